@@ -17,7 +17,7 @@ use corpus::figures::{Figures, Tally};
 use corpus::judge::{self, Fault};
 use corpus::short;
 use corpus::{Prompt, train};
-use recoup_core::memory::classify::{Reading, classify, classify_with};
+use recoup_core::memory::classify::{PromptClassification, classify, classify_with};
 use sha2::{Digest, Sha256};
 
 const FOLDS: usize = 10;
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     time(&working);
     println!("\n# Working half, each prompt read by weights that have not seen it\n");
     let models = train::cross_validate(&working, &training, FOLDS);
-    let readings: Vec<Reading> = working
+    let readings: Vec<PromptClassification> = working
         .iter()
         .enumerate()
         .map(|(at, it)| classify_with(&it.text, &models[at % FOLDS]))
@@ -46,7 +46,8 @@ fn main() -> ExitCode {
     let read = frozen("frozen.jsonl", hash("--sha256=").unwrap_or("")).and_then(|prompts| {
         println!("\n# Frozen half\n");
         let prompts = corpus::parse(&prompts);
-        let readings: Vec<Reading> = prompts.iter().map(|it| classify(&it.text)).collect();
+        let readings: Vec<PromptClassification> =
+            prompts.iter().map(|it| classify(&it.text)).collect();
         report(&prompts, &readings, has("--errors"));
         let Some(hash) = hash("--short-sha256=") else { return Ok(()) };
         println!("\n# Short prompts, frozen half\n");
@@ -92,7 +93,7 @@ fn frozen(name: &str, hash: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn report(prompts: &[Prompt], readings: &[Reading], errors: bool) {
+fn report(prompts: &[Prompt], readings: &[PromptClassification], errors: bool) {
     let mut figures = Figures::default();
     for (prompt, reading) in prompts.iter().zip(readings) {
         let faults = figures.add(prompt, reading);
@@ -130,7 +131,7 @@ fn row(name: &str, tally: Tally) {
     );
 }
 
-fn tell(prompt: &Prompt, reading: &Reading, faults: &[Fault]) {
+fn tell(prompt: &Prompt, reading: &PromptClassification, faults: &[Fault]) {
     let text: String = prompt.text.chars().take(400).collect();
     println!(
         "{} {} ({} {}) {faults:?}\n    {}",

@@ -39,10 +39,10 @@ pub enum ErrorKind {
 /// An error with its kind, its message and its cause.
 pub struct Error {
     // Boxed, so that a `Result` on the hot path stays one pointer wide.
-    inner: Box<Inner>,
+    inner: Box<ErrorDetails>,
 }
 
-struct Inner {
+struct ErrorDetails {
     kind: ErrorKind,
     message: String,
     context: Vec<String>,
@@ -52,7 +52,8 @@ struct Inner {
 impl Error {
     /// Creates an error of `kind` with `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let inner = Inner { kind, message: message.into(), context: Vec::new(), source: None };
+        let inner =
+            ErrorDetails { kind, message: message.into(), context: Vec::new(), source: None };
         Self { inner: Box::new(inner) }
     }
 
@@ -116,24 +117,24 @@ impl StdError for Error {
 
 /// Converts an operating-system error into an [`Error`] with context.
 pub trait IoContext<T> {
-    /// `doing` names the action and the path.
-    fn doing(self, doing: impl FnOnce() -> String) -> Result<T>;
+    /// `with_context` names the action and the path.
+    fn with_context(self, doing: impl FnOnce() -> String) -> Result<T>;
 
-    /// Like [`Self::doing`], for writes to a store: a missing permission becomes
+    /// Like [`Self::with_context`], for writes to a store: a missing permission becomes
     /// [`ErrorKind::ReadOnly`], for which the user gets a hint.
-    fn writing(self, doing: impl FnOnce() -> String) -> Result<T>;
+    fn with_write_context(self, doing: impl FnOnce() -> String) -> Result<T>;
 }
 
 impl<T> IoContext<T> for std::io::Result<T> {
-    fn doing(self, doing: impl FnOnce() -> String) -> Result<T> {
-        self.map_err(|error| Error::new(kind_of_io(&error), doing()).with_source(error))
+    fn with_context(self, doing: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|error| Error::new(classify_io_error(&error), doing()).with_source(error))
     }
 
-    fn writing(self, doing: impl FnOnce() -> String) -> Result<T> {
+    fn with_write_context(self, doing: impl FnOnce() -> String) -> Result<T> {
         self.map_err(|error| {
             let kind = match error.kind() {
                 std::io::ErrorKind::PermissionDenied => ErrorKind::ReadOnly,
-                _ => kind_of_io(&error),
+                _ => classify_io_error(&error),
             };
             Error::new(kind, doing()).with_source(error)
         })
@@ -141,7 +142,7 @@ impl<T> IoContext<T> for std::io::Result<T> {
 }
 
 /// Maps an operating-system error to a kind.
-pub fn kind_of_io(error: &std::io::Error) -> ErrorKind {
+pub fn classify_io_error(error: &std::io::Error) -> ErrorKind {
     use std::io::ErrorKind as Io;
     match error.kind() {
         Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => ErrorKind::Full,

@@ -35,8 +35,8 @@
 pub mod base;
 pub mod cache;
 pub mod condense;
-pub mod coord;
 mod database;
+pub mod early_exit;
 pub mod entry;
 pub mod error;
 pub mod key;

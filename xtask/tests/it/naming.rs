@@ -21,7 +21,11 @@ fn a_type_name_is_used_at_most_twice_in_a_package() {
     for (package, types) in packages() {
         for (name, places) in by_name(&types, |_| true) {
             if places.len() > SHARED {
-                problems.push(format!("{package}: {name} × {}: {}", places.len(), places.join(", ")));
+                problems.push(format!(
+                    "{package}: {name} × {}: {}",
+                    places.len(),
+                    places.join(", ")
+                ));
             }
         }
     }

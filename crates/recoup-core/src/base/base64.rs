@@ -5,7 +5,7 @@ pub fn decode(text: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(most.min(text.len()));
     let (mut bits, mut held) = (0u32, 0);
     for &byte in text.iter().take_while(|&&byte| byte != b'=') {
-        bits = bits << 6 | u32::from(digit(byte)?);
+        bits = bits << 6 | u32::from(decode_digit(byte)?);
         held += 6;
         if held >= 8 {
             held -= 8;
@@ -19,7 +19,7 @@ pub fn decode(text: &[u8], most: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn digit(byte: u8) -> Option<u8> {
+fn decode_digit(byte: u8) -> Option<u8> {
     match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),

@@ -52,7 +52,7 @@ impl Timestamp {
     }
 
     /// ISO 8601 in UTC, to the second that it falls in: `2026-11-15T22:13:26Z`.
-    pub fn to_second(self) -> String {
+    pub fn to_second_string(self) -> String {
         Self::from_seconds(self.as_seconds()).to_string().replace(".000Z", "Z")
     }
 
@@ -173,7 +173,7 @@ impl Deadline {
     }
 
     /// True if the deadline has passed.
-    pub fn passed(self) -> bool {
+    pub fn has_passed(self) -> bool {
         self.remaining().is_zero()
     }
 }

@@ -7,15 +7,15 @@ use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 32]);
+pub struct Sha256Digest([u8; 32]);
 
-impl Digest {
+impl Sha256Digest {
     /// Length in bytes.
     pub const LEN: usize = 32;
 
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
-        let mut hasher = Hasher::new();
+        let mut hasher = Sha256Hasher::new();
         hasher.update(bytes);
         hasher.finish()
     }
@@ -37,12 +37,12 @@ impl Digest {
 
     /// 64 lower-case hex digits.
     pub fn to_hex(&self) -> String {
-        hex(&self.0)
+        encode_hex(&self.0)
     }
 }
 
 /// Lower-case hex digits, two for each byte.
-pub fn hex(bytes: &[u8]) -> String {
+pub fn encode_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let pair = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
     bytes.iter().flat_map(pair).map(char::from).collect()
@@ -52,48 +52,48 @@ fn nibble(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-impl fmt::Display for Digest {
+impl fmt::Display for Sha256Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_hex())
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for Sha256Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
     }
 }
 
-impl Serialize for Digest {
+impl Serialize for Sha256Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.to_hex())
     }
 }
 
-impl<'de> Deserialize<'de> for Digest {
+impl<'de> Deserialize<'de> for Sha256Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
-            type Value = Digest;
+        struct DigestVisitor;
+        impl serde::de::Visitor<'_> for DigestVisitor {
+            type Value = Sha256Digest;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("64 hex digits")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
-                Digest::from_hex(text)
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Sha256Digest, E> {
+                Sha256Digest::from_hex(text)
                     .ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
             }
         }
-        deserializer.deserialize_str(Visitor)
+        deserializer.deserialize_str(DigestVisitor)
     }
 }
 
 /// Incremental SHA-256 hasher.
 #[derive(Debug, Clone, Default)]
-pub struct Hasher(Sha256);
+pub struct Sha256Hasher(Sha256);
 
-impl Hasher {
+impl Sha256Hasher {
     /// Creates a hasher without input.
     pub fn new() -> Self {
         Self::default()
@@ -105,7 +105,7 @@ impl Hasher {
     }
 
     /// The digest of everything so far.
-    pub fn finish(self) -> Digest {
-        Digest(self.0.finalize().into())
+    pub fn finish(self) -> Sha256Digest {
+        Sha256Digest(self.0.finalize().into())
     }
 }

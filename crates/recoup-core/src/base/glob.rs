@@ -3,7 +3,7 @@
 
 use globset::{GlobBuilder, GlobSet};
 
-use super::text::shortened;
+use super::text::shorten_text;
 use crate::error::{Error, Result};
 
 /// Longest accepted glob, in bytes: no path is longer.
@@ -15,7 +15,7 @@ const SHOWN: usize = 200;
 
 /// Treatment of `/` by wildcards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slash {
+pub(crate) enum SlashMatching {
     /// Only a `/` or a `**` matches it.
     Separates,
     /// A `*` crosses it as well.
@@ -23,22 +23,22 @@ pub(crate) enum Slash {
 }
 
 /// Compiles a glob; the error names it if it is invalid or too large.
-pub(crate) fn compile(text: &str, slash: Slash) -> Result<GlobSet> {
+pub(crate) fn compile_glob(text: &str, slash: SlashMatching) -> Result<GlobSet> {
     let wrong = |why: String| {
-        Error::usage(format!("invalid glob {:?}", shortened(text, SHOWN))).with_source(why)
+        Error::usage(format!("invalid glob {:?}", shorten_text(text, SHOWN))).with_source(why)
     };
-    if let Some(excess) = excess(text) {
+    if let Some(excess) = exceeded_limit(text) {
         return Err(wrong(excess));
     }
-    let separates = slash == Slash::Separates;
+    let separates = slash == SlashMatching::Separates;
     let glob = GlobBuilder::new(text).literal_separator(separates).backslash_escape(true).build();
     // A set of one: a lone matcher would panic on a glob that can't be compiled.
     let set = glob.and_then(|glob| GlobSet::builder().add(glob).build());
-    set.map_err(|error| wrong(shortened(&error.kind().to_string(), SHOWN).into_owned()))
+    set.map_err(|error| wrong(shorten_text(&error.kind().to_string(), SHOWN).into_owned()))
 }
 
 /// The limit that `text` exceeds.
-fn excess(text: &str) -> Option<String> {
+fn exceeded_limit(text: &str) -> Option<String> {
     let braces = text.bytes().filter(|byte| *byte == b'{').count();
     match text.len() {
         long if long > LONGEST => Some(format!("it has {long} bytes, and may have {LONGEST}")),
@@ -55,8 +55,10 @@ mod tests {
 
     #[test]
     fn a_star_crosses_a_slash_only_where_it_may() {
-        for (slash, crosses) in [(Slash::Separates, false), (Slash::IsCrossed, true)] {
-            let glob = compile("src/*.{rs,ts}", slash).expect("a glob");
+        for (slash, crosses) in
+            [(SlashMatching::Separates, false), (SlashMatching::IsCrossed, true)]
+        {
+            let glob = compile_glob("src/*.{rs,ts}", slash).expect("a glob");
             assert!(glob.is_match("src/a.rs") && !glob.is_match("src/a.py"));
             assert_eq!(glob.is_match("src/deep/a.ts"), crosses);
         }
@@ -66,15 +68,15 @@ mod tests {
     fn what_no_compiler_bears_is_an_error_that_names_its_beginning() {
         let deep = |levels: usize| format!("{}{}", "{a,".repeat(levels), "}".repeat(levels));
         for glob in [deep(10_000), deep(300), "{".repeat(80_000), "*a".repeat(100_000)] {
-            let error = compile(&glob, Slash::IsCrossed).expect_err("too much");
+            let error = compile_glob(&glob, SlashMatching::IsCrossed).expect_err("too much");
             let said = error.to_string();
             assert!(said.contains("invalid glob") && said.len() < 600, "{said}");
         }
         for glob in ["[", "{a", "a}", "[z-a]"] {
-            let error = compile(glob, Slash::Separates).expect_err(glob).to_string();
+            let error = compile_glob(glob, SlashMatching::Separates).expect_err(glob).to_string();
             assert!(error.contains(glob), "{error}");
         }
-        assert!(compile(&deep(BRACES), Slash::Separates).is_ok());
+        assert!(compile_glob(&deep(BRACES), SlashMatching::Separates).is_ok());
     }
 
     proptest! {
@@ -82,7 +84,7 @@ mod tests {
         fn whatever_is_given_compiles_or_is_refused(
             text in r"([a\[\]{}*?!,/\\^é-]|\*\*/|\{a,){0,1500}",
         ) {
-            if let Ok(glob) = compile(&text, Slash::Separates) {
+            if let Ok(glob) = compile_glob(&text, SlashMatching::Separates) {
                 glob.is_match("a/b/é");
             }
         }

@@ -9,7 +9,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// (the layout of a ULID). A valid [`Name`](super::name::Name), safe in a path.
 ///
 /// Unique, not secret: unsuitable for values that must be unguessable.
-pub fn fresh(clock: &dyn Clock) -> String {
+pub fn fresh_id(clock: &dyn Clock) -> String {
     let millis = u128::from(clock.now().as_millis().max(0).cast_unsigned() & 0xffff_ffff_ffff);
     let random = fastrand::u128(..) & ((1 << 80) - 1);
     encode((millis << 80) | random)

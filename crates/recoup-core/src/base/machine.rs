@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::OnceLock;
 
-use super::digest::{Digest, hex};
+use super::digest::{Sha256Digest, encode_hex};
 
 /// Sixteen hex digits, the same on every run on this machine.
 ///
@@ -13,7 +13,9 @@ pub fn fingerprint() -> &'static str {
     static FINGERPRINT: OnceLock<String> = OnceLock::new();
     FINGERPRINT.get_or_init(|| {
         let seed = machine_id().unwrap_or_else(host_name);
-        hex(&Digest::of(&[b"recoup machine\0", seed.as_slice()].concat()).as_bytes()[..8])
+        encode_hex(
+            &Sha256Digest::of(&[b"recoup machine\0", seed.as_slice()].concat()).as_bytes()[..8],
+        )
     })
 }
 

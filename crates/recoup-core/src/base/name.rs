@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::digest::Digest;
-use super::text::shortened;
+use super::digest::Sha256Digest;
+use super::text::shorten_text;
 use crate::error::{Error, Result};
 
 /// The longest name.
@@ -15,28 +15,30 @@ pub const MAX_LEN: usize = 128;
 ///
 /// Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(Arc<str>);
+pub struct SafeName(Arc<str>);
 
-impl Name {
+impl SafeName {
     /// Validates `text`; `what` names its role in the error.
     pub fn parse(what: &str, text: &str) -> Result<Self> {
         let fault = match text {
             "" => Some("it is empty".to_owned()),
             "." | ".." => Some(format!("{text:?} is not a name")),
             _ if text.len() > MAX_LEN => Some(format!("it has {} characters", text.len())),
-            _ => text.chars().find(|c| !allowed(*c)).map(|c| format!("{c:?} is not allowed")),
+            _ => {
+                text.chars().find(|c| !is_allowed_char(*c)).map(|c| format!("{c:?} is not allowed"))
+            }
         };
         match fault {
             None => Ok(Self(text.into())),
             Some(fault) => Err(Error::usage(format!(
                 "invalid {what} {}: {fault}; expected 1 to {MAX_LEN} characters of A-Z a-z 0-9 . _ - (not . or ..)",
-                shortened(&format!("{text:?}"), MAX_LEN)
+                shorten_text(&format!("{text:?}"), MAX_LEN)
             ))),
         }
     }
 
     /// 64 hex digits, which are always a name.
-    pub fn from_digest(digest: Digest) -> Self {
+    pub fn from_digest(digest: Sha256Digest) -> Self {
         Self(digest.to_hex().into())
     }
 
@@ -46,12 +48,12 @@ impl Name {
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for SafeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-fn allowed(c: char) -> bool {
+fn is_allowed_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }

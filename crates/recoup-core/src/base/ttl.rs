@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 
 use serde_json::Value;
 
-use crate::base::text::shortened;
+use crate::base::text::shorten_text;
 use crate::error::{Error, Result};
 
 const SECOND: u64 = 1_000;
@@ -36,16 +36,16 @@ pub enum Ttl {
     /// Not cached.
     Off,
     /// For this long.
-    For(Millis),
+    For(TtlMillis),
     /// Until it is evicted or dropped.
     Forever,
 }
 
 /// Duration of 1 to [`i64::MAX`] milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Millis(NonZeroU64);
+pub struct TtlMillis(NonZeroU64);
 
-impl Millis {
+impl TtlMillis {
     /// `None` for 0, and beyond [`i64::MAX`].
     pub const fn new(millis: u64) -> Option<Self> {
         match NonZeroU64::new(millis) {
@@ -82,7 +82,7 @@ impl Ttl {
 
     /// This many milliseconds, 0 being [`Ttl::Off`]; `None` beyond [`i64::MAX`].
     pub const fn from_millis(millis: u64) -> Option<Self> {
-        match Millis::new(millis) {
+        match TtlMillis::new(millis) {
             Some(millis) => Some(Self::For(millis)),
             None if millis == 0 => Some(Self::Off),
             None => None,
@@ -111,7 +111,8 @@ impl Ttl {
     /// # Ok::<(), recoup_core::Error>(())
     /// ```
     pub fn parse(place: &str, text: &str) -> Result<Self> {
-        Self::read(text).ok_or_else(|| refused(place, &Value::from(text).to_string()))
+        Self::parse_optional(text)
+            .ok_or_else(|| invalid_ttl_error(place, &Value::from(text).to_string()))
     }
 
     /// Like [`Ttl::parse`], without bare numbers other than 0: `30` may mean seconds or minutes,
@@ -126,20 +127,20 @@ impl Ttl {
     /// ```
     pub fn parse_with_unit(place: &str, text: &str) -> Result<Self> {
         let word = text.trim();
-        if is_bare(word) {
+        if is_bare_number(word) {
             let is_zero = word.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-            return if is_zero { Ok(Self::Off) } else { Err(unitless(place, word)) };
+            return if is_zero { Ok(Self::Off) } else { Err(missing_unit_error(place, word)) };
         }
-        Self::read(text).ok_or_else(|| {
+        Self::parse_optional(text).ok_or_else(|| {
             let given = Value::from(text).to_string();
             Error::usage(format!(
                 "{place}: expected off, forever or a duration such as 30s, 12h or 1h30m (got {})",
-                shortened(&given, MAX_SHOWN)
+                shorten_text(&given, MAX_SHOWN)
             ))
         })
     }
 
-    fn read(text: &str) -> Option<Self> {
+    fn parse_optional(text: &str) -> Option<Self> {
         let word = text.trim();
         if word.eq_ignore_ascii_case("off") {
             return Some(Self::Off);
@@ -147,14 +148,14 @@ impl Ttl {
         if word.eq_ignore_ascii_case("forever") {
             return Some(Self::Forever);
         }
-        duration(word).and_then(Self::from_millis)
+        parse_duration(word).and_then(Self::from_millis)
     }
 
     /// A number of milliseconds, cut to whole ones.
     pub fn from_number(place: &str, millis: f64) -> Result<Self> {
-        whole_millis(millis)
+        truncate_millis(millis)
             .and_then(Self::from_millis)
-            .ok_or_else(|| refused(place, ryu_js::Buffer::new().format(millis)))
+            .ok_or_else(|| invalid_ttl_error(place, ryu_js::Buffer::new().format(millis)))
     }
 
     /// A string as [`Ttl::parse`] reads it, or a number of milliseconds.
@@ -163,11 +164,11 @@ impl Ttl {
             Value::String(text) => return Self::parse(place, text),
             Value::Number(number) => match number.as_u64() {
                 Some(millis) => Self::from_millis(millis),
-                None => number.as_f64().and_then(whole_millis).and_then(Self::from_millis),
+                None => number.as_f64().and_then(truncate_millis).and_then(Self::from_millis),
             },
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        ttl.ok_or_else(|| refused(place, &value.to_string()))
+        ttl.ok_or_else(|| invalid_ttl_error(place, &value.to_string()))
     }
 
     /// A string as [`Ttl::parse_with_unit`] reads it, or the number 0.
@@ -175,8 +176,8 @@ impl Ttl {
         match value {
             Value::String(text) => Self::parse_with_unit(place, text),
             Value::Number(number) if number.as_f64() == Some(0.0) => Ok(Self::Off),
-            Value::Number(number) if is_bare(&number.to_string()) => {
-                Err(unitless(place, &number.to_string()))
+            Value::Number(number) if is_bare_number(&number.to_string()) => {
+                Err(missing_unit_error(place, &number.to_string()))
             }
             // Never a duration; the words of the error are the same.
             _ => Self::parse_with_unit(place, &value.to_string()),
@@ -200,7 +201,7 @@ impl fmt::Display for Ttl {
 
 /// `\d+(\.\d+)?` and a unit or none, in milliseconds; or several with units, each smaller than
 /// the one before.
-fn duration(text: &str) -> Option<u64> {
+fn parse_duration(text: &str) -> Option<u64> {
     let (mut sum, mut rest, mut above) = (0_u64, text, u64::MAX);
     loop {
         let (whole, fraction, behind) = split_number(rest)?;
@@ -232,7 +233,7 @@ fn split_number(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// True for a number and nothing behind it.
-fn is_bare(text: &str) -> bool {
+fn is_bare_number(text: &str) -> bool {
     split_number(text).is_some_and(|(_, _, rest)| rest.is_empty())
 }
 
@@ -256,7 +257,7 @@ fn fraction_of(size: u64, digits: &str) -> u64 {
     digits.bytes().rev().fold(0, |below, digit| (u64::from(digit - b'0') * size + below) / 10)
 }
 
-fn whole_millis(millis: f64) -> Option<u64> {
+fn truncate_millis(millis: f64) -> Option<u64> {
     // 2^63, which unlike `i64::MAX` is a float.
     let too_many = 9_223_372_036_854_775_808.0;
     #[expect(
@@ -267,8 +268,8 @@ fn whole_millis(millis: f64) -> Option<u64> {
     (0.0..too_many).contains(&millis).then_some(millis as u64)
 }
 
-fn unitless(place: &str, number: &str) -> Error {
-    let number = shortened(number, MAX_SHOWN);
+fn missing_unit_error(place: &str, number: &str) -> Error {
+    let number = shorten_text(number, MAX_SHOWN);
     Error::usage(format!(
         "{place}: {number} has no unit: write {number}s for seconds, {number}m for minutes or \
          {number}ms for milliseconds"
@@ -276,8 +277,8 @@ fn unitless(place: &str, number: &str) -> Error {
 }
 
 /// `given` is JSON, or as near to it as the value comes.
-fn refused(place: &str, given: &str) -> Error {
-    let given = shortened(given, MAX_SHOWN);
+fn invalid_ttl_error(place: &str, given: &str) -> Error {
+    let given = shorten_text(given, MAX_SHOWN);
     Error::usage(format!(
         "{place}: cache duration must be 'off', 'forever', a number of milliseconds or a \
          duration such as 5m, 2h or 1d (got {given})"

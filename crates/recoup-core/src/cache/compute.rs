@@ -1,33 +1,33 @@
 //! Look up, compute on a miss and store the result, in one call.
 
-use super::lookup::Request;
-use super::outcome::{Outcome, Reason};
-use super::permit::{Filled, Permit};
-use super::{Cache, Mode, Ttl};
+use super::lookup::LookupRequest;
+use super::outcome::{MissReason, Outcome};
+use super::permit::{FillOutcome, Permit};
+use super::{Cache, CacheMode, Ttl};
 use crate::entry::{Body, Draft};
 use crate::error::{Error, Result};
 
 /// A result and its origin.
 #[derive(Debug)]
-pub struct Computed {
+pub struct ComputedResult {
     /// The result itself.
     pub body: Body,
     /// Origin of the result.
-    pub how: How,
+    pub how: ResultOrigin,
 }
 
 /// Origin of a result.
 #[derive(Debug)]
-pub enum How {
+pub enum ResultOrigin {
     /// Served from the cache, or another caller computed it meanwhile.
     Hit,
     /// Served past its TTL and within its grace period. Another caller refreshes it, or this one
     /// tried and failed with this error.
     Stale(Option<Error>),
     /// Computed by this caller. A store error does not affect the result.
-    Computed(Result<Filled>),
+    Computed(Result<FillOutcome>),
     /// Computed by this caller and not stored, for this reason.
-    Bypassed(Reason),
+    Bypassed(MissReason),
 }
 
 impl Cache {
@@ -38,7 +38,7 @@ impl Cache {
     /// panics, another takes over. A stale entry is served at once to all callers but the one that
     /// computes, and to that one if it fails.
     ///
-    /// A miss with [`Mode::OnlyIfCached`] is a usage error. To tell it from other errors, use
+    /// A miss with [`CacheMode::OnlyIfCached`] is a usage error. To tell it from other errors, use
     /// [`Cache::lookup`].
     ///
     /// ```
@@ -67,31 +67,41 @@ impl Cache {
     /// ```
     pub fn get_or_compute(
         &self,
-        request: &Request<'_>,
+        request: &LookupRequest<'_>,
         compute: impl FnOnce() -> Result<(Draft, Ttl)>,
-    ) -> Result<Computed> {
+    ) -> Result<ComputedResult> {
         match self.lookup(request)? {
-            Outcome::Hit(entry) => Ok(Computed { body: entry.body().clone(), how: How::Hit }),
-            Outcome::Stale(entry, None) => {
-                Ok(Computed { body: entry.body().clone(), how: How::Stale(None) })
+            Outcome::Hit(entry) => {
+                Ok(ComputedResult { body: entry.body().clone(), how: ResultOrigin::Hit })
             }
-            Outcome::Stale(entry, Some(permit)) => fill_with(permit, compute).or_else(|error| {
-                Ok(Computed { body: entry.body().clone(), how: How::Stale(Some(error)) })
-            }),
-            Outcome::Miss(permit, _) => fill_with(permit, compute),
-            Outcome::Bypass(reason) if request.mode == Mode::OnlyIfCached => {
+            Outcome::Stale(entry, None) => {
+                Ok(ComputedResult { body: entry.body().clone(), how: ResultOrigin::Stale(None) })
+            }
+            Outcome::Stale(entry, Some(permit)) => {
+                compute_and_fill(permit, compute).or_else(|error| {
+                    Ok(ComputedResult {
+                        body: entry.body().clone(),
+                        how: ResultOrigin::Stale(Some(error)),
+                    })
+                })
+            }
+            Outcome::Miss(permit, _) => compute_and_fill(permit, compute),
+            Outcome::Bypass(reason) if request.mode == CacheMode::OnlyIfCached => {
                 Err(Error::usage(format!("only what is cached was asked for, and {reason}")))
             }
             Outcome::Bypass(reason) => {
                 let (draft, _) = compute()?;
-                Ok(Computed { body: draft.body, how: How::Bypassed(reason) })
+                Ok(ComputedResult { body: draft.body, how: ResultOrigin::Bypassed(reason) })
             }
         }
     }
 }
 
 /// On an error or a panic the permit is dropped, and with it the claim.
-fn fill_with(permit: Permit, compute: impl FnOnce() -> Result<(Draft, Ttl)>) -> Result<Computed> {
+fn compute_and_fill(
+    permit: Permit,
+    compute: impl FnOnce() -> Result<(Draft, Ttl)>,
+) -> Result<ComputedResult> {
     let (draft, ttl) = match compute() {
         Ok(made) => made,
         Err(error) => {
@@ -100,5 +110,5 @@ fn fill_with(permit: Permit, compute: impl FnOnce() -> Result<(Draft, Ttl)>) -> 
         }
     };
     let body = draft.body.clone();
-    Ok(Computed { body, how: How::Computed(permit.fill(draft, ttl)) })
+    Ok(ComputedResult { body, how: ResultOrigin::Computed(permit.fill(draft, ttl)) })
 }

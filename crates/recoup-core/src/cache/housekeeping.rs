@@ -2,21 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cache, Limits};
+use super::{Cache, CacheLimits};
 use crate::error::{ErrorKind, Result};
-use crate::key::{Id, Kind, Scope};
-use crate::store::{Evicted, EvictionPlan, Filter, Flow, Selection};
+use crate::key::{EntryId, Kind, Scope};
+use crate::store::{EntrySelection, EvictionPlan, EvictionReport, ScanFilter, ScanFlow};
 
 impl Cache {
     /// Removes the selected entries of a scope, and returns their number.
-    pub fn invalidate(&self, scope: &Scope, selection: &Selection) -> Result<usize> {
-        let mut found: BTreeMap<Kind, Vec<Id>> = BTreeMap::new();
-        let filter = Filter { selection: Some(selection.clone()), ..Filter::of_scope(scope) };
+    pub fn invalidate(&self, scope: &Scope, selection: &EntrySelection) -> Result<usize> {
+        let mut found: BTreeMap<Kind, Vec<EntryId>> = BTreeMap::new();
+        let filter =
+            ScanFilter { selection: Some(selection.clone()), ..ScanFilter::of_scope(scope) };
         self.store().scan(&filter, &mut |id, head| {
             if let Ok(head) = head {
                 found.entry(head.header.kind).or_default().push(id.clone());
             }
-            Flow::Continue(())
+            ScanFlow::Continue(())
         })?;
         let mut removed = 0;
         for (kind, ids) in &found {
@@ -28,7 +29,7 @@ impl Cache {
     }
 
     /// Removes expired entries of every scope, and those of `scope` that exceed `limits`.
-    pub fn clean_up(&self, scope: &Scope, limits: Limits) -> Result<Evicted> {
+    pub fn clean_up(&self, scope: &Scope, limits: CacheLimits) -> Result<EvictionReport> {
         match self.fold_ledger() {
             // On a full disk, only the eviction makes room for the fold. The next clean-up folds.
             Err(error) if error.kind() == ErrorKind::Full => {}
@@ -37,18 +38,19 @@ impl Cache {
         // Best effort: left-over claims of dead processes block nobody.
         let _ = self.claims().sweep();
         let now = self.clock().now();
-        let mut all = Evicted::default();
+        let mut all = EvictionReport::default();
         for kind in Kind::ALL {
             loop {
-                let plan = EvictionPlan { thorough: true, ..limits.plan(scope, kind, now) };
+                let plan =
+                    EvictionPlan { thorough: true, ..limits.eviction_plan(scope, kind, now) };
                 let evicted = self.store().evict(&plan)?;
                 self.note_evicted(&plan, &evicted);
-                let Evicted { expired, least_used, bytes, mut gone, lost_all: _ } = evicted;
+                let EvictionReport { expired, least_used, bytes, mut gone, lost_all: _ } = evicted;
                 all.expired += expired;
                 all.least_used += least_used;
                 all.bytes += bytes;
                 all.gone.append(&mut gone);
-                all.gone.truncate(Evicted::NAMED);
+                all.gone.truncate(EvictionReport::NAMED);
                 if expired + least_used == 0 {
                     break;
                 }
@@ -63,7 +65,7 @@ impl Cache {
     }
 
     /// The limits that are enforced on every write.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> CacheLimits {
         self.inner.options.limits
     }
 }

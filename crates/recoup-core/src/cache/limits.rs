@@ -7,7 +7,7 @@ use crate::store::EvictionPlan;
 
 /// Limits for the entries of one kind in one scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct CacheLimits {
     /// Number of entries; `None` for no limit.
     pub max_entries: Option<u64>,
     /// Bytes as stored; `None` for no limit.
@@ -15,15 +15,15 @@ pub struct Limits {
 }
 
 /// 100 MB, as in contract 1.
-impl Default for Limits {
+impl Default for CacheLimits {
     fn default() -> Self {
         Self { max_entries: None, max_bytes: Some(100 << 20) }
     }
 }
 
-impl Limits {
+impl CacheLimits {
     /// The eviction that enforces these limits.
-    pub(super) fn plan(self, scope: &Scope, kind: Kind, now: Timestamp) -> EvictionPlan {
+    pub(super) fn eviction_plan(self, scope: &Scope, kind: Kind, now: Timestamp) -> EvictionPlan {
         let Self { max_entries, max_bytes } = self;
         EvictionPlan {
             now,

@@ -4,19 +4,19 @@
 use std::sync::Arc;
 
 use super::Cache;
-use super::flight::Patience;
-use super::outcome::{Outcome, Peek, Reason};
+use super::outcome::{MissReason, Outcome, PeekOutcome};
 use super::permit::Permit;
-use super::sources::{self, Since, View, Watched};
+use super::single_flight::WaitPolicy;
+use super::sources::{self, PathContext, SinceToken, WatchedSources};
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
-use crate::entry::{Body, Damage, Entry, Header, Identity, Record};
+use crate::base::digest::Sha256Digest;
+use crate::entry::{Body, BodyDamage, Entry, EntryRecord, Header, ProducerIdentity};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Kind, Part};
-use crate::secrets::Values;
+use crate::key::{EntryId, KeyPart, Kind};
+use crate::secrets::SecretValues;
 
 /// How often the read of a large body is repeated while another process keeps replacing it.
-const TRIES: usize = 5;
+const MAX_READ_ATTEMPTS: usize = 5;
 
 /// How far in the future an entry may have been made, in milliseconds: clocks differ, but an entry
 /// from years ahead would never expire.
@@ -24,18 +24,18 @@ const MAX_LEAD: u64 = 24 * 60 * 60 * 1000;
 
 /// Parameters of a look-up.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct LookupRequest<'a> {
     /// Kind of the entry.
     pub kind: Kind,
     /// Identity of the entry.
-    pub id: &'a Id,
+    pub id: &'a EntryId,
     /// Identity of the caller, if known; recorded in the ledger.
-    pub identity: Option<&'a Identity>,
+    pub identity: Option<&'a ProducerIdentity>,
     /// The parts that the key was made from, if known. An entry with other parts is a miss, even
     /// under the same key.
-    pub parts: &'a [Part],
+    pub parts: &'a [KeyPart],
     /// Root and working directory of the caller, against which the entry's sources are resolved.
-    pub view: &'a View,
+    pub view: &'a PathContext,
     /// The files that the work will read, for the permit.
     pub sources: &'a [String],
     /// The caller's TTL in milliseconds. The smaller of this and the entry's own TTL counts.
@@ -47,16 +47,16 @@ pub struct Request<'a> {
     /// True if the caller accepts an entry that has stdout and stderr in one stream.
     pub accepts_merged_streams: bool,
     /// Secret values to redact from what is shown or logged of the request.
-    pub withheld: Option<&'a Values>,
+    pub withheld: Option<&'a SecretValues>,
     /// How far the cache may be used.
-    pub mode: Mode,
+    pub mode: CacheMode,
     /// Wait policy while another caller works on the same entry.
-    pub patience: Patience<'a>,
+    pub patience: WaitPolicy<'a>,
 }
 
 /// How far a look-up may use the cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum CacheMode {
     /// Serve an existing entry, store a new one.
     #[default]
     Use,
@@ -70,9 +70,9 @@ pub enum Mode {
     Bypass,
 }
 
-impl<'a> Request<'a> {
+impl<'a> LookupRequest<'a> {
     /// A request for an entry of any age that depends on no files.
-    pub fn new(kind: Kind, id: &'a Id, view: &'a View) -> Self {
+    pub fn new(kind: Kind, id: &'a EntryId, view: &'a PathContext) -> Self {
         Self {
             kind,
             id,
@@ -85,16 +85,16 @@ impl<'a> Request<'a> {
             failures: Some(u64::MAX),
             accepts_merged_streams: true,
             withheld: None,
-            mode: Mode::default(),
-            patience: Patience::default(),
+            mode: CacheMode::default(),
+            patience: WaitPolicy::default(),
         }
     }
 }
 
-enum Freshness {
+enum EntryFreshness {
     Fresh,
     Stale,
-    Expired(Reason),
+    Expired(MissReason),
 }
 
 impl Cache {
@@ -103,144 +103,155 @@ impl Cache {
     ///
     /// While another caller works on the same entry, this waits for its result for up to
     /// [`CacheOptions::wait`](super::CacheOptions::wait).
-    pub fn lookup(&self, request: &Request<'_>) -> Result<Outcome> {
+    pub fn lookup(&self, request: &LookupRequest<'_>) -> Result<Outcome> {
         if !self.inner.options.enabled {
-            return Ok(Outcome::Bypass(Reason::Disabled));
+            return Ok(Outcome::Bypass(MissReason::Disabled));
         }
         let (found, turn) = match request.mode {
-            Mode::Bypass => return Ok(Outcome::Bypass(Reason::Asked)),
-            Mode::Refresh => (Peek::Miss(Reason::Asked), Some(self.turn_at_once(request))),
-            Mode::NoStore | Mode::OnlyIfCached => (self.peek(request), None),
-            Mode::Use => match self.peek(request) {
-                hit @ Peek::Hit(_) => (hit, None),
-                other => self.settle(request, other),
+            CacheMode::Bypass => return Ok(Outcome::Bypass(MissReason::Asked)),
+            CacheMode::Refresh => {
+                (PeekOutcome::Miss(MissReason::Asked), Some(self.grant_without_waiting(request)))
+            }
+            CacheMode::NoStore | CacheMode::OnlyIfCached => (self.peek(request), None),
+            CacheMode::Use => match self.peek(request) {
+                hit @ PeekOutcome::Hit(_) => (hit, None),
+                other => self.wait_or_claim(request, other),
             },
         };
-        self.note(request, &found);
+        self.note_lookup(request, &found);
         let permit = turn.map(|turn| self.permit_for(request, turn)).transpose()?;
         Ok(match (found, permit) {
-            (Peek::Hit(entry), _) => Outcome::Hit(entry),
-            (Peek::Stale(entry), permit) => Outcome::Stale(entry, permit),
-            (Peek::Miss(reason), Some(permit)) => Outcome::Miss(permit, reason),
-            (Peek::Miss(reason), None) => Outcome::Bypass(reason),
+            (PeekOutcome::Hit(entry), _) => Outcome::Hit(entry),
+            (PeekOutcome::Stale(entry), permit) => Outcome::Stale(entry, permit),
+            (PeekOutcome::Miss(reason), Some(permit)) => Outcome::Miss(permit, reason),
+            (PeekOutcome::Miss(reason), None) => Outcome::Bypass(reason),
         })
     }
 
     /// Looks up an entry without taking a permit. A large body is read whole, so that all of it is
     /// verified before any byte is passed on.
-    pub fn read(&self, request: &Request<'_>) -> Peek {
+    pub fn read(&self, request: &LookupRequest<'_>) -> PeekOutcome {
         let found = self.peek_whole(request);
-        self.note(request, &found);
+        self.note_lookup(request, &found);
         found
     }
 
     /// Retries, because a large body may be replaced while it is read.
-    fn peek_whole(&self, request: &Request<'_>) -> Peek {
-        for _ in 0..TRIES {
-            let (serve, entry): (fn(Entry) -> Peek, Entry) = match self.peek(request) {
-                Peek::Hit(entry) => (Peek::Hit, entry),
-                Peek::Stale(entry) => (Peek::Stale, entry),
-                miss @ Peek::Miss(_) => return miss,
+    fn peek_whole(&self, request: &LookupRequest<'_>) -> PeekOutcome {
+        for _ in 0..MAX_READ_ATTEMPTS {
+            let (serve, entry): (fn(Entry) -> PeekOutcome, Entry) = match self.peek(request) {
+                PeekOutcome::Hit(entry) => (PeekOutcome::Hit, entry),
+                PeekOutcome::Stale(entry) => (PeekOutcome::Stale, entry),
+                miss @ PeekOutcome::Miss(_) => return miss,
             };
-            match entry.whole() {
+            match entry.load_body() {
                 Ok(entry) => return serve(entry),
                 Err(error) if error.kind() == ErrorKind::Corrupt => {}
-                Err(error) => return Peek::Miss(Reason::Unavailable(error)),
+                Err(error) => return PeekOutcome::Miss(MissReason::Unavailable(error)),
             }
         }
-        Peek::Miss(Reason::Corrupt(Damage::Mismatch))
+        PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Mismatch))
     }
 
     /// Looks up an entry without taking a permit and without a trace in the ledger. A store error
     /// is a miss.
-    pub fn peek(&self, request: &Request<'_>) -> Peek {
+    pub fn peek(&self, request: &LookupRequest<'_>) -> PeekOutcome {
         self.peek_as_of(request, None)
     }
 
     /// Like [`Self::peek`], but measures `max_age` from `asked`: a result made while the caller
     /// waited is not too old for it.
-    pub(super) fn peek_as_of(&self, request: &Request<'_>, asked: Option<Timestamp>) -> Peek {
+    pub(super) fn peek_as_of(
+        &self,
+        request: &LookupRequest<'_>,
+        asked: Option<Timestamp>,
+    ) -> PeekOutcome {
         if !self.inner.options.enabled {
-            return Peek::Miss(Reason::Disabled);
+            return PeekOutcome::Miss(MissReason::Disabled);
         }
         let record = match self.store().get(request.id) {
             Ok(Some(record)) => record,
-            Ok(None) => return Peek::Miss(Reason::Absent),
+            Ok(None) => return PeekOutcome::Miss(MissReason::Absent),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                return Peek::Miss(Reason::Corrupt(Damage::Unreadable));
+                return PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Unreadable));
             }
-            Err(error) => return Peek::Miss(Reason::Unavailable(error)),
+            Err(error) => return PeekOutcome::Miss(MissReason::Unavailable(error)),
         };
-        self.judge(record, request, asked)
+        self.check_record(record, request, asked)
     }
 
     /// The full result of an entry, verified; `None` if there is none. Retries once, because entry
     /// and full result may be replaced between the two reads.
-    pub fn full(&self, id: &Id) -> Result<Option<Body>> {
-        self.full_once(id).or_else(|error| match error.kind() {
-            ErrorKind::Corrupt => self.full_once(id),
+    pub fn full_result(&self, id: &EntryId) -> Result<Option<Body>> {
+        self.try_full_result(id).or_else(|error| match error.kind() {
+            ErrorKind::Corrupt => self.try_full_result(id),
             _ => Err(error),
         })
     }
 
-    fn full_once(&self, id: &Id) -> Result<Option<Body>> {
+    fn try_full_result(&self, id: &EntryId) -> Result<Option<Body>> {
         let Some(record) = self.store().get(id)? else { return Ok(None) };
         let Some(info) = record.head.header.full else { return Ok(None) };
         let damaged = |what: String| Error::new(ErrorKind::Corrupt, what);
-        let payload = self.store().full(id)?;
+        let payload = self.store().full_payload(id)?;
         let payload = payload.ok_or_else(|| damaged("the full result is gone".to_owned()))?;
         let opened = payload.open(&info);
         opened.map(Some).map_err(|damage| damaged(format!("the full result is damaged: {damage}")))
     }
 
     /// Permission to fill `id`, regardless of claims. Its sources are captured now.
-    pub fn permit(&self, id: &Id, view: &View, sources: &[String]) -> Result<Permit> {
+    pub fn permit(&self, id: &EntryId, view: &PathContext, sources: &[String]) -> Result<Permit> {
         let watched = self.watch(view, sources)?;
         Ok(Permit::new(self.clone(), id.clone(), watched))
     }
 
     /// A token for the current time and the state of `sources`, to be checked with
     /// [`Permit::require_unchanged_since`] when another process does the work.
-    pub fn since(&self, view: &View, sources: &[String]) -> Result<Since> {
+    pub fn issue_since_token(&self, view: &PathContext, sources: &[String]) -> Result<SinceToken> {
         match sources {
-            [] => Ok(Since::moment(self.clock().now())),
-            sources => Ok(self.watch(view, sources)?.since()),
+            [] => Ok(SinceToken::at_time(self.clock().now())),
+            sources => Ok(self.watch(view, sources)?.to_since_token()),
         }
     }
 
     /// Captures the current state of `sources`.
-    pub(super) fn watch(&self, view: &View, sources: &[String]) -> Result<Watched> {
-        Watched::take(view, sources, self.inner.options.sources, self.clock().now())
+    pub(super) fn watch(&self, view: &PathContext, sources: &[String]) -> Result<WatchedSources> {
+        WatchedSources::capture(view, sources, self.inner.options.sources, self.clock().now())
     }
 
     /// Returns the `paths` that exist and can be watched.
-    pub fn watchable(&self, view: &View, paths: &[String]) -> Vec<String> {
-        Watched::present(view, paths, self.inner.options.sources)
+    pub fn watchable(&self, view: &PathContext, paths: &[String]) -> Vec<String> {
+        WatchedSources::watchable_paths(view, paths, self.inner.options.sources)
     }
 
-    fn judge(&self, record: Arc<Record>, request: &Request<'_>, asked: Option<Timestamp>) -> Peek {
+    fn check_record(
+        &self,
+        record: Arc<EntryRecord>,
+        request: &LookupRequest<'_>,
+        asked: Option<Timestamp>,
+    ) -> PeekOutcome {
         let header = &record.head.header;
-        if is_another(&header.parts, request.parts) {
-            return Peek::Miss(Reason::Absent);
+        if parts_differ(&header.parts, request.parts) {
+            return PeekOutcome::Miss(MissReason::Absent);
         }
         if self.is_unwanted_failure(header, request) {
-            return Peek::Miss(Reason::Failure);
+            return PeekOutcome::Miss(MissReason::Failure);
         }
         if header.streams_merged && !request.accepts_merged_streams {
-            return Peek::Miss(Reason::StreamsMerged);
+            return PeekOutcome::Miss(MissReason::StreamsMerged);
         }
-        if let Some(reason) = sources::changed(&header.sources, request.view, self) {
-            return Peek::Miss(reason);
+        if let Some(reason) = sources::first_changed_source(&header.sources, request.view, self) {
+            return PeekOutcome::Miss(reason);
         }
         let serve = match self.freshness(header, request, asked) {
-            Freshness::Fresh => Peek::Hit,
-            Freshness::Stale => Peek::Stale,
-            Freshness::Expired(reason) => return Peek::Miss(reason),
+            EntryFreshness::Fresh => PeekOutcome::Hit,
+            EntryFreshness::Stale => PeekOutcome::Stale,
+            EntryFreshness::Expired(reason) => return PeekOutcome::Miss(reason),
         };
-        record.open().map_or_else(|damage| Peek::Miss(Reason::Corrupt(damage)), serve)
+        record.open().map_or_else(|damage| PeekOutcome::Miss(MissReason::Corrupt(damage)), serve)
     }
 
-    pub(super) fn is_unwanted_failure(&self, header: &Header, request: &Request<'_>) -> bool {
+    pub(super) fn is_unwanted_failure(&self, header: &Header, request: &LookupRequest<'_>) -> bool {
         let age = self.clock().now().millis_since(header.created);
         header.failure && request.failures.is_none_or(|limit| age >= limit)
     }
@@ -256,36 +267,36 @@ impl Cache {
     fn freshness(
         &self,
         header: &Header,
-        request: &Request<'_>,
+        request: &LookupRequest<'_>,
         asked: Option<Timestamp>,
-    ) -> Freshness {
+    ) -> EntryFreshness {
         let now = self.clock().now();
         let age = now.millis_since(header.created);
         let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(u64::MAX);
         if self.is_from_the_future(header) {
-            return Freshness::Expired(Reason::Expired { age, limit: ttl });
+            return EntryFreshness::Expired(MissReason::Expired { age, limit: ttl });
         }
         let work_age = asked.unwrap_or(now).millis_since(header.work_began());
         match request.max_age {
             Some(limit) if work_age > limit => {
-                Freshness::Expired(Reason::Expired { age: work_age, limit })
+                EntryFreshness::Expired(MissReason::Expired { age: work_age, limit })
             }
-            _ if age < ttl => Freshness::Fresh,
-            _ if age < ttl.saturating_add(header.grace) => Freshness::Stale,
-            _ => Freshness::Expired(Reason::Expired { age, limit: ttl }),
+            _ if age < ttl => EntryFreshness::Fresh,
+            _ if age < ttl.saturating_add(header.grace) => EntryFreshness::Stale,
+            _ => EntryFreshness::Expired(MissReason::Expired { age, limit: ttl }),
         }
     }
 }
 
 /// Compares parts only if both sides know theirs.
-pub(super) fn is_another(stored: &[Part], asked: &[Part]) -> bool {
-    fn known(parts: &[Part]) -> impl Iterator<Item = (&str, Digest)> {
+pub(super) fn parts_differ(stored: &[KeyPart], asked: &[KeyPart]) -> bool {
+    fn known(parts: &[KeyPart]) -> impl Iterator<Item = (&str, Sha256Digest)> {
         parts.iter().map(|part| (part.name.as_str(), part.digest))
     }
     !stored.is_empty() && !asked.is_empty() && !known(stored).eq(known(asked))
 }
 
-impl Peek {
+impl PeekOutcome {
     /// The entry, fresh or stale.
     pub fn entry(self) -> Option<Entry> {
         match self {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::permit::Permit;
-use crate::entry::{Damage, Entry, Happening};
+use crate::entry::{BodyDamage, Entry, EntryEventKind};
 use crate::error::Error;
 
 /// Result of a look-up.
@@ -14,25 +14,25 @@ pub enum Outcome {
     /// Past its TTL but within its grace period. With a permit, this caller should refresh it.
     Stale(Entry, Option<Permit>),
     /// The caller does the work and fills the permit with the result.
-    Miss(Permit, Reason),
+    Miss(Permit, MissReason),
     /// The cache is not used: the caller's result is not stored.
-    Bypass(Reason),
+    Bypass(MissReason),
 }
 
 /// Result of a look-up that takes no permit.
 #[derive(Debug)]
-pub enum Peek {
+pub enum PeekOutcome {
     /// Fresh and verified.
     Hit(Entry),
     /// Past its TTL but within its grace period.
     Stale(Entry),
     /// No entry that could be served.
-    Miss(Reason),
+    Miss(MissReason),
 }
 
 /// Why a look-up is not a hit.
 #[derive(Debug)]
-pub enum Reason {
+pub enum MissReason {
     /// There is no such entry.
     Absent,
     /// The cache is switched off.
@@ -55,21 +55,21 @@ pub enum Reason {
     /// A source file is gone.
     SourceMissing(String),
     /// The stored bytes are damaged.
-    Corrupt(Damage),
+    Corrupt(BodyDamage),
     /// The store could not answer.
     Unavailable(Error),
 }
 
-impl Reason {
+impl MissReason {
     /// The ledger event of this reason; `None` if no look-up took place.
-    pub fn happening(&self) -> Option<Happening> {
+    pub fn happening(&self) -> Option<EntryEventKind> {
         match self {
-            Self::Absent | Self::Failure | Self::StreamsMerged => Some(Happening::Absent),
+            Self::Absent | Self::Failure | Self::StreamsMerged => Some(EntryEventKind::Absent),
             Self::Disabled | Self::Asked => None,
-            Self::Expired { .. } => Some(Happening::Expired),
-            Self::SourceModified(_) | Self::SourceMissing(_) => Some(Happening::Invalidated),
-            Self::Corrupt(_) => Some(Happening::Corrupt),
-            Self::Unavailable(_) => Some(Happening::Unavailable),
+            Self::Expired { .. } => Some(EntryEventKind::Expired),
+            Self::SourceModified(_) | Self::SourceMissing(_) => Some(EntryEventKind::Invalidated),
+            Self::Corrupt(_) => Some(EntryEventKind::Corrupt),
+            Self::Unavailable(_) => Some(EntryEventKind::Unavailable),
         }
     }
 
@@ -99,15 +99,15 @@ impl Reason {
             | Self::Expired { .. } => None,
             Self::SourceModified(_) => Some("source_modified"),
             Self::SourceMissing(_) => Some("source_missing"),
-            Self::Corrupt(Damage::Mismatch) => Some("integrity_mismatch"),
-            Self::Corrupt(Damage::Unreadable) => Some("unreadable"),
+            Self::Corrupt(BodyDamage::Mismatch) => Some("integrity_mismatch"),
+            Self::Corrupt(BodyDamage::Unreadable) => Some("unreadable"),
             Self::Unavailable(_) => Some("store_unavailable"),
         }
     }
 }
 
 /// A short description, without the underlying error.
-impl fmt::Display for Reason {
+impl fmt::Display for MissReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => f.write_str("there is no entry"),

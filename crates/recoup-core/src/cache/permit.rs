@@ -3,14 +3,14 @@
 
 use std::fmt;
 
-use super::outcome::Reason;
-use super::sources::{Since, Watched};
+use super::outcome::MissReason;
+use super::sources::{SinceToken, WatchedSources};
 use super::{Cache, Ttl, admit};
 use crate::base::clock::Timestamp;
-use crate::entry::{Draft, Header, Identity};
+use crate::entry::{Draft, Header, ProducerIdentity};
 use crate::error::{Error, Result};
-use crate::key::{Id, Kind};
-use crate::store::{Claim, Evicted, EvictionPlan, Info};
+use crate::key::{EntryId, Kind};
+use crate::store::{Claim, EvictionPlan, EvictionReport, StoreInfo};
 
 /// Permission to fill one entry, once. If a look-up returned it, other callers that miss the entry
 /// wait for it.
@@ -18,8 +18,8 @@ use crate::store::{Claim, Evicted, EvictionPlan, Info};
 #[must_use = "a permit that is dropped leaves the entry missing"]
 pub struct Permit {
     cache: Cache,
-    id: Id,
-    watched: Watched,
+    id: EntryId,
+    watched: WatchedSources,
     claim: Option<Claim>,
     began: Timestamp,
     /// True if an existing result whose work began later is kept.
@@ -29,20 +29,20 @@ pub struct Permit {
 /// Outcome of filling a permit.
 #[derive(Debug)]
 #[must_use = "a result that was not stored is paid for again"]
-pub enum Filled {
+pub enum FillOutcome {
     /// Stored; other entries may have been evicted.
-    Stored(Evicted),
+    Stored(EvictionReport),
     /// Not stored, for this reason.
-    Refused(Refusal),
+    Refused(FillRefusal),
     /// Not stored, because the TTL or the cache is off.
     Off,
 }
 
 /// Why a result is not stored.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum FillRefusal {
     /// A source changed during the work: the result may be about either state.
-    SourceChanged(Reason),
+    SourceChanged(MissReason),
     /// The sources are not in the state that the token recorded.
     SourcesDiffer,
     /// A source of the token is missing from the request.
@@ -62,7 +62,7 @@ pub enum Refusal {
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for FillRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SourceChanged(reason) => write!(f, "{reason} since the work began"),
@@ -87,18 +87,18 @@ impl fmt::Display for Refusal {
 }
 
 impl Permit {
-    pub(super) fn new(cache: Cache, id: Id, watched: Watched) -> Self {
+    pub(super) fn new(cache: Cache, id: EntryId, watched: WatchedSources) -> Self {
         let began = cache.clock().now();
         Self { cache, id, watched, claim: None, began, yields: false }
     }
 
     /// Marks a permit of a look-up: other work that begins later may end first.
-    pub(super) fn of_work(self, claim: Option<Claim>) -> Self {
+    pub(super) fn with_claim(self, claim: Option<Claim>) -> Self {
         Self { claim, yields: true, ..self }
     }
 
     /// The entry to fill.
-    pub fn id(&self) -> &Id {
+    pub fn id(&self) -> &EntryId {
         &self.id
     }
 
@@ -108,18 +108,18 @@ impl Permit {
     }
 
     /// Returns the permit if the sources are still in the state of the token.
-    pub fn since(self, since: &Since) -> Result<Self, Refusal> {
+    pub fn require_unchanged_since(self, since: &SinceToken) -> Result<Self, FillRefusal> {
         if since.is_after(self.cache.clock().now()) {
-            return Err(self.refuse(Refusal::OtherSources));
+            return Err(self.note_refusal(FillRefusal::OtherSources));
         }
         match self.watched.changed_since(since) {
             None => Ok(self),
-            Some(refusal) => Err(self.refuse(refusal)),
+            Some(refusal) => Err(self.note_refusal(refusal)),
         }
     }
 
     /// `Kind::Result`, because tokens exist only for results that are stored by hand.
-    fn refuse(&self, refusal: Refusal) -> Refusal {
+    fn note_refusal(&self, refusal: FillRefusal) -> FillRefusal {
         self.cache.note_refused(Kind::Result, &self.id, None, &refusal);
         refusal
     }
@@ -134,22 +134,22 @@ impl Permit {
     }
 
     /// Gives up the work and records why its result is not stored.
-    pub fn release_unkept(self, kind: Kind, by: &Identity, refusal: &Refusal) {
+    pub fn release_unkept(self, kind: Kind, by: &ProducerIdentity, refusal: &FillRefusal) {
         self.cache.note_refused(kind, &self.id, Some(by), refusal);
         self.release();
     }
 
     /// Stores the result with this TTL.
-    pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<Filled> {
+    pub fn fill(self, draft: Draft, ttl: Ttl) -> Result<FillOutcome> {
         let Self { cache, id, watched, claim, began, yields } = self;
         let (kind, by) = (draft.kind, draft.identity.clone());
         let draft = Draft { began: Some(began), ..draft };
         let filled = if yields && is_overtaken(&cache, &id, began) {
-            Ok(Filled::Refused(Refusal::Overtaken))
+            Ok(FillOutcome::Refused(FillRefusal::Overtaken))
         } else {
-            fill(&cache, &id, watched, draft, ttl)
+            fill_entry(&cache, &id, watched, draft, ttl)
         };
-        if let Ok(Filled::Refused(refusal)) = &filled {
+        if let Ok(FillOutcome::Refused(refusal)) = &filled {
             cache.note_refused(kind, &id, Some(&by), refusal);
         }
         match claim {
@@ -165,9 +165,9 @@ impl Permit {
 
 impl Cache {
     /// Checks everything in `draft` that does not depend on the body, before the work is paid for.
-    pub fn check(&self, id: &Id, draft: &Draft, ttl: Ttl) -> Result<(), Error> {
+    pub fn check_draft(&self, id: &EntryId, draft: &Draft, ttl: Ttl) -> Result<(), Error> {
         grace_of(draft, ttl, self)?;
-        match admit::secret_in_words(id, draft) {
+        match admit::secret_in_key_or_tags(id, draft) {
             Some(rule) => Err(Error::usage(format!("there is a secret among the tags ({rule})"))),
             None => Ok(()),
         }
@@ -176,29 +176,35 @@ impl Cache {
 
 /// True if the work for the stored entry began later. Entries from the future do not count: another
 /// clock made them.
-fn is_overtaken(cache: &Cache, id: &Id, began: Timestamp) -> bool {
+fn is_overtaken(cache: &Cache, id: &EntryId, began: Timestamp) -> bool {
     let now = cache.clock().now();
-    let alive = |header: &Header| header.dead_at().is_none_or(|end| end > now);
+    let alive = |header: &Header| header.deletable_at().is_none_or(|end| end > now);
     let later =
         |header: &Header| header.work_began() > began && header.created <= now && alive(header);
     // An unreadable entry is replaced.
     cache.store().get(id).is_ok_and(|found| found.is_some_and(|it| later(&it.head.header)))
 }
 
-fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Result<Filled> {
+fn fill_entry(
+    cache: &Cache,
+    id: &EntryId,
+    watched: WatchedSources,
+    draft: Draft,
+    ttl: Ttl,
+) -> Result<FillOutcome> {
     if !cache.inner.options.enabled || ttl == Ttl::Off {
-        return Ok(Filled::Off);
+        return Ok(FillOutcome::Off);
     }
     let grace = grace_of(&draft, ttl, cache)?;
-    if let Some(reason) = watched.changed(cache) {
-        return Ok(Filled::Refused(Refusal::SourceChanged(reason)));
+    if let Some(reason) = watched.first_change(cache) {
+        return Ok(FillOutcome::Refused(FillRefusal::SourceChanged(reason)));
     }
     if let Some(rule) = admit::secret_in(id, &draft)? {
-        return Ok(Filled::Refused(Refusal::Secret(rule)));
+        return Ok(FillOutcome::Refused(FillRefusal::Secret(rule)));
     }
     let now = cache.clock().now();
-    let parts = admit::without_secrets(draft.kind, draft.parts, &draft.withheld);
-    let identity = admit::named_without_secrets(draft.identity, &draft.withheld);
+    let parts = admit::redact_parts(draft.kind, draft.parts, &draft.withheld);
+    let identity = admit::redact_identity(draft.identity, &draft.withheld);
     let draft = Draft { ttl: ttl.as_millis(), grace, identity, parts, ..draft };
     let kind = draft.kind;
     let record = draft.seal(watched.into_sources(), now)?;
@@ -207,19 +213,20 @@ fn fill(cache: &Cache, id: &Id, watched: Watched, draft: Draft, ttl: Ttl) -> Res
     let header = &record.head.header;
     let bytes = header.stored_len() + header.to_json().len() as u64;
     if let Some(limit) = limits.max_bytes.filter(|limit| bytes > *limit) {
-        return Ok(Filled::Refused(Refusal::TooLarge { bytes, limit }));
+        return Ok(FillOutcome::Refused(FillRefusal::TooLarge { bytes, limit }));
     }
     cache.store().put(id, &record)?;
     // Before the eviction, which needs the latest use counts.
     cache.fold_ledger_if_due();
     cache.note_stored(id, header);
-    let plan = EvictionPlan { keep: Some(id.key.clone()), ..limits.plan(&id.scope, kind, now) };
+    let plan =
+        EvictionPlan { keep: Some(id.key.clone()), ..limits.eviction_plan(&id.scope, kind, now) };
     let evicted = cache.store().evict(&plan)?;
     if evicted.lost_all {
         cache.store().put(id, &record)?;
     }
     cache.note_evicted(&plan, &evicted);
-    Ok(Filled::Stored(evicted))
+    Ok(FillOutcome::Stored(evicted))
 }
 
 /// The grace period; zero for entries that never expire. An error if the store cannot keep stale
@@ -229,8 +236,8 @@ fn grace_of(draft: &Draft, ttl: Ttl, cache: &Cache) -> Result<u64> {
         return Ok(0);
     }
     match cache.store().info() {
-        Info { keeps_stale: true, .. } => Ok(draft.grace),
-        Info { url, .. } => Err(Error::usage(format!(
+        StoreInfo { keeps_stale: true, .. } => Ok(draft.grace),
+        StoreInfo { url, .. } => Err(Error::usage(format!(
             "{url} can't serve entries after their TTL; leave the time for that out, \
              or use a sqlite: or redis: store"
         ))),

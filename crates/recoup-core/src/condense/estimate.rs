@@ -1,34 +1,34 @@
 //! Estimated savings of each strategy.
 
-use super::document::Document;
-use super::strategy::Strategy;
+use super::document::InputDocument;
+use super::strategy::CondenseStrategy;
 use super::tokens::Tokenizer;
-use super::{Options, condense_or_keep};
+use super::{CondenseOptions, condense_or_keep};
 use crate::error::Result;
 
 /// Token counts before and after each strategy.
 #[derive(Debug, Clone)]
-pub struct Estimate {
+pub struct TokenEstimate {
     /// Tokens of the input.
     pub original: usize,
     /// Tokens of each strategy's result.
-    pub condensed: [(Strategy, usize); 3],
+    pub condensed: [(CondenseStrategy, usize); 3],
 }
 
-impl Estimate {
+impl TokenEstimate {
     /// Condenses `input` with every strategy, and counts.
     pub fn of(input: &[u8]) -> Result<Self> {
-        let document = Document::read(input)?;
+        let document = InputDocument::read(input)?;
         let tokenizer = Tokenizer::load();
         let after = |strategy| {
-            let options = Options { strategy, ..Options::default() };
+            let options = CondenseOptions { strategy, ..CondenseOptions::default() };
             let condensed = condense_or_keep(&document, &options);
             (strategy, tokenizer.count(&condensed.to_json()))
         };
         Ok(Self {
             // Valid UTF-8, or the document could not have been read.
             original: tokenizer.count(&String::from_utf8_lossy(input)),
-            condensed: Strategy::ALL.map(after),
+            condensed: CondenseStrategy::ALL.map(after),
         })
     }
 

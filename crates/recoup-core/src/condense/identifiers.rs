@@ -4,21 +4,21 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::document::Document;
-use super::output::Condensed;
+use super::document::InputDocument;
+use super::output::CondensedResult;
 use super::tokens::Tokenizer;
 
 /// `finish` adds the fields common to all strategies, which count towards `max_tokens`.
 pub(super) fn condense(
-    document: &Document<'_>,
+    document: &InputDocument<'_>,
     max_tokens: Option<usize>,
-    finish: impl Fn(Condensed) -> Condensed,
-) -> Condensed {
-    let all = ordered(document.identifiers());
+    finish: impl Fn(CondensedResult) -> CondensedResult,
+) -> CondensedResult {
+    let all = sorted_unique(document.identifiers());
     let made = |kept: usize| {
-        let mut condensed = Condensed::default();
+        let mut condensed = CondensedResult::default();
         condensed.set("identifiers", &all[..kept]);
-        for (name, value) in document.search() {
+        for (name, value) in document.search_fields() {
             condensed.set(name, &value);
         }
         if kept < all.len() {
@@ -27,13 +27,13 @@ pub(super) fn condense(
         finish(condensed)
     };
     match max_tokens {
-        Some(most) => made(fitting(all.len(), most, made)),
+        Some(most) => made(max_fitting(all.len(), most, made)),
         None => made(all.len()),
     }
 }
 
 /// How many of `all` can be kept within `most` tokens.
-fn fitting(all: usize, most: usize, made: impl Fn(usize) -> Condensed) -> usize {
+fn max_fitting(all: usize, most: usize, made: impl Fn(usize) -> CondensedResult) -> usize {
     let tokenizer = Tokenizer::load();
     let fits = |kept| tokenizer.count(&made(kept).to_json()) <= most;
     if fits(all) {
@@ -48,7 +48,7 @@ fn fitting(all: usize, most: usize, made: impl Fn(usize) -> Condensed) -> usize 
     fitting
 }
 
-fn ordered(all: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
+fn sorted_unique(all: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
     let mut split: Vec<_> = all.into_iter().map(|text| (path_length(&text), text)).collect();
     split.sort_unstable_by(compare);
     split.dedup_by(|one, other| one.1 == other.1);

@@ -32,13 +32,13 @@ pub(super) fn is_number(raw: &RawValue) -> bool {
 }
 
 /// True for anything but `null` and `false`, which mean nothing in most reports.
-pub(super) fn says_something(raw: &RawValue) -> bool {
+pub(super) fn is_meaningful(raw: &RawValue) -> bool {
     !matches!(raw.get(), "null" | "false")
 }
 
 /// The first of several candidates that is neither `null` nor `false`.
-pub(super) fn first<'a>(candidates: &[Option<&'a RawValue>]) -> Option<&'a RawValue> {
-    candidates.iter().copied().flatten().find(|raw| says_something(raw))
+pub(super) fn first_meaningful<'a>(candidates: &[Option<&'a RawValue>]) -> Option<&'a RawValue> {
+    candidates.iter().copied().flatten().find(|raw| is_meaningful(raw))
 }
 
 /// The fields with these names; none if the value is not an object. Of repeated names the last
@@ -51,7 +51,7 @@ pub(super) fn pick<'a, const N: usize>(
     if is_object(raw) {
         let mut text = Deserializer::from_str(raw.get());
         // The text was validated before, so there is no error to report.
-        let _ = text.deserialize_map(Fields { names: &names, found: &mut found });
+        let _ = text.deserialize_map(FieldPicker { names: &names, found: &mut found });
     }
     found
 }
@@ -68,8 +68,8 @@ pub(super) fn at<'a>(raw: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
 }
 
 /// Visits every element of an array; nothing if it is not an array.
-pub(super) fn each<'a>(raw: &'a RawValue, mut visit: impl FnMut(&'a RawValue)) {
-    until(raw, |item| {
+pub(super) fn visit_elements<'a>(raw: &'a RawValue, mut visit: impl FnMut(&'a RawValue)) {
+    visit_until(raw, |item| {
         visit(item);
         false
     });
@@ -78,7 +78,7 @@ pub(super) fn each<'a>(raw: &'a RawValue, mut visit: impl FnMut(&'a RawValue)) {
 /// One element of an array.
 pub(super) fn element(raw: &RawValue, index: usize) -> Option<&RawValue> {
     let (mut found, mut left) = (None, index);
-    until(raw, |item| {
+    visit_until(raw, |item| {
         if left == 0 {
             found = Some(item);
         }
@@ -89,10 +89,10 @@ pub(super) fn element(raw: &RawValue, index: usize) -> Option<&RawValue> {
 }
 
 /// Visits the elements of an array until `enough` returns true.
-fn until<'a>(raw: &'a RawValue, enough: impl FnMut(&'a RawValue) -> bool) {
+fn visit_until<'a>(raw: &'a RawValue, enough: impl FnMut(&'a RawValue) -> bool) {
     if is_list(raw) {
         // Stopping early leaves the rest unread, which serde takes for an error.
-        let _ = Deserializer::from_str(raw.get()).deserialize_seq(Elements(enough));
+        let _ = Deserializer::from_str(raw.get()).deserialize_seq(ElementVisitor(enough));
     }
 }
 
@@ -118,14 +118,15 @@ pub(super) fn unescaped(quoted: &str) -> Cow<'_, str> {
     if !inner.contains('\\') {
         return Cow::Borrowed(inner);
     }
-    let bytes = Deserializer::from_str(quoted).deserialize_bytes(Bytes).unwrap_or_default();
+    let bytes =
+        Deserializer::from_str(quoted).deserialize_bytes(StringBytesVisitor).unwrap_or_default();
     let text = String::from_utf8(bytes)
-        .or_else(|error| String::from_utf8(without_halves(error.into_bytes())));
+        .or_else(|error| String::from_utf8(replace_lone_surrogates(error.into_bytes())));
     Cow::Owned(text.unwrap_or_default())
 }
 
 /// A lone surrogate and the replacement character both have three bytes.
-fn without_halves(mut bytes: Vec<u8>) -> Vec<u8> {
+fn replace_lone_surrogates(mut bytes: Vec<u8>) -> Vec<u8> {
     for at in 2..bytes.len() {
         if bytes[at - 2] == 0xed && bytes[at - 1] >= 0xa0 {
             bytes[at - 2..=at].copy_from_slice("\u{fffd}".as_bytes());
@@ -136,13 +137,13 @@ fn without_halves(mut bytes: Vec<u8>) -> Vec<u8> {
 
 /// A value of the result: taken from the input, or derived.
 #[derive(Debug, Clone)]
-pub(super) enum Field<'a> {
+pub(super) enum FieldValue<'a> {
     Json(&'a RawValue),
     Text(Cow<'a, str>),
     Number(u64),
 }
 
-impl<'a> Field<'a> {
+impl<'a> FieldValue<'a> {
     /// The value as plain text.
     pub(super) fn text(&self) -> Cow<'a, str> {
         match self {
@@ -153,13 +154,13 @@ impl<'a> Field<'a> {
     }
 }
 
-impl<'a, T: Into<Cow<'a, str>>> From<T> for Field<'a> {
+impl<'a, T: Into<Cow<'a, str>>> From<T> for FieldValue<'a> {
     fn from(text: T) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl Serialize for Field<'_> {
+impl Serialize for FieldValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Json(raw) => raw.serialize(serializer),
@@ -169,12 +170,12 @@ impl Serialize for Field<'_> {
     }
 }
 
-struct Fields<'n, 'f, 'a> {
+struct FieldPicker<'n, 'f, 'a> {
     names: &'n [&'n str],
     found: &'f mut [Option<&'a RawValue>],
 }
 
-impl<'a> Visitor<'a> for Fields<'_, '_, 'a> {
+impl<'a> Visitor<'a> for FieldPicker<'_, '_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,7 +183,7 @@ impl<'a> Visitor<'a> for Fields<'_, '_, 'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(known) = map.next_key_seed(Name(self.names))? {
+        while let Some(known) = map.next_key_seed(KeyMatcher(self.names))? {
             match known {
                 Some(index) => self.found[index] = Some(map.next_value()?),
                 None => drop(map.next_value::<IgnoredAny>()?),
@@ -194,9 +195,9 @@ impl<'a> Visitor<'a> for Fields<'_, '_, 'a> {
 
 /// Position of a key among these names. Compared as bytes, because a key with a lone surrogate is
 /// not UTF-8.
-struct Name<'n>(&'n [&'n str]);
+struct KeyMatcher<'n>(&'n [&'n str]);
 
-impl<'a> DeserializeSeed<'a> for Name<'_> {
+impl<'a> DeserializeSeed<'a> for KeyMatcher<'_> {
     type Value = Option<usize>;
 
     fn deserialize<D: serde::Deserializer<'a>>(self, key: D) -> Result<Self::Value, D::Error> {
@@ -204,7 +205,7 @@ impl<'a> DeserializeSeed<'a> for Name<'_> {
     }
 }
 
-impl Visitor<'_> for Name<'_> {
+impl Visitor<'_> for KeyMatcher<'_> {
     type Value = Option<usize>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -220,9 +221,9 @@ impl Visitor<'_> for Name<'_> {
     }
 }
 
-struct Elements<F>(F);
+struct ElementVisitor<F>(F);
 
-impl<'a, F: FnMut(&'a RawValue) -> bool> Visitor<'a> for Elements<F> {
+impl<'a, F: FnMut(&'a RawValue) -> bool> Visitor<'a> for ElementVisitor<F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -239,9 +240,9 @@ impl<'a, F: FnMut(&'a RawValue) -> bool> Visitor<'a> for Elements<F> {
     }
 }
 
-struct Bytes;
+struct StringBytesVisitor;
 
-impl Visitor<'_> for Bytes {
+impl Visitor<'_> for StringBytesVisitor {
     type Value = Vec<u8>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

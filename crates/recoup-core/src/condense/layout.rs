@@ -14,7 +14,7 @@ const DEEPEST: usize = 32;
 /// JSON.
 pub fn indented(json: &str, depth: usize) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(json).ok()?;
-    Some(laid_out(json, depth, |quoted| quoted.into()))
+    Some(format_json(json, depth, |quoted| quoted.into()))
 }
 
 /// Removes white space. Strings lose needless escapes.
@@ -29,7 +29,7 @@ pub(super) fn compact_within(json: &str, most: usize) -> Option<String> {
     while let Some(first) = rest.chars().next() {
         let end = if first == '"' { end_of_string(rest) } else { first.len_utf8() };
         let (token, after) = rest.split_at(end);
-        out.push_str(&plain(token));
+        out.push_str(&without_needless_escapes(token));
         if out.len() > most {
             return None;
         }
@@ -40,48 +40,48 @@ pub(super) fn compact_within(json: &str, most: usize) -> Option<String> {
 
 /// Formats JSON with indentation. Strings lose needless escapes.
 pub(super) fn pretty(json: &str) -> String {
-    laid_out(json, 0, plain)
+    format_json(json, 0, without_needless_escapes)
 }
 
-fn laid_out(json: &str, depth: usize, string: fn(&str) -> Cow<'_, str>) -> String {
-    let mut layout = Layout { out: String::with_capacity(json.len() * 2), depth, string };
+fn format_json(json: &str, depth: usize, string: fn(&str) -> Cow<'_, str>) -> String {
+    let mut layout = JsonFormatter { out: String::with_capacity(json.len() * 2), depth, string };
     let mut rest = json;
     while let Some(first) = rest.chars().next() {
-        rest = layout.token(first, rest);
+        rest = layout.write_token(first, rest);
     }
     layout.out
 }
 
 /// A string without needless escapes.
-fn plain(quoted: &str) -> Cow<'_, str> {
+fn without_needless_escapes(quoted: &str) -> Cow<'_, str> {
     if !quoted.contains('\\') {
         return quoted.into();
     }
     serde_json::to_string(&json::unescaped(quoted)).expect("text is always JSON").into()
 }
 
-struct Layout {
+struct JsonFormatter {
     out: String,
     depth: usize,
     /// How strings are written.
     string: fn(&str) -> Cow<'_, str>,
 }
 
-impl Layout {
+impl JsonFormatter {
     /// Writes the first token of `rest`, which begins with `first`, and returns what follows it.
-    fn token<'a>(&mut self, first: char, rest: &'a str) -> &'a str {
+    fn write_token<'a>(&mut self, first: char, rest: &'a str) -> &'a str {
         let after = &rest[first.len_utf8()..];
         match first {
             '{' | '[' => self.open(first, after),
             '}' | ']' => {
                 self.depth -= 1;
-                self.line(self.depth + 1);
+                self.new_line(self.depth + 1);
                 self.out.push(first);
                 after
             }
             ',' => {
                 self.out.push(',');
-                self.line(self.depth);
+                self.new_line(self.depth);
                 after
             }
             ':' => {
@@ -105,13 +105,13 @@ impl Layout {
             return rest;
         }
         self.depth += 1;
-        self.line(self.depth);
+        self.new_line(self.depth);
         after
     }
 
     /// Starts a new line, unless `level` is too deep. For a closing bracket, `level` is that of the
     /// contents.
-    fn line(&mut self, level: usize) {
+    fn new_line(&mut self, level: usize) {
         if level > DEEPEST {
             return;
         }

@@ -27,18 +27,18 @@ mod summary;
 mod tokens;
 mod verdict;
 
-pub use document::Document;
-pub use estimate::Estimate;
+pub use document::InputDocument;
+pub use estimate::TokenEstimate;
 pub use layout::indented;
-pub use output::Condensed;
-pub use strategy::{About, Strategy};
+pub use output::CondensedResult;
+pub use strategy::{CondenseStrategy, StrategyInfo};
 pub use tokens::Tokenizer;
 
 /// Options for [`condense`].
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct CondenseOptions {
     /// The strategy.
-    pub strategy: Strategy,
+    pub strategy: CondenseStrategy,
     /// Number of findings that `structured_verdict` keeps.
     pub top: usize,
     /// Dotted paths of values to keep unchanged. The strategy's own fields come first.
@@ -49,10 +49,10 @@ pub struct Options {
     pub full_result_path: Option<String>,
 }
 
-impl Default for Options {
+impl Default for CondenseOptions {
     fn default() -> Self {
         Self {
-            strategy: Strategy::default(),
+            strategy: CondenseStrategy::default(),
             top: 5,
             preserve: Vec::new(),
             max_tokens: None,
@@ -61,13 +61,15 @@ impl Default for Options {
     }
 }
 
-/// Shortens a document. Missing paths to preserve are left out; [`missing`] lists them.
-pub fn condense(document: &Document<'_>, options: &Options) -> Condensed {
-    let finish = |condensed| finished(condensed, document, options);
+/// Shortens a document. Missing paths to preserve are left out; [`missing_paths`] lists them.
+pub fn condense(document: &InputDocument<'_>, options: &CondenseOptions) -> CondensedResult {
+    let finish = |condensed| add_common_fields(condensed, document, options);
     match options.strategy {
-        Strategy::StructuredVerdict => finish(verdict::condense(document, options.top)),
-        Strategy::IdentifiersOnly => identifiers::condense(document, options.max_tokens, finish),
-        Strategy::Summary => finish(summary::condense(document)),
+        CondenseStrategy::StructuredVerdict => finish(verdict::condense(document, options.top)),
+        CondenseStrategy::IdentifiersOnly => {
+            identifiers::condense(document, options.max_tokens, finish)
+        }
+        CondenseStrategy::Summary => finish(summary::condense(document)),
     }
 }
 
@@ -76,7 +78,10 @@ pub fn condense(document: &Document<'_>, options: &Options) -> Condensed {
 /// Only an agent's own result is returned as it is: a tool's report lacks the names that readers of
 /// condensed results look for. With a full result path the document is always condensed, because
 /// the output has to contain the path.
-pub fn condense_or_keep(document: &Document<'_>, options: &Options) -> Condensed {
+pub fn condense_or_keep(
+    document: &InputDocument<'_>,
+    options: &CondenseOptions,
+) -> CondensedResult {
     let condensed = condense(document, options);
     if options.full_result_path.is_some() {
         return condensed;
@@ -86,12 +91,16 @@ pub fn condense_or_keep(document: &Document<'_>, options: &Options) -> Condensed
         options.max_tokens.is_none_or(|most| Tokenizer::load().count(input) <= most)
     };
     let input = document.own_result().and_then(shorter).filter(fits);
-    input.map_or(condensed, Condensed::from_input)
+    input.map_or(condensed, CondensedResult::from_input)
 }
 
-fn finished(mut condensed: Condensed, document: &Document<'_>, options: &Options) -> Condensed {
+fn add_common_fields(
+    mut condensed: CondensedResult,
+    document: &InputDocument<'_>,
+    options: &CondenseOptions,
+) -> CondensedResult {
     for path in &options.preserve {
-        if let Some(raw) = document.at(path) {
+        if let Some(raw) = document.value_at(path) {
             condensed.add_json(path, raw.get());
         }
     }
@@ -102,7 +111,10 @@ fn finished(mut condensed: Condensed, document: &Document<'_>, options: &Options
 }
 
 /// The paths to preserve that the document does not have.
-pub fn missing<'o>(document: &Document<'_>, options: &'o Options) -> Vec<&'o str> {
+pub fn missing_paths<'o>(
+    document: &InputDocument<'_>,
+    options: &'o CondenseOptions,
+) -> Vec<&'o str> {
     let paths = options.preserve.iter().map(String::as_str);
-    paths.filter(|path| document.at(path).is_none()).collect()
+    paths.filter(|path| document.value_at(path).is_none()).collect()
 }

@@ -5,20 +5,20 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::finding::{Finding, Place, cut};
+use super::finding::{FindingPlace, ReportFinding, truncate_chars};
 use super::identifiers::has_line;
-use super::json::{self, Field};
+use super::json::{self, FieldValue};
 
 /// Maximum length of a verdict, in characters.
 const PHRASE_MOST: usize = 80;
 
 /// The known fields of an object.
 #[derive(Debug)]
-pub(super) struct Object<'a> {
+pub(super) struct ResultObject<'a> {
     verdicts: [Option<&'a RawValue>; 3],
     counts: [Option<&'a RawValue>; 2],
     /// Known lists, those that may hold findings first.
-    lists: Lists<'a>,
+    lists: ResultLists<'a>,
     query: Option<&'a RawValue>,
     confidences: [Option<&'a RawValue>; 2],
     top_matches: [Option<&'a RawValue>; 2],
@@ -26,7 +26,7 @@ pub(super) struct Object<'a> {
 }
 
 #[derive(Debug)]
-struct Lists<'a> {
+struct ResultLists<'a> {
     findings: Option<&'a RawValue>,
     issues: Option<&'a RawValue>,
     results: Option<&'a RawValue>,
@@ -36,7 +36,7 @@ struct Lists<'a> {
     items: Option<&'a RawValue>,
 }
 
-impl<'a> Object<'a> {
+impl<'a> ResultObject<'a> {
     pub(super) fn read(root: &'a RawValue) -> Self {
         let names = [
             "verdict",
@@ -66,7 +66,15 @@ impl<'a> Object<'a> {
         Self {
             verdicts: [verdict, status, result],
             counts: [counts, severities],
-            lists: Lists { findings, issues, results, vulnerabilities, files, matches, items },
+            lists: ResultLists {
+                findings,
+                issues,
+                results,
+                vulnerabilities,
+                files,
+                matches,
+                items,
+            },
             query,
             confidences: [confidence, score],
             top_matches: [top_match, best_match],
@@ -76,22 +84,22 @@ impl<'a> Object<'a> {
 
     /// True if it is certainly a result: no tool's report has a verdict, or a status beside a list
     /// or counts.
-    pub(super) fn is_clearly_ours(&self) -> bool {
+    pub(super) fn is_agent_result(&self) -> bool {
         let [verdict, status, result] = self.verdicts;
-        let Lists { findings, issues, results, vulnerabilities, files, matches, items } =
+        let ResultLists { findings, issues, results, vulnerabilities, files, matches, items } =
             self.lists;
         let lists = [findings, issues, results, vulnerabilities, files, matches, items];
         let has_more = || first_list(&lists).is_some() || self.severity_counts().is_some();
-        json::first(&[verdict]).is_some()
-            || json::first(&[status, result]).is_some_and(|_| has_more())
+        json::first_meaningful(&[verdict]).is_some()
+            || json::first_meaningful(&[status, result]).is_some_and(|_| has_more())
     }
 
     /// The verdict, a word or a phrase. A long `result` is the text of an answer and not a verdict;
     /// `false` counts if there is nothing better.
     pub(super) fn verdict(&self) -> Cow<'a, str> {
         let [verdict, status, result] = self.verdicts;
-        let said = |raw| json::first(&[raw]).and_then(scalar);
-        let phrase = |raw| said(raw).map(begun).filter(|text| !text.is_empty());
+        let said = |raw| json::first_meaningful(&[raw]).and_then(scalar);
+        let phrase = |raw| said(raw).map(first_phrase).filter(|text| !text.is_empty());
         let word = |raw| said(raw).filter(|text| is_phrase(text));
         let is_false = |raw: &&RawValue| raw.get() == "false";
         phrase(verdict)
@@ -102,32 +110,33 @@ impl<'a> Object<'a> {
     }
 
     pub(super) fn severity_counts(&self) -> Option<&'a RawValue> {
-        json::first(&self.counts)
+        json::first_meaningful(&self.counts)
     }
 
-    pub(super) fn findings(&self, mut visit: impl FnMut(Finding<'a>)) {
-        let Lists { findings, issues, results, vulnerabilities, .. } = self.lists;
+    pub(super) fn findings(&self, mut visit: impl FnMut(ReportFinding<'a>)) {
+        let ResultLists { findings, issues, results, vulnerabilities, .. } = self.lists;
         if let Some(list) = first_list(&[findings, issues, results, vulnerabilities]) {
-            json::each(list, |item| visit(Finding::of(item)));
+            json::visit_elements(list, |item| visit(ReportFinding::of(item)));
         }
     }
 
     pub(super) fn identifiers(&self) -> Vec<Cow<'a, str>> {
-        let Lists { files, matches, results, findings, items, .. } = self.lists;
+        let ResultLists { files, matches, results, findings, items, .. } = self.lists;
         let mut all = Vec::new();
         if let Some(list) = first_list(&[files, matches, results, findings, items]) {
-            json::each(list, |item| all.extend(identifier(item)));
+            json::visit_elements(list, |item| all.extend(identifier(item)));
         }
         all
     }
 
-    pub(super) fn search(&self) -> Vec<(&'static str, Field<'a>)> {
-        let said =
-            |raws: &[Option<&'a RawValue>]| json::first(raws).filter(|raw| raw.get() != "\"\"");
-        let query = said(&[self.query]).map(|raw| Field::Text(json::text(raw)));
+    pub(super) fn search_fields(&self) -> Vec<(&'static str, FieldValue<'a>)> {
+        let said = |raws: &[Option<&'a RawValue>]| {
+            json::first_meaningful(raws).filter(|raw| raw.get() != "\"\"")
+        };
+        let query = said(&[self.query]).map(|raw| FieldValue::Text(json::text(raw)));
         let confidence = said(&self.confidences).map(as_number);
         let top_match = said(&self.top_matches)
-            .map(|raw| identifier(raw).map_or(Field::Json(raw), Field::Text));
+            .map(|raw| identifier(raw).map_or(FieldValue::Json(raw), FieldValue::Text));
         let named = [("query", query), ("confidence", confidence), ("top_match", top_match)];
         named.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -140,16 +149,16 @@ impl<'a> Object<'a> {
             let texts = self.verdicts.into_iter().filter_map(json::string);
             texts.into_iter().find(|text| !text.is_empty() && !is_phrase(text))
         };
-        json::first(&texts).map(json::text).or_else(long).unwrap_or_default()
+        json::first_meaningful(&texts).map(json::text).or_else(long).unwrap_or_default()
     }
 
     pub(super) fn item_count(&self) -> usize {
-        let Lists { findings, issues, results, vulnerabilities, files, matches, items } =
+        let ResultLists { findings, issues, results, vulnerabilities, files, matches, items } =
             self.lists;
         let lists = [findings, issues, results, vulnerabilities, items, files, matches];
         let mut count = 0;
         if let Some(list) = first_list(&lists) {
-            json::each(list, |_| count += 1);
+            json::visit_elements(list, |_| count += 1);
         }
         count
     }
@@ -161,13 +170,13 @@ fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 fn is_phrase(text: &str) -> bool {
-    !text.is_empty() && begun(Cow::Borrowed(text)) == text
+    !text.is_empty() && first_phrase(Cow::Borrowed(text)) == text
 }
 
 /// The beginning of a text, at most as long as a phrase.
-fn begun(text: Cow<'_, str>) -> Cow<'_, str> {
+fn first_phrase(text: Cow<'_, str>) -> Cow<'_, str> {
     let line = text.trim_start().lines().next().unwrap_or_default();
-    let phrase = cut(line, PHRASE_MOST);
+    let phrase = truncate_chars(line, PHRASE_MOST);
     if phrase.len() == text.len() { text } else { Cow::Owned(phrase.trim_end().to_owned()) }
 }
 
@@ -182,7 +191,7 @@ fn identifier(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
     let [file, path, location, line, line_number] =
         json::pick(raw, ["file", "path", "location", "line", "line_number"]);
-    let place = Place::of(&[file, path, location], &[line, line_number]);
+    let place = FindingPlace::of(&[file, path, location], &[line, line_number]);
     let file = json::text(place.file?);
     match place.line {
         Some(line) => Some(Cow::Owned(format!("{file}:{}", json::text(line)))),
@@ -192,10 +201,10 @@ fn identifier(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 /// Converts a number that is written as a string.
-fn as_number(raw: &RawValue) -> Field<'_> {
+fn as_number(raw: &RawValue) -> FieldValue<'_> {
     let inner = raw.get().trim_matches('"');
     match serde_json::from_str::<&RawValue>(inner) {
-        Ok(number) if json::is_number(number) => Field::Json(number),
-        _ => Field::Json(raw),
+        Ok(number) if json::is_number(number) => FieldValue::Json(number),
+        _ => FieldValue::Json(raw),
     }
 }

@@ -7,14 +7,14 @@ use super::layout;
 
 /// A condensed result.
 #[derive(Debug, Clone, Default)]
-pub struct Condensed {
+pub struct CondensedResult {
     /// Names, and values as compact JSON.
     fields: Vec<(String, String)>,
     /// The input as compact JSON, if it takes the place of the fields.
     input: Option<String>,
 }
 
-impl Condensed {
+impl CondensedResult {
     /// The input itself in place of a condensed result.
     pub(super) fn from_input(json: String) -> Self {
         Self { fields: Vec::new(), input: Some(json) }
@@ -43,15 +43,15 @@ impl Condensed {
 
     /// Compact JSON, for programs and agents: no white space, no newline at the end.
     pub fn to_json(&self) -> String {
-        layout::compact(&self.joined())
+        layout::compact(&self.raw_json())
     }
 
     /// JSON for people: two spaces for each level, no newline at the end.
     pub fn to_pretty_json(&self) -> String {
-        layout::pretty(&self.joined())
+        layout::pretty(&self.raw_json())
     }
 
-    fn joined(&self) -> String {
+    fn raw_json(&self) -> String {
         if let Some(input) = &self.input {
             return input.clone();
         }

@@ -7,7 +7,7 @@ use super::json;
 
 /// Severity levels, most severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Severity {
+pub(super) enum FindingSeverity {
     Critical,
     High,
     Medium,
@@ -16,15 +16,15 @@ pub(super) enum Severity {
     Other,
 }
 
-const WORDS: [(Severity, &[&str]); 4] = [
-    (Severity::Critical, &["critical", "crit", "blocker", "fatal", "emergency"]),
+const WORDS: [(FindingSeverity, &[&str]); 4] = [
+    (FindingSeverity::Critical, &["critical", "crit", "blocker", "fatal", "emergency"]),
     (
-        Severity::High,
+        FindingSeverity::High,
         &["high", "error", "err", "major", "severe", "important", "failed", "failure"],
     ),
-    (Severity::Medium, &["medium", "moderate", "warning", "warn"]),
+    (FindingSeverity::Medium, &["medium", "moderate", "warning", "warn"]),
     (
-        Severity::Low,
+        FindingSeverity::Low,
         &[
             "low",
             "minor",
@@ -40,7 +40,7 @@ const WORDS: [(Severity, &[&str]); 4] = [
     ),
 ];
 
-impl Severity {
+impl FindingSeverity {
     /// Number of ranks.
     pub(super) const RANKS: usize = 4;
 
@@ -85,17 +85,17 @@ impl Severity {
 
 /// Number of findings per severity.
 #[derive(Debug, Default)]
-pub(super) struct Counts([usize; 5]);
+pub(super) struct SeverityCounts([usize; 5]);
 
-impl Counts {
-    pub(super) fn add(&mut self, severity: Severity) {
+impl SeverityCounts {
+    pub(super) fn add(&mut self, severity: FindingSeverity) {
         self.0[severity as usize] += 1;
     }
 
     /// `{"critical":0,…}`: the four levels always, others if there are any.
     pub(super) fn to_json(&self) -> String {
-        use Severity::{Critical, High, Low, Medium, Other};
-        let named = |severity: Severity| {
+        use FindingSeverity::{Critical, High, Low, Medium, Other};
+        let named = |severity: FindingSeverity| {
             let count = self.0[severity as usize];
             (severity != Other || count > 0).then(|| format!("\"{}\":{count}", severity.name()))
         };
@@ -106,6 +106,6 @@ impl Counts {
 }
 
 /// The counts that the input itself declares, if they are an object.
-pub(super) fn given(counts: Option<&RawValue>) -> Option<String> {
+pub(super) fn declared_counts(counts: Option<&RawValue>) -> Option<String> {
     counts.filter(|raw| json::is_object(raw)).map(|raw| raw.get().to_owned())
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 /// A way to shorten a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Strategy {
+pub enum CondenseStrategy {
     /// Verdict, counts and the most severe findings.
     #[default]
     StructuredVerdict,
@@ -20,7 +20,7 @@ pub enum Strategy {
 
 /// Description of a strategy.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct About {
+pub struct StrategyInfo {
     /// Its name.
     pub name: &'static str,
     /// Its effect.
@@ -31,7 +31,7 @@ pub struct About {
     pub best_for: &'static [&'static str],
 }
 
-impl Strategy {
+impl CondenseStrategy {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::StructuredVerdict, Self::IdentifiersOnly, Self::Summary];
 
@@ -45,25 +45,25 @@ impl Strategy {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.about().name
+        self.info().name
     }
 
     /// Description of the strategy.
-    pub fn about(self) -> About {
+    pub fn info(self) -> StrategyInfo {
         match self {
-            Self::StructuredVerdict => About {
+            Self::StructuredVerdict => StrategyInfo {
                 name: "structured_verdict",
                 description: "Extract verdict, severity counts, and top N findings",
                 target_tokens: 174,
                 best_for: &["security audits", "code reviews", "test results"],
             },
-            Self::IdentifiersOnly => About {
+            Self::IdentifiersOnly => StrategyInfo {
                 name: "identifiers_only",
                 description: "Extract only file:line identifiers",
                 target_tokens: 28,
                 best_for: &["search results", "file listings", "grep output"],
             },
-            Self::Summary => About {
+            Self::Summary => StrategyInfo {
                 name: "summary",
                 description: "Extract verdict, description, and item count",
                 target_tokens: 24,
@@ -73,7 +73,7 @@ impl Strategy {
     }
 }
 
-impl fmt::Display for Strategy {
+impl fmt::Display for CondenseStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -9,20 +9,20 @@ use crate::base::clock::Deadline;
 
 thread_local! {
     /// SQLite calls the handler on the thread that waits, without a context.
-    static UNTIL: Cell<Option<Deadline>> = const { Cell::new(None) };
+    static WAIT_DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
 }
 
 /// Runs `act`, in which SQLite may wait for at most `wait`.
-pub(crate) fn within<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
-    let before = UNTIL.replace(Some(Deadline::after(wait)));
+pub(crate) fn with_wait_limit<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
+    let before = WAIT_DEADLINE.replace(Some(Deadline::after(wait)));
     let done = act();
-    UNTIL.set(before);
+    WAIT_DEADLINE.set(before);
     done
 }
 
 /// Busy handler of SQLite: sleeps a little, and returns true to try again.
-pub(super) fn handler(tries: i32) -> bool {
-    let remaining = UNTIL.get().map_or(Duration::ZERO, Deadline::remaining);
+pub(super) fn busy_handler(tries: i32) -> bool {
+    let remaining = WAIT_DEADLINE.get().map_or(Duration::ZERO, Deadline::remaining);
     if remaining.is_zero() {
         return false;
     }

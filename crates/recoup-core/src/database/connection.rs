@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::layout::{Found, Layout, version_of};
+use super::layout::{DatabaseLayout, SchemaState, schema_version};
 use super::{busy, fault};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, IoContext, Result};
@@ -29,16 +29,16 @@ const STATEMENTS: usize = 32;
 /// Processes are kept apart there by locks on the log's index, but those locks
 /// belong to a process as a whole: within one, the late opener would take the
 /// index for abandoned and cut it off under its owner's feet.
-static MOVES: RwLock<()> = RwLock::new(());
+static MOVE_LOCK: RwLock<()> = RwLock::new(());
 
 /// Prevents databases from being moved within this process.
-fn no_moves() -> RwLockReadGuard<'static, ()> {
-    MOVES.read().unwrap_or_else(PoisonError::into_inner)
+fn block_moves() -> RwLockReadGuard<'static, ()> {
+    MOVE_LOCK.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prevents databases from being opened within this process.
-pub(super) fn no_openings() -> RwLockWriteGuard<'static, ()> {
-    MOVES.write().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn block_openings() -> RwLockWriteGuard<'static, ()> {
+    MOVE_LOCK.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Identity of the file that a path leads to.
@@ -51,24 +51,24 @@ pub(super) struct FileId {
 impl FileId {
     /// Identity of the file at `path`; `None` if it is missing.
     pub(super) fn of(path: &Path) -> Result<Option<Self>> {
-        Ok(Self::and_length(path)?.map(|(file, _)| file))
+        Ok(Self::with_length(path)?.map(|(file, _)| file))
     }
 
     /// Like [`Self::of`], with the length of the file.
-    fn and_length(path: &Path) -> Result<Option<(Self, u64)>> {
+    fn with_length(path: &Path) -> Result<Option<(Self, u64)>> {
         match fs::metadata(path) {
             Ok(meta) => {
-                demand_trusted_owner(&meta)?;
+                ensure_trusted_owner(&meta)?;
                 Ok(Some((Self { device: meta.dev(), inode: meta.ino() }, meta.len())))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).doing(|| "looking for it".to_owned()),
+            Err(error) => Err(error).with_context(|| "looking for it".to_owned()),
         }
     }
 }
 
 /// Rejects files of other users: in a directory that many may write to, they could be planted.
-fn demand_trusted_owner(meta: &fs::Metadata) -> Result<()> {
+fn ensure_trusted_owner(meta: &fs::Metadata) -> Result<()> {
     let ours = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
     if ours {
         return Ok(());
@@ -78,12 +78,12 @@ fn demand_trusted_owner(meta: &fs::Metadata) -> Result<()> {
 
 /// A connection to a database with our tables.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenDatabase {
     pub(super) connection: Connection,
     file: FileId,
 }
 
-impl Opened {
+impl OpenDatabase {
     /// True if the path still leads to this connection's file. If it was removed or set aside,
     /// writes would be lost.
     pub(super) fn is_current(&self, path: &Path) -> bool {
@@ -95,9 +95,9 @@ impl Opened {
 ///
 /// The result counts only if the path led to the same file all the time: a file that was set aside
 /// meanwhile may have been opened with the log of its successor.
-pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
+pub(super) fn open_existing(path: &Path, layout: &DatabaseLayout) -> Result<Option<OpenDatabase>> {
     loop {
-        let file = match FileId::and_length(path)? {
+        let file = match FileId::with_length(path)? {
             // SQLite would remove the log of an empty file, and that may be all that is left.
             None | Some((_, 0)) => return Ok(None),
             Some((file, _)) => file,
@@ -109,22 +109,22 @@ pub(super) fn open(path: &Path, layout: &Layout) -> Result<Option<Opened>> {
     }
 }
 
-fn open_file(path: &Path, file: FileId, layout: &Layout) -> Result<Option<Opened>> {
-    let _still = no_moves();
+fn open_file(path: &Path, file: FileId, layout: &DatabaseLayout) -> Result<Option<OpenDatabase>> {
+    let _still = block_moves();
     let mut connection = connect(path)?;
-    layout.prepare(&connection)?;
-    let found = layout.check(&connection)?;
-    if found == Found::Older {
-        layout.bring_up_to_date(&mut connection)?;
+    layout.run_pragmas(&connection)?;
+    let found = layout.check_version(&connection)?;
+    if found == SchemaState::Older {
+        layout.migrate_if_needed(&mut connection)?;
     }
-    Ok((found != Found::Empty).then_some(Opened { connection, file }))
+    Ok((found != SchemaState::Empty).then_some(OpenDatabase { connection, file }))
 }
 
 /// Opens an existing database with any content, together with its log.
-pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection> {
-    let _still = no_moves();
+pub(crate) fn open_unchecked(path: &Path) -> Result<Connection> {
+    let _still = block_moves();
     let connection = connect(path)?;
-    version_of(&connection)?;
+    schema_version(&connection)?;
     Ok(connection)
 }
 
@@ -132,13 +132,13 @@ pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection> {
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| fault::explain(error, "opening it"))?;
-    configure(&mut connection).map_err(|error| fault::explain(error, "configuring it"))?;
+        .map_err(|error| fault::from_sqlite(error, "opening it"))?;
+    configure(&mut connection).map_err(|error| fault::from_sqlite(error, "configuring it"))?;
     Ok(connection)
 }
 
 fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.busy_handler(Some(busy::handler))?;
+    connection.busy_handler(Some(busy::busy_handler))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -154,7 +154,7 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
 ///
 /// SQLite's own checkpoints are off: they leave the log's length as it is, and a process that lives
 /// for one write never gets to start it over.
-pub(super) fn configure_writer(connection: &mut Connection, layout: &Layout) -> Result<()> {
+pub(super) fn configure_writer(connection: &mut Connection, layout: &DatabaseLayout) -> Result<()> {
     connection
         .execute_batch(&format!(
             "PRAGMA synchronous = NORMAL;
@@ -163,8 +163,8 @@ pub(super) fn configure_writer(connection: &mut Connection, layout: &Layout) -> 
              PRAGMA cache_size = -{};",
             layout.cache
         ))
-        .map_err(|error| fault::explain(error, "configuring it"))?;
-    layout.bring_up_to_date(connection)
+        .map_err(|error| fault::from_sqlite(error, "configuring it"))?;
+    layout.migrate_if_needed(connection)
 }
 
 /// Makes each commit wait until the log is on disk, or no longer.
@@ -172,7 +172,7 @@ pub(super) fn sync_commits(connection: &Connection, is_synced: bool) -> Result<(
     let level = if is_synced { "FULL" } else { "NORMAL" };
     connection
         .pragma_update(None, "synchronous", level)
-        .map_err(|error| fault::explain(error, "configuring it"))
+        .map_err(|error| fault::from_sqlite(error, "configuring it"))
 }
 
 /// Gives back up to `most` unused pages of a file that is vacuumed in steps; all of them for 0.
@@ -209,7 +209,7 @@ pub(super) fn checkpoint_if_due(connection: &Connection) {
     let Some(path) = connection.path() else { return };
     let [log, _] = sidecars(Path::new(path));
     if fs::metadata(log).is_ok_and(|log| log.len() > LOG_MAX) {
-        let _ = busy::within(Duration::ZERO, || {
+        let _ = busy::with_wait_limit(Duration::ZERO, || {
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         });
     }

@@ -7,12 +7,12 @@ use crate::error::{Error, ErrorKind};
 
 /// Converts SQLite's error into ours: the action that failed, and a kind that callers react to.
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-pub(crate) fn explain(error: rusqlite::Error, doing: &str) -> Error {
+pub(crate) fn from_sqlite(error: rusqlite::Error, doing: &str) -> Error {
     // As text: the cause that SQLite's error carries says the same again.
-    Error::new(kind(&error), doing).with_source(error.to_string())
+    Error::new(kind_of_sqlite_error(&error), doing).with_source(error.to_string())
 }
 
-fn kind(error: &rusqlite::Error) -> ErrorKind {
+fn kind_of_sqlite_error(error: &rusqlite::Error) -> ErrorKind {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Locked,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,

@@ -10,17 +10,17 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{find_damage, sidecars};
-use super::layout::{Found, Layout, version_of};
-use super::{Beside, busy, fault, recover};
+use super::layout::{DatabaseLayout, SchemaState, schema_version};
+use super::{DatabaseFileRole, busy, fault, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Wait for a process that has the database to itself.
-const PATIENCE: Duration = Duration::from_millis(500);
+const EXCLUSIVE_WAIT: Duration = Duration::from_millis(500);
 
 /// State of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inspected {
+pub struct DatabaseInspection {
     /// The version of its tables.
     pub version: i64,
     /// The version that this program writes.
@@ -28,12 +28,12 @@ pub struct Inspected {
     /// Size on disk, with its log.
     pub bytes: u64,
     /// Result of the integrity check.
-    pub soundness: Soundness,
+    pub soundness: DatabaseSoundness,
 }
 
 /// Result of an integrity check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Soundness {
+pub enum DatabaseSoundness {
     /// No damage.
     Sound,
     /// No damage found before the time was up.
@@ -45,53 +45,58 @@ pub enum Soundness {
 /// Inspects the database at `path`; `None` if there is none yet. `also` is a further query, for a
 /// database that can be queried at all. The error's kind is [`ErrorKind::Corrupt`] if the database
 /// is damaged, and ours to set aside.
-pub(crate) fn inspect<T>(
+pub(crate) fn inspect_database<T>(
     path: &Path,
-    layout: &Layout,
+    layout: &DatabaseLayout,
     limit: Duration,
     also: impl Fn(&Connection) -> rusqlite::Result<T>,
-) -> Result<Option<(Inspected, T)>> {
-    let Some(bytes) = size(path)? else { return Ok(None) };
-    let found: Result<_> = busy::within(PATIENCE, || {
-        let before = stamp(path);
-        let found = look(&open(path, has_no_log(path))?, layout, limit, &also);
+) -> Result<Option<(DatabaseInspection, T)>> {
+    let Some(bytes) = size_with_log(path)? else { return Ok(None) };
+    let found: Result<_> = busy::with_wait_limit(EXCLUSIVE_WAIT, || {
+        let before = file_state(path);
+        let found =
+            inspect_connection(&open_read_only(path, has_no_log(path))?, layout, limit, &also);
         // A reader of the file alone sees half of a concurrent write.
-        let is_still = before == stamp(path);
-        let found = if is_still { found } else { look(&open(path, false)?, layout, limit, &also) }?;
+        let is_still = before == file_state(path);
+        let found = if is_still {
+            found
+        } else {
+            inspect_connection(&open_read_only(path, false)?, layout, limit, &also)
+        }?;
         let inspected = |(version, more, soundness)| {
-            (Inspected { version, newest: layout.version, bytes, soundness }, more)
+            (DatabaseInspection { version, newest: layout.version, bytes, soundness }, more)
         };
         Ok(found.map(inspected))
     });
     match &found {
-        Err(error) if error.kind() == ErrorKind::Corrupt => recover::demand_ours(path, layout)?,
+        Err(error) if error.kind() == ErrorKind::Corrupt => recover::ensure_ours(path, layout)?,
         _ => {}
     }
     found
 }
 
-fn look<T>(
+fn inspect_connection<T>(
     connection: &Connection,
-    layout: &Layout,
+    layout: &DatabaseLayout,
     limit: Duration,
     also: &impl Fn(&Connection) -> rusqlite::Result<T>,
-) -> Result<Option<(i64, T, Soundness)>> {
-    if layout.check(connection)? == Found::Empty {
+) -> Result<Option<(i64, T, DatabaseSoundness)>> {
+    if layout.check_version(connection)? == SchemaState::Empty {
         return Ok(None);
     }
-    let version = version_of(connection)?;
-    let more = also(connection).map_err(|error| fault::explain(error, "reading it"))?;
-    let soundness = match check(connection, limit, "quick_check")? {
-        Soundness::Sound => match layout.schema_fault(connection)? {
-            Some(fault) => Soundness::Damaged(fault),
-            None => check(connection, limit, "integrity_check")?,
+    let version = schema_version(connection)?;
+    let more = also(connection).map_err(|error| fault::from_sqlite(error, "reading it"))?;
+    let soundness = match check_integrity(connection, limit, "quick_check")? {
+        DatabaseSoundness::Sound => match layout.find_schema_fault(connection)? {
+            Some(fault) => DatabaseSoundness::Damaged(fault),
+            None => check_integrity(connection, limit, "integrity_check")?,
         },
         soundness => soundness,
     };
     Ok(Some((version, more, soundness)))
 }
 
-fn stamp(path: &Path) -> Option<(u64, i64, i64)> {
+fn file_state(path: &Path) -> Option<(u64, i64, i64)> {
     let found = fs::metadata(path).ok()?;
     Some((found.len(), found.mtime(), found.mtime_nsec()))
 }
@@ -102,7 +107,7 @@ fn has_no_log(path: &Path) -> bool {
 }
 
 /// Size with the log. An error unless it is a regular file: opening a pipe would block.
-fn size(path: &Path) -> Result<Option<u64>> {
+fn size_with_log(path: &Path) -> Result<Option<u64>> {
     let Ok(found) = fs::metadata(path) else {
         // Missing, or not accessible.
         return match fs::symlink_metadata(path) {
@@ -118,29 +123,33 @@ fn size(path: &Path) -> Result<Option<u64>> {
 }
 
 /// Opens a database for reading; `alone` is for one without a log, and creates no files beside it.
-fn open(path: &Path, alone: bool) -> Result<Connection> {
+fn open_read_only(path: &Path, alone: bool) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = match path.to_str().filter(|_| alone) {
         Some(path) => {
-            let uri = format!("file:{}?immutable=1", escaped(path));
+            let uri = format!("file:{}?immutable=1", escape_uri_path(path));
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
         }
         None => Connection::open_with_flags(path, flags),
     };
-    let mut connection = opened.map_err(|error| fault::explain(error, "opening it"))?;
+    let mut connection = opened.map_err(|error| fault::from_sqlite(error, "opening it"))?;
     connection
-        .busy_handler(Some(busy::handler))
-        .map_err(|error| fault::explain(error, "configuring it"))?;
+        .busy_handler(Some(busy::busy_handler))
+        .map_err(|error| fault::from_sqlite(error, "configuring it"))?;
     Ok(connection)
 }
 
 /// Escapes a path for a URI.
-fn escaped(path: &str) -> String {
+fn escape_uri_path(path: &str) -> String {
     path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
 
 /// Runs [`find_damage`] and interrupts it when the time is up.
-fn check(connection: &Connection, limit: Duration, pragma: &str) -> Result<Soundness> {
+fn check_integrity(
+    connection: &Connection,
+    limit: Duration,
+    pragma: &str,
+) -> Result<DatabaseSoundness> {
     let handle = connection.get_interrupt_handle();
     let (done, waiting) = mpsc::channel::<()>();
     let watch = thread::spawn(move || {
@@ -152,10 +161,10 @@ fn check(connection: &Connection, limit: Duration, pragma: &str) -> Result<Sound
     drop(done);
     let _ = watch.join();
     match damage {
-        Ok(None) => Ok(Soundness::Sound),
-        Ok(Some(damage)) => Ok(Soundness::Damaged(damage)),
-        Err(error) if is_interrupt(&error) => Ok(Soundness::Unfinished),
-        Err(error) => Err(fault::explain(error, "checking it")),
+        Ok(None) => Ok(DatabaseSoundness::Sound),
+        Ok(Some(damage)) => Ok(DatabaseSoundness::Damaged(damage)),
+        Err(error) if is_interrupt(&error) => Ok(DatabaseSoundness::Unfinished),
+        Err(error) => Err(fault::from_sqlite(error, "checking it")),
     }
 }
 
@@ -164,10 +173,11 @@ fn is_interrupt(error: &rusqlite::Error) -> bool {
 }
 
 /// Directories beside a database with damaged ones that were set aside, oldest first.
-pub fn set_asides(path: &Path) -> Vec<PathBuf> {
+pub fn list_set_aside(path: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let entries = fs::read_dir(fsx::parent(path)).into_iter().flatten().flatten();
-    let is_aside = |it: &str| matches!(Beside::of(it, name), Some(Beside::SetAside(_)));
+    let is_aside =
+        |it: &str| matches!(DatabaseFileRole::of(it, name), Some(DatabaseFileRole::SetAside(_)));
     let mut found: Vec<PathBuf> = entries
         .filter(|entry| entry.file_name().to_str().is_some_and(is_aside))
         .map(|entry| entry.path())

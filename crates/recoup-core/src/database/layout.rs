@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{beside, connection, fault, recover};
+use super::{connection, fault, file_roles, recover};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Wait for another process that makes a copy.
-const FOR_COPY: Duration = Duration::from_secs(2);
+const BACKUP_WAIT: Duration = Duration::from_secs(2);
 
 /// Fills a fresh database with what can be read of a damaged one.
 pub(crate) type RescueDatabase =
@@ -19,7 +19,7 @@ pub(crate) type RescueDatabase =
 
 /// Schema of a database, and how its versions are migrated.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct DatabaseLayout {
     /// Name for users: `cache`.
     pub(crate) name: &'static str,
     /// Hint for when its place can't be used.
@@ -56,7 +56,7 @@ pub(crate) struct Layout {
 
 /// State of a database file's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum SchemaState {
     /// No tables yet.
     Empty,
     /// Our tables, in a version that can be read.
@@ -65,33 +65,33 @@ pub(super) enum Found {
     Older,
 }
 
-impl Layout {
+impl DatabaseLayout {
     /// Runs the statements that each connection needs.
-    pub(super) fn prepare(&self, connection: &Connection) -> Result<()> {
+    pub(super) fn run_pragmas(&self, connection: &Connection) -> Result<()> {
         if self.pragmas.is_empty() {
             return Ok(());
         }
-        let explained = |error| fault::explain(error, "configuring it");
+        let explained = |error| fault::from_sqlite(error, "configuring it");
         connection.execute_batch(self.pragmas).map_err(explained)
     }
 
     /// Checks the version: the first access to the file.
-    pub(super) fn check(&self, connection: &Connection) -> Result<Found> {
-        let mut version = pragma(connection, "user_version")?;
+    pub(super) fn check_version(&self, connection: &Connection) -> Result<SchemaState> {
+        let mut version = schema_pragma(connection, "user_version")?;
         if version == 0 {
-            if is_empty(connection)? {
-                return Ok(Found::Empty);
+            if has_no_tables(connection)? {
+                return Ok(SchemaState::Empty);
             }
             // Another process may have made the tables in between.
-            version = pragma(connection, "user_version")?;
+            version = schema_pragma(connection, "user_version")?;
         }
-        if pragma(connection, "application_id")? != i64::from(self.application_id) {
+        if schema_pragma(connection, "application_id")? != i64::from(self.application_id) {
             return Err(Error::new(ErrorKind::Io, "the database belongs to another program"));
         }
         let known = self.version;
         match version {
-            version if (self.oldest..=known).contains(&version) => Ok(Found::Ready),
-            version if (self.first..self.oldest).contains(&version) => Ok(Found::Older),
+            version if (self.oldest..=known).contains(&version) => Ok(SchemaState::Ready),
+            version if (self.first..self.oldest).contains(&version) => Ok(SchemaState::Older),
             older if older < known => Err(Error::new(
                 ErrorKind::Io,
                 format!("its schema has the unknown version {older}"),
@@ -107,8 +107,8 @@ impl Layout {
 
     /// Describes how the schema differs from this version's; `None` if it does not, or if it has
     /// another version.
-    pub(super) fn schema_fault(&self, connection: &Connection) -> Result<Option<String>> {
-        if version_of(connection)? != self.version {
+    pub(super) fn find_schema_fault(&self, connection: &Connection) -> Result<Option<String>> {
+        if schema_version(connection)? != self.version {
             return Ok(None);
         }
         let made = || {
@@ -119,7 +119,7 @@ impl Layout {
             Ok((required, schema_objects(&expected)?, schema_objects(connection)?))
         };
         let (required, expected, found) =
-            made().map_err(|error| fault::explain(error, "reading the schema"))?;
+            made().map_err(|error| fault::from_sqlite(error, "reading the schema"))?;
         let differs = expected.iter().find(|(name, made)| match found.get(*name) {
             Some(found) => found != *made,
             None => required.contains_key(*name),
@@ -134,7 +134,7 @@ impl Layout {
 
     /// Creates the tables in an empty file that nobody else knows yet. All of it is in that file
     /// afterwards: the log begins with the first write.
-    pub(super) fn create(&self, connection: &Connection) -> Result<()> {
+    pub(super) fn create_tables(&self, connection: &Connection) -> Result<()> {
         let Self { application_id, version, creation_pragmas, deferred, .. } = self;
         let tables = self.tables.concat();
         let script = format!(
@@ -149,56 +149,56 @@ impl Layout {
              PRAGMA journal_mode = WAL;"
         );
         let explained =
-            |error| fault::explain(error, &format!("creating the {}'s tables", self.name));
+            |error| fault::from_sqlite(error, &format!("creating the {}'s tables", self.name));
         connection.execute_batch(&script).map_err(explained)
     }
 
     /// Migrates the tables to this version if needed, in one transaction; of concurrent callers one
     /// does it.
-    pub(super) fn bring_up_to_date(&self, connection: &mut Connection) -> Result<()> {
-        if version_of(connection)? >= self.version {
+    pub(super) fn migrate_if_needed(&self, connection: &mut Connection) -> Result<()> {
+        if schema_version(connection)? >= self.version {
             return Ok(());
         }
         let doing = format!("bringing the {} to this version", self.name);
         if self.backs_up {
-            back_up(connection)?;
+            back_up_before_migration(connection)?;
         }
         in_transaction(connection, &doing, |connection| {
-            let from = version_of(connection)?;
+            let from = schema_version(connection)?;
             if from >= self.version {
                 return Ok(());
             }
             (self.migrate)(connection, from)?;
             connection
                 .pragma_update(None, "user_version", self.version)
-                .map_err(|error| fault::explain(error, &doing))
+                .map_err(|error| fault::from_sqlite(error, &doing))
         })
     }
 }
 
 /// Copies the database to a backup with its version in the name. One process makes it while others
 /// wait; an unfinished copy is started again.
-fn back_up(connection: &Connection) -> Result<()> {
+fn back_up_before_migration(connection: &Connection) -> Result<()> {
     let Some(path) = connection.path().map(PathBuf::from) else { return Ok(()) };
-    let backup = beside::backup_of(&path, version_of(connection)?);
-    let _alone = recover::lock(&path, FOR_COPY)?;
+    let backup = file_roles::backup_path(&path, schema_version(connection)?);
+    let _alone = recover::lock_database(&path, BACKUP_WAIT)?;
     if backup.exists() {
         return Ok(());
     }
-    let part = fsx::with_suffix(&path, beside::COPY);
+    let part = fsx::with_suffix(&path, file_roles::COPY);
     for left in [&part, &fsx::with_suffix(&part, "-journal")] {
         fsx::remove(left)?;
     }
     fsx::create_private(&part)?;
     connection
         .execute("VACUUM INTO ?1", [part.to_string_lossy()])
-        .map_err(|error| fault::explain(error, "copying it before it is changed"))?;
+        .map_err(|error| fault::from_sqlite(error, "copying it before it is changed"))?;
     fsx::rename(&part, &backup)
 }
 
 /// The version that the tables have now.
-pub(crate) fn version_of(connection: &Connection) -> Result<i64> {
-    pragma(connection, "user_version")
+pub(crate) fn schema_version(connection: &Connection) -> Result<i64> {
+    schema_pragma(connection, "user_version")
 }
 
 /// The columns of each table, and the SQL of each index and trigger.
@@ -215,16 +215,16 @@ fn schema_objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, 
     rows.map(|row| row.map(|(name, made)| (name, in_line(made)))).collect()
 }
 
-fn pragma(connection: &Connection, name: &str) -> Result<i64> {
+fn schema_pragma(connection: &Connection, name: &str) -> Result<i64> {
     connection::pragma_number(connection, name)
-        .map_err(|error| fault::explain(error, "reading the schema's version"))
+        .map_err(|error| fault::from_sqlite(error, "reading the schema's version"))
 }
 
-fn is_empty(connection: &Connection) -> Result<bool> {
+fn has_no_tables(connection: &Connection) -> Result<bool> {
     connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
         .map(|tables| tables == 0)
-        .map_err(|error| fault::explain(error, "reading the schema"))
+        .map_err(|error| fault::from_sqlite(error, "reading the schema"))
 }
 
 /// Runs `act` in one transaction that is a write from the start, so that it waits its turn or fails
@@ -234,7 +234,7 @@ pub(crate) fn in_transaction<T>(
     doing: &str,
     act: impl FnOnce(&Connection) -> Result<T>,
 ) -> Result<T> {
-    let explained = |error| fault::explain(error, doing);
+    let explained = |error| fault::from_sqlite(error, doing);
     let transaction =
         writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explained)?;
     let done = act(&transaction)?;

@@ -1,41 +1,41 @@
 //! An SQLite file that any number of short processes share: opened when it is
 //! first needed, created at the first write, set aside when it is damaged.
 //!
-//! The owner of a database defines its contents with a [`Layout`].
+//! The owner of a database defines its contents with a [`DatabaseLayout`].
 
-mod beside;
 pub(crate) mod busy;
 pub(crate) mod connection;
 pub(crate) mod fault;
+mod file_roles;
+mod full_disk;
 mod inspect;
 mod layout;
 mod log;
-mod no_room;
 mod pages;
 mod pool;
 mod recover;
 
 use std::time::Duration;
 
-pub(crate) use beside::mark_of;
-pub use beside::{Beside, lock_of};
-pub(crate) use inspect::inspect;
-pub use inspect::{Inspected, Soundness, set_asides};
-pub(crate) use layout::{Layout, in_transaction, version_of};
+pub(crate) use file_roles::mark_path;
+pub use file_roles::{DatabaseFileRole, lock_path};
+pub(crate) use inspect::inspect_database;
+pub use inspect::{DatabaseInspection, DatabaseSoundness, list_set_aside};
+pub(crate) use layout::{DatabaseLayout, in_transaction, schema_version};
 pub(crate) use pages::DamagedPages;
-pub(crate) use pool::{Pool, Teller};
-pub(crate) use recover::lock;
+pub(crate) use pool::{ConnectionPool, RecoveryReporter};
+pub(crate) use recover::lock_database;
 
 /// Limits on waiting for other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waits {
+pub struct WaitLimits {
     /// For a reader, which waits only while another process recovers the log.
     pub read: Duration,
     /// For a writer: others may be writing.
     pub write: Duration,
 }
 
-impl Default for Waits {
+impl Default for WaitLimits {
     fn default() -> Self {
         Self { read: Duration::from_millis(250), write: Duration::from_secs(10) }
     }

@@ -19,7 +19,7 @@ use crate::error::Result;
 /// Page size of all our databases.
 pub(super) const PAGE_SIZE: usize = 4096;
 /// Most bytes that are read of a file.
-pub(super) const LARGEST: u64 = 1 << 30;
+pub(super) const LARGEST_FILE: u64 = 1 << 30;
 
 /// Kinds of pages that hold records, by their first byte.
 const TABLE_LEAF: u8 = 13;
@@ -27,7 +27,7 @@ const INDEX_LEAF: u8 = 10;
 const INDEX_INTERIOR: u8 = 2;
 
 /// Length of the page number at the start of an overflow page.
-const NEXT: usize = 4;
+const NEXT_PAGE_LEN: usize = 4;
 /// Most bytes of a row in a table's leaf, and of a record in an index page; of a longer one at
 /// least `LEAST` bytes are there.
 const MOST_OF_ROW: usize = PAGE_SIZE - 35;
@@ -55,8 +55,8 @@ impl DamagedPages {
     /// Reads the log first: what is folded in meanwhile is then in the file.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let [log, _] = sidecars(path);
-        let log = fsx::read_regular(&log, LARGEST)?.unwrap_or_default();
-        let file = fsx::read_regular(path, LARGEST)?.unwrap_or_default();
+        let log = fsx::read_regular(&log, LARGEST_FILE)?.unwrap_or_default();
+        let file = fsx::read_regular(path, LARGEST_FILE)?.unwrap_or_default();
         Ok(Self::of(file, log))
     }
 
@@ -81,7 +81,7 @@ impl DamagedPages {
             let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
             for pointer in page[start..].chunks_exact(2).take(cells) {
                 let at = usize::from(u16::from_be_bytes([pointer[0], pointer[1]]));
-                if let Some(row) = page.get(at..).and_then(|cell| self.row(page[0], cell)) {
+                if let Some(row) = page.get(at..).and_then(|cell| self.decode_row(page[0], cell)) {
                     visit(row);
                 }
             }
@@ -96,62 +96,62 @@ impl DamagedPages {
         self.file.get(at..at + PAGE_SIZE)
     }
 
-    fn row(&self, kind: u8, cell: &[u8]) -> Option<RecoveredRow> {
+    fn decode_row(&self, kind: u8, cell: &[u8]) -> Option<RecoveredRow> {
         let cell = if kind == INDEX_INTERIOR { cell.get(4..)? } else { cell };
-        let (length, mut used) = varint(cell)?;
+        let (length, mut used) = decode_varint(cell)?;
         let length = usize::try_from(length).ok()?;
         let number = if kind == TABLE_LEAF {
-            let (number, more) = varint(&cell[used..])?;
+            let (number, more) = decode_varint(&cell[used..])?;
             used += more;
             Some(number)
         } else {
             None
         };
         let most = if kind == TABLE_LEAF { MOST_OF_ROW } else { MOST_OF_RECORD };
-        let values = record(&self.payload(&cell[used..], length, most)?)?;
+        let values = decode_record(&self.read_payload(&cell[used..], length, most)?)?;
         Some(RecoveredRow { number, values })
     }
 
     /// Reads a record of `length` bytes: its start is in `cell`, the rest in a chain of pages.
-    fn payload(&self, cell: &[u8], length: usize, most: usize) -> Option<Vec<u8>> {
+    fn read_payload(&self, cell: &[u8], length: usize, most: usize) -> Option<Vec<u8>> {
         if length <= most {
             return cell.get(..length).map(<[u8]>::to_vec);
         }
         if length > self.file.len() + self.log.len() {
             return None;
         }
-        let uneven = LEAST + (length - LEAST) % (PAGE_SIZE - NEXT);
+        let uneven = LEAST + (length - LEAST) % (PAGE_SIZE - NEXT_PAGE_LEN);
         let here = if uneven <= most { uneven } else { LEAST };
         let mut payload = cell.get(..here)?.to_vec();
-        let mut next = number_at(cell.get(here..here + NEXT)?, 0);
+        let mut next = number_at(cell.get(here..here + NEXT_PAGE_LEN)?, 0);
         // Each page has some of it, so a chain that is a ring ends, too.
         while payload.len() < length {
             let page = self.page(next)?;
             next = number_at(page, 0);
-            let rest = (length - payload.len()).min(PAGE_SIZE - NEXT);
-            payload.extend_from_slice(&page[NEXT..NEXT + rest]);
+            let rest = (length - payload.len()).min(PAGE_SIZE - NEXT_PAGE_LEN);
+            payload.extend_from_slice(&page[NEXT_PAGE_LEN..NEXT_PAGE_LEN + rest]);
         }
         Some(payload)
     }
 }
 
 /// Decodes the values of a record; `None` unless they take up all of it.
-fn record(payload: &[u8]) -> Option<Vec<Value>> {
-    let (length, used) = varint(payload)?;
+fn decode_record(payload: &[u8]) -> Option<Vec<Value>> {
+    let (length, used) = decode_varint(payload)?;
     let (header, mut body) = payload.split_at_checked(usize::try_from(length).ok()?)?;
     let mut types = header.get(used..)?;
     let mut values = Vec::new();
     while !types.is_empty() {
-        let (kind, used) = varint(types)?;
+        let (kind, used) = decode_varint(types)?;
         types = &types[used..];
-        let (value, rest) = value(kind, body)?;
+        let (value, rest) = decode_value(kind, body)?;
         body = rest;
         values.push(value);
     }
     (body.is_empty() && !values.is_empty()).then_some(values)
 }
 
-fn value(kind: i64, body: &[u8]) -> Option<(Value, &[u8])> {
+fn decode_value(kind: i64, body: &[u8]) -> Option<(Value, &[u8])> {
     let length = match kind {
         0 | 8 | 9 => 0,
         1..=4 => usize::try_from(kind).ok()?,
@@ -163,8 +163,8 @@ fn value(kind: i64, body: &[u8]) -> Option<(Value, &[u8])> {
     let (bytes, rest) = body.split_at_checked(length)?;
     let value = match kind {
         0 => Value::Null,
-        1..=6 => Value::Integer(integer(bytes)),
-        7 => Value::Real(f64::from_bits(integer(bytes).cast_unsigned())),
+        1..=6 => Value::Integer(decode_integer(bytes)),
+        7 => Value::Real(f64::from_bits(decode_integer(bytes).cast_unsigned())),
         8 | 9 => Value::Integer(kind - 8),
         _ if kind % 2 == 0 => Value::Blob(bytes.to_vec()),
         _ => Value::Text(str::from_utf8(bytes).ok()?.to_owned()),
@@ -172,13 +172,13 @@ fn value(kind: i64, body: &[u8]) -> Option<(Value, &[u8])> {
     Some((value, rest))
 }
 
-fn integer(bytes: &[u8]) -> i64 {
+fn decode_integer(bytes: &[u8]) -> i64 {
     let sign = if bytes[0] < 0x80 { 0 } else { -1 };
     bytes.iter().fold(sign, |number, byte| number << 8 | i64::from(*byte))
 }
 
 /// Decodes a varint; returns it with its length, one to nine bytes.
-fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
+fn decode_varint(bytes: &[u8]) -> Option<(i64, usize)> {
     let mut number = 0_u64;
     for (nth, byte) in bytes.iter().enumerate().take(9) {
         if nth == 8 {

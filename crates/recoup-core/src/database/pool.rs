@@ -10,40 +10,40 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connection::{self, Opened};
-use super::{Layout, Waits, busy, no_room, recover};
+use super::connection::{self, OpenDatabase};
+use super::{DatabaseLayout, WaitLimits, busy, full_disk, recover};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Largest database that a caller with a short deadline recovers.
-const QUICKLY: u64 = 16 << 20;
+const QUICK_RECOVERY_MAX: u64 = 16 << 20;
 
 /// Receives the errors that a database recovered from.
-pub(crate) trait Teller: Send + Sync + fmt::Debug {
+pub(crate) trait RecoveryReporter: Send + Sync + fmt::Debug {
     /// Reports an error after which work goes on.
-    fn tell(&self, error: &Error);
+    fn report_recovered_error(&self, error: &Error);
 }
 
 /// Readers and the writer of one file.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct ConnectionPool {
     path: PathBuf,
-    layout: &'static Layout,
-    waits: Waits,
-    teller: Arc<dyn Teller>,
+    layout: &'static DatabaseLayout,
+    waits: WaitLimits,
+    teller: Arc<dyn RecoveryReporter>,
     /// Idle readers; as many as threads ever read at once.
-    readers: Mutex<Vec<Opened>>,
+    readers: Mutex<Vec<OpenDatabase>>,
     /// One writer: threads queue here, where it is cheaper than in SQLite.
-    writer: Mutex<Option<Opened>>,
+    writer: Mutex<Option<OpenDatabase>>,
     /// Set when a damaged database was replaced by a fresh one.
     begun_anew: AtomicBool,
 }
 
-impl Pool {
+impl ConnectionPool {
     pub(crate) fn new(
         path: PathBuf,
-        layout: &'static Layout,
-        waits: Waits,
-        teller: Arc<dyn Teller>,
+        layout: &'static DatabaseLayout,
+        waits: WaitLimits,
+        teller: Arc<dyn RecoveryReporter>,
     ) -> Self {
         let (readers, writer) = (Mutex::default(), Mutex::default());
         Self { path, layout, waits, teller, readers, writer, begun_anew: AtomicBool::new(false) }
@@ -53,23 +53,23 @@ impl Pool {
         &self.path
     }
 
-    pub(crate) fn waits(&self) -> Waits {
+    pub(crate) fn waits(&self) -> WaitLimits {
         self.waits
     }
 
     /// Reads; `None` if there is no database, or only a damaged one, which is then set aside.
     pub(crate) fn read<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
-        let done: Result<Option<T>> = busy::within(self.waits.read, || {
-            let Some(reader) = self.reader()? else { return Ok(None) };
+        let done: Result<Option<T>> = busy::with_wait_limit(self.waits.read, || {
+            let Some(reader) = self.take_reader()? else { return Ok(None) };
             let done = act(&reader.connection)?;
             lock(&self.readers).push(reader);
             Ok(Some(done))
         });
         match done {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.heal(&error, self.waits.read).map(|_| None)
+                self.recover_damage(&error, self.waits.read).map(|_| None)
             }
-            done => done.map_err(|error| self.located(error)),
+            done => done.map_err(|error| self.with_location(error)),
         }
     }
 
@@ -114,41 +114,43 @@ impl Pool {
         lock(&self.readers).clear();
         lock(&self.writer).take();
         let wait = self.waits.write;
-        busy::within(wait, || no_room::write_in_place(&self.path, self.layout, wait, &mut act))
-            .map_err(|_| full)
+        busy::with_wait_limit(wait, || {
+            full_disk::write_in_place(&self.path, self.layout, wait, &mut act)
+        })
+        .map_err(|_| full)
     }
 
     /// True if a damaged database was replaced since the last call: its contents are gone.
-    pub(crate) fn was_begun_anew(&self) -> bool {
+    pub(crate) fn was_replaced(&self) -> bool {
         self.begun_anew.swap(false, Ordering::Relaxed)
     }
 
     /// Checks all of the database, and repairs it or sets it aside if damaged. True if it was.
     pub(crate) fn repair(&self) -> Result<bool> {
-        self.heal(&Error::new(ErrorKind::Corrupt, "found by a check"), self.waits.write)
+        self.recover_damage(&Error::new(ErrorKind::Corrupt, "found by a check"), self.waits.write)
     }
 
     fn write_with<T>(
         &self,
         mut act: impl FnMut(&mut Connection) -> Result<T>,
-        open: impl Fn() -> Result<Option<Opened>>,
+        open: impl Fn() -> Result<Option<OpenDatabase>>,
     ) -> Result<Option<T>> {
         match self.try_write(&mut act, &open) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                self.heal(&error, self.waits.write)?;
+                self.recover_damage(&error, self.waits.write)?;
                 self.try_write(&mut act, &open)
             }
             done => done,
         }
-        .map_err(|error| self.located(error))
+        .map_err(|error| self.with_location(error))
     }
 
     fn try_write<T>(
         &self,
         act: &mut impl FnMut(&mut Connection) -> Result<T>,
-        open: &impl Fn() -> Result<Option<Opened>>,
+        open: &impl Fn() -> Result<Option<OpenDatabase>>,
     ) -> Result<Option<T>> {
-        busy::within(self.waits.write, || {
+        busy::with_wait_limit(self.waits.write, || {
             let mut slot = lock(&self.writer);
             loop {
                 let kept = slot.take().filter(|writer| writer.is_current(&self.path));
@@ -166,67 +168,73 @@ impl Pool {
         })
     }
 
-    fn reader(&self) -> Result<Option<Opened>> {
+    fn take_reader(&self) -> Result<Option<OpenDatabase>> {
         let idle = lock(&self.readers).pop();
         match idle {
             Some(reader) if reader.is_current(&self.path) => Ok(Some(reader)),
-            _ => connection::open(&self.path, self.layout),
+            _ => connection::open_existing(&self.path, self.layout),
         }
     }
 
-    fn open_writer(&self) -> Result<Option<Opened>> {
+    fn open_writer(&self) -> Result<Option<OpenDatabase>> {
         // A command that has read before it writes needs no second connection.
-        let mut opened = self.reader()?;
+        let mut opened = self.take_reader()?;
         if let Some(writer) = &mut opened {
             connection::configure_writer(&mut writer.connection, self.layout)?;
         }
         Ok(opened)
     }
 
-    fn open_or_create(&self) -> Result<Opened> {
+    fn open_or_create(&self) -> Result<OpenDatabase> {
         if let Some(writer) = self.open_writer()? {
             return Ok(writer);
         }
-        if let Some(healed) = recover::create(&self.path, self.layout, self.waits.write)? {
+        if let Some(healed) = recover::create_database(&self.path, self.layout, self.waits.write)? {
             let error = Error::new(ErrorKind::Corrupt, "it was empty");
-            self.tell(healed, &error);
+            self.report_recovery(healed, &error);
         }
         self.open_writer()?
             .ok_or_else(|| Error::new(ErrorKind::Io, "it was created, and is gone or empty again"))
     }
 
     /// Repairs a damaged database or sets it aside, and reports that once. False if it is sound.
-    fn heal(&self, error: &Error, wait: Duration) -> Result<bool> {
+    fn recover_damage(&self, error: &Error, wait: Duration) -> Result<bool> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
-        if self.is_hurried() && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICKLY) {
+        if self.has_short_deadline()
+            && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICK_RECOVERY_MAX)
+        {
             let message = format!("it is damaged ({error}); whoever has the time takes care of it");
-            return Err(self.located(Error::new(ErrorKind::Locked, message)));
+            return Err(self.with_location(Error::new(ErrorKind::Locked, message)));
         }
-        match busy::within(wait, || recover::set_aside(&self.path, self.layout, wait)) {
+        match busy::with_wait_limit(wait, || {
+            recover::recover_database(&self.path, self.layout, wait)
+        }) {
             Ok(healed) => {
-                let is_mended = healed != recover::Healed::AlreadySound;
-                self.tell(healed, error);
+                let is_mended = healed != recover::RecoveryOutcome::AlreadySound;
+                self.report_recovery(healed, error);
                 Ok(is_mended)
             }
-            Err(failure) => Err(self.located(failure)),
+            Err(failure) => Err(self.with_location(failure)),
         }
     }
 
     /// True if our caller has a short deadline.
-    fn is_hurried(&self) -> bool {
-        self.layout.rescue.is_some() && self.waits.write < Waits::default().write
+    fn has_short_deadline(&self) -> bool {
+        self.layout.rescue.is_some() && self.waits.write < WaitLimits::default().write
     }
 
-    fn tell(&self, healed: recover::Healed, error: &Error) {
+    fn report_recovery(&self, healed: recover::RecoveryOutcome, error: &Error) {
         let (place, rescued) = match healed {
-            recover::Healed::AlreadySound => return,
-            recover::Healed::Reindexed => {
+            recover::RecoveryOutcome::AlreadySound => return,
+            recover::RecoveryOutcome::Reindexed => {
                 let outcome = format!("its indexes were damaged ({error}), and are made anew");
-                self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
+                self.teller.report_recovered_error(
+                    &self.with_location(Error::new(ErrorKind::Corrupt, outcome)),
+                );
                 return;
             }
-            recover::Healed::SetAside { place, rescued } => (place, rescued),
+            recover::RecoveryOutcome::SetAside { place, rescued } => (place, rescued),
         };
         let fresh = match rescued {
             None => "a fresh one begins".to_owned(),
@@ -235,11 +243,12 @@ impl Pool {
         self.begun_anew.store(true, Ordering::Relaxed);
         let place = place.display();
         let outcome = format!("it was damaged ({error}); it is now in {place}, and {fresh}");
-        self.teller.tell(&self.located(Error::new(ErrorKind::Corrupt, outcome)));
+        self.teller
+            .report_recovered_error(&self.with_location(Error::new(ErrorKind::Corrupt, outcome)));
     }
 
     /// Adds the database's path to an error, unless the caller's input was wrong.
-    fn located(&self, error: Error) -> Error {
+    fn with_location(&self, error: Error) -> Error {
         if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Absent | ErrorKind::Invalid) {
             return error;
         }
@@ -256,7 +265,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: DatabaseLayout = DatabaseLayout {
         name: "test",
         elsewhere: "",
         application_id: 1,
@@ -274,10 +283,10 @@ mod tests {
     };
 
     #[derive(Debug)]
-    struct Nobody;
+    struct SilentReporter;
 
-    impl Teller for Nobody {
-        fn tell(&self, _: &Error) {}
+    impl RecoveryReporter for SilentReporter {
+        fn report_recovered_error(&self, _: &Error) {}
     }
 
     /// 1 is NORMAL, 2 is FULL: SQLite then syncs the log at each commit.
@@ -285,7 +294,8 @@ mod tests {
     fn what_must_survive_a_power_cut_is_synced_and_nothing_else_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.db");
-        let pool = Pool::new(path, &LAYOUT, Waits::default(), Arc::new(Nobody));
+        let pool =
+            ConnectionPool::new(path, &LAYOUT, WaitLimits::default(), Arc::new(SilentReporter));
         let level = |connection: &mut Connection| {
             connection.execute("INSERT INTO t VALUES (1)", []).unwrap();
             Ok(connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap())

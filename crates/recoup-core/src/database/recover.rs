@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connection::{self, FileId, Opened, sidecars};
-use super::{Layout, beside, fault};
+use super::connection::{self, FileId, OpenDatabase, sidecars};
+use super::{DatabaseLayout, fault, file_roles};
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind, IoContext, Result};
 
 /// Outcome of recovering a damaged database.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Healed {
+pub(super) enum RecoveryOutcome {
     /// Another process was faster, or there was no damage.
     AlreadySound,
     /// Only the indexes were damaged, and have been rebuilt.
@@ -39,28 +39,32 @@ pub(super) enum Healed {
 ///
 /// Made beside its place and then moved there: readers never find one that is half made, and never
 /// wait for one that is being made.
-pub(super) fn create(path: &Path, layout: &Layout, wait: Duration) -> Result<Option<Healed>> {
-    let path = &behind_links(path)?;
+pub(super) fn create_database(
+    path: &Path,
+    layout: &DatabaseLayout,
+    wait: Duration,
+) -> Result<Option<RecoveryOutcome>> {
+    let path = &follow_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
-    let began_before = FileId::of(&beside::lock_of(path))?.is_some();
-    let _lock = lock(path, wait)?;
-    if connection::open(path, layout)?.is_some() {
+    let began_before = FileId::of(&file_roles::lock_path(path))?.is_some();
+    let _lock = lock_database(path, wait)?;
+    if connection::open_existing(path, layout)?.is_some() {
         return Ok(None);
     }
-    demand_room(path, layout, began_before)?;
+    ensure_replaceable(path, layout, began_before)?;
     // We never leave an empty file: it had contents once.
     let emptied = began_before && layout.rescue.is_some() && FileId::of(path)?.is_some();
     if emptied {
-        return begin_anew(path, layout).map(Some);
+        return replace_damaged(path, layout).map(Some);
     }
-    begin(path, layout, |_| Ok(()), || Ok(())).map(|()| None)
+    build_and_move(path, layout, |_| Ok(()), || Ok(())).map(|()| None)
 }
 
 /// Creates a database beside its place, fills it, clears the place and moves it there. The caller
 /// holds the lock.
-fn begin<T>(
+fn build_and_move<T>(
     path: &Path,
-    layout: &Layout,
+    layout: &DatabaseLayout,
     fill: impl FnOnce(&Connection) -> Result<T>,
     clear: impl FnOnce() -> Result<()>,
 ) -> Result<T> {
@@ -74,14 +78,14 @@ fn begin<T>(
         return Err(Error::new(ErrorKind::Io, message));
     }
     let connection = connection::connect(&fresh)?;
-    layout.prepare(&connection)?;
-    layout.create(&connection)?;
+    layout.run_pragmas(&connection)?;
+    layout.create_tables(&connection)?;
     let done = fill(&connection)?;
     // What was written so far is in the log: fold it in, so that all of it is moved.
-    let explained = |error| fault::explain(error, "beginning a database");
+    let explained = |error| fault::from_sqlite(error, "beginning a database");
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
     drop(connection);
-    let _alone = connection::no_openings();
+    let _alone = connection::block_openings();
     clear()?;
     // A log without its database belongs to one that is gone.
     for sidecar in sidecars(&fresh).into_iter().chain(sidecars(path)) {
@@ -92,11 +96,11 @@ fn begin<T>(
 }
 
 fn fresh_path(path: &Path) -> PathBuf {
-    fsx::with_suffix(path, beside::FRESH)
+    fsx::with_suffix(path, file_roles::FRESH)
 }
 
 /// Follows the links of a path, which may not exist yet.
-pub(super) fn behind_links(path: &Path) -> Result<PathBuf> {
+pub(super) fn follow_links(path: &Path) -> Result<PathBuf> {
     const MOST: usize = 16;
     let mut path = path.to_owned();
     for _ in 0..MOST {
@@ -108,7 +112,7 @@ pub(super) fn behind_links(path: &Path) -> Result<PathBuf> {
 
 /// Permits replacing only an empty file, or the stump of a database that `began_before`: never a
 /// device, or a file of the user's that SQLite takes for empty.
-fn demand_room(path: &Path, layout: &Layout, began_before: bool) -> Result<()> {
+fn ensure_replaceable(path: &Path, layout: &DatabaseLayout, began_before: bool) -> Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Ok(there) if there.is_file() && (there.len() == 0 || began_before) => Ok(()),
@@ -116,36 +120,41 @@ fn demand_room(path: &Path, layout: &Layout, began_before: bool) -> Result<()> {
             ErrorKind::Io,
             format!("it is no file that a {} can be kept in; {}", layout.name, layout.elsewhere),
         )),
-        Err(error) => Err(error).doing(|| "looking at its place".to_owned()),
+        Err(error) => Err(error).with_context(|| "looking at its place".to_owned()),
     }
 }
 
 /// Recovers a damaged database: rebuilds its indexes, or moves it away together with its log.
-pub(super) fn set_aside(path: &Path, layout: &Layout, wait: Duration) -> Result<Healed> {
-    let path = &behind_links(path)?;
-    demand_ours(path, layout)?;
-    let _lock = lock(path, wait)?;
+pub(super) fn recover_database(
+    path: &Path,
+    layout: &DatabaseLayout,
+    wait: Duration,
+) -> Result<RecoveryOutcome> {
+    let path = &follow_links(path)?;
+    ensure_ours(path, layout)?;
+    let _lock = lock_database(path, wait)?;
     if is_sound(path, layout)? {
-        return Ok(Healed::AlreadySound);
+        return Ok(RecoveryOutcome::AlreadySound);
     }
-    if is_reindexed(path, layout) {
-        return Ok(Healed::Reindexed);
+    if try_reindex(path, layout) {
+        return Ok(RecoveryOutcome::Reindexed);
     }
-    begin_anew(path, layout)
+    replace_damaged(path, layout)
 }
 
 /// Rebuilds the indexes if the tables are sound; false if that is not enough.
-fn is_reindexed(path: &Path, layout: &Layout) -> bool {
+fn try_reindex(path: &Path, layout: &DatabaseLayout) -> bool {
     let reindex = || {
-        let Some(Opened { connection, .. }) = connection::open(path, layout)? else {
+        let Some(OpenDatabase { connection, .. }) = connection::open_existing(path, layout)? else {
             return Ok(false);
         };
-        if !passes_check(&connection, "quick_check")? || layout.schema_fault(&connection)?.is_some()
+        if !passes_check(&connection, "quick_check")?
+            || layout.find_schema_fault(&connection)?.is_some()
         {
             return Ok(false);
         }
         let made = connection.execute_batch("REINDEX");
-        made.map_err(|error| fault::explain(error, "making its indexes anew"))?;
+        made.map_err(|error| fault::from_sqlite(error, "making its indexes anew"))?;
         passes_check(&connection, "integrity_check")
     };
     let reindexed: Result<bool> = reindex();
@@ -153,45 +162,45 @@ fn is_reindexed(path: &Path, layout: &Layout) -> bool {
 }
 
 /// Fails if a damaged database is not known to be ours: such a file is never moved.
-pub(super) fn demand_ours(path: &Path, layout: &Layout) -> Result<()> {
-    if is_ours(&behind_links(path)?, layout)? {
+pub(super) fn ensure_ours(path: &Path, layout: &DatabaseLayout) -> Result<()> {
+    if is_ours(&follow_links(path)?, layout)? {
         return Ok(());
     }
-    let Layout { name, elsewhere, .. } = layout;
+    let DatabaseLayout { name, elsewhere, .. } = layout;
     let message = format!("it is not a {name} of recoup's; move it away, or {elsewhere}");
     Err(Error::new(ErrorKind::Io, message))
 }
 
 /// Copies what can be read of a database to a fresh one, and sets it aside. It is moved last, so
 /// that a process that is killed before leaves it to the next.
-fn begin_anew(path: &Path, layout: &Layout) -> Result<Healed> {
-    let place = beside::aside_of(path, ids::fresh(&SystemClock).as_str());
+fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutcome> {
+    let place = file_roles::set_aside_path(path, ids::fresh_id(&SystemClock).as_str());
     let aside = || {
         fsx::ensure_dir(&place)?;
-        move_into(&place, path)
+        move_with_log(&place, path)
     };
     let Some(rescue) = layout.rescue else {
-        let _alone = connection::no_openings();
+        let _alone = connection::block_openings();
         aside()?;
-        return Ok(Healed::SetAside { place, rescued: None });
+        return Ok(RecoveryOutcome::SetAside { place, rescued: None });
     };
     let fill = |fresh: &Connection| {
         // SQLite would remove the log of an empty one.
         let is_empty = fs::metadata(path).is_ok_and(|file| file.len() == 0);
-        let damaged = if is_empty { None } else { connection::open_as_it_is(path).ok() };
+        let damaged = if is_empty { None } else { connection::open_unchecked(path).ok() };
         if let Some(damaged) = &damaged {
             // Processes that can still write to it wait, and then find that it is gone.
             let _ = damaged.execute_batch("BEGIN IMMEDIATE");
         }
         Ok((rescue(path, fresh, &place)?, damaged))
     };
-    let (rows, _still_held) = begin(path, layout, fill, aside)?;
-    Ok(Healed::SetAside { place, rescued: Some(rows) })
+    let (rows, _still_held) = build_and_move(path, layout, fill, aside)?;
+    Ok(RecoveryOutcome::SetAside { place, rescued: Some(rows) })
 }
 
 /// Moves a database and its log. The database goes first: from then on nobody opens it and makes a
 /// new log while the old one is moved. The caller prevents openings within this process.
-fn move_into(place: &Path, path: &Path) -> Result<()> {
+fn move_with_log(place: &Path, path: &Path) -> Result<()> {
     for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
         if FileId::of(&file)?.is_some()
             && let Some(name) = file.file_name()
@@ -203,35 +212,35 @@ fn move_into(place: &Path, path: &Path) -> Result<()> {
 }
 
 /// Locks a database against being created, copied or replaced by others.
-pub(crate) fn lock(path: &Path, wait: Duration) -> Result<FileLock> {
-    FileLock::acquire(&beside::lock_of(path), Deadline::after(wait))
+pub(crate) fn lock_database(path: &Path, wait: Duration) -> Result<FileLock> {
+    FileLock::acquire(&file_roles::lock_path(path), Deadline::after(wait))
 }
 
 /// True if our lock file exists, which is made before the database, or the database has our mark.
-fn is_ours(path: &Path, layout: &Layout) -> Result<bool> {
-    Ok(FileId::of(&beside::lock_of(path))?.is_some() || has_our_mark(path, layout)?)
+fn is_ours(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
+    Ok(FileId::of(&file_roles::lock_path(path))?.is_some() || has_our_application_id(path, layout)?)
 }
 
 /// True if an SQLite file has our application id, or is missing: then one of us set it aside.
-fn has_our_mark(path: &Path, layout: &Layout) -> Result<bool> {
+fn has_our_application_id(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
     let mut start = Vec::new();
     match File::open(path).and_then(|file| file.take(72).read_to_end(&mut start)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        read => read.doing(|| "reading its beginning".to_owned())?,
+        read => read.with_context(|| "reading its beginning".to_owned())?,
     };
     Ok(start.starts_with(b"SQLite format 3\0")
         && start.get(68..72) == Some(&layout.application_id.to_be_bytes()))
 }
 
 /// Checks all of it: slow, and done only after SQLite complained.
-fn is_sound(path: &Path, layout: &Layout) -> Result<bool> {
+fn is_sound(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
     if FileId::of(path)?.is_none() {
         return Ok(true);
     }
-    let checked = connection::open(path, layout).and_then(|opened| match opened {
+    let checked = connection::open_existing(path, layout).and_then(|opened| match opened {
         None => Ok(true),
-        Some(Opened { connection, .. }) => Ok(passes_check(&connection, "integrity_check")?
-            && layout.schema_fault(&connection)?.is_none()),
+        Some(OpenDatabase { connection, .. }) => Ok(passes_check(&connection, "integrity_check")?
+            && layout.find_schema_fault(&connection)?.is_none()),
     });
     match checked {
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
@@ -242,5 +251,5 @@ fn is_sound(path: &Path, layout: &Layout) -> Result<bool> {
 fn passes_check(connection: &Connection, check: &str) -> Result<bool> {
     connection::find_damage(connection, check)
         .map(|damage| damage.is_none())
-        .map_err(|error| fault::explain(error, "checking it"))
+        .map_err(|error| fault::from_sqlite(error, "checking it"))
 }

@@ -9,9 +9,9 @@ use bytes::Bytes;
 use crate::error::Result;
 
 /// Bytes that are read in chunks, each time from the start.
-pub trait Chunks: Send + Sync + fmt::Debug {
+pub trait ChunkSource: Send + Sync + fmt::Debug {
     /// Calls `visit` with each chunk in order, and stops at its first error.
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 }
 
 /// The plain bytes of an entry.
@@ -20,7 +20,7 @@ pub enum Body {
     /// All of it, in memory.
     Whole(Bytes),
     /// To be read in chunks.
-    Large(Arc<dyn Chunks>),
+    Large(Arc<dyn ChunkSource>),
 }
 
 impl Body {
@@ -30,7 +30,7 @@ impl Body {
             Self::Whole(bytes) => Ok(bytes.clone()),
             Self::Large(chunks) => {
                 let mut all = Vec::new();
-                chunks.each(&mut |chunk| {
+                chunks.for_each_chunk(&mut |chunk| {
                     all.extend_from_slice(chunk);
                     Ok(())
                 })?;
@@ -41,11 +41,11 @@ impl Body {
 }
 
 /// A body in memory has one chunk.
-impl Chunks for Body {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for Body {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self {
             Self::Whole(bytes) => visit(bytes),
-            Self::Large(chunks) => chunks.each(visit),
+            Self::Large(chunks) => chunks.for_each_chunk(visit),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::header::Cost;
+use super::header::ProductionCost;
 
 /// Details of an event, all of them optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct EventDetail {
     /// The agent, tool or command that asked, or that made the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -24,15 +24,15 @@ pub struct Detail {
     pub ttl: Option<u64>,
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub why: Option<Why>,
+    pub why: Option<EventReason>,
     /// Cost of producing the entry, which a hit saves.
-    #[serde(default, skip_serializing_if = "Cost::is_unknown")]
-    pub cost: Cost,
+    #[serde(default, skip_serializing_if = "ProductionCost::is_unknown")]
+    pub cost: ProductionCost,
 }
 
-impl Detail {
+impl EventDetail {
     /// Details with a reason only.
-    pub fn because(why: Why) -> Self {
+    pub fn because(why: EventReason) -> Self {
         Self { why: Some(why), ..Self::default() }
     }
 
@@ -45,7 +45,7 @@ impl Detail {
 /// Reason for an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum EventReason {
     /// This source has changed.
     SourceModified(String),
     /// This source is gone.
@@ -84,7 +84,7 @@ pub enum Why {
     MaxBytes(u64),
 }
 
-impl Why {
+impl EventReason {
     /// Stable code for programs.
     pub fn code(&self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Why {
 }
 
 /// Short text to follow the name of the event: `evicted: over 100 MB`.
-impl fmt::Display for Why {
+impl fmt::Display for EventReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SourceModified(path) => write!(f, "{path} changed"),
@@ -115,26 +115,26 @@ impl fmt::Display for Why {
             Self::Unkept(why) => f.write_str(why),
             Self::Overtaken => f.write_str("a later run's result was there already"),
             Self::TooOld { age, limit } => {
-                write!(f, "{} old, good for {}", Span(*age), Span(*limit))
+                write!(f, "{} old, good for {}", DurationDisplay(*age), DurationDisplay(*limit))
             }
             Self::IntegrityMismatch => f.write_str("damaged: another checksum"),
             Self::Unreadable => f.write_str("damaged: unreadable"),
             Self::StoreUnavailable => f.write_str("the store could not answer"),
             Self::Secret(rule) => write!(f, "secret ({})", rule.replace('-', " ")),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "{} is over {}", Size(*bytes), Size(*limit))
+                write!(f, "{} is over {}", ByteSizeDisplay(*bytes), ByteSizeDisplay(*limit))
             }
             Self::MaxEntries(1) => f.write_str("over 1 entry"),
             Self::MaxEntries(limit) => write!(f, "over {limit} entries"),
-            Self::MaxBytes(limit) => write!(f, "over {}", Size(*limit)),
+            Self::MaxBytes(limit) => write!(f, "over {}", ByteSizeDisplay(*limit)),
         }
     }
 }
 
 /// Shows bytes as people configure them, with one decimal where it matters.
-struct Size(u64);
+struct ByteSizeDisplay(u64);
 
-impl fmt::Display for Size {
+impl fmt::Display for ByteSizeDisplay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(bytes) = *self;
         match bytes {
@@ -147,9 +147,9 @@ impl fmt::Display for Size {
 }
 
 /// Shows milliseconds in the largest unit of which there is one.
-struct Span(u64);
+struct DurationDisplay(u64);
 
-impl fmt::Display for Span {
+impl fmt::Display for DurationDisplay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(millis) = *self;
         match millis {
@@ -164,7 +164,7 @@ impl fmt::Display for Span {
 }
 
 /// Reads a later version's reason as none.
-fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Why>, D::Error> {
+fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<EventReason>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     Ok(serde_json::from_value(value).ok())
 }

@@ -2,13 +2,13 @@
 
 use super::body::Body;
 use super::codec;
-use super::header::{Cost, FORMAT, Header, Identity};
-use super::record::{Head, Record};
-use super::sources::Sources;
+use super::header::{FORMAT, Header, ProducerIdentity, ProductionCost};
+use super::record::{EntryHead, EntryRecord};
+use super::sources::RecordedSources;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::key::{Kind, Part};
-use crate::secrets::Values;
+use crate::key::{KeyPart, Kind};
+use crate::secrets::SecretValues;
 
 /// An entry before it is sealed: everything that its producer knows.
 #[derive(Debug, Clone)]
@@ -24,13 +24,13 @@ pub struct Draft {
     /// Time beyond the TTL in which it may be served while it is refreshed, in milliseconds.
     pub grace: u64,
     /// The producer.
-    pub identity: Identity,
+    pub identity: ProducerIdentity,
     /// The named inputs of its key.
-    pub parts: Vec<Part>,
+    pub parts: Vec<KeyPart>,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// Cost of producing it.
-    pub cost: Cost,
+    pub cost: ProductionCost,
     /// True for a failure, which is served only to callers that accept failures.
     pub failure: bool,
     /// True if the two streams of a command were recorded as one.
@@ -38,7 +38,7 @@ pub struct Draft {
     /// Start of the work, if that was before now.
     pub began: Option<Timestamp>,
     /// Values that must not be kept with it, whatever they look like.
-    pub withheld: Values,
+    pub withheld: SecretValues,
 }
 
 impl Draft {
@@ -50,19 +50,19 @@ impl Draft {
             full: None,
             ttl: None,
             grace: 0,
-            identity: Identity::default(),
+            identity: ProducerIdentity::default(),
             parts: Vec::new(),
             tags: Vec::new(),
-            cost: Cost::default(),
+            cost: ProductionCost::default(),
             failure: false,
             streams_merged: false,
             began: None,
-            withheld: Values::default(),
+            withheld: SecretValues::default(),
         }
     }
 
     /// Encodes the body and writes the header.
-    pub fn seal(self, sources: Sources, now: Timestamp) -> Result<Record> {
+    pub fn seal(self, sources: RecordedSources, now: Timestamp) -> Result<EntryRecord> {
         let Self {
             kind,
             body,
@@ -78,8 +78,8 @@ impl Draft {
             began,
             withheld: _,
         } = self;
-        let (body, payload) = codec::encode(body)?;
-        let (full, full_payload) = full.map(codec::encode).transpose()?.unzip();
+        let (body, payload) = codec::encode_body(body)?;
+        let (full, full_payload) = full.map(codec::encode_body).transpose()?.unzip();
         let header = Header {
             created: now,
             ttl,
@@ -97,6 +97,6 @@ impl Draft {
             streams_merged,
             began: began.filter(|began| *began < now),
         };
-        Ok(Record { payload, head: Head::new(header, now), full: full_payload })
+        Ok(EntryRecord { payload, head: EntryHead::new(header, now), full: full_payload })
     }
 }

@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::sources::Sources;
+use super::sources::RecordedSources;
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Kind, Part};
+use crate::key::{KeyPart, Kind};
 
 /// The version of the format that this code writes; older ones are read too.
 pub const FORMAT: u32 = 1;
@@ -30,7 +30,7 @@ pub struct Header {
     pub grace: u64,
     /// The files it was made from.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub sources: Sources,
+    pub sources: RecordedSources,
     /// [`FORMAT`] at the time of writing.
     pub format: u32,
     /// Kind of work.
@@ -42,16 +42,16 @@ pub struct Header {
     pub full: Option<BodyInfo>,
     /// The producer.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub identity: Identity,
+    pub identity: ProducerIdentity,
     /// The named inputs of its key.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<KeyPart>,
     /// Words to find it by.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tags: Vec<String>,
     /// Cost of producing it.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub cost: Cost,
+    pub cost: ProductionCost,
     /// True for a failure, which is served only to callers that accept failures.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failure: bool,
@@ -68,19 +68,19 @@ pub struct Header {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BodyInfo {
     /// The form it is stored in.
-    pub encoding: Encoding,
+    pub encoding: BodyEncoding,
     /// Its plain length.
     pub raw_len: u64,
     /// The length of what is stored.
     pub stored_len: u64,
     /// SHA-256 of the plain bytes.
-    pub sha256: Digest,
+    pub sha256: Sha256Digest,
 }
 
 /// The form in which a body is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Encoding {
+pub enum BodyEncoding {
     /// As it is.
     Plain,
     /// Compressed.
@@ -91,7 +91,7 @@ pub enum Encoding {
 
 /// Producer of an entry: names and hashes, never content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct ProducerIdentity {
     /// The agent's, tool's or command's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -105,7 +105,7 @@ pub struct Identity {
 
 /// Cost of producing an entry, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
+pub struct ProductionCost {
     /// Time that it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub millis: Option<u64>,
@@ -120,7 +120,7 @@ pub struct Cost {
     pub micro_dollars: Option<u64>,
 }
 
-impl Cost {
+impl ProductionCost {
     /// True if nothing is known.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
@@ -128,7 +128,7 @@ impl Cost {
 }
 
 /// Converts dollars to millionths; `None` for anything but a sum of money.
-pub fn micro_dollars(dollars: f64) -> Option<u64> {
+pub fn to_micro_dollars(dollars: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -155,7 +155,7 @@ impl Header {
     }
 
     /// Time at which it may be deleted: its TTL and its grace have passed.
-    pub fn dead_at(&self) -> Option<Timestamp> {
+    pub fn deletable_at(&self) -> Option<Timestamp> {
         self.ttl.map(|ttl| self.created.plus_millis(ttl).plus_millis(self.grace))
     }
 
@@ -169,15 +169,15 @@ impl Header {
     pub fn from_json(json: &[u8]) -> Result<Self> {
         match serde_json::from_slice::<Self>(json) {
             Ok(header) if header.format <= FORMAT => Ok(header),
-            Ok(_) => Err(too_new()),
-            Err(_) if is_newer(json) => Err(too_new()),
+            Ok(_) => Err(newer_version_error()),
+            Err(_) if is_newer(json) => Err(newer_version_error()),
             Err(error) => Err(Error::new(ErrorKind::Corrupt, "the entry's header can't be read")
                 .with_source(error)),
         }
     }
 }
 
-fn too_new() -> Error {
+fn newer_version_error() -> Error {
     Error::new(ErrorKind::TooNew, "the entry was made by a newer version of recoup")
 }
 
@@ -190,7 +190,7 @@ fn is_newer(json: &[u8]) -> bool {
     header["format"].as_u64().is_some_and(|format| format > u64::from(FORMAT))
         || unknown(&header["kind"], &|kind| serde_json::from_value::<Kind>(kind).is_ok())
         || unknown(&header["body"]["encoding"], &|it| {
-            serde_json::from_value::<Encoding>(it).is_ok()
+            serde_json::from_value::<BodyEncoding>(it).is_ok()
         })
 }
 

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::header::Cost;
+use super::header::ProductionCost;
 
 /// Summed savings. Unknown costs add nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Saved {
+pub struct CostSavings {
     /// Milliseconds of work.
     pub millis: u64,
     /// Tokens that did not go in.
@@ -17,10 +17,10 @@ pub struct Saved {
     pub micro_dollars: u64,
 }
 
-impl Saved {
+impl CostSavings {
     /// Savings of `times` hits on an entry with this cost.
-    pub fn by_hits(cost: &Cost, times: u64) -> Self {
-        let Cost { millis, input_tokens, output_tokens, micro_dollars } = *cost;
+    pub fn by_hits(cost: &ProductionCost, times: u64) -> Self {
+        let ProductionCost { millis, input_tokens, output_tokens, micro_dollars } = *cost;
         let sum = |each: Option<u64>| each.unwrap_or(0).saturating_mul(times);
         Self {
             millis: sum(millis),
@@ -52,7 +52,7 @@ impl Saved {
     }
 
     /// True if nothing was saved, as far as is known.
-    pub fn is_nothing(self) -> bool {
+    pub fn is_zero(self) -> bool {
         self == Self::default()
     }
 }

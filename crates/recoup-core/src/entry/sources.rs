@@ -3,28 +3,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 
 /// The state of an entry's source files before the work began.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sources {
+pub struct RecordedSources {
     /// Place where the files were examined; `None` without files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<SnapshotPlace>,
     /// Each file once, in order of path.
-    pub files: Vec<Source>,
+    pub files: Vec<SourceFile>,
     /// The directories and globs among them: a file that matches one of these
     /// and is not listed above is a change too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<SourcePattern>,
     /// Sources of which only a time is known, in entries that other tools made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub older: Option<Older>,
+    pub older: Option<TimedSources>,
 }
 
 /// Sources without a snapshot: unchanged if all of them last changed before that second.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Older {
+pub struct TimedSources {
     /// Seconds since 1970. A change within that second may have come after the
     /// result, so it counts as one.
     pub than: i64,
@@ -34,7 +34,7 @@ pub struct Older {
 
 /// A source that stands for several files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Pattern {
+pub struct SourcePattern {
     /// Directory or glob.
     pub kind: PatternKind,
     /// Relative to the project's root with `/`; absolute outside it.
@@ -56,7 +56,7 @@ pub enum PatternKind {
 
 /// A directory on a machine. Stat data mean something only there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SnapshotPlace {
     /// A fingerprint of the machine, not its name.
     pub machine: String,
     /// The root that relative paths start from.
@@ -65,7 +65,7 @@ pub struct Place {
 
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct SourceFile {
     /// Relative to the project's root with `/`; absolute outside it.
     pub path: String,
     /// As the caller wrote it, where that differs.
@@ -74,17 +74,17 @@ pub struct Source {
     /// Size in bytes.
     pub size: u64,
     /// SHA-256 of its contents.
-    pub sha256: Digest,
+    pub sha256: Sha256Digest,
     /// True if its owner may execute it; entries of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executable: Option<bool>,
     /// File-system metadata.
-    pub stat: Stat,
+    pub stat: FileStat,
 }
 
 /// Metadata that shows a change without reading the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stat {
+pub struct FileStat {
     /// Modified, in nanoseconds since 1970.
     pub mtime: i64,
     /// Inode changed, in nanoseconds since 1970.

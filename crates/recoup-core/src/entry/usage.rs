@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use super::detail::Detail;
-use super::saved::Saved;
+use super::detail::EventDetail;
+use super::saved::CostSavings;
 use crate::base::clock::Timestamp;
-use crate::base::name::Name;
-use crate::key::{Id, Kind, Scope};
+use crate::base::name::SafeName;
+use crate::key::{EntryId, Kind, Scope};
 
 /// Kind of an event: mostly the outcome of a look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Happening {
+pub enum EntryEventKind {
     /// Served.
     Hit,
     /// No entry.
@@ -37,7 +37,7 @@ pub enum Happening {
     Deleted,
 }
 
-impl Happening {
+impl EntryEventKind {
     /// All kinds.
     pub const ALL: [Self; 12] = [
         Self::Hit,
@@ -91,7 +91,7 @@ impl Happening {
     }
 
     /// True if it tells what became of an entry: such events are kept after they were counted.
-    pub fn is_fate(self) -> bool {
+    pub fn is_lifecycle_event(self) -> bool {
         !matches!(self, Self::Hit | Self::Absent | Self::Unavailable)
     }
 
@@ -101,7 +101,7 @@ impl Happening {
     }
 }
 
-impl fmt::Display for Happening {
+impl fmt::Display for EntryEventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -109,30 +109,30 @@ impl fmt::Display for Happening {
 
 /// An event, which may stand for several equal ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct EntryEvent {
     /// Time of the event.
     pub at: Timestamp,
     /// The entry.
-    pub id: Id,
+    pub id: EntryId,
     /// Kind of the entry.
     pub kind: Kind,
     /// Kind of the event.
-    pub what: Happening,
+    pub what: EntryEventKind,
     /// Number of occurrences.
     pub count: u64,
     /// Further details.
-    pub detail: Detail,
+    pub detail: EventDetail,
 }
 
-impl Event {
+impl EntryEvent {
     /// Creates an event that happened once, without details.
-    pub fn new(at: Timestamp, id: Id, kind: Kind, what: Happening) -> Self {
-        Self { at, id, kind, what, count: 1, detail: Detail::default() }
+    pub fn new(at: Timestamp, id: EntryId, kind: Kind, what: EntryEventKind) -> Self {
+        Self { at, id, kind, what, count: 1, detail: EventDetail::default() }
     }
 }
 
 /// `evicted: over 100 MB`
-impl fmt::Display for Event {
+impl fmt::Display for EntryEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.detail.why {
             Some(why) => write!(f, "{}: {why}", self.what),
@@ -143,16 +143,16 @@ impl fmt::Display for Event {
 
 /// Events that are reported to a store together, and counted once however often they are reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
+pub struct EventBatch {
     /// Unique name, by which a store skips a batch that it has seen.
-    pub name: Name,
+    pub name: SafeName,
     /// Events in the order in which they were recorded.
-    pub events: Vec<Event>,
+    pub events: Vec<EntryEvent>,
 }
 
 /// Number of events of one kind on one day, for one scope, kind of entry and caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tally {
+pub struct EventTally {
     /// Scope of the entries.
     pub scope: Scope,
     /// Kind of the entries.
@@ -160,16 +160,16 @@ pub struct Tally {
     /// Days since 1970 (UTC).
     pub day: i64,
     /// Kind of the events.
-    pub what: Happening,
+    pub what: EntryEventKind,
     /// The caller or producer; empty if unknown. Where there are very many, the rest counts as one.
     pub by: String,
     /// Number of events.
     pub count: u64,
     /// Savings of these hits.
-    pub saved: Saved,
+    pub saved: CostSavings,
 }
 
 /// The day that a moment falls on, counted from 1970 (UTC).
-pub fn day_of(at: Timestamp) -> i64 {
+pub fn day_number(at: Timestamp) -> i64 {
     at.as_millis().div_euclid(86_400_000)
 }

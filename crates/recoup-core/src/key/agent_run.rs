@@ -1,7 +1,7 @@
 //! The agent-run key of contract 3: four fields, each closed by a NUL byte.
 
-use super::{Key, Kind, Nature, Part, Recipe};
-use crate::base::digest::Hasher;
+use super::{Key, KeyPart, KeyRecipe, Kind, PartKind};
+use crate::base::digest::Sha256Hasher;
 use crate::error::{Error, Result};
 
 /// Inputs that determine the answer of one agent run.
@@ -27,11 +27,11 @@ impl AgentRunRecipe {
     }
 }
 
-impl Recipe for AgentRunRecipe {
+impl KeyRecipe for AgentRunRecipe {
     const KIND: Kind = Kind::AgentRun;
 
     fn key(&self) -> Result<Key> {
-        let mut hasher = Hasher::new();
+        let mut hasher = Sha256Hasher::new();
         for (name, value) in self.fields() {
             if value.contains('\0') {
                 return Err(Error::usage(format!(
@@ -44,12 +44,12 @@ impl Recipe for AgentRunRecipe {
         Ok(Key::from_digest(hasher.finish()))
     }
 
-    fn parts(&self) -> Vec<Part> {
-        self.fields().into_iter().map(|(name, value)| Part::shown(name, value)).collect()
+    fn parts(&self) -> Vec<KeyPart> {
+        self.fields().into_iter().map(|(name, value)| KeyPart::shown(name, value)).collect()
     }
 
-    fn nature(_: &str) -> Nature {
-        Nature::Text
+    fn part_kind(_: &str) -> PartKind {
+        PartKind::Text
     }
 }
 

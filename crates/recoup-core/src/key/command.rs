@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::canonical::canonical_value;
-use super::{Key, Kind, NOT_SET, Nature, Part, Recipe, Rules, SET, rules};
-use crate::base::digest::{Digest, hex};
+use super::{Key, KeyPart, KeyRecipe, Kind, NOT_SET, PartKind, RuleSetFingerprint, SET, rules};
+use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::Result;
 
 /// Prefix of the parts of variables.
@@ -21,7 +21,7 @@ const VARIABLE: &str = "env ";
 pub struct CommandRecipe {
     /// The program, then those that it is run with or starts: interpreters, and what a wrapper
     /// such as `timeout` runs.
-    pub programs: Vec<Executable>,
+    pub programs: Vec<ResolvedExecutable>,
     /// Its arguments, beginning with the name that it was called by.
     pub arguments: Vec<OsString>,
     /// Working directory: from the project's root, or absolute outside of one.
@@ -29,7 +29,7 @@ pub struct CommandRecipe {
     /// The variables that count; `None` for one that is not set.
     pub environment: BTreeMap<String, Option<OsString>>,
     /// Digest of its input, where that counts.
-    pub stdin: Option<Digest>,
+    pub stdin: Option<Sha256Digest>,
     /// The files, directories and globs that it reads, as they were given, and the files among
     /// its arguments: one that comes into being makes another command.
     pub sources: Vec<String>,
@@ -38,14 +38,14 @@ pub struct CommandRecipe {
     /// True if it is given a terminal.
     pub tty: bool,
     /// Rules that we give to an agent that it runs; `None` where we give none.
-    pub rules: Option<Rules>,
+    pub rules: Option<RuleSetFingerprint>,
     /// Anything else by which the caller tells commands apart.
     pub extra: Option<String>,
 }
 
 /// A program as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Executable {
+pub struct ResolvedExecutable {
     /// The path that it was found at. Some programs depend on it, even if it is a link.
     pub path: PathBuf,
     /// The file that this leads to.
@@ -61,7 +61,7 @@ impl CommandRecipe {
     }
 }
 
-impl Recipe for CommandRecipe {
+impl KeyRecipe for CommandRecipe {
     const KIND: Kind = Kind::Command;
 
     fn key(&self) -> Result<Key> {
@@ -78,14 +78,14 @@ impl Recipe for CommandRecipe {
             extra,
         } = self;
         let variable = |(name, value): (&String, &Option<OsString>)| {
-            (name.clone(), value.as_deref().map_or(Value::Null, lossless))
+            (name.clone(), value.as_deref().map_or(Value::Null, lossless_json))
         };
         let mut inputs = json!({
             "v": 2,
             "kind": Self::KIND.as_str(),
-            "programs": programs.iter().map(Executable::to_json).collect::<Vec<_>>(),
-            "args": arguments.iter().map(|argument| lossless(argument)).collect::<Vec<_>>(),
-            "cwd": lossless(directory.as_os_str()),
+            "programs": programs.iter().map(ResolvedExecutable::to_json).collect::<Vec<_>>(),
+            "args": arguments.iter().map(|argument| lossless_json(argument)).collect::<Vec<_>>(),
+            "cwd": lossless_json(directory.as_os_str()),
             "env": environment.iter().map(variable).collect::<serde_json::Map<_, _>>(),
             "stdin": stdin,
             "sources": self.sorted_sources(),
@@ -94,15 +94,15 @@ impl Recipe for CommandRecipe {
             "extra": extra,
         });
         // Only commands that are given rules have this input.
-        if let Some(Rules { digest, rules: _ }) = rules {
+        if let Some(RuleSetFingerprint { digest, rules: _ }) = rules {
             inputs["rules"] = json!(digest);
         }
         let text = canonical_value(&inputs)?;
-        Ok(Key::from_digest(Digest::of(text.as_bytes())))
+        Ok(Key::from_digest(Sha256Digest::of(text.as_bytes())))
     }
 
     /// Parts that are always there come first; the arguments, by which people know a command, last.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<KeyPart> {
         let Self {
             programs,
             arguments,
@@ -115,67 +115,67 @@ impl Recipe for CommandRecipe {
             rules,
             extra,
         } = self;
-        let directory = as_typed(directory.as_os_str());
-        let mut parts = vec![programs_part(programs), Part::shown("directory", &directory)];
+        let directory = shell_quoted(directory.as_os_str());
+        let mut parts = vec![programs_part(programs), KeyPart::shown("directory", &directory)];
         // Not even the digest of a value: it may be short, and secret.
         parts.extend(environment.iter().map(|(name, value)| {
             let state = if value.is_some() { SET } else { NOT_SET };
-            Part::hidden(&format!("{VARIABLE}{name}"), state)
+            KeyPart::hidden(&format!("{VARIABLE}{name}"), state)
         }));
-        parts.extend(stdin.map(|digest| Part::hidden("stdin", &digest.to_hex())));
+        parts.extend(stdin.map(|digest| KeyPart::hidden("stdin", &digest.to_hex())));
         if !sources.is_empty() {
-            parts.push(Part::shown("sources", &self.sorted_sources().join(" ")));
+            parts.push(KeyPart::shown("sources", &self.sorted_sources().join(" ")));
         }
         if !auto_sources {
-            parts.push(Part::hidden("auto sources", "no"));
+            parts.push(KeyPart::hidden("auto sources", "no"));
         }
         if *tty {
-            parts.push(Part::hidden("terminal", "yes"));
+            parts.push(KeyPart::hidden("terminal", "yes"));
         }
-        parts.extend(rules.as_ref().map(Rules::part));
-        parts.extend(extra.as_deref().map(|extra| Part::shown("extra", extra)));
-        let words: Vec<_> = arguments.iter().map(|argument| as_typed(argument)).collect();
-        parts.push(Part::shown("arguments", &words.join(" ")));
+        parts.extend(rules.as_ref().map(RuleSetFingerprint::to_part));
+        parts.extend(extra.as_deref().map(|extra| KeyPart::shown("extra", extra)));
+        let words: Vec<_> = arguments.iter().map(|argument| shell_quoted(argument)).collect();
+        parts.push(KeyPart::shown("arguments", &words.join(" ")));
         parts
     }
 
-    fn nature(part: &str) -> Nature {
+    fn part_kind(part: &str) -> PartKind {
         match part {
-            "executable" => Nature::File,
-            "sources" => Nature::List(' '),
-            "stdin" | "terminal" | "auto sources" => Nature::Hidden,
-            rules::PART => Nature::Rules,
-            _ if part.starts_with(VARIABLE) => Nature::Switch,
-            _ => Nature::Text,
+            "executable" => PartKind::File,
+            "sources" => PartKind::List(' '),
+            "stdin" | "terminal" | "auto sources" => PartKind::Hidden,
+            rules::PART => PartKind::Rules,
+            _ if part.starts_with(VARIABLE) => PartKind::Switch,
+            _ => PartKind::Text,
         }
     }
 }
 
-impl Executable {
+impl ResolvedExecutable {
     fn to_json(&self) -> Value {
         let Self { path, target } = self;
-        json!({ "path": lossless(path.as_os_str()), "target": lossless(target.as_os_str()) })
+        json!({ "path": lossless_json(path.as_os_str()), "target": lossless_json(target.as_os_str()) })
     }
 }
 
 /// Shows the paths alone, by which people know programs.
-fn programs_part(programs: &[Executable]) -> Part {
-    let paths: Vec<_> = programs.iter().map(|it| as_typed(it.path.as_os_str())).collect();
-    let digested: Vec<_> = programs.iter().map(Executable::to_json).collect();
-    let part = Part::hidden("executable", &Value::from(digested).to_string());
-    Part { preview: Some(paths.join(" ")), ..part }
+fn programs_part(programs: &[ResolvedExecutable]) -> KeyPart {
+    let paths: Vec<_> = programs.iter().map(|it| shell_quoted(it.path.as_os_str())).collect();
+    let digested: Vec<_> = programs.iter().map(ResolvedExecutable::to_json).collect();
+    let part = KeyPart::hidden("executable", &Value::from(digested).to_string());
+    KeyPart { preview: Some(paths.join(" ")), ..part }
 }
 
 /// Text as it is; other bytes in a form that no text has.
-fn lossless(word: &OsStr) -> Value {
+fn lossless_json(word: &OsStr) -> Value {
     match word.to_str() {
         Some(text) => json!(text),
-        None => json!({ "hex": hex(word.as_bytes()) }),
+        None => json!({ "hex": encode_hex(word.as_bytes()) }),
     }
 }
 
 /// Quotes a word as one would type it in a shell.
-fn as_typed(word: &OsStr) -> String {
+fn shell_quoted(word: &OsStr) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=+@%".contains(&byte);
     match word.to_str() {
         Some(text) if !text.is_empty() && text.bytes().all(plain) => text.to_owned(),

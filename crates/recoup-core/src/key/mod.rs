@@ -1,7 +1,7 @@
 //! Identity of an entry: a key within a scope, and the inputs that the key was made from.
 //!
-//! A [`Recipe`] turns named inputs into a [`Key`], and also says what the
-//! inputs were ([`Part`]), so that a miss can be explained. One file for each
+//! A [`KeyRecipe`] turns named inputs into a [`Key`], and also says what the
+//! inputs were ([`KeyPart`]), so that a miss can be explained. One file for each
 //! kind of recipe.
 
 pub mod agent_run;
@@ -15,18 +15,18 @@ pub mod result;
 mod rules;
 mod scope;
 
-pub use id::{Id, Key};
+pub use id::{EntryId, Key};
 pub use kind::Kind;
-pub use nature::{NOT_SET, Nature, SET};
-pub use part::Part;
-pub use rules::{Rule, Rules, rules_in};
+pub use nature::{NOT_SET, PartKind, SET};
+pub use part::KeyPart;
+pub use rules::{RuleFingerprint, RuleSetFingerprint, parse_rules};
 pub use scope::Scope;
 
 use crate::error::Result;
 
 /// Named inputs that determine a key. Every kind of key is a recipe, so every
 /// kind can be explained.
-pub trait Recipe {
+pub trait KeyRecipe {
     /// The kind of entry that such a key names.
     const KIND: Kind;
 
@@ -34,8 +34,8 @@ pub trait Recipe {
     fn key(&self) -> Result<Key>;
 
     /// The inputs by name, in the order in which people think of them.
-    fn parts(&self) -> Vec<Part>;
+    fn parts(&self) -> Vec<KeyPart>;
 
     /// Type of the part with this name, so that two of them can be compared.
-    fn nature(part: &str) -> Nature;
+    fn part_kind(part: &str) -> PartKind;
 }

@@ -3,11 +3,11 @@
 use super::agent_run::AgentRunRecipe;
 use super::command::CommandRecipe;
 use super::result::ResultRecipe;
-use super::{Kind, Recipe as _};
+use super::{KeyRecipe as _, Kind};
 
 /// Type of a key part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nature {
+pub enum PartKind {
     /// Words: those that differ can be named.
     Text,
     /// A list with this between its items: those that are new or gone can be named.
@@ -23,19 +23,19 @@ pub enum Nature {
     Hidden,
 }
 
-/// The value of a [`Nature::Switch`] that is on.
+/// The value of a [`PartKind::Switch`] that is on.
 pub const SET: &str = "set";
-/// The value of a [`Nature::Switch`] that is off.
+/// The value of a [`PartKind::Switch`] that is off.
 pub const NOT_SET: &str = "not set";
 
 impl Kind {
     /// Type of the part with this name in keys of this kind. A kind whose parts can't be explained
     /// does not compile.
-    pub fn nature(self, part: &str) -> Nature {
+    pub fn part_kind(self, part: &str) -> PartKind {
         match self {
-            Self::Result => ResultRecipe::nature(part),
-            Self::AgentRun => AgentRunRecipe::nature(part),
-            Self::Command => CommandRecipe::nature(part),
+            Self::Result => ResultRecipe::part_kind(part),
+            Self::AgentRun => AgentRunRecipe::part_kind(part),
+            Self::Command => CommandRecipe::part_kind(part),
         }
     }
 }

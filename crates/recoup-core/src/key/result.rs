@@ -1,8 +1,8 @@
 //! The result key of contract 1: paths, query and operation. Fixed by that contract, check vector
 //! included.
 
-use super::{Key, Kind, Nature, Part, Recipe};
-use crate::base::digest::Digest;
+use super::{Key, KeyPart, KeyRecipe, Kind, PartKind};
+use crate::base::digest::Sha256Digest;
 use crate::error::Result;
 
 /// Paths, query and operation, in the form in which they are hashed.
@@ -18,32 +18,32 @@ impl ResultRecipe {
     pub fn new(paths: &str, query: &str, operation: &str) -> Self {
         Self {
             paths: sorted_unique(paths),
-            query: normalized(query),
+            query: normalize_query(query),
             operation: operation.to_owned(),
         }
     }
 }
 
-impl Recipe for ResultRecipe {
+impl KeyRecipe for ResultRecipe {
     const KIND: Kind = Kind::Result;
 
     fn key(&self) -> Result<Key> {
         let Self { paths, query, operation } = self;
         let text = format!("{paths}|{query}|{operation}");
-        Ok(Key::from_digest(Digest::of(text.as_bytes())))
+        Ok(Key::from_digest(Sha256Digest::of(text.as_bytes())))
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<KeyPart> {
         let Self { paths, query, operation } = self;
         vec![
-            Part::shown("paths", paths),
-            Part::shown("query", query),
-            Part::shown("operation", operation),
+            KeyPart::shown("paths", paths),
+            KeyPart::shown("query", query),
+            KeyPart::shown("operation", operation),
         ]
     }
 
-    fn nature(part: &str) -> Nature {
-        if part == "paths" { Nature::List(',') } else { Nature::Text }
+    fn part_kind(part: &str) -> PartKind {
+        if part == "paths" { PartKind::List(',') } else { PartKind::Text }
     }
 }
 
@@ -56,6 +56,6 @@ fn sorted_unique(paths: &str) -> String {
 }
 
 /// Lower-cased, trimmed, inner white space collapsed to one space.
-fn normalized(query: &str) -> String {
+fn normalize_query(query: &str) -> String {
     query.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

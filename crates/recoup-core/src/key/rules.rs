@@ -9,8 +9,8 @@
 //! Their text is not kept: entries may be shared, private statements may not, and a forgotten rule
 //! must be gone from here as well.
 
-use super::Part;
-use crate::base::digest::Digest;
+use super::KeyPart;
+use crate::base::digest::Sha256Digest;
 
 /// The name of the part.
 pub(super) const PART: &str = "rules";
@@ -24,47 +24,47 @@ const MORE: char = '…';
 
 /// The rules that hold for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rules {
+pub struct RuleSetFingerprint {
     /// Digest of all that the agent is told.
-    pub digest: Digest,
+    pub digest: Sha256Digest,
     /// Each of them, the more important first.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<RuleFingerprint>,
 }
 
 /// A rule without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct RuleFingerprint {
     /// The beginning of its text's digest.
     pub hash: String,
     /// The id by which memory knows it.
     pub id: String,
 }
 
-impl Rule {
+impl RuleFingerprint {
     /// The rule of that id and text.
     pub fn new(id: &str, text: &str) -> Self {
-        let hash = Digest::of(text.as_bytes()).to_hex()[..DIGITS].to_owned();
+        let hash = Sha256Digest::of(text.as_bytes()).to_hex()[..DIGITS].to_owned();
         Self { hash, id: id.to_owned() }
     }
 
-    fn read(line: &str) -> Option<Self> {
+    fn parse_line(line: &str) -> Option<Self> {
         let (hash, id) = line.split_once(' ')?;
         let is_hash = hash.len() == DIGITS && hash.bytes().all(|it| it.is_ascii_hexdigit());
         is_hash.then(|| Self { hash: hash.to_owned(), id: id.to_owned() })
     }
 }
 
-impl Rules {
+impl RuleSetFingerprint {
     /// The part, with a line for each rule.
-    pub(super) fn part(&self) -> Part {
+    pub(super) fn to_part(&self) -> KeyPart {
         let lines = self.rules.iter().take(MOST).map(|rule| format!("{} {}\n", rule.hash, rule.id));
         let mut preview: String = lines.collect();
         preview.extend((self.rules.len() > MOST).then_some(MORE));
-        Part { name: PART.to_owned(), digest: self.digest, preview: Some(preview) }
+        KeyPart { name: PART.to_owned(), digest: self.digest, preview: Some(preview) }
     }
 }
 
 /// Parses the rules in a part's preview; true if they are complete.
-pub fn rules_in(preview: &str) -> (Vec<Rule>, bool) {
-    (preview.lines().filter_map(Rule::read).collect(), !preview.ends_with(MORE))
+pub fn parse_rules(preview: &str) -> (Vec<RuleFingerprint>, bool) {
+    (preview.lines().filter_map(RuleFingerprint::parse_line).collect(), !preview.ends_with(MORE))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::name::Name;
+use crate::base::name::SafeName;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
 
@@ -26,12 +26,12 @@ impl Scope {
     }
 
     /// Shared by all users of a tenant's name.
-    pub fn tenant(name: &Name) -> Self {
+    pub fn tenant(name: &SafeName) -> Self {
         Self(format!("tenant:{name}").into())
     }
 
     /// One session's own.
-    pub fn session(name: &Name) -> Self {
+    pub fn session(name: &SafeName) -> Self {
         Self(format!("session:{name}").into())
     }
 
@@ -40,9 +40,11 @@ impl Scope {
         match text.split_once(':') {
             None if text == "global" => Ok(Self::global()),
             Some(("project", id)) => ProjectId::parse(id).map(|id| Self::project(&id)),
-            Some(("tenant", name)) => Name::parse("tenant", name).map(|name| Self::tenant(&name)),
+            Some(("tenant", name)) => {
+                SafeName::parse("tenant", name).map(|name| Self::tenant(&name))
+            }
             Some(("session", name)) => {
-                Name::parse("session", name).map(|name| Self::session(&name))
+                SafeName::parse("session", name).map(|name| Self::session(&name))
             }
             _ => Err(Error::usage(format!(
                 "invalid scope {text:?}: expected global, project:ID, tenant:NAME or session:NAME"

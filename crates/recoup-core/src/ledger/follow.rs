@@ -10,9 +10,9 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use super::listing::entries_of;
-use super::{CLOSED, OPEN, TOLD, line, segment, watchers};
+use super::{CLOSED, FOLDED, OPEN, event_line, segment, watchers};
 use crate::base::fsx;
-use crate::entry::Event;
+use crate::entry::EntryEvent;
 use crate::error::{IoContext as _, Result};
 
 /// Maximum number of bytes read from a log at once.
@@ -20,45 +20,45 @@ const STEP: usize = 1 << 20;
 
 /// Follows all ledgers in a directory, including later ones.
 #[derive(Debug)]
-pub struct Follow {
+pub struct LedgerFollower {
     dir: PathBuf,
-    logs: HashMap<(u64, u64), Log>,
+    logs: HashMap<(u64, u64), FollowedLog>,
     /// Shared lock that tells other processes about this follower.
     _watching: File,
 }
 
 #[derive(Debug)]
-struct Log {
+struct FollowedLog {
     file: File,
     /// Offset up to which it has been read.
     read: u64,
 }
 
-impl Follow {
+impl LedgerFollower {
     /// Follows the events recorded from now on in the ledgers under `dir`.
     pub fn all_in(dir: impl Into<PathBuf>) -> Result<Self> {
         let dir = dir.into();
         fsx::ensure_dir(&dir)?;
         let lock = watchers::lock_in(&dir);
-        let watching = fsx::open_shared(&lock)?;
+        let watching = fsx::open_with_shared_lock(&lock)?;
         let mut follow = Self { dir, logs: HashMap::new(), _watching: watching };
-        follow.look()?;
+        follow.find_logs()?;
         for log in follow.logs.values_mut() {
-            log.read = log.file.metadata().doing(|| "looking at a log".to_owned())?.len();
+            log.read = log.file.metadata().with_context(|| "looking at a log".to_owned())?.len();
         }
         Ok(follow)
     }
 
     /// The events since the last call, in order of time. Unreadable lines are skipped.
-    pub fn news(&mut self) -> Result<Vec<Event>> {
-        self.look()?;
+    pub fn poll_events(&mut self) -> Result<Vec<EntryEvent>> {
+        self.find_logs()?;
         let mut events = Vec::new();
         let mut gone = Vec::new();
         for (id, log) in &mut self.logs {
             // Checked before the read: nobody appends to a file without a name, so that it is read
             // to its end. A listing would not do: the file may have been renamed meanwhile.
             let is_gone = log.file.metadata().is_ok_and(|found| found.nlink() == 0);
-            log.take(&mut events)?;
+            log.read_new_lines(&mut events)?;
             gone.extend(is_gone.then_some(*id));
         }
         self.logs.retain(|id, _| !gone.contains(id));
@@ -67,18 +67,18 @@ impl Follow {
     }
 
     /// Finds new logs.
-    fn look(&mut self) -> Result<()> {
+    fn find_logs(&mut self) -> Result<()> {
         for ledger in entries_of(&self.dir)? {
             if ledger.file_type().is_ok_and(|kind| kind.is_dir()) {
                 for entry in entries_of(&ledger.path())?.iter().filter(|entry| is_log(entry)) {
-                    self.meet(&entry.path())?;
+                    self.add_log(&entry.path())?;
                 }
             }
         }
         Ok(())
     }
 
-    fn meet(&mut self, path: &Path) -> Result<()> {
+    fn add_log(&mut self, path: &Path) -> Result<()> {
         // Gone meanwhile, or not a file: nothing to read.
         let Ok(there) = fs::symlink_metadata(path) else { return Ok(()) };
         let id = (there.dev(), there.ino());
@@ -87,27 +87,27 @@ impl Follow {
         }
         let Ok(file) = File::open(path) else { return Ok(()) };
         // It may have been renamed between the two calls.
-        let held = file.metadata().doing(|| format!("looking at {}", path.display()))?;
+        let held = file.metadata().with_context(|| format!("looking at {}", path.display()))?;
         let id = (held.dev(), held.ino());
-        self.logs.entry(id).or_insert(Log { file, read: 0 });
+        self.logs.entry(id).or_insert(FollowedLog { file, read: 0 });
         Ok(())
     }
 }
 
-impl Log {
+impl FollowedLog {
     /// Reads complete lines; a partial one is left until its end is there.
-    fn take(&mut self, events: &mut Vec<Event>) -> Result<()> {
+    fn read_new_lines(&mut self, events: &mut Vec<EntryEvent>) -> Result<()> {
         let reading = || "reading a log of the ledger".to_owned();
-        let end = self.file.metadata().doing(reading)?.len();
+        let end = self.file.metadata().with_context(reading)?.len();
         if end <= self.read {
             return Ok(());
         }
         let room = usize::try_from(end - self.read).unwrap_or(STEP).min(STEP);
         let mut text = vec![0; room];
         loop {
-            let len = self.file.read_at(&mut text, self.read).doing(reading)?;
+            let len = self.file.read_at(&mut text, self.read).with_context(reading)?;
             let Some(end) = memchr::memrchr(b'\n', &text[..len]) else { return Ok(()) };
-            events.extend(line::read_all(&text[..=end]));
+            events.extend(event_line::parse_events(&text[..=end]));
             self.read += end as u64 + 1;
             if self.read > segment::MAX_LEN {
                 return Ok(());
@@ -119,5 +119,5 @@ impl Log {
 fn is_log(entry: &DirEntry) -> bool {
     let path = entry.path();
     path.file_name().is_some_and(|name| name == OPEN)
-        || path.extension().is_some_and(|end| end == CLOSED || end == TOLD)
+        || path.extension().is_some_and(|end| end == CLOSED || end == FOLDED)
 }

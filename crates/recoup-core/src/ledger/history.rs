@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
-use super::line;
+use super::event_line;
 use super::listing::files_of;
 use crate::base::fsx;
-use crate::base::name::Name;
-use crate::entry::Event;
+use crate::base::name::SafeName;
+use crate::entry::EntryEvent;
 use crate::error::{ErrorKind, Result};
-use crate::key::Id;
+use crate::key::EntryId;
 
 /// A log of this length is closed.
 const PART_LEN: u64 = 1 << 20;
@@ -29,26 +29,26 @@ const CURRENT: &str = "current.log";
 
 /// The events of a ledger that are kept after they were counted.
 #[derive(Debug)]
-pub(super) struct History {
+pub(super) struct LedgerHistory {
     dir: PathBuf,
 }
 
-impl History {
+impl LedgerHistory {
     pub(super) fn of(ledger: &Path) -> Self {
         Self { dir: ledger.join("history") }
     }
 
     /// Adds the fates of entries in a batch. One that is `left` over from another process may have
     /// been added by that.
-    pub(super) fn add(&self, name: &Name, events: &[Event], left: bool) -> Result<()> {
-        let fates = events.iter().filter(|event| event.what.is_fate());
-        let lines: Vec<String> = fates.map(line::write).collect();
-        if lines.is_empty() || (left && self.has(name)?) {
+    pub(super) fn add(&self, name: &SafeName, events: &[EntryEvent], left: bool) -> Result<()> {
+        let fates = events.iter().filter(|event| event.what.is_lifecycle_event());
+        let lines: Vec<String> = fates.map(event_line::format_event).collect();
+        if lines.is_empty() || (left && self.contains_batch(name)?) {
             return Ok(());
         }
         let current = self.dir.join(CURRENT);
         if std::fs::metadata(&current).is_ok_and(|log| log.len() >= PART_LEN) {
-            self.close(name)?;
+            self.rotate(name)?;
         }
         // A truncated previous line may look complete, but not with a space at its end.
         let mut text = format!(" \n# {name}\n");
@@ -56,17 +56,17 @@ impl History {
         fsx::append_shared(&current, text.as_bytes(), u64::MAX).map(drop)
     }
 
-    fn has(&self, name: &Name) -> Result<bool> {
+    fn contains_batch(&self, name: &SafeName) -> Result<bool> {
         let mark = format!("\n# {name}\n");
         for log in self.logs()? {
-            if memmem::find(&contents(&log)?, mark.as_bytes()).is_some() {
+            if memmem::find(&read_log(&log)?, mark.as_bytes()).is_some() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn close(&self, name: &Name) -> Result<()> {
+    fn rotate(&self, name: &SafeName) -> Result<()> {
         fsx::rename(&self.dir.join(CURRENT), &self.dir.join(format!("{name}.log")))?;
         let closed = self.logs()?;
         for oldest in &closed[..closed.len().saturating_sub(PARTS)] {
@@ -94,9 +94,9 @@ fn newest(lines: &[String]) -> &[String] {
 }
 
 /// The events of `id` in one log, in its order. Only lines that contain it are parsed.
-pub(super) fn events_in(log: &Path, id: &Id) -> Result<Vec<Event>> {
-    let text = contents(log)?;
-    let mark = line::mark_of(id);
+pub(super) fn events_in(log: &Path, id: &EntryId) -> Result<Vec<EntryEvent>> {
+    let text = read_log(log)?;
+    let mark = event_line::search_text_for(id);
     let (mut events, mut seen) = (Vec::new(), 0);
     for at in memmem::find_iter(&text, mark.as_bytes()) {
         // The key may be part of another one, or of a detail.
@@ -107,14 +107,14 @@ pub(super) fn events_in(log: &Path, id: &Id) -> Result<Vec<Event>> {
         let Some(len) = memchr::memchr(b'\n', &text[at..]) else { break };
         seen = at + len;
         let line = str::from_utf8(&text[start..seen]).ok();
-        let event = line.and_then(line::read);
-        events.extend(event.filter(|event| event.id == *id && event.what.is_fate()));
+        let event = line.and_then(event_line::parse_event);
+        events.extend(event.filter(|event| event.id == *id && event.what.is_lifecycle_event()));
     }
     Ok(events)
 }
 
 /// The contents of a log; empty if it was folded meanwhile and its lines have moved on.
-fn contents(log: &Path) -> Result<Vec<u8>> {
+fn read_log(log: &Path) -> Result<Vec<u8>> {
     match fsx::read_start(log, super::segment::MAX_LEN) {
         Err(error) if error.kind() == ErrorKind::Io && !log.exists() => Ok(Vec::new()),
         read => read,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::rolling::Rolling;
+use super::rolling::RollingLog;
 use crate::base::clock::Timestamp;
-use crate::entry::{Cost, Identity};
+use crate::entry::{ProducerIdentity, ProductionCost};
 use crate::error::Result;
-use crate::key::{Id, Kind};
+use crate::key::{EntryId, Kind};
 
 /// Maximum size of a file, and number of files.
 const MAX_LEN: u64 = 10 << 20;
@@ -17,43 +17,43 @@ const FILES: usize = 5;
 
 /// The hit log.
 #[derive(Debug, Clone)]
-pub struct HitLog(Rolling);
+pub struct HitLog(RollingLog);
 
 /// A hit, as it is logged.
 #[derive(Debug, Clone)]
-pub struct Hit<'a> {
+pub struct HitRecord<'a> {
     /// Time of the hit.
     pub at: Timestamp,
     /// Kind of the entry.
     pub kind: Kind,
     /// Identity of the entry.
-    pub id: &'a Id,
+    pub id: &'a EntryId,
     /// Age of the entry, in milliseconds.
     pub age: u64,
     /// The caller, as far as it is known.
-    pub current: Option<&'a Identity>,
+    pub current: Option<&'a ProducerIdentity>,
     /// The producer of the entry.
-    pub stored: &'a Identity,
+    pub stored: &'a ProducerIdentity,
     /// The saved cost.
-    pub saved: Cost,
+    pub saved: ProductionCost,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct HitLogLine<'a> {
     at: String,
     kind: Kind,
     scope: &'a str,
     key: &'a str,
     age_ms: u64,
-    current: Option<&'a Identity>,
-    stored: &'a Identity,
-    saved: Cost,
+    current: Option<&'a ProducerIdentity>,
+    stored: &'a ProducerIdentity,
+    saved: ProductionCost,
 }
 
 impl HitLog {
     /// The log in `dir`, which is created with the first hit.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
-        Self(Rolling::new(dir, "hits", "jsonl", MAX_LEN, FILES))
+        Self(RollingLog::new(dir, "hits", "jsonl", MAX_LEN, FILES))
     }
 
     /// Sets the approximate size of its files.
@@ -74,9 +74,9 @@ impl HitLog {
 }
 
 /// The log line, with its line break.
-pub(super) fn line(hit: &Hit<'_>) -> Vec<u8> {
-    let Hit { at, kind, id, age, current, stored, saved } = hit;
-    let line = Line {
+pub(super) fn format_hit(hit: &HitRecord<'_>) -> Vec<u8> {
+    let HitRecord { at, kind, id, age, current, stored, saved } = hit;
+    let line = HitLogLine {
         at: at.to_string(),
         kind: *kind,
         scope: id.scope.as_str(),

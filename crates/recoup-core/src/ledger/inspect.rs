@@ -4,14 +4,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{CLOSED, OPEN, line, listing, segment};
+use super::{CLOSED, OPEN, event_line, listing, segment};
 use crate::base::clock::Timestamp;
 use crate::base::fsx;
 use crate::error::Result;
 
 /// Condition of a ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Condition {
+pub struct LedgerCondition {
     /// Number of events that have not been handed to a store.
     pub waiting: u64,
     /// Number of lines that are not ours or were cut off.
@@ -27,29 +27,29 @@ pub struct Condition {
 }
 
 /// Inspects the ledger in `dir`, without changing anything.
-pub fn inspect(dir: &Path) -> Result<Condition> {
+pub fn inspect(dir: &Path) -> Result<LedgerCondition> {
     let open = dir.join(OPEN);
-    let mut found = Condition { bytes: bytes_in(dir), ..Condition::default() };
+    let mut found = LedgerCondition { bytes: bytes_in(dir), ..LedgerCondition::default() };
     let open_len = fs::metadata(&open).map_or(0, |open| open.len());
     // A line or two less than full is as good as full: the next does not fit.
     found.is_full = open_len.saturating_add(1 << 10) >= segment::MAX_LEN;
-    found.count(&open)?;
+    found.count_lines(&open)?;
     for batch in listing::files_of(dir, CLOSED)? {
         found.batches += 1;
         let written = fs::metadata(&batch).ok().map(|it| Timestamp::from_seconds(it.mtime()));
         found.oldest = [found.oldest, written].into_iter().flatten().min();
-        found.count(&batch)?;
+        found.count_lines(&batch)?;
     }
     Ok(found)
 }
 
-impl Condition {
-    fn count(&mut self, log: &Path) -> Result<()> {
+impl LedgerCondition {
+    fn count_lines(&mut self, log: &Path) -> Result<()> {
         let Some(text) = fsx::read_regular(log, segment::MAX_LEN.saturating_mul(2))? else {
             return Ok(());
         };
         let lines = text.split_inclusive(|byte| *byte == b'\n').count() as u64;
-        let sound = line::read_all(&text).count() as u64;
+        let sound = event_line::parse_events(&text).count() as u64;
         self.waiting += sound;
         self.unreadable += lines - sound;
         Ok(())

@@ -10,9 +10,9 @@ use crate::error::{IoContext as _, Result};
 pub(super) fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
     match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => {
-            entries.and_then(Iterator::collect).doing(|| format!("listing {}", dir.display()))
-        }
+        entries => entries
+            .and_then(Iterator::collect)
+            .with_context(|| format!("listing {}", dir.display())),
     }
 }
 

@@ -15,11 +15,11 @@
 //! moment; the file is renamed after each slice and removed at the end. After a crash in between, a
 //! slice is handed over again and ignored by the store, which knows its name; so does the history.
 
+mod event_line;
 mod follow;
 mod history;
 mod hits;
 mod inspect;
-mod line;
 mod listing;
 mod outbox;
 mod rolling;
@@ -35,28 +35,28 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::base::clock::SystemClock;
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
-use crate::base::name::Name;
-use crate::entry::{Batch, Event, Happening};
+use crate::base::name::SafeName;
+use crate::entry::{EntryEvent, EntryEventKind, EventBatch};
 use crate::error::{IoContext as _, Result};
-use crate::key::Id;
-use history::History;
-use outbox::{Lines, Outbox};
+use crate::key::EntryId;
+use history::LedgerHistory;
+use outbox::{LineOutbox, PendingLines};
 use verified::VerifiedFiles;
 
-pub use follow::Follow;
-pub use hits::{Hit, HitLog};
-pub use inspect::{Condition, inspect};
-pub use rolling::Rolling;
+pub use follow::LedgerFollower;
+pub use hits::{HitLog, HitRecord};
+pub use inspect::{LedgerCondition, inspect};
+pub use rolling::RollingLog;
 
 const OPEN: &str = "open.log";
 const CLOSED: &str = "batch";
-const TOLD: &str = "told";
+const FOLDED: &str = "told";
 
 /// An open log of this length is folded at the next write, whatever is in it.
-const LONG: usize = 32 << 10;
+const LONG_LOG: usize = 32 << 10;
 
 /// Bytes handed to the store at once: about a thousand events.
 const SLICE: usize = 128 << 10;
@@ -64,12 +64,12 @@ const SLICE: usize = 128 << 10;
 /// A directory of events that have not been handed to a store. Clones share pending lines.
 #[derive(Debug, Clone)]
 pub struct Ledger {
-    inner: Arc<Inner>,
+    inner: Arc<LedgerInner>,
 }
 
 /// When lines are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Appends {
+pub enum AppendMode {
     /// Each at once: for a command, which may end at any moment.
     AtOnce,
     /// Several together: for a long-lived process. Pending lines are appended within a second, at a
@@ -78,41 +78,41 @@ pub enum Appends {
 }
 
 #[derive(Debug)]
-struct Inner {
+struct LedgerInner {
     dir: PathBuf,
     hits: Option<HitLog>,
-    outbox: Option<Outbox>,
+    outbox: Option<LineOutbox>,
     verified: VerifiedFiles,
 }
 
 impl Ledger {
     /// The ledger in `dir`, which is created with the first event.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self::open(dir, None, Appends::AtOnce)
+        Self::open(dir, None, AppendMode::AtOnce)
     }
 
     /// A ledger with an optional hit log and another append mode.
-    pub fn open(dir: impl Into<PathBuf>, hits: Option<HitLog>, appends: Appends) -> Self {
-        let outbox = (appends == Appends::Together).then(Outbox::default);
+    pub fn open(dir: impl Into<PathBuf>, hits: Option<HitLog>, appends: AppendMode) -> Self {
+        let outbox = (appends == AppendMode::Together).then(LineOutbox::default);
         let dir = dir.into();
         let verified = VerifiedFiles::of(&dir);
-        Self { inner: Arc::new(Inner { dir, hits, outbox, verified }) }
+        Self { inner: Arc::new(LedgerInner { dir, hits, outbox, verified }) }
     }
 
     /// Appends an event.
-    pub fn note(&self, event: &Event) -> Result<()> {
-        self.note_all(std::slice::from_ref(event))
+    pub fn append_event(&self, event: &EntryEvent) -> Result<()> {
+        self.append_events(std::slice::from_ref(event))
     }
 
     /// Appends several events at once.
-    pub fn note_all(&self, events: &[Event]) -> Result<()> {
+    pub fn append_events(&self, events: &[EntryEvent]) -> Result<()> {
         if events.is_empty() {
             return Ok(());
         }
-        let lines: String = events.iter().map(line::write).collect();
+        let lines: String = events.iter().map(event_line::format_event).collect();
         match &self.inner.outbox {
             None => self.inner.append(lines.as_bytes()),
-            Some(outbox) => self.collect(outbox, |waiting| {
+            Some(outbox) => self.queue_lines(outbox, |waiting| {
                 waiting.events.extend_from_slice(lines.as_bytes());
                 events.len()
             }),
@@ -125,18 +125,22 @@ impl Ledger {
     }
 
     /// Appends a hit to the hit log, if there is one.
-    pub fn log_hit(&self, hit: &Hit<'_>) -> Result<()> {
+    pub fn log_hit(&self, hit: &HitRecord<'_>) -> Result<()> {
         match (&self.inner.hits, &self.inner.outbox) {
             (None, _) => Ok(()),
-            (Some(log), None) => log.append(&hits::line(hit)),
-            (Some(_), Some(outbox)) => self.collect(outbox, |waiting| {
-                waiting.hits.extend_from_slice(&hits::line(hit));
+            (Some(log), None) => log.append(&hits::format_hit(hit)),
+            (Some(_), Some(outbox)) => self.queue_lines(outbox, |waiting| {
+                waiting.hits.extend_from_slice(&hits::format_hit(hit));
                 1
             }),
         }
     }
 
-    fn collect(&self, outbox: &Outbox, add: impl FnOnce(&mut Lines) -> usize) -> Result<()> {
+    fn queue_lines(
+        &self,
+        outbox: &LineOutbox,
+        add: impl FnOnce(&mut PendingLines) -> usize,
+    ) -> Result<()> {
         if outbox.put(&self.inner, add) { self.flush() } else { Ok(()) }
     }
 
@@ -147,13 +151,13 @@ impl Ledger {
     }
 
     /// True if a source file in that state is known to be unchanged.
-    pub fn is_verified(&self, state: &Digest) -> bool {
+    pub fn is_verified(&self, state: &Sha256Digest) -> bool {
         self.inner.verified.contains(state)
     }
 
     /// Records that a source file in that state is unchanged; visible to other processes after
     /// [`Ledger::save_verified`].
-    pub fn mark_verified(&self, state: Digest) {
+    pub fn mark_verified(&self, state: Sha256Digest) {
         self.inner.verified.add(state);
     }
 
@@ -169,42 +173,46 @@ impl Ledger {
 
     /// Hands all events to `tell`, batch by batch, and returns their number. Does nothing while
     /// another process folds.
-    pub fn fold(&self, tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
+    pub fn fold(&self, tell: impl FnMut(&EventBatch) -> Result<()>) -> Result<usize> {
         self.fold_bytes(usize::MAX, tell)
     }
 
     /// Hands over the oldest slice only, to bound the time. The open log is not touched before all
     /// closed ones have been handed over.
-    pub fn fold_slice(&self, tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
+    pub fn fold_slice(&self, tell: impl FnMut(&EventBatch) -> Result<()>) -> Result<usize> {
         self.fold_bytes(SLICE, tell)
     }
 
-    fn fold_bytes(&self, most: usize, mut tell: impl FnMut(&Batch) -> Result<()>) -> Result<usize> {
+    fn fold_bytes(
+        &self,
+        most: usize,
+        mut tell: impl FnMut(&EventBatch) -> Result<()>,
+    ) -> Result<usize> {
         self.flush()?;
-        let Inner { dir, .. } = &*self.inner;
+        let LedgerInner { dir, .. } = &*self.inner;
         if !dir.is_dir() {
             return Ok(0);
         }
         let Some(_lock) = FileLock::try_acquire(&dir.join("fold.lock"))? else {
             return Ok(0);
         };
-        let fresh = ids::fresh(&SystemClock);
-        if most == usize::MAX || self.inner.named(CLOSED)?.is_empty() {
+        let fresh = ids::fresh_id(&SystemClock);
+        if most == usize::MAX || self.inner.logs_in_state(CLOSED)?.is_empty() {
             segment::close(&self.inner.open_log(), &dir.join(format!("{fresh}.{CLOSED}")))?;
         }
         let (mut events, mut bytes) = (0, 0);
-        for (mut name, mut path) in self.inner.named(CLOSED)? {
+        for (mut name, mut path) in self.inner.logs_in_state(CLOSED)? {
             loop {
                 // Slices end with a line, so they may be a little shorter.
                 if bytes >= most / 2 {
                     return Ok(events);
                 }
                 let slice = LedgerSlice::read(&path, &name)?;
-                let batch = Batch { name: name.clone(), events: slice.events };
+                let batch = EventBatch { name: name.clone(), events: slice.events };
                 tell(&batch)?;
                 // Best effort: the counts matter, the history does not.
                 let is_left = name.as_str() != fresh;
-                let _ = History::of(dir).add(&name, &batch.events, is_left);
+                let _ = LedgerHistory::of(dir).add(&name, &batch.events, is_left);
                 events += batch.events.len();
                 bytes += slice.len.max(1);
                 let Some(rest) = slice.rest else { break };
@@ -212,9 +220,9 @@ impl Ledger {
                 fsx::rename_unsynced(&path, &rest_path)?;
                 (name, path) = (rest, rest_path);
             }
-            watchers::put_away(&path)?;
+            watchers::retire_batch(&path)?;
         }
-        for (_, path) in self.inner.named(TOLD)? {
+        for (_, path) in self.inner.logs_in_state(FOLDED)? {
             watchers::remove_if_old(&path)?;
         }
         Ok(events)
@@ -224,28 +232,29 @@ impl Ledger {
     /// entries, the log is long, or a batch is pending.
     pub fn is_due(&self) -> bool {
         let _ = self.flush();
-        let text = fsx::read_start(&self.inner.open_log(), LONG as u64).unwrap_or_default();
-        let has = |what: Happening| memmem::find(&text, format!(" {what} ").as_bytes()).is_some();
-        text.len() >= LONG
-            || has(Happening::Hit)
-            || has(Happening::Corrupt)
-            || self.inner.named(CLOSED).is_ok_and(|left| !left.is_empty())
+        let text = fsx::read_start(&self.inner.open_log(), LONG_LOG as u64).unwrap_or_default();
+        let has =
+            |what: EntryEventKind| memmem::find(&text, format!(" {what} ").as_bytes()).is_some();
+        text.len() >= LONG_LOG
+            || has(EntryEventKind::Hit)
+            || has(EntryEventKind::Corrupt)
+            || self.inner.logs_in_state(CLOSED).is_ok_and(|left| !left.is_empty())
     }
 
     /// The events of an entry, latest first: stored, refused, evicted, found changed or removed, as
     /// far back as the history reaches. Hits are in the entry itself and in the hit log.
-    pub fn history(&self, id: &Id) -> Result<Vec<Event>> {
+    pub fn history(&self, id: &EntryId) -> Result<Vec<EntryEvent>> {
         self.flush()?;
         // Against the direction in which lines move: one that moves meanwhile is seen twice, not
         // missed.
         let mut logs = vec![self.inner.open_log()];
-        logs.extend(self.inner.named(CLOSED)?.into_iter().rev().map(|(_, path)| path));
-        logs.extend(History::of(&self.inner.dir).logs()?.into_iter().rev());
-        let mut found: Vec<Event> = Vec::new();
+        logs.extend(self.inner.logs_in_state(CLOSED)?.into_iter().rev().map(|(_, path)| path));
+        logs.extend(LedgerHistory::of(&self.inner.dir).logs()?.into_iter().rev());
+        let mut found: Vec<EntryEvent> = Vec::new();
         for log in logs {
             let older = history::events_in(&log, id)?;
             let news = older.into_iter().rev().filter(|event| !found.contains(event));
-            let news: Vec<Event> = news.collect();
+            let news: Vec<EntryEvent> = news.collect();
             found.extend(news);
         }
         found.sort_by_key(|event| std::cmp::Reverse(event.at));
@@ -253,7 +262,7 @@ impl Ledger {
     }
 }
 
-impl Inner {
+impl LedgerInner {
     fn open_log(&self) -> PathBuf {
         self.dir.join(OPEN)
     }
@@ -286,51 +295,51 @@ impl Inner {
 
     /// The closed logs in one state, oldest first, including those of dead processes. Files with
     /// other names are ignored.
-    fn named(&self, state: &str) -> Result<Vec<(Name, PathBuf)>> {
+    fn logs_in_state(&self, state: &str) -> Result<Vec<(SafeName, PathBuf)>> {
         let files = listing::files_of(&self.dir, state)?.into_iter();
         Ok(files.filter_map(|path| Some((name_of(&path)?, path))).collect())
     }
 }
 
 /// Flushes pending lines at the end of a long-lived process.
-impl Drop for Inner {
+impl Drop for LedgerInner {
     fn drop(&mut self) {
         let _ = self.flush();
     }
 }
 
-fn name_of(path: &Path) -> Option<Name> {
-    Name::parse("batch", path.file_stem()?.to_str()?).ok()
+fn name_of(path: &Path) -> Option<SafeName> {
+    SafeName::parse("batch", path.file_stem()?.to_str()?).ok()
 }
 
 /// A part of a closed log, from the offset in its name to the end of a line.
 struct LedgerSlice {
-    events: Vec<Event>,
+    events: Vec<EntryEvent>,
     /// Length in bytes.
     len: usize,
     /// The name of the log after this part is in the store; `None` at its end.
-    rest: Option<Name>,
+    rest: Option<SafeName>,
 }
 
 impl LedgerSlice {
     /// Skips unreadable lines: they were cut off by a full disk, or are not ours. A line without
     /// its end may look complete, and is not.
-    fn read(path: &Path, name: &Name) -> Result<Self> {
+    fn read(path: &Path, name: &SafeName) -> Result<Self> {
         let reading = || format!("reading {}", path.display());
         let (batch, start) = match name.as_str().rsplit_once('-') {
             Some((batch, at)) => (batch, at.parse().unwrap_or(0)),
             None => (name.as_str(), 0),
         };
-        let file = File::open(path).doing(reading)?;
+        let file = File::open(path).with_context(reading)?;
         // Concurrent appends may exceed the limit by a line each.
-        let end = file.metadata().doing(reading)?.len().min(segment::MAX_LEN);
+        let end = file.metadata().with_context(reading)?.len().min(segment::MAX_LEN);
         let mut text =
             vec![0; SLICE.min(usize::try_from(end.saturating_sub(start)).unwrap_or(SLICE))];
-        file.read_exact_at(&mut text, start).doing(reading)?;
+        file.read_exact_at(&mut text, start).with_context(reading)?;
         let len = memchr::memrchr(b'\n', &text).map_or(text.len(), |end| end + 1);
         let next = start + len as u64;
         let rest = (next < end && len > 0).then(|| format!("{batch}-{next:010}"));
-        let rest = rest.map(|rest| Name::parse("batch", &rest)).transpose()?;
-        Ok(Self { events: line::read_all(&text[..len]).collect(), len, rest })
+        let rest = rest.map(|rest| SafeName::parse("batch", &rest)).transpose()?;
+        Ok(Self { events: event_line::parse_events(&text[..len]).collect(), len, rest })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use super::Inner;
+use super::LedgerInner;
 use crate::base::clock::Deadline;
 
 /// Number of lines that are appended at once.
@@ -18,38 +18,42 @@ const MOST: usize = 64 * ENOUGH;
 
 /// Pending lines, and the thread that writes them.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
-    waiting: Mutex<Lines>,
+pub(super) struct LineOutbox {
+    waiting: Mutex<PendingLines>,
     /// Wakes the thread, which is started with the first line.
     bell: Mutex<Option<Sender<()>>>,
 }
 
 /// Lines for either log.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct PendingLines {
     pub(super) events: Vec<u8>,
     pub(super) hits: Vec<u8>,
     count: usize,
 }
 
-impl Outbox {
+impl LineOutbox {
     /// Adds lines. Returns true if it is time to write them.
-    pub(super) fn put(&self, inner: &Arc<Inner>, add: impl FnOnce(&mut Lines) -> usize) -> bool {
+    pub(super) fn put(
+        &self,
+        inner: &Arc<LedgerInner>,
+        add: impl FnOnce(&mut PendingLines) -> usize,
+    ) -> bool {
         let mut waiting = lock(&self.waiting);
         let was_empty = waiting.count == 0;
         waiting.count += add(&mut waiting);
         let is_full = waiting.count >= ENOUGH;
         drop(waiting);
         // Without a thread, nobody would write them later.
-        is_full || (was_empty && !self.ring(inner))
+        is_full || (was_empty && !self.wake_writer(inner))
     }
 
-    pub(super) fn take(&self) -> Lines {
+    pub(super) fn take(&self) -> PendingLines {
         std::mem::take(&mut *lock(&self.waiting))
     }
 
     /// Puts back lines that could not be written, before later ones.
-    pub(super) fn put_back(&self, mut lines: Lines) {
+    pub(super) fn put_back(&self, mut lines: PendingLines) {
         let mut waiting = lock(&self.waiting);
         if lines.count + waiting.count <= MOST {
             lines.events.append(&mut waiting.events);
@@ -60,13 +64,13 @@ impl Outbox {
     }
 
     /// Wakes the thread. Returns false if there is none.
-    fn ring(&self, inner: &Arc<Inner>) -> bool {
+    fn wake_writer(&self, inner: &Arc<LedgerInner>) -> bool {
         let mut bell = lock(&self.bell);
         if bell.is_none() {
             let (sender, rings) = mpsc::channel();
             let inner = Arc::downgrade(inner);
             let thread = thread::Builder::new().name("recoup-ledger".to_owned());
-            if thread.spawn(move || empty_when_due(&inner, &rings)).is_ok() {
+            if thread.spawn(move || flush_when_due(&inner, &rings)).is_ok() {
                 *bell = Some(sender);
             }
         }
@@ -75,7 +79,7 @@ impl Outbox {
 }
 
 /// Ends with the ledger, which then flushes by itself.
-fn empty_when_due(inner: &Weak<Inner>, rings: &Receiver<()>) {
+fn flush_when_due(inner: &Weak<LedgerInner>, rings: &Receiver<()>) {
     while rings.recv().is_ok() {
         let due = Deadline::after(LONG);
         loop {

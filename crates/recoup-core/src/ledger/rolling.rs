@@ -20,7 +20,7 @@ const WAIT: Duration = Duration::from_secs(1);
 
 /// A log with rotation.
 #[derive(Debug, Clone)]
-pub struct Rolling {
+pub struct RollingLog {
     dir: PathBuf,
     name: &'static str,
     extension: &'static str,
@@ -28,7 +28,7 @@ pub struct Rolling {
     files: usize,
 }
 
-impl Rolling {
+impl RollingLog {
     /// The log of that name in `dir`, with this number of files of about that length. The directory
     /// is created with the first line.
     pub fn new(
@@ -54,11 +54,11 @@ impl Rolling {
 
     /// Paths of all possible files, the oldest first.
     pub fn paths(&self) -> Vec<PathBuf> {
-        let older = (1..self.files).rev().map(|number| self.older(number));
+        let older = (1..self.files).rev().map(|number| self.rotated_path(number));
         older.chain([self.path()]).collect()
     }
 
-    fn older(&self, number: usize) -> PathBuf {
+    fn rotated_path(&self, number: usize) -> PathBuf {
         self.dir.join(format!("{}.{number}.{}", self.name, self.extension))
     }
 
@@ -66,7 +66,7 @@ impl Rolling {
     pub fn append(&self, lines: &[u8]) -> Result<()> {
         let path = self.path();
         if len(&path) >= self.max_len {
-            self.move_on()?;
+            self.rotate()?;
         }
         for _ in 0..TRIES {
             if fsx::append_shared(&path, lines, u64::MAX)? {
@@ -78,18 +78,18 @@ impl Rolling {
 
     /// Checks again under the lock, because another process may just have rotated. While it does,
     /// the file may grow a little longer.
-    fn move_on(&self) -> Result<()> {
+    fn rotate(&self) -> Result<()> {
         let lock = self.dir.join(format!("{}.lock", self.name));
         let Some(_lock) = FileLock::try_acquire(&lock)? else { return Ok(()) };
         if len(&self.path()) < self.max_len {
             return Ok(());
         }
         for number in (1..self.files.saturating_sub(1)).rev() {
-            if self.older(number).exists() {
-                fsx::rename(&self.older(number), &self.older(number + 1))?;
+            if self.rotated_path(number).exists() {
+                fsx::rename(&self.rotated_path(number), &self.rotated_path(number + 1))?;
             }
         }
-        fsx::rename_and_settle(&self.path(), &self.older(1), Deadline::after(WAIT))
+        fsx::rename_and_settle(&self.path(), &self.rotated_path(1), Deadline::after(WAIT))
     }
 }
 

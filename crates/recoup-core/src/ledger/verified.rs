@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Rolling;
-use crate::base::digest::Digest;
+use super::RollingLog;
+use crate::base::digest::Sha256Digest;
 use crate::base::fsx;
 use crate::error::Result;
 
@@ -29,21 +29,21 @@ const DIRECT_SIZE: u64 = 64 << 10;
 /// File states whose contents have been verified.
 #[derive(Debug)]
 pub(super) struct VerifiedFiles {
-    log: Rolling,
-    states: Mutex<States>,
+    log: RollingLog,
+    states: Mutex<VerifiedStates>,
 }
 
 #[derive(Debug, Default)]
-struct States {
+struct VerifiedStates {
     /// `None` until it is loaded.
-    known: Option<HashSet<Digest>>,
-    unsaved: Vec<Digest>,
+    known: Option<HashSet<Sha256Digest>>,
+    unsaved: Vec<Sha256Digest>,
     direct_reads: u32,
 }
 
 impl VerifiedFiles {
     pub(super) fn of(ledger: &Path) -> Self {
-        let log = Rolling::new(ledger, "verified", "log", MAX_LEN, FILES);
+        let log = RollingLog::new(ledger, "verified", "log", MAX_LEN, FILES);
         Self { log, states: Mutex::default() }
     }
 
@@ -57,12 +57,12 @@ impl VerifiedFiles {
         states.direct_reads <= DIRECT_READS
     }
 
-    pub(super) fn contains(&self, state: &Digest) -> bool {
+    pub(super) fn contains(&self, state: &Sha256Digest) -> bool {
         self.states().known.get_or_insert_with(|| self.load()).contains(state)
     }
 
     /// Adds a state, for this process only until it is saved.
-    pub(super) fn add(&self, state: Digest) {
+    pub(super) fn add(&self, state: Sha256Digest) {
         let mut states = self.states();
         let known = states.known.get_or_insert_with(|| self.load());
         if known.len() >= MOST_KNOWN {
@@ -78,24 +78,25 @@ impl VerifiedFiles {
         if unsaved.is_empty() {
             return Ok(());
         }
-        let lines = unsaved.iter().map(Digest::to_string).collect::<Vec<_>>().join("\n");
+        let lines = unsaved.iter().map(Sha256Digest::to_string).collect::<Vec<_>>().join("\n");
         self.log.append(format!("{lines}\n").as_bytes())
     }
 
     /// Unreadable logs are empty.
-    fn load(&self) -> HashSet<Digest> {
+    fn load(&self) -> HashSet<Sha256Digest> {
         let logs = self.log.paths().into_iter();
         let texts = logs.map(|log| fsx::read_start(&log, 2 * MAX_LEN).unwrap_or_default());
         texts
             .flat_map(|text| {
                 let lines = text.split(|byte| *byte == b'\n');
-                let digests = lines.filter_map(|line| Digest::from_hex(str::from_utf8(line).ok()?));
+                let digests =
+                    lines.filter_map(|line| Sha256Digest::from_hex(str::from_utf8(line).ok()?));
                 digests.collect::<Vec<_>>()
             })
             .collect()
     }
 
-    fn states(&self) -> MutexGuard<'_, States> {
+    fn states(&self) -> MutexGuard<'_, VerifiedStates> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
-use super::privacy;
+use super::pauses;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 
@@ -15,14 +15,14 @@ const MOST: usize = 16;
 
 /// A batch of notes that were imported together, in the rows `first` to `last`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Arrival {
+pub(super) struct ImportBatch {
     pub(super) at: Timestamp,
     pub(super) first: i64,
     pub(super) last: i64,
 }
 
 /// Records a batch, within the caller's transaction.
-pub(super) fn note(connection: &Connection, arrival: Arrival) -> Result<()> {
+pub(super) fn record_import(connection: &Connection, arrival: ImportBatch) -> Result<()> {
     let mut all = all(connection)?;
     all.push(arrival);
     let surplus = all.len().saturating_sub(MOST);
@@ -35,15 +35,15 @@ pub(super) fn note(connection: &Connection, arrival: Arrival) -> Result<()> {
         all.drain(..surplus);
     }
     let json = serde_json::to_string(&all).expect("numbers always serialize");
-    privacy::set(connection, NAME, &json)
+    pauses::set(connection, NAME, &json)
 }
 
 /// Batches that were imported after `then`.
-pub(super) fn since(connection: &Connection, then: Timestamp) -> Result<Vec<Arrival>> {
+pub(super) fn imported_since(connection: &Connection, then: Timestamp) -> Result<Vec<ImportBatch>> {
     Ok(all(connection)?.into_iter().filter(|arrival| arrival.at > then).collect())
 }
 
-fn all(connection: &Connection) -> Result<Vec<Arrival>> {
-    let json = privacy::get(connection, NAME)?;
+fn all(connection: &Connection) -> Result<Vec<ImportBatch>> {
+    let json = pauses::get(connection, NAME)?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }

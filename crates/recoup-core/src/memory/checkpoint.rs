@@ -7,9 +7,9 @@ use std::fmt;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
-use super::private::without_private;
-use super::refuse::{Refusal, unfit};
-use super::{Memory, NoteScope, Occasion, Silence, Turn, privacy};
+use super::private_text::without_private;
+use super::refuse::{RefusalReason, text_refusal};
+use super::{EventOrigin, EventTransaction, Memory, NoteScope, PauseReason, pauses};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,7 +17,7 @@ use crate::secrets;
 
 /// State of the work in a project: finished, remaining and blocked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct WorkCheckpoint {
     /// Finished items.
     #[serde(default)]
     pub completed: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Checkpoint {
     pub notes: Option<String>,
 }
 
-impl Checkpoint {
+impl WorkCheckpoint {
     /// True if there is nothing in it.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -40,21 +40,21 @@ impl Checkpoint {
 
     /// True if the work is finished: some item says so, and none names anything left to do or to
     /// know.
-    fn is_done(&self) -> bool {
+    fn says_all_is_done(&self) -> bool {
         let Self { completed, remaining, blockers, notes } = self;
         let left = || remaining.iter().chain(blockers).chain(notes);
         let says_something = !completed.is_empty() || left().any(|text| !text.trim().is_empty());
-        says_something && left().all(|text| says_nothing(text))
+        says_something && left().all(|text| is_none_item(text))
     }
 
     /// Returns a copy without private text and secrets, and the items that are left out because
     /// they are unreadable or speak about the agent's instructions.
-    fn clean(&self) -> (Self, Vec<LeftOut>) {
+    fn clean(&self) -> (Self, Vec<OmittedItem>) {
         let mut left_out = Vec::new();
         let mut one = |text: &String, place: String| {
             let text = secrets::redact(&without_private(text)).trim().to_owned();
-            match unfit(&text) {
-                Some(why) => left_out.push(LeftOut { place, why }),
+            match text_refusal(&text) {
+                Some(why) => left_out.push(OmittedItem { place, why }),
                 None if text.is_empty() => {}
                 None => return Some(text),
             }
@@ -88,27 +88,27 @@ impl Checkpoint {
 }
 
 /// True if an item means "none": blank, a dash, or a word for it.
-fn says_nothing(item: &str) -> bool {
+fn is_none_item(item: &str) -> bool {
     let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     matches!(words.as_str(), "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left")
 }
 
 /// Outcome of saving a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Saved {
+pub enum CheckpointOutcome {
     /// Saved, without these items.
-    Without(Vec<LeftOut>),
+    Without(Vec<OmittedItem>),
     /// Nothing remains to be done: the checkpoint was removed.
     Done,
     /// Not saved: memory is paused, or ignores the project.
-    Silent(Silence),
+    Silent(PauseReason),
 }
 
 /// A checkpoint as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredCheckpoint {
     #[serde(flatten)]
-    checkpoint: Checkpoint,
+    checkpoint: WorkCheckpoint,
     /// Sessions that began with it, or loaded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     given_to: Vec<String>,
@@ -120,7 +120,7 @@ impl StoredCheckpoint {
     }
 
     /// True if the session may have it: it had it before, or fewer than [`MOST_SESSIONS`] did.
-    fn is_for(&self, session: &str) -> bool {
+    fn is_available_to(&self, session: &str) -> bool {
         self.given_to.len() < MOST_SESSIONS || self.given_to.iter().any(|it| it == session)
     }
 }
@@ -133,14 +133,14 @@ const LASTS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// An item of a checkpoint that is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedItem {
     /// Position of the item: `remaining 2`, `notes`.
     pub place: String,
     /// Reason for leaving it out.
-    pub why: Refusal,
+    pub why: RefusalReason,
 }
 
-impl fmt::Display for LeftOut {
+impl fmt::Display for OmittedItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.why)
     }
@@ -148,9 +148,13 @@ impl fmt::Display for LeftOut {
 
 impl Memory {
     /// Saves the checkpoint of a scope.
-    pub fn save_checkpoint(&self, scope: &NoteScope, checkpoint: &Checkpoint) -> Result<Saved> {
+    pub fn save_checkpoint(
+        &self,
+        scope: &NoteScope,
+        checkpoint: &WorkCheckpoint,
+    ) -> Result<CheckpointOutcome> {
         let now = self.now();
-        let is_done = checkpoint.is_done();
+        let is_done = checkpoint.says_all_is_done();
         let (checkpoint, left_out) = checkpoint.clean();
         if checkpoint.is_empty() {
             let needs = "a checkpoint needs something that is done, remains or blocks".to_owned();
@@ -159,31 +163,35 @@ impl Memory {
         }
         let body = StoredCheckpoint { checkpoint, given_to: Vec::new() }.to_json();
         self.change("keeping a checkpoint", |connection| {
-            if let Some(silence) = privacy::silence(connection, scope, now)? {
-                return Ok(Saved::Silent(silence));
+            if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
+                return Ok(CheckpointOutcome::Silent(silence));
             }
             if is_done {
-                return remove(connection, scope).map(|_| Saved::Done);
+                return remove(connection, scope).map(|_| CheckpointOutcome::Done);
             }
             connection
                 .execute(
                     "INSERT OR REPLACE INTO checkpoints (scope, at, body) VALUES (?1, ?2, ?3)",
                     params![scope.to_string(), now.as_millis(), body],
                 )
-                .map(|_| Saved::Without(left_out.clone()))
-                .map_err(|error| fault::explain(error, "keeping a checkpoint"))
+                .map(|_| CheckpointOutcome::Without(left_out.clone()))
+                .map_err(|error| fault::from_sqlite(error, "keeping a checkpoint"))
         })
     }
 
     /// Returns the checkpoint of a scope, and when it was saved.
-    pub fn checkpoint(&self, scope: &NoteScope) -> Result<Option<(Checkpoint, Timestamp)>> {
+    pub fn checkpoint(&self, scope: &NoteScope) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
         let now = self.now();
-        let found = self.read(|connection| stored(connection, scope, now))?.flatten();
+        let found = self.read(|connection| load_unexpired(connection, scope, now))?.flatten();
         Ok(found.map(|(stored, at)| (stored.checkpoint, at)))
     }
 
     /// Checkpoint for a session that begins; none if too many sessions had it.
-    pub fn checkpoint_for(&self, scope: &NoteScope, session: &str) -> Result<Option<Checkpoint>> {
+    pub fn checkpoint_for(
+        &self,
+        scope: &NoteScope,
+        session: &str,
+    ) -> Result<Option<WorkCheckpoint>> {
         Ok(self.open_checkpoint(scope, session)?.map(|(stored, _)| stored.checkpoint))
     }
 
@@ -193,15 +201,16 @@ impl Memory {
         &self,
         scope: &NoteScope,
         session: &str,
-    ) -> Result<Option<(Checkpoint, Timestamp)>> {
+    ) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
         let Some((found, at)) = self.open_checkpoint(scope, session)? else { return Ok(None) };
         let now = self.now();
-        let counted = self.change("giving a checkpoint", |connection| {
-            match privacy::silence(connection, scope, now)? {
-                Some(_) => Ok(true),
-                None => give(connection, scope, session, now),
-            }
-        });
+        let counted =
+            self.change("giving a checkpoint", |connection| {
+                match pauses::pause_reason(connection, scope, now)? {
+                    Some(_) => Ok(true),
+                    None => count_session(connection, scope, session, now),
+                }
+            });
         // Best effort: a memory that can't be written is read all the same.
         Ok(counted.unwrap_or(true).then_some((found.checkpoint, at)))
     }
@@ -212,8 +221,8 @@ impl Memory {
         session: &str,
     ) -> Result<Option<(StoredCheckpoint, Timestamp)>> {
         let now = self.now();
-        let found = self.read(|connection| stored(connection, scope, now))?.flatten();
-        Ok(found.filter(|(stored, _)| stored.is_for(session)))
+        let found = self.read(|connection| load_unexpired(connection, scope, now))?.flatten();
+        Ok(found.filter(|(stored, _)| stored.is_available_to(session)))
     }
 
     /// Removes the checkpoint of a scope; true if there was one.
@@ -222,24 +231,29 @@ impl Memory {
     }
 }
 
-impl Turn<'_> {
+impl EventTransaction<'_> {
     /// Records that this session begins with the checkpoint.
-    pub fn give_checkpoint(&self) -> Result<()> {
-        let Occasion { scope, session, .. } = self.occasion;
-        give(self.connection, scope, session, self.now).map(drop)
+    pub fn mark_checkpoint_delivered(&self) -> Result<()> {
+        let EventOrigin { scope, session, .. } = self.occasion;
+        count_session(self.connection, scope, session, self.now).map(drop)
     }
 }
 
 /// Counts a session as one that has the checkpoint; false if it may not have it. An expired
 /// checkpoint is removed.
-fn give(connection: &Connection, scope: &NoteScope, session: &str, now: Timestamp) -> Result<bool> {
-    let Some((mut stored, _)) = stored(connection, scope, now)? else {
+fn count_session(
+    connection: &Connection,
+    scope: &NoteScope,
+    session: &str,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some((mut stored, _)) = load_unexpired(connection, scope, now)? else {
         return remove(connection, scope).map(|_| false);
     };
     if stored.given_to.iter().any(|it| it == session) {
         return Ok(true);
     }
-    if !stored.is_for(session) {
+    if !stored.is_available_to(session) {
         return Ok(false);
     }
     stored.given_to.push(session.to_owned());
@@ -247,7 +261,7 @@ fn give(connection: &Connection, scope: &NoteScope, session: &str, now: Timestam
 }
 
 /// The checkpoint of a scope, unless it has expired.
-fn stored(
+fn load_unexpired(
     connection: &Connection,
     scope: &NoteScope,
     now: Timestamp,
@@ -259,7 +273,7 @@ fn stored(
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()
-        .map_err(|error| fault::explain(error, "reading a checkpoint"))?;
+        .map_err(|error| fault::from_sqlite(error, "reading a checkpoint"))?;
     let Some((body, at)) = found else { return Ok(None) };
     let stored = serde_json::from_str(&body).map_err(|error| {
         Error::new(ErrorKind::Corrupt, "the checkpoint can't be read").with_source(error)
@@ -271,20 +285,20 @@ fn remove(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     connection
         .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope.to_string()])
         .map(|gone| gone > 0)
-        .map_err(|error| fault::explain(error, "removing a checkpoint"))
+        .map_err(|error| fault::from_sqlite(error, "removing a checkpoint"))
 }
 
 fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Result<()> {
     connection
         .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, &stored.to_json()])
         .map(drop)
-        .map_err(|error| fault::explain(error, "keeping a checkpoint"))
+        .map_err(|error| fault::from_sqlite(error, "keeping a checkpoint"))
 }
 
 /// Removes every item that contains these words, within the caller's transaction. A checkpoint that
 /// becomes empty is removed, and so is an unreadable one, which may contain them.
-pub(super) fn forget(connection: &Connection, words: &str) -> Result<()> {
-    let forgetting = |error| fault::explain(error, "forgetting what a checkpoint says");
+pub(super) fn forget_words(connection: &Connection, words: &str) -> Result<()> {
+    let forgetting = |error| fault::from_sqlite(error, "forgetting what a checkpoint says");
     let mut select =
         connection.prepare("SELECT scope, body FROM checkpoints").map_err(forgetting)?;
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(forgetting)?;

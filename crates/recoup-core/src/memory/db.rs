@@ -5,11 +5,11 @@ use super::migrate::migrate;
 use super::salvage::salvage;
 use super::schema::{APPLICATION_ID, FIRST, RANK, SECOND, TABLES, VERSION};
 use super::search;
-use crate::database::Layout;
+use crate::database::DatabaseLayout;
 
 /// Layout of memory's database. Deleted data is overwritten, so that `forget` means it. Readers
 /// cache half a megabyte of pages: a hook reads few of them twice.
-pub(super) static LAYOUT: Layout = Layout {
+pub(super) static LAYOUT: DatabaseLayout = DatabaseLayout {
     name: "memory",
     elsewhere: "set RECOUP_HOME to another directory",
     application_id: APPLICATION_ID,

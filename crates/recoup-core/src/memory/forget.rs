@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use super::keep;
-use super::rows::Kept;
+use super::note_rows::StoredNote;
+use super::recording;
 use super::schema::LISTS;
-use super::{Note, NoteId, checkpoint, givings, rows, search, snapshot};
+use super::{Note, NoteId, checkpoint, deliveries, note_rows, search, snapshot};
 use crate::base::fsx;
-use crate::database::{Beside, connection, fault, lock, version_of};
+use crate::database::{DatabaseFileRole, connection, fault, lock_database, schema_version};
 use crate::error::{Error, Result};
 
 /// How long to wait for a process that copies or repairs the database.
@@ -19,7 +19,7 @@ const FOR_OTHERS: Duration = Duration::from_secs(2);
 
 /// Forgotten notes, and the files that they were removed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forgotten {
+pub struct ForgetReport {
     /// The removed notes.
     pub notes: Vec<Note>,
     /// Copies of the database from which they were removed as well.
@@ -33,22 +33,22 @@ pub struct Forgotten {
 pub(super) fn forget(connection: &Connection, ids: &[NoteId]) -> Result<Vec<Note>> {
     let mut notes = Vec::new();
     for id in ids {
-        let kept = keep::demand(connection, id)?;
-        forget_kept(connection, &kept)?;
+        let kept = recording::require_note(connection, id)?;
+        forget_stored_note(connection, &kept)?;
         notes.push(kept.note);
     }
     Ok(notes)
 }
 
 /// Removes a note, and everything that contains its words: events, lessons, notices, checkpoints.
-fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
+fn forget_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> {
     connection
         .execute(
             "DELETE FROM events WHERE detail IN (SELECT error FROM lessons WHERE note = ?1)",
             [kept.note.id.as_str()],
         )
         .map_err(forgetting)?;
-    remove_kept(connection, kept)?;
+    remove_stored_note(connection, kept)?;
     let words = std::iter::once(&kept.note.text).chain(&kept.note.quote);
     // The quote of a private statement is empty, and would match everything.
     for words in words.filter(|words| !words.trim().is_empty()) {
@@ -59,7 +59,7 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
         ] {
             connection.execute(sql, [words]).map_err(forgetting)?;
         }
-        checkpoint::forget(connection, words)?;
+        checkpoint::forget_words(connection, words)?;
         // An agent's to-do list is stored there, as JSON.
         let json = serde_json::to_string(words).expect("text always serializes");
         connection
@@ -70,11 +70,11 @@ fn forget_kept(connection: &Connection, kept: &Kept) -> Result<()> {
 }
 
 /// Removes one note, from search too, within the caller's transaction.
-pub(super) fn remove_kept(connection: &Connection, kept: &Kept) -> Result<()> {
-    search::remove(connection, kept.row)?;
+pub(super) fn remove_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> {
+    search::unindex_note(connection, kept.row)?;
     // In a copy of an older version, delivery rows are deleted with the note.
-    if version_of(connection)? >= LISTS {
-        givings::forget(connection, &kept.note.id)?;
+    if schema_version(connection)? >= LISTS {
+        deliveries::forget(connection, &kept.note.id)?;
     }
     remove(connection, &kept.note.id).map_err(forgetting)
 }
@@ -89,32 +89,34 @@ fn remove(connection: &Connection, id: &NoteId) -> rusqlite::Result<()> {
 }
 
 /// Empties the write-ahead log, which still has what was overwritten in the file.
-pub(super) fn empty_log(connection: &Connection) -> Result<()> {
+pub(super) fn truncate_log(connection: &Connection) -> Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(forgetting)
 }
 
 /// Removes notes from snapshots and from copies with the database's name and a suffix of ours.
-pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgotten {
+pub(super) fn forget_in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> ForgetReport {
     let (mut copies, mut unreached) = (Vec::new(), Vec::new());
     let database = name_of(path);
     // Listed under the lock: a copy in progress would be renamed meanwhile. Without the lock,
     // unfinished copies belong to another process, and may keep the words.
-    let alone = lock(path, FOR_OTHERS);
+    let alone = lock_database(path, FOR_OTHERS);
     let remove_unfinished = |file: &Path| match &alone {
         Ok(_) => fsx::remove(file).is_ok(),
         Err(_) => false,
     };
     for copy in siblings(path) {
         let name = name_of(&copy);
-        match Beside::of(&name, &database) {
-            Some(Beside::SetAside(_)) => unreached.push(copy),
-            Some(Beside::Unfinished) if !remove_unfinished(&copy) => {
+        match DatabaseFileRole::of(&name, &database) {
+            Some(DatabaseFileRole::SetAside(_)) => unreached.push(copy),
+            Some(DatabaseFileRole::Unfinished) if !remove_unfinished(&copy) => {
                 unreached.push(copy);
             }
-            Some(Beside::Backup(itself)) if itself == name => match in_copy(&copy, ids) {
-                Ok(()) => copies.push(copy),
-                Err(_) => unreached.push(copy),
-            },
+            Some(DatabaseFileRole::Backup(itself)) if itself == name => {
+                match forget_in_copy(&copy, ids) {
+                    Ok(()) => copies.push(copy),
+                    Err(_) => unreached.push(copy),
+                }
+            }
             _ => {}
         }
     }
@@ -127,29 +129,29 @@ pub(super) fn in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) -> Forgot
             continue;
         }
         // A snapshot that can't be changed is deleted: there will be another.
-        match in_copy(&file, ids).or_else(|_| fsx::remove(&file).map(drop)) {
+        match forget_in_copy(&file, ids).or_else(|_| fsx::remove(&file).map(drop)) {
             Ok(()) => copies.push(file),
             Err(_) => unreached.push(file),
         }
     }
-    Forgotten { notes, copies, unreached }
+    ForgetReport { notes, copies, unreached }
 }
 
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
-    let copy = connection::open_as_it_is(path)?;
+fn forget_in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
+    let copy = connection::open_unchecked(path)?;
     copy.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
         .map_err(forgetting)?;
     for id in ids {
-        if let Some(kept) = rows::by_id(&copy, id)? {
-            forget_kept(&copy, &kept)?;
+        if let Some(kept) = note_rows::by_id(&copy, id)? {
+            forget_stored_note(&copy, &kept)?;
         }
     }
     copy.execute_batch("VACUUM").map_err(forgetting)?;
-    empty_log(&copy)
+    truncate_log(&copy)
 }
 
 fn siblings(path: &Path) -> Vec<PathBuf> {
@@ -163,5 +165,5 @@ fn siblings(path: &Path) -> Vec<PathBuf> {
 }
 
 fn forgetting(error: rusqlite::Error) -> Error {
-    fault::explain(error, "forgetting a memory")
+    fault::from_sqlite(error, "forgetting a memory")
 }

@@ -6,16 +6,16 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::db::LAYOUT;
-use super::{Status, schema};
+use super::{NoteStatus, schema};
 use crate::base::clock::Timestamp;
-use crate::database::{self, Inspected};
+use crate::database::{self, DatabaseInspection};
 use crate::error::Result;
 
 /// Counts and dates of the notes in a memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NotesFound {
     /// Number of notes by status.
-    pub counts: Vec<(Status, u64)>,
+    pub counts: Vec<(NoteStatus, u64)>,
     /// Creation time of the oldest note.
     pub first: Option<Timestamp>,
     /// Time of the last change.
@@ -27,8 +27,8 @@ pub const VERSION: i64 = schema::VERSION;
 
 /// Inspects the database at `path`; none if there is none yet. Its pages are checked for up to
 /// `limit`.
-pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, NotesFound)>> {
-    database::inspect(path, &LAYOUT, limit, notes)
+pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(DatabaseInspection, NotesFound)>> {
+    database::inspect_database(path, &LAYOUT, limit, notes)
 }
 
 fn notes(connection: &Connection) -> rusqlite::Result<NotesFound> {
@@ -38,7 +38,7 @@ fn notes(connection: &Connection) -> rusqlite::Result<NotesFound> {
     let counts = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     // A status that this version does not know is a newer version's.
     let known = counts.into_iter().filter_map(|(word, count)| {
-        Some((Status::parse(&word).ok()?, count.max(0).cast_unsigned()))
+        Some((NoteStatus::parse(&word).ok()?, count.max(0).cast_unsigned()))
     });
     let times = "SELECT min(created), max(updated) FROM notes";
     let (first, last) = connection.query_row(times, [], |row| Ok((row.get(0)?, row.get(1)?)))?;

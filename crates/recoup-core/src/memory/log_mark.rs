@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::turn::tell;
-use super::{NoteScope, privacy};
+use super::transaction::insert_notice;
+use super::{NoteScope, pauses};
 use crate::base::clock::Timestamp;
 use crate::base::fsx;
-use crate::database::mark_of;
+use crate::database::mark_path;
 use crate::error::Result;
 
 /// Setting that counts changes.
@@ -32,31 +32,31 @@ impl CountedChange {
     /// Counts a change, within the caller's transaction. If the mark has more changes than the
     /// database, leaves a notice for the user.
     pub(super) fn count(connection: &Connection, path: &Path, now: Timestamp) -> Result<Self> {
-        let mark = mark_of(path);
+        let mark = mark_path(path);
         let marked = read(&mark).unwrap_or(0);
-        let counted = privacy::get(connection, CHANGES)?.and_then(|it| it.parse().ok());
+        let counted = pauses::get(connection, CHANGES)?.and_then(|it| it.parse().ok());
         if counted.is_some_and(|counted: u64| counted < marked) {
             let text = "the log of memory.db was cut off, as in a crash of the machine: what was \
                         said last may be missing (recoup memory list)";
-            tell(connection, &NoteScope::Universal, text, now)?;
+            insert_notice(connection, &NoteScope::Universal, text, now)?;
         }
         let number = counted.unwrap_or(0).max(marked) + 1;
-        privacy::set(connection, CHANGES, &number.to_string())?;
+        pauses::set(connection, CHANGES, &number.to_string())?;
         Ok(Self { number, mark })
     }
 
     /// Notes the change, once it is committed. Best effort: without the mark a loss is not noticed.
-    pub(super) fn note(&self) {
+    pub(super) fn write_mark(&self) {
         // Another process may have noted a later one meanwhile.
         if read(&self.mark).unwrap_or(0) < self.number {
-            let _ = fsx::write_whole(&self.mark, self.number.to_string().as_bytes());
+            let _ = fsx::write_unsynced(&self.mark, self.number.to_string().as_bytes());
         }
     }
 }
 
 /// Makes the count of a memory that was begun anew start from the mark.
-pub(super) fn begin_anew(connection: &Connection) -> Result<()> {
-    privacy::unset(connection, CHANGES).map(drop)
+pub(super) fn reset_count(connection: &Connection) -> Result<()> {
+    pauses::unset(connection, CHANGES).map(drop)
 }
 
 fn read(mark: &Path) -> Option<u64> {

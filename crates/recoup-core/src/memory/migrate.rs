@@ -12,7 +12,7 @@ pub(super) fn migrate(connection: &Connection, from: i64) -> Result<()> {
         let script = [CLEAR, SECOND, TAKE_OVER].concat();
         connection
             .execute_batch(&script)
-            .map_err(|error| fault::explain(error, "bringing the memory to this version"))?;
+            .map_err(|error| fault::from_sqlite(error, "bringing the memory to this version"))?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ pub struct Note {
     /// The user's own words, where they differ.
     pub quote: Option<String>,
     /// Origin, which decides the trust.
-    pub source: Source,
+    pub source: NoteSource,
     /// Projects in which it applies.
     pub scope: NoteScope,
     /// Files to which it applies, as a glob from the project's root; all if none.
@@ -27,7 +27,7 @@ pub struct Note {
     /// Subject: of two notes on one topic the newer counts.
     pub topic: Option<String>,
     /// State: only active notes are rules.
-    pub status: Status,
+    pub status: NoteStatus,
     /// Number of times that it was said, seen or confirmed.
     pub evidence: u64,
     /// A high estimate of its length in tokens, made when it was written.
@@ -44,13 +44,15 @@ pub struct Note {
 
 impl Note {
     /// How far it is trusted.
-    pub fn trust(&self) -> Trust {
+    pub fn trust(&self) -> NoteTrust {
         self.source.trust()
     }
 
     /// True if agents noted it in two sessions or more, and the user has not confirmed it yet.
     pub fn is_proposed(&self) -> bool {
-        self.status == Status::Candidate && self.source == Source::Agent && self.evidence >= 2
+        self.status == NoteStatus::Candidate
+            && self.source == NoteSource::Agent
+            && self.evidence >= 2
     }
 }
 
@@ -112,7 +114,7 @@ words! {
 
 words! {
     /// Origin of a note.
-    Source: "source of a memory" {
+    NoteSource: "source of a memory" {
         /// The user said it to an agent.
         User = "user",
         /// The user typed it for us: `recoup memory add`.
@@ -135,7 +137,7 @@ words! {
 words! {
     /// How far a note is trusted, the least first. Only what the user said, or agreed to,
     /// becomes a rule by itself.
-    Trust: "level of trust" {
+    NoteTrust: "level of trust" {
         /// Nobody vouches for it: it never becomes a rule, whatever it says.
         Untrusted = "untrusted",
         /// Inferred: evidence, or the user, makes it a rule.
@@ -151,7 +153,7 @@ words! {
 
 words! {
     /// State of a note.
-    Status: "status of a memory" {
+    NoteStatus: "status of a memory" {
         /// Waits for evidence, or for the user.
         Candidate = "candidate",
         /// Counts as a rule.
@@ -163,23 +165,23 @@ words! {
     }
 }
 
-impl Source {
+impl NoteSource {
     /// Trust in statements from this source.
-    pub fn trust(self) -> Trust {
+    pub fn trust(self) -> NoteTrust {
         match self {
-            Self::User | Self::Manual => Trust::Stated,
-            Self::Team => Trust::Agreed,
-            Self::AllowedAgent => Trust::Recorded,
-            Self::Import | Self::Agent | Self::Extraction => Trust::Inferred,
-            Self::Tool => Trust::Untrusted,
+            Self::User | Self::Manual => NoteTrust::Stated,
+            Self::Team => NoteTrust::Agreed,
+            Self::AllowedAgent => NoteTrust::Recorded,
+            Self::Import | Self::Agent | Self::Extraction => NoteTrust::Inferred,
+            Self::Tool => NoteTrust::Untrusted,
         }
     }
 
     /// Initial status of a statement from this source.
-    pub fn first_status(self) -> Status {
+    pub fn first_status(self) -> NoteStatus {
         match self.trust() {
-            Trust::Stated | Trust::Agreed | Trust::Recorded => Status::Active,
-            Trust::Inferred | Trust::Untrusted => Status::Candidate,
+            NoteTrust::Stated | NoteTrust::Agreed | NoteTrust::Recorded => NoteStatus::Active,
+            NoteTrust::Inferred | NoteTrust::Untrusted => NoteStatus::Candidate,
         }
     }
 }

@@ -4,22 +4,22 @@
 
 use rusqlite::{OptionalExtension as _, params};
 
-use super::refuse::phrase::begins;
-use super::turn::Turn;
-use super::{Note, NoteId, Status, hush, keep, rows, spoken};
+use super::refuse::phrase::starts_with_phrase;
+use super::transaction::EventTransaction;
+use super::{Note, NoteId, NoteStatus, note_rows, opt_out, plain_clauses, recording};
 use crate::database::fault;
 use crate::error::{Error, Result};
 
 /// How the user takes something back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retraction {
+pub enum RetractionKind {
     /// Said about memory: "forget that".
     Forget,
     /// Said about memory or about the agent's work: "undo".
     Undo,
 }
 
-impl Retraction {
+impl RetractionKind {
     /// How many prompts back it reaches. "Undo" is also said about code, so it is about memory
     /// only right behind the notice.
     fn reach(self) -> u32 {
@@ -68,31 +68,32 @@ const FORGET_RUNS: &[&str] =
 const UNDO_RUNS: &[&str] = &["撤销", "撤銷", "取り消し", "取り消して"];
 
 /// Returns how a prompt takes back what was remembered; none if it says anything else.
-pub fn retraction(prompt: &str) -> Option<Retraction> {
+pub fn parse_retraction(prompt: &str) -> Option<RetractionKind> {
     // A longer prompt says more than that.
     if prompt.len() > 120 {
         return None;
     }
-    let all: Vec<String> = spoken::words(prompt);
+    let all: Vec<String> = plain_clauses::plain_words(prompt);
     let words: Vec<&str> = all.iter().map(String::as_str).collect();
     let whole = words.concat();
     let says = |phrases: &[&str]| {
-        hush::without_leads(&words).any(|rest| phrases.iter().any(|phrase| begins(phrase, rest)))
+        opt_out::without_leads(&words)
+            .any(|rest| phrases.iter().any(|phrase| starts_with_phrase(phrase, rest)))
     };
-    if says(FORGET) || FORGET_RUNS.contains(&whole.as_str()) || hush::is_opt_out(&words) {
-        Some(Retraction::Forget)
+    if says(FORGET) || FORGET_RUNS.contains(&whole.as_str()) || opt_out::is_bare_opt_out(&words) {
+        Some(RetractionKind::Forget)
     } else if says(UNDO) || UNDO_RUNS.contains(&whole.as_str()) {
-        Some(Retraction::Undo)
+        Some(RetractionKind::Undo)
     } else {
         None
     }
 }
 
-impl Turn<'_> {
+impl EventTransaction<'_> {
     /// Retires what was last remembered in this session, if that was few enough prompts ago, and
     /// restores what it had replaced. The prompt that says so has been recorded already. Returns
     /// the retired notes.
-    pub fn retract(&self, how: Retraction) -> Result<Vec<Note>> {
+    pub fn retract(&self, how: RetractionKind) -> Result<Vec<Note>> {
         const FIRST_PROMPT: &str = "SELECT at FROM events WHERE session = ?1 AND what = 'prompted'
                                     ORDER BY row DESC LIMIT 1 OFFSET ?2";
         const LATEST: &str = "WITH said AS (
@@ -119,21 +120,26 @@ impl Turn<'_> {
 
     /// Retires a note, and reactivates those that it has replaced since then.
     pub(super) fn retire_and_restore(&self, id: &NoteId, since: i64) -> Result<Note> {
-        let (note, _) =
-            keep::set_status(self.connection, id, Status::Retired, "taken back", self.now)?;
-        let gave_way = rows::many(
+        let (note, _) = recording::set_status(
+            self.connection,
+            id,
+            NoteStatus::Retired,
+            "taken back",
+            self.now,
+        )?;
+        let gave_way = note_rows::find_many(
             self.connection,
             "superseded_by = ?1 AND status = 'superseded' AND updated >= ?2",
             params![id.as_str(), since],
         )?;
         for other in gave_way {
             let id = &other.note.id;
-            keep::set_status(self.connection, id, Status::Active, "restored", self.now)?;
+            recording::set_status(self.connection, id, NoteStatus::Active, "restored", self.now)?;
         }
         Ok(note)
     }
 }
 
 fn retracting(error: rusqlite::Error) -> Error {
-    fault::explain(error, "taking back a memory")
+    fault::from_sqlite(error, "taking back a memory")
 }

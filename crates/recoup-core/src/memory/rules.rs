@@ -5,11 +5,14 @@ use std::collections::HashSet;
 use rusqlite::{Connection, params};
 
 use super::arrivals;
-use super::inject::{Block, Budget, Candidate, Context, Moment, by_importance, is_about};
-use super::rows::{self, Kept};
+use super::inject::{
+    BlockBudget, InjectionContext, RuleCandidate, RulesBlock, TouchedFiles, by_importance,
+    is_about_action,
+};
+use super::note_rows::{self, StoredNote};
 use super::schema::BY_IMPORTANCE;
-use super::search::{self, Query};
-use super::{Memory, Note, NoteScope, Trust, Wanted};
+use super::search::{self, SearchQuery};
+use super::{Memory, Note, NoteFilter, NoteScope, NoteTrust};
 use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId};
 use crate::database::fault;
@@ -24,31 +27,39 @@ const LATEST: usize = 200;
 impl Memory {
     /// The rules of a scope and of everywhere, the most important first: as many as the budget has
     /// room for, and at least one more if there are more.
-    pub fn rules(&self, scope: &NoteScope, budget: Budget) -> Result<Vec<Note>> {
+    pub fn rules(&self, scope: &NoteScope, budget: BlockBudget) -> Result<Vec<Note>> {
         let found = self.read(|connection| {
             let mut rules = Vec::new();
-            for scope in Wanted::active_in(scope).scopes {
+            for scope in NoteFilter::active_in(scope).scopes {
                 rules.extend(most_important(connection, &scope, budget)?);
             }
             Ok(rules)
         })?;
         let mut rules: Vec<Note> = found.unwrap_or_default();
-        nearer_wins(&mut rules);
+        drop_overruled(&mut rules);
         rules.sort_by(by_importance);
         Ok(rules)
     }
 
     /// Block of rules with which a session in `project` begins; none if there are no rules.
-    pub fn block(&self, project: &Project, budget: Budget) -> Result<Option<Block>> {
+    pub fn rules_block(
+        &self,
+        project: &Project,
+        budget: BlockBudget,
+    ) -> Result<Option<RulesBlock>> {
         let rules = self.rules(&NoteScope::Project(project.id().clone()), budget)?;
-        Ok(Block::in_project(&rules, project, &HashSet::new(), budget))
+        Ok(RulesBlock::in_project(&rules, project, &HashSet::new(), budget))
     }
 
     /// Block of rules for a project other than the current one, whose files are unknown.
-    pub fn block_elsewhere(&self, id: &ProjectId, budget: Budget) -> Result<Option<Block>> {
+    pub fn rules_block_elsewhere(
+        &self,
+        id: &ProjectId,
+        budget: BlockBudget,
+    ) -> Result<Option<RulesBlock>> {
         let rules = self.rules(&NoteScope::Project(id.clone()), budget)?;
-        let context = Context { project: Some(id), given: &HashSet::new(), budget };
-        Ok(Block::of(&rules, &context, |_| None))
+        let context = InjectionContext { project: Some(id), given: &HashSet::new(), budget };
+        Ok(RulesBlock::select(&rules, &context, |_| None))
     }
 
     /// The rules of a scope and of everywhere that were said, changed or imported after `then`, the
@@ -64,13 +75,13 @@ impl Memory {
         );
         let found = self.read(|connection| {
             let (mut found, then_at) = (Vec::new(), then.as_millis());
-            let arrivals = arrivals::since(connection, then)?;
-            for scope in Wanted::active_in(scope).scopes {
+            let arrivals = arrivals::imported_since(connection, then)?;
+            for scope in NoteFilter::active_in(scope).scopes {
                 let scope = scope.to_string();
-                found.extend(rows::many(connection, &wanted, params![scope, then_at])?);
+                found.extend(note_rows::find_many(connection, &wanted, params![scope, then_at])?);
                 for it in &arrivals {
                     let values = params![scope, it.first, it.last, then_at];
-                    found.extend(rows::many(connection, &arrived, values)?);
+                    found.extend(note_rows::find_many(connection, &arrived, values)?);
                 }
             }
             Ok(found)
@@ -82,16 +93,20 @@ impl Memory {
     }
 
     /// Notes that are about the same thing as a text, the best first; mostly none.
-    pub fn fitting(&self, text: &str, scope: &NoteScope) -> Result<Vec<Candidate>> {
-        let scopes = Wanted::active_in(scope).scopes;
-        let query =
-            Query { scopes: &scopes, trust: Trust::Inferred, limit: FITTING, ..Query::new(text) };
+    pub fn related_notes(&self, text: &str, scope: &NoteScope) -> Result<Vec<RuleCandidate>> {
+        let scopes = NoteFilter::active_in(scope).scopes;
+        let query = SearchQuery {
+            scopes: &scopes,
+            trust: NoteTrust::Inferred,
+            limit: FITTING,
+            ..SearchQuery::new(text)
+        };
         let found = self.read(|connection| {
             let mut fitting = Vec::new();
-            for hit in search::fitting(connection, &query)? {
-                let kept = rows::one(connection, "row = ?1", [hit.row])?;
+            for hit in search::find_fitting_notes(connection, &query)? {
+                let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
                 let fit = f64::from(hit.fit);
-                fitting.extend(kept.map(|kept| Candidate { note: kept.note, score: fit }));
+                fitting.extend(kept.map(|kept| RuleCandidate { note: kept.note, score: fit }));
             }
             Ok(fitting)
         })?;
@@ -106,20 +121,25 @@ const FITS: f64 = 0.55;
 
 impl Memory {
     /// Rules about what a call does, by the names of its actions.
-    pub fn for_deeds(&self, deeds: &[&str], scope: &NoteScope) -> Result<Vec<Candidate>> {
+    pub fn rules_for_actions(
+        &self,
+        deeds: &[&str],
+        scope: &NoteScope,
+    ) -> Result<Vec<RuleCandidate>> {
         if deeds.is_empty() {
             return Ok(Vec::new());
         }
-        let scopes = Wanted::active_in(scope).scopes;
+        let scopes = NoteFilter::active_in(scope).scopes;
         let found = self.read(|connection| {
             let mut found = Vec::new();
             for deed in deeds {
-                let trust = Trust::Inferred;
-                let query = Query { scopes: &scopes, trust, limit: ABOUT, ..Query::new(deed) };
-                for hit in search::find(connection, &query)? {
-                    let kept = rows::one(connection, "row = ?1", [hit.row])?;
-                    let about = kept.filter(|kept| is_about(&kept.note.text, deed));
-                    found.extend(about.map(|kept| Candidate { note: kept.note, score: FITS }));
+                let trust = NoteTrust::Inferred;
+                let query =
+                    SearchQuery { scopes: &scopes, trust, limit: ABOUT, ..SearchQuery::new(deed) };
+                for hit in search::find_notes(connection, &query)? {
+                    let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
+                    let about = kept.filter(|kept| is_about_action(&kept.note.text, deed));
+                    found.extend(about.map(|kept| RuleCandidate { note: kept.note, score: FITS }));
                 }
             }
             Ok(found)
@@ -134,35 +154,40 @@ const FOR_FILES: usize = 256;
 impl Memory {
     /// Rules for certain files that apply to one of `touched`, paths from the project's root:
     /// whoever touches such a file needs them, whatever their words.
-    pub fn for_files(&self, touched: &[&str], scope: &NoteScope) -> Result<Vec<Candidate>> {
+    pub fn rules_for_files(
+        &self,
+        touched: &[&str],
+        scope: &NoteScope,
+    ) -> Result<Vec<RuleCandidate>> {
         if touched.is_empty() {
             return Ok(Vec::new());
         }
-        let moment = Moment { touches: touched };
+        let moment = TouchedFiles { touches: touched };
         let found = self.read(|connection| {
             let mut found = Vec::new();
-            for scope in Wanted::active_in(scope).scopes {
+            for scope in NoteFilter::active_in(scope).scopes {
                 let wanted = format!(
                     "scope = ?1 AND paths > '' AND status = 'active'
                      ORDER BY updated DESC, row DESC LIMIT {FOR_FILES}"
                 );
-                found.extend(rows::many(connection, &wanted, [scope.to_string()])?);
+                found.extend(note_rows::find_many(connection, &wanted, [scope.to_string()])?);
             }
             Ok(found)
         })?;
         let notes = found.unwrap_or_default().into_iter().map(|kept| kept.note);
-        let meant = notes.filter(|note| note.trust() > Trust::Untrusted && moment.is_for(note));
-        Ok(meant.map(|note| Candidate { note, score: 1.0 }).collect())
+        let meant =
+            notes.filter(|note| note.trust() > NoteTrust::Untrusted && moment.concern(note));
+        Ok(meant.map(|note| RuleCandidate { note, score: 1.0 }).collect())
     }
 }
 
 /// Drops universal rules whose topic has a rule of the project. A rule that an agent recorded for
 /// the user hides nothing.
-fn nearer_wins(rules: &mut Vec<Note>) {
+fn drop_overruled(rules: &mut Vec<Note>) {
     let here: HashSet<String> = rules
         .iter()
         .filter(|note| note.scope != NoteScope::Universal && note.paths.is_none())
-        .filter(|note| note.trust() != Trust::Recorded)
+        .filter(|note| note.trust() != NoteTrust::Recorded)
         .filter_map(|note| note.topic.clone())
         .collect();
     let overruled = |topic: &String| here.contains(topic);
@@ -172,15 +197,19 @@ fn nearer_wins(rules: &mut Vec<Note>) {
 }
 
 /// Reads rules until the budget is spent: a rule takes more room than its own tokens.
-fn most_important(connection: &Connection, scope: &NoteScope, budget: Budget) -> Result<Vec<Note>> {
-    let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", rows::COLUMNS);
+fn most_important(
+    connection: &Connection,
+    scope: &NoteScope,
+    budget: BlockBudget,
+) -> Result<Vec<Note>> {
+    let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", note_rows::COLUMNS);
     let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
     let mut found = statement.query([scope.to_string()]).map_err(reading)?;
     let (mut rules, mut tokens) = (Vec::new(), 0_u32);
     while tokens <= budget.tokens
         && let Some(row) = found.next().map_err(reading)?
     {
-        let Kept { note, .. } = rows::read(row).map_err(reading)??;
+        let StoredNote { note, .. } = note_rows::read(row).map_err(reading)??;
         tokens = tokens.saturating_add(note.tokens);
         rules.push(note);
     }
@@ -188,5 +217,5 @@ fn most_important(connection: &Connection, scope: &NoteScope, budget: Budget) ->
 }
 
 fn reading(error: rusqlite::Error) -> Error {
-    fault::explain(error, "reading the rules")
+    fault::from_sqlite(error, "reading the rules")
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::turn::tell;
-use super::{NoteScope, log_mark, rows, search, snapshot};
+use super::transaction::insert_notice;
+use super::{NoteScope, log_mark, note_rows, search, snapshot};
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::{DamagedPages, fault};
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ pub(super) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
     // Rows come in the order of their pages: a note may come after what refers to it.
     fresh.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map_err(salvaging)?;
     let in_file = copy_rows(damaged, fresh)?;
-    let nonsense = drop_nonsense(fresh)?;
+    let nonsense = drop_invalid_notes(fresh)?;
     let in_file = in_file.saturating_sub(nonsense);
     let from_snapshot = snapshot::fill_from_newest(damaged, fresh);
     fresh
@@ -49,10 +49,10 @@ pub(super) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
              DELETE FROM sightings WHERE lesson NOT IN (SELECT row FROM lessons);",
         )
         .map_err(salvaging)?;
-    log_mark::begin_anew(fresh)?;
+    log_mark::reset_count(fresh)?;
     // Search is rebuilt: it has nothing that the notes do not have.
-    for kept in rows::many(fresh, "1", [])? {
-        search::put(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
+    for kept in note_rows::find_many(fresh, "1", [])? {
+        search::index_note(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     }
     leave_notice(fresh, place, from_snapshot.as_ref())?;
     fresh.execute_batch("COMMIT; PRAGMA foreign_keys = ON").map_err(salvaging)?;
@@ -163,13 +163,13 @@ fn copy_rows(damaged: &Path, fresh: &Connection) -> Result<u64> {
 }
 
 /// Removes recovered rows that are not valid notes.
-fn drop_nonsense(fresh: &Connection) -> Result<u64> {
+fn drop_invalid_notes(fresh: &Connection) -> Result<u64> {
     let mut select = fresh.prepare("SELECT row FROM notes").map_err(salvaging)?;
     let all = select.query_map([], |row| row.get(0)).map_err(salvaging)?;
     let all: Vec<i64> = all.collect::<rusqlite::Result<_>>().map_err(salvaging)?;
     let mut gone = 0;
     for row in all {
-        if rows::one(fresh, "row = ?1", [row]).is_err() {
+        if note_rows::find_one(fresh, "row = ?1", [row]).is_err() {
             let sql = "DELETE FROM notes WHERE row = ?1";
             gone += fresh.execute(sql, [row]).map_err(salvaging)? as u64;
         }
@@ -195,9 +195,9 @@ fn leave_notice(
     });
     let text =
         format!("memory.db was damaged: {saved}{whence}; what it was is in {}", place.display());
-    tell(fresh, &NoteScope::Universal, &text, SystemClock.now())
+    insert_notice(fresh, &NoteScope::Universal, &text, SystemClock.now())
 }
 
 fn salvaging(error: rusqlite::Error) -> Error {
-    fault::explain(error, "taking over what can be read")
+    fault::from_sqlite(error, "taking over what can be read")
 }

@@ -21,7 +21,7 @@ use super::db::LAYOUT;
 use super::schema::{APPLICATION_ID, VERSION};
 use crate::base::clock::{Timestamp, date_to_day};
 use crate::base::fsx;
-use crate::database::{connection, fault, lock};
+use crate::database::{connection, fault, lock_database};
 use crate::error::{Error, Result};
 
 const DIRECTORY: &str = "snapshots";
@@ -37,14 +37,14 @@ const LEFT_OUT: &str = "DELETE FROM events; DELETE FROM givings; DELETE FROM swe
 
 /// A snapshot, by the date in its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Snapshot {
+pub struct MemorySnapshot {
     /// The day on which it was made, in UTC: `2026-11-15`.
     pub date: String,
     /// The file.
     pub path: PathBuf,
 }
 
-impl Snapshot {
+impl MemorySnapshot {
     /// Beginning of its day.
     pub fn day(&self) -> Timestamp {
         Timestamp::from_seconds(date_to_day(&self.date).unwrap_or(0) * 86_400)
@@ -61,13 +61,13 @@ pub fn date_of_snapshot(name: &str) -> Option<&str> {
 }
 
 /// The snapshots of the memory at `path`, the newest first.
-pub fn snapshots_of(path: &Path) -> Vec<Snapshot> {
-    let mut found: Vec<Snapshot> = files_beside(path)
+pub fn snapshots_of(path: &Path) -> Vec<MemorySnapshot> {
+    let mut found: Vec<MemorySnapshot> = files_beside(path)
         .into_iter()
         .filter(|file| file.extension().is_some_and(|it| it == "db"))
         .filter_map(|path| {
             let date = date_of_snapshot(path.file_name()?.to_str()?)?.to_owned();
-            Some(Snapshot { date, path })
+            Some(MemorySnapshot { date, path })
         })
         .collect();
     found.sort_unstable_by(|one, other| other.cmp(one));
@@ -91,7 +91,7 @@ impl Memory {
         if snapshot.exists() || !self.has_notes()? {
             return Ok(None);
         }
-        let _alone = lock(self.path(), FOR_OTHERS)?;
+        let _alone = lock_database(self.path(), FOR_OTHERS)?;
         if snapshot.exists() {
             return Ok(None);
         }
@@ -107,7 +107,7 @@ impl Memory {
             let copy = part.to_string_lossy();
             connection.execute("VACUUM INTO ?1", [copy]).map(drop).map_err(copying)
         })?;
-        let copy = connection::open_as_it_is(&part)?;
+        let copy = connection::open_unchecked(&part)?;
         copy.execute_batch(&format!("PRAGMA secure_delete = ON; BEGIN; {LEFT_OUT} COMMIT"))
             .map_err(copying)?;
         drop(copy);
@@ -133,15 +133,15 @@ pub(super) struct SnapshotRestore {
 /// its history, as far as that can still be read. Tables of which anything could be read are left
 /// as they are: a missing row may have been removed on purpose.
 pub(super) fn fill_from_newest(path: &Path, fresh: &Connection) -> Option<SnapshotRestore> {
-    snapshots_of(path).into_iter().find_map(|Snapshot { date, path }| {
+    snapshots_of(path).into_iter().find_map(|MemorySnapshot { date, path }| {
         let snapshot = open_sound(&path)?;
-        let added = fill(&snapshot, fresh).ok()?;
+        let added = fill_from(&snapshot, fresh).ok()?;
         Some(SnapshotRestore { date, notes: added })
     })
 }
 
 fn open_sound(path: &Path) -> Option<Connection> {
-    let snapshot = connection::open_as_it_is(path).ok()?;
+    let snapshot = connection::open_unchecked(path).ok()?;
     let number = |name| connection::pragma_number(&snapshot, name).ok();
     let is_ours = number("application_id") == Some(i64::from(APPLICATION_ID))
         && number("user_version") == Some(VERSION);
@@ -150,7 +150,7 @@ fn open_sound(path: &Path) -> Option<Connection> {
     is_sound.then_some(snapshot)
 }
 
-fn fill(snapshot: &Connection, fresh: &Connection) -> rusqlite::Result<usize> {
+fn fill_from(snapshot: &Connection, fresh: &Connection) -> rusqlite::Result<usize> {
     let is_empty = |table: &str| {
         let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {table})");
         fresh.query_row(&sql, [], |row| row.get::<_, bool>(0))
@@ -226,5 +226,5 @@ fn copy_evidence(from: &Connection, to: &Connection, notes: &[i64]) -> rusqlite:
 }
 
 fn copying(error: rusqlite::Error) -> Error {
-    fault::explain(error, &format!("copying the {}", LAYOUT.name))
+    fault::from_sqlite(error, &format!("copying the {}", LAYOUT.name))
 }

@@ -1,10 +1,10 @@
 //! Statements: what is to be remembered, before it is known whether it is new.
 
-use super::{NoteKind, NoteScope, Source, Status};
+use super::{NoteKind, NoteScope, NoteSource, NoteStatus};
 
 /// A statement that is to be remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
+pub struct NoteStatement {
     /// Kind of content.
     pub kind: NoteKind,
     /// The statement: a clean imperative, with its negation.
@@ -12,7 +12,7 @@ pub struct Statement {
     /// The user's own words, where they differ.
     pub quote: Option<String>,
     /// Origin, which decides the trust.
-    pub source: Source,
+    pub source: NoteSource,
     /// Projects in which it applies.
     pub scope: NoteScope,
     /// Files to which it applies, as a glob from the project's root.
@@ -29,9 +29,14 @@ pub struct Statement {
     pub lasting: bool,
 }
 
-impl Statement {
+impl NoteStatement {
     /// Makes a lasting statement for all files, without a quote or a topic.
-    pub fn new(kind: NoteKind, text: impl Into<String>, source: Source, scope: NoteScope) -> Self {
+    pub fn new(
+        kind: NoteKind,
+        text: impl Into<String>,
+        source: NoteSource,
+        scope: NoteScope,
+    ) -> Self {
         Self {
             kind,
             text: text.into(),
@@ -47,14 +52,18 @@ impl Statement {
     }
 
     /// Initial status of its note.
-    pub fn first_status(&self) -> Status {
-        if self.tentative || !self.lasting { Status::Candidate } else { self.source.first_status() }
+    pub fn first_status(&self) -> NoteStatus {
+        if self.tentative || !self.lasting {
+            NoteStatus::Candidate
+        } else {
+            self.source.first_status()
+        }
     }
 }
 
 /// Normalizes a text for comparison: case, spaces and surrounding punctuation do not make another
 /// statement.
-pub(super) fn said(text: &str) -> String {
+pub(super) fn normalize_for_comparison(text: &str) -> String {
     let plain: String = text
         .chars()
         .map(|c| match c {

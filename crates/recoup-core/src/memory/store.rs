@@ -7,26 +7,28 @@ use std::sync::Arc;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::db::LAYOUT;
-use super::dedup::{self, Duplicates};
-use super::forget::{self, Forgotten};
+use super::dedup::{self, DuplicateGroup};
+use super::forget::{self, ForgetReport};
 use super::inject::estimate;
-use super::keep::{self, Details, Recorded};
 use super::log_mark::CountedChange;
-use super::privacy::{self, Silence};
-use super::private::without_private;
-use super::refuse::{Refusal, refusal};
-use super::rows::{self, Kept};
-use super::search::Query;
-use super::statement::{Statement, said};
-use super::team::{self, Rule};
-use super::topic::topic;
-use super::transfer::{self, Imported};
-use super::{Note, NoteId, NoteScope, Source, Status, Trust, givings, paths, search};
+use super::note_rows::{self, StoredNote};
+use super::pauses::{self, PauseReason};
+use super::private_text::without_private;
+use super::recording::{self, RecordDetails, RecordOutcome};
+use super::refuse::{RefusalReason, statement_refusal};
+use super::search::SearchQuery;
+use super::statement::{NoteStatement, normalize_for_comparison};
+use super::team::{self, TeamRule};
+use super::topic::derive_topic;
+use super::transfer::{self, NoteImportReport};
+use super::{
+    Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries, paths, search,
+};
 use crate::base::clock::{Clock, Timestamp};
-use crate::database::{Pool, Teller, Waits, in_transaction};
+use crate::database::{ConnectionPool, RecoveryReporter, WaitLimits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
-use crate::store::{FaultLog, Info};
+use crate::store::{FaultLog, StoreInfo};
 
 /// Notes that are read or written in one transaction, if there are many.
 const AT_ONCE: usize = 1_000;
@@ -37,28 +39,28 @@ const MOST_TOPIC: usize = 200;
 /// Notes in one file, and everything that is done with them.
 #[derive(Debug)]
 pub struct Memory {
-    pool: Pool,
+    pool: ConnectionPool,
     clock: Arc<dyn Clock>,
 }
 
 /// Filter for notes. An empty list means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NoteFilter {
     /// Scopes to include.
     pub scopes: Vec<NoteScope>,
     /// Statuses to include.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<NoteStatus>,
 }
 
-impl Wanted {
+impl NoteFilter {
     /// Active notes that apply in `scope`: its own, and universal ones.
     pub fn active_in(scope: &NoteScope) -> Self {
         let mut scopes = vec![NoteScope::Universal, scope.clone()];
         scopes.dedup();
-        Self { scopes, statuses: vec![Status::Active] }
+        Self { scopes, statuses: vec![NoteStatus::Active] }
     }
 
-    pub(super) fn means(&self, note: &Note) -> bool {
+    pub(super) fn matches(&self, note: &Note) -> bool {
         (self.scopes.is_empty() || self.scopes.contains(&note.scope))
             && (self.statuses.is_empty() || self.statuses.contains(&note.status))
     }
@@ -72,7 +74,7 @@ impl Wanted {
         let (scopes, statuses) = (self.scopes.len(), self.statuses.len());
         let condition = format!("{} AND {}", one_of("scope", scopes), one_of("status", statuses));
         let scopes = self.scopes.iter().map(NoteScope::to_string);
-        (condition, scopes.chain(self.statuses.iter().map(Status::to_string)).collect())
+        (condition, scopes.chain(self.statuses.iter().map(NoteStatus::to_string)).collect())
     }
 }
 
@@ -81,13 +83,13 @@ impl Memory {
     /// recovers from are reported to `faults`.
     pub fn at(
         path: impl Into<PathBuf>,
-        waits: Waits,
+        waits: WaitLimits,
         clock: Arc<dyn Clock>,
         faults: Arc<dyn FaultLog>,
     ) -> Self {
         let path = path.into();
-        let told = Arc::new(Told { faults, path: path.clone() });
-        Self { pool: Pool::new(path, &LAYOUT, waits, told), clock }
+        let told = Arc::new(MemoryFaultReporter { faults, path: path.clone() });
+        Self { pool: ConnectionPool::new(path, &LAYOUT, waits, told), clock }
     }
 
     /// Path of the database.
@@ -96,67 +98,71 @@ impl Memory {
     }
 
     /// Records a statement; an error says why it must not be kept.
-    pub fn record(&self, statement: &Statement) -> Result<Recorded> {
-        let statement = &checked(statement)?;
-        let details = Details::of(statement, self.now());
+    pub fn record(&self, statement: &NoteStatement) -> Result<RecordOutcome> {
+        let statement = &check_statement(statement)?;
+        let details = RecordDetails::of(statement, self.now());
         self.change_durably("remembering it", |connection| {
-            if let Some(silence) = privacy::silence(connection, &statement.scope, details.now)? {
+            if let Some(silence) = pauses::pause_reason(connection, &statement.scope, details.now)?
+            {
                 return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
-            givings::none_from_the_future(connection, details.now)?;
-            keep::record(connection, statement, &details)
+            deliveries::clamp_future_deliveries(connection, details.now)?;
+            recording::record(connection, statement, &details)
         })
     }
 
     /// Pauses recording everywhere, until a time if one is given.
     pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
         let now = self.now();
-        self.change_durably("pausing memory", |connection| privacy::pause(connection, until, now))
+        self.change_durably("pausing memory", |connection| pauses::pause(connection, until, now))
     }
 
     /// Ends a pause; true if there was one.
     pub fn resume(&self) -> Result<bool> {
         let now = self.now();
-        self.change_durably("resuming memory", |connection| privacy::resume(connection, now))
+        self.change_durably("resuming memory", |connection| pauses::resume(connection, now))
     }
 
     /// Stops recording in a scope.
     pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
         let now = self.now();
         self.change_durably("ignoring a project", |connection| {
-            privacy::ignore(connection, scope, now)
+            pauses::ignore(connection, scope, now)
         })
     }
 
     /// Resumes recording in an ignored scope; true if it was ignored.
-    pub fn heed(&self, scope: &NoteScope) -> Result<bool> {
+    pub fn unignore(&self, scope: &NoteScope) -> Result<bool> {
         let now = self.now();
-        self.change_durably("heeding a project", |connection| privacy::heed(connection, scope, now))
+        self.change_durably("heeding a project", |connection| {
+            pauses::unignore(connection, scope, now)
+        })
     }
 
     /// Reason why nothing is recorded in `scope` at the moment.
-    pub fn silence(&self, scope: &NoteScope) -> Result<Option<Silence>> {
+    pub fn pause_reason(&self, scope: &NoteScope) -> Result<Option<PauseReason>> {
         let now = self.now();
-        let found = self.read(|connection| privacy::silence(connection, scope, now))?;
+        let found = self.read(|connection| pauses::pause_reason(connection, scope, now))?;
         Ok(found.flatten())
     }
 
     /// True if nothing was to be recorded in `scope` then: a later catch-up skips that time.
-    pub fn was_silent(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
-        let found = self.read(|connection| privacy::was_silent(connection, scope, then))?;
+    pub fn was_paused(&self, scope: &NoteScope, then: Timestamp) -> Result<bool> {
+        let found = self.read(|connection| pauses::was_paused(connection, scope, then))?;
         Ok(found.unwrap_or_default())
     }
 
     /// Imports the notes of an export that are not known here.
-    pub fn import(&self, notes: &[Note]) -> Result<Imported> {
+    pub fn import(&self, notes: &[Note]) -> Result<NoteImportReport> {
         let now = self.now();
-        let mut imported = Imported::default();
+        let mut imported = NoteImportReport::default();
         // In chunks, so that hooks can write meanwhile. An interrupted import can be repeated: what
         // it added is known then.
         for some in notes.chunks(AT_ONCE) {
             let part = self.change_durably("importing memories", |connection| {
                 // A pause covers imports, whatever their scope.
-                if let Some(silence) = privacy::silence(connection, &NoteScope::Universal, now)? {
+                if let Some(silence) = pauses::pause_reason(connection, &NoteScope::Universal, now)?
+                {
                     return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
                 }
                 transfer::import(connection, some, now)
@@ -165,30 +171,30 @@ impl Memory {
             imported.known += part.known;
         }
         if imported.added > 0 {
-            self.change("importing memories", search::tidy)?;
+            self.change("importing memories", search::merge_segments)?;
         }
         Ok(imported)
     }
 
     /// Records `rules` of the team that the user has accepted in `scope`, after `before`.
-    pub fn accept_team(
+    pub fn accept_team_rules(
         &self,
         scope: &NoteScope,
-        rules: &[Rule],
-        before: &[Rule],
-    ) -> Result<team::Accepted> {
+        rules: &[TeamRule],
+        before: &[TeamRule],
+    ) -> Result<team::AcceptedRules> {
         let now = self.clock.now();
         self.change_durably("accepting the team's rules", |connection| {
-            if let Some(silence) = privacy::silence(connection, scope, now)? {
+            if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
                 return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
             }
-            givings::none_from_the_future(connection, now)?;
-            team::accept(connection, scope, rules, before, now)
+            deliveries::clamp_future_deliveries(connection, now)?;
+            team::accept_rules(connection, scope, rules, before, now)
         })
     }
 
     /// Retires the team's rules, because the user no longer trusts their file.
-    pub fn retire_team(&self, scope: &NoteScope) -> Result<Vec<Note>> {
+    pub fn retire_team_rules(&self, scope: &NoteScope) -> Result<Vec<Note>> {
         let now = self.clock.now();
         self.pool.write_existing(|connection| {
             in_transaction(connection, "retiring the team's rules", |connection| {
@@ -198,13 +204,13 @@ impl Memory {
     }
 
     /// True if any of these rules of the team is known in `scope`, whatever its status.
-    pub fn knows_team(&self, scope: &NoteScope, rules: &[Rule]) -> Result<bool> {
-        let found = self.read(|connection| team::knows_any(connection, scope, rules))?;
+    pub fn knows_team_rules(&self, scope: &NoteScope, rules: &[TeamRule]) -> Result<bool> {
+        let found = self.read(|connection| team::has_any_rule(connection, scope, rules))?;
         Ok(found.unwrap_or(false))
     }
 
     /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
-    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<Duplicates>> {
+    pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
         let now = self.clock.now();
         self.pool.write_existing(|connection| {
             in_transaction(connection, "merging memories", |connection| {
@@ -215,15 +221,16 @@ impl Memory {
 
     /// Returns one note.
     pub fn note(&self, id: &NoteId) -> Result<Option<Note>> {
-        let found = self.read(|connection| rows::by_id(connection, id))?.flatten();
+        let found = self.read(|connection| note_rows::by_id(connection, id))?.flatten();
         Ok(found.map(|kept| kept.note))
     }
 
     /// Notes that pass the filter, the latest first.
-    pub fn notes(&self, wanted: &Wanted) -> Result<Vec<Note>> {
+    pub fn notes(&self, wanted: &NoteFilter) -> Result<Vec<Note>> {
         let (condition, values) = wanted.condition();
-        let all =
-            self.read(|connection| rows::many(connection, &condition, params_from_iter(&values)))?;
+        let all = self.read(|connection| {
+            note_rows::find_many(connection, &condition, params_from_iter(&values))
+        })?;
         let mut all = all.unwrap_or_default();
         // SQLite would sort many in a file, with all their text.
         all.sort_unstable_by_key(|kept| Reverse((kept.note.updated, kept.row)));
@@ -234,23 +241,24 @@ impl Memory {
     /// One that is removed meanwhile is skipped.
     pub fn each_note<E: From<Error>>(
         &self,
-        wanted: &Wanted,
+        wanted: &NoteFilter,
         most: usize,
         mut show: impl FnMut(&Note) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let (condition, values) = wanted.condition();
-        let rows = self.read(|connection| rows::latest(connection, &condition, &values, most))?;
+        let rows =
+            self.read(|connection| note_rows::latest(connection, &condition, &values, most))?;
         for some in rows.unwrap_or_default().chunks(AT_ONCE) {
             let found = self.read(|connection| {
                 let mut notes = Vec::with_capacity(some.len());
                 for row in some {
                     // A row that can't be parsed is left out; damage to the file is an error.
-                    notes.extend(rows::many(connection, "row = ?1", [row])?);
+                    notes.extend(note_rows::find_many(connection, "row = ?1", [row])?);
                 }
                 Ok(notes)
             })?;
             for kept in found.unwrap_or_default() {
-                if wanted.means(&kept.note) {
+                if wanted.matches(&kept.note) {
                     show(&kept.note)?;
                 }
             }
@@ -259,18 +267,18 @@ impl Memory {
     }
 
     /// Number of notes that pass the filter.
-    pub fn count_notes(&self, wanted: &Wanted) -> Result<u64> {
+    pub fn count_notes(&self, wanted: &NoteFilter) -> Result<u64> {
         let (condition, values) = wanted.condition();
-        let found = self.read(|connection| rows::count(connection, &condition, &values))?;
+        let found = self.read(|connection| note_rows::count(connection, &condition, &values))?;
         Ok(found.unwrap_or_default())
     }
 
     /// Notes that match a query, the best first, each with its score.
-    pub fn search(&self, query: &Query<'_>) -> Result<Vec<(Note, f32)>> {
+    pub fn search(&self, query: &SearchQuery<'_>) -> Result<Vec<(Note, f32)>> {
         let found = self.read(|connection| {
-            let hits = search::find(connection, query)?;
-            let note = |hit: &search::Hit| {
-                let kept = rows::one(connection, "row = ?1", [hit.row])?;
+            let hits = search::find_notes(connection, query)?;
+            let note = |hit: &search::SearchHit| {
+                let kept = note_rows::find_one(connection, "row = ?1", [hit.row])?;
                 Ok(kept.map(|kept| (kept.note, hit.score)))
             };
             hits.iter().map(note).filter_map(Result::transpose).collect::<Result<Vec<_>>>()
@@ -282,8 +290,8 @@ impl Memory {
     pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change_durably("bringing a memory back", |connection| {
-            givings::none_from_the_future(connection, now)?;
-            keep::set_status(connection, id, Status::Active, what, now)
+            deliveries::clamp_future_deliveries(connection, now)?;
+            recording::set_status(connection, id, NoteStatus::Active, what, now)
         })
     }
 
@@ -291,7 +299,8 @@ impl Memory {
     pub fn retire(&self, id: &NoteId) -> Result<Note> {
         let now = self.now();
         self.change_durably("retiring a memory", |connection| {
-            keep::set_status(connection, id, Status::Retired, "retired", now).map(|(note, _)| note)
+            recording::set_status(connection, id, NoteStatus::Retired, "retired", now)
+                .map(|(note, _)| note)
         })
     }
 
@@ -299,30 +308,31 @@ impl Memory {
     pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
         self.change_durably("changing a memory", |connection| {
-            givings::none_from_the_future(connection, now)?;
-            let kept = keep::demand(connection, id)?;
+            deliveries::clamp_future_deliveries(connection, now)?;
+            let kept = recording::require_note(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
             // A changed rule of the team, or a changed lesson, is the user's own.
-            let source = if source.trust() < Trust::Stated { Source::Manual } else { source };
-            let mut statement = checked(&Statement::new(kind, text, source, scope))?;
+            let source =
+                if source.trust() < NoteTrust::Stated { NoteSource::Manual } else { source };
+            let mut statement = check_statement(&NoteStatement::new(kind, text, source, scope))?;
             // A given topic stays; a derived one is derived anew.
-            if !keep::by_its_words(&kept.note) {
+            if !recording::has_derived_topic(&kept.note) {
                 statement.topic.clone_from(&kept.note.topic);
             }
-            reword(connection, &kept, &statement, now)?;
-            let kept = keep::demand(connection, id)?;
-            let instead_of = keep::take_the_topic(connection, &kept, now)?;
-            Ok((keep::demand(connection, id)?.note, instead_of))
+            change_text(connection, &kept, &statement, now)?;
+            let kept = recording::require_note(connection, id)?;
+            let instead_of = recording::take_topic(connection, &kept, now)?;
+            Ok((recording::require_note(connection, id)?.note, instead_of))
         })
     }
 
     /// Removes notes for good, here and in the copies that we made; reports what was reached and
     /// what was not.
-    pub fn forget(&self, ids: &[NoteId]) -> Result<Forgotten> {
+    pub fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
         let notes = self
             .change_durably("forgetting memories", |connection| forget::forget(connection, ids))?;
-        self.pool.write_existing(|connection| forget::empty_log(connection))?;
-        Ok(forget::in_copies(self.path(), notes, ids))
+        self.pool.write_existing(|connection| forget::truncate_log(connection))?;
+        Ok(forget::forget_in_copies(self.path(), notes, ids))
     }
 
     /// Checks the whole file. A damaged one is mended, or set aside and recovered; true if it was
@@ -344,14 +354,14 @@ impl Memory {
     /// server, outside the hot paths.
     pub fn run_maintenance(&self) -> Result<()> {
         self.sync()?;
-        self.settle_daily()?;
+        self.maintain_daily()?;
         self.snapshot_daily().map(drop)
     }
 
     pub(super) fn has_notes(&self) -> Result<bool> {
         let found = self.read(|connection| {
             let sql = "SELECT EXISTS (SELECT 1 FROM notes)";
-            connection.query_row(sql, [], |row| row.get(0)).map_err(keep::keeping)
+            connection.query_row(sql, [], |row| row.get(0)).map_err(recording::note_write_error)
         })?;
         Ok(found.unwrap_or(false))
     }
@@ -386,7 +396,7 @@ impl Memory {
                 Ok((act(connection)?, change))
             })
         })?;
-        change.note();
+        change.write_mark();
         Ok(done)
     }
 
@@ -399,17 +409,17 @@ impl Memory {
     }
 }
 
-pub(super) fn reword(
+pub(super) fn change_text(
     connection: &Connection,
-    kept: &Kept,
-    statement: &Statement,
+    kept: &StoredNote,
+    statement: &NoteStatement,
     now: Timestamp,
 ) -> Result<()> {
     let (text, topic) = (&statement.text, statement.topic.as_deref());
-    let said = said(text);
+    let said = normalize_for_comparison(text);
     let scope = kept.note.scope.to_string();
     let paths = kept.note.paths.clone().unwrap_or_default();
-    let same = rows::one(
+    let same = note_rows::find_one(
         connection,
         "scope = ?1 AND paths = ?2 AND said = ?3 AND row <> ?4",
         params![scope, paths, said, kept.row],
@@ -431,37 +441,37 @@ pub(super) fn reword(
                 statement.source.as_str()
             ],
         )
-        .map_err(keep::keeping)?;
+        .map_err(recording::note_write_error)?;
     // Contexts have only the old text.
-    givings::forget(connection, &kept.note.id)?;
-    search::put(connection, kept.row, text, topic)?;
-    keep::testify(connection, kept, "edited", None, now)
+    deliveries::forget(connection, &kept.note.id)?;
+    search::index_note(connection, kept.row, text, topic)?;
+    recording::record_evidence(connection, kept, "edited", None, now)
 }
 
 /// Returns a statement on one line and without private text; fails if it must not be kept.
-pub(super) fn checked(statement: &Statement) -> Result<Statement> {
+pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
     let text = without_private(&statement.text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if said(&text).is_empty() {
-        return refused(Refusal::Empty.to_string());
+    if normalize_for_comparison(&text).is_empty() {
+        return refused(RefusalReason::Empty.to_string());
     }
-    if let Some(refusal) = refusal(&text) {
+    if let Some(refusal) = statement_refusal(&text) {
         return refused(refusal.to_string());
     }
     let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
-    let topic = statement.topic.clone().or_else(|| topic(&text));
-    if let Some(Err(why)) = statement.paths.as_deref().map(paths::check) {
+    let topic = statement.topic.clone().or_else(|| derive_topic(&text));
+    if let Some(Err(why)) = statement.paths.as_deref().map(paths::check_path_glob) {
         return Err(Error::usage(why));
     }
     if let Some(given) = &statement.topic {
         check_topic(given, &text)?;
     }
     let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
-    if let Some(rule) = more.into_iter().find_map(|text| secrets::detect(text.as_bytes())) {
-        return refused(Refusal::Secret(rule).to_string());
+    if let Some(rule) = more.into_iter().find_map(|text| secrets::detect_secret(text.as_bytes())) {
+        return refused(RefusalReason::Secret(rule).to_string());
     }
-    Ok(Statement { text, quote, topic, ..statement.clone() })
+    Ok(NoteStatement { text, quote, topic, ..statement.clone() })
 }
 
 /// Checks a given topic: a few words, and no statement of its own.
@@ -469,7 +479,7 @@ fn check_topic(given: &str, text: &str) -> Result<()> {
     if given.trim().is_empty() {
         return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
     }
-    if topic(text).as_deref() == Some(given) {
+    if derive_topic(text).as_deref() == Some(given) {
         return Ok(());
     }
     let chars = given.chars().count();
@@ -478,7 +488,7 @@ fn check_topic(given: &str, text: &str) -> Result<()> {
             "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
         )));
     }
-    match refusal(given) {
+    match statement_refusal(given) {
         Some(refusal) => Err(Error::new(ErrorKind::Invalid, format!("the topic: {refusal}"))),
         None => Ok(()),
     }
@@ -486,14 +496,14 @@ fn check_topic(given: &str, text: &str) -> Result<()> {
 
 /// Reports faults that the database recovered from to a fault log.
 #[derive(Debug)]
-struct Told {
+struct MemoryFaultReporter {
     faults: Arc<dyn FaultLog>,
     path: PathBuf,
 }
 
-impl Teller for Told {
-    fn tell(&self, error: &Error) {
+impl RecoveryReporter for MemoryFaultReporter {
+    fn report_recovered_error(&self, error: &Error) {
         let url = format!("memory:{}", self.path.display());
-        self.faults.fault(&Info { url, durable: true, keeps_stale: true }, error);
+        self.faults.fault(&StoreInfo { url, durable: true, keeps_stale: true }, error);
     }
 }

@@ -7,13 +7,13 @@ use std::thread;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::arrivals::{self, Arrival};
+use super::arrivals::{self, ImportBatch};
 use super::inject::estimate;
-use super::private::without_private;
-use super::refuse::{Refusal, refusal};
-use super::rows;
-use super::statement::said;
-use super::{Note, NoteId, NoteKind, NoteScope, Source, Status, Trust, paths, search};
+use super::note_rows;
+use super::private_text::without_private;
+use super::refuse::{RefusalReason, statement_refusal};
+use super::statement::normalize_for_comparison;
+use super::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, paths, search};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -30,7 +30,7 @@ const MOST_EVIDENCE: u64 = 1_000_000;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Opening {
+struct ExportHeader {
     recoup: String,
     version: u32,
 }
@@ -38,19 +38,19 @@ struct Opening {
 /// A note as a line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ExportedNote {
     id: String,
     kind: NoteKind,
     text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quote: Option<String>,
-    source: Source,
+    source: NoteSource,
     scope: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paths: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topic: Option<String>,
-    status: Status,
+    status: NoteStatus,
     evidence: u64,
     tokens: u32,
     created: Timestamp,
@@ -61,7 +61,7 @@ struct Line {
 
 /// Outcome of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct NoteImportReport {
     /// Notes that are new here.
     pub added: usize,
     /// Notes that were known; they stay as they are.
@@ -69,11 +69,11 @@ pub struct Imported {
 }
 
 /// Notes as lines of JSON.
-pub fn export(notes: &[Note]) -> String {
-    let opening = Opening { recoup: "memory".to_owned(), version: VERSION };
+pub fn export_notes(notes: &[Note]) -> String {
+    let opening = ExportHeader { recoup: "memory".to_owned(), version: VERSION };
     let mut notes: Vec<&Note> = notes.iter().collect();
     notes.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-    let lines = notes.into_iter().map(|note| to_json(&Line::of(note)));
+    let lines = notes.into_iter().map(|note| to_json(&ExportedNote::of(note)));
     std::iter::once(to_json(&opening)).chain(lines).collect()
 }
 
@@ -84,21 +84,21 @@ fn to_json(line: &impl Serialize) -> String {
 }
 
 /// Parses an export; an error names the line.
-pub fn parse(text: &str) -> Result<Vec<Note>> {
+pub fn parse_export(text: &str) -> Result<Vec<Note>> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let invalid =
         |at: usize, why: String| Error::new(ErrorKind::Invalid, format!("line {}: {why}", at + 1));
-    let opening = lines.next().map(|(_, line)| serde_json::from_str::<Opening>(line));
+    let opening = lines.next().map(|(_, line)| serde_json::from_str::<ExportHeader>(line));
     match opening {
-        Some(Ok(Opening { recoup, version })) if recoup == "memory" && version <= VERSION => {}
-        Some(Ok(Opening { recoup, version })) if recoup == "memory" => {
+        Some(Ok(ExportHeader { recoup, version })) if recoup == "memory" && version <= VERSION => {}
+        Some(Ok(ExportHeader { recoup, version })) if recoup == "memory" => {
             let message = format!("it was exported by a newer version of recoup (form {version})");
             return Err(Error::new(ErrorKind::TooNew, message));
         }
         _ => return Err(invalid(0, "this is no export of `recoup memory export`".to_owned())),
     }
     let note = |(at, line): &(usize, &str)| {
-        let line: Line =
+        let line: ExportedNote =
             serde_json::from_str(line).map_err(|error| invalid(*at, error.to_string()))?;
         line.into_note().map_err(|error| invalid(*at, error.to_string()))
     };
@@ -120,35 +120,40 @@ pub fn parse(text: &str) -> Result<Vec<Note>> {
 }
 
 /// Imports the notes that are not known, within the caller's transaction.
-pub(super) fn import(connection: &Connection, notes: &[Note], now: Timestamp) -> Result<Imported> {
-    let mut imported = Imported::default();
+pub(super) fn import(
+    connection: &Connection,
+    notes: &[Note],
+    now: Timestamp,
+) -> Result<NoteImportReport> {
+    let mut imported = NoteImportReport::default();
     let mut rows: Option<(i64, i64)> = None;
     for note in notes {
         let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
-        let known = rows::one(
+        let known = note_rows::find_one(
             connection,
             "id = ?1 OR (scope = ?2 AND paths = ?3 AND said = ?4) LIMIT 1",
-            params![note.id.as_str(), scope, paths, said(&note.text)],
+            params![note.id.as_str(), scope, paths, normalize_for_comparison(&note.text)],
         )?;
         if known.is_some() {
             imported.known += 1;
             continue;
         }
-        insert(connection, note).map_err(|error| fault::explain(error, "importing memories"))?;
+        insert(connection, note)
+            .map_err(|error| fault::from_sqlite(error, "importing memories"))?;
         let row = connection.last_insert_rowid();
-        search::put(connection, row, &note.text, note.topic.as_deref())?;
-        give_way(connection, note)?;
+        search::index_note(connection, row, &note.text, note.topic.as_deref())?;
+        yield_to_local_note(connection, note)?;
         imported.added += 1;
         rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
     }
     if let Some((first, last)) = rows {
-        arrivals::note(connection, Arrival { at: now, first, last })?;
+        arrivals::record_import(connection, ImportBatch { at: now, first, last })?;
     }
     Ok(imported)
 }
 
 /// Supersedes an imported note if an active one here has its topic.
-fn give_way(connection: &Connection, note: &Note) -> Result<()> {
+fn yield_to_local_note(connection: &Connection, note: &Note) -> Result<()> {
     const SQL: &str = "UPDATE notes SET status = 'superseded', superseded_by =
             (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
              AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
@@ -160,7 +165,7 @@ fn give_way(connection: &Connection, note: &Note) -> Result<()> {
         .prepare_cached(SQL)
         .and_then(|mut update| update.execute(params![note.id.as_str(), scope, paths, note.topic]))
         .map(drop)
-        .map_err(|error| fault::explain(error, "importing memories"))
+        .map_err(|error| fault::from_sqlite(error, "importing memories"))
 }
 
 fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
@@ -180,7 +185,7 @@ fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
             note.paths.clone().unwrap_or_default(),
             note.topic,
             note.status.as_str(),
-            said(&note.text),
+            normalize_for_comparison(&note.text),
             note.evidence.cast_signed(),
             note.tokens,
             note.created.as_millis(),
@@ -190,7 +195,7 @@ fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
         .map(drop)
 }
 
-impl Line {
+impl ExportedNote {
     fn of(note: &Note) -> Self {
         let note = note.clone();
         Self {
@@ -214,13 +219,13 @@ impl Line {
     /// Finds a secret beside the text, which is checked separately.
     fn secret(&self) -> Option<&'static str> {
         let words = [self.quote.as_ref(), self.topic.as_ref()];
-        words.into_iter().flatten().find_map(|text| secrets::detect(text.as_bytes()))
+        words.into_iter().flatten().find_map(|text| secrets::detect_secret(text.as_bytes()))
     }
 
     fn into_note(self) -> Result<Note> {
-        let refused = refusal(&self.text);
+        let refused = statement_refusal(&self.text);
         let in_text = match refused {
-            Some(Refusal::Secret(rule)) => Some(rule),
+            Some(RefusalReason::Secret(rule)) => Some(rule),
             _ => None,
         };
         if let Some(rule) = in_text.or_else(|| self.secret()) {
@@ -230,14 +235,19 @@ impl Line {
         if let Some(refused) = refused {
             return Err(Error::new(ErrorKind::Invalid, refused.to_string()));
         }
-        if let Some(wrong) = self.paths.as_deref().and_then(|glob| paths::check(glob).err()) {
+        if let Some(wrong) =
+            self.paths.as_deref().and_then(|glob| paths::check_path_glob(glob).err())
+        {
             return Err(Error::new(ErrorKind::Invalid, wrong));
         }
         let text = without_private(&self.text).split_whitespace().collect::<Vec<_>>().join(" ");
         // Output of a tool is never a rule, whatever the export says.
-        let counts = self.source.trust() > Trust::Untrusted;
-        let status =
-            if counts || self.status != Status::Active { self.status } else { Status::Candidate };
+        let counts = self.source.trust() > NoteTrust::Untrusted;
+        let status = if counts || self.status != NoteStatus::Active {
+            self.status
+        } else {
+            NoteStatus::Candidate
+        };
         Ok(Note {
             id: NoteId::parse(&self.id)?,
             kind: self.kind,

@@ -35,7 +35,7 @@ struct WrapperTag<'a> {
 
 /// The tags of one name in a text.
 #[derive(Debug, Default)]
-struct NameCount {
+struct TagCount {
     opened: usize,
     closed: usize,
     /// The end of the last closing tag.
@@ -160,8 +160,8 @@ fn trusted(part: &str, drops_line: bool) -> &str {
     if drops_line { part.find('\n').map_or("", |line| &part[line..]) } else { part }
 }
 
-fn count_tags(text: &str) -> HashMap<&str, NameCount> {
-    let mut counts: HashMap<&str, NameCount> = HashMap::new();
+fn count_tags(text: &str) -> HashMap<&str, TagCount> {
+    let mut counts: HashMap<&str, TagCount> = HashMap::new();
     for at in memchr::memchr_iter(b'<', text.as_bytes()) {
         let Some(tag) = WrapperTag::at(text, at) else { continue };
         let count = counts.entry(tag.name).or_default();

@@ -5,55 +5,55 @@
 use std::ops::Range;
 
 use super::expression;
-use super::form::{looks_generated, looks_random};
-use super::name::{self, Name};
-use super::value::{Context, Link, Value};
+use super::name::{self, CredentialName};
+use super::value::{CredentialContext, ValueLink, ValueSpan};
+use super::word_form::{looks_generated, looks_random};
 
 /// Greatest distance of a value from its name: two lines of deep YAML.
 const GAP: usize = 48;
 
 /// Matches at the literals that names of credentials contain.
-pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_assigned(text: &[u8], at: usize) -> Option<Range<usize>> {
     // Checked first, because most names have no value.
-    let mut range = name::extent(text, at);
-    let (link, at) = match method(text, &range) {
+    let mut range = name::name_range(text, at);
+    let (link, at) = match method_call(text, &range) {
         Some((name, value)) => {
             range = name;
-            (Link::Call, value)
+            (ValueLink::Call, value)
         }
-        None => link(text, &range)?,
+        None => find_link(text, &range)?,
     };
-    let name = Name::read(text, range)?;
-    let value = Value::read(text, at)?;
-    let context = Context { text, name: &name, link };
+    let name = CredentialName::read(text, range)?;
+    let value = ValueSpan::read(text, at)?;
+    let context = CredentialContext { text, name: &name, link };
     if context.is_credential(&value) {
         return Some(value.range);
     }
-    if let Some(value) = wrapped(text, &value) {
-        let context = Context { text, name: &name, link: Link::Call };
+    if let Some(value) = unwrap_call(text, &value) {
+        let context = CredentialContext { text, name: &name, link: ValueLink::Call };
         return context.is_credential(&value).then_some(value.range);
     }
     // `password: str = "…"`: what stood behind the colon was a type.
-    let at = behind_type(text, &value, link)?;
-    let value = Value::read(text, at)?;
-    let context = Context { text, name: &name, link: Link::Typed };
+    let at = value_behind_type(text, &value, link)?;
+    let value = ValueSpan::read(text, at)?;
+    let context = CredentialContext { text, name: &name, link: ValueLink::Typed };
     context.is_credential(&value).then_some(value.range)
 }
 
 /// `password.equals("…")`: a call on the named thing, and the start of its argument.
-fn method(text: &[u8], name: &Range<usize>) -> Option<(Range<usize>, usize)> {
+fn method_call(text: &[u8], name: &Range<usize>) -> Option<(Range<usize>, usize)> {
     if text.get(name.end) != Some(&b'(') || !matches!(text.get(name.end + 1), Some(b'"' | b'\'')) {
         return None;
     }
     // `setPassword("…")`, or a call on the name.
-    let own = Name::read(text, name.clone()).is_some();
+    let own = CredentialName::read(text, name.clone()).is_some();
     let dot = text[name.clone()].iter().rposition(|&byte| byte == b'.');
     let end = if own { name.len() } else { dot? };
     Some((name.start..name.start + end, name.end + 1))
 }
 
 /// `[]byte("…")`, `Key.fromUtf8('…')`: a literal that is only wrapped.
-fn wrapped(text: &[u8], value: &Value) -> Option<Value> {
+fn unwrap_call(text: &[u8], value: &ValueSpan) -> Option<ValueSpan> {
     let start = value.range.start;
     let head = text.get(start..text.len().min(start + GAP))?;
     let open =
@@ -62,47 +62,47 @@ fn wrapped(text: &[u8], value: &Value) -> Option<Value> {
         .iter()
         .all(|&byte| byte.is_ascii_alphanumeric() || b"_.:[]<> ".contains(&byte));
     let quoted = matches!(head.get(open + 1), Some(b'"' | b'\''));
-    (value.quote.is_none() && call && quoted).then(|| Value::read(text, start + open + 1))?
+    (value.quote.is_none() && call && quoted).then(|| ValueSpan::read(text, start + open + 1))?
 }
 
 /// Connection between a name and its value, and the start of the value.
-fn link(text: &[u8], name: &Range<usize>) -> Option<(Link, usize)> {
+fn find_link(text: &[u8], name: &Range<usize>) -> Option<(ValueLink, usize)> {
     let (behind, closed) = skip_quote(text, name.end);
     // `config["password"] = …`
     let behind = behind + usize::from(closed && text.get(behind) == Some(&b']'));
     let at = skip_blanks(text, behind);
-    if closed && let Some(linked) = spread(text, behind) {
+    if closed && let Some(linked) = link_across_lines(text, behind) {
         return Some(linked);
     }
     if closed && is_attribute(text, name) {
-        return pair(text, closed, at);
+        return pair_link(text, closed, at);
     }
     // `arn:aws:…:secret:prod/db`: a part of a name.
     if text[..name.start].ends_with(b":") && text.get(name.end) == Some(&b':') {
         return None;
     }
     match text[at..] {
-        [b'=', b'=', b'=', b' ', b'"' | b'\'', ..] => Some((Link::Call, at + 4)),
-        [b'=', b'=', b' ', b'"' | b'\'', ..] => Some((Link::Call, at + 3)),
+        [b'=', b'=', b'=', b' ', b'"' | b'\'', ..] => Some((ValueLink::Call, at + 4)),
+        [b'=', b'=', b' ', b'"' | b'\'', ..] => Some((ValueLink::Call, at + 3)),
         // Comparisons, and paths of types.
         [b'=', b'=' | b'~', ..] | [b':', b':', ..] => None,
-        [b'=', b'>', ..] => Some((Link::Colon, skip_blanks(text, at + 2))),
-        [b':' | b'?', b'=', ..] => Some((Link::Equals, skip_blanks(text, at + 2))),
-        [b'=', ..] => Some((Link::Equals, skip_blanks(text, at + 1))),
-        [b':', ..] => Some((Link::Colon, skip_block(text, skip_blanks(text, at + 1)))),
-        [b'>', ..] if is_tag(text, name) => Some((Link::Tag, at + 1)),
-        _ => flag(text, name, at)
-            .or_else(|| pair(text, closed, at))
-            .or_else(|| argument(text, name, closed, at)),
+        [b'=', b'>', ..] => Some((ValueLink::Colon, skip_blanks(text, at + 2))),
+        [b':' | b'?', b'=', ..] => Some((ValueLink::Equals, skip_blanks(text, at + 2))),
+        [b'=', ..] => Some((ValueLink::Equals, skip_blanks(text, at + 1))),
+        [b':', ..] => Some((ValueLink::Colon, skip_block(text, skip_blanks(text, at + 1)))),
+        [b'>', ..] if is_tag(text, name) => Some((ValueLink::Tag, at + 1)),
+        _ => flag_link(text, name, at)
+            .or_else(|| pair_link(text, closed, at))
+            .or_else(|| argument_link(text, name, closed, at)),
     }
 }
 
 /// A quoted name, a colon and a quoted value, on lines of their own.
-fn spread(text: &[u8], behind: usize) -> Option<(Link, usize)> {
+fn link_across_lines(text: &[u8], behind: usize) -> Option<(ValueLink, usize)> {
     let colon = skip_gap(text, behind);
     let rest = text.get(colon..)?.strip_prefix(b":")?;
     let value = skip_gap(text, text.len() - rest.len());
-    matches!(text.get(value), Some(b'"' | b'\'')).then_some((Link::Colon, value))
+    matches!(text.get(value), Some(b'"' | b'\'')).then_some((ValueLink::Colon, value))
 }
 
 /// `label="Password"`: the name is a value itself.
@@ -115,14 +115,19 @@ fn is_tag(text: &[u8], name: &Range<usize>) -> bool {
 }
 
 /// `--password VALUE`. The dashes are part of the name.
-fn flag(text: &[u8], name: &Range<usize>, at: usize) -> Option<(Link, usize)> {
+fn flag_link(text: &[u8], name: &Range<usize>, at: usize) -> Option<(ValueLink, usize)> {
     let word = &text[name.clone()];
     let dashed = word.starts_with(b"--") || word.starts_with(b"-") && word.len() > 4;
-    (dashed && at > name.end).then_some((Link::Flag, at))
+    (dashed && at > name.end).then_some((ValueLink::Flag, at))
 }
 
 /// `define('DB_PASSWORD', '…')`, `fill('#password', '…')`, `get('#password').type('…')`.
-fn argument(text: &[u8], name: &Range<usize>, closed: bool, at: usize) -> Option<(Link, usize)> {
+fn argument_link(
+    text: &[u8],
+    name: &Range<usize>,
+    closed: bool,
+    at: usize,
+) -> Option<(ValueLink, usize)> {
     if !closed {
         return None;
     }
@@ -132,7 +137,7 @@ fn argument(text: &[u8], name: &Range<usize>, closed: bool, at: usize) -> Option
             let value = quoted(skip_blanks(text, at + 1))?;
             let before = &text[name.start.saturating_sub(12)..name.start];
             let defines = before.windows(6).any(|window| window == b"define");
-            Some((if defines { Link::Colon } else { Link::Call }, value))
+            Some((if defines { ValueLink::Colon } else { ValueLink::Call }, value))
         }
         b')' => {
             let brackets = text[at..].iter().take(4).take_while(|&&byte| byte == b')').count();
@@ -146,14 +151,14 @@ fn argument(text: &[u8], name: &Range<usize>, closed: bool, at: usize) -> Option
             (text.get(open) == Some(&b'('))
                 .then(|| quoted(open + 1))
                 .flatten()
-                .map(|value| (Link::Call, value))
+                .map(|value| (ValueLink::Call, value))
         }
         _ => None,
     }
 }
 
 /// The name as a value: `name: DB_PASSWORD` and `value: …` on the next line.
-fn pair(text: &[u8], closed: bool, at: usize) -> Option<(Link, usize)> {
+fn pair_link(text: &[u8], closed: bool, at: usize) -> Option<(ValueLink, usize)> {
     let at = match text.get(at)? {
         b',' if closed => at + 1,
         b'v' | b'V' if closed => at,
@@ -164,11 +169,11 @@ fn pair(text: &[u8], closed: bool, at: usize) -> Option<(Link, usize)> {
     let rest = text.get(at..)?.strip_prefix(b"value").or(text.get(at..)?.strip_prefix(b"Value"))?;
     let (at, _) = skip_quote(text, text.len() - rest.len());
     let at = skip_blanks(text, at);
-    matches!(text.get(at), Some(b':' | b'=')).then(|| (Link::Pair, skip_blanks(text, at + 1)))
+    matches!(text.get(at), Some(b':' | b'=')).then(|| (ValueLink::Pair, skip_blanks(text, at + 1)))
 }
 
-fn behind_type(text: &[u8], value: &Value, link: Link) -> Option<usize> {
-    if link != Link::Colon || value.quote.is_some() {
+fn value_behind_type(text: &[u8], value: &ValueSpan, link: ValueLink) -> Option<usize> {
+    if link != ValueLink::Colon || value.quote.is_some() {
         return None;
     }
     let rest = &text[value.range.start..text.len().min(value.range.start + GAP)];
@@ -217,9 +222,9 @@ fn skip_gap(text: &[u8], at: usize) -> usize {
 
 /// Matches at the names of services: `ALGOLIA_ADMIN=…`, and a key of theirs on the same line.
 pub(super) fn find_vendor(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let name = name::extent(text, at);
-    if let Some((_, start)) = link(text, &name) {
-        let value = Value::read(text, start)?;
+    let name = name::name_range(text, at);
+    if let Some((_, start)) = find_link(text, &name) {
+        let value = ValueSpan::read(text, start)?;
         let literal = &text[value.range.clone()];
         let generated =
             looks_generated(literal) && literal.len() >= 20 && !expression::is_place(literal);

@@ -12,7 +12,7 @@ pub(super) const fn is_base64url(byte: u8) -> bool {
 }
 
 /// True if a word may begin at `at`.
-pub(super) fn begins(text: &[u8], at: usize) -> bool {
+pub(super) fn is_word_start(text: &[u8], at: usize) -> bool {
     match text[..at] {
         [] | [.., b'\\', b'n' | b'r' | b't'] => true,
         [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
@@ -21,7 +21,7 @@ pub(super) fn begins(text: &[u8], at: usize) -> bool {
 }
 
 /// True if a word may end at `at`.
-pub(super) fn ends(text: &[u8], at: usize) -> bool {
+pub(super) fn is_word_end(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|&byte| !is_word(byte))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn closes_string(text: &[u8], at: usize) -> bool {
 }
 
 /// Counts the bytes from `at` on that are `wanted`, up to `most`.
-pub(super) fn run(text: &[u8], at: usize, most: usize, wanted: fn(u8) -> bool) -> usize {
+pub(super) fn count_run(text: &[u8], at: usize, most: usize, wanted: fn(u8) -> bool) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     rest.iter().take(most).take_while(|&&byte| wanted(byte)).count()
 }

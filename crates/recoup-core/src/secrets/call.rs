@@ -5,9 +5,9 @@
 use std::ops::Range;
 
 use super::boundary;
-use super::form::{self, PasswordLikeness};
 use super::placeholder;
 use super::slot;
+use super::word_form::{self, PasswordLikeness};
 
 /// Most bytes of the arguments that are examined.
 const LONGEST: usize = 400;
@@ -52,12 +52,13 @@ fn is_password(value: &[u8]) -> bool {
         && value
             .split(|&byte| byte == b' ')
             .all(|group| group.len() == 4 && group.iter().all(u8::is_ascii_lowercase));
-    let made = form::chosen(value) == PasswordLikeness::Clearly || form::looks_random(value);
+    let made = word_form::rate_password(value) == PasswordLikeness::Clearly
+        || word_form::looks_random(value);
     (grouped || made) && slot::is_credential(value) && !placeholder::is_prose(value)
 }
 
 /// Matches at the literals `@tcp(` and `@unix(`.
-pub(super) fn find_source(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_data_source(text: &[u8], at: usize) -> Option<Range<usize>> {
     let before =
         text[..at].iter().rev().take(128).take_while(|byte| !b" \t\n\"'`=".contains(byte)).count();
     let pair = &text[at - before..at];
@@ -69,10 +70,10 @@ pub(super) fn find_source(text: &[u8], at: usize) -> Option<Range<usize>> {
 /// Matches at prefixes of tokens that only their prefix and length identify: letters, digits and
 /// the signs of base64url.
 pub(super) fn find_prefixed(text: &[u8], at: usize) -> Option<Range<usize>> {
-    if !boundary::begins(text, at) {
+    if !boundary::is_word_start(text, at) {
         return None;
     }
-    let len = boundary::run(text, at, 400, |byte| {
+    let len = boundary::count_run(text, at, 400, |byte| {
         boundary::is_base64url(byte) || b".$+/".contains(&byte)
     });
     let token = text[at..at + len].trim_ascii_end();
@@ -80,5 +81,5 @@ pub(super) fn find_prefixed(text: &[u8], at: usize) -> Option<Range<usize>> {
     let digits = parts().flatten().filter(|byte| byte.is_ascii_digit()).count();
     let longest = parts().map(<[u8]>::len).max().unwrap_or(0);
     let real = token.len() >= 24 && digits >= 3 && longest >= 16;
-    (real && !placeholder::is_dull(token)).then_some(at..at + len)
+    (real && !placeholder::lacks_variety(token)).then_some(at..at + len)
 }

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, Range};
 
-use super::name::{Name, Strength};
+use super::name::{CredentialName, NameStrength};
 use super::placeholder::HIDDEN;
 use super::prefilter;
 use super::redact::redact_as;
-use super::rule::Shape;
-use super::rules::by_number;
+use super::rule::SecretShape;
+use super::rules::rule_by_number;
 use super::scan::scan_all;
 use super::shell_word::{ShellWord, script_words};
 use super::slot::{CredentialSlot, SlotForm, SlotPlace, arguments_start};
-use super::values::Values;
+use super::values::SecretValues;
 
 /// Deepest nesting of commands in quotes.
 const DEEPEST: usize = 3;
@@ -39,7 +39,7 @@ impl RedactedCommand {
         let mut hidden: Vec<String> = found.map(str::to_owned).collect();
         let known = redact_as(line, HIDDEN.as_bytes());
         let mut places = Vec::new();
-        hide_in(known.as_bytes(), 0..known.len(), DEEPEST, &mut places);
+        collect_hidden_ranges(known.as_bytes(), 0..known.len(), DEEPEST, &mut places);
         places.sort_by_key(|range| (range.start, usize::MAX - range.end));
         let mut shown = String::with_capacity(known.len());
         let mut from = 0;
@@ -58,20 +58,20 @@ impl RedactedCommand {
     }
 
     /// Hides the values that were taken out of the command in `text`: its output may repeat them.
-    pub fn hide_in<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn hide_values_in<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.hidden.iter().filter(|value| text.contains(value.as_str()));
         found.fold(Cow::Borrowed(text), |text, value| Cow::Owned(text.replace(value, HIDDEN)))
     }
 
     /// Hides these values, too.
     #[must_use]
-    pub fn without(&self, values: &Values) -> Self {
+    pub fn without_values(&self, values: &SecretValues) -> Self {
         Self { line: values.redact(&self.line).into_owned(), hidden: self.hidden.clone() }
     }
 
-    /// Shortens the line with `cut`.
+    /// Shortens the line with `shortened_by`.
     #[must_use]
-    pub fn cut<'a>(&'a self, cut: impl FnOnce(&'a str) -> Cow<'a, str>) -> Self {
+    pub fn shortened_by<'a>(&'a self, cut: impl FnOnce(&'a str) -> Cow<'a, str>) -> Self {
         Self { line: cut(&self.line).into_owned(), hidden: self.hidden.clone() }
     }
 
@@ -122,7 +122,12 @@ impl fmt::Display for RedactedCommand {
     }
 }
 
-fn hide_in(text: &[u8], range: Range<usize>, depth: usize, places: &mut Vec<Range<usize>>) {
+fn collect_hidden_ranges(
+    text: &[u8],
+    range: Range<usize>,
+    depth: usize,
+    places: &mut Vec<Range<usize>>,
+) {
     for words in script_words(&text[..range.end], range.start) {
         for (at, word) in words.iter().enumerate() {
             for (slots, end) in slots_of(text, word) {
@@ -136,7 +141,7 @@ fn hide_in(text: &[u8], range: Range<usize>, depth: usize, places: &mut Vec<Rang
             let inner = word.value(text);
             let nested = inner.len() + 2 <= word.raw.len() && text[inner.clone()].contains(&b' ');
             if nested && depth > 0 {
-                hide_in(text, inner, depth - 1, places);
+                collect_hidden_ranges(text, inner, depth - 1, places);
             }
         }
     }
@@ -149,7 +154,7 @@ fn slots_of(text: &[u8], word: &ShellWord) -> Vec<(&'static [CredentialSlot], us
     let name = raw.iter().rposition(|byte| b"/\\(\"'`".contains(byte)).map_or(0, |at| at + 1);
     let start = word.raw.start + name;
     let known = prefilter::rules_at(text, start).filter_map(|(number, len)| {
-        let Shape::Slots(slots) = by_number(number).shape else { return None };
+        let SecretShape::Slots(slots) = rule_by_number(number).shape else { return None };
         Some((slots, arguments_start(text, start, len)?))
     });
     known.collect()
@@ -195,8 +200,8 @@ fn named_value(
     let equals = raw.iter().position(|&byte| byte == b'=');
     let name = &raw[..equals.unwrap_or(raw.len())];
     let known = |name: &[u8]| {
-        let strength = Name::read(name, 0..name.len()).map(|name| name.strength);
-        strength.is_some_and(|strength| strength != Strength::Generated)
+        let strength = CredentialName::read(name, 0..name.len()).map(|name| name.strength);
+        strength.is_some_and(|strength| strength != NameStrength::Generated)
     };
     if !known(name) {
         return None;

@@ -4,15 +4,15 @@
 use std::ops::Range;
 
 use super::boundary;
-use super::form::looks_random;
 use super::placeholder;
+use super::word_form::looks_random;
 use super::words;
 
 /// Most bytes of a header that are examined.
 const LONGEST: usize = 1024;
 
 /// Matches at the literals `cookie` and ` -b `.
-pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_cookie(text: &[u8], at: usize) -> Option<Range<usize>> {
     let flag = text[at..].starts_with(b" -b ");
     let start = if flag {
         let line = text[at.saturating_sub(200)..at].rsplit(|&byte| byte == b'\n').next()?;
@@ -20,7 +20,7 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     } else {
         value_start(text, at + b"cookie".len())?
     };
-    let opening = boundary::run(text, start, 8, |byte| b" \t\"'\\[".contains(&byte));
+    let opening = boundary::count_run(text, start, 8, |byte| b" \t\"'\\[".contains(&byte));
     let start = start + opening;
     let rest = &text[start..text.len().min(start + LONGEST)];
     let end = rest.iter().position(|byte| b"\n\"'\\".contains(byte)).unwrap_or(rest.len());
@@ -43,8 +43,8 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// Start of the value: behind the colon, or behind the flag's blank.
 fn value_start(text: &[u8], end: usize) -> Option<usize> {
-    let quotes = boundary::run(text, end, 4, |byte| b"\"'\\".contains(&byte));
-    let at = end + quotes + boundary::run(text, end + quotes, 4, |byte| byte == b' ');
+    let quotes = boundary::count_run(text, end, 4, |byte| b"\"'\\".contains(&byte));
+    let at = end + quotes + boundary::count_run(text, end + quotes, 4, |byte| byte == b' ');
     match text.get(at)? {
         b':' | b'=' | b',' if quotes > 0 || text[at] == b':' => Some(at + 1),
         _ if text[..end].ends_with(b"--cookie") && at > end => Some(at),
@@ -54,10 +54,10 @@ fn value_start(text: &[u8], end: usize) -> Option<usize> {
 
 /// True for a value that a server made, and for any that stands for a session.
 fn is_login(name: &[u8], value: &[u8]) -> bool {
-    if value.len() < 8 || placeholder::is_placeholder(value) || placeholder::is_dull(value) {
+    if value.len() < 8 || placeholder::is_placeholder(value) || placeholder::lacks_variety(value) {
         return false;
     }
-    if words::has(&["expires", "path", "domain", "max-age", "samesite"], name) {
+    if words::contains_word(&["expires", "path", "domain", "max-age", "samesite"], name) {
         return false;
     }
     let plain: Vec<u8> = name

@@ -2,7 +2,7 @@
 //! than the secret itself.
 
 use super::boundary::is_word;
-use super::form::looks_random;
+use super::word_form::looks_random;
 use super::words;
 
 /// True for paths, addresses and places in a vault: the place of a secret, not the secret.
@@ -13,8 +13,8 @@ pub(super) fn is_place(literal: &[u8]) -> bool {
     let version = literal.contains(&b'.')
         && literal.iter().all(|byte| byte.is_ascii_digit() || b"^~>=<.* |v".contains(byte));
     version
-        || words::starts(words::PLACES, literal)
-        || words::ends(words::FILES, literal)
+        || words::starts_with_word(words::PLACES, literal)
+        || words::ends_with_word(words::FILES, literal)
         || path && !literal.split(|&byte| byte == b'/').any(looks_random)
 }
 

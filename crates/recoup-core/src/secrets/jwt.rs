@@ -9,31 +9,31 @@ use crate::base::base64;
 /// Longest part that is read: headers are short, and cutting a longer one does no harm.
 const LONGEST_PART: usize = 1 << 14;
 
-pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_jwt(text: &[u8], at: usize) -> Option<Range<usize>> {
     if !begins(text, at) {
         return None;
     }
-    let header = part(text, at, 12)?;
+    let header = read_part(text, at, 12)?;
     if !names_an_algorithm(&text[header.clone()]) {
         return None;
     }
-    let payload = part(text, dot(text, header.end)?, 4)?;
+    let payload = read_part(text, skip_dot(text, header.end)?, 4)?;
     // An unsigned token ends with its second dot.
-    let signature = dot(text, payload.end)?;
-    let len = boundary::run(text, signature, LONGEST_PART, boundary::is_base64url);
+    let signature = skip_dot(text, payload.end)?;
+    let len = boundary::count_run(text, signature, LONGEST_PART, boundary::is_base64url);
     Some(at..signature + len)
 }
 
 fn begins(text: &[u8], at: usize) -> bool {
-    boundary::begins(text, at) && !matches!(text[..at], [.., b'-' | b'+' | b'/'])
+    boundary::is_word_start(text, at) && !matches!(text[..at], [.., b'-' | b'+' | b'/'])
 }
 
-fn part(text: &[u8], at: usize, least: usize) -> Option<Range<usize>> {
-    let len = boundary::run(text, at, LONGEST_PART, boundary::is_base64url);
+fn read_part(text: &[u8], at: usize, least: usize) -> Option<Range<usize>> {
+    let len = boundary::count_run(text, at, LONGEST_PART, boundary::is_base64url);
     (len >= least).then_some(at..at + len)
 }
 
-fn dot(text: &[u8], at: usize) -> Option<usize> {
+fn skip_dot(text: &[u8], at: usize) -> Option<usize> {
     (text.get(at) == Some(&b'.')).then_some(at + 1)
 }
 

@@ -11,7 +11,7 @@ const LONGEST: usize = 64;
 
 /// Certainty that the value of a name is a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Strength {
+pub(super) enum NameStrength {
     /// A credential: any literal behind it is one.
     Sure,
     /// `token`: the value must look like a credential itself.
@@ -22,35 +22,36 @@ pub(super) enum Strength {
     Generated,
 }
 
-impl Strength {
+impl NameStrength {
     fn of(plain: &[u8]) -> Option<Self> {
-        let sure = words::ends(words::SURE, plain).then_some(Self::Sure);
-        let maybe = || words::ends(words::MAYBE, plain).then_some(Self::Maybe);
-        let chosen = || words::ends(words::CHOSEN, plain).then_some(Self::Chosen);
-        let generated = || words::ends(words::GENERATED, plain).then_some(Self::Generated);
+        let sure = words::ends_with_word(words::SURE, plain).then_some(Self::Sure);
+        let maybe = || words::ends_with_word(words::MAYBE, plain).then_some(Self::Maybe);
+        let chosen = || words::ends_with_word(words::CHOSEN, plain).then_some(Self::Chosen);
+        let generated =
+            || words::ends_with_word(words::GENERATED, plain).then_some(Self::Generated);
         let strength = sure.or_else(maybe).or_else(chosen).or_else(generated);
-        strength.filter(|_| !words::ends(words::NEVER, plain))
+        strength.filter(|_| !words::ends_with_word(words::NEVER, plain))
     }
 }
 
 /// A name that may belong to a credential.
 #[derive(Debug, Clone)]
-pub(super) struct Name {
+pub(super) struct CredentialName {
     pub(super) range: Range<usize>,
-    pub(super) strength: Strength,
+    pub(super) strength: NameStrength,
     /// In lower case, without separators and trailing digits.
     pub(super) plain: Vec<u8>,
 }
 
-impl Name {
+impl CredentialName {
     /// The name at `range`, if it ends like one of a credential.
     pub(super) fn read(text: &[u8], range: Range<usize>) -> Option<Self> {
         // `Service::ApiKey` is the name of a type.
         if text[..range.start].ends_with(b"::") {
             return None;
         }
-        let plain = plain(&text[range.clone()]);
-        let strength = Strength::of(&plain)?;
+        let plain = normalize_name(&text[range.clone()]);
+        let strength = NameStrength::of(&plain)?;
         if plain.ends_with(SHORTEST) && !stands_alone(text, &range) {
             return None;
         }
@@ -59,8 +60,8 @@ impl Name {
 
     /// True if the value only repeats the name, as in `password: password`; a variable may say more
     /// (`password: new_password`).
-    pub(super) fn is_said_by(&self, value: &[u8], variable: bool) -> bool {
-        let value = letters(value);
+    pub(super) fn is_repeated_by(&self, value: &[u8], variable: bool) -> bool {
+        let value = lowercase_alphanumerics(value);
         let longer = variable && value.ends_with(&self.plain);
         !value.is_empty() && (longer || self.plain.ends_with(&value))
     }
@@ -82,7 +83,7 @@ fn stands_alone(text: &[u8], name: &Range<usize>) -> bool {
 }
 
 /// Range of the name around `at`.
-pub(super) fn extent(text: &[u8], at: usize) -> Range<usize> {
+pub(super) fn name_range(text: &[u8], at: usize) -> Range<usize> {
     let part = |&&byte: &&u8| is_word(byte) || byte == b'-' || byte == b'.';
     let before = text[..at].iter().rev().take(LONGEST).take_while(part).count();
     let after = text[at..].iter().take(LONGEST).take_while(part).count();
@@ -92,15 +93,15 @@ pub(super) fn extent(text: &[u8], at: usize) -> Range<usize> {
     at - before..end - tail
 }
 
-fn plain(name: &[u8]) -> Vec<u8> {
-    let mut plain = letters(name);
+fn normalize_name(name: &[u8]) -> Vec<u8> {
+    let mut plain = lowercase_alphanumerics(name);
     while plain.last().is_some_and(u8::is_ascii_digit) {
         plain.pop();
     }
     plain
 }
 
-fn letters(name: &[u8]) -> Vec<u8> {
+fn lowercase_alphanumerics(name: &[u8]) -> Vec<u8> {
     let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
     letters.map(u8::to_ascii_lowercase).collect()
 }

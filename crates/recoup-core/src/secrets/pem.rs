@@ -10,7 +10,7 @@ const BEGIN: &[u8] = b"BEGIN";
 const END: &[u8] = b"-----END";
 
 /// Matches at the literal `-----BEGIN`.
-pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_private_key(text: &[u8], at: usize) -> Option<Range<usize>> {
     let label = at + b"-----BEGIN ".len();
     let line = text.get(label..text.len().min(label + 64))?;
     let end = line.windows(5).position(|dashes| dashes == b"-----")?;

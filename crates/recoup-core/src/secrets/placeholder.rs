@@ -32,12 +32,12 @@ fn is_masked(value: &[u8]) -> bool {
 
 /// True for what documentation writes in place of a password.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
-    words::has(words::STAND_INS, value) || value.ends_with(b"EXAMPLE")
+    words::contains_word(words::STAND_INS, value) || value.ends_with(b"EXAMPLE")
 }
 
 /// True for a word for credentials, rather than a credential.
 pub(super) fn is_label(word: &[u8]) -> bool {
-    words::has(words::CREDENTIALS, word)
+    words::contains_word(words::CREDENTIALS, word)
 }
 
 /// True for something that a shell, a template or a format fills in.
@@ -72,7 +72,7 @@ fn is_constant(value: &[u8]) -> bool {
 
 /// True for words that are values of their own kind in some language or format.
 fn is_keyword(value: &[u8]) -> bool {
-    words::has(words::KEYWORDS, value.trim_ascii())
+    words::contains_word(words::KEYWORDS, value.trim_ascii())
 }
 
 /// `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
@@ -84,12 +84,14 @@ fn asks_to_be_replaced(value: &[u8]) -> bool {
             && value[letters..].iter().all(u8::is_ascii_digit)
     };
     let change = || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change") && !numbered();
-    parts(value).any(|word| words::has(words::REQUESTS, word)) || is_constant(value) || change()
+    alphanumeric_words(value).any(|word| words::contains_word(words::REQUESTS, word))
+        || is_constant(value)
+        || change()
 }
 
 /// True for a word that holds sentences together.
-pub(super) fn is_glue(word: &[u8]) -> bool {
-    words::has(words::GLUE, word)
+pub(super) fn is_function_word(word: &[u8]) -> bool {
+    words::contains_word(words::GLUE, word)
 }
 
 /// True for a text for people, rather than a secret with blanks in it.
@@ -97,7 +99,9 @@ pub(super) fn is_prose(value: &[u8]) -> bool {
     let many = value.trim_ascii().contains(&b' ');
     let foreign =
         value.iter().any(|byte| !byte.is_ascii()) && !value.iter().any(u8::is_ascii_digit);
-    many && (foreign || parts(value).any(|word| words::has(words::GLUE, word) || is_label(word)))
+    many && (foreign
+        || alphanumeric_words(value)
+            .any(|word| words::contains_word(words::GLUE, word) || is_label(word)))
 }
 
 /// True for an unquoted word that more words follow: `password: hashed with argon2`.
@@ -115,7 +119,7 @@ pub(super) fn is_sentence(word: &[u8], behind: &[u8]) -> bool {
 
 /// True for too little variety to be generated: a row of the same letter, or a mask behind a real
 /// prefix.
-pub(super) fn is_dull(secret: &[u8]) -> bool {
+pub(super) fn lacks_variety(secret: &[u8]) -> bool {
     let mut seen = [false; 256];
     for &byte in secret {
         seen[usize::from(byte)] = true;
@@ -129,6 +133,6 @@ fn has_mask(value: &[u8]) -> bool {
     value.windows(5).any(|five| five.iter().all(|byte| b"xX*.".contains(byte)))
 }
 
-fn parts(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn alphanumeric_words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use super::scan::scan;
 
 /// Name of the rule that `text` breaks, as it is or once it is plain.
-pub fn detect(text: &[u8]) -> Option<&'static str> {
-    let found = scan(text).or_else(|| match plain(text) {
+pub fn detect_secret(text: &[u8]) -> Option<&'static str> {
+    let found = scan(text).or_else(|| match to_plain_text(text) {
         Cow::Borrowed(_) => None,
         Cow::Owned(plain) => scan(&plain),
     });
@@ -15,7 +15,7 @@ pub fn detect(text: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns borrowed text where nothing has to change.
-fn plain(text: &[u8]) -> Cow<'_, [u8]> {
+fn to_plain_text(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b'\\', ESCAPE, text).is_none() {
         return Cow::Borrowed(text);
     }
@@ -25,7 +25,7 @@ fn plain(text: &[u8]) -> Cow<'_, [u8]> {
         if let Some((character, after)) = unicode_escape(rest) {
             rest = after;
             match character {
-                '\u{1b}' => rest = behind_colour(rest),
+                '\u{1b}' => rest = skip_colour(rest),
                 _ if character.is_ascii() || !character.is_whitespace() => {
                     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
@@ -34,12 +34,12 @@ fn plain(text: &[u8]) -> Cow<'_, [u8]> {
             continue;
         }
         let (byte, after) = match first {
-            b'\\' => unescaped(behind),
+            b'\\' => decode_escape(behind),
             byte => (Some(*byte), behind),
         };
         rest = after;
         match byte {
-            Some(ESCAPE) => rest = behind_colour(rest),
+            Some(ESCAPE) => rest = skip_colour(rest),
             Some(byte) => out.push(byte),
             None => {}
         }
@@ -52,7 +52,7 @@ const ESCAPE: u8 = 0x1b;
 /// The character of `\uXXXX`, or of the two that make a surrogate pair, and what follows it. Half
 /// a pair is a blank.
 fn unicode_escape(text: &[u8]) -> Option<(char, &[u8])> {
-    let unit = |text: &[u8]| text.strip_prefix(b"\\u").and_then(|hex| code(hex.get(..4)?));
+    let unit = |text: &[u8]| text.strip_prefix(b"\\u").and_then(|hex| hex_number(hex.get(..4)?));
     let first = unit(text)?;
     let rest = &text[6..];
     if let (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) = (first, unit(rest)) {
@@ -63,10 +63,10 @@ fn unicode_escape(text: &[u8]) -> Option<(char, &[u8])> {
 }
 
 /// The byte that stands behind a backslash, and what follows it.
-fn unescaped(text: &[u8]) -> (Option<u8>, &[u8]) {
+fn decode_escape(text: &[u8]) -> (Option<u8>, &[u8]) {
     match text {
-        [b'x', high, low, rest @ ..] if code(&[*high, *low]).is_some() => {
-            let byte = code(&[*high, *low]).and_then(|code| u8::try_from(code).ok());
+        [b'x', high, low, rest @ ..] if hex_number(&[*high, *low]).is_some() => {
+            let byte = hex_number(&[*high, *low]).and_then(|code| u8::try_from(code).ok());
             (byte, rest)
         }
         [b'0', b'3', b'3', rest @ ..] => (Some(ESCAPE), rest),
@@ -78,7 +78,7 @@ fn unescaped(text: &[u8]) -> (Option<u8>, &[u8]) {
     }
 }
 
-fn code(hex: &[u8]) -> Option<u32> {
+fn hex_number(hex: &[u8]) -> Option<u32> {
     if !hex.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
@@ -86,7 +86,7 @@ fn code(hex: &[u8]) -> Option<u32> {
 }
 
 /// Skips `[31;1m` and the like, of a sane length.
-fn behind_colour(text: &[u8]) -> &[u8] {
+fn skip_colour(text: &[u8]) -> &[u8] {
     let Some(codes) = text.strip_prefix(b"[") else { return text };
     let end = codes.iter().take(16).position(u8::is_ascii_alphabetic);
     end.map_or(text, |end| &codes[end + 1..])

@@ -4,23 +4,23 @@
 //!
 //! Only every second position is examined. Each literal has at least four bytes, so one of its
 //! first two groups of three begins at an even position; a bitmap knows them all. What passes it is
-//! compared in full. A literal of three bytes needs a fourth that [`follows`] it.
+//! compared in full. A literal of three bytes needs a fourth that [`may_follow`] it.
 
 use super::rules::FAMILIES;
 
 /// A rule's literal, in lower case.
 #[derive(Clone, Copy)]
-struct Literal {
+struct RuleLiteral {
     text: &'static [u8],
     rule: u16,
 }
 
-const COUNT: usize = count();
+const COUNT: usize = count_literals();
 const BITS: u32 = 16;
 const WORDS: usize = 1 << (BITS - 6);
 
 /// All literals, sorted by bucket.
-static LITERALS: [Literal; COUNT] = sorted();
+static LITERALS: [RuleLiteral; COUNT] = sort_literals();
 /// Start of each bucket in [`LITERALS`], and the end of the last one.
 static BUCKETS: [u16; WORDS + 1] = buckets();
 /// The groups of three bytes with which a literal begins.
@@ -29,7 +29,7 @@ static FIRST: [u64; WORDS] = bitmap(false);
 static EITHER: [u64; WORDS] = bitmap(true);
 
 /// The first position of a literal from `from` on.
-pub(super) fn next(text: &[u8], from: usize) -> Option<usize> {
+pub(super) fn next_literal(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from + (from & 1);
     // The position before the first even one is checked on its own.
     if at != from && is_literal(text, from) {
@@ -37,20 +37,21 @@ pub(super) fn next(text: &[u8], from: usize) -> Option<usize> {
     }
     while let Some(groups) = three_groups(text, at) {
         // One branch for three positions: it is hardly ever taken.
-        if groups.into_iter().fold(false, |any, group| any | has(&EITHER, group)) {
-            let found = [at, at + 2, at + 4].into_iter().find_map(|at| near(text, at, from));
+        if groups.into_iter().fold(false, |any, group| any | bitmap_has(&EITHER, group)) {
+            let found =
+                [at, at + 2, at + 4].into_iter().find_map(|at| literal_near(text, at, from));
             if found.is_some() {
                 return found;
             }
         }
         at += 6;
     }
-    (at..text.len()).step_by(2).find_map(|at| near(text, at, from))
+    (at..text.len()).step_by(2).find_map(|at| literal_near(text, at, from))
 }
 
 /// Position of a literal, of the even position `at` and the one before it.
-fn near(text: &[u8], at: usize, from: usize) -> Option<usize> {
-    if !has(&EITHER, group(text, at)?) {
+fn literal_near(text: &[u8], at: usize, from: usize) -> Option<usize> {
+    if !bitmap_has(&EITHER, byte_group(text, at)?) {
         return None;
     }
     let before = (at > from).then(|| at - 1).filter(|&before| is_literal(text, before));
@@ -60,23 +61,24 @@ fn near(text: &[u8], at: usize, from: usize) -> Option<usize> {
 /// The rules with a literal at `at`, by their number in the table, each with the length of that
 /// literal.
 pub(super) fn rules_at(text: &[u8], at: usize) -> impl Iterator<Item = (usize, usize)> {
-    let bucket = group(text, at).map_or(0, bucket);
+    let bucket = byte_group(text, at).map_or(0, bucket);
     let range = usize::from(BUCKETS[bucket])..usize::from(BUCKETS[bucket + 1]);
     LITERALS[range]
         .iter()
-        .filter(move |literal| stands(literal, text, at))
+        .filter(move |literal| is_at(literal, text, at))
         .map(|literal| (usize::from(literal.rule), literal.text.len()))
 }
 
 fn is_literal(text: &[u8], at: usize) -> bool {
-    group(text, at).is_some_and(|group| has(&FIRST, group)) && rules_at(text, at).next().is_some()
+    byte_group(text, at).is_some_and(|group| bitmap_has(&FIRST, group))
+        && rules_at(text, at).next().is_some()
 }
 
-fn stands(literal: &Literal, text: &[u8], at: usize) -> bool {
+fn is_at(literal: &RuleLiteral, text: &[u8], at: usize) -> bool {
     let Some(found) = text.get(at..at + literal.text.len()) else { return false };
     let same = found.iter().zip(literal.text).all(|(&byte, &wanted)| fold(byte) == fold(wanted));
     let longer = literal.text.len() > 3;
-    same && (longer || text.get(at + 3).is_some_and(|&byte| follows(fold(byte))))
+    same && (longer || text.get(at + 3).is_some_and(|&byte| may_follow(fold(byte))))
 }
 
 /// The groups at `at` and at the next two even positions.
@@ -90,13 +92,13 @@ fn three_groups(text: &[u8], at: usize) -> Option<[u32; 3]> {
 
 /// Three bytes as one number, without regard to case.
 #[inline]
-fn group(text: &[u8], at: usize) -> Option<u32> {
+fn byte_group(text: &[u8], at: usize) -> Option<u32> {
     let &[a, b, c] = text.get(at..)?.first_chunk::<3>()?;
     Some(u32::from_le_bytes([a, b, c, 0]) | 0x0020_2020)
 }
 
 #[inline]
-fn has(bitmap: &[u64; WORDS], group: u32) -> bool {
+fn bitmap_has(bitmap: &[u64; WORDS], group: u32) -> bool {
     let hash = hash(group);
     bitmap[hash >> 6] >> (hash & 63) & 1 == 1
 }
@@ -118,7 +120,7 @@ const fn fold(byte: u8) -> u8 {
 
 /// True for what comes after a literal of three bytes: letters and digits, and the `_` (as folded),
 /// `-` and `:` with which tokens and user names may go on.
-const fn follows(folded: u8) -> bool {
+const fn may_follow(folded: u8) -> bool {
     matches!(folded, b'a'..=b'z' | b'0'..=b'9' | b'-' | b':' | 0x7f)
 }
 
@@ -127,7 +129,7 @@ const fn key_of(text: &[u8], offset: usize) -> u32 {
     a as u32 | (b as u32) << 8 | (c as u32) << 16
 }
 
-const fn count() -> usize {
+const fn count_literals() -> usize {
     let (mut total, mut family) = (0, 0);
     while family < FAMILIES.len() {
         let mut rule = 0;
@@ -141,8 +143,8 @@ const fn count() -> usize {
 }
 
 #[expect(clippy::large_stack_arrays, reason = "made by the compiler, on no stack of ours")]
-const fn sorted() -> [Literal; COUNT] {
-    let mut all = [Literal { text: b"", rule: 0 }; COUNT];
+const fn sort_literals() -> [RuleLiteral; COUNT] {
+    let mut all = [RuleLiteral { text: b"", rule: 0 }; COUNT];
     let (mut len, mut number, mut family) = (0, 0, 0);
     while family < FAMILIES.len() {
         let mut rule = 0;
@@ -151,7 +153,7 @@ const fn sorted() -> [Literal; COUNT] {
             let mut index = 0;
             while index < literals.len() {
                 let text = literals[index].as_bytes();
-                insert(&mut all, len, Literal { text, rule: number });
+                insert(&mut all, len, RuleLiteral { text, rule: number });
                 len += 1;
                 index += 1;
             }
@@ -163,7 +165,7 @@ const fn sorted() -> [Literal; COUNT] {
     all
 }
 
-const fn insert(all: &mut [Literal; COUNT], len: usize, literal: Literal) {
+const fn insert(all: &mut [RuleLiteral; COUNT], len: usize, literal: RuleLiteral) {
     assert!(literal.text.len() >= 3, "a literal needs three bytes");
     let own = bucket(key_of(literal.text, 0));
     let mut at = len;
@@ -208,7 +210,7 @@ const fn bitmap(second: bool) -> [u64; WORDS] {
 const fn set_followers(map: &mut [u64; WORDS], text: &[u8]) {
     let mut byte = 0x20;
     while byte < 0x80 {
-        if follows(byte) {
+        if may_follow(byte) {
             set(map, key_of(&[text[1], text[2], byte], 0));
         }
         byte += 1;

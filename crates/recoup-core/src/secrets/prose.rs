@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use super::boundary;
-use super::form::{self, PasswordLikeness};
 use super::placeholder;
-use super::prose_words::{self as list, is_in};
-use super::told_word::{ToldWord, line_after, line_before, words_of};
+use super::prose_word::{ProseWord, line_after, line_before, words_of};
+use super::prose_words::{self as list, list_contains};
+use super::word_form::{self, PasswordLikeness};
 use super::words;
 
 /// Most words between a name and its value.
@@ -16,7 +16,7 @@ const NEAR: usize = 10;
 
 /// The kind of credential that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TellingName {
+enum AnnouncedKind {
     /// `password`: its value may be a plain word.
     Password,
     /// `token`, `key`: its value looks as if a machine had made it.
@@ -26,7 +26,7 @@ enum TellingName {
 }
 
 /// Matches at the literals that names of passwords contain, in any language.
-pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_told_password(text: &[u8], at: usize) -> Option<Range<usize>> {
     let (name, range) = name_around(text, at)?;
     // Code and settings have rules of their own.
     let quoted = matches!(text.get(range.end), Some(b'"' | b'\'' | b'`'));
@@ -35,7 +35,7 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     // The name ends a sentence in a string of JSON: the value stands before it.
     let alone = range.start > 0 && b"\"'`".contains(&text[range.start - 1]);
     if quoted && !alone && boundary::closes_string(text, end - 1) && text.get(end) != Some(&b':') {
-        return told_before(text, name, range.start);
+        return value_before(text, name, range.start);
     }
     match text.get(end) {
         Some(b':' | b'=' | b',' | b')' | b']' | b'}') if quoted => return None,
@@ -51,7 +51,7 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     // The values of tokens and codes have digits; most lines have none.
     let ends = text[line.clone()].trim_ascii_end().last();
     let digits = text[line.clone()].iter().any(u8::is_ascii_digit);
-    if name != TellingName::Password
+    if name != AnnouncedKind::Password
         && !digits
         && ends.is_some_and(|byte| byte.is_ascii_alphanumeric() || b".,;".contains(byte))
         && !text[line_before(text, range.start)].starts_with(b"$ ")
@@ -61,14 +61,14 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     let sign = ["：", ":"].iter().find(|sign| text[range.end..].starts_with(sign.as_bytes()));
     let start = line.end.min(range.end + sign.map_or(0, |sign| sign.len()));
     let behind = words_of(text, start..line.end);
-    told_behind(text, name, &range, &behind)
-        .or_else(|| told_below(text, name, &range, line))
-        .or_else(|| told_before(text, name, range.start))
+    value_behind(text, name, &range, &behind)
+        .or_else(|| value_below(text, name, &range, line))
+        .or_else(|| value_before(text, name, range.start))
         .filter(|value| !value.is_empty())
 }
 
 /// The name around `at`, and where it is. A compound may end with one: `WLAN-Passwort`.
-fn name_around(text: &[u8], at: usize) -> Option<(TellingName, Range<usize>)> {
+fn name_around(text: &[u8], at: usize) -> Option<(AnnouncedKind, Range<usize>)> {
     let letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii() || *byte == b'-';
     // A literal may begin with the blank before its name, or with the word before `code`.
     let code = text[at..].iter().take(14).position(|&byte| byte == b' ').filter(|&blank| {
@@ -86,37 +86,40 @@ fn name_around(text: &[u8], at: usize) -> Option<(TellingName, Range<usize>)> {
     }
     let word = &text[range.clone()];
     let last = word.rsplit(|&byte| byte == b'-').next().unwrap_or(word);
-    if is_in(list::PASSWORDS, last) || is_in(list::PASSWORDS, word) || ends_in_name(last) {
+    if list_contains(list::PASSWORDS, last)
+        || list_contains(list::PASSWORDS, word)
+        || ends_in_name(last)
+    {
         // `passe` and `parola` are words of their own.
         let whole = !last.eq_ignore_ascii_case(b"passe") || {
             let before = &text[range.start.saturating_sub(7)..range.start];
             before.eq_ignore_ascii_case(b"mot de ")
         };
         let strength = match last {
-            b"pass" | b"Pass" | b"PASS" | b"parola" => TellingName::Token,
-            _ => TellingName::Password,
+            b"pass" | b"Pass" | b"PASS" | b"parola" => AnnouncedKind::Token,
+            _ => AnnouncedKind::Password,
         };
         return whole.then_some((strength, range));
     }
-    if is_in(list::CODES, last) {
-        return Some((TellingName::Code, range));
+    if list_contains(list::CODES, last) {
+        return Some((AnnouncedKind::Code, range));
     }
     if last.eq_ignore_ascii_case(b"code") || last.eq_ignore_ascii_case(b"codes") {
         let previous = words_of(text, line_before(text, range.start)).pop()?;
-        let code = is_in(list::OPENS, previous.plain(text));
-        let made = is_in("recovery backup", previous.plain(text));
-        let name = if made { TellingName::Password } else { TellingName::Code };
+        let code = list_contains(list::OPENS, previous.value_bytes(text));
+        let made = list_contains("recovery backup", previous.value_bytes(text));
+        let name = if made { AnnouncedKind::Password } else { AnnouncedKind::Code };
         return code.then_some((name, range));
     }
-    if !is_in(list::TOKENS, last) {
+    if !list_contains(list::TOKENS, last) {
         return None;
     }
     // "the cache key", "the primary key"
     let joined = words_of(text, line_before(text, range.start))
         .pop()
-        .map(|previous| [previous.plain(text), last].concat().to_ascii_lowercase());
-    let other = joined.is_some_and(|name| words::has(words::NEVER, &name));
-    (!other).then_some((TellingName::Token, range))
+        .map(|previous| [previous.value_bytes(text), last].concat().to_ascii_lowercase());
+    let other = joined.is_some_and(|name| words::contains_word(words::NEVER, &name));
+    (!other).then_some((AnnouncedKind::Token, range))
 }
 
 /// `Datenbankpasswort`, `WLANKennwort`.
@@ -127,11 +130,11 @@ fn ends_in_name(word: &[u8]) -> bool {
 }
 
 /// The value among the words behind a name.
-fn told_behind(
+fn value_behind(
     text: &[u8],
-    name: TellingName,
+    name: AnnouncedKind,
     range: &Range<usize>,
-    behind: &[ToldWord],
+    behind: &[ProseWord],
 ) -> Option<Range<usize>> {
     let mut linked = ["：", ":"].iter().any(|sign| text[range.end..].starts_with(sign.as_bytes()));
     // Settings and code have their own rules: a plain word behind a sign counts only beside a user.
@@ -139,18 +142,20 @@ fn told_behind(
     let beside_user = || is_beside_user(text, range.start);
     let mut plain_word = linked && (announced() || beside_user());
     // "the password field", "the key id"
-    if behind.first().is_some_and(|word| is_in(list::COMPOUNDS, word.plain(text))) {
+    if behind.first().is_some_and(|word| list_contains(list::COMPOUNDS, word.value_bytes(text))) {
         return None;
     }
     for (at, word) in behind.iter().take(NEAR).enumerate() {
-        let plain = word.plain(text);
-        if !linked && is_in(list::IS, word.bare(text)) {
+        let plain = word.value_bytes(text);
+        if !linked && list_contains(list::IS, word.value_or_sign(text)) {
             linked = true;
-            plain_word =
-                word.bare(text).iter().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+            plain_word = word
+                .value_or_sign(text)
+                .iter()
+                .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
             continue;
         }
-        if linked && is_in(list::STILL, plain) {
+        if linked && list_contains(list::STILL, plain) {
             continue;
         }
         let value = word.value(text);
@@ -160,39 +165,45 @@ fn told_behind(
             } else {
                 value.end
             };
-            let accepted = accepts(text, name, behind, at, plain_word);
+            let accepted = can_be_value(text, name, behind, at, plain_word);
             return accepted
                 .then_some(value.start..end)
                 .or_else(|| last_of_line(text, name, range, behind));
         }
         // "the password Tr0ub4dor", "reset her password to Mellow.Fig204"
-        let before = at.checked_sub(1).map(|before| behind[before].plain(text));
-        let led = before.is_some_and(|before| is_in(list::TO, before));
-        let adjacent = name == TellingName::Password && at == 0 && (announced() || beside_user());
-        let clearly = form::chosen(&text[value.clone()]) == PasswordLikeness::Clearly;
+        let before = at.checked_sub(1).map(|before| behind[before].value_bytes(text));
+        let led = before.is_some_and(|before| list_contains(list::TO, before));
+        let adjacent = name == AnnouncedKind::Password && at == 0 && (announced() || beside_user());
+        let clearly = word_form::rate_password(&text[value.clone()]) == PasswordLikeness::Clearly;
         let several = text[value.clone()].contains(&b' ')
-            || form::chosen(&text[value.clone()]) > PasswordLikeness::No;
+            || word_form::rate_password(&text[value.clone()]) > PasswordLikeness::No;
         let quoted = word.is_quoted(text) && value.len() >= 6 && several;
         let fits = match name {
-            TellingName::Password if quoted && (led || adjacent) => {
-                !placeholder::is_prose(&text[value.clone()]) && is_open(&text[value.clone()])
+            AnnouncedKind::Password if quoted && (led || adjacent) => {
+                !placeholder::is_prose(&text[value.clone()])
+                    && is_literal_value(&text[value.clone()])
             }
-            TellingName::Password if adjacent => accepts(text, name, behind, at, announced()),
-            TellingName::Password
-                if at == 0 && form::chosen(&text[value.clone()]) == PasswordLikeness::Perhaps =>
+            AnnouncedKind::Password if adjacent => {
+                can_be_value(text, name, behind, at, announced())
+            }
+            AnnouncedKind::Password
+                if at == 0
+                    && word_form::rate_password(&text[value.clone()])
+                        == PasswordLikeness::Perhaps =>
             {
-                !form::is_identifier(&text[value.clone()]) && is_open(&text[value.clone()])
+                !word_form::is_identifier(&text[value.clone()])
+                    && is_literal_value(&text[value.clone()])
             }
-            TellingName::Password => clearly && is_open(&text[value.clone()]),
-            TellingName::Code => is_number(&text[value.clone()]),
-            TellingName::Token => false,
+            AnnouncedKind::Password => clearly && is_literal_value(&text[value.clone()]),
+            AnnouncedKind::Code => is_number(&text[value.clone()]),
+            AnnouncedKind::Token => false,
         };
         // "rename password to passphrase2": a name with a number.
-        let named = matches!(&text[value.clone()], [name @ .., b'0'..=b'9'] if is_in(list::PASSWORDS, name));
+        let named = matches!(&text[value.clone()], [name @ .., b'0'..=b'9'] if list_contains(list::PASSWORDS, name));
         if fits && !named {
             return Some(value);
         }
-        if word.ends_sentence(text) || !word.is_spoken(text) {
+        if word.ends_sentence(text) || !word.is_prose(text) {
             return last_of_line(text, name, range, behind);
         }
     }
@@ -202,74 +213,78 @@ fn told_behind(
 /// True if "with" or "use" stands before the name at `at`.
 fn is_announced(text: &[u8], at: usize) -> bool {
     let before = words_of(text, line_before(text, at));
-    before.iter().rev().take(2).any(|word| is_in(list::WITH, word.plain(text)))
+    before.iter().rev().take(2).any(|word| list_contains(list::WITH, word.value_bytes(text)))
 }
 
 /// True if a user is named before the name at `at`.
 fn is_beside_user(text: &[u8], at: usize) -> bool {
     let before = words_of(text, line_before(text, at));
-    before.iter().rev().take(6).any(|word| is_in(list::USER_NAMES, word.plain(text)))
+    before.iter().rev().take(6).any(|word| list_contains(list::USER_NAMES, word.value_bytes(text)))
 }
 
 /// "A temporary password is generated for root@localhost: q7/Xd!fkE>3s"
 fn last_of_line(
     text: &[u8],
-    name: TellingName,
+    name: AnnouncedKind,
     range: &Range<usize>,
-    behind: &[ToldWord],
+    behind: &[ProseWord],
 ) -> Option<Range<usize>> {
     let [.., before, last] = behind else { return None };
     let announced = text[before.raw.clone()].ends_with(b":");
     let value = last.value(text);
     let word = &text[value.clone()];
-    let chosen = form::chosen(word) > PasswordLikeness::No && !form::is_identifier(word);
+    let chosen =
+        word_form::rate_password(word) > PasswordLikeness::No && !word_form::is_identifier(word);
     let fits = match name {
-        TellingName::Password => chosen,
+        AnnouncedKind::Password => chosen,
         // "the API token for staging: 9f8b7c6d5e4f3a2b". Other keys than these have fingerprints.
-        TellingName::Token => {
+        AnnouncedKind::Token => {
             let key = text[range.clone()].to_ascii_lowercase().ends_with(b"key");
             let opens = || {
                 let before = words_of(text, line_before(text, range.start));
-                before.last().is_some_and(|word| is_in("api access secret", word.plain(text)))
+                before
+                    .last()
+                    .is_some_and(|word| list_contains("api access secret", word.value_bytes(text)))
             };
-            let made = form::looks_random(word) || word.len() >= 16 && form::is_hex(word);
+            let made = word_form::looks_random(word) || word.len() >= 16 && word_form::is_hex(word);
             let plain =
                 word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte));
-            made && plain && !form::is_identifier(word) && (!key || opens())
+            made && plain && !word_form::is_identifier(word) && (!key || opens())
         }
-        TellingName::Code => false,
+        AnnouncedKind::Code => false,
     };
-    (announced && fits && is_open(word)).then_some(value)
+    (announced && fits && is_literal_value(word)).then_some(value)
 }
 
 /// True if the word at `at` can be the value of `name`.
-fn accepts(
+fn can_be_value(
     text: &[u8],
-    name: TellingName,
-    words: &[ToldWord],
+    name: AnnouncedKind,
+    words: &[ProseWord],
     at: usize,
     plain_word: bool,
 ) -> bool {
     let word = &words[at];
     let value = &text[word.value(text)];
     let quoted = word.is_quoted(text);
-    if !is_open(value) || !quoted && is_treatment(value) {
+    if !is_literal_value(value) || !quoted && is_treatment(value) {
         return false;
     }
     match name {
-        TellingName::Code => is_number(value),
-        TellingName::Token => {
-            let made = form::looks_random(value) || value.len() >= 16 && form::is_hex(value);
-            made || form::chosen(value) == PasswordLikeness::Clearly && plain_word
+        AnnouncedKind::Code => is_number(value),
+        AnnouncedKind::Token => {
+            let made =
+                word_form::looks_random(value) || value.len() >= 16 && word_form::is_hex(value);
+            made || word_form::rate_password(value) == PasswordLikeness::Clearly && plain_word
         }
-        TellingName::Password => {
-            let long = value.len() >= 12 && form::is_hex(value);
+        AnnouncedKind::Password => {
+            let long = value.len() >= 12 && word_form::is_hex(value);
             let number = value.len() >= 4 && value.iter().all(u8::is_ascii_digit);
             if quoted && value.contains(&b' ') {
                 return value.iter().any(u8::is_ascii_digit) && !placeholder::is_prose(value);
             }
-            form::chosen(value) > PasswordLikeness::No
-                || form::looks_random(value)
+            word_form::rate_password(value) > PasswordLikeness::No
+                || word_form::looks_random(value)
                 || long
                 || number && plain_word
                 || plain_word && is_plain_password(text, words, at)
@@ -279,7 +294,7 @@ fn accepts(
 }
 
 /// True for a plain word that is all that is said: "the wifi password is swordfish".
-fn is_plain_password(text: &[u8], words: &[ToldWord], at: usize) -> bool {
+fn is_plain_password(text: &[u8], words: &[ProseWord], at: usize) -> bool {
     let word = &words[at];
     let value = &text[word.value(text)];
     let quoted = word.is_quoted(text);
@@ -287,7 +302,10 @@ fn is_plain_password(text: &[u8], words: &[ToldWord], at: usize) -> bool {
         || word.ends_clause(text)
         || match words.get(at + 1) {
             None => !goes_on_below(text, word.raw.end),
-            Some(next) => is_in(list::AFTER, next.plain(text)) || &text[next.raw.clone()] == b"/",
+            Some(next) => {
+                list_contains(list::AFTER, next.value_bytes(text))
+                    || &text[next.raw.clone()] == b"/"
+            }
         };
     let letters = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(byte));
     let variable = value.contains(&b'_') && !value.iter().any(u8::is_ascii_lowercase);
@@ -296,7 +314,7 @@ fn is_plain_password(text: &[u8], words: &[ToldWord], at: usize) -> bool {
         && value.len() > 2
         && !variable
         && (quoted || !is_state(value))
-        && !is_in(list::PASSWORDS, value)
+        && !list_contains(list::PASSWORDS, value)
 }
 
 /// True if the sentence that reaches the end of its line at `at` goes on below.
@@ -316,7 +334,7 @@ fn is_state(word: &[u8]) -> bool {
         b"ten", b"ent",
     ];
     let lower = word.to_ascii_lowercase();
-    is_in(list::STATES, &lower)
+    list_contains(list::STATES, &lower)
         || lower.len() > 4 && ENDS.iter().any(|end| lower.ends_with(end))
         || lower.len() > 5 && lower.starts_with(b"ge") && lower.ends_with(b"t")
 }
@@ -324,33 +342,33 @@ fn is_state(word: &[u8]) -> bool {
 /// "base64-encoded", "PBKDF2-hashed": a method and a participle.
 fn is_treatment(word: &[u8]) -> bool {
     let dash = word.iter().rposition(|&byte| byte == b'-');
-    dash.is_some_and(|dash| form::is_technical(&word[..dash]) && word[dash..].ends_with(b"ed"))
+    dash.is_some_and(|dash| word_form::is_technical(&word[..dash]) && word[dash..].ends_with(b"ed"))
 }
 
 /// "passphrase = correct otter staple lagoon": four words or more, and no sentence.
-fn is_passphrase(text: &[u8], words: &[ToldWord], at: usize) -> bool {
+fn is_passphrase(text: &[u8], words: &[ProseWord], at: usize) -> bool {
     let rest = &words[at..];
     let end = rest.iter().position(|word| word.ends_clause(text)).map_or(rest.len(), |at| at + 1);
-    let plain = |word: &ToldWord| {
-        let word = word.plain(text);
+    let plain = |word: &ProseWord| {
+        let word = word.value_bytes(text);
         word.len() > 2 && word.iter().all(u8::is_ascii_lowercase)
     };
     let phrase = &rest[..end];
-    let glued = phrase.iter().any(|word| placeholder::is_glue(word.plain(text)));
+    let glued = phrase.iter().any(|word| placeholder::is_function_word(word.value_bytes(text)));
     let assigned = at > 0 && &text[words[at - 1].raw.clone()] == b"=";
     assigned && (4..=12).contains(&end) && phrase.iter().all(plain) && !glued
 }
 
-fn passphrase_end(text: &[u8], words: &[ToldWord], at: usize) -> usize {
+fn passphrase_end(text: &[u8], words: &[ProseWord], at: usize) -> usize {
     let last = words[at..].iter().find(|word| word.ends_clause(text)).or(words.last());
     last.map_or(0, |word| word.value(text).end)
 }
 
 /// Value on a line of its own, below a line that asks for a password or that a shell runs for one:
 /// "use the following password:", "$ kubectl get secret …".
-fn told_below(
+fn value_below(
     text: &[u8],
-    name: TellingName,
+    name: AnnouncedKind,
     range: &Range<usize>,
     line: Range<usize>,
 ) -> Option<Range<usize>> {
@@ -376,37 +394,40 @@ fn told_below(
     };
     let value = last.value(text);
     let word = &text[value.clone()];
-    let made = form::looks_random(word) || word.len() >= 16 && form::is_hex(word);
-    let chosen = form::chosen(word) == PasswordLikeness::Clearly;
+    let made = word_form::looks_random(word) || word.len() >= 16 && word_form::is_hex(word);
+    let chosen = word_form::rate_password(word) == PasswordLikeness::Clearly;
     let fits = made && !word.iter().any(|byte| b"/:".contains(byte))
-        || chosen && name != TellingName::Code;
-    (alone && fits && is_open(word)).then_some(value)
+        || chosen && name != AnnouncedKind::Code;
+    (alone && fits && is_literal_value(word)).then_some(value)
 }
 
 /// "Tr0ub4dor&3 is the password", "use Tr0ub4dor as password".
-fn told_before(text: &[u8], name: TellingName, at: usize) -> Option<Range<usize>> {
-    if name != TellingName::Password {
+fn value_before(text: &[u8], name: AnnouncedKind, at: usize) -> Option<Range<usize>> {
+    if name != AnnouncedKind::Password {
         return None;
     }
     let words = words_of(text, line_before(text, at));
-    let mut before =
-        words.iter().rev().take(5).skip_while(|word| is_in(list::ARTICLES, word.plain(text)));
+    let mut before = words
+        .iter()
+        .rev()
+        .take(5)
+        .skip_while(|word| list_contains(list::ARTICLES, word.value_bytes(text)));
     let link = before.next()?;
-    let links = is_in("is as ist als est comme es como è come é", link.bare(text));
+    let links = list_contains("is as ist als est comme es como è come é", link.value_or_sign(text));
     let word = before.next()?;
     let value = word.value(text);
     let password = &text[value.clone()];
-    let chosen = form::chosen(password);
+    let chosen = word_form::rate_password(password);
     let phrase = password.contains(&b' ')
         && password.iter().any(u8::is_ascii_digit)
         && !placeholder::is_prose(password);
     let told = chosen == PasswordLikeness::Clearly
         || word.is_quoted(text) && (chosen > PasswordLikeness::No || phrase);
-    (links && told && is_open(password)).then_some(value)
+    (links && told && is_literal_value(password)).then_some(value)
 }
 
 /// True for a literal: no placeholder, no mark of ours, nothing that a shell fills in.
-pub(super) fn is_open(value: &[u8]) -> bool {
+pub(super) fn is_literal_value(value: &[u8]) -> bool {
     value.len() > 1
         && !b"[ `<".contains(&value[0])
         && !value.contains(&b'{')

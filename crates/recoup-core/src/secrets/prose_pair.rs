@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::form::{self, PasswordLikeness};
-use super::prose::is_open;
-use super::prose_words::{self as list, is_in};
-use super::told_word::{line_after, line_before, words_of};
+use super::prose::is_literal_value;
+use super::prose_word::{line_after, line_before, words_of};
+use super::prose_words::{self as list, list_contains};
+use super::word_form::{self, PasswordLikeness};
 
 /// Matches at the literals that announce a login: `creds: ada:sesame1`.
 pub(super) fn find_announced(text: &[u8], at: usize) -> Option<Range<usize>> {
@@ -18,8 +18,8 @@ pub(super) fn find_announced(text: &[u8], at: usize) -> Option<Range<usize>> {
         .position(|byte| b":/".contains(byte))
         .filter(|&sign| sign > 0)?;
     let password = value.start + sign + 1..value.end;
-    let chosen = form::chosen(&text[password.clone()]) > PasswordLikeness::No;
-    (chosen && is_open(&text[password.clone()])).then_some(password)
+    let chosen = word_form::rate_password(&text[password.clone()]) > PasswordLikeness::No;
+    (chosen && is_literal_value(&text[password.clone()])).then_some(password)
 }
 
 /// Matches at the literal ` / `, and at `admin/` and the like: a user and a password.
@@ -31,21 +31,24 @@ pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
     let (user, word) = (before.last()?, behind.first()?);
     let value = word.value(text);
     let password = &text[value.clone()];
-    let name = user.plain(text);
+    let name = user.value_bytes(text);
     if name.is_empty()
-        || !is_open(password)
-        || is_in(list::KINDS, name)
-        || is_in(list::KINDS, password)
+        || !is_literal_value(password)
+        || list_contains(list::KINDS, name)
+        || list_contains(list::KINDS, password)
     {
         return None;
     }
-    let logs = before.iter().rev().take(6).any(|word| is_in(list::LOGIN, word.plain(text)));
+    let logs =
+        before.iter().rev().take(6).any(|word| list_contains(list::LOGIN, word.value_bytes(text)));
     let with = before.iter().rev().take(3).any(|word| {
-        let plain = word.plain(text);
-        is_in(list::WITH, plain) || is_in(list::IS, plain) || text[word.raw.clone()].ends_with(b":")
+        let plain = word.value_bytes(text);
+        list_contains(list::WITH, plain)
+            || list_contains(list::IS, plain)
+            || text[word.raw.clone()].ends_with(b":")
     });
-    let known = is_in(list::USERS, name);
-    let chosen = form::chosen(password);
+    let known = list_contains(list::USERS, name);
+    let chosen = word_form::rate_password(password);
     let plain = password.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(byte));
     let mail = name.contains(&b'@');
     let user_like = name
@@ -53,11 +56,11 @@ pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(byte));
     let told = if apart {
         chosen == PasswordLikeness::Clearly
-            && (logs || known || mail || user_like && is_parted(password))
+            && (logs || known || mail || user_like && has_mixed_characters(password))
             || logs
                 && (with || known)
                 && (plain || chosen > PasswordLikeness::No)
-                && !is_in(list::STATES, password)
+                && !list_contains(list::STATES, password)
     } else {
         let joined = word.raw.start == slash + 1 && user.raw.end == slash;
         let twice = known && name.eq_ignore_ascii_case(password);
@@ -73,7 +76,7 @@ pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
 }
 
 /// True for eight characters or more with a small letter, a digit, and a capital or a sign.
-fn is_parted(word: &[u8]) -> bool {
+fn has_mixed_characters(word: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| word.iter().any(is);
     word.len() >= 8
         && has(u8::is_ascii_lowercase)

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::form::{self, PasswordLikeness};
-use super::prose::is_open;
-use super::prose_words::{self as list, is_in};
-use super::told_word::{line_after, line_before, words_of};
+use super::prose::is_literal_value;
+use super::prose_word::{line_after, line_before, words_of};
+use super::prose_words::{self as list, list_contains};
+use super::word_form::{self, PasswordLikeness};
 
 /// Matches at names in runs without blanks: `密码是太阳花`.
 pub(super) fn find_in_run(text: &[u8], at: usize) -> Option<Range<usize>> {
@@ -26,21 +26,22 @@ pub(super) fn find_in_run(text: &[u8], at: usize) -> Option<Range<usize>> {
     let start = line.start + from + rest.find(value)?;
     let token = ["密钥", "密鑰", "令牌", "トークン", "鍵", "キー"].contains(name);
     let bytes = value.as_bytes();
-    let made = form::chosen(bytes) == PasswordLikeness::Clearly || form::looks_random(bytes);
+    let made = word_form::rate_password(bytes) == PasswordLikeness::Clearly
+        || word_form::looks_random(bytes);
     let plain = (1..=16).contains(&value.chars().count())
         && !list::RUN_STATES.iter().any(|it| value.contains(it))
         && !value.contains(['/', '$', '{', '_', '\\', '*', '[']);
     let fits = made
         || plain && !token && !value.is_ascii()
-        || form::chosen(bytes) > PasswordLikeness::No && !token;
-    (fits && is_open(bytes)).then(|| start..start + value.len())
+        || word_form::rate_password(bytes) > PasswordLikeness::No && !token;
+    (fits && is_literal_value(bytes)).then(|| start..start + value.len())
 }
 
 /// Matches at the names of seed phrases: twelve words or more in a row.
 pub(super) fn find_seed(text: &[u8], at: usize) -> Option<Range<usize>> {
     let named = text[at] != b' '
         || words_of(text, line_before(text, at)).last().is_some_and(|word| {
-            is_in("seed recovery secret mnemonic backup wallet", word.plain(text))
+            list_contains("seed recovery secret mnemonic backup wallet", word.value_bytes(text))
         });
     if !named {
         return None;

@@ -130,6 +130,6 @@ pub(super) const RUN_STATES: &[&str] = &[
 ];
 
 /// True if `word` is one of the words of `list`, without regard to the case of ASCII letters.
-pub(super) fn is_in(list: &str, word: &[u8]) -> bool {
+pub(super) fn list_contains(list: &str, word: &[u8]) -> bool {
     list.split_ascii_whitespace().any(|it| it.as_bytes().eq_ignore_ascii_case(word))
 }

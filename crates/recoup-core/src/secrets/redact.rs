@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::placeholder;
-use super::scan::{Finding, scan_all};
+use super::scan::{SecretFinding, scan_all};
 
 /// Returns `text` without its secrets; the same text if it has none.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    text_of(text, redact_bytes(text.as_bytes()))
+    to_text(text, redact_bytes(text.as_bytes()))
 }
 
 /// Like [`redact`], with one mark for all rules.
 pub(super) fn redact_as<'a>(text: &'a str, mark: &[u8]) -> Cow<'a, str> {
-    text_of(text, repeat(text.as_bytes(), Some(mark)))
+    to_text(text, redact_until_clean(text.as_bytes(), Some(mark)))
 }
 
-fn text_of<'a>(text: &'a str, clean: Cow<'a, [u8]>) -> Cow<'a, str> {
+fn to_text<'a>(text: &'a str, clean: Cow<'a, [u8]>) -> Cow<'a, str> {
     match clean {
         Cow::Borrowed(_) => Cow::Borrowed(text),
         Cow::Owned(bytes) => {
@@ -28,25 +28,25 @@ fn text_of<'a>(text: &'a str, clean: Cow<'a, [u8]>) -> Cow<'a, str> {
 
 /// Like [`redact`], for text of any encoding.
 pub fn redact_bytes(text: &[u8]) -> Cow<'_, [u8]> {
-    repeat(text, None)
+    redact_until_clean(text, None)
 }
 
-fn repeat<'a>(text: &'a [u8], mark: Option<&[u8]>) -> Cow<'a, [u8]> {
-    let Some(mut clean) = pass(text, mark) else { return Cow::Borrowed(text) };
+fn redact_until_clean<'a>(text: &'a [u8], mark: Option<&[u8]>) -> Cow<'a, [u8]> {
+    let Some(mut clean) = redact_once(text, mark) else { return Cow::Borrowed(text) };
     // The neighbours of a secret may read differently once it is gone. Each round removes
     // something that was there at first, so this ends.
-    while let Some(cleaner) = pass(&clean, mark) {
+    while let Some(cleaner) = redact_once(&clean, mark) {
         clean = cleaner;
     }
     Cow::Owned(clean)
 }
 
-fn pass(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
+fn redact_once(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
     let mut findings = scan_all(text).peekable();
     findings.peek()?;
     let mut clean = Vec::with_capacity(text.len());
     let mut kept = 0;
-    for Finding { rule, range } in findings {
+    for SecretFinding { rule, range } in findings {
         let range = whole_characters(text, range);
         clean.extend_from_slice(&text[kept..range.start.max(kept)]);
         if let Some(mark) = mark {

@@ -9,15 +9,15 @@ use std::ops::Range;
 use super::slot::CredentialSlot;
 
 /// A rule of the table. Its name is shown to people, never what it found.
-pub struct Rule {
+pub struct SecretRule {
     pub(super) name: &'static str,
     pub(super) literals: &'static [&'static str],
-    pub(super) shape: Shape,
-    pub(super) proof: Proof,
+    pub(super) shape: SecretShape,
+    pub(super) proof: RuleProof,
 }
 
 /// Shape of a secret, from the rule's literal on.
-pub(super) enum Shape {
+pub(super) enum SecretShape {
     /// A regular expression that begins with the literal. The secret is its
     /// first group, or all of it.
     Pattern(&'static str),
@@ -32,12 +32,12 @@ pub(super) enum Shape {
 }
 
 /// One text that must be found, and one like it that must not.
-pub(super) struct Proof {
+pub(super) struct RuleProof {
     pub(super) secret: &'static str,
     pub(super) harmless: &'static str,
 }
 
-impl Rule {
+impl SecretRule {
     /// A rule for secrets that are recognised by their shape.
     pub(super) const fn pattern(
         name: &'static str,
@@ -45,7 +45,12 @@ impl Rule {
         pattern: &'static str,
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
-        Self { name, literals, shape: Shape::Pattern(pattern), proof: Proof { secret, harmless } }
+        Self {
+            name,
+            literals,
+            shape: SecretShape::Pattern(pattern),
+            proof: RuleProof { secret, harmless },
+        }
     }
 
     /// A rule for secrets whose only fixed part is inside them.
@@ -55,8 +60,8 @@ impl Rule {
         (pattern, before): (&'static str, usize),
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
-        let shape = Shape::Inner(pattern, before);
-        Self { name, literals, shape, proof: Proof { secret, harmless } }
+        let shape = SecretShape::Inner(pattern, before);
+        Self { name, literals, shape, proof: RuleProof { secret, harmless } }
     }
 
     /// A rule for secrets that only their context reveals.
@@ -66,7 +71,12 @@ impl Rule {
         code: fn(&[u8], usize) -> Option<Range<usize>>,
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
-        Self { name, literals, shape: Shape::Code(code), proof: Proof { secret, harmless } }
+        Self {
+            name,
+            literals,
+            shape: SecretShape::Code(code),
+            proof: RuleProof { secret, harmless },
+        }
     }
 
     /// A rule for passwords in the command lines of these programs.
@@ -76,8 +86,8 @@ impl Rule {
         slots: &'static [CredentialSlot],
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
-        let shape = Shape::Slots(slots);
-        Self { name, literals: programs, shape, proof: Proof { secret, harmless } }
+        let shape = SecretShape::Slots(slots);
+        Self { name, literals: programs, shape, proof: RuleProof { secret, harmless } }
     }
 
     /// Name of the rule in findings and in redacted text.
@@ -96,8 +106,8 @@ impl Rule {
     }
 }
 
-impl fmt::Debug for Rule {
+impl fmt::Debug for SecretRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rule").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("SecretRule").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::boundary;
 use super::placeholder;
 use super::prefilter;
-use super::rule::{Rule, Shape};
+use super::rule::{SecretRule, SecretShape};
 use super::rules;
 use super::slot;
 use super::token_run;
@@ -20,7 +20,7 @@ const REACH: usize = 1024;
 
 /// Place of a secret, and the rule that found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretFinding {
     /// The name of the rule.
     pub rule: &'static str,
     /// Range of the secret, in bytes.
@@ -29,7 +29,7 @@ pub struct Finding {
 
 /// The findings in a text, from left to right, none touching another.
 #[derive(Clone)]
-pub struct Findings<'a> {
+pub struct SecretFindings<'a> {
     text: &'a [u8],
     at: usize,
     /// End of the last finding.
@@ -45,32 +45,33 @@ enum EncodedSearch {
     /// From here on.
     From(usize),
     /// The next one is known.
-    Found(Finding),
+    Found(SecretFinding),
 }
 
 /// The first secret in `text`, if there is one.
-pub fn scan(text: &[u8]) -> Option<Finding> {
-    scan_literals(text)
-        .or_else(|| token_run::next(text, 0).map(|(rule, range)| Finding { rule, range }))
+pub fn scan(text: &[u8]) -> Option<SecretFinding> {
+    scan_literals(text).or_else(|| {
+        token_run::next_encoded_secret(text, 0).map(|(rule, range)| SecretFinding { rule, range })
+    })
 }
 
 /// All secrets in `text`.
-pub fn scan_all(text: &[u8]) -> Findings<'_> {
-    Findings { text, at: 0, free: 0, encoded: EncodedSearch::From(0) }
+pub fn scan_all(text: &[u8]) -> SecretFindings<'_> {
+    SecretFindings { text, at: 0, free: 0, encoded: EncodedSearch::From(0) }
 }
 
 /// The first secret that is not encoded.
-pub(super) fn scan_literals(text: &[u8]) -> Option<Finding> {
-    Findings { text, at: 0, free: 0, encoded: EncodedSearch::Off }.next()
+pub(super) fn scan_literals(text: &[u8]) -> Option<SecretFinding> {
+    SecretFindings { text, at: 0, free: 0, encoded: EncodedSearch::Off }.next()
 }
 
-impl Iterator for Findings<'_> {
-    type Item = Finding;
+impl Iterator for SecretFindings<'_> {
+    type Item = SecretFinding;
 
-    fn next(&mut self) -> Option<Finding> {
-        self.decode();
-        while let Some(at) = prefilter::next(self.text, self.at) {
-            match self.look(at) {
+    fn next(&mut self) -> Option<SecretFinding> {
+        self.advance_encoded_search();
+        while let Some(at) = prefilter::next_literal(self.text, self.at) {
+            match self.find_at(at) {
                 None => self.at = at + 1,
                 Some(finding) => {
                     if let EncodedSearch::Found(encoded) = &self.encoded
@@ -97,9 +98,9 @@ impl Iterator for Findings<'_> {
     }
 }
 
-impl Findings<'_> {
+impl SecretFindings<'_> {
     /// Looks for the next encoded secret behind the last finding.
-    fn decode(&mut self) {
+    fn advance_encoded_search(&mut self) {
         let from = match &self.encoded {
             EncodedSearch::From(from) => self.free.max(*from),
             EncodedSearch::Found(finding) if finding.range.start < self.free => {
@@ -107,43 +108,51 @@ impl Findings<'_> {
             }
             EncodedSearch::Off | EncodedSearch::Found(_) => return,
         };
-        self.encoded = match token_run::next(self.text, from) {
+        self.encoded = match token_run::next_encoded_secret(self.text, from) {
             None => EncodedSearch::Off,
-            Some((rule, range)) => EncodedSearch::Found(Finding { rule, range }),
+            Some((rule, range)) => EncodedSearch::Found(SecretFinding { rule, range }),
         };
     }
 
     /// The finding of the rules at `at`, unless it begins inside the last one.
-    fn look(&self, at: usize) -> Option<Finding> {
+    fn find_at(&self, at: usize) -> Option<SecretFinding> {
         prefilter::rules_at(self.text, at).find_map(|(number, len)| {
-            let rule = rules::by_number(number);
-            let range = find(rule, number, self.text, at, len)?;
+            let rule = rules::rule_by_number(number);
+            let range = match_rule(rule, number, self.text, at, len)?;
             // A mark of ours is never a secret, or redacting would not end.
             let mark = placeholder::is_marked(&self.text[range.clone()]);
-            (range.start >= self.free && !mark).then_some(Finding { rule: rule.name, range })
+            (range.start >= self.free && !mark).then_some(SecretFinding { rule: rule.name, range })
         })
     }
 }
 
 /// Shows the place only: the text may hold secrets.
-impl std::fmt::Debug for Findings<'_> {
+impl std::fmt::Debug for SecretFindings<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Findings").field("at", &self.at).finish_non_exhaustive()
     }
 }
 
-fn find(rule: &Rule, number: usize, text: &[u8], at: usize, len: usize) -> Option<Range<usize>> {
+fn match_rule(
+    rule: &SecretRule,
+    number: usize,
+    text: &[u8],
+    at: usize,
+    len: usize,
+) -> Option<Range<usize>> {
     let (pattern, start) = match rule.shape {
-        Shape::Code(code) => return code(text, at),
-        Shape::Slots(slots) => return slot::find(slots, text, at, len),
-        Shape::Pattern(pattern) => (pattern, boundary::begins(text, at).then_some(at)?),
-        Shape::Inner(pattern, before) => (pattern, token_start(text, at, before)),
+        SecretShape::Code(code) => return code(text, at),
+        SecretShape::Slots(slots) => return slot::find_in_slots(slots, text, at, len),
+        SecretShape::Pattern(pattern) => {
+            (pattern, boundary::is_word_start(text, at).then_some(at)?)
+        }
+        SecretShape::Inner(pattern, before) => (pattern, token_start(text, at, before)),
     };
-    let range = matched(compiled(number, pattern), text, start)?;
+    let range = match_pattern(compiled_pattern(number, pattern), text, start)?;
     let secret = &text[range.clone()];
     let real = range.end > at
-        && boundary::ends(text, range.end)
-        && !placeholder::is_dull(secret)
+        && boundary::is_word_end(text, range.end)
+        && !placeholder::lacks_variety(secret)
         && !placeholder::is_stand_in(secret);
     real.then_some(range)
 }
@@ -153,7 +162,7 @@ fn token_start(text: &[u8], at: usize, before: usize) -> usize {
     at - text[..at].iter().rev().take(before).take_while(part).count()
 }
 
-fn matched(regex: &Regex, text: &[u8], at: usize) -> Option<Range<usize>> {
+fn match_pattern(regex: &Regex, text: &[u8], at: usize) -> Option<Range<usize>> {
     let reach = text.len().min(at + REACH);
     let groups = regex.captures(&text[at..reach])?;
     let secret = groups.get(1).or_else(|| groups.get(0))?;
@@ -162,7 +171,7 @@ fn matched(regex: &Regex, text: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// Compiles a pattern when its literal is first seen: all of them would take longer than most
 /// commands live.
-fn compiled(number: usize, pattern: &str) -> &'static Regex {
+fn compiled_pattern(number: usize, pattern: &str) -> &'static Regex {
     static COMPILED: [OnceLock<Regex>; rules::COUNT] = [const { OnceLock::new() }; rules::COUNT];
     COMPILED[number].get_or_init(|| {
         RegexBuilder::new(&format!(r"\A(?:{pattern})"))

@@ -31,7 +31,7 @@ impl ShellWord {
     }
 
     /// Returns the part behind `prefix`, if the word begins with it.
-    pub(super) fn behind(&self, text: &[u8], prefix: &[u8]) -> Option<Self> {
+    pub(super) fn strip_prefix(&self, text: &[u8], prefix: &[u8]) -> Option<Self> {
         let rest = text[self.raw.clone()].strip_prefix(prefix)?;
         (!rest.is_empty()).then(|| Self { raw: self.raw.end - rest.len()..self.raw.end })
     }
@@ -144,5 +144,5 @@ pub(super) fn echoed_before(text: &[u8], program: usize) -> Option<ShellWord> {
 /// The word that a here-string gives to a program: `docker login --password-stdin <<< V`.
 pub(super) fn here_string(text: &[u8], arguments: &[ShellWord]) -> Option<ShellWord> {
     let sign = arguments.iter().position(|word| text[word.raw.clone()].starts_with(b"<<<"))?;
-    arguments[sign].behind(text, b"<<<").or_else(|| arguments.get(sign + 1).cloned())
+    arguments[sign].strip_prefix(text, b"<<<").or_else(|| arguments.get(sign + 1).cloned())
 }

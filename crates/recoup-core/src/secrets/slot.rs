@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
-use super::form::{self, PasswordLikeness};
-use super::name::{Name, Strength};
+use super::name::{CredentialName, NameStrength};
 use super::placeholder;
 use super::shell_word::{self, ShellWord, command_words};
+use super::word_form::{self, PasswordLikeness};
 use super::words;
 
 /// One place of a program's command line that holds a credential.
@@ -62,7 +62,7 @@ impl CredentialSlot {
 
 /// The first credential in the slots of the program whose name, as the prefilter saw it,
 /// begins at `at` and is `len` bytes long.
-pub(super) fn find(
+pub(super) fn find_in_slots(
     slots: &[CredentialSlot],
     text: &[u8],
     at: usize,
@@ -109,9 +109,10 @@ impl CredentialSlot {
         sure: bool,
     ) -> Vec<Range<usize>> {
         let words = match self.place {
-            SlotPlace::Joined(flag) => {
-                arguments.iter().filter_map(|word| word.behind(text, flag.as_bytes())).collect()
-            }
+            SlotPlace::Joined(flag) => arguments
+                .iter()
+                .filter_map(|word| word.strip_prefix(text, flag.as_bytes()))
+                .collect(),
             SlotPlace::Flag(flags) => flag_values(text, arguments, (flags, self.form), sure),
             SlotPlace::Next(flags) => {
                 let behind = arguments.windows(2).filter(|pair| {
@@ -139,9 +140,9 @@ impl CredentialSlot {
             }
             SlotPlace::Named => {
                 let named = arguments.windows(2).filter(|pair| {
-                    let name = Name::read(text, pair[0].raw.clone());
+                    let name = CredentialName::read(text, pair[0].raw.clone());
                     name.is_some_and(|name| {
-                        name.strength != Strength::Generated && !name.plain.ends_with(b"key")
+                        name.strength != NameStrength::Generated && !name.plain.ends_with(b"key")
                     })
                 });
                 named.map(|pair| pair[1].clone()).collect()
@@ -156,7 +157,7 @@ impl CredentialSlot {
         };
         words
             .iter()
-            .filter_map(|word: &ShellWord| self.form.part_of(text, word.value(text)))
+            .filter_map(|word: &ShellWord| self.form.credential_part(text, word.value(text)))
             .collect()
     }
 }
@@ -168,8 +169,8 @@ fn flag_values(
     sure: bool,
 ) -> Vec<ShellWord> {
     let looks_chosen = |value: &ShellWord| {
-        let part = form.part_of(text, value.value(text));
-        part.is_some_and(|part| form::chosen(&text[part]) > PasswordLikeness::No)
+        let part = form.credential_part(text, value.value(text));
+        part.is_some_and(|part| word_form::rate_password(&text[part]) > PasswordLikeness::No)
     };
     let mut found = Vec::new();
     for (at, word) in arguments.iter().enumerate() {
@@ -180,10 +181,10 @@ fn flag_values(
                 let next = arguments.get(at + 1).filter(|next| &text[next.raw.clone()] == b"=");
                 let value = arguments.get(at + 1 + usize::from(next.is_some()));
                 found.extend(value.filter(|value| !sure || !value.is_flag(text)).cloned());
-            } else if let Some(value) = word.behind(text, flag) {
+            } else if let Some(value) = word.strip_prefix(text, flag) {
                 let joined = text[value.raw.clone()].first() == Some(&b'=');
                 if joined {
-                    found.extend(word.behind(text, &[flag, b"="].concat()));
+                    found.extend(word.strip_prefix(text, &[flag, b"="].concat()));
                 } else if flag.ends_with(b":") || flag.len() == 2 && (!sure || looks_chosen(&value))
                 {
                     found.push(value);
@@ -195,7 +196,7 @@ fn flag_values(
 }
 
 impl SlotForm {
-    fn part_of(self, text: &[u8], value: Range<usize>) -> Option<Range<usize>> {
+    fn credential_part(self, text: &[u8], value: Range<usize>) -> Option<Range<usize>> {
         let word = &text[value.clone()];
         let start = match self {
             Self::Whole => 0,
@@ -226,7 +227,7 @@ pub(super) fn is_credential(value: &[u8]) -> bool {
         && !placeholder::is_placeholder(value)
         && !placeholder::is_stand_in(value)
         && !placeholder::is_label(value)
-        && !words::has(words::GLUE, value)
+        && !words::contains_word(words::GLUE, value)
 }
 
 /// Matches at the literal `password ` of a `.netrc`, behind a user and a machine.
@@ -276,9 +277,9 @@ pub(super) fn find_beside_user(text: &[u8], at: usize) -> Option<Range<usize>> {
     let flag = text[at + 1..].iter().take(8).take_while(|byte| !byte.is_ascii_whitespace()).count();
     let value = command_words(text, at + 1 + flag).next()?.value(text);
     let word = &text[value.clone()];
-    let chosen = match form::chosen(word) {
+    let chosen = match word_form::rate_password(word) {
         PasswordLikeness::Clearly => true,
-        PasswordLikeness::Perhaps => word.len() >= 8 && !form::is_identifier(word),
+        PasswordLikeness::Perhaps => word.len() >= 8 && !word_form::is_identifier(word),
         PasswordLikeness::No => false,
     };
     (chosen && is_credential(word)).then_some(value)

@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::boundary;
-use super::form::looks_random;
 use super::scan;
+use super::word_form::looks_random;
 use crate::base::base64;
 
 /// Shortest run that may hide something that a rule knows.
@@ -17,7 +17,10 @@ const LONGEST: usize = 1 << 14;
 const BEGINNING: usize = 32;
 
 /// The first encoded secret from `from` on, with the rule that sees it.
-pub(super) fn next(text: &[u8], from: usize) -> Option<(&'static str, Range<usize>)> {
+pub(super) fn next_encoded_secret(
+    text: &[u8],
+    from: usize,
+) -> Option<(&'static str, Range<usize>)> {
     let mut at = from;
     while at + SHORTEST <= text.len() {
         // From the back: a byte that is no base64 rules out every run that holds it.
@@ -29,7 +32,7 @@ pub(super) fn next(text: &[u8], from: usize) -> Option<(&'static str, Range<usiz
         if let Some(found) = bare_token(text, at, len) {
             return Some(found);
         }
-        if let Some(rule) = rule_in(&text[at..at + len]) {
+        if let Some(rule) = rule_in_decoded(&text[at..at + len]) {
             return Some((rule, at..at + len));
         }
         at += len;
@@ -54,9 +57,9 @@ fn bare_token(text: &[u8], at: usize, len: usize) -> Option<(&'static str, Range
             Some(("twilio-credential", at..at + 34))
         }
         24..=28 if b"MNO".contains(&run[0]) => {
-            let middle = boundary::run(text, at + len + 1, 8, boundary::is_base64url);
+            let middle = boundary::count_run(text, at + len + 1, 8, boundary::is_base64url);
             let end = at + len + 1 + middle;
-            let last = boundary::run(text, end + 1, 64, boundary::is_base64url);
+            let last = boundary::count_run(text, end + 1, 64, boundary::is_base64url);
             let dots = text.get(at + len) == Some(&b'.') && text.get(end) == Some(&b'.');
             let fits = dots && middle == 6 && (27..=40).contains(&last);
             (fits && looks_random(run)).then_some(("discord-token", at..end + 1 + last))
@@ -65,7 +68,7 @@ fn bare_token(text: &[u8], at: usize, len: usize) -> Option<(&'static str, Range
     }
 }
 
-fn rule_in(run: &[u8]) -> Option<&'static str> {
+fn rule_in_decoded(run: &[u8]) -> Option<&'static str> {
     // Digests are by far the most frequent runs, and no text is encoded in hexadecimal digits.
     if run.iter().take(BEGINNING).all(u8::is_ascii_hexdigit) {
         return None;

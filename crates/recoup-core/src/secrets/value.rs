@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::boundary::is_word;
 use super::expression::{has_digit, in_arguments, is_code, is_last_on_line, is_place, is_type};
-use super::form::{self, PasswordLikeness, looks_generated, looks_random};
-use super::name::{Name, Strength};
+use super::name::{CredentialName, NameStrength};
 use super::placeholder;
+use super::word_form::{self, PasswordLikeness, looks_generated, looks_random};
 
 /// Longest value; the rest of a longer one is cut.
 const LONGEST: usize = 512;
@@ -17,7 +17,7 @@ const ENOUGH: usize = 128;
 
 /// Connection between name and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum ValueLink {
     Equals,
     Colon,
     Flag,
@@ -32,12 +32,12 @@ pub(super) enum Link {
 
 /// A value in the text, without its quotes.
 #[derive(Debug, Clone)]
-pub(super) struct Value {
+pub(super) struct ValueSpan {
     pub(super) range: Range<usize>,
     pub(super) quote: Option<u8>,
 }
 
-impl Value {
+impl ValueSpan {
     /// The value that begins at `at`: up to its quote, or as far as a word goes.
     pub(super) fn read(text: &[u8], at: usize) -> Option<Self> {
         let rest = text.get(at..text.len().min(at + LONGEST))?;
@@ -85,15 +85,15 @@ fn bare_len(body: &[u8]) -> usize {
 }
 
 /// A value in its context.
-pub(super) struct Context<'a> {
+pub(super) struct CredentialContext<'a> {
     pub(super) text: &'a [u8],
-    pub(super) name: &'a Name,
-    pub(super) link: Link,
+    pub(super) name: &'a CredentialName,
+    pub(super) link: ValueLink,
 }
 
-impl Context<'_> {
+impl CredentialContext<'_> {
     /// True if `value` is a literal that must not be kept.
-    pub(super) fn is_credential(&self, value: &Value) -> bool {
+    pub(super) fn is_credential(&self, value: &ValueSpan) -> bool {
         let literal = &self.text[value.range.clone()];
         let literal = &literal[..literal.len().min(ENOUGH)];
         // A label of a form, in a script that no password is typed in.
@@ -113,9 +113,9 @@ impl Context<'_> {
         }
         let label = placeholder::is_label(literal)
             && (literal[0].is_ascii_uppercase()
-                || value.quote.is_none() && self.link == Link::Colon);
+                || value.quote.is_none() && self.link == ValueLink::Colon);
         if label
-            || self.name.is_said_by(literal, value.quote.is_none())
+            || self.name.is_repeated_by(literal, value.quote.is_none())
             || self.is_reference(literal)
         {
             return false;
@@ -124,7 +124,7 @@ impl Context<'_> {
             // In a shell, a command whose output is the value.
             Some(b'`') if literal.contains(&b' ') => false,
             Some(_) => !is_between_quotes(literal) && !placeholder::is_prose(literal),
-            None if matches!(self.link, Link::Typed | Link::Call) => false,
+            None if matches!(self.link, ValueLink::Typed | ValueLink::Call) => false,
             None => self.is_bare_literal(value.range.end, literal),
         };
         plausible && self.is_strong_enough(literal)
@@ -132,38 +132,41 @@ impl Context<'_> {
 
     /// True if the value looks as its name demands.
     fn is_strong_enough(&self, literal: &[u8]) -> bool {
-        if self.link == Link::Call {
+        if self.link == ValueLink::Call {
             let generated = looks_generated(literal);
-            let chosen = match (self.name.strength, form::chosen(literal)) {
-                (Strength::Generated, _) | (_, PasswordLikeness::No) => false,
-                (Strength::Sure, PasswordLikeness::Perhaps) => {
-                    literal.len() >= 6 && !form::is_identifier(literal)
+            let chosen = match (self.name.strength, word_form::rate_password(literal)) {
+                (NameStrength::Generated, _) | (_, PasswordLikeness::No) => false,
+                (NameStrength::Sure, PasswordLikeness::Perhaps) => {
+                    literal.len() >= 6 && !word_form::is_identifier(literal)
                 }
                 (_, chosen) => chosen == PasswordLikeness::Clearly,
             };
             return generated || chosen;
         }
         match self.name.strength {
-            Strength::Sure => true,
-            Strength::Maybe => looks_random(literal),
-            Strength::Chosen => {
+            NameStrength::Sure => true,
+            NameStrength::Maybe => looks_random(literal),
+            NameStrength::Chosen => {
                 let number = literal.len() >= 8 && literal.iter().all(u8::is_ascii_digit);
-                form::chosen(literal) > PasswordLikeness::No || looks_random(literal) || number
+                word_form::rate_password(literal) > PasswordLikeness::No
+                    || looks_random(literal)
+                    || number
             }
             // `deploy --key=V`
-            Strength::Generated
-                if self.link == Link::Equals
+            NameStrength::Generated
+                if self.link == ValueLink::Equals
                     && self.name.plain == b"key"
                     && self.text[self.name.range.clone()].starts_with(b"--") =>
             {
-                let chosen = literal.len() >= 8 && form::chosen(literal) > PasswordLikeness::No;
-                (chosen || looks_random(literal)) && !form::is_identifier(literal)
+                let chosen =
+                    literal.len() >= 8 && word_form::rate_password(literal) > PasswordLikeness::No;
+                (chosen || looks_random(literal)) && !word_form::is_identifier(literal)
             }
-            Strength::Generated => {
+            NameStrength::Generated => {
                 let long =
                     literal.len() >= 32 && !literal.contains(&b'-') && self.name.plain.len() > 4;
                 looks_generated(literal) && literal.len() >= 20
-                    || long && form::is_hex(literal) && looks_random(literal)
+                    || long && word_form::is_hex(literal) && looks_random(literal)
             }
         }
     }
@@ -182,38 +185,40 @@ impl Context<'_> {
         let number = literal.iter().all(|byte| byte.is_ascii_digit() || b".-+_".contains(byte))
             || literal.starts_with(b"0x") && literal.len() < 20;
         if number {
-            let least = if self.name.strength == Strength::Sure { 4 } else { 8 };
+            let least = if self.name.strength == NameStrength::Sure { 4 } else { 8 };
             return literal.len() >= least && !literal.starts_with(b"0x");
         }
-        let typed = self.link == Link::Colon && behind.starts_with(b" =");
-        let untagged = self.link == Link::Tag && !behind.starts_with(b"</");
+        let typed = self.link == ValueLink::Colon && behind.starts_with(b" =");
+        let untagged = self.link == ValueLink::Tag && !behind.starts_with(b"</");
         // `ninth.Cl0udberry` in settings is no member of anything.
-        let settings = self.link == Link::Equals && self.is_tight()
-            || self.link == Link::Colon && self.is_tight_key() && is_last_on_line(behind);
+        let settings = self.link == ValueLink::Equals && self.is_tight_assignment()
+            || self.link == ValueLink::Colon && self.is_tight_key() && is_last_on_line(behind);
         let dotted = settings
             && literal.iter().all(|&byte| is_word(byte) || byte == b'.' || byte == b'-')
             && (has_digit(literal) || self.is_option(behind));
-        let code = self.link != Link::Tag && !dotted && is_code(literal, behind);
+        let code = self.link != ValueLink::Tag && !dotted && is_code(literal, behind);
         if typed || untagged || code {
             return false;
         }
         if !literal.iter().all(|&byte| is_word(byte) || byte == b'-')
             || has_digit(literal) && !is_type(literal)
         {
-            let typed = self.link == Link::Colon && is_type(literal);
+            let typed = self.link == ValueLink::Colon && is_type(literal);
             return !typed && !placeholder::is_sentence(literal, behind);
         }
         match self.link {
-            Link::Equals => self.is_tight() && (self.is_option(behind) || !in_arguments(behind)),
-            Link::Colon => self.is_tight_key() && is_last_on_line(behind) && !is_type(literal),
-            Link::Pair => is_last_on_line(behind) && !is_type(literal),
-            Link::Tag => true,
-            Link::Flag | Link::Typed | Link::Call => false,
+            ValueLink::Equals => {
+                self.is_tight_assignment() && (self.is_option(behind) || !in_arguments(behind))
+            }
+            ValueLink::Colon => self.is_tight_key() && is_last_on_line(behind) && !is_type(literal),
+            ValueLink::Pair => is_last_on_line(behind) && !is_type(literal),
+            ValueLink::Tag => true,
+            ValueLink::Flag | ValueLink::Typed | ValueLink::Call => false,
         }
     }
 
     /// `password=word`, as shells, URLs and settings have it; code has blanks.
-    fn is_tight(&self) -> bool {
+    fn is_tight_assignment(&self) -> bool {
         self.text.get(self.name.range.end) == Some(&b'=')
             || self.text[self.name.range.clone()].starts_with(b"--")
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use memchr::memmem;
 
-use super::name::{Name, Strength};
+use super::name::{CredentialName, NameStrength};
 use super::placeholder::{self, is_placeholder};
 use super::words;
 
@@ -21,22 +21,22 @@ const LONG: usize = 16;
 
 /// Values that must not be kept. Never shown.
 #[derive(Clone, Default)]
-pub struct Values(Vec<Value>);
+pub struct SecretValues(Vec<SecretValue>);
 
 #[derive(Clone, PartialEq, Eq)]
-struct Value {
+struct SecretValue {
     bytes: Vec<u8>,
     /// True if it may be part of other words: then it counts only on its own.
     is_word: bool,
 }
 
-impl fmt::Debug for Values {
+impl fmt::Debug for SecretValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} values", self.0.len())
     }
 }
 
-impl Values {
+impl SecretValues {
     /// The values of the variables that have a credential's name.
     pub fn of_credentials<N, V>(variables: impl IntoIterator<Item = (N, V)>) -> Self
     where
@@ -44,11 +44,16 @@ impl Values {
         V: Into<Vec<u8>>,
     {
         let named = |name: &[u8]| {
-            let strength = Name::read(name, 0..name.len()).map(|name| name.strength);
-            strength.is_some_and(|strength| strength != Strength::Generated) && !is_directory(name)
+            let strength = CredentialName::read(name, 0..name.len()).map(|name| name.strength);
+            strength.is_some_and(|strength| strength != NameStrength::Generated)
+                && !is_directory(name)
         };
         let credentials = variables.into_iter().filter(|(name, _)| named(name.as_ref()));
-        Self(credentials.filter_map(|(_, value)| Value::telling(value.into())).collect())
+        Self(
+            credentials
+                .filter_map(|(_, value)| SecretValue::if_distinctive(value.into()))
+                .collect(),
+        )
     }
 
     /// Adds the values as a string of JSON has them.
@@ -57,14 +62,14 @@ impl Values {
         let escaped = self.0.iter().filter_map(|value| {
             let json = serde_json::to_string(str::from_utf8(&value.bytes).ok()?).ok()?;
             let inner = json.get(1..json.len() - 1)?.as_bytes().to_vec();
-            (inner != value.bytes).then_some(Value { bytes: inner, is_word: value.is_word })
+            (inner != value.bytes).then_some(SecretValue { bytes: inner, is_word: value.is_word })
         });
         Self(self.0.iter().cloned().chain(escaped).collect())
     }
 
     /// Name of the rule that `text` breaks by holding one of the values.
     pub fn detect(&self, text: &[u8]) -> Option<&'static str> {
-        self.0.iter().any(|value| value.places(text).next().is_some()).then_some(RULE)
+        self.0.iter().any(|value| value.positions(text).next().is_some()).then_some(RULE)
     }
 
     /// Returns `text` without the values.
@@ -72,17 +77,18 @@ impl Values {
         let mark = [placeholder::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
         let mark = String::from_utf8_lossy(&mark);
         let values = self.0.iter().filter(|value| str::from_utf8(&value.bytes).is_ok());
-        values.fold(Cow::Borrowed(text), |text, value| value.replaced(text, &mark))
+        values.fold(Cow::Borrowed(text), |text, value| value.replace_in(text, &mark))
     }
 }
 
-impl Value {
+impl SecretValue {
     /// `None` for what gives nothing away: short or common values, and paths.
-    fn telling(bytes: Vec<u8>) -> Option<Self> {
+    fn if_distinctive(bytes: Vec<u8>) -> Option<Self> {
         let letters = bytes.iter().all(u8::is_ascii_alphabetic);
         let mixed = bytes[1.min(bytes.len())..].iter().any(u8::is_ascii_uppercase)
             && bytes.iter().any(u8::is_ascii_lowercase);
-        let common = letters && (is_placeholder(&bytes) || words::has(words::DEFAULTS, &bytes));
+        let common =
+            letters && (is_placeholder(&bytes) || words::contains_word(words::DEFAULTS, &bytes));
         if bytes.len() < SHORTEST || common || is_path(&bytes) {
             return None;
         }
@@ -91,13 +97,13 @@ impl Value {
     }
 
     /// Positions of the value in a text.
-    fn places<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    fn positions<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let found = memmem::find_iter(text, &self.bytes);
         found.filter(|at| !self.is_word || stands_alone(text, *at, self.bytes.len()))
     }
 
-    fn replaced<'a>(&self, text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
-        let places: Vec<usize> = self.places(text.as_bytes()).collect();
+    fn replace_in<'a>(&self, text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
+        let places: Vec<usize> = self.positions(text.as_bytes()).collect();
         if places.is_empty() {
             return text;
         }

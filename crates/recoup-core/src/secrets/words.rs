@@ -152,17 +152,17 @@ pub(super) const FILES: &[&str] = &[
 ];
 
 /// True if `word` is in `list`, in either case.
-pub(super) fn has(list: &[&str], word: &[u8]) -> bool {
+pub(super) fn contains_word(list: &[&str], word: &[u8]) -> bool {
     list.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word))
 }
 
 /// True if `name`, in lower case, ends with a word of `list`.
-pub(super) fn ends(list: &[&str], name: &[u8]) -> bool {
+pub(super) fn ends_with_word(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|known| name.ends_with(known.as_bytes()))
 }
 
 /// True if `text` begins with a word of `list`, in either case.
-pub(super) fn starts(list: &[&str], text: &[u8]) -> bool {
+pub(super) fn starts_with_word(list: &[&str], text: &[u8]) -> bool {
     let begins = |known: &&str| {
         text.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known.as_bytes()))
     };

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::{Clock, Deadline, Timestamp};
 use crate::base::fsx::{self, FileLock};
-use crate::base::text::shortened;
+use crate::base::text::shorten_text;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Number of consecutive faults that open the breaker.
@@ -35,15 +35,15 @@ const MAX_WORDS: usize = 300;
 
 /// Decides whether a server is called.
 #[derive(Debug)]
-pub(super) struct Breaker {
+pub(super) struct CircuitBreaker {
     file: Option<PathBuf>,
     clock: Arc<dyn Clock>,
-    known: Mutex<Known>,
+    known: Mutex<CachedState>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    state: State,
+struct CachedState {
+    state: BreakerState,
     /// True if the state could not be written to the file.
     is_ours_alone: bool,
     /// When to read the file again; `None` before the first read.
@@ -51,7 +51,7 @@ struct Known {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
+struct BreakerState {
     /// Number of consecutive faults.
     faults: u32,
     /// End of the pause.
@@ -60,7 +60,7 @@ struct State {
     last: String,
 }
 
-impl State {
+impl BreakerState {
     fn is_open(&self) -> bool {
         self.faults >= THRESHOLD
     }
@@ -77,7 +77,7 @@ impl State {
     }
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// A breaker that the processes of this machine share through `file`.
     pub(super) fn new(file: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         Self { file, clock, known: Mutex::default() }
@@ -86,14 +86,14 @@ impl Breaker {
     /// Ok if the server may be called; otherwise an error with the remaining pause and the last
     /// fault.
     pub(super) fn admit(&self) -> Result<()> {
-        let mut known = self.known();
-        if known.look.is_none_or(Deadline::passed) {
-            self.look(&mut known);
+        let mut known = self.lock_state();
+        if known.look.is_none_or(Deadline::has_passed) {
+            self.reload_state(&mut known);
         }
         if !known.state.is_open() || self.may_try(&mut known) {
             return Ok(());
         }
-        let State { faults, until, last } = &known.state;
+        let BreakerState { faults, until, last } = &known.state;
         let wait = until.millis_since(self.clock.now()).div_ceil(1_000);
         Err(Error::new(
             ErrorKind::Unavailable,
@@ -102,13 +102,13 @@ impl Breaker {
     }
 
     /// Lets one caller at a time try, by extending the pause for the others.
-    fn may_try(&self, known: &mut Known) -> bool {
+    fn may_try(&self, known: &mut CachedState) -> bool {
         let now = self.clock.now();
         if known.state.is_pausing(now) {
             return false;
         }
-        let lock = self.lock();
-        self.look(known);
+        let lock = self.acquire_file_lock();
+        self.reload_state(known);
         if known.state.is_pausing(now) {
             return false;
         }
@@ -118,30 +118,30 @@ impl Breaker {
         }
         if known.state.is_open() {
             known.state.until = now.plus_millis(known.state.pause());
-            self.tell(known, &lock);
+            self.publish_state(known, &lock);
         }
         true
     }
 
     /// Records that the server did not answer, or not usefully.
     pub(super) fn note_fault(&self, error: &Error) {
-        let mut known = self.known();
-        let lock = self.lock();
-        self.look(&mut known);
+        let mut known = self.lock_state();
+        let lock = self.acquire_file_lock();
+        self.reload_state(&mut known);
         let state = &mut known.state;
         state.faults = state.faults.saturating_add(1);
         state.until = self.clock.now().plus_millis(state.pause());
-        state.last = shortened(&error.to_string(), MAX_WORDS).into_owned();
-        self.tell(&mut known, &lock);
+        state.last = shorten_text(&error.to_string(), MAX_WORDS).into_owned();
+        self.publish_state(&mut known, &lock);
     }
 
     /// Records an answer, which closes the breaker.
     pub(super) fn note_answer(&self) {
-        let mut known = self.known();
-        if known.state == State::default() {
+        let mut known = self.lock_state();
+        if known.state == BreakerState::default() {
             return;
         }
-        known.state = State::default();
+        known.state = BreakerState::default();
         known.is_ours_alone = false;
         if let Some(file) = &self.file {
             // Best effort: a process that still finds the file retries the server.
@@ -149,43 +149,43 @@ impl Breaker {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn lock_state(&self) -> MutexGuard<'_, CachedState> {
         // Replaced as a whole; no panic leaves half of it.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the shared state. Without a readable file, this process's own state counts.
-    fn look(&self, known: &mut Known) {
+    fn reload_state(&self, known: &mut CachedState) {
         let Some(file) = &self.file else { return };
         known.look = Some(Deadline::after(LOOK));
         let state = match fsx::read_regular(file, MAX_LEN) {
             Ok(Some(json)) => serde_json::from_slice(&json).unwrap_or_default(),
-            Ok(None) => State::default(),
+            Ok(None) => BreakerState::default(),
             Err(_) => return,
         };
         if !known.is_ours_alone || state.until > known.state.until {
-            *known = Known { state, is_ours_alone: false, look: known.look };
+            *known = CachedState { state, is_ours_alone: false, look: known.look };
         }
     }
 
-    fn lock(&self) -> Lock {
-        let Some(file) = &self.file else { return Lock::Impossible };
+    fn acquire_file_lock(&self) -> BreakerLock {
+        let Some(file) = &self.file else { return BreakerLock::Impossible };
         let lock = fsx::ensure_dir(fsx::parent(file))
             .and_then(|()| FileLock::acquire(&lock_of(file), Deadline::after(WAIT)));
         match lock {
-            Ok(lock) => Lock::Ours { _held: lock },
-            Err(error) if error.kind() == ErrorKind::Locked => Lock::Held,
-            Err(_) => Lock::Impossible,
+            Ok(lock) => BreakerLock::Ours { _held: lock },
+            Err(error) if error.kind() == ErrorKind::Locked => BreakerLock::Held,
+            Err(_) => BreakerLock::Impossible,
         }
     }
 
     /// Writes the state to the file. Without the lock it stays with this process.
-    fn tell(&self, known: &mut Known, lock: &Lock) {
+    fn publish_state(&self, known: &mut CachedState, lock: &BreakerLock) {
         let told = match (&self.file, lock) {
-            (Some(file), Lock::Ours { .. }) => {
+            (Some(file), BreakerLock::Ours { .. }) => {
                 let json =
                     serde_json::to_vec(&known.state).expect("text and numbers always serialize");
-                fsx::write_whole(file, &json).is_ok()
+                fsx::write_unsynced(file, &json).is_ok()
             }
             _ => false,
         };
@@ -195,7 +195,7 @@ impl Breaker {
 
 /// A server that is not called at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pausing {
+pub struct PausedServer {
     /// Number of consecutive faults.
     pub faults: u32,
     /// End of the pause.
@@ -205,21 +205,21 @@ pub struct Pausing {
 }
 
 /// The servers that the processes of this machine do not call now, from the files in `dir`.
-pub fn pausing(dir: &Path, now: Timestamp) -> Vec<Pausing> {
+pub fn paused_servers(dir: &Path, now: Timestamp) -> Vec<PausedServer> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let state = |path: PathBuf| {
         let json = fsx::read_regular(&path, MAX_LEN).ok().flatten()?;
-        serde_json::from_slice::<State>(&json).ok()
+        serde_json::from_slice::<BreakerState>(&json).ok()
     };
     let states = entries.filter_map(|entry| state(entry.path()));
     states
         .filter(|state| state.is_pausing(now))
-        .map(|State { faults, until, last }| Pausing { faults, until, last })
+        .map(|BreakerState { faults, until, last }| PausedServer { faults, until, last })
         .collect()
 }
 
 /// Lock on the shared state.
-enum Lock {
+enum BreakerLock {
     Ours {
         _held: FileLock,
     },
@@ -229,7 +229,7 @@ enum Lock {
     Impossible,
 }
 
-impl Lock {
+impl BreakerLock {
     fn is_held(&self) -> bool {
         matches!(self, Self::Held)
     }

@@ -25,29 +25,32 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::entry::{Batch, Head, Payload, Record, Tally};
+use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, Result};
-use crate::key::{Id, Kind, Scope};
+use crate::key::{EntryId, Kind, Scope};
 
-pub use breaker::{Pausing, pausing};
-pub use claims::{Claim, Claims, FileClaims, Held, ThreadClaims};
-pub use dir::Directory;
-pub use file::{FileCache, Files};
-pub use guarded::Guarded;
-pub use memory::Memory;
-pub use nearest::Probe;
-pub use plan::{Cause, Evicted, EvictionPlan, Filter, Gone, Limit, Usage};
-pub use redis::Redis;
-pub use selection::Selection;
-pub use sqlite::Sqlite;
-pub use tiered::Tiered;
-pub use url::{StoreUrl, Surroundings, without_credentials};
+pub use breaker::{PausedServer, paused_servers};
+pub use claims::{Claim, ClaimGuard, ClaimRegistry, FileClaims, ThreadClaims};
+pub use dir::DirectoryStore;
+pub use file::{FileCache, FileStore};
+pub use guarded::GuardedStore;
+pub use memory::InMemoryStore;
+pub use nearest::SimilarityProbe;
+pub use plan::{
+    EvictedEntry, EvictionCause, EvictionLimit, EvictionPlan, EvictionReport, ScanFilter,
+    ScopeUsage,
+};
+pub use redis::RedisStore;
+pub use selection::EntrySelection;
+pub use sqlite::SqliteStore;
+pub use tiered::TieredStore;
+pub use url::{StoreContext, StoreUrl, without_credentials};
 
-/// Return value of a [`Visit`] callback: continue or stop the scan.
-pub type Flow = ControlFlow<()>;
+/// Return value of a [`RecordVisitor`] callback: continue or stop the scan.
+pub type ScanFlow = ControlFlow<()>;
 
 /// Callback of a scan, called with each record's head or the error from reading it.
-pub type Visit<'a> = dyn FnMut(&Id, Result<&Head>) -> Flow + 'a;
+pub type RecordVisitor<'a> = dyn FnMut(&EntryId, Result<&EntryHead>) -> ScanFlow + 'a;
 
 /// A store of records. Every method is required: with defaults, a store in front of another would
 /// silently lose one.
@@ -55,52 +58,52 @@ pub type Visit<'a> = dyn FnMut(&Id, Result<&Head>) -> Flow + 'a;
 /// Safe for any number of threads and, where the medium allows it, processes.
 pub trait Store: Send + Sync + fmt::Debug {
     /// Returns the record, if there is one. Never writes, and never waits for a writer.
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>>;
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>>;
 
     /// Returns the full result of a record that has one. It may be stored once for all records of a
     /// scope and kind that share it, and is removed with the last of them.
-    fn full(&self, id: &Id) -> Result<Option<Payload>>;
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>>;
 
     /// Stores the record, replacing any previous one. After the return it survives a crash of the
     /// process.
-    fn put(&self, id: &Id, record: &Record) -> Result<()>;
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()>;
 
     /// Removes records, and returns how many existed.
-    fn remove(&self, ids: &[Id]) -> Result<usize>;
+    fn remove(&self, ids: &[EntryId]) -> Result<usize>;
 
     /// Removes every record that a scope holds at the start of the call, and returns their number.
     /// `gone` is called for each whose key and kind could be read. Others may write meanwhile.
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize>;
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize>;
 
     /// Applies a batch of events: counts them, moves served records to the end of the eviction
     /// queue, and removes records that were found damaged. A repeated batch has no effect.
-    fn fold(&self, batch: &Batch) -> Result<()>;
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()>;
 
     /// Event counts, for one scope or for all. Counts older than a year are dropped.
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>>;
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>>;
 
     /// Visits the head of each record that matches the filter, without reading bodies. The order is
     /// unspecified, unless the filter asks for the newest.
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()>;
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()>;
 
     /// Evicts by a plan: expired records first, then the least recently used. Returns what was
     /// removed, and why.
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted>;
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport>;
 
     /// Returns the records that share most key parts with the probe, in no particular order; none
     /// that shares nothing.
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>>;
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>>;
 
     /// Number and size of the records in a scope.
-    fn usage(&self, scope: &Scope) -> Result<Usage>;
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage>;
 
     /// Description of this store.
-    fn info(&self) -> Info;
+    fn info(&self) -> StoreInfo;
 }
 
 /// Description of a store, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
+pub struct StoreInfo {
     /// Its URL, without credentials.
     pub url: String,
     /// True if its records outlive the process.
@@ -112,5 +115,5 @@ pub struct Info {
 /// Receives faults that did not stop the work, so that none is silent.
 pub trait FaultLog: Send + Sync + fmt::Debug {
     /// Reports that `store` failed with `error` and the work went on without it.
-    fn fault(&self, store: &Info, error: &Error);
+    fn fault(&self, store: &StoreInfo, error: &Error);
 }

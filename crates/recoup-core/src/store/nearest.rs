@@ -3,21 +3,21 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::{Filter, Flow, Store};
-use crate::base::digest::Digest;
-use crate::entry::Head;
+use super::{ScanFilter, ScanFlow, Store};
+use crate::base::digest::Sha256Digest;
+use crate::entry::EntryHead;
 use crate::error::Result;
-use crate::key::{Id, Kind, Part, Scope};
+use crate::key::{EntryId, KeyPart, Kind, Scope};
 
 /// Criteria of a similarity search.
 #[derive(Debug, Clone, Copy)]
-pub struct Probe<'a> {
+pub struct SimilarityProbe<'a> {
     /// Scope to search.
     pub scope: &'a Scope,
     /// Kind of the records.
     pub kind: Kind,
     /// The named parts of the missing key.
-    pub parts: &'a [Part],
+    pub parts: &'a [KeyPart],
     /// Maximum number of results.
     pub most: usize,
 }
@@ -25,15 +25,15 @@ pub struct Probe<'a> {
 /// Truncated digests of a key's parts: enough to count common parts, and small enough to compare
 /// hundreds of thousands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sketch(Vec<u8>);
+pub(super) struct PartSketch(Vec<u8>);
 
 /// Bytes kept of each digest.
 const MARK: usize = 4;
 
-impl Sketch {
-    pub(super) fn of(parts: &[Part]) -> Self {
-        let mark = |part: &Part| {
-            let digest = Digest::of(format!("{}\0{}", part.name, part.digest).as_bytes());
+impl PartSketch {
+    pub(super) fn of(parts: &[KeyPart]) -> Self {
+        let mark = |part: &KeyPart| {
+            let digest = Sha256Digest::of(format!("{}\0{}", part.name, part.digest).as_bytes());
             digest.as_bytes()[..MARK].to_vec()
         };
         Self(parts.iter().flat_map(mark).collect())
@@ -44,7 +44,7 @@ impl Sketch {
     }
 
     /// Number of parts in common with a stored sketch.
-    pub(super) fn in_common(&self, stored: &[u8]) -> usize {
+    pub(super) fn count_common(&self, stored: &[u8]) -> usize {
         let holds = |mark: &&[u8]| stored.chunks_exact(MARK).any(|other| other == *mark);
         self.0.chunks_exact(MARK).filter(holds).count()
     }
@@ -52,18 +52,18 @@ impl Sketch {
 
 /// The best of many candidates; of equally good ones those that are last in order.
 #[derive(Debug)]
-pub(super) struct Best<K, V> {
+pub(super) struct TopMatches<K, V> {
     most: usize,
-    found: BinaryHeap<Reverse<Ranked<K, V>>>,
+    found: BinaryHeap<Reverse<RankedMatch<K, V>>>,
 }
 
 #[derive(Debug)]
-struct Ranked<K, V> {
+struct RankedMatch<K, V> {
     rank: (usize, K),
     value: V,
 }
 
-impl<K: Ord, V> Best<K, V> {
+impl<K: Ord, V> TopMatches<K, V> {
     pub(super) fn new(most: usize) -> Self {
         Self { most, found: BinaryHeap::with_capacity(most) }
     }
@@ -79,7 +79,7 @@ impl<K: Ord, V> Best<K, V> {
         if is_full {
             self.found.pop();
         }
-        self.found.push(Reverse(Ranked { rank, value: value() }));
+        self.found.push(Reverse(RankedMatch { rank, value: value() }));
     }
 
     pub(super) fn into_found(self) -> impl Iterator<Item = V> {
@@ -87,39 +87,45 @@ impl<K: Ord, V> Best<K, V> {
     }
 }
 
-impl<K: Ord, V> Ord for Ranked<K, V> {
+impl<K: Ord, V> Ord for RankedMatch<K, V> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.rank.cmp(&other.rank)
     }
 }
 
-impl<K: Ord, V> PartialOrd for Ranked<K, V> {
+impl<K: Ord, V> PartialOrd for RankedMatch<K, V> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<K: Ord, V> PartialEq for Ranked<K, V> {
+impl<K: Ord, V> PartialEq for RankedMatch<K, V> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<K: Ord, V> Eq for Ranked<K, V> {}
+impl<K: Ord, V> Eq for RankedMatch<K, V> {}
 
 /// Searches by scanning all heads, for stores without an index.
-pub(super) fn by_scan(store: &dyn Store, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
-    let sketch = Sketch::of(probe.parts);
-    let mut best = Best::new(probe.most);
-    let filter =
-        Filter { scope: Some(probe.scope.clone()), kind: Some(probe.kind), ..Filter::default() };
+pub(super) fn nearest_by_scan(
+    store: &dyn Store,
+    probe: &SimilarityProbe<'_>,
+) -> Result<Vec<(EntryId, EntryHead)>> {
+    let sketch = PartSketch::of(probe.parts);
+    let mut best = TopMatches::new(probe.most);
+    let filter = ScanFilter {
+        scope: Some(probe.scope.clone()),
+        kind: Some(probe.kind),
+        ..ScanFilter::default()
+    };
     store.scan(&filter, &mut |id, head| {
         if let Ok(head) = head {
-            let in_common = sketch.in_common(Sketch::of(&head.header.parts).as_bytes());
+            let in_common = sketch.count_common(PartSketch::of(&head.header.parts).as_bytes());
             let order = (head.header.created, id.clone());
             best.offer(in_common, order, || (id.clone(), head.clone()));
         }
-        Flow::Continue(())
+        ScanFlow::Continue(())
     })?;
     Ok(best.into_found().collect())
 }

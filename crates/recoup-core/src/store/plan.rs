@@ -2,15 +2,15 @@
 
 use std::cmp::Reverse;
 
-use super::{Flow, Selection, Store, Visit};
+use super::{EntrySelection, RecordVisitor, ScanFlow, Store};
 use crate::base::clock::Timestamp;
-use crate::entry::Head;
+use crate::entry::EntryHead;
 use crate::error::Result;
-use crate::key::{Id, Key, Kind, Scope};
+use crate::key::{EntryId, Key, Kind, Scope};
 
 /// Records that a scan visits, and their order. The default visits all.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct ScanFilter {
     /// Only this scope.
     pub scope: Option<Scope>,
     /// Only this kind.
@@ -20,12 +20,12 @@ pub struct Filter {
     /// Only records that were served at least once.
     pub served: bool,
     /// Only records with these tags, sources or operation.
-    pub selection: Option<Selection>,
+    pub selection: Option<EntrySelection>,
     /// The most recently stored first, at most this many.
     pub newest: Option<usize>,
 }
 
-impl Filter {
+impl ScanFilter {
     /// All records of one scope.
     pub fn of_scope(scope: &Scope) -> Self {
         Self { scope: Some(scope.clone()), ..Self::default() }
@@ -39,7 +39,7 @@ impl Filter {
 
     /// True if a record passes all criteria but scope and kind. An unreadable head passes only if
     /// no criterion needs it.
-    pub(crate) fn admits(&self, id: &Id, head: Option<&Head>) -> bool {
+    pub(crate) fn admits(&self, id: &EntryId, head: Option<&EntryHead>) -> bool {
         let has_prefix =
             self.key_prefix.as_ref().is_none_or(|prefix| id.key.as_str().starts_with(prefix));
         let is_served = !self.served || head.is_some_and(|head| head.hits > 0);
@@ -54,29 +54,30 @@ impl Filter {
 /// Applies the criteria that a store cannot: calls `scan` for the scope and kind alone, tests the
 /// rest record by record, and sorts in memory.
 pub(super) fn scan_refined(
-    filter: &Filter,
-    visit: &mut Visit<'_>,
-    scan: impl FnOnce(&Filter, &mut Visit<'_>) -> Result<()>,
+    filter: &ScanFilter,
+    visit: &mut RecordVisitor<'_>,
+    scan: impl FnOnce(&ScanFilter, &mut RecordVisitor<'_>) -> Result<()>,
 ) -> Result<()> {
-    let plain = Filter { scope: filter.scope.clone(), kind: filter.kind, ..Filter::default() };
+    let plain =
+        ScanFilter { scope: filter.scope.clone(), kind: filter.kind, ..ScanFilter::default() };
     let Some(most) = filter.newest else {
         return scan(&plain, &mut |id, head| {
             if filter.admits(id, head.as_ref().ok().copied()) {
                 visit(id, head)
             } else {
-                Flow::Continue(())
+                ScanFlow::Continue(())
             }
         });
     };
-    let mut found: Vec<(Id, Result<Head>)> = Vec::new();
+    let mut found: Vec<(EntryId, Result<EntryHead>)> = Vec::new();
     scan(&plain, &mut |id, head| {
         if filter.admits(id, head.as_ref().ok().copied()) {
             found.push((id.clone(), head.cloned()));
         }
-        Flow::Continue(())
+        ScanFlow::Continue(())
     })?;
     // Unreadable records come first: a short list must not hide them.
-    let stored = |head: &Result<Head>| head.as_ref().ok().map(|head| Reverse(head.stored_at));
+    let stored = |head: &Result<EntryHead>| head.as_ref().ok().map(|head| Reverse(head.stored_at));
     found.sort_by(|a, b| stored(&a.1).cmp(&stored(&b.1)).then_with(|| a.0.cmp(&b.0)));
     for (id, head) in found.into_iter().take(most) {
         let flow = match head {
@@ -97,16 +98,16 @@ const REMOVED_AT_ONCE: usize = 1_000;
 pub(super) fn clear_by_scan(
     store: &dyn Store,
     scope: &Scope,
-    gone: &mut dyn FnMut(Id, Kind),
+    gone: &mut dyn FnMut(EntryId, Kind),
 ) -> Result<usize> {
-    let mut all: Vec<(Id, Option<Kind>)> = Vec::new();
-    store.scan(&Filter::of_scope(scope), &mut |id, head| {
+    let mut all: Vec<(EntryId, Option<Kind>)> = Vec::new();
+    store.scan(&ScanFilter::of_scope(scope), &mut |id, head| {
         all.push((id.clone(), head.ok().map(|head| head.header.kind)));
-        Flow::Continue(())
+        ScanFlow::Continue(())
     })?;
     let mut removed = 0;
     for some in all.chunks(REMOVED_AT_ONCE) {
-        let ids: Vec<Id> = some.iter().map(|(id, _)| id.clone()).collect();
+        let ids: Vec<EntryId> = some.iter().map(|(id, _)| id.clone()).collect();
         removed += store.remove(&ids)?;
         for (id, kind) in some {
             if let Some(kind) = kind {
@@ -131,7 +132,7 @@ pub struct EvictionPlan {
     pub keep: Option<Key>,
     /// Maximum number of records.
     pub max_entries: Option<u64>,
-    /// Maximum number of bytes, as counted by [`Usage::bytes`].
+    /// Maximum number of bytes, as counted by [`ScopeUsage::bytes`].
     pub max_bytes: Option<u64>,
     /// True if the caller has time: the store returns unused space to the file system and completes
     /// pending upgrades of an older file. Otherwise it does only a little of that.
@@ -141,21 +142,21 @@ pub struct EvictionPlan {
 impl EvictionPlan {
     /// True if this much is within the limits.
     pub(crate) fn allows(&self, entries: u64, bytes: u64) -> bool {
-        self.excess(entries, bytes).is_none()
+        self.exceeded_limit(entries, bytes).is_none()
     }
 
     /// The limit that this much exceeds, if any.
-    pub(crate) fn excess(&self, entries: u64, bytes: u64) -> Option<Limit> {
+    pub(crate) fn exceeded_limit(&self, entries: u64, bytes: u64) -> Option<EvictionLimit> {
         if self.max_bytes.is_some_and(|max| bytes > max) {
-            return Some(Limit::Bytes);
+            return Some(EvictionLimit::Bytes);
         }
-        self.max_entries.is_some_and(|max| entries > max).then_some(Limit::Entries)
+        self.max_entries.is_some_and(|max| entries > max).then_some(EvictionLimit::Entries)
     }
 }
 
 /// Number and size of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct ScopeUsage {
     /// Number of records.
     pub entries: u64,
     /// Bytes of bodies and headers as stored; for a large SQLite file with its overhead (indexes,
@@ -165,7 +166,7 @@ pub struct Usage {
 
 /// A limit of an eviction plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub enum EvictionLimit {
     /// Maximum number of records.
     Entries,
     /// Maximum number of bytes.
@@ -174,55 +175,55 @@ pub enum Limit {
 
 /// Why a record was evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum EvictionCause {
     /// Expired.
     Dead,
     /// Least recently used, while this limit was exceeded.
-    Over(Limit),
+    Over(EvictionLimit),
 }
 
 /// An evicted record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gone {
+pub struct EvictedEntry {
     /// Identity of the record.
-    pub id: Id,
+    pub id: EntryId,
     /// Kind of the record.
     pub kind: Kind,
     /// Why it was evicted.
-    pub cause: Cause,
+    pub cause: EvictionCause,
 }
 
 /// Result of an eviction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Evicted {
+pub struct EvictionReport {
     /// Number of expired records.
     pub expired: u64,
     /// Number of least recently used records.
     pub least_used: u64,
     /// Total size of both, in bytes.
     pub bytes: u64,
-    /// The evicted records, at most [`Evicted::NAMED`] of them.
-    pub gone: Vec<Gone>,
+    /// The evicted records, at most [`EvictionReport::NAMED`] of them.
+    pub gone: Vec<EvictedEntry>,
     /// True if the store was damaged and recreated, so that all its records are lost.
     pub lost_all: bool,
 }
 
-impl Evicted {
-    /// Maximum length of [`Evicted::gone`].
+impl EvictionReport {
+    /// Maximum length of [`EvictionReport::gone`].
     pub const NAMED: usize = 1_000;
 
     /// Counts an evicted record.
-    pub(crate) fn add(&mut self, cause: Cause) {
+    pub(crate) fn count_entry(&mut self, cause: EvictionCause) {
         match cause {
-            Cause::Dead => self.expired += 1,
-            Cause::Over(_) => self.least_used += 1,
+            EvictionCause::Dead => self.expired += 1,
+            EvictionCause::Over(_) => self.least_used += 1,
         }
     }
 
     /// Lists an evicted record.
-    pub(crate) fn name(&mut self, id: Id, kind: Kind, cause: Cause) {
+    pub(crate) fn list_entry(&mut self, id: EntryId, kind: Kind, cause: EvictionCause) {
         if self.gone.len() < Self::NAMED {
-            self.gone.push(Gone { id, kind, cause });
+            self.gone.push(EvictedEntry { id, kind, cause });
         }
     }
 }

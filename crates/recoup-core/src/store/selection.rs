@@ -3,22 +3,22 @@
 
 use globset::GlobSet;
 
-use crate::base::glob::{self, Slash};
-use crate::entry::{Header, Sources};
+use crate::base::glob::{self, SlashMatching};
+use crate::entry::{Header, RecordedSources};
 use crate::error::Result;
-use crate::key::Part;
+use crate::key::KeyPart;
 
 /// Criteria that select entries; all given ones must match. An empty selection matches nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Selection {
+pub struct EntrySelection {
     paths: Option<GlobSet>,
     tag: Option<String>,
     operation: Option<String>,
 }
 
-impl Selection {
+impl EntrySelection {
     /// A selection by the given criteria; `None` if there are none.
-    pub fn of(
+    pub fn from_criteria(
         paths: Option<&str>,
         tag: Option<&str>,
         operation: Option<&str>,
@@ -41,7 +41,7 @@ impl Selection {
 
     /// Selects entries with a source that matches `glob`, in which `*` also crosses `/`.
     pub fn with_paths(mut self, glob: &str) -> Result<Self> {
-        self.paths = Some(glob::compile(glob, Slash::IsCrossed)?);
+        self.paths = Some(glob::compile_glob(glob, SlashMatching::IsCrossed)?);
         Ok(self)
     }
 
@@ -74,7 +74,7 @@ impl Selection {
         (paths.is_some() || tag.is_some() || operation.is_some())
             && tag.as_ref().is_none_or(|tag| any(TAG, &|own| own == tag))
             && operation.as_ref().is_none_or(|name| {
-                let wanted = Part::hidden("operation", name).digest.to_hex();
+                let wanted = KeyPart::hidden("operation", name).digest.to_hex();
                 any(OPERATION, &|own| own == wanted)
             })
             && paths.as_ref().is_none_or(|glob| any(SOURCE, &|own| glob.is_match(own)))
@@ -94,7 +94,7 @@ const END: char = '\0';
 
 impl MarkSet {
     pub(super) fn of(header: &Header) -> Self {
-        let Sources { files, patterns, older, place: _ } = &header.sources;
+        let RecordedSources { files, patterns, older, place: _ } = &header.sources;
         let files = files.iter().flat_map(|file| [Some(&file.path), file.given.as_ref()]);
         let patterns = patterns.iter().flat_map(|it| [Some(&it.path), it.given.as_ref()]);
         let undated = older.iter().flat_map(|older| older.paths.iter().map(Some));

@@ -3,71 +3,71 @@
 use std::collections::HashMap;
 
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
-use crate::entry::{Batch, Event, Happening, Saved, day_of};
-use crate::key::{Id, Kind, Scope};
+use crate::entry::{CostSavings, EntryEvent, EntryEventKind, EventBatch, day_number};
+use crate::key::{EntryId, Kind, Scope};
 
 /// Counts are kept for this many days.
-pub(super) const DAYS: i64 = 400;
+pub(super) const RETAINED_DAYS: i64 = 400;
 /// Maximum number of names counted separately per scope, kind, day and event; the rest is counted
-/// as [`OTHERS`].
-pub(super) const NAMES: usize = 100;
-pub(super) const OTHERS: &str = "(others)";
+/// as [`OTHER_NAMES`].
+pub(super) const MAX_NAMES: usize = 100;
+pub(super) const OTHER_NAMES: &str = "(others)";
 
 /// The counts of a batch, and its effects on single records.
 #[derive(Debug, Default)]
-pub(super) struct Sums<'a> {
-    pub(super) counts: HashMap<Counted<'a>, Amount>,
+pub(super) struct BatchSums<'a> {
+    pub(super) counts: HashMap<TallyKey<'a>, TallyAmount>,
     /// Number of hits of each record, and the time of the last.
-    pub(super) served: HashMap<&'a Id, (u64, Timestamp)>,
+    pub(super) served: HashMap<&'a EntryId, (u64, Timestamp)>,
     /// When each record was found damaged. A record that was stored later is not the damaged one.
-    pub(super) damaged: HashMap<&'a Id, Timestamp>,
+    pub(super) damaged: HashMap<&'a EntryId, Timestamp>,
     /// The latest day in the batch.
     pub(super) newest: i64,
 }
 
 /// Dimensions of an event count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Counted<'a> {
+pub(super) struct TallyKey<'a> {
     pub(super) scope: &'a Scope,
     pub(super) kind: Kind,
     pub(super) day: i64,
-    pub(super) what: Happening,
+    pub(super) what: EntryEventKind,
     /// Name of the caller; empty if unknown.
     pub(super) by: &'a str,
 }
 
 /// Number of events, and what they saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Amount {
+pub(super) struct TallyAmount {
     pub(super) count: u64,
-    pub(super) saved: Saved,
+    pub(super) saved: CostSavings,
 }
 
-impl Amount {
+impl TallyAmount {
     pub(super) fn add(&mut self, other: Self) {
         self.count = self.count.saturating_add(other.count);
         self.saved = self.saved.plus(other.saved);
     }
 }
 
-impl<'a> Sums<'a> {
-    pub(super) fn of(batch: &'a Batch) -> Self {
+impl<'a> BatchSums<'a> {
+    pub(super) fn of(batch: &'a EventBatch) -> Self {
         let mut sums = Self::default();
-        for Event { at, id, kind, what, count, detail } in &batch.events {
-            let (day, by) = (day_of(*at), detail.by.as_deref().unwrap_or_default());
-            let counted = Counted { scope: &id.scope, kind: *kind, day, what: *what, by };
+        for EntryEvent { at, id, kind, what, count, detail } in &batch.events {
+            let (day, by) = (day_number(*at), detail.by.as_deref().unwrap_or_default());
+            let counted = TallyKey { scope: &id.scope, kind: *kind, day, what: *what, by };
             let saved = match what {
-                Happening::Hit => Saved::by_hits(&detail.cost, *count),
-                _ => Saved::default(),
+                EntryEventKind::Hit => CostSavings::by_hits(&detail.cost, *count),
+                _ => CostSavings::default(),
             };
-            sums.counts.entry(counted).or_default().add(Amount { count: *count, saved });
+            sums.counts.entry(counted).or_default().add(TallyAmount { count: *count, saved });
             sums.newest = sums.newest.max(day);
             match what {
-                Happening::Hit => {
+                EntryEventKind::Hit => {
                     let (hits, last) = sums.served.entry(id).or_insert((0, *at));
                     (*hits, *last) = (hits.saturating_add(*count), (*last).max(*at));
                 }
-                Happening::Corrupt => {
+                EntryEventKind::Corrupt => {
                     sums.damaged.insert(id, *at);
                 }
                 _ => {}
@@ -79,7 +79,7 @@ impl<'a> Sums<'a> {
     /// The first day whose counts are kept.
     pub(super) fn first_day(&self) -> i64 {
         // A clock that was wrong once must not expire all counts.
-        let today = day_of(SystemClock.now());
-        self.newest.min(today).saturating_sub(DAYS)
+        let today = day_number(SystemClock.now());
+        self.newest.min(today).saturating_sub(RETAINED_DAYS)
     }
 }

@@ -9,11 +9,14 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::plan::scan_refined;
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Probe, Store, Usage, Visit};
+use super::{
+    EvictionPlan, EvictionReport, FaultLog, RecordVisitor, ScanFilter, ScanFlow, ScopeUsage,
+    SimilarityProbe, Store, StoreInfo,
+};
 use crate::base::clock::Clock;
-use crate::entry::{Batch, Chunks, Head, Payload, Record, Tally};
+use crate::entry::{ChunkSource, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Kind, Scope};
+use crate::key::{EntryId, Kind, Scope};
 
 /// Larger bodies stay in the back. Smaller ones are fetched before the front is locked, so that no
 /// caller waits there for the back.
@@ -21,7 +24,7 @@ const MAX_HELD: usize = 64 << 20;
 
 /// `front` over `back`.
 #[derive(Debug)]
-pub struct Tiered {
+pub struct TieredStore {
     front: Arc<dyn Store>,
     back: Arc<dyn Store>,
     max_age_millis: u64,
@@ -32,7 +35,7 @@ pub struct Tiered {
     writes: Mutex<u64>,
 }
 
-impl Tiered {
+impl TieredStore {
     /// Serves from `front` what arrived there at most `max_age_millis` ago.
     pub fn new(
         front: Arc<dyn Store>,
@@ -46,16 +49,16 @@ impl Tiered {
 
     /// True if the front's record may be served. An expired one is never current: another machine
     /// may have refreshed it.
-    fn is_current(&self, record: &Record) -> bool {
+    fn is_current(&self, record: &EntryRecord) -> bool {
         let now = self.clock.now();
         now.millis_since(record.head.stored_at) <= self.max_age_millis
             && now < record.head.header.fresh_until()
     }
 
     /// A fault of the front only costs speed: it is logged, and the back is asked.
-    fn ask_front(&self, id: &Id) -> Option<Arc<Record>> {
+    fn get_from_front(&self, id: &EntryId) -> Option<Arc<EntryRecord>> {
         self.front.get(id).unwrap_or_else(|error| {
-            self.note(&self.front, &error);
+            self.log_fault(&self.front, &error);
             None
         })
     }
@@ -66,29 +69,29 @@ impl Tiered {
     }
 
     /// Updates the front with the answer of the back, unless there were writes since `seen`.
-    fn refresh_front(&self, id: &Id, found: Option<&Record>, had: bool, seen: u64) {
+    fn refresh_front(&self, id: &EntryId, found: Option<&EntryRecord>, had: bool, seen: u64) {
         let writes = self.writes();
         if *writes != seen {
             return;
         }
         let done = match found {
-            Some(record) => self.front.put(id, &self.arriving_now(record)),
+            Some(record) => self.front.put(id, &self.stamped_now(record)),
             None if had => self.front.remove(std::slice::from_ref(id)).map(drop),
             None => Ok(()),
         };
         match done {
             // The damage came from the back; the reader will notice it.
             Err(error) if error.kind() == ErrorKind::Corrupt => {}
-            Err(error) => self.note(&self.front, &error),
+            Err(error) => self.log_fault(&self.front, &error),
             Ok(()) => {}
         }
     }
 
     /// An error if the back has another full result than the front's record refers to. The front is
     /// updated, and the caller has to retry.
-    fn demand_same(&self, id: &Id, near: &Record, seen: u64) -> Result<()> {
+    fn require_same_full(&self, id: &EntryId, near: &EntryRecord, seen: u64) -> Result<()> {
         let far = self.back.get(id)?;
-        let named = |record: &Record| record.head.header.full.map(|full| full.sha256);
+        let named = |record: &EntryRecord| record.head.header.full.map(|full| full.sha256);
         if far.as_deref().and_then(named) == named(near) {
             return Ok(());
         }
@@ -96,22 +99,22 @@ impl Tiered {
         Err(Error::new(ErrorKind::Corrupt, "the full result was replaced meanwhile"))
     }
 
-    fn arriving_now(&self, record: &Record) -> Record {
+    fn stamped_now(&self, record: &EntryRecord) -> EntryRecord {
         let mut record = record.clone();
         record.head.stored_at = self.clock.now();
         record
     }
 
-    fn note(&self, store: &Arc<dyn Store>, error: &Error) {
+    fn log_fault(&self, store: &Arc<dyn Store>, error: &Error) {
         self.faults.fault(&store.info(), error);
     }
 
     /// Runs `act` in both tiers, even if the first one fails. Errors carry the URL of their tier.
-    fn in_both<T>(&self, mut act: impl FnMut(&dyn Store) -> Result<T>) -> Result<T> {
-        let back = act(&*self.back).map_err(|error| named(error, &*self.back));
+    fn in_both_tiers<T>(&self, mut act: impl FnMut(&dyn Store) -> Result<T>) -> Result<T> {
+        let back = act(&*self.back).map_err(|error| with_store_url(error, &*self.back));
         let mut writes = self.writes();
         *writes += 1;
-        let front = act(&*self.front).map_err(|error| named(error, &*self.front));
+        let front = act(&*self.front).map_err(|error| with_store_url(error, &*self.front));
         let done = back?;
         front?;
         Ok(done)
@@ -120,21 +123,21 @@ impl Tiered {
 
 /// The frames of a large body, fetched once for the front and the caller.
 #[derive(Debug)]
-struct Held(Vec<Vec<u8>>);
+struct BufferedFrames(Vec<Vec<u8>>);
 
-impl Chunks for Held {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for BufferedFrames {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.0.iter().try_for_each(|frame| visit(frame))
     }
 }
 
 /// The record with its body in memory; `None` if that is too large.
-fn held(record: &Arc<Record>) -> Result<Option<Arc<Record>>> {
-    let Payload::Framed(chunks) = &record.payload else { return Ok(Some(Arc::clone(record))) };
+fn buffer_body(record: &Arc<EntryRecord>) -> Result<Option<Arc<EntryRecord>>> {
+    let StoredBody::Framed(chunks) = &record.payload else { return Ok(Some(Arc::clone(record))) };
     let (mut frames, mut len) = (Vec::new(), 0);
     let is_large = |len: usize| len > MAX_HELD;
     if usize::try_from(record.head.header.body.stored_len).is_ok_and(|len| !is_large(len)) {
-        chunks.each(&mut |frame| {
+        chunks.for_each_chunk(&mut |frame| {
             len += frame.len();
             if is_large(len) {
                 return Err(Error::new(ErrorKind::Corrupt, "the body is longer than it says"));
@@ -142,31 +145,31 @@ fn held(record: &Arc<Record>) -> Result<Option<Arc<Record>>> {
             frames.push(frame.to_vec());
             Ok(())
         })?;
-        let payload = Payload::Framed(Arc::new(Held(frames)));
-        return Ok(Some(Arc::new(Record { payload, ..Record::clone(record) })));
+        let payload = StoredBody::Framed(Arc::new(BufferedFrames(frames)));
+        return Ok(Some(Arc::new(EntryRecord { payload, ..EntryRecord::clone(record) })));
     }
     Ok(None)
 }
 
 /// True if the store could not answer at all.
-fn is_away(error: &Error) -> bool {
+fn is_unreachable(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Io)
 }
 
 /// Adds the URL of the tier, unless the error has it.
-fn named(error: Error, store: &dyn Store) -> Error {
+fn with_store_url(error: Error, store: &dyn Store) -> Error {
     let url = store.info().url;
     if error.to_string().starts_with(&url) { error } else { error.context(url) }
 }
 
-impl Store for Tiered {
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
-        let near = self.ask_front(id);
+impl Store for TieredStore {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
+        let near = self.get_from_front(id);
         let seen = *self.writes();
         match near {
             Some(record) if self.is_current(&record) => Ok(Some(record)),
             near => match self.back.get(id) {
-                Ok(Some(found)) => match held(&found) {
+                Ok(Some(found)) => match buffer_body(&found) {
                     Ok(here) => {
                         self.refresh_front(id, here.as_deref(), near.is_some(), seen);
                         Ok(here.or(Some(found)))
@@ -179,8 +182,8 @@ impl Store for Tiered {
                     Ok(None)
                 }
                 // A damaged record in the back is an answer: the front's copy is not served.
-                Err(error) if near.is_some() && is_away(&error) => {
-                    self.note(&self.back, &error);
+                Err(error) if near.is_some() && is_unreachable(&error) => {
+                    self.log_fault(&self.back, &error);
                     Ok(near)
                 }
                 Err(error) => Err(error),
@@ -190,24 +193,24 @@ impl Store for Tiered {
 
     /// The front has a full result only from a put, and the back may have a newer one. The result
     /// must belong to the record that `get` returns.
-    fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        let near = self.ask_front(id).filter(|record| self.is_current(record));
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
+        let near = self.get_from_front(id).filter(|record| self.is_current(record));
         if near.is_some()
-            && let Ok(Some(full)) = self.front.full(id)
+            && let Ok(Some(full)) = self.front.full_payload(id)
         {
             return Ok(Some(full));
         }
         let seen = *self.writes();
-        match self.back.full(id) {
+        match self.back.full_payload(id) {
             Ok(full) => {
                 if let Some(near) = near {
-                    self.demand_same(id, &near, seen)?;
+                    self.require_same_full(id, &near, seen)?;
                 }
                 Ok(full)
             }
-            Err(error) => match self.front.full(id) {
+            Err(error) => match self.front.full_payload(id) {
                 Ok(Some(full)) => {
-                    self.note(&self.back, &error);
+                    self.log_fault(&self.back, &error);
                     Ok(Some(full))
                 }
                 _ => Err(error),
@@ -215,43 +218,43 @@ impl Store for Tiered {
         }
     }
 
-    fn put(&self, id: &Id, record: &Record) -> Result<()> {
-        let record = self.arriving_now(record);
-        self.in_both(|store| store.put(id, &record))
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
+        let record = self.stamped_now(record);
+        self.in_both_tiers(|store| store.put(id, &record))
     }
 
     /// The larger count of the two tiers, which mostly hold the same.
-    fn remove(&self, ids: &[Id]) -> Result<usize> {
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         let mut most = 0;
-        self.in_both(|store| {
+        self.in_both_tiers(|store| {
             most = store.remove(ids)?.max(most);
             Ok(())
         })?;
         Ok(most)
     }
 
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
         let mut most = 0;
-        self.in_both(|store| {
+        self.in_both_tiers(|store| {
             most = store.clear(scope, gone)?.max(most);
             Ok(())
         })?;
         Ok(most)
     }
 
-    fn fold(&self, batch: &Batch) -> Result<()> {
-        self.in_both(|store| store.fold(batch))
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
+        self.in_both_tiers(|store| store.fold_batch(batch))
     }
 
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
         self.back.tallies(scope)
     }
 
     /// Scans the back, then records that only the front has: those removed by another machine are
     /// served for a while, so they are listed and can be removed.
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        let in_both = |filter: &Filter, visit: &mut Visit<'_>| {
-            let (mut seen, mut flow) = (HashSet::new(), Flow::Continue(()));
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
+        let in_both = |filter: &ScanFilter, visit: &mut RecordVisitor<'_>| {
+            let (mut seen, mut flow) = (HashSet::new(), ScanFlow::Continue(()));
             self.back.scan(filter, &mut |id, head| {
                 seen.insert(id.clone());
                 flow = visit(id, head);
@@ -261,10 +264,10 @@ impl Store for Tiered {
                 return Ok(());
             }
             let near = self.front.scan(filter, &mut |id, head| {
-                if seen.contains(id) { Flow::Continue(()) } else { visit(id, head) }
+                if seen.contains(id) { ScanFlow::Continue(()) } else { visit(id, head) }
             });
             if let Err(error) = near {
-                self.note(&self.front, &error);
+                self.log_fault(&self.front, &error);
             }
             Ok(())
         };
@@ -276,24 +279,24 @@ impl Store for Tiered {
         }
     }
 
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
-        self.in_both(|store| store.evict(plan))
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
+        self.in_both_tiers(|store| store.evict(plan))
     }
 
     /// Searches the back, which has everything; while it is unavailable, the front.
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
         self.back.nearest(probe).or_else(|error| {
-            self.note(&self.back, &error);
+            self.log_fault(&self.back, &error);
             self.front.nearest(probe)
         })
     }
 
-    fn usage(&self, scope: &Scope) -> Result<Usage> {
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         self.back.usage(scope)
     }
 
-    fn info(&self) -> Info {
+    fn info(&self) -> StoreInfo {
         let (front, back) = (self.front.info(), self.back.info());
-        Info { url: format!("{} + {}", front.url, back.url), ..back }
+        StoreInfo { url: format!("{} + {}", front.url, back.url), ..back }
     }
 }

@@ -5,13 +5,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::breaker::Breaker;
-use super::claims::Layered;
-use super::redis::{self, RedisClaims, Target};
-use super::sqlite::Waits;
-use super::{Claims, Directory, FaultLog, FileClaims, Files, Guarded, Info, Redis, Sqlite, Store};
+use super::breaker::CircuitBreaker;
+use super::claims::LayeredClaims;
+use super::redis::{self, RedisClaims, RedisTarget};
+use super::sqlite::WaitLimits;
+use super::{
+    ClaimRegistry, DirectoryStore, FaultLog, FileClaims, FileStore, GuardedStore, RedisStore,
+    SqliteStore, Store, StoreInfo,
+};
 use crate::base::clock::Clock;
-use crate::base::digest::{Digest, hex};
+use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, Result};
 
 /// URL of a store.
@@ -24,12 +27,12 @@ pub enum StoreUrl {
     /// `dir:DIR`
     Dir(PathBuf),
     /// `redis://…` and its variants
-    Redis(Box<Target>),
+    Redis(Box<RedisTarget>),
 }
 
 /// Services that a store gets from the program.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct StoreContext {
     /// The source of times.
     pub clock: Arc<dyn Clock>,
     /// Receives faults that did not stop the work.
@@ -47,71 +50,74 @@ impl StoreUrl {
     /// Parses a URL. A relative path is resolved against `base`, `~/` against `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
         let invalid = |fault: String| {
-            let shown = redis::shown(text);
+            let shown = redis::redact_url(text);
             Error::usage(format!("invalid store {shown:?}: {fault}; expected {FORMS}"))
         };
         let Some((scheme, rest)) = text.split_once(':') else {
             return Err(invalid("no scheme".to_owned()));
         };
-        if Target::has_scheme(scheme) {
-            return Target::parse(text, base, home).map(|target| Self::Redis(Box::new(target)));
+        if RedisTarget::has_scheme(scheme) {
+            return RedisTarget::parse(text, base, home)
+                .map(|target| Self::Redis(Box::new(target)));
         }
         let make = match scheme {
             "sqlite" => Self::Sqlite,
             "file" => Self::File,
             "dir" => Self::Dir,
-            _ => return Err(invalid(format!("unknown scheme {:?}", after_at(scheme)))),
+            _ => return Err(invalid(format!("unknown scheme {:?}", strip_credentials(scheme)))),
         };
         if rest.is_empty() {
             return Err(invalid("the path is missing".to_owned()));
         }
-        absolute(rest, base, home).map(make)
+        resolve_path(rest, base, home).map(make)
     }
 
     /// Opens the store as a tier in front of another. Writes wait for locks no longer than reads,
     /// because this tier only saves time.
-    pub fn open_near(&self, around: &Surroundings) -> Arc<dyn Store> {
+    pub fn open_as_front_tier(&self, around: &StoreContext) -> Arc<dyn Store> {
         match self {
             Self::Sqlite(path) => {
-                let read = Waits::default().read;
-                let waits = Waits { read, write: read };
-                Arc::new(Sqlite::at(path, waits, Arc::clone(&around.faults)))
+                let read = WaitLimits::default().read;
+                let waits = WaitLimits { read, write: read };
+                Arc::new(SqliteStore::at(path, waits, Arc::clone(&around.faults)))
             }
             _ => self.open(around),
         }
     }
 
     /// Opens the store. Nothing is read, connected or created before the first use.
-    pub fn open(&self, around: &Surroundings) -> Arc<dyn Store> {
-        let Surroundings { clock, faults, .. } = around;
+    pub fn open(&self, around: &StoreContext) -> Arc<dyn Store> {
+        let StoreContext { clock, faults, .. } = around;
         match self {
-            Self::Sqlite(path) => Arc::new(Sqlite::at(path, Waits::default(), Arc::clone(faults))),
-            Self::File(dir) => Arc::new(Files::at(dir, Arc::clone(clock))),
-            Self::Dir(dir) => Arc::new(Directory::at(dir, Arc::clone(faults))),
+            Self::Sqlite(path) => {
+                Arc::new(SqliteStore::at(path, WaitLimits::default(), Arc::clone(faults)))
+            }
+            Self::File(dir) => Arc::new(FileStore::at(dir, Arc::clone(clock))),
+            Self::Dir(dir) => Arc::new(DirectoryStore::at(dir, Arc::clone(faults))),
             Self::Redis(target) => {
-                let server = Arc::new(Redis::at(Target::clone(target)));
-                Arc::new(Guarded::new(server, self.breaker_file(around), Arc::clone(clock)))
+                let server = Arc::new(RedisStore::at(RedisTarget::clone(target)));
+                Arc::new(GuardedStore::new(server, self.breaker_file(around), Arc::clone(clock)))
             }
         }
     }
 
     /// Claims for the users of this store: on this machine by files in `dir` and, for a server, on
     /// that server too. Nothing is connected or created before the first use.
-    pub fn claims(&self, around: &Surroundings, dir: PathBuf) -> Arc<dyn Claims> {
+    pub fn claims(&self, around: &StoreContext, dir: PathBuf) -> Arc<dyn ClaimRegistry> {
         let near = Arc::new(FileClaims::at(dir));
         match self {
             Self::Sqlite(_) | Self::File(_) | Self::Dir(_) => near,
-            Self::Redis(target) => Arc::new(Layered {
+            Self::Redis(target) => Arc::new(LayeredClaims {
                 near,
-                far: Arc::new(RedisClaims::at(Target::clone(target))),
-                breaker: Breaker::new(self.breaker_file(around), Arc::clone(&around.clock)),
-                server: Info { url: self.to_string(), durable: true, keeps_stale: true },
+                far: Arc::new(RedisClaims::at(RedisTarget::clone(target))),
+                breaker: CircuitBreaker::new(self.breaker_file(around), Arc::clone(&around.clock)),
+                server: StoreInfo { url: self.to_string(), durable: true, keeps_stale: true },
                 faults: Arc::clone(&around.faults),
             }),
         }
     }
 
-    fn breaker_file(&self, around: &Surroundings) -> Option<PathBuf> {
+    fn breaker_file(&self, around: &StoreContext) -> Option<PathBuf> {
         around.breakers.as_ref().map(|dir| dir.join(self.fingerprint()))
     }
 
@@ -134,8 +140,8 @@ impl StoreUrl {
 
     /// A short name for files that belong to this store, independent of credentials.
     pub fn fingerprint(&self) -> String {
-        let digest = Digest::of(self.to_string().as_bytes());
-        hex(&digest.as_bytes()[..8])
+        let digest = Sha256Digest::of(self.to_string().as_bytes());
+        encode_hex(&digest.as_bytes()[..8])
     }
 }
 
@@ -153,7 +159,7 @@ impl fmt::Display for StoreUrl {
 /// Masks the user name and password in a URL. A password may contain anything, so the last `@` ends
 /// it.
 pub fn without_credentials(url: &str) -> Cow<'_, str> {
-    let colon = url.split_once(':').filter(|(scheme, _)| Target::has_scheme(scheme));
+    let colon = url.split_once(':').filter(|(scheme, _)| RedisTarget::has_scheme(scheme));
     let (start, rest) = match (url.find("//"), colon) {
         (Some(slashes), _) => url.split_at(slashes + 2),
         (None, Some((scheme, _))) => url.split_at(scheme.len() + 1),
@@ -166,12 +172,12 @@ pub fn without_credentials(url: &str) -> Cow<'_, str> {
 }
 
 /// The text after the last `@`: anything before it may be a password.
-fn after_at(text: &str) -> &str {
+fn strip_credentials(text: &str) -> &str {
     text.rsplit_once('@').map_or(text, |(_, after)| after)
 }
 
 /// Resolves a path against `base`, or against `home` for `~` and `~/…`.
-pub(super) fn absolute(path: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
+pub(super) fn resolve_path(path: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
     let invalid = |fault: &str| Error::usage(format!("invalid store path {path:?}: {fault}"));
     let Some(rest) = path.strip_prefix('~') else {
         // Without `.`, so that each file has one spelling.

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock, Deadline, ManualClock, SystemClock, Timestamp};
-use recoup_core::base::digest::{Digest, Hasher};
-use recoup_core::base::name::Name;
+use recoup_core::base::digest::{Sha256Digest, Sha256Hasher};
+use recoup_core::base::name::SafeName;
 use recoup_core::base::{ids, machine};
 
 use crate::support::{START, later};
@@ -15,7 +15,7 @@ fn fresh_ids_sort_by_time() {
     let clock = ManualClock::at(START);
     let mut ids = Vec::new();
     for _ in 0..200 {
-        ids.push(ids::fresh(&clock));
+        ids.push(ids::fresh_id(&clock));
         clock.advance(Duration::from_millis(1));
     }
     assert!(ids.is_sorted(), "{ids:?}");
@@ -24,11 +24,11 @@ fn fresh_ids_sort_by_time() {
 #[test]
 fn fresh_ids_are_unique_and_valid_names() {
     let clock = ManualClock::at(START);
-    let ids: HashSet<String> = (0..5_000).map(|_| ids::fresh(&clock)).collect();
+    let ids: HashSet<String> = (0..5_000).map(|_| ids::fresh_id(&clock)).collect();
     assert_eq!(ids.len(), 5_000, "also within one millisecond");
     for id in &ids {
         assert_eq!(id.len(), 26);
-        assert_eq!(Name::parse("id", id).unwrap().as_str(), id);
+        assert_eq!(SafeName::parse("id", id).unwrap().as_str(), id);
         assert!(id.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()));
     }
 }
@@ -36,7 +36,7 @@ fn fresh_ids_are_unique_and_valid_names() {
 #[test]
 fn ids_survive_strange_clocks() {
     for now in [Timestamp::from_millis(i64::MIN), Timestamp::from_millis(0), Timestamp::MAX] {
-        assert_eq!(ids::fresh(&ManualClock::at(now)).len(), 26);
+        assert_eq!(ids::fresh_id(&ManualClock::at(now)).len(), 26);
     }
 }
 
@@ -72,20 +72,20 @@ fn a_manual_clock_moves_when_told_for_all_who_look() {
 
 #[test]
 fn a_deadline_passes() {
-    assert!(Deadline::after(Duration::ZERO).passed());
+    assert!(Deadline::after(Duration::ZERO).has_passed());
     let far = Deadline::after(Duration::from_hours(1));
-    assert!(!far.passed());
+    assert!(!far.has_passed());
     assert!(far.remaining() > Duration::from_mins(50));
 }
 
 #[test]
 fn a_digest_is_64_lower_case_hex_digits() {
-    let digest = Digest::of(b"abc");
+    let digest = Sha256Digest::of(b"abc");
     let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     assert_eq!((digest.to_hex(), digest.to_string()), (hex.to_owned(), hex.to_owned()));
-    assert_eq!(Digest::from_hex(hex), Some(digest));
-    assert_eq!(Digest::from_hex(&hex.to_uppercase()), Some(digest));
-    let mut pieces = Hasher::new();
+    assert_eq!(Sha256Digest::from_hex(hex), Some(digest));
+    assert_eq!(Sha256Digest::from_hex(&hex.to_uppercase()), Some(digest));
+    let mut pieces = Sha256Hasher::new();
     pieces.update(b"a");
     pieces.update(b"");
     pieces.update(b"bc");
@@ -93,8 +93,8 @@ fn a_digest_is_64_lower_case_hex_digits() {
     assert_eq!(serde_json::to_value(digest).unwrap(), hex);
     for wrong in ["", "ba", &hex[1..], &format!("{hex}0"), &hex.replace('b', "g"), &"ä".repeat(32)]
     {
-        assert_eq!(Digest::from_hex(wrong), None, "{wrong}");
-        assert!(serde_json::from_value::<Digest>(wrong.into()).is_err());
+        assert_eq!(Sha256Digest::from_hex(wrong), None, "{wrong}");
+        assert!(serde_json::from_value::<Sha256Digest>(wrong.into()).is_err());
     }
 }
 

@@ -25,11 +25,12 @@ use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, ManualClock, SystemClock};
 use recoup_core::cache::{
-    Cache, Filled, Options, Outcome, Parts, Peek, Permit, Reason, Request, Ttl, View,
+    Cache, CacheOptions, CacheParts, FillOutcome, LookupRequest, MissReason, Outcome, PathContext,
+    PeekOutcome, Permit, Ttl,
 };
 use recoup_core::entry::Entry;
-use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Memory, Store, ThreadClaims};
+use recoup_core::key::{EntryId, Kind};
+use recoup_core::store::{InMemoryStore, Store, ThreadClaims};
 use tempfile::TempDir;
 
 use crate::support::{START, draft, id};
@@ -44,10 +45,10 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        Self::with(Arc::new(Memory::with_capacity(64 << 20)), Options::default())
+        Self::with(Arc::new(InMemoryStore::with_capacity(64 << 20)), CacheOptions::default())
     }
 
-    fn with(store: Arc<dyn Store>, options: Options) -> Self {
+    fn with(store: Arc<dyn Store>, options: CacheOptions) -> Self {
         let clock = ManualClock::at(START);
         let cache = cache_of(&store, options, &clock);
         Self { dir: tempfile::tempdir().unwrap(), store, clock, cache }
@@ -59,12 +60,12 @@ impl Scene {
         let scene = Self::new();
         let ahead = if trusting { 3_600_000 } else { 0 };
         let clock = ManualClock::at(SystemClock.now().plus_millis(ahead));
-        let cache = cache_of(&scene.store, Options::default(), &clock);
+        let cache = cache_of(&scene.store, CacheOptions::default(), &clock);
         Self { clock, cache, ..scene }
     }
 
-    fn view(&self) -> View {
-        View { root: self.dir.path().to_owned(), cwd: self.dir.path().to_owned() }
+    fn view(&self) -> PathContext {
+        PathContext { root: self.dir.path().to_owned(), cwd: self.dir.path().to_owned() }
     }
 
     fn pass(&self, millis: u64) {
@@ -80,11 +81,11 @@ impl Scene {
         fs::write(self.path(name), contents).unwrap();
     }
 
-    fn permit(&self, id: &Id, sources: &[&str]) -> Permit {
+    fn permit(&self, id: &EntryId, sources: &[&str]) -> Permit {
         self.try_permit(id, sources).unwrap()
     }
 
-    fn try_permit(&self, id: &Id, sources: &[&str]) -> recoup_core::Result<Permit> {
+    fn try_permit(&self, id: &EntryId, sources: &[&str]) -> recoup_core::Result<Permit> {
         let sources: Vec<String> = sources.iter().map(|&path| path.to_owned()).collect();
         self.cache.permit(id, &self.view(), &sources)
     }
@@ -92,35 +93,35 @@ impl Scene {
     /// Stores `body` under `key`, made from these files.
     fn fill(&self, key: &str, body: &str, ttl: Ttl, sources: &[&str]) {
         let filled = self.permit(&id(key), sources).fill(draft(body.to_owned()), ttl).unwrap();
-        assert!(matches!(filled, Filled::Stored(_)), "{filled:?}");
+        assert!(matches!(filled, FillOutcome::Stored(_)), "{filled:?}");
     }
 
-    fn peek(&self, key: &str) -> Peek {
-        self.cache.peek(&Request::new(Kind::Result, &id(key), &self.view()))
+    fn peek(&self, key: &str) -> PeekOutcome {
+        self.cache.peek(&LookupRequest::new(Kind::Result, &id(key), &self.view()))
     }
 
     fn lookup(&self, key: &str) -> Outcome {
-        self.cache.lookup(&Request::new(Kind::Result, &id(key), &self.view())).unwrap()
+        self.cache.lookup(&LookupRequest::new(Kind::Result, &id(key), &self.view())).unwrap()
     }
 
     fn hits(&self, key: &str) -> bool {
-        matches!(self.peek(key), Peek::Hit(_))
+        matches!(self.peek(key), PeekOutcome::Hit(_))
     }
 
     /// Why it is a miss.
-    fn miss(&self, key: &str) -> Reason {
+    fn miss(&self, key: &str) -> MissReason {
         match self.peek(key) {
-            Peek::Miss(reason) => reason,
+            PeekOutcome::Miss(reason) => reason,
             other => panic!("no miss: {other:?}"),
         }
     }
 }
 
 /// A cache that counts nothing.
-fn cache_of(store: &Arc<dyn Store>, options: Options, clock: &ManualClock) -> Cache {
+fn cache_of(store: &Arc<dyn Store>, options: CacheOptions, clock: &ManualClock) -> Cache {
     let clock = Arc::new(clock.clone());
     let claims = Arc::new(ThreadClaims::default());
-    Cache::assemble(Parts { store: store.clone(), clock, ledger: None, claims, options })
+    Cache::from_parts(CacheParts { store: store.clone(), clock, ledger: None, claims, options })
 }
 
 fn text(entry: &Entry) -> String {

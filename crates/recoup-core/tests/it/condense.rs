@@ -10,36 +10,38 @@ mod preserve;
 mod reports;
 mod strategies;
 
-use recoup_core::condense::{Document, Options, Strategy, condense, condense_or_keep};
+use recoup_core::condense::{
+    CondenseOptions, CondenseStrategy, InputDocument, condense, condense_or_keep,
+};
 use serde_json::Value;
 
 /// What a strategy prints for this input.
-fn printed(strategy: Strategy, input: impl AsRef<[u8]>) -> String {
-    with(&Options { strategy, ..Options::default() }, input)
+fn printed(strategy: CondenseStrategy, input: impl AsRef<[u8]>) -> String {
+    with(&CondenseOptions { strategy, ..CondenseOptions::default() }, input)
 }
 
-fn with(options: &Options, input: impl AsRef<[u8]>) -> String {
-    condense(&Document::read(input.as_ref()).unwrap(), options).to_pretty_json()
+fn with(options: &CondenseOptions, input: impl AsRef<[u8]>) -> String {
+    condense(&InputDocument::read(input.as_ref()).unwrap(), options).to_pretty_json()
 }
 
 /// The condensed result or the input itself, as agents get it.
-fn kept(options: &Options, input: impl AsRef<[u8]>) -> String {
-    condense_or_keep(&Document::read(input.as_ref()).unwrap(), options).to_json()
+fn kept(options: &CondenseOptions, input: impl AsRef<[u8]>) -> String {
+    condense_or_keep(&InputDocument::read(input.as_ref()).unwrap(), options).to_json()
 }
 
 fn verdict(input: impl AsRef<[u8]>) -> Value {
-    serde_json::from_str(&printed(Strategy::StructuredVerdict, input)).unwrap()
+    serde_json::from_str(&printed(CondenseStrategy::StructuredVerdict, input)).unwrap()
 }
 
 fn identifiers(input: impl AsRef<[u8]>) -> Value {
-    serde_json::from_str(&printed(Strategy::IdentifiersOnly, input)).unwrap()
+    serde_json::from_str(&printed(CondenseStrategy::IdentifiersOnly, input)).unwrap()
 }
 
 fn summary(input: impl AsRef<[u8]>) -> Value {
-    serde_json::from_str(&printed(Strategy::Summary, input)).unwrap()
+    serde_json::from_str(&printed(CondenseStrategy::Summary, input)).unwrap()
 }
 
 /// Why an input is refused.
 fn refusal(input: impl AsRef<[u8]>) -> String {
-    Document::read(input.as_ref()).unwrap_err().to_string()
+    InputDocument::read(input.as_ref()).unwrap_err().to_string()
 }

@@ -16,12 +16,16 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::base::digest::Digest;
-use recoup_core::base::name::Name;
-use recoup_core::cache::{Cache, Options, Parts, Peek, Reason, Request, View};
-use recoup_core::entry::{Batch, Body, Detail, Event, Happening, Record, Sources};
-use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Directory, Filter, Store, ThreadClaims};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::base::name::SafeName;
+use recoup_core::cache::{
+    Cache, CacheOptions, CacheParts, LookupRequest, MissReason, PathContext, PeekOutcome,
+};
+use recoup_core::entry::{
+    Body, EntryEvent, EntryEventKind, EntryRecord, EventBatch, EventDetail, RecordedSources,
+};
+use recoup_core::key::{EntryId, Kind};
+use recoup_core::store::{DirectoryStore, ScanFilter, Store, ThreadClaims};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -30,19 +34,19 @@ use crate::support::{Faults, START, body_of, draft, id, record, scanned};
 /// A directory, and a store in it.
 struct Scene {
     dir: TempDir,
-    store: Directory,
+    store: DirectoryStore,
     faults: Arc<Faults>,
 }
 
-fn directory(dir: impl Into<PathBuf>) -> Directory {
-    Directory::at(dir, Faults::new())
+fn directory(dir: impl Into<PathBuf>) -> DirectoryStore {
+    DirectoryStore::at(dir, Faults::new())
 }
 
 impl Scene {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let faults = Faults::new();
-        let store = Directory::at(dir.path().join("cache"), Arc::clone(&faults) as _);
+        let store = DirectoryStore::at(dir.path().join("cache"), Arc::clone(&faults) as _);
         Self { dir, store, faults }
     }
 
@@ -97,38 +101,40 @@ impl Scene {
     }
 
     fn shown(&self) -> Vec<String> {
-        scanned(&self.store, &Filter::default()).iter().map(|id| id.key.to_string()).collect()
+        scanned(&self.store, &ScanFilter::default()).iter().map(|id| id.key.to_string()).collect()
     }
 
-    fn fold(&self, name: &str, events: &[(&str, Happening, u64)]) {
-        let event = |(key, what, count): &(&str, Happening, u64)| Event {
+    fn fold(&self, name: &str, events: &[(&str, EntryEventKind, u64)]) {
+        let event = |(key, what, count): &(&str, EntryEventKind, u64)| EntryEvent {
             at: START.plus_millis(5_000),
             id: id(key),
             kind: Kind::Result,
             what: *what,
             count: *count,
-            detail: Detail::default(),
+            detail: EventDetail::default(),
         };
-        let name = Name::parse("batch", name).unwrap();
-        self.store.fold(&Batch { name, events: events.iter().map(event).collect() }).unwrap();
+        let name = SafeName::parse("batch", name).unwrap();
+        self.store
+            .fold_batch(&EventBatch { name, events: events.iter().map(event).collect() })
+            .unwrap();
     }
 
     /// How a look-up ends, seen from `root`.
-    fn peek(&self, key: &str, root: &Path) -> Peek {
-        let cache = Cache::assemble(Parts {
+    fn peek(&self, key: &str, root: &Path) -> PeekOutcome {
+        let cache = Cache::from_parts(CacheParts {
             claims: Arc::new(ThreadClaims::default()),
             store: Arc::new(directory(self.root())),
             clock: Arc::new(ManualClock::at(START)),
             ledger: None,
-            options: Options::default(),
+            options: CacheOptions::default(),
         });
-        let view = View { root: root.to_owned(), cwd: root.to_owned() };
-        cache.peek(&Request::new(Kind::Result, &id(key), &view))
+        let view = PathContext { root: root.to_owned(), cwd: root.to_owned() };
+        cache.peek(&LookupRequest::new(Kind::Result, &id(key), &view))
     }
 
-    fn miss(&self, key: &str, root: &Path) -> Reason {
+    fn miss(&self, key: &str, root: &Path) -> MissReason {
         match self.peek(key, root) {
-            Peek::Miss(reason) => reason,
+            PeekOutcome::Miss(reason) => reason,
             other => panic!("no miss: {other:?}"),
         }
     }
@@ -153,21 +159,21 @@ fn theirs(body: &str) -> Value {
     let now = START.as_seconds() - 10;
     json!({
         "created_at": now, "cached_mtime": now, "source_paths": [],
-        "integrity_hash": Digest::of(body.as_bytes()).to_hex(), "full_result_path": null,
+        "integrity_hash": Sha256Digest::of(body.as_bytes()).to_hex(), "full_result_path": null,
         "hit_count": 0, "last_hit": null,
     })
 }
 
-fn with_full(full: &str) -> Record {
+fn with_full(full: &str) -> EntryRecord {
     let mut draft = draft("short");
     draft.full = Some(Body::from(full.to_owned()));
-    draft.seal(Sources::default(), START).unwrap()
+    draft.seal(RecordedSources::default(), START).unwrap()
 }
 
 fn full_name(full: &str) -> String {
-    format!("full/{}.json", Digest::of(full.as_bytes()))
+    format!("full/{}.json", Sha256Digest::of(full.as_bytes()))
 }
 
-fn damaged(store: &dyn Store, id: &Id) -> bool {
+fn damaged(store: &dyn Store, id: &EntryId) -> bool {
     store.get(id).unwrap().unwrap().open().is_err()
 }

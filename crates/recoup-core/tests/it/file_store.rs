@@ -16,10 +16,12 @@ use std::sync::Arc;
 use recoup_core::ErrorKind;
 use recoup_core::FileCache;
 use recoup_core::base::clock::{ManualClock, Timestamp};
-use recoup_core::base::name::Name;
-use recoup_core::entry::{Batch, Detail, Event, Happening, Record, Sources};
-use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Files, Filter, Flow, Store as _};
+use recoup_core::base::name::SafeName;
+use recoup_core::entry::{
+    EntryEvent, EntryEventKind, EntryRecord, EventBatch, EventDetail, RecordedSources,
+};
+use recoup_core::key::{EntryId, Kind};
+use recoup_core::store::{FileStore, ScanFilter, ScanFlow, Store as _};
 use tempfile::TempDir;
 
 use crate::support::{START, draft};
@@ -31,18 +33,18 @@ const BROKEN: &str = r#"{"value":"v","expires_at":0,"recoup":{"header":{}}}"#;
 struct Scene {
     dir: TempDir,
     clock: ManualClock,
-    store: Files,
+    store: FileStore,
 }
 
 impl Scene {
     fn new() -> Self {
         let (dir, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(START));
-        let store = Files::at(dir.path(), Arc::new(clock.clone()));
+        let store = FileStore::at(dir.path(), Arc::new(clock.clone()));
         Self { dir, clock, store }
     }
 
-    fn another(&self) -> Files {
-        Files::at(self.dir.path(), Arc::new(self.clock.clone()))
+    fn another(&self) -> FileStore {
+        FileStore::at(self.dir.path(), Arc::new(self.clock.clone()))
     }
 
     fn file_cache(&self) -> FileCache {
@@ -64,33 +66,33 @@ impl Scene {
     /// What a scan shows: the keys, and the kind of error of those that can't be read.
     fn scanned(&self) -> Vec<(String, Option<ErrorKind>)> {
         let mut all = Vec::new();
-        let visit = &mut |id: &Id, head: recoup_core::Result<&_>| {
+        let visit = &mut |id: &EntryId, head: recoup_core::Result<&_>| {
             all.push((id.key.to_string(), head.err().map(|error| error.kind())));
-            Flow::Continue(())
+            ScanFlow::Continue(())
         };
-        self.store.scan(&Filter::default(), visit).unwrap();
+        self.store.scan(&ScanFilter::default(), visit).unwrap();
         all.sort_by(|one, other| one.0.cmp(&other.0));
         all
     }
 
-    fn tell(&self, name: &str, id: &Id, what: Happening, at: Timestamp) {
-        let event = Event {
+    fn tell(&self, name: &str, id: &EntryId, what: EntryEventKind, at: Timestamp) {
+        let event = EntryEvent {
             at,
             id: id.clone(),
             kind: Kind::Result,
             what,
             count: 1,
-            detail: Detail::default(),
+            detail: EventDetail::default(),
         };
-        let name = Name::parse("batch", name).unwrap();
-        self.store.fold(&Batch { name, events: vec![event] }).unwrap();
+        let name = SafeName::parse("batch", name).unwrap();
+        self.store.fold_batch(&EventBatch { name, events: vec![event] }).unwrap();
     }
 }
 
-fn mortal(body: &str, ttl: u64) -> Record {
+fn mortal(body: &str, ttl: u64) -> EntryRecord {
     let mut draft = draft(body.to_owned());
     draft.ttl = Some(ttl);
-    draft.seal(Sources::default(), START).unwrap()
+    draft.seal(RecordedSources::default(), START).unwrap()
 }
 
 fn names(dir: &Path) -> Vec<String> {

@@ -18,10 +18,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use recoup_core::Result;
-use recoup_core::cache::{Cache, Computed, Outcome, Request, Ttl, View};
+use recoup_core::cache::{Cache, ComputedResult, LookupRequest, Outcome, PathContext, Ttl};
 use recoup_core::entry::{Body, Draft};
-use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Claim, Claims};
+use recoup_core::key::{EntryId, Kind};
+use recoup_core::store::{Claim, ClaimRegistry};
 
 use crate::support::{draft, id};
 
@@ -37,22 +37,22 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-fn nowhere() -> View {
-    View { root: "/".into(), cwd: "/".into() }
+fn nowhere() -> PathContext {
+    PathContext { root: "/".into(), cwd: "/".into() }
 }
 
 fn lookup(cache: &Cache, key: &str) -> Outcome {
     let (id, view) = (id(key), nowhere());
-    cache.lookup(&Request::new(Kind::Result, &id, &view)).unwrap()
+    cache.lookup(&LookupRequest::new(Kind::Result, &id, &view)).unwrap()
 }
 
 fn compute(
     cache: &Cache,
     key: &str,
     work: impl FnOnce() -> Result<(Draft, Ttl)>,
-) -> Result<Computed> {
+) -> Result<ComputedResult> {
     let (id, view) = (id(key), nowhere());
-    cache.get_or_compute(&Request::new(Kind::Result, &id, &view), work)
+    cache.get_or_compute(&LookupRequest::new(Kind::Result, &id, &view), work)
 }
 
 fn made(body: &str) -> (Draft, Ttl) {
@@ -67,12 +67,12 @@ fn text(body: &Body) -> String {
 /// caller, that one waits.
 #[derive(Debug)]
 struct Counted {
-    inner: Arc<dyn Claims>,
+    inner: Arc<dyn ClaimRegistry>,
     tries: AtomicUsize,
 }
 
 impl Counted {
-    fn over(inner: Arc<dyn Claims>) -> Arc<Self> {
+    fn over(inner: Arc<dyn ClaimRegistry>) -> Arc<Self> {
         Arc::new(Self { inner, tries: AtomicUsize::new(0) })
     }
 
@@ -87,13 +87,13 @@ impl Counted {
     }
 }
 
-impl Claims for Counted {
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
+impl ClaimRegistry for Counted {
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
         self.tries.fetch_add(1, Ordering::SeqCst);
         self.inner.try_claim(id)
     }
 
-    fn holder(&self, id: &Id) -> Option<u64> {
+    fn holder(&self, id: &EntryId) -> Option<u64> {
         self.inner.holder(id)
     }
 

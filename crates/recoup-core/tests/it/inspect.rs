@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::ledger;
-use recoup_core::store::sqlite::{self, Soundness, Waits};
-use recoup_core::store::{Redis, Sqlite, Store as _};
+use recoup_core::store::sqlite::{self, DatabaseSoundness, WaitLimits};
+use recoup_core::store::{RedisStore, SqliteStore, Store as _};
 use tempfile::TempDir;
 
 use crate::redis_server::{Cluster, fresh_prefix};
@@ -19,7 +19,10 @@ const LIMIT: Duration = Duration::from_secs(10);
 fn what_is_not_there_is_nothing_and_stays_so() {
     let dir = TempDir::new().unwrap();
     assert!(sqlite::inspect(&dir.path().join("cache.db"), LIMIT).unwrap().is_none());
-    assert_eq!(ledger::inspect(&dir.path().join("ledger")).unwrap(), ledger::Condition::default());
+    assert_eq!(
+        ledger::inspect(&dir.path().join("ledger")).unwrap(),
+        ledger::LedgerCondition::default()
+    );
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
@@ -42,7 +45,7 @@ fn a_name_that_a_uri_would_take_apart() {
 fn a_file_without_a_log_is_read_without_making_one() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("cache.db");
-    let store = Sqlite::at(&path, Waits::default(), Arc::new(Faults::default()));
+    let store = SqliteStore::at(&path, WaitLimits::default(), Arc::new(Faults::default()));
     for key in ["a", "b", "c"] {
         store.put(&id(key), &record("1")).unwrap();
     }
@@ -60,14 +63,14 @@ fn a_file_without_a_log_is_read_without_making_one() {
     let before = names();
     let (seen, entries) = sqlite::inspect(&path, LIMIT).unwrap().unwrap();
     assert_eq!((seen.version, entries), (sqlite::VERSION, 3));
-    assert_eq!(seen.soundness, Soundness::Sound);
+    assert_eq!(seen.soundness, DatabaseSoundness::Sound);
     assert_eq!(names(), before);
 }
 
 #[test]
 fn a_cluster_says_how_many_nodes_it_has() {
     let cluster = Cluster::shared();
-    let server = Redis::at(cluster.target(&fresh_prefix())).server().unwrap();
+    let server = RedisStore::at(cluster.target(&fresh_prefix())).server_info().unwrap();
     assert!(server.nodes >= 3, "{server:?}");
     assert!(server.version.is_some() && !server.is_replica, "{server:?}");
 }

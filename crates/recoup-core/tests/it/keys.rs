@@ -5,10 +5,10 @@ mod command;
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::key::agent_run::{AgentRunRecipe, agent_run_key};
 use recoup_core::key::result::ResultRecipe;
-use recoup_core::key::{Id, Key, Kind, Nature, Part, Recipe, Scope};
+use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind, PartKind, Scope};
 
 use crate::support::scopes;
 
@@ -21,7 +21,7 @@ fn the_result_key_of_contract_1() {
     let key = result_key("src/user.ts,src/auth.ts", "  Find   SQL Injection ", "security-audit");
     assert_eq!(key, "b86ac886f6db50ce6d9d7bc5e37f3fddbc43981622ef2732eede501f5d301b82");
     let text = "src/auth.ts,src/user.ts|find sql injection|security-audit";
-    assert_eq!(key, Digest::of(text.as_bytes()).to_hex());
+    assert_eq!(key, Sha256Digest::of(text.as_bytes()).to_hex());
 }
 
 #[test]
@@ -117,7 +117,7 @@ proptest! {
 
 #[test]
 fn the_parts_of_a_key_are_named_in_order() {
-    let names = |parts: Vec<Part>| parts.into_iter().map(|part| part.name).collect::<Vec<_>>();
+    let names = |parts: Vec<KeyPart>| parts.into_iter().map(|part| part.name).collect::<Vec<_>>();
     let recipe = ResultRecipe::new("b,a,b", " Q ", "Op");
     let previews: Vec<_> = recipe.parts().into_iter().map(|part| part.preview.unwrap()).collect();
     assert_eq!(previews, ["a,b", "q", "Op"], "as they went into the key");
@@ -141,12 +141,12 @@ fn a_preview_is_cut_between_characters() {
         ("ä".repeat(201), format!("{}…", "ä".repeat(200))),
         ("😀".repeat(1_000), format!("{}…", "😀".repeat(200))),
     ] {
-        let part = Part::shown("name", &value).kept(Nature::Text);
+        let part = KeyPart::shown("name", &value).shorten_preview(PartKind::Text);
         assert_eq!(part.preview.as_deref(), Some(&*expected));
-        assert_eq!(part.digest, Digest::of(value.as_bytes()), "of all of it");
+        assert_eq!(part.digest, Sha256Digest::of(value.as_bytes()), "of all of it");
     }
-    let part = Part::hidden("token", "s3cret");
-    assert_eq!((part.preview, part.digest), (None, Digest::of(b"s3cret")));
+    let part = KeyPart::hidden("token", "s3cret");
+    assert_eq!((part.preview, part.digest), (None, Sha256Digest::of(b"s3cret")));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn scopes_are_printed_as_they_are_read() {
     for scope in scopes() {
         assert_eq!(Scope::parse(&scope.to_string()).unwrap(), scope);
         assert_eq!(
-            Id::new(scope.clone(), Key::parse("k").unwrap()).to_string(),
+            EntryId::new(scope.clone(), Key::parse("k").unwrap()).to_string(),
             format!("{scope}/k")
         );
     }

@@ -17,21 +17,21 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
-use recoup_core::entry::{Detail, Event, Happening};
+use recoup_core::entry::{EntryEvent, EntryEventKind, EventDetail};
 use recoup_core::key::Kind;
 use recoup_core::ledger::Ledger;
 use tempfile::TempDir;
 
 use crate::support::{START, id, later};
 
-fn event(key: &str, count: u64) -> Event {
-    Event {
+fn event(key: &str, count: u64) -> EntryEvent {
+    EntryEvent {
         at: START,
         id: id(key),
         kind: Kind::Result,
-        what: Happening::Hit,
+        what: EntryEventKind::Hit,
         count,
-        detail: Detail::default(),
+        detail: EventDetail::default(),
     }
 }
 
@@ -43,7 +43,7 @@ fn ledger() -> (TempDir, Ledger) {
 }
 
 /// Folds, and gives what was told.
-fn told(ledger: &Ledger) -> Vec<Event> {
+fn told(ledger: &Ledger) -> Vec<EntryEvent> {
     let mut events = Vec::new();
     let count = ledger
         .fold(|batch| {
@@ -70,21 +70,21 @@ fn what_is_noted_is_told_once_in_order_and_whole() {
     assert_eq!(told(&ledger), [], "nothing was noted");
     assert!(!dir.path().join("ledger").exists(), "and nothing was made");
     let mut events = Vec::new();
-    for (n, what) in Happening::ALL.into_iter().enumerate() {
+    for (n, what) in EntryEventKind::ALL.into_iter().enumerate() {
         for (kind, scope) in Kind::ALL.into_iter().zip(crate::support::scopes()) {
             let id = crate::support::id_in(&scope, &format!("k.{n}_-"));
-            events.push(Event {
+            events.push(EntryEvent {
                 at: later(n as u64),
                 id,
                 kind,
                 what,
                 count: n as u64,
-                detail: Detail::default(),
+                detail: EventDetail::default(),
             });
         }
     }
     for event in &events {
-        ledger.note(event).unwrap();
+        ledger.append_event(event).unwrap();
     }
     assert!(ledger.is_due());
     assert_eq!(told(&ledger), events);
@@ -96,11 +96,11 @@ fn what_is_noted_is_told_once_in_order_and_whole() {
 #[test]
 fn files_are_private() {
     let (dir, ledger) = ledger();
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode(&dir.path().join("ledger")), 0o700);
     let _ = ledger.fold(|_| Err(recoup_core::Error::usage("not now")));
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     assert_eq!(files(dir.path()).len(), 2, "one that is closed and one that is open");
     for entry in fs::read_dir(dir.path().join("ledger")).unwrap() {
         let path = entry.unwrap().path();
@@ -116,7 +116,7 @@ fn notes_of_many_threads_are_told_once_while_another_folds_all_the_time() {
     let (start, done) = (Barrier::new(9), AtomicBool::new(false));
     let note = |number: u64| {
         // One that found the ledger closed ten times over was not noted.
-        assert!((0..1_000).any(|_| ledger.note(&event(&format!("k{number}"), 1)).is_ok()));
+        assert!((0..1_000).any(|_| ledger.append_event(&event(&format!("k{number}"), 1)).is_ok()));
     };
     let mut all = thread::scope(|scope| {
         let folder = scope.spawn(|| {
@@ -152,12 +152,12 @@ fn notes_of_many_threads_are_told_once_while_another_folds_all_the_time() {
 #[test]
 fn one_that_folds_is_left_to_it() {
     let (_dir, ledger) = ledger();
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     let folded = ledger
         .fold(|batch| {
             assert_eq!(batch.events.len(), 1);
             assert_eq!(told(&ledger), [], "it is told already");
-            ledger.note(&event("b", 1)).unwrap();
+            ledger.append_event(&event("b", 1)).unwrap();
             Ok(())
         })
         .unwrap();

@@ -38,9 +38,10 @@ use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::topic::topic;
+use recoup_core::memory::topic::derive_topic;
 use recoup_core::memory::{
-    Memory, Note, NoteId, NoteKind, NoteScope, Recorded, Source, Statement, Status, Waits, Wanted,
+    Memory, Note, NoteFilter, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus,
+    RecordOutcome, WaitLimits,
 };
 use tempfile::TempDir;
 
@@ -65,7 +66,7 @@ impl Scene {
 
     fn memory(&self) -> Memory {
         let (clock, faults) = (Arc::new(self.clock.clone()), Arc::clone(&self.faults));
-        Memory::at(self.path(), Waits::default(), clock, faults)
+        Memory::at(self.path(), WaitLimits::default(), clock, faults)
     }
 
     fn pass(&self) {
@@ -73,26 +74,27 @@ impl Scene {
     }
 
     /// The user says it, on that topic.
-    fn say(&self, text: &str, topic: Option<&str>) -> Recorded {
+    fn say(&self, text: &str, topic: Option<&str>) -> RecordOutcome {
         self.pass();
         self.memory().record(&stated(text, topic)).unwrap()
     }
 
     /// The texts that count.
     fn active(&self) -> Vec<String> {
-        let wanted = Wanted { statuses: vec![Status::Active], ..Wanted::default() };
+        let wanted = NoteFilter { statuses: vec![NoteStatus::Active], ..NoteFilter::default() };
         self.memory().notes(&wanted).unwrap().into_iter().map(|note| note.text).collect()
     }
 
     fn find(&self, text: &str) -> Note {
-        let all = self.memory().notes(&Wanted::default()).unwrap();
+        let all = self.memory().notes(&NoteFilter::default()).unwrap();
         all.into_iter().find(|note| note.text == text).unwrap()
     }
 }
 
-fn stated(text: &str, topic: Option<&str>) -> Statement {
-    let statement = Statement::new(NoteKind::Preference, text, Source::User, NoteScope::Universal);
-    Statement { topic: topic.map(str::to_owned), ..statement }
+fn stated(text: &str, topic: Option<&str>) -> NoteStatement {
+    let statement =
+        NoteStatement::new(NoteKind::Preference, text, NoteSource::User, NoteScope::Universal);
+    NoteStatement { topic: topic.map(str::to_owned), ..statement }
 }
 
 fn project(letter: char) -> NoteScope {
@@ -106,11 +108,11 @@ fn active(text: &str) -> Note {
         kind: NoteKind::Preference,
         text: text.to_owned(),
         quote: None,
-        source: Source::Manual,
+        source: NoteSource::Manual,
         scope: project('a'),
         paths: None,
-        topic: topic(text),
-        status: Status::Active,
+        topic: derive_topic(text),
+        status: NoteStatus::Active,
         evidence: 1,
         tokens: 1,
         created: START,

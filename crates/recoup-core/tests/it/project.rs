@@ -14,7 +14,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use recoup_core::base::project::{Origin, Project, ProjectId};
+use recoup_core::base::project::{Project, ProjectId, ProjectOrigin};
 use recoup_core::error::ErrorKind;
 use tempfile::TempDir;
 
@@ -108,7 +108,7 @@ fn a_nested_directory_belongs_to_its_repository() {
     let main = scene.repository("main");
     let nested = find(&scene.dir("main/src/deep"));
     assert_eq!(nested.root(), main);
-    assert_eq!(nested.origin(), &Origin::GitDir(main.join(".git")));
+    assert_eq!(nested.origin(), &ProjectOrigin::GitDir(main.join(".git")));
     assert_eq!(nested, find(&main));
 }
 
@@ -117,7 +117,7 @@ fn a_folder_without_git_is_its_own_project() {
     let scene = Scene::new();
     let folder = scene.dir("plain");
     assert_eq!(find(&folder).root(), folder);
-    assert_eq!(find(&folder).origin(), &Origin::Folder(folder.clone()));
+    assert_eq!(find(&folder).origin(), &ProjectOrigin::Folder(folder.clone()));
     assert_ne!(id(&folder), id(&scene.dir("plain/inner")));
 }
 
@@ -130,7 +130,7 @@ fn a_marker_file_makes_a_root_where_there_is_no_git() {
         assert_eq!(find(&nested).root(), scene.path("outer"));
         fs::write(scene.path("outer/inner").join(marker), "").unwrap();
         assert_eq!(find(&nested).root(), scene.path("outer/inner"));
-        assert_eq!(find(&nested).origin(), &Origin::Folder(scene.path("outer/inner")));
+        assert_eq!(find(&nested).origin(), &ProjectOrigin::Folder(scene.path("outer/inner")));
     }
 }
 
@@ -233,7 +233,10 @@ fn worktrees_of_a_bare_repository_agree_with_it() {
     scene.git(&["clone", "-q", "--bare", "main", "hub.git"]);
     scene.git(&["-C", "hub.git", "remote", "remove", "origin"]);
     scene.git(&["-C", "hub.git", "worktree", "add", "-q", "side"]);
-    assert_eq!(find(&scene.path("hub.git")).origin(), &Origin::GitDir(scene.path("hub.git")));
+    assert_eq!(
+        find(&scene.path("hub.git")).origin(),
+        &ProjectOrigin::GitDir(scene.path("hub.git"))
+    );
     assert_eq!(id(&scene.path("hub.git/side")), id(&scene.path("hub.git")));
     assert_eq!(find(&scene.path("hub.git/side")).main_root(), scene.path("hub.git"));
 }
@@ -252,7 +255,7 @@ fn a_clone_agrees_with_the_local_repository_it_came_from() {
     scene.git(&["-C", "main", "remote", "add", "origin", "git@github.com:Owner/Repo.git"]);
     assert_eq!(
         find(&scene.path("second")).origin(),
-        &Origin::Remote("github.com/owner/repo".into())
+        &ProjectOrigin::Remote("github.com/owner/repo".into())
     );
 }
 
@@ -263,7 +266,7 @@ fn clones_of_a_bare_repository_agree_however_they_name_it() {
     scene.git(&["clone", "-q", "hub.git", "one"]);
     scene.git(&["init", "-q", "two"]);
     scene.git(&["-C", "two", "remote", "add", "origin", "../hub"]);
-    assert_eq!(find(&scene.path("one")).origin(), &Origin::GitDir(scene.path("hub.git")));
+    assert_eq!(find(&scene.path("one")).origin(), &ProjectOrigin::GitDir(scene.path("hub.git")));
     assert_eq!(id(&scene.path("one")), id(&scene.path("two")));
 }
 
@@ -272,7 +275,7 @@ fn a_clone_of_what_is_gone_is_its_own() {
     let scene = Scene::new();
     let main = scene.repository("main");
     scene.git(&["-C", "main", "remote", "add", "origin", "/nowhere/repo.git"]);
-    assert_eq!(find(&main).origin(), &Origin::GitDir(main.join(".git")));
+    assert_eq!(find(&main).origin(), &ProjectOrigin::GitDir(main.join(".git")));
 }
 
 #[test]
@@ -285,11 +288,11 @@ fn repositories_that_name_each_other_in_a_circle_agree() {
     for name in ["a", "b", "c"] {
         assert_eq!(
             find(&scene.path(name)).origin(),
-            &Origin::GitDir(scene.path("a/.git")),
+            &ProjectOrigin::GitDir(scene.path("a/.git")),
             "{name}"
         );
     }
-    assert_eq!(find(&scene.path("self")).origin(), &Origin::GitDir(scene.path("self/.git")));
+    assert_eq!(find(&scene.path("self")).origin(), &ProjectOrigin::GitDir(scene.path("self/.git")));
 }
 
 #[test]
@@ -301,7 +304,10 @@ fn a_submodule_is_a_project_of_its_own() {
     assert_eq!(find(&main.join("lib")).root(), main.join("lib"));
     assert_eq!(id(&main.join("lib")), id(&part), "a clone of the part");
     scene.git(&["-C", "main/lib", "remote", "remove", "origin"]);
-    assert_eq!(find(&main.join("lib")).origin(), &Origin::GitDir(main.join(".git/modules/lib")));
+    assert_eq!(
+        find(&main.join("lib")).origin(),
+        &ProjectOrigin::GitDir(main.join(".git/modules/lib"))
+    );
     assert_ne!(id(&main.join("lib")), id(&main));
 }
 
@@ -310,7 +316,7 @@ fn a_separate_git_directory_is_found() {
     let scene = Scene::new();
     scene.git(&["init", "-q", "--separate-git-dir", "store", "tree"]);
     assert_eq!(find(&scene.dir("tree/src")).root(), scene.path("tree"));
-    assert_eq!(find(&scene.path("tree")).origin(), &Origin::GitDir(scene.path("store")));
+    assert_eq!(find(&scene.path("tree")).origin(), &ProjectOrigin::GitDir(scene.path("store")));
 }
 
 #[test]
@@ -322,9 +328,9 @@ fn origin_names_the_project_else_the_only_remote() {
         scene.git(&["-C", "main", "remote", "add", name, &url]);
         find(&main).origin().clone()
     };
-    assert_eq!(add("fork"), Origin::Remote("example.com/fork".into()));
-    assert_eq!(add("other"), Origin::GitDir(main.join(".git")));
-    assert_eq!(add("origin"), Origin::Remote("example.com/origin".into()));
+    assert_eq!(add("fork"), ProjectOrigin::Remote("example.com/fork".into()));
+    assert_eq!(add("other"), ProjectOrigin::GitDir(main.join(".git")));
+    assert_eq!(add("origin"), ProjectOrigin::Remote("example.com/origin".into()));
 }
 
 // --- ids ---

@@ -17,9 +17,11 @@ mod urls;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use recoup_core::cache::{Cache, Options, Peek, Reason, Request, View};
+use recoup_core::cache::{
+    Cache, CacheOptions, LookupRequest, MissReason, PathContext, PeekOutcome,
+};
 use recoup_core::key::Kind;
-use recoup_core::store::{Redis, Store};
+use recoup_core::store::{RedisStore, Store};
 
 use crate::redis_server::{Server, target};
 use crate::support::{id, record};
@@ -29,34 +31,34 @@ const SOON: Duration = Duration::from_secs(5);
 
 /// A store with the default deadline.
 fn at_port(port: u16) -> Arc<dyn Store> {
-    Arc::new(Redis::at(target(&format!("redis://127.0.0.1:{port}"))))
+    Arc::new(RedisStore::at(target(&format!("redis://127.0.0.1:{port}"))))
 }
 
 /// One that fails at once where it should, and on a loaded machine nowhere else.
 fn unhurried(port: u16) -> Arc<dyn Store> {
-    Arc::new(Redis::at(target(&format!("redis://127.0.0.1:{port}/?timeout=4s"))))
+    Arc::new(RedisStore::at(target(&format!("redis://127.0.0.1:{port}/?timeout=4s"))))
 }
 
 /// A store that waits as long as it takes.
 fn patient(server: &Server, prefix: &str) -> Arc<dyn Store> {
-    Arc::new(Redis::at(server.target(prefix)))
+    Arc::new(RedisStore::at(server.target(prefix)))
 }
 
 /// What a look-up finds.
-fn read(store: &Arc<dyn Store>, key: &str) -> Peek {
-    let view = View { root: "/".into(), cwd: "/".into() };
-    let cache = Cache::new(Arc::clone(store), Options::default());
-    cache.read(&Request::new(Kind::Result, &id(key), &view))
+fn read(store: &Arc<dyn Store>, key: &str) -> PeekOutcome {
+    let view = PathContext { root: "/".into(), cwd: "/".into() };
+    let cache = Cache::new(Arc::clone(store), CacheOptions::default());
+    cache.read(&LookupRequest::new(Kind::Result, &id(key), &view))
 }
 
 fn hits(store: &Arc<dyn Store>, key: &str) -> bool {
-    matches!(read(store, key), Peek::Hit(_))
+    matches!(read(store, key), PeekOutcome::Hit(_))
 }
 
 /// Why it is a miss, which is known soon.
-fn miss(store: &Arc<dyn Store>, key: &str) -> Reason {
+fn miss(store: &Arc<dyn Store>, key: &str) -> MissReason {
     match soon(|| read(store, key)) {
-        Peek::Miss(reason) => reason,
+        PeekOutcome::Miss(reason) => reason,
         other => panic!("no miss: {other:?}"),
     }
 }
@@ -64,7 +66,7 @@ fn miss(store: &Arc<dyn Store>, key: &str) -> Reason {
 /// A miss because the server does not answer; in which words.
 fn unavailable(store: &Arc<dyn Store>, key: &str) -> String {
     match miss(store, key) {
-        Reason::Unavailable(error) => error.to_string(),
+        MissReason::Unavailable(error) => error.to_string(),
         other => panic!("another reason: {other:?}"),
     }
 }

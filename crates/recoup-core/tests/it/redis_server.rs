@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recoup_core::store::redis::Target;
+use recoup_core::store::redis::RedisTarget;
 use redis::{Client, Connection, ConnectionLike as _};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -71,7 +71,7 @@ impl Server {
     }
 
     /// As a store's URL, with a key prefix of its own.
-    pub(crate) fn target(&self, prefix: &str) -> Target {
+    pub(crate) fn target(&self, prefix: &str) -> RedisTarget {
         target(&format!("redis://127.0.0.1:{}/?prefix={prefix}&timeout=30s", self.port))
     }
 
@@ -117,8 +117,8 @@ impl Drop for Server {
     }
 }
 
-pub(crate) fn target(url: &str) -> Target {
-    Target::parse(url, "/".as_ref(), None).unwrap()
+pub(crate) fn target(url: &str) -> RedisTarget {
+    RedisTarget::parse(url, "/".as_ref(), None).unwrap()
 }
 
 pub(crate) fn free_port() -> u16 {
@@ -198,7 +198,7 @@ impl Cluster {
         }
     }
 
-    pub(crate) fn target(&self, prefix: &str) -> Target {
+    pub(crate) fn target(&self, prefix: &str) -> RedisTarget {
         let nodes: Vec<_> =
             self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
         target(&format!("redis+cluster://{}/?prefix={prefix}&timeout=30s", nodes.join(",")))

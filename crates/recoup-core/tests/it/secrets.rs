@@ -8,7 +8,7 @@ mod hostile;
 mod plain;
 mod redact;
 
-use recoup_core::secrets::{Rule, rules, scan, scan_all};
+use recoup_core::secrets::{SecretRule, all_rules, scan, scan_all};
 
 use corpus::fill::fill;
 use corpus::labelled::{self, LabelledReport};
@@ -16,7 +16,7 @@ use corpus::rates::{self, LEAST_REFUSED, MOST_REFUSED};
 
 #[test]
 fn every_rule_finds_its_proof_and_leaves_the_other_text_alone() {
-    for rule in rules() {
+    for rule in all_rules() {
         let secret = fill(rule.secret(), 0);
         let found = scan_all(secret.as_bytes()).any(|finding| finding.rule == rule.name());
         assert!(found, "{} does not find {secret}", rule.name());
@@ -27,7 +27,7 @@ fn every_rule_finds_its_proof_and_leaves_the_other_text_alone() {
 
 #[test]
 fn rules_have_names_of_their_own() {
-    let mut names: Vec<_> = rules().map(Rule::name).collect();
+    let mut names: Vec<_> = all_rules().map(SecretRule::name).collect();
     names.sort_unstable();
     let all = names.len();
     names.dedup();

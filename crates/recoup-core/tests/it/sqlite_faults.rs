@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use recoup_core::base::digest::Digest;
-use recoup_core::store::sqlite::Waits;
-use recoup_core::store::{Sqlite, Store};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::store::sqlite::WaitLimits;
+use recoup_core::store::{SqliteStore, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -54,13 +54,13 @@ impl Scene {
     }
 
     /// As another process would open it.
-    fn open(&self) -> Sqlite {
-        let waits = Waits { read: Duration::from_secs(10), write: Duration::from_secs(30) };
+    fn open(&self) -> SqliteStore {
+        let waits = WaitLimits { read: Duration::from_secs(10), write: Duration::from_secs(30) };
         self.open_with(waits)
     }
 
-    fn open_with(&self, waits: Waits) -> Sqlite {
-        Sqlite::at(self.path(), waits, Arc::clone(&self.faults) as _)
+    fn open_with(&self, waits: WaitLimits) -> SqliteStore {
+        SqliteStore::at(self.path(), waits, Arc::clone(&self.faults) as _)
     }
 
     /// Everything in the log is brought into the database, and the log is gone.
@@ -82,11 +82,11 @@ impl Scene {
 
     /// Every file that has something in it, but for SQLite's index of the log,
     /// which even a look makes.
-    fn contents(&self) -> BTreeMap<PathBuf, Digest> {
+    fn contents(&self) -> BTreeMap<PathBuf, Sha256Digest> {
         let files = entries_of(self.dir.path()).into_iter().filter(|path| path.is_file());
         let read = files.filter(|path| *path != self.beside("-shm")).filter_map(|path| {
             let bytes = fs::read(&path).unwrap();
-            (!bytes.is_empty()).then(|| (path, Digest::of(&bytes)))
+            (!bytes.is_empty()).then(|| (path, Sha256Digest::of(&bytes)))
         });
         read.collect()
     }

@@ -5,18 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use recoup_core::base::clock::{SystemClock, Timestamp};
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::ids;
-use recoup_core::base::name::Name;
+use recoup_core::base::name::SafeName;
 use recoup_core::base::project::ProjectId;
 use recoup_core::entry::{
-    Batch, Body, Cost, Detail, Draft, Event, Happening, Head, Identity, Older, Pattern,
-    PatternKind, Payload, Place, Record, Source, Sources, Stat, Tally,
+    Body, Draft, EntryEvent, EntryEventKind, EntryHead, EntryRecord, EventBatch, EventDetail,
+    EventTally, FileStat, PatternKind, ProducerIdentity, ProductionCost, RecordedSources,
+    SnapshotPlace, SourceFile, SourcePattern, StoredBody, TimedSources,
 };
-use recoup_core::key::{Id, Key, Kind, Part, Scope};
-use recoup_core::secrets::Values;
+use recoup_core::key::{EntryId, Key, KeyPart, Kind, Scope};
+use recoup_core::secrets::SecretValues;
 use recoup_core::store::{
-    Evicted, EvictionPlan, FaultLog, Filter, Flow, Info, Memory, Probe, Store, Usage, Visit,
+    EvictionPlan, EvictionReport, FaultLog, InMemoryStore, RecordVisitor, ScanFilter, ScanFlow,
+    ScopeUsage, SimilarityProbe, Store, StoreInfo,
 };
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -28,17 +30,17 @@ pub(crate) fn later(millis: u64) -> Timestamp {
     START.plus_millis(millis)
 }
 
-pub(crate) fn id(key: &str) -> Id {
+pub(crate) fn id(key: &str) -> EntryId {
     id_in(&Scope::global(), key)
 }
 
-pub(crate) fn id_in(scope: &Scope, key: &str) -> Id {
-    Id::new(scope.clone(), Key::parse(key).unwrap())
+pub(crate) fn id_in(scope: &Scope, key: &str) -> EntryId {
+    EntryId::new(scope.clone(), Key::parse(key).unwrap())
 }
 
 /// One scope of each sort.
 pub(crate) fn scopes() -> [Scope; 4] {
-    let name = Name::parse("name", "same").unwrap();
+    let name = SafeName::parse("name", "same").unwrap();
     let project = ProjectId::parse(&"5a".repeat(16)).unwrap();
     [Scope::global(), Scope::project(&project), Scope::tenant(&name), Scope::session(&name)]
 }
@@ -47,12 +49,12 @@ pub(crate) fn draft(body: impl Into<Body>) -> Draft {
     Draft::new(Kind::Result, body)
 }
 
-pub(crate) fn record(body: impl Into<Body>) -> Record {
+pub(crate) fn record(body: impl Into<Body>) -> EntryRecord {
     record_at(START, body)
 }
 
-pub(crate) fn record_at(now: Timestamp, body: impl Into<Body>) -> Record {
-    draft(body).seal(Sources::default(), now).unwrap()
+pub(crate) fn record_at(now: Timestamp, body: impl Into<Body>) -> EntryRecord {
+    draft(body).seal(RecordedSources::default(), now).unwrap()
 }
 
 /// Every field of a header has something in it.
@@ -63,14 +65,14 @@ pub(crate) fn rich_draft(body: impl Into<Body>) -> Draft {
         full: None,
         ttl: Some(86_400_001),
         grace: 3_600_001,
-        identity: Identity {
+        identity: ProducerIdentity {
             name: Some("reviewer \"ünï\"".to_owned()),
             namespace: Some("github".to_owned()),
             hash: Some("f00d".to_owned()),
         },
-        parts: vec![Part::shown("query", "find\nit"), Part::hidden("token", "s3cret")],
+        parts: vec![KeyPart::shown("query", "find\nit"), KeyPart::hidden("token", "s3cret")],
         tags: vec!["nightly".to_owned(), "läuft".to_owned()],
-        cost: Cost {
+        cost: ProductionCost {
             millis: Some(1),
             input_tokens: Some(u64::MAX),
             output_tokens: Some(0),
@@ -79,30 +81,31 @@ pub(crate) fn rich_draft(body: impl Into<Body>) -> Draft {
         failure: true,
         streams_merged: true,
         began: Some(Timestamp::from_millis(START.as_millis() - 1)),
-        withheld: Values::default(),
+        withheld: SecretValues::default(),
     }
 }
 
-pub(crate) fn rich_sources() -> Sources {
-    let stat = Stat { mtime: -1, ctime: i64::MAX, inode: u64::MAX, racy: true };
-    let source = |path: &str, given: Option<&str>| Source {
+pub(crate) fn rich_sources() -> RecordedSources {
+    let stat = FileStat { mtime: -1, ctime: i64::MAX, inode: u64::MAX, racy: true };
+    let source = |path: &str, given: Option<&str>| SourceFile {
         path: path.to_owned(),
         given: given.map(str::to_owned),
         size: 7,
-        sha256: Digest::of(path.as_bytes()),
+        sha256: Sha256Digest::of(path.as_bytes()),
         executable: Some(given.is_some()),
         stat,
     };
-    let place = Place { machine: "0123456789abcdef".to_owned(), root: "/a root".to_owned() };
-    Sources {
+    let place =
+        SnapshotPlace { machine: "0123456789abcdef".to_owned(), root: "/a root".to_owned() };
+    RecordedSources {
         place: Some(place),
         files: vec![source("/outside", None), source("src/ä.rs", Some("./src/ä.rs"))],
-        patterns: vec![Pattern {
+        patterns: vec![SourcePattern {
             kind: PatternKind::Glob,
             path: "src/*.rs".to_owned(),
             given: None,
         }],
-        older: Some(Older { than: i64::MIN, paths: vec!["docs".to_owned()] }),
+        older: Some(TimedSources { than: i64::MIN, paths: vec!["docs".to_owned()] }),
     }
 }
 
@@ -129,18 +132,18 @@ pub(crate) fn noise_text(len: usize, seed: u64) -> String {
 }
 
 /// The plain bytes of a stored entry; `None` when it is not there.
-pub(crate) fn body_of(store: &dyn Store, id: &Id) -> Option<Vec<u8>> {
+pub(crate) fn body_of(store: &dyn Store, id: &EntryId) -> Option<Vec<u8>> {
     let record = store.get(id).unwrap()?;
     Some(record.open().unwrap().body().to_bytes().unwrap().to_vec())
 }
 
 /// The ids of what a scan shows, sorted; every head must be readable.
-pub(crate) fn scanned(store: &dyn Store, filter: &Filter) -> Vec<Id> {
+pub(crate) fn scanned(store: &dyn Store, filter: &ScanFilter) -> Vec<EntryId> {
     let mut ids = Vec::new();
-    let visit = &mut |id: &Id, head: Result<&_>| {
+    let visit = &mut |id: &EntryId, head: Result<&_>| {
         head.unwrap();
         ids.push(id.clone());
-        Flow::Continue(())
+        ScanFlow::Continue(())
     };
     store.scan(filter, visit).unwrap();
     ids.sort();
@@ -161,17 +164,17 @@ pub(crate) fn evict_plan(now: Timestamp) -> EvictionPlan {
 
 /// Tells a store that entries were served, as the ledger does.
 pub(crate) trait Touch: Store {
-    fn touch(&self, hits: &[(Id, Timestamp)]) -> Result<()> {
-        let name = Name::parse("batch", &ids::fresh(&SystemClock)).unwrap();
-        let event = |(id, at): &(Id, Timestamp)| Event {
+    fn touch(&self, hits: &[(EntryId, Timestamp)]) -> Result<()> {
+        let name = SafeName::parse("batch", &ids::fresh_id(&SystemClock)).unwrap();
+        let event = |(id, at): &(EntryId, Timestamp)| EntryEvent {
             at: *at,
             id: id.clone(),
             kind: Kind::Result,
-            what: Happening::Hit,
+            what: EntryEventKind::Hit,
             count: 1,
-            detail: Detail::default(),
+            detail: EventDetail::default(),
         };
-        self.fold(&Batch { name, events: hits.iter().map(event).collect() })
+        self.fold_batch(&EventBatch { name, events: hits.iter().map(event).collect() })
     }
 }
 
@@ -197,7 +200,7 @@ impl Faults {
 }
 
 impl FaultLog for Faults {
-    fn fault(&self, store: &Info, error: &Error) {
+    fn fault(&self, store: &StoreInfo, error: &Error) {
         self.0.lock().unwrap().push((store.url.clone(), error.kind(), error.to_string()));
     }
 }
@@ -205,14 +208,14 @@ impl FaultLog for Faults {
 /// A memory store that fails while it is switched off.
 #[derive(Debug)]
 pub(crate) struct Switched {
-    inner: Memory,
+    inner: InMemoryStore,
     name: &'static str,
     off: AtomicBool,
 }
 
 impl Switched {
     pub(crate) fn new(name: &'static str) -> Arc<Self> {
-        let inner = Memory::with_capacity(64 << 20);
+        let inner = InMemoryStore::with_capacity(64 << 20);
         Arc::new(Self { inner, name, off: AtomicBool::new(false) })
     }
 
@@ -220,7 +223,7 @@ impl Switched {
         self.off.store(off, Ordering::SeqCst);
     }
 
-    fn inner(&self) -> Result<&Memory> {
+    fn inner(&self) -> Result<&InMemoryStore> {
         if self.off.load(Ordering::SeqCst) {
             Err(Error::new(ErrorKind::Io, "switched off"))
         } else {
@@ -230,51 +233,51 @@ impl Switched {
 }
 
 impl Store for Switched {
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
         self.inner()?.get(id)
     }
 
-    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
         self.inner()?.put(id, record)
     }
 
-    fn remove(&self, ids: &[Id]) -> Result<usize> {
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         self.inner()?.remove(ids)
     }
 
-    fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        self.inner()?.full(id)
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
+        self.inner()?.full_payload(id)
     }
 
-    fn fold(&self, batch: &Batch) -> Result<()> {
-        self.inner()?.fold(batch)
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
+        self.inner()?.fold_batch(batch)
     }
 
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
         self.inner()?.tallies(scope)
     }
 
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
         self.inner()?.nearest(probe)
     }
 
-    fn usage(&self, scope: &Scope) -> Result<Usage> {
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         self.inner()?.usage(scope)
     }
 
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
         self.inner()?.clear(scope, gone)
     }
 
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
         self.inner()?.scan(filter, visit)
     }
 
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         self.inner()?.evict(plan)
     }
 
-    fn info(&self) -> Info {
-        Info { url: format!("switched:{}", self.name), durable: false, keeps_stale: true }
+    fn info(&self) -> StoreInfo {
+        StoreInfo { url: format!("switched:{}", self.name), durable: false, keeps_stale: true }
     }
 }

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::ManualClock;
-use recoup_core::cache::{Cache, Options};
-use recoup_core::entry::{INLINE_MAX, Sources};
-use recoup_core::key::{Id, Scope};
-use recoup_core::store::{EvictionPlan, Files, Filter, Flow, Memory, Store, Tiered};
+use recoup_core::cache::{Cache, CacheOptions};
+use recoup_core::entry::{INLINE_MAX, RecordedSources};
+use recoup_core::key::{EntryId, Scope};
+use recoup_core::store::{
+    EvictionPlan, FileStore, InMemoryStore, ScanFilter, ScanFlow, Store, TieredStore,
+};
 
 use crate::support::Touch as _;
 use crate::support::{
@@ -24,14 +26,14 @@ struct Scene {
     back: Arc<Switched>,
     clock: ManualClock,
     faults: Arc<Faults>,
-    tiers: Tiered,
+    tiers: TieredStore,
 }
 
 impl Scene {
     fn new() -> Self {
         let (front, back) = (Switched::new("front"), Switched::new("back"));
         let (clock, faults) = (ManualClock::at(START), Faults::new());
-        let tiers = Tiered::new(
+        let tiers = TieredStore::new(
             front.clone(),
             back.clone(),
             MAX_AGE,
@@ -138,7 +140,7 @@ fn while_the_front_is_broken_the_back_answers_and_it_is_told() {
     let told = scene.faults.take();
     assert!(!told.is_empty());
     assert!(told.iter().all(|(url, _, _)| url == "switched:front"), "{told:?}");
-    assert_eq!(scanned(&scene.tiers, &Filter::default()), [id("a")]);
+    assert_eq!(scanned(&scene.tiers, &ScanFilter::default()), [id("a")]);
 }
 
 #[test]
@@ -185,10 +187,10 @@ fn a_scan_shows_what_either_tier_has() {
     scene.tiers.put(&id("both"), &record("a")).unwrap();
     scene.back.put(&id("back"), &record("a")).unwrap();
     scene.front.put(&id("front"), &record("a")).unwrap();
-    assert_eq!(scanned(&scene.tiers, &Filter::default()), ["back", "both", "front"].map(id));
+    assert_eq!(scanned(&scene.tiers, &ScanFilter::default()), ["back", "both", "front"].map(id));
     scene.back.switch_off(true);
-    let visit = &mut |_: &Id, _: recoup_core::Result<&_>| Flow::Continue(());
-    assert!(scene.tiers.scan(&Filter::default(), visit).is_err(), "not half of it");
+    let visit = &mut |_: &EntryId, _: recoup_core::Result<&_>| ScanFlow::Continue(());
+    assert!(scene.tiers.scan(&ScanFilter::default(), visit).is_err(), "not half of it");
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn an_eviction_frees_both_and_counts_the_back() {
     let plan = EvictionPlan { max_entries: Some(1), ..evict_plan(later(10)) };
     assert_eq!(scene.tiers.evict(&plan).unwrap().least_used, 3);
     for store in [&scene.front, &scene.back] {
-        assert_eq!(scanned(&**store, &Filter::default()), [id("3")]);
+        assert_eq!(scanned(&**store, &ScanFilter::default()), [id("3")]);
     }
 }
 
@@ -209,9 +211,9 @@ fn an_eviction_frees_both_and_counts_the_back() {
 #[test]
 fn what_does_not_fit_in_front_is_served_from_the_back() {
     let (back, faults) = (Switched::new("back"), Faults::new());
-    let front = Arc::new(Memory::with_capacity(10_000));
+    let front = Arc::new(InMemoryStore::with_capacity(10_000));
     let clock = Arc::new(ManualClock::at(START));
-    let tiers = Tiered::new(front.clone(), back, MAX_AGE, clock, faults.clone());
+    let tiers = TieredStore::new(front.clone(), back, MAX_AGE, clock, faults.clone());
     tiers.put(&id("a"), &record("small")).unwrap();
     let large = noise_text(2 * INLINE_MAX, 1);
     tiers.put(&id("a"), &record(large.clone())).unwrap();
@@ -222,11 +224,11 @@ fn what_does_not_fit_in_front_is_served_from_the_back() {
 
 #[test]
 fn a_bounded_memory_stays_within_its_bounds() {
-    let memory = Memory::with_capacity(1 << 20);
+    let memory = InMemoryStore::with_capacity(1 << 20);
     for n in 0..2_000 {
         memory.put(&id(&n.to_string()), &record(noise_text(10_000, n))).unwrap();
     }
-    let left = scanned(&memory, &Filter::default()).len();
+    let left = scanned(&memory, &ScanFilter::default()).len();
     assert!((1..400).contains(&left), "{left} of 10 kB each are in one of 1 MiB");
     assert!(memory.get(&id("0")).unwrap().is_none(), "the oldest gave way");
 }
@@ -240,9 +242,14 @@ fn the_url_names_both() {
 fn two_tiers(max_age: u64) -> (Arc<Switched>, Arc<Switched>, Cache) {
     let (near, far) = (Switched::new("near"), Switched::new("far"));
     let clock = Arc::new(ManualClock::at(START));
-    let tiers =
-        Tiered::new(Arc::clone(&near) as _, Arc::clone(&far) as _, max_age, clock, Faults::new());
-    (near, far, Cache::new(Arc::new(tiers), Options::default()))
+    let tiers = TieredStore::new(
+        Arc::clone(&near) as _,
+        Arc::clone(&far) as _,
+        max_age,
+        clock,
+        Faults::new(),
+    );
+    (near, far, Cache::new(Arc::new(tiers), CacheOptions::default()))
 }
 
 #[test]
@@ -262,23 +269,24 @@ fn a_full_result_that_was_replaced_behind_is_not_taken_for_damage() {
     let with_full = |full: &str| {
         let mut draft = draft("short");
         draft.full = Some(full.to_owned().into());
-        draft.seal(Sources::default(), START).unwrap()
+        draft.seal(RecordedSources::default(), START).unwrap()
     };
     let mut old = with_full("old");
     old.full = None;
     near.put(&id("a"), &old).unwrap();
     far.put(&id("a"), &with_full("new")).unwrap();
-    let full = cache.full(&id("a")).unwrap().unwrap();
+    let full = cache.full_result(&id("a")).unwrap().unwrap();
     assert_eq!(full.to_bytes().unwrap(), "new");
 }
 
 #[test]
 fn what_is_damaged_behind_is_not_hidden_by_the_front() {
     let dir = tempfile::tempdir().unwrap();
-    let back = Files::at(dir.path(), Arc::new(ManualClock::at(START)));
+    let back = FileStore::at(dir.path(), Arc::new(ManualClock::at(START)));
     let clock = ManualClock::at(START);
-    let near = Arc::new(Memory::with_capacity(1 << 20));
-    let tiers = Tiered::new(near, Arc::new(back), 1_000, Arc::new(clock.clone()), Faults::new());
+    let near = Arc::new(InMemoryStore::with_capacity(1 << 20));
+    let tiers =
+        TieredStore::new(near, Arc::new(back), 1_000, Arc::new(clock.clone()), Faults::new());
     tiers.put(&id("a"), &record("a")).unwrap();
     let path = dir.path().join("a.json");
     let json = std::fs::read_to_string(&path).unwrap();

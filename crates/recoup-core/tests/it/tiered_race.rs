@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use recoup_core::Result;
 use recoup_core::base::clock::ManualClock;
-use recoup_core::entry::{Batch, Head, Payload, Record, Tally};
-use recoup_core::key::{Id, Kind, Scope};
+use recoup_core::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
+use recoup_core::key::{EntryId, Kind, Scope};
 use recoup_core::store::{
-    Evicted, EvictionPlan, Filter, Info, Memory, Probe, Store, Tiered, Usage, Visit,
+    EvictionPlan, EvictionReport, InMemoryStore, RecordVisitor, ScanFilter, ScopeUsage,
+    SimilarityProbe, Store, StoreInfo, TieredStore,
 };
 
 use crate::support::{Faults, START, body_of, id, record};
@@ -18,7 +19,7 @@ type Hook = Box<dyn FnOnce() + Send>;
 
 /// A store in whose next `get`, after it has looked, something else happens.
 struct Slow {
-    inner: Memory,
+    inner: InMemoryStore,
     meanwhile: Mutex<Option<Hook>>,
 }
 
@@ -29,7 +30,7 @@ impl fmt::Debug for Slow {
 }
 
 impl Store for Slow {
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
         let found = self.inner.get(id);
         let meanwhile = self.meanwhile.lock().unwrap().take();
         if let Some(act) = meanwhile {
@@ -38,59 +39,61 @@ impl Store for Slow {
         found
     }
 
-    fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        self.inner.full(id)
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
+        self.inner.full_payload(id)
     }
 
-    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
         self.inner.put(id, record)
     }
 
-    fn remove(&self, ids: &[Id]) -> Result<usize> {
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         self.inner.remove(ids)
     }
 
-    fn fold(&self, batch: &Batch) -> Result<()> {
-        self.inner.fold(batch)
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
+        self.inner.fold_batch(batch)
     }
 
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
         self.inner.tallies(scope)
     }
 
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
         self.inner.clear(scope, gone)
     }
 
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
         self.inner.scan(filter, visit)
     }
 
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         self.inner.evict(plan)
     }
 
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
         self.inner.nearest(probe)
     }
 
-    fn usage(&self, scope: &Scope) -> Result<Usage> {
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         self.inner.usage(scope)
     }
 
-    fn info(&self) -> Info {
+    fn info(&self) -> StoreInfo {
         self.inner.info()
     }
 }
 
 /// What is found after a reader saw "old" in the back and `act` came first.
-fn found_after(act: impl FnOnce(&Tiered) + Send + 'static) -> Option<Vec<u8>> {
-    let back =
-        Arc::new(Slow { inner: Memory::with_capacity(1 << 20), meanwhile: Mutex::default() });
+fn found_after(act: impl FnOnce(&TieredStore) + Send + 'static) -> Option<Vec<u8>> {
+    let back = Arc::new(Slow {
+        inner: InMemoryStore::with_capacity(1 << 20),
+        meanwhile: Mutex::default(),
+    });
     back.inner.put(&id("a"), &record("old")).unwrap();
-    let front = Arc::new(Memory::with_capacity(1 << 20));
+    let front = Arc::new(InMemoryStore::with_capacity(1 << 20));
     let clock = Arc::new(ManualClock::at(START));
-    let tiers = Arc::new(Tiered::new(front, back.clone(), 1_000, clock, Faults::new()));
+    let tiers = Arc::new(TieredStore::new(front, back.clone(), 1_000, clock, Faults::new()));
     let other = tiers.clone();
     *back.meanwhile.lock().unwrap() = Some(Box::new(move || act(&other)));
     assert_eq!(body_of(&*tiers, &id("a")), Some(b"old".to_vec()), "read before the write");

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::base::ttl::{Millis, Ttl};
+use recoup_core::base::ttl::{Ttl, TtlMillis};
 use serde_json::{Value, json};
 
 const PLACE: &str = "mcpServers.github.toolsCache.search_code";
@@ -264,7 +264,7 @@ fn stricter_is_smaller() {
     assert_eq!(Ttl::Forever.min(Ttl::days(30)), Ttl::days(30));
     assert_eq!(Ttl::days(u32::MAX).as_millis(), Some(u64::from(u32::MAX) * 86_400_000));
     assert_eq!((Ttl::days(0), Ttl::from_millis(MAX + 1)), (Ttl::Off, None));
-    assert_eq!((Millis::new(0), Millis::new(MAX).map(Millis::get)), (None, Some(MAX)));
+    assert_eq!((TtlMillis::new(0), TtlMillis::new(MAX).map(TtlMillis::get)), (None, Some(MAX)));
 }
 
 fn millis() -> impl Strategy<Value = u64> {

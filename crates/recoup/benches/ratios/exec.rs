@@ -86,5 +86,5 @@ pub(crate) fn be_the_baseline() {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    recoup_core::base::digest::hex(bytes)
+    recoup_core::base::digest::encode_hex(bytes)
 }

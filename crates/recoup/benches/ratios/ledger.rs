@@ -4,18 +4,18 @@
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::entry::{Detail, Event, Happening, Why};
+use recoup_core::entry::{EntryEvent, EntryEventKind, EventDetail, EventReason};
 use recoup_core::key::Kind;
-use recoup_core::ledger::{Appends, Ledger};
+use recoup_core::ledger::{AppendMode, Ledger};
 use tempfile::TempDir;
 
 use crate::measure::{Figure, Ratio, best, compare};
 use crate::scene;
 
-fn event(n: usize, what: Happening) -> Event {
+fn event(n: usize, what: EntryEventKind) -> EntryEvent {
     let by = Some("security-audit".to_owned());
-    let detail = Detail { by, ..Detail::because(Why::MaxBytes(100 << 20)) };
-    Event { detail, ..Event::new(SystemClock.now(), scene::id(n), Kind::Result, what) }
+    let detail = EventDetail { by, ..EventDetail::because(EventReason::MaxBytes(100 << 20)) };
+    EntryEvent { detail, ..EntryEvent::new(SystemClock.now(), scene::id(n), Kind::Result, what) }
 }
 
 /// As full as it gets.
@@ -23,9 +23,9 @@ fn full() -> (TempDir, Ledger) {
     let dir = TempDir::new().unwrap();
     let ledger = Ledger::at(dir.path().join("ledger"));
     for round in 0..30 {
-        let events: Vec<Event> =
-            (0..1_000).map(|n| event(round * 1_000 + n, Happening::Evicted)).collect();
-        ledger.note_all(&events).unwrap();
+        let events: Vec<EntryEvent> =
+            (0..1_000).map(|n| event(round * 1_000 + n, EntryEventKind::Evicted)).collect();
+        ledger.append_events(&events).unwrap();
         ledger.fold(|_| Ok(())).unwrap();
     }
     (dir, ledger)
@@ -42,7 +42,14 @@ pub(crate) fn history() -> Figure {
 pub(crate) fn together_against_at_once() -> Ratio {
     let dir = TempDir::new().unwrap();
     let ledger = |name: &str, appends| Ledger::open(dir.path().join(name), None, appends);
-    let (once, together) = (ledger("once", Appends::AtOnce), ledger("together", Appends::Together));
-    let hit = event(1, Happening::Hit);
-    compare(0.5, 200, 64, || once.note(&hit).unwrap(), || together.note(&hit).unwrap())
+    let (once, together) =
+        (ledger("once", AppendMode::AtOnce), ledger("together", AppendMode::Together));
+    let hit = event(1, EntryEventKind::Hit);
+    compare(
+        0.5,
+        200,
+        64,
+        || once.append_event(&hit).unwrap(),
+        || together.append_event(&hit).unwrap(),
+    )
 }

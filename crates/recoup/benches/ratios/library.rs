@@ -5,10 +5,10 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use recoup_core::cache::{Cache, Options, Peek, Request, View};
+use recoup_core::cache::{Cache, CacheOptions, LookupRequest, PathContext, PeekOutcome};
 use recoup_core::entry::{Body, Entry};
-use recoup_core::key::{Id, Kind};
-use recoup_core::store::{Memory, Store};
+use recoup_core::key::{EntryId, Kind};
+use recoup_core::store::{InMemoryStore, Store};
 use rusqlite::{Connection, params};
 use sha2::{Digest as _, Sha256};
 
@@ -17,13 +17,13 @@ use crate::scene::{self, Scene};
 
 const ENTRIES: usize = 10_000;
 
-pub(crate) fn view() -> View {
-    View { root: "/".into(), cwd: "/".into() }
+pub(crate) fn view() -> PathContext {
+    PathContext { root: "/".into(), cwd: "/".into() }
 }
 
-pub(crate) fn hit(cache: &Cache, id: &Id, view: &View) -> Entry {
-    match cache.peek(&Request::new(Kind::Result, id, view)) {
-        Peek::Hit(entry) => {
+pub(crate) fn hit(cache: &Cache, id: &EntryId, view: &PathContext) -> Entry {
+    match cache.peek(&LookupRequest::new(Kind::Result, id, view)) {
+        PeekOutcome::Hit(entry) => {
             assert!(matches!(black_box(entry.body()), Body::Whole(bytes) if !bytes.is_empty()));
             entry
         }
@@ -34,7 +34,7 @@ pub(crate) fn hit(cache: &Cache, id: &Id, view: &View) -> Entry {
 pub(crate) fn sqlite_get_against_select() -> Ratio {
     let scene = Scene::with_entries(ENTRIES);
     let raw = Connection::open(scene.db()).unwrap();
-    let cache = Cache::new(Arc::new(scene.store()), Options::default());
+    let cache = Cache::new(Arc::new(scene.store()), CacheOptions::default());
     let (ids, view) = (ids(), view());
     let (mut a, mut b) = (0, 0);
     compare(
@@ -53,7 +53,7 @@ pub(crate) fn sqlite_get_against_select() -> Ratio {
 }
 
 /// The same row, unpacked and verified, by hand.
-fn select(raw: &Connection, id: &Id) -> Vec<u8> {
+fn select(raw: &Connection, id: &EntryId) -> Vec<u8> {
     let mut statement = raw
         .prepare_cached("SELECT header, body FROM entries WHERE scope = ?1 AND key = ?2")
         .unwrap();
@@ -72,15 +72,15 @@ fn select(raw: &Connection, id: &Id) -> Vec<u8> {
 
 pub(crate) fn memory_get_against_moka() -> Ratio {
     let scene = Scene::with_entries(ENTRIES);
-    let moka: moka::sync::Cache<Id, Bytes> = moka::sync::Cache::new(1 << 30);
-    let memory = Memory::with_capacity(1 << 30);
+    let moka: moka::sync::Cache<EntryId, Bytes> = moka::sync::Cache::new(1 << 30);
+    let memory = InMemoryStore::with_capacity(1 << 30);
     let (ids, view) = (ids(), view());
     let disk = scene.store();
     for (n, id) in ids.iter().enumerate() {
         moka.insert(id.clone(), scene::body(n).into());
         memory.put(id, &disk.get(id).unwrap().unwrap()).unwrap();
     }
-    let cache = Cache::new(Arc::new(memory), Options::default());
+    let cache = Cache::new(Arc::new(memory), CacheOptions::default());
     let (mut a, mut b) = (0, 0);
     compare(
         1.5,
@@ -97,6 +97,6 @@ pub(crate) fn memory_get_against_moka() -> Ratio {
     )
 }
 
-fn ids() -> Vec<Id> {
+fn ids() -> Vec<EntryId> {
     (0..ENTRIES).map(scene::id).collect()
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use recoup_core::memory::search::{self, Query};
+use recoup_core::memory::search::{self, SearchQuery};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -19,7 +19,7 @@ pub(crate) fn search() -> Figure {
     let ask = || {
         let time = |text: &str| {
             let start = Instant::now();
-            black_box(search::find(&crowd.connection, &Query::new(text)).unwrap());
+            black_box(search::find_notes(&crowd.connection, &SearchQuery::new(text)).unwrap());
             start.elapsed()
         };
         median(queries.iter().map(|query| time(&query.text)).collect())
@@ -35,7 +35,7 @@ pub(crate) fn index() -> Figure {
     let more = (NOTES..NOTES + 1_000).map(|n| {
         let start = Instant::now();
         let row = i64::try_from(n).unwrap() + 1;
-        search::put(&crowd.connection, row, &crowd.note(n).text, None).unwrap();
+        search::index_note(&crowd.connection, row, &crowd.note(n).text, None).unwrap();
         start.elapsed()
     });
     Figure { time: median(more.collect()), goal: Duration::from_millis(1) }
@@ -57,7 +57,10 @@ impl Crowd {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("memory.db");
-        search::in_memory().unwrap().execute("VACUUM INTO ?1", [path.to_str().unwrap()]).unwrap();
+        search::open_in_memory()
+            .unwrap()
+            .execute("VACUUM INTO ?1", [path.to_str().unwrap()])
+            .unwrap();
         let connection = Connection::open(path).unwrap();
         connection
             .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN")

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::project::Project;
 use recoup_core::memory::inject::estimate;
-use recoup_core::memory::topic::topic;
-use recoup_core::memory::{Memory, Note, NoteId, NoteKind, NoteScope, Source, Status, Waits};
+use recoup_core::memory::topic::derive_topic;
+use recoup_core::memory::{
+    Memory, Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, WaitLimits,
+};
 
 use crate::retrieval;
 use crate::scene::NoFaults;
@@ -24,11 +26,11 @@ pub(crate) fn remember(home: &Path, project: &Path, count: usize) {
             id: NoteId::fresh(),
             kind: NoteKind::Preference,
             quote: None,
-            source: Source::User,
+            source: NoteSource::User,
             scope: scope.clone(),
             paths: None,
-            topic: topic(&text),
-            status: Status::Active,
+            topic: derive_topic(&text),
+            status: NoteStatus::Active,
             evidence: 1,
             tokens: estimate(&text),
             created: now,
@@ -40,6 +42,6 @@ pub(crate) fn remember(home: &Path, project: &Path, count: usize) {
     };
     let notes: Vec<Note> = (0..count).map(note).collect();
     let path = home.join("memory.db");
-    let memory = Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(NoFaults));
+    let memory = Memory::at(path, WaitLimits::default(), Arc::new(SystemClock), Arc::new(NoFaults));
     memory.import(&notes).unwrap();
 }

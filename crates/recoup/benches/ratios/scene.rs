@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use recoup_core::Error;
 use recoup_core::base::clock::{Clock, SystemClock};
-use recoup_core::entry::{Draft, Record, Sources};
+use recoup_core::entry::{Draft, EntryRecord, RecordedSources};
 use recoup_core::key::result::ResultRecipe;
-use recoup_core::key::{Id, Key, Kind, Recipe as _, Scope};
-use recoup_core::store::sqlite::Waits;
-use recoup_core::store::{FaultLog, Info, Sqlite, Store};
+use recoup_core::key::{EntryId, Key, KeyRecipe as _, Kind, Scope};
+use recoup_core::store::sqlite::WaitLimits;
+use recoup_core::store::{FaultLog, SqliteStore, Store, StoreInfo};
 use tempfile::TempDir;
 
 use crate::measure::{Ratio, compare};
@@ -26,7 +26,7 @@ pub(crate) struct Scene {
 pub(crate) struct NoFaults;
 
 impl FaultLog for NoFaults {
-    fn fault(&self, store: &Info, error: &Error) {
+    fn fault(&self, store: &StoreInfo, error: &Error) {
         panic!("{}: {error}", store.url);
     }
 }
@@ -51,7 +51,7 @@ impl Scene {
             let question = ResultRecipe::new(&paths, &format!("find what is unused {n}"), "review");
             let mut record = record(n);
             record.head.header.parts = question.parts();
-            store.put(&Id::new(Scope::global(), question.key().unwrap()), &record).unwrap();
+            store.put(&EntryId::new(Scope::global(), question.key().unwrap()), &record).unwrap();
         }
         scene
     }
@@ -60,8 +60,8 @@ impl Scene {
         self.dir.path().join("cache.db")
     }
 
-    pub(crate) fn store(&self) -> Sqlite {
-        Sqlite::at(self.db(), Waits::default(), Arc::new(NoFaults))
+    pub(crate) fn store(&self) -> SqliteStore {
+        SqliteStore::at(self.db(), WaitLimits::default(), Arc::new(NoFaults))
     }
 
     /// Runs `program` here and insists on success.
@@ -114,16 +114,16 @@ impl Scene {
 }
 
 /// A result of about 1 KB, good for a day.
-pub(crate) fn record(n: usize) -> Record {
+pub(crate) fn record(n: usize) -> EntryRecord {
     let tags = vec![if n.is_multiple_of(2) { "even" } else { "odd" }.to_owned()];
     let draft = Draft { ttl: Some(86_400_000), tags, ..Draft::new(Kind::Result, body(n)) };
-    draft.seal(Sources::default(), SystemClock.now()).unwrap()
+    draft.seal(RecordedSources::default(), SystemClock.now()).unwrap()
 }
 
 /// The `n`th entry.
-pub(crate) fn id(n: usize) -> Id {
-    let digest = recoup_core::base::digest::Digest::of(&n.to_le_bytes());
-    Id::new(Scope::global(), Key::from_digest(digest))
+pub(crate) fn id(n: usize) -> EntryId {
+    let digest = recoup_core::base::digest::Sha256Digest::of(&n.to_le_bytes());
+    EntryId::new(Scope::global(), Key::from_digest(digest))
 }
 
 /// A review of about 1 KB, as agents write them.

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use recoup_core::base::clock::SystemClock;
-use recoup_core::cache::{Cache, Options};
-use recoup_core::entry::{Header, Payload};
-use recoup_core::store::{Directory, Files, Redis, Store};
+use recoup_core::cache::{Cache, CacheOptions};
+use recoup_core::entry::{Header, StoredBody};
+use recoup_core::store::{DirectoryStore, FileStore, RedisStore, Store};
 use redis::Connection;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -23,17 +23,17 @@ const ENTRIES: usize = 1_000;
 
 pub(crate) fn redis_get_against_get() -> Ratio {
     let server = Server::start();
-    let (mut raw, store) = (server.connect(), Redis::at(server.target("bench")));
+    let (mut raw, store) = (server.connect(), RedisStore::at(server.target("bench")));
     for n in 0..ENTRIES {
         let record = scene::record(n);
         store.put(&scene::id(n), &record).unwrap();
-        let Payload::Inline(body) = &record.payload else { panic!("a small body") };
+        let StoredBody::Inline(body) = &record.payload else { panic!("a small body") };
         let header = record.head.header.to_json();
         let length = u32::try_from(header.len()).unwrap().to_le_bytes();
         let value = [&length, &header[..], &body[..]].concat();
         redis::cmd("SET").arg(n).arg(value).exec(&mut raw).unwrap();
     }
-    let cache = Cache::new(Arc::new(store), Options::default());
+    let cache = Cache::new(Arc::new(store), CacheOptions::default());
     let (view, mut a, mut b) = (view(), 0, 0);
     compare(
         1.3,
@@ -52,11 +52,11 @@ pub(crate) fn redis_get_against_get() -> Ratio {
 
 pub(crate) fn file_get_against_parse() -> Ratio {
     let dir = TempDir::new().unwrap();
-    let store = Files::at(dir.path(), Arc::new(SystemClock));
+    let store = FileStore::at(dir.path(), Arc::new(SystemClock));
     for n in 0..ENTRIES {
         store.put(&scene::id(n), &scene::record(n)).unwrap();
     }
-    let cache = Cache::new(Arc::new(store), Options::default());
+    let cache = Cache::new(Arc::new(store), CacheOptions::default());
     let path = |n: usize| dir.path().join(format!("{}.json", scene::id(n).key));
     let (view, mut a, mut b) = (view(), 0, 0);
     compare(
@@ -103,7 +103,7 @@ impl Directories {
     /// 10,000 through it would write the index as often.
     fn with_entries(count: usize) -> Self {
         let dir = TempDir::new().unwrap();
-        let store = Directory::at(dir.path(), Arc::new(scene::NoFaults));
+        let store = DirectoryStore::at(dir.path(), Arc::new(scene::NoFaults));
         store.put(&scene::id(0), &scene::record(0)).unwrap();
         for n in 1..count {
             for place in [".recoup/heads", "results"] {
@@ -113,7 +113,7 @@ impl Directories {
         }
         // The next write makes the index from them.
         store.put(&scene::id(0), &scene::record(0)).unwrap();
-        Self { cache: Cache::new(Arc::new(store), Options::default()), _dir: dir }
+        Self { cache: Cache::new(Arc::new(store), CacheOptions::default()), _dir: dir }
     }
 }
 

@@ -8,58 +8,58 @@ use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
-use recoup_core::cache::{Cache, Parts, View};
-use recoup_core::coord::EarlyExit;
+use recoup_core::cache::{Cache, CacheParts, PathContext};
+use recoup_core::early_exit::EarlyExit;
 use recoup_core::key::Scope;
-use recoup_core::ledger::{Appends, HitLog, Ledger};
-use recoup_core::memory::judge::account::Account;
-use recoup_core::memory::{Memory, NoteScope, Waits};
-use recoup_core::store::{Directory, Store, StoreUrl, Surroundings, Tiered};
+use recoup_core::ledger::{AppendMode, HitLog, Ledger};
+use recoup_core::memory::judge::account::JudgeAccount;
+use recoup_core::memory::{Memory, NoteScope, WaitLimits};
+use recoup_core::store::{DirectoryStore, Store, StoreContext, StoreUrl, TieredStore};
 
-use super::failure::Faults;
+use super::failure::FaultPrinter;
 use super::ui;
-use crate::config::{Near, Overrides, Settings, Unready};
-use crate::llm::{Endpoint, ModelJudge};
+use crate::config::{FlagOverrides, JudgeUnreadyReason, NearStoreSettings, ResolvedSettings};
+use crate::llm::{ModelEndpoint, ModelJudge};
 
 /// The directory of early-exit's sessions.
-const EARLY_EXIT: &str = "early-exit";
+const EARLY_EXIT_DIR: &str = "early-exit";
 
 /// Context of one command. Leaked on purpose: the process ends first, and closing a database that
 /// is about to be closed anyway only takes time.
 #[derive(Debug)]
-pub(super) struct App {
-    pub(super) settings: Settings,
+pub(super) struct AppContext {
+    pub(super) settings: ResolvedSettings,
 }
 
-impl App {
-    pub(super) fn load(overrides: &Overrides) -> Result<&'static Self> {
-        let app = Self::load_untold(overrides)?;
-        app.tell_warnings();
+impl AppContext {
+    pub(super) fn load(overrides: &FlagOverrides) -> Result<&'static Self> {
+        let app = Self::load_silently(overrides)?;
+        app.print_warnings();
         Ok(app)
     }
 
     /// Loads the settings without printing warnings.
-    pub(super) fn load_untold(overrides: &Overrides) -> Result<&'static Self> {
-        let settings = Settings::load(overrides)?;
+    pub(super) fn load_silently(overrides: &FlagOverrides) -> Result<&'static Self> {
+        let settings = ResolvedSettings::load(overrides)?;
         settings.demand_within_project()?;
         Ok(Box::leak(Box::new(Self { settings })))
     }
 
     /// Skips faulty settings, for commands that protect the user.
     pub(super) fn load_lenient() -> Result<&'static Self> {
-        let app = Self::load_lenient_untold(&Overrides::default())?;
-        app.tell_warnings();
+        let app = Self::load_lenient_silently(&FlagOverrides::default())?;
+        app.print_warnings();
         Ok(app)
     }
 
     /// Like [`Self::load_lenient`], without printing warnings.
-    pub(super) fn load_lenient_untold(overrides: &Overrides) -> Result<&'static Self> {
-        let settings = Settings::load_lenient(overrides)?;
+    pub(super) fn load_lenient_silently(overrides: &FlagOverrides) -> Result<&'static Self> {
+        let settings = ResolvedSettings::load_lenient(overrides)?;
         Ok(Box::leak(Box::new(Self { settings })))
     }
 
-    fn tell_warnings(&self) {
-        let Settings { home, project, left_out, warnings, .. } = &self.settings;
+    fn print_warnings(&self) {
+        let ResolvedSettings { home, project, left_out, warnings, .. } = &self.settings;
         left_out.iter().chain(warnings).for_each(ui::warn);
         if project.standing() == (ProjectStanding::Apart { is_told: false }) && home.is_dir() {
             // Best effort: an unrecorded warning is only repeated.
@@ -77,30 +77,30 @@ impl App {
     }
 
     /// Root and working directory from which source files are resolved.
-    pub(super) fn view(&self) -> View {
+    pub(super) fn view(&self) -> PathContext {
         let root = self.settings.project.root().to_owned();
-        View { root, cwd: self.settings.cwd.clone() }
+        PathContext { root, cwd: self.settings.cwd.clone() }
     }
 
     /// The cache, for reading.
     pub(super) fn cache(&self) -> Cache {
-        self.cache_over(self.store())
+        self.assemble_cache(self.store())
     }
 
     /// The cache without the near tier, for commands that inspect the store itself.
-    pub(super) fn cache_behind(&self) -> Cache {
-        self.cache_over(self.settings.store.open(&self.surroundings()))
+    pub(super) fn cache_without_near_tier(&self) -> Cache {
+        self.assemble_cache(self.settings.store.open(&self.store_context()))
     }
 
-    fn cache_over(&self, store: Arc<dyn Store>) -> Cache {
-        let cache = Cache::assemble(Parts {
+    fn assemble_cache(&self, store: Arc<dyn Store>) -> Cache {
+        let cache = Cache::from_parts(CacheParts {
             store,
             clock: Arc::new(SystemClock),
             ledger: self.ledger(),
-            claims: self.settings.store.claims(&self.surroundings(), self.claims_dir()),
+            claims: self.settings.store.claims(&self.store_context(), self.claims_dir()),
             options: self.settings.cache.options(),
         });
-        // Leaked on purpose, like `App`.
+        // Leaked on purpose, like `AppContext`.
         std::mem::forget(cache.clone());
         cache
     }
@@ -109,22 +109,24 @@ impl App {
     fn ledger(&self) -> Option<Ledger> {
         let notes = self.settings.notes;
         let hits = notes.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
-        notes.ledger.then(|| Ledger::open(self.ledger_dir(), hits, Appends::AtOnce))
+        notes.ledger.then(|| Ledger::open(self.ledger_dir(), hits, AppendMode::AtOnce))
     }
 
     fn store(&self) -> Arc<dyn Store> {
-        let around = self.surroundings();
+        let around = self.store_context();
         let store = self.settings.store.open(&around);
-        let Some(Near { store: near, ttl }) = &self.settings.near else { return store };
+        let Some(NearStoreSettings { store: near, ttl }) = &self.settings.near else {
+            return store;
+        };
         let max_age = ttl.as_millis().unwrap_or(u64::MAX);
-        let front = near.open_near(&around);
-        Arc::new(Tiered::new(front, store, max_age, around.clock, around.faults))
+        let front = near.open_as_front_tier(&around);
+        Arc::new(TieredStore::new(front, store, max_age, around.clock, around.faults))
     }
 
-    fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    fn store_context(&self) -> StoreContext {
+        StoreContext {
             clock: Arc::new(SystemClock),
-            faults: Arc::new(Faults),
+            faults: Arc::new(FaultPrinter),
             breakers: Some(self.settings.home.join("breakers")),
         }
     }
@@ -141,16 +143,16 @@ impl App {
     /// Early-exit sessions, stored next to the cache: on its server, in its directory, or else in a
     /// local directory.
     pub(super) fn early_exit(&self) -> Result<EarlyExit> {
-        let Settings { store, early_exit_dir, home, .. } = &self.settings;
+        let ResolvedSettings { store, early_exit_dir, home, .. } = &self.settings;
         let dir = match (early_exit_dir, store) {
             (Some(dir), _) => dir.clone(),
             (None, StoreUrl::Dir(store)) => {
-                let dir = store.join(EARLY_EXIT);
+                let dir = store.join(EARLY_EXIT_DIR);
                 // Symbolic links below such a store are not followed.
                 fsx::is_real_dir(&dir)?;
                 dir
             }
-            (None, _) => home.join(EARLY_EXIT),
+            (None, _) => home.join(EARLY_EXIT_DIR),
         };
         Ok(EarlyExit::open(store, &dir, Arc::new(SystemClock)))
     }
@@ -159,8 +161,10 @@ impl App {
     pub(super) fn early_exit_for_writing(&self) -> Result<EarlyExit> {
         match (&self.settings.early_exit_dir, &self.settings.store) {
             (Some(_), _) | (None, StoreUrl::Redis(_)) => {}
-            (None, StoreUrl::Dir(dir)) if dir.join(EARLY_EXIT).is_dir() => {}
-            (None, StoreUrl::Dir(dir)) => Directory::at(dir, Arc::new(Faults)).hide_from_git()?,
+            (None, StoreUrl::Dir(dir)) if dir.join(EARLY_EXIT_DIR).is_dir() => {}
+            (None, StoreUrl::Dir(dir)) => {
+                DirectoryStore::at(dir, Arc::new(FaultPrinter)).hide_from_git()?
+            }
             (None, _) => fsx::ensure_private_dir(&self.settings.home)?,
         }
         self.early_exit()
@@ -197,7 +201,7 @@ impl App {
     pub(super) fn memory(&self) -> Memory {
         let memory = memory_in(&self.settings.home);
         // On a read-only home they stay under the old id.
-        if memory.bring_along(&self.settings.project).is_ok_and(|moved| moved > 0) {
+        if memory.move_from_former_ids(&self.settings.project).is_ok_and(|moved| moved > 0) {
             self.record_project(&self.settings.project);
         }
         memory
@@ -217,12 +221,12 @@ impl App {
     }
 
     /// The model that memory may ask, or the reason why there is none. Opens and sends nothing.
-    pub(super) fn judge(&self) -> Result<Result<ModelJudge, Unready>> {
+    pub(super) fn judge(&self) -> Result<Result<ModelJudge, JudgeUnreadyReason>> {
         Ok(self.settings.judge.endpoint()?.map(|endpoint| self.judge_at(endpoint)))
     }
 
     /// Like [`Self::judge`], and creates our home directory, where usage is counted.
-    pub(super) fn judge_for_asking(&self) -> Result<Result<ModelJudge, Unready>> {
+    pub(super) fn judge_for_asking(&self) -> Result<Result<ModelJudge, JudgeUnreadyReason>> {
         let judge = self.judge()?;
         if judge.is_ok() {
             fsx::ensure_private_dir(&self.settings.home)?;
@@ -235,8 +239,9 @@ impl App {
         self.judge_at(self.settings.judge.without_key())
     }
 
-    fn judge_at(&self, endpoint: Endpoint) -> ModelJudge {
-        let account = Account::at(self.settings.home.join("judge.json"), Arc::new(SystemClock));
+    fn judge_at(&self, endpoint: ModelEndpoint) -> ModelJudge {
+        let account =
+            JudgeAccount::at(self.settings.home.join("judge.json"), Arc::new(SystemClock));
         ModelJudge::new(endpoint, account, self.settings.judge.daily_tokens)
     }
 
@@ -252,5 +257,5 @@ impl App {
 /// Memory below our home directory `home`.
 pub(super) fn memory_in(home: &Path) -> Memory {
     let path = home.join("memory.db");
-    Memory::at(path, Waits::default(), Arc::new(SystemClock), Arc::new(Faults))
+    Memory::at(path, WaitLimits::default(), Arc::new(SystemClock), Arc::new(FaultPrinter))
 }

@@ -1,16 +1,16 @@
 //! The one place that turns an error into words, a remedy and an exit code.
 
 use clap::ArgMatches;
-use recoup_core::store::{FaultLog, Info};
+use recoup_core::store::{FaultLog, StoreInfo};
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
-use super::{Ended, NO, USAGE, YES, ui};
-use crate::install::Places;
+use super::{CommandResult, NO, USAGE, YES, ui};
+use crate::install::InstallPaths;
 
 /// Reason why a command failed.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum CommandError {
     /// Something went wrong.
     Error(Error),
     /// An error that was already printed as JSON.
@@ -19,9 +19,9 @@ pub(super) enum Failure {
     ReaderGone,
 }
 
-impl Failure {
+impl CommandError {
     /// Prints the error and a remedy; returns the exit code.
-    pub(super) fn report(&self, keeps: Keeps) -> i32 {
+    pub(super) fn report(&self, keeps: DataLocation) -> i32 {
         let (Self::Error(error) | Self::Told(error)) = self else { return YES };
         ui::error(error);
         if let Some(remedy) = remedy(error.kind(), keeps) {
@@ -34,9 +34,9 @@ impl Failure {
     }
 
     /// Shortens paths in the message, as all messages about installing do.
-    pub(super) fn naming_as(self, places: &Places) -> Self {
+    pub(super) fn with_shown_paths(self, places: &InstallPaths) -> Self {
         match self {
-            Self::Error(error) => Self::Error(places.retold(error)),
+            Self::Error(error) => Self::Error(places.shorten_paths(error)),
             other => other,
         }
     }
@@ -44,14 +44,14 @@ impl Failure {
 
 /// Location of a command's data, which decides the remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keeps {
+pub(super) enum DataLocation {
     /// In the store that `--store` names.
     InStore,
     /// In files of our own, and of clients.
     InFiles,
 }
 
-impl Keeps {
+impl DataLocation {
     /// Decides by whether the command has the flag `--store`.
     pub(super) fn of(matches: &ArgMatches) -> Self {
         let mut command = matches;
@@ -65,44 +65,44 @@ impl Keeps {
 
 /// Output of `--json` after an error.
 #[derive(Serialize)]
-struct NoAnswer {
+struct ErrorReport {
     error: String,
 }
 
 /// Prints an error as JSON, so that `--json` always prints some.
-pub(super) fn told_as_json(ended: Ended) -> Ended {
-    let Err(Failure::Error(error)) = ended else { return ended };
-    ui::json(&NoAnswer { error: error.to_string() })?;
-    Err(Failure::Told(error))
+pub(super) fn report_as_json(ended: CommandResult) -> CommandResult {
+    let Err(CommandError::Error(error)) = ended else { return ended };
+    ui::json(&ErrorReport { error: error.to_string() })?;
+    Err(CommandError::Told(error))
 }
 
 /// Prints a warning and a remedy.
 pub(super) fn warn(error: &Error) {
     ui::warn(error);
-    if let Some(remedy) = remedy(error.kind(), Keeps::InStore) {
+    if let Some(remedy) = remedy(error.kind(), DataLocation::InStore) {
         ui::hint(remedy);
     }
 }
 
 /// Prints faults of a store as warnings.
 #[derive(Debug)]
-pub(super) struct Faults;
+pub(super) struct FaultPrinter;
 
-impl FaultLog for Faults {
-    fn fault(&self, _: &Info, error: &Error) {
+impl FaultLog for FaultPrinter {
+    fn fault(&self, _: &StoreInfo, error: &Error) {
         warn(error);
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
 }
 
 /// Remedy for an error whose message has none.
-fn remedy(kind: ErrorKind, keeps: Keeps) -> Option<&'static str> {
-    use Keeps::{InFiles, InStore};
+fn remedy(kind: ErrorKind, keeps: DataLocation) -> Option<&'static str> {
+    use DataLocation::{InFiles, InStore};
     match (kind, keeps) {
         (ErrorKind::Locked, InStore) => Some("another process is busy with the store; try again"),
         (ErrorKind::Locked, InFiles) => Some("another process is busy with it; try again"),

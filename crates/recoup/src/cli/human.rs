@@ -1,6 +1,6 @@
 //! Formats sizes, durations, counts and money for people.
 
-use recoup_core::entry::Saved;
+use recoup_core::entry::CostSavings;
 
 /// `42 B`, `1.5 KiB`, `100.0 MiB`.
 pub(super) fn size(bytes: u64) -> String {
@@ -19,7 +19,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// Duration for a sentence: `40 ms`, `5 s`, `2 minutes`, `3 h`, `4 days`.
-pub(super) fn long(millis: u64) -> String {
+pub(super) fn long_duration(millis: u64) -> String {
     const UNITS: [(u64, &str, &str); 4] = [
         (86_400_000, "day", "days"),
         (3_600_000, "h", "h"),
@@ -34,13 +34,13 @@ pub(super) fn long(millis: u64) -> String {
 }
 
 /// Short duration, to a tenth of a millisecond: `0.4 ms`, `39.1 ms`.
-pub(super) fn fine(time: std::time::Duration) -> String {
+pub(super) fn fine_millis(time: std::time::Duration) -> String {
     let tenths = time.as_micros() / 100;
     format!("{}.{} ms", tenths / 10, tenths % 10)
 }
 
 /// Duration in the largest unit that fits, rounded: `3s`, `12m`, `5h`, `30d`.
-pub(super) fn span(millis: u64) -> String {
+pub(super) fn short_duration(millis: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let unit = UNITS.into_iter().find(|(length, _)| millis >= *length);
@@ -97,8 +97,8 @@ pub(super) fn dollars(micros: u64) -> String {
 }
 
 /// Known savings: time, tokens, dollars.
-pub(super) fn saved(saved: Saved) -> Vec<String> {
-    let Saved { millis, input_tokens, output_tokens, micro_dollars } = saved;
+pub(super) fn savings(saved: CostSavings) -> Vec<String> {
+    let CostSavings { millis, input_tokens, output_tokens, micro_dollars } = saved;
     let all_tokens = input_tokens.saturating_add(output_tokens);
     let mut parts = Vec::new();
     if millis > 0 {
@@ -114,12 +114,12 @@ pub(super) fn saved(saved: Saved) -> Vec<String> {
 }
 
 /// The most important savings: dollars and time if known, else time, else tokens.
-pub(super) fn briefly_saved(sums: Saved) -> String {
-    let Saved { millis, micro_dollars, .. } = sums;
+pub(super) fn main_savings(sums: CostSavings) -> String {
+    let CostSavings { millis, micro_dollars, .. } = sums;
     let only = match (micro_dollars, millis) {
-        (1.., _) => Saved { micro_dollars, millis, ..Saved::default() },
-        (0, 1..) => Saved { millis, ..Saved::default() },
+        (1.., _) => CostSavings { micro_dollars, millis, ..CostSavings::default() },
+        (0, 1..) => CostSavings { millis, ..CostSavings::default() },
         (0, 0) => sums,
     };
-    saved(only).join(" · ")
+    savings(only).join(" · ")
 }

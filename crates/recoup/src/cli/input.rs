@@ -11,12 +11,12 @@ use recoup_core::{Error, ErrorKind, Result};
 const MAX_LEN: u64 = 1 << 30;
 
 /// `TEXT|@FILE|-`, where `-` is stdin; `flag` names it in errors.
-pub(super) fn piped(flag: &str, given: &str) -> Result<Vec<u8>> {
-    if given == "-" { stdin() } else { typed(flag, given) }
+pub(super) fn text_file_or_stdin(flag: &str, given: &str) -> Result<Vec<u8>> {
+    if given == "-" { stdin() } else { text_or_file(flag, given) }
 }
 
 /// `TEXT|@FILE`
-pub(super) fn typed(flag: &str, given: &str) -> Result<Vec<u8>> {
+pub(super) fn text_or_file(flag: &str, given: &str) -> Result<Vec<u8>> {
     match given.strip_prefix('@') {
         Some(path) => file(flag, Path::new(path)),
         None => Ok(given.as_bytes().to_vec()),
@@ -48,7 +48,7 @@ pub(super) fn invalid_kind(given: &str) -> ErrorKind {
 }
 
 /// Joins words; an error if there is no text.
-pub(super) fn sentence(words: &[String]) -> Result<String> {
+pub(super) fn join_words(words: &[String]) -> Result<String> {
     let text = words.join(" ");
     if text.trim().is_empty() {
         return Err(Error::usage("TEXT is empty"));
@@ -57,7 +57,7 @@ pub(super) fn sentence(words: &[String]) -> Result<String> {
 }
 
 /// Decodes UTF-8; `flag` names the value in errors.
-pub(super) fn utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
+pub(super) fn decode_utf8(flag: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("{flag} is not valid UTF-8")).with_source(error)
     })
@@ -72,7 +72,7 @@ pub(super) fn stdin() -> Result<Vec<u8>> {
 pub(super) fn stdin_up_to(limit: u64) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     let limited = io::stdin().lock().take(limit + 1).read_to_end(&mut all);
-    limited.doing(|| "reading stdin".to_owned())?;
+    limited.with_context(|| "reading stdin".to_owned())?;
     if all.len() as u64 > limit {
         return Err(too_large("stdin", limit));
     }

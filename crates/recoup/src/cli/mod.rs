@@ -22,8 +22,8 @@ use std::sync::Arc;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::exec;
-use cmd::{Command, hook};
-use failure::{Failure, Keeps};
+use cmd::{RecoupCommand, hook};
+use failure::{CommandError, DataLocation};
 
 /// The exit code that says yes: done, or a hit.
 const YES: i32 = 0;
@@ -35,14 +35,14 @@ const USAGE: i32 = 2;
 /// Never pay twice, never say it twice: a durable cache and memory for AI agents.
 #[derive(Debug, Parser)]
 #[command(name = "recoup", version, max_term_width = 100, arg_required_else_help = true)]
-struct Cli {
+struct CommandLine {
     #[command(subcommand)]
-    command: Command,
+    command: RecoupCommand,
 }
 
 /// Answer of a command to a script, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum CommandAnswer {
     /// Done, or a hit.
     Yes,
     /// A miss, or refused.
@@ -54,57 +54,57 @@ enum Answer {
 }
 
 /// Result of running a command.
-type Ended = Result<Answer, Failure>;
+type CommandResult = Result<CommandAnswer, CommandError>;
 
 /// Runs the command that `args` spell, and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    outlive_file_limits();
+    survive_file_size_limit();
     let args: Vec<OsString> = args.into_iter().collect();
     // Claude Code before 2.1.139 does not know `args`, and starts the program without them.
     let is_bare = args.len() < 2 && !ui::can_ask();
-    if is_bare && hook::run_bare() {
+    if is_bare && hook::run_without_arguments() {
         return YES;
     }
     if let [_, command, rest @ ..] = &args[..]
         && command == "hook"
-        && !hook::is_question(rest)
+        && !hook::is_help_request(rest)
     {
         return hook::run(rest);
     }
-    if let Some(command) = Command::parse_hot(&args) {
-        return exit_code(command.run(), Keeps::InStore);
+    if let Some(command) = RecoupCommand::parse_hot(&args) {
+        return exit_code(command.run(), DataLocation::InStore);
     }
-    let wrong = |error| ui::usage(&error, if is_bare { NO } else { wrong_usage(&args) });
-    let matches = match definition().try_get_matches_from(&args) {
+    let wrong = |error| ui::print_usage(&error, if is_bare { NO } else { usage_exit_code(&args) });
+    let matches = match build_command_tree().try_get_matches_from(&args) {
         Ok(matches) => matches,
         Err(error) => return wrong(error),
     };
-    let ended = match Cli::from_arg_matches(&matches) {
+    let ended = match CommandLine::from_arg_matches(&matches) {
         Ok(cli) => cli.command.run(),
         Err(error) => return wrong(error),
     };
-    exit_code(ended, Keeps::of(&matches))
+    exit_code(ended, DataLocation::of(&matches))
 }
 
 /// The exit code of a command, after a failure has been reported.
-fn exit_code(ended: Ended, keeps: Keeps) -> i32 {
+fn exit_code(ended: CommandResult, keeps: DataLocation) -> i32 {
     match ended {
-        Ok(Answer::Yes) => YES,
-        Ok(Answer::No) => NO,
-        Ok(Answer::Unsound) => USAGE,
-        Ok(Answer::Exit(code)) => code,
+        Ok(CommandAnswer::Yes) => YES,
+        Ok(CommandAnswer::No) => NO,
+        Ok(CommandAnswer::Unsound) => USAGE,
+        Ok(CommandAnswer::Exit(code)) => code,
         Err(failure) => failure.report(keeps),
     }
 }
 
 /// Makes a limit on the size of files fail the write instead of killing us. Commands that we start
 /// get the default back.
-fn outlive_file_limits() {
+fn survive_file_size_limit() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// Exit code for wrong usage. `exec` has one apart from its commands' own; a hook must never fail.
-fn wrong_usage(args: &[OsString]) -> i32 {
+fn usage_exit_code(args: &[OsString]) -> i32 {
     match args.get(1).and_then(|command| command.to_str()) {
         Some("exec") => exec::FAILED,
         Some("hook") => YES,
@@ -113,8 +113,8 @@ fn wrong_usage(args: &[OsString]) -> i32 {
 }
 
 /// The whole command line, as help, completions and manual pages show it.
-fn definition() -> clap::Command {
-    let whole = Cli::command().after_help(AFTER_HELP);
+fn build_command_tree() -> clap::Command {
+    let whole = CommandLine::command().after_help(AFTER_HELP);
     let groups = grouped_commands(&whole);
     let header = *whole.get_styles().get_header();
     whole.help_template(format!(
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_help_has_every_command_in_one_group() {
-        let whole = Cli::command();
+        let whole = CommandLine::command();
         let mut shown: Vec<&str> = whole
             .get_subcommands()
             .filter(|command| !command.is_hide_set())

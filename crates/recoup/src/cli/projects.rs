@@ -9,14 +9,14 @@ use recoup_core::key::Scope;
 
 /// Display names of scopes that are projects.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct ProjectNames {
     roots: BTreeMap<String, String>,
 }
 
-impl Names {
+impl ProjectNames {
     /// Reads all known projects.
     pub(super) fn read(home: &Path) -> Self {
-        let noted = ProjectRegistry::below(home).all().into_iter();
+        let noted = ProjectRegistry::below(home).all_records().into_iter();
         let named = noted.filter(|(_, note)| !note.root.is_empty());
         let roots = named.map(|(id, note)| (Scope::project(&id).to_string(), note.root)).collect();
         Self { roots }
@@ -34,8 +34,8 @@ impl Names {
 
     /// Display name: the last component of the project's root, with its parent if that is
     /// ambiguous. Other scopes have their own name.
-    pub(super) fn of(&self, scope: &Scope) -> String {
-        let Some(root) = self.root(scope) else { return short(scope) };
+    pub(super) fn display_name(&self, scope: &Scope) -> String {
+        let Some(root) = self.root(scope) else { return abbreviated_scope(scope) };
         let last = |root: &str| root.rsplit('/').next().unwrap_or(root).to_owned();
         let name = last(root);
         let alike = self.roots.values().filter(|other| last(other) == name).count();
@@ -49,7 +49,7 @@ impl Names {
 }
 
 /// `project:0123456…`
-fn short(scope: &Scope) -> String {
+fn abbreviated_scope(scope: &Scope) -> String {
     match scope.as_str().strip_prefix("project:") {
         Some(id) => format!("project:{}…", id.get(..7).unwrap_or(id)),
         None => scope.to_string(),

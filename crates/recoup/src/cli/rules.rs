@@ -1,33 +1,36 @@
 //! Rules that agents in this project are given.
 
 use recoup_core::Result;
-use recoup_core::base::text::shortened;
-use recoup_core::key::{Rule, Rules};
+use recoup_core::base::text::shorten_text;
+use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
 use recoup_core::memory::NoteId;
-use recoup_core::memory::hooked::{Client, has_our_hooks};
-use recoup_core::memory::inject::{Block, Budget, told};
+use recoup_core::memory::hooked::{HookClient, has_our_hooks};
+use recoup_core::memory::inject::{BlockBudget, RulesBlock, rules_digest};
 
-use super::app::App;
+use super::app::AppContext;
 use crate::config::ClientDirs;
-use crate::exec::Program;
+use crate::exec::ResolvedProgram;
 
 /// Budget for all rules: those that do not fit at the start of a session may still be given at a
 /// prompt, so all of them count.
-const ALL: Budget = Budget { tokens: u32::MAX, units: usize::MAX };
+const UNLIMITED: BlockBudget = BlockBudget { tokens: u32::MAX, units: usize::MAX };
 
 /// Length of a rule's name, in characters.
-const NAMED: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
-impl App {
+impl AppContext {
     /// The rules of this project and universal ones, as a session begins with them.
-    pub(super) fn rules(&self, budget: Budget) -> Result<Option<Block>> {
-        self.memory().block(&self.settings.project, budget)
+    pub(super) fn rules(&self, budget: BlockBudget) -> Result<Option<RulesBlock>> {
+        self.memory().rules_block(&self.settings.project, budget)
     }
 
     /// Rules that a program gives its agent through our hooks or mirrors, for its key; none for
     /// other programs, which are known by their names.
-    pub(super) fn rules_told_by(&self, program: &Program) -> Result<Option<Rules>> {
-        let clients = Client::of_command(program.file(), &program.words());
+    pub(super) fn rules_for_program(
+        &self,
+        program: &ResolvedProgram,
+    ) -> Result<Option<RuleSetFingerprint>> {
+        let clients = HookClient::of_command(program.file(), &program.words());
         if clients.is_empty() {
             return Ok(None);
         }
@@ -35,14 +38,14 @@ impl App {
         let dirs = ClientDirs::find(cwd);
         let places = dirs.in_project(root, cwd);
         // The client itself reads the mirrors.
-        let reads = |client| client == Client::ClaudeCode && self.settings.mirror.is_any();
+        let reads = |client| client == HookClient::ClaudeCode && self.settings.mirror.is_any();
         if !clients.into_iter().any(|client| reads(client) || has_our_hooks(client, &places)) {
             return Ok(None);
         }
-        let (all, start) = (self.rules(ALL)?, self.rules(Budget::default())?);
-        let rules = all.iter().flat_map(Block::included);
-        let rules = rules.map(|it| Rule::new(it.id.as_str(), &it.line)).collect();
-        Ok(Some(Rules { digest: told(all.as_ref(), start.as_ref()), rules }))
+        let (all, start) = (self.rules(UNLIMITED)?, self.rules(BlockBudget::default())?);
+        let rules = all.iter().flat_map(RulesBlock::included);
+        let rules = rules.map(|it| RuleFingerprint::new(it.id.as_str(), &it.line)).collect();
+        Ok(Some(RuleSetFingerprint { digest: rules_digest(all.as_ref(), start.as_ref()), rules }))
     }
 
     /// Looks up the beginning of a rule's current text by its id.
@@ -50,7 +53,7 @@ impl App {
         let memory = self.memory();
         move |id| {
             let note = memory.note(&NoteId::parse(id).ok()?).ok()??;
-            Some(shortened(&note.text, NAMED).into_owned())
+            Some(shorten_text(&note.text, MAX_NAME_CHARS).into_owned())
         }
     }
 }

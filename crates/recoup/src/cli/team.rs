@@ -1,14 +1,14 @@
 //! Changes of the team's rules, as text and as JSON.
 
 use recoup_core::memory::NoteKind;
-use recoup_core::memory::team::{Diff, Rule};
+use recoup_core::memory::team::{RuleDiff, TeamRule};
 use serde::Serialize;
 
 use super::ui;
 
 /// A rule in the `--json` output.
 #[derive(Debug, Serialize)]
-pub(super) struct Told {
+pub(super) struct TeamRuleReport {
     kind: NoteKind,
     text: String,
     paths: Option<String>,
@@ -17,30 +17,33 @@ pub(super) struct Told {
 
 /// Differences between two versions of the team's rules.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Changes {
-    added: Vec<Told>,
-    gone: Vec<Told>,
-    changed: Vec<FromTo>,
+pub(super) struct TeamChangesReport {
+    added: Vec<TeamRuleReport>,
+    gone: Vec<TeamRuleReport>,
+    changed: Vec<ChangedRuleReport>,
     unchanged: usize,
 }
 
 #[derive(Debug, Serialize)]
-struct FromTo {
-    from: Told,
-    to: Told,
+struct ChangedRuleReport {
+    from: TeamRuleReport,
+    to: TeamRuleReport,
 }
 
-impl Told {
-    fn of(rule: &Rule) -> Self {
-        let Rule { kind, text, paths, topic } = rule.clone();
+impl TeamRuleReport {
+    fn of(rule: &TeamRule) -> Self {
+        let TeamRule { kind, text, paths, topic } = rule.clone();
         Self { kind, text, paths, topic }
     }
 }
 
-impl Changes {
-    pub(super) fn of(diff: &Diff) -> Self {
-        let all = |rules: &[Rule]| rules.iter().map(Told::of).collect();
-        let change = |(from, to): &(Rule, Rule)| FromTo { from: Told::of(from), to: Told::of(to) };
+impl TeamChangesReport {
+    pub(super) fn of(diff: &RuleDiff) -> Self {
+        let all = |rules: &[TeamRule]| rules.iter().map(TeamRuleReport::of).collect();
+        let change = |(from, to): &(TeamRule, TeamRule)| ChangedRuleReport {
+            from: TeamRuleReport::of(from),
+            to: TeamRuleReport::of(to),
+        };
         Self {
             added: all(&diff.added),
             gone: all(&diff.gone),
@@ -51,16 +54,16 @@ impl Changes {
 }
 
 /// Prints one line for each rule that is different.
-pub(super) fn tell(diff: &Diff) {
+pub(super) fn print_diff(diff: &RuleDiff) {
     for rule in &diff.added {
-        ui::say(format_args!("  + {}", line(rule)));
+        ui::say(format_args!("  + {}", rule_line(rule)));
     }
     for (from, to) in &diff.changed {
-        ui::say(format_args!("  - {}", line(from)));
-        ui::say(format_args!("  + {}", line(to)));
+        ui::say(format_args!("  - {}", rule_line(from)));
+        ui::say(format_args!("  + {}", rule_line(to)));
     }
     for rule in &diff.gone {
-        ui::say(format_args!("  - {}", line(rule)));
+        ui::say(format_args!("  - {}", rule_line(rule)));
     }
     match diff.unchanged {
         0 => {}
@@ -70,8 +73,8 @@ pub(super) fn tell(diff: &Diff) {
 }
 
 /// One-line description of a rule.
-fn line(rule: &Rule) -> String {
-    let Rule { kind, text, paths, topic } = rule;
+fn rule_line(rule: &TeamRule) -> String {
+    let TeamRule { kind, text, paths, topic } = rule;
     let paths = paths.as_ref().map_or_else(String::new, |glob| format!(" [only for {glob}]"));
     let topic = topic.as_ref().map_or_else(String::new, |topic| format!(" [topic: {topic}]"));
     format!("{kind}: {text}{paths}{topic}")

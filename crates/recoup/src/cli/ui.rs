@@ -14,7 +14,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
-use recoup_core::entry::{Body, Chunks};
+use recoup_core::entry::{Body, ChunkSource};
 use recoup_core::memory::inject::is_unseen;
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -23,9 +23,9 @@ use serde::{Serialize, Serializer};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::YES;
-use super::failure::Failure;
-use crate::exec::Outlets;
-use crate::mcp::Streams;
+use super::failure::CommandError;
+use crate::exec::OutputFds;
+use crate::mcp::StdioStreams;
 use crate::process::room;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -37,21 +37,21 @@ const DIM: Style = Style::new().dimmed();
 
 /// Maximum width of a diff's line. The user agrees to what is shown, and minified settings have all
 /// of it on one line.
-const WIDEST: usize = 20_000;
+const MAX_DIFF_COLUMNS: usize = 20_000;
 
 /// Rows of a list that a terminal shows unless the user asks for more.
 pub(super) const PAGE_ROWS: usize = 50;
 
 /// Writes bytes to stdout unchanged.
-pub(super) fn data(pieces: &[&[u8]]) -> Result<(), Failure> {
+pub(super) fn data(pieces: &[&[u8]]) -> Result<(), CommandError> {
     let mut out = io::stdout().lock();
     let all = pieces.iter().try_for_each(|piece| out.write_all(piece));
-    written(all.and_then(|()| out.flush()))
+    map_write_error(all.and_then(|()| out.flush()))
 }
 
-fn written(done: io::Result<()>) -> Result<(), Failure> {
+fn map_write_error(done: io::Result<()>) -> Result<(), CommandError> {
     match done {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CommandError::ReaderGone),
         // Not a store's fault, so without a store's remedy.
         done => done.map_err(|error| {
             Error::new(ErrorKind::Io, "writing to stdout").with_source(error).into()
@@ -60,17 +60,17 @@ fn written(done: io::Result<()>) -> Result<(), Failure> {
 }
 
 /// Writes a stored body and a newline to stdout.
-pub(super) fn body(body: &Body) -> Result<(), Failure> {
+pub(super) fn body(body: &Body) -> Result<(), CommandError> {
     match body {
         Body::Whole(bytes) => data(&[bytes, b"\n"]),
-        Body::Large(chunks) => copy(&**chunks).and_then(|()| data(&[b"\n"])),
+        Body::Large(chunks) => copy_chunks(&**chunks).and_then(|()| data(&[b"\n"])),
     }
 }
 
 /// Copies chunks to stdout; stops reading when the reader is gone.
-fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
+fn copy_chunks(chunks: &dyn ChunkSource) -> Result<(), CommandError> {
     let mut failed = None;
-    let read = chunks.each(&mut |chunk| {
+    let read = chunks.for_each_chunk(&mut |chunk| {
         data(&[chunk]).map_err(|failure| {
             failed = Some(failure);
             Error::new(ErrorKind::Io, "the output could not be written")
@@ -80,28 +80,28 @@ fn copy(chunks: &dyn Chunks) -> Result<(), Failure> {
 }
 
 /// Prints a line to stdout.
-pub(super) fn line(text: impl Display) -> Result<(), Failure> {
+pub(super) fn line(text: impl Display) -> Result<(), CommandError> {
     data(&[format!("{text}\n").as_bytes()])
 }
 
 /// Prints indented JSON to stdout.
-pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    data(&[&written_out(serde_json::to_vec_pretty(value))?, b"\n"])
+pub(super) fn json(value: &impl Serialize) -> Result<(), CommandError> {
+    data(&[&map_json_error(serde_json::to_vec_pretty(value))?, b"\n"])
 }
 
 /// Writes one element of a JSON array.
-pub(super) type JsonElement<'a, T> = dyn FnMut(&T) -> Result<(), Failure> + 'a;
+pub(super) type JsonElement<'a, T> = dyn FnMut(&T) -> Result<(), CommandError> + 'a;
 
 /// Prints a JSON array like [`json`], element by element.
 pub(super) fn json_list<T: Serialize>(
-    produce: impl FnOnce(&mut JsonElement<'_, T>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    produce: impl FnOnce(&mut JsonElement<'_, T>) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let failed = |error: serde_json::Error| {
         if error.is_io() {
-            return written(Err(error.into()));
+            return map_write_error(Err(error.into()));
         }
-        Ok(written_out(Err(error)).map(drop)?)
+        Ok(map_json_error(Err(error)).map(drop)?)
     };
     let mut serializer = serde_json::Serializer::pretty(&mut out);
     let mut list = match serializer.serialize_seq(None) {
@@ -110,16 +110,16 @@ pub(super) fn json_list<T: Serialize>(
     };
     produce(&mut |element| list.serialize_element(element).or_else(failed))?;
     list.end().or_else(failed)?;
-    written(out.write_all(b"\n").and_then(|()| out.flush()))
+    map_write_error(out.write_all(b"\n").and_then(|()| out.flush()))
 }
 
 /// Prints JSON on one line to stdout.
-pub(super) fn compact_json(value: &impl Serialize) -> Result<(), Failure> {
-    data(&[&written_out(serde_json::to_vec(value))?, b"\n"])
+pub(super) fn compact_json(value: &impl Serialize) -> Result<(), CommandError> {
+    data(&[&map_json_error(serde_json::to_vec(value))?, b"\n"])
 }
 
 /// Explains why a value can't be JSON: a path in it is not UTF-8.
-fn written_out(json: serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, Error> {
+fn map_json_error(json: serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, Error> {
     json.map_err(|error| {
         let message = "this can't be told as JSON: a path in it is no UTF-8; ask without --json";
         Error::new(ErrorKind::Invalid, message).with_source(error)
@@ -135,13 +135,13 @@ pub(super) fn shown_paths<S: Serializer>(
 }
 
 /// Prints styled text to stdout; colours only on a terminal.
-pub(super) fn picture(text: &str) -> Result<(), Failure> {
+pub(super) fn print_styled(text: &str) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
-    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    map_write_error(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Prints a unified diff with coloured lines.
-pub(super) fn diff(text: &str) -> Result<(), Failure> {
+pub(super) fn diff(text: &str) -> Result<(), CommandError> {
     let coloured = |line: &str| {
         let style = match line.as_bytes() {
             [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => BOLD,
@@ -151,16 +151,16 @@ pub(super) fn diff(text: &str) -> Result<(), Failure> {
             _ => Style::new(),
         };
         let line = line.trim_end_matches('\r').replace('\t', "    ");
-        let shown = fitted(&line, WIDEST);
+        let shown = fitted(&line, MAX_DIFF_COLUMNS);
         let more = line.chars().count().saturating_sub(shown.chars().count());
         let more = if more > 0 { format!(" (and {more} more characters)") } else { String::new() };
         format!("{style}{shown}{more}{style:#}\n")
     };
-    picture(&text.lines().map(coloured).collect::<String>())
+    print_styled(&text.lines().map(coloured).collect::<String>())
 }
 
 /// Waits for `time`, or until the reader of stdout is gone; true if it is gone.
-pub(super) fn reader_leaves_within(time: Duration) -> bool {
+pub(super) fn wait_for_reader_exit(time: Duration) -> bool {
     let out = io::stdout();
     let mut watched = [PollFd::new(&out, PollFlags::empty())];
     let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
@@ -172,11 +172,11 @@ pub(super) fn reader_leaves_within(time: Duration) -> bool {
 }
 
 /// Prints rows under headings, as wide as the terminal allows.
-pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
-    line(arranged(headings, rows).trim_fmt())
+pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), CommandError> {
+    line(build_table(headings, rows).trim_fmt())
 }
 
-fn arranged(headings: &[&str], rows: &[Vec<String>]) -> Table {
+fn build_table(headings: &[&str], rows: &[Vec<String>]) -> Table {
     let mut table = Table::new();
     let cells = |row: &Vec<String>| row.iter().map(|cell| printable(cell).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
@@ -192,23 +192,23 @@ fn arranged(headings: &[&str], rows: &[Vec<String>]) -> Table {
 const GAP: u16 = 2;
 
 /// Minimum width of the text column of a list.
-const LEAST_TEXT: u16 = 20;
+const MIN_TEXT_COLUMNS: u16 = 20;
 
 /// Prints a list whose first column is a name and whose last column is text. Names stay whole, so
 /// that they can be copied: on a narrow terminal the text is wrapped, then columns in between are
 /// left out, from the right.
-fn list(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
-    let mut table = arranged(headings, rows);
+fn print_list(headings: &[&str], rows: &[Vec<String>]) -> Result<(), CommandError> {
+    let mut table = build_table(headings, rows);
     let Some(room) = table.width() else { return line(table.trim_fmt()) };
     let widths = column_widths(headings, rows);
     let last = widths.len() - 1;
-    let text = widths[last].min(LEAST_TEXT.into());
+    let text = widths[last].min(MIN_TEXT_COLUMNS.into());
     let needed = |before: &[usize]| before.iter().map(|it| it + usize::from(GAP)).sum::<usize>();
     let fits = |kept: &usize| needed(&widths[..*kept]) + text <= usize::from(room);
     let kept = (1..=last).rev().find(fits).unwrap_or(1);
     for (at, column) in table.column_iter_mut().enumerate() {
         column.set_constraint(match at {
-            at if at == last => ColumnConstraint::LowerBoundary(Width::Fixed(LEAST_TEXT)),
+            at if at == last => ColumnConstraint::LowerBoundary(Width::Fixed(MIN_TEXT_COLUMNS)),
             at if at < kept => ColumnConstraint::ContentWidth,
             _ => ColumnConstraint::Hidden,
         });
@@ -244,7 +244,7 @@ impl RowStream {
         Self { headings, first: Vec::new(), widths: None, out: io::BufWriter::new(io::stdout()) }
     }
 
-    pub(super) fn add(&mut self, row: Vec<String>) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, row: Vec<String>) -> Result<(), CommandError> {
         if self.widths.is_some() {
             return self.print(&row);
         }
@@ -258,30 +258,30 @@ impl RowStream {
         std::mem::take(&mut self.first).iter().try_for_each(|row| self.print(row))
     }
 
-    fn print(&mut self, row: &[String]) -> Result<(), Failure> {
+    fn print(&mut self, row: &[String]) -> Result<(), CommandError> {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(self.widths.iter().flatten()) {
             let cell = printable(cell);
             line.push_str(&cell);
             line.push_str(&" ".repeat(width.saturating_sub(cell.width()) + 2));
         }
-        written(writeln!(self.out, "{}", line.trim_end()))
+        map_write_error(writeln!(self.out, "{}", line.trim_end()))
     }
 
     /// Prints what is left; false if there was no row at all.
-    pub(super) fn finish(mut self) -> Result<bool, Failure> {
+    pub(super) fn finish(mut self) -> Result<bool, CommandError> {
         if self.widths.is_some() {
-            return written(self.out.flush()).map(|()| true);
+            return map_write_error(self.out.flush()).map(|()| true);
         }
         if self.first.is_empty() {
             return Ok(false);
         }
-        list(self.headings, &self.first).map(|()| true)
+        print_list(self.headings, &self.first).map(|()| true)
     }
 }
 
 /// Prints names and values, one pair on each line.
-pub(super) fn fields(fields: &[(&str, String)]) -> Result<(), Failure> {
+pub(super) fn fields(fields: &[(&str, String)]) -> Result<(), CommandError> {
     let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let row = |(name, value): &(&str, String)| format!("{name:<width$}  {}\n", printable(value));
     data(&[fields.iter().map(row).collect::<String>().as_bytes()])
@@ -289,29 +289,29 @@ pub(super) fn fields(fields: &[(&str, String)]) -> Result<(), Failure> {
 
 /// Prints a line for people to stderr.
 pub(super) fn say(text: impl Display) {
-    person(&printable(&text.to_string()));
+    print_stderr(&printable(&text.to_string()));
 }
 
 /// Prints a dimmed line for people to stderr.
-pub(super) fn aside(text: impl Display) {
-    person(&format!("{DIM}{}{DIM:#}", printable(&text.to_string())));
+pub(super) fn say_dimmed(text: impl Display) {
+    print_stderr(&format!("{DIM}{}{DIM:#}", printable(&text.to_string())));
 }
 
 pub(super) fn warn(text: impl Display) {
-    labelled(YELLOW, "warning", &text.to_string());
+    print_labelled(YELLOW, "warning", &text.to_string());
 }
 
 pub(super) fn error(text: impl Display) {
-    labelled(RED, "error", &text.to_string());
+    print_labelled(RED, "error", &text.to_string());
 }
 
 /// Prints a remedy.
 pub(super) fn hint(text: impl Display) {
-    labelled(CYAN, "hint", &text.to_string());
+    print_labelled(CYAN, "hint", &text.to_string());
 }
 
 /// Prints help, the version or a usage error; returns the exit code.
-pub(super) fn usage(error: &clap::Error, wrong: i32) -> i32 {
+pub(super) fn print_usage(error: &clap::Error, wrong: i32) -> i32 {
     // A closed pipe is the reader's choice.
     let _ = error.print();
     if error.use_stderr() { wrong } else { YES }
@@ -340,27 +340,27 @@ pub(super) fn confirm(question: impl Display) -> bool {
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-fn labelled(style: Style, label: &str, text: &str) {
-    person(&format!("{style}{label}:{style:#} {}", printable(text)));
+fn print_labelled(style: Style, label: &str, text: &str) {
+    print_stderr(&format!("{style}{label}:{style:#} {}", printable(text)));
 }
 
 /// Progress bar on a terminal, once work turns out to be long.
-pub(super) struct Progress {
+pub(super) struct ProgressDisplay {
     doing: &'static str,
     started: Deadline,
     bar: Option<ProgressBar>,
 }
 
 /// Delay before the progress bar appears.
-const LONG: Duration = Duration::from_millis(500);
+const PROGRESS_DELAY: Duration = Duration::from_millis(500);
 
-impl Progress {
+impl ProgressDisplay {
     pub(super) fn new(doing: &'static str) -> Self {
-        Self { doing, started: Deadline::after(LONG), bar: None }
+        Self { doing, started: Deadline::after(PROGRESS_DELAY), bar: None }
     }
 
     pub(super) fn show(&mut self, done: usize, all: usize) {
-        if self.bar.is_none() && !self.started.passed() {
+        if self.bar.is_none() && !self.started.has_passed() {
             return;
         }
         // Draws nothing where stderr is no terminal.
@@ -383,28 +383,28 @@ fn bar_style() -> ProgressStyle {
 }
 
 /// Best effort: a closed stderr is no failure.
-fn person(text: &str) {
-    let name = if SIGNED.load(Ordering::Relaxed) { "recoup: " } else { "" };
+fn print_stderr(text: &str) {
+    let name = if LINES_ARE_PREFIXED.load(Ordering::Relaxed) { "recoup: " } else { "" };
     let _ = writeln!(anstream::stderr().lock(), "{name}{text}");
 }
 
 /// True if each line is prefixed with the program's name.
-static SIGNED: AtomicBool = AtomicBool::new(false);
+static LINES_ARE_PREFIXED: AtomicBool = AtomicBool::new(false);
 
 /// Prefixes all further lines for people with the program's name: another program writes to the
 /// same streams.
-pub(super) fn sign_lines() {
-    SIGNED.store(true, Ordering::Relaxed);
+pub(super) fn prefix_lines() {
+    LINES_ARE_PREFIXED.store(true, Ordering::Relaxed);
 }
 
 /// Raw stdout and stderr, for the output of another program.
-pub(super) fn outlets() -> Outlets {
-    Outlets { out: rustix::stdio::stdout(), err: rustix::stdio::stderr() }
+pub(super) fn outlets() -> OutputFds {
+    OutputFds { out: rustix::stdio::stdout(), err: rustix::stdio::stderr() }
 }
 
 /// Stdin and stdout of an MCP client.
-pub(super) fn streams() -> Streams {
-    Streams {
+pub(super) fn streams() -> StdioStreams {
+    StdioStreams {
         input: Box::new(io::stdin()),
         output: Box::new(io::stdout()),
         is_hung_up: || room::is_hung_up(io::stdin().as_fd()),

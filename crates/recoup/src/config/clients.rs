@@ -43,23 +43,27 @@ impl ClientDirs {
     }
 
     /// Directories of the user's and the project's settings.
-    pub(crate) fn in_project<'a>(&'a self, root: &'a Path, cwd: &'a Path) -> hooked::Places<'a> {
-        hooked::Places {
+    pub(crate) fn in_project<'a>(
+        &'a self,
+        root: &'a Path,
+        cwd: &'a Path,
+    ) -> hooked::ClientPlaces<'a> {
+        hooked::ClientPlaces {
             cwd: Some(cwd),
             claude_dir: self.claude.as_deref(),
             codex_dir: self.codex.as_deref(),
             pi_dir: self.pi.as_deref(),
-            ..hooked::Places::new(&self.home, root)
+            ..hooked::ClientPlaces::new(&self.home, root)
         }
     }
 
     /// All paths that an installation reads and writes, with our own directory in `own`.
-    pub(crate) fn for_install(&self, own: &Path, root: &Path) -> install::Places {
+    pub(crate) fn for_install(&self, own: &Path, root: &Path) -> install::InstallPaths {
         let of_home = |moved: &Option<PathBuf>, usual: &str| {
             moved.clone().unwrap_or_else(|| self.home.join(usual))
         };
         let beside = self.claude.as_ref().unwrap_or(&self.home);
-        install::Places {
+        install::InstallPaths {
             own: own.to_owned(),
             config: env::config_home().unwrap_or_else(|| self.home.join(".config")),
             claude: of_home(&self.claude, ".claude"),

@@ -8,10 +8,10 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 use recoup_core::error::IoContext as _;
-use recoup_core::secrets::Values;
+use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, Result};
 
-use crate::llm::{ApiKey, Provider, Proxy};
+use crate::llm::{ApiKey, ModelProvider, ProxySettings};
 
 /// An environment variable that Recoup reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +183,7 @@ pub(super) fn text(variable: &EnvVar) -> Result<Option<String>> {
 
 /// The value of a variable that a configuration file names as `${NAME}`, possibly empty; none if it
 /// is unset or not UTF-8.
-pub(super) fn named(name: &str) -> Option<String> {
+pub(super) fn named_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
@@ -204,9 +204,9 @@ pub(crate) fn set_variables() -> Vec<&'static str> {
 }
 
 /// Values of variables that must not be stored, judging by their names.
-pub(crate) fn credentials() -> Values {
+pub(crate) fn credentials() -> SecretValues {
     let bytes = |(name, value): (OsString, OsString)| (name.into_vec(), value.into_vec());
-    Values::of_credentials(std::env::vars_os().map(bytes))
+    SecretValues::of_credentials(std::env::vars_os().map(bytes))
 }
 
 /// Returns the variable to set for children that work on `id`; none if a parent process already
@@ -218,10 +218,10 @@ pub(crate) fn begin_work_on(id: &str) -> Option<(&'static str, String)> {
 }
 
 /// The default variable for a provider's key.
-pub(super) fn key_variable(provider: Provider) -> &'static str {
+pub(super) fn key_variable(provider: ModelProvider) -> &'static str {
     match provider {
-        Provider::Anthropic => ANTHROPIC_API_KEY.name,
-        Provider::OpenAi => OPENAI_API_KEY.name,
+        ModelProvider::Anthropic => ANTHROPIC_API_KEY.name,
+        ModelProvider::OpenAi => OPENAI_API_KEY.name,
     }
 }
 
@@ -236,18 +236,18 @@ pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
 }
 
 /// The HTTPS proxy from the usual variables; lower case takes precedence, as with curl.
-pub(super) fn proxy() -> Option<Proxy> {
+pub(super) fn proxy() -> Option<ProxySettings> {
     let first = |names: &[&str]| {
         let text = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
         names.iter().find_map(text)
     };
     let url = first(&["https_proxy", HTTPS_PROXY.name, "all_proxy", "ALL_PROXY"])?;
-    Some(Proxy { url, except: first(&["no_proxy", NO_PROXY.name]) })
+    Some(ProxySettings { url, except: first(&["no_proxy", NO_PROXY.name]) })
 }
 
 /// How Claude Code was started, as it tells its child processes.
 pub(crate) fn claude_code_entrypoint() -> Option<String> {
-    named("CLAUDE_CODE_ENTRYPOINT")
+    named_variable("CLAUDE_CODE_ENTRYPOINT")
 }
 
 /// The XDG configuration directory, if set. A relative path does not count.
@@ -256,7 +256,7 @@ pub(super) fn config_home() -> Option<PathBuf> {
 }
 
 /// The whole environment, to find variables that children must not inherit.
-pub(crate) fn all() -> impl Iterator<Item = (OsString, OsString)> {
+pub(crate) fn all_variables() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os()
 }
 
@@ -266,5 +266,5 @@ pub(crate) fn search_path() -> Option<OsString> {
 }
 
 pub(super) fn current_dir() -> Result<PathBuf> {
-    std::env::current_dir().doing(|| "finding the working directory".to_owned())
+    std::env::current_dir().with_context(|| "finding the working directory".to_owned())
 }

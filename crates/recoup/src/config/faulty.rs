@@ -2,19 +2,19 @@
 //! with a warning: a change in a repository must not stop the user's commands. Commands that
 //! protect the user continue without the user's own file as well.
 
-use super::gather::Gathered;
-use super::given::{Given, Standing};
+use super::configured_value::{ConfiguredValue, ValueStanding};
+use super::gather::GatheredConfig;
 use super::keys::KEYS;
-use super::origin::{File, Layer, Origin};
-use super::problem::Problem;
+use super::origin::{ConfigFile, ConfigLayer, ValueOrigin};
+use super::problem::ConfigProblem;
 
-impl Gathered {
+impl GatheredConfig {
     /// Drops those of these files that have a problem.
-    pub(super) fn leave_out_faulty(&mut self, files: &[File]) {
+    pub(super) fn leave_out_faulty(&mut self, files: &[ConfigFile]) {
         for file in files {
-            let is_in = |given: &Given| matches!(&given.origin, Origin::File { file: it, .. } if it == file);
-            let is_about = |problem: &Problem| problem.order.1 == Some(*file);
-            let faults: Vec<Problem> = self
+            let is_in = |given: &ConfiguredValue| matches!(&given.origin, ValueOrigin::File { file: it, .. } if it == file);
+            let is_about = |problem: &ConfigProblem| problem.order.1 == Some(*file);
+            let faults: Vec<ConfigProblem> = self
                 .givens
                 .iter()
                 .filter(|it| is_in(it))
@@ -27,7 +27,7 @@ impl Gathered {
             self.left_out.extend(faults);
             self.givens.retain(|given| !is_in(given));
             self.delicate.retain(|delicate| delicate.file != *file);
-            if *file == File::User {
+            if *file == ConfigFile::User {
                 self.prices.clear();
             }
         }
@@ -35,8 +35,9 @@ impl Gathered {
 
     /// Drops everything that has a problem, except flags.
     pub(super) fn leave_out_all_faulty(&mut self) {
-        self.leave_out_faulty(&[File::User]);
-        let is_variable = |layer: Layer| matches!(layer, Layer::PeerVariable | Layer::Variable);
+        self.leave_out_faulty(&[ConfigFile::User]);
+        let is_variable =
+            |layer: ConfigLayer| matches!(layer, ConfigLayer::PeerVariable | ConfigLayer::Variable);
         self.left_out.extend(self.problems.extract_if(.., |it| is_variable(it.order.0)));
         for at in (0..self.givens.len()).rev() {
             let given = &self.givens[at];
@@ -51,13 +52,14 @@ impl Gathered {
 
     /// One warning for each file or variable that was dropped.
     pub(crate) fn left_out_warnings(&self) -> Vec<String> {
-        let mut problems: Vec<&Problem> = self.left_out.iter().collect();
+        let mut problems: Vec<&ConfigProblem> = self.left_out.iter().collect();
         problems.sort_by_key(|problem| problem.order);
-        let same_file = |a: &&Problem, b: &&Problem| a.order.1.is_some() && a.order.1 == b.order.1;
+        let same_file =
+            |a: &&ConfigProblem, b: &&ConfigProblem| a.order.1.is_some() && a.order.1 == b.order.1;
         let of_one = problems.chunk_by(same_file);
         of_one
             .map(|problems| {
-                let warning = ignoring(problems[0]);
+                let warning = ignored_warning(problems[0]);
                 match problems.len() - 1 {
                     0 => warning,
                     more => format!("{warning} ({more} more: `recoup config check`)"),
@@ -67,16 +69,18 @@ impl Gathered {
     }
 
     /// The problem with a value that counts, if it has one.
-    fn fault_of(&self, given: &Given) -> Option<Problem> {
+    fn fault_of(&self, given: &ConfiguredValue) -> Option<ConfigProblem> {
         let key = KEYS.iter().find(|key| key.info().name == given.key.name)?;
-        let counts = given.standing == Standing::Counts;
-        counts.then(|| self.read(|raw, context| key.shown(raw, context), given).err())?
+        let counts = given.standing == ValueStanding::Counts;
+        counts.then(|| {
+            self.parse_value(|raw, context| key.read_for_display(raw, context), given).err()
+        })?
     }
 }
 
 /// The warning that a file or variable is ignored because of this problem.
-fn ignoring(problem: &Problem) -> String {
-    let Problem { place, message, order: (_, file, _) } = problem;
+fn ignored_warning(problem: &ConfigProblem) -> String {
+    let ConfigProblem { place, message, order: (_, file, _) } = problem;
     if file.is_none() {
         return format!("ignoring {problem}");
     }

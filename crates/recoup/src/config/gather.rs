@@ -4,57 +4,57 @@
 use std::path::Path;
 
 use recoup_core::Result;
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::project::Project;
 use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
 
+use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
 use super::env::EnvVar;
-use super::given::{Given, Raw, Standing};
-use super::keys::{self, Info, KEYS, Repository};
-use super::origin::{File, Origin};
-use super::places::Places;
-use super::prices::Price;
-use super::problem::Problem;
-use super::trust::{Ledger, Verdict};
-use super::{Overrides, env, files};
+use super::keys::{self, KEYS, KeyInfo, RepositoryPermission};
+use super::origin::{ConfigFile, ValueOrigin};
+use super::places::BaseDirs;
+use super::prices::TokenPrice;
+use super::problem::ConfigProblem;
+use super::trust::{TrustStore, TrustVerdict};
+use super::{FlagOverrides, env, files};
 
 /// All configured values and their problems.
 #[derive(Debug)]
-pub(crate) struct Gathered {
-    pub(crate) places: Places,
+pub(crate) struct GatheredConfig {
+    pub(crate) places: BaseDirs,
     pub(crate) project: Project,
     /// Weakest first.
-    pub(super) givens: Vec<Given>,
-    pub(crate) problems: Vec<Problem>,
+    pub(super) givens: Vec<ConfiguredValue>,
+    pub(crate) problems: Vec<ConfigProblem>,
     /// Problems of values that were dropped because of them.
-    pub(crate) left_out: Vec<Problem>,
+    pub(crate) left_out: Vec<ConfigProblem>,
     /// The user's own prices.
-    pub(super) prices: Vec<(String, Price)>,
+    pub(super) prices: Vec<(String, TokenPrice)>,
     /// Files of the repository with values that need trust.
-    pub(crate) delicate: Vec<Delicate>,
+    pub(crate) delicate: Vec<SensitiveFile>,
     /// Why the trust store cannot be read, if so.
     pub(super) no_ledger: Option<String>,
 }
 
 /// A file of the repository with values that need trust.
 #[derive(Debug)]
-pub(crate) struct Delicate {
-    pub(crate) file: File,
+pub(crate) struct SensitiveFile {
+    pub(crate) file: ConfigFile,
     pub(crate) text: String,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: TrustVerdict,
     /// Values that need trust: names and values, as written.
     pub(crate) says: Vec<(String, String)>,
 }
 
-impl Gathered {
-    pub(crate) fn new(overrides: &Overrides) -> Result<Self> {
-        let places = Places::find()?;
+impl GatheredConfig {
+    pub(crate) fn new(overrides: &FlagOverrides) -> Result<Self> {
+        let places = BaseDirs::find()?;
         let project = super::find_project(&places.home, &places.cwd)?;
         let mut gathered = Self {
             places,
             project,
-            givens: built_in().collect(),
+            givens: default_values().collect(),
             problems: Vec::new(),
             left_out: Vec::new(),
             prices: Vec::new(),
@@ -63,47 +63,53 @@ impl Gathered {
         };
         gathered.read_files();
         gathered.read_variables();
-        gathered.givens.extend(flags(overrides));
+        gathered.givens.extend(flag_values(overrides));
         gathered.givens.sort_by_key(|given| given.origin.layer());
-        gathered.leave_out_faulty(&File::OF_REPOSITORY);
+        gathered.leave_out_faulty(&ConfigFile::OF_REPOSITORY);
         Ok(gathered)
     }
 
     fn read_files(&mut self) {
         let path = self.places.user_file();
-        if let Some(contents) = files::read(File::User, &path, &path.to_string_lossy()) {
+        if let Some(contents) = files::read(ConfigFile::User, &path, &path.to_string_lossy()) {
             self.prices = contents.prices;
-            self.take(contents.givens, contents.problems);
+            self.add_values(contents.givens, contents.problems);
         }
         let mut ledger = None;
-        for file in File::OF_REPOSITORY {
+        for file in ConfigFile::OF_REPOSITORY {
             let path = self.project.root().join(file.name());
             let Some(contents) = files::read(file, &path, file.name()) else { continue };
-            let files::Contents { text, mut givens, problems, prices: _ } = contents;
+            let files::ConfigFileContents { text, mut givens, problems, prices: _ } = contents;
             if givens.iter().any(|given| given.needs_trust(&self.project)) {
-                let ledger = ledger.get_or_insert_with(|| Ledger::read(&self.places.home));
-                let delicate = judged(file, text, &mut givens, ledger, &self.project);
+                let ledger = ledger.get_or_insert_with(|| TrustStore::read(&self.places.home));
+                let delicate = judge_trust(file, text, &mut givens, ledger, &self.project);
                 self.delicate.push(delicate);
             }
-            self.take(givens, problems);
+            self.add_values(givens, problems);
         }
         self.no_ledger = ledger.and_then(Result::err).map(|error| error.to_string());
     }
 
-    fn take(&mut self, givens: Vec<Given>, problems: Vec<Problem>) {
+    fn add_values(&mut self, givens: Vec<ConfiguredValue>, problems: Vec<ConfigProblem>) {
         self.givens.extend(givens);
         self.problems.extend(problems);
     }
 
     fn read_variables(&mut self) {
         for key in KEYS.iter().map(|key| key.info()) {
-            let own = (key.variable, Origin::Variable(key.variable), Raw::Word as Reading);
-            let peer = key.peer_variable.map(|var| (var, Origin::PeerVariable(var), reading(var)));
+            let own = (
+                key.variable,
+                ValueOrigin::Variable(key.variable),
+                RawSetting::Word as VariableReader,
+            );
+            let peer = key
+                .peer_variable
+                .map(|var| (var, ValueOrigin::PeerVariable(var), variable_reader(var)));
             for (variable, origin, raw) in [own].into_iter().chain(peer) {
                 match env::text(&variable) {
                     Ok(None) => {}
-                    Ok(Some(text)) => self.givens.push(counts(key, raw(text), origin)),
-                    Err(error) => self.problems.push(Problem::from_error(&origin, &error)),
+                    Ok(Some(text)) => self.givens.push(counting_value(key, raw(text), origin)),
+                    Err(error) => self.problems.push(ConfigProblem::from_error(&origin, &error)),
                 }
             }
         }
@@ -118,80 +124,84 @@ impl Gathered {
         if own_store || *scope == Scope::project(self.project.id()) {
             return;
         }
-        let foreign = |given: &&mut Given| {
-            given.key.repository == Repository::MayForItself
-                && given.origin.of_repository()
-                && given.standing == Standing::Counts
+        let foreign = |given: &&mut ConfiguredValue| {
+            given.key.repository == RepositoryPermission::MayForItself
+                && given.origin.is_from_repository()
+                && given.standing == ValueStanding::Counts
         };
         for given in self.givens.iter_mut().filter(foreign) {
-            given.standing = Standing::OtherScope;
+            given.standing = ValueStanding::OtherScope;
         }
     }
 
     /// Changes the default of a key.
     pub(super) fn set_built_in(&mut self, name: &str, value: &str) {
-        let is_meant = |given: &&mut Given| given.key.name == name && given.is_built_in();
+        let is_meant = |given: &&mut ConfiguredValue| given.key.name == name && given.is_built_in();
         if let Some(given) = self.givens.iter_mut().find(is_meant) {
-            given.raw = Raw::Word(value.to_owned());
+            given.raw = RawSetting::Word(value.to_owned());
         }
     }
 
     /// The base of relative paths from that origin: a file's own directory, or the working
     /// directory.
-    pub(super) fn base(&self, origin: &Origin) -> &Path {
+    pub(super) fn base_dir(&self, origin: &ValueOrigin) -> &Path {
         match origin {
-            Origin::BuiltIn | Origin::File { file: File::User, .. } => &self.places.home,
-            Origin::File { .. } => self.project.root(),
-            Origin::PeerVariable(_) | Origin::Variable(_) | Origin::Flag(_) => &self.places.cwd,
+            ValueOrigin::BuiltIn | ValueOrigin::File { file: ConfigFile::User, .. } => {
+                &self.places.home
+            }
+            ValueOrigin::File { .. } => self.project.root(),
+            ValueOrigin::PeerVariable(_) | ValueOrigin::Variable(_) | ValueOrigin::Flag(_) => {
+                &self.places.cwd
+            }
         }
     }
 }
 
 /// Decides which values of a file count, and records those that need trust.
-fn judged(
-    file: File,
+fn judge_trust(
+    file: ConfigFile,
     text: String,
-    givens: &mut [Given],
-    ledger: &Result<Ledger>,
+    givens: &mut [ConfiguredValue],
+    ledger: &Result<TrustStore>,
     project: &Project,
-) -> Delicate {
-    let (root, digest) = (project.root(), Digest::of(text.as_bytes()));
+) -> SensitiveFile {
+    let (root, digest) = (project.root(), Sha256Digest::of(text.as_bytes()));
     let verdict =
-        ledger.as_ref().map_or(Verdict::Unknown, |ledger| ledger.verdict(root, file, digest));
+        ledger.as_ref().map_or(TrustVerdict::Unknown, |ledger| ledger.verdict(root, file, digest));
     let mut says = Vec::new();
     for given in givens.iter_mut().filter(|given| given.needs_trust(project)) {
-        if let Origin::File { key, .. } = &given.origin {
-            says.push((key.clone(), given.raw.shown()));
+        if let ValueOrigin::File { key, .. } = &given.origin {
+            says.push((key.clone(), given.raw.display_text()));
         }
-        if verdict != Verdict::Trusted {
-            given.standing = Standing::Untrusted;
+        if verdict != TrustVerdict::Trusted {
+            given.standing = ValueStanding::Untrusted;
         }
     }
-    Delicate { file, text, verdict, says }
+    SensitiveFile { file, text, verdict, says }
 }
 
-fn built_in() -> impl Iterator<Item = Given> {
-    KEYS.iter()
-        .map(|key| key.info())
-        .filter_map(|key| Some(counts(key, Raw::Word(key.default?.to_owned()), Origin::BuiltIn)))
-}
-
-fn flags(overrides: &Overrides) -> impl Iterator<Item = Given> {
-    let Overrides { store, scope } = overrides;
-    let given = [(&keys::STORE.info, "--store", store), (&keys::SCOPE.info, "--scope", scope)];
-    given.into_iter().filter_map(|(key, flag, text)| {
-        Some(counts(key, Raw::Word(text.clone()?), Origin::Flag(flag)))
+fn default_values() -> impl Iterator<Item = ConfiguredValue> {
+    KEYS.iter().map(|key| key.info()).filter_map(|key| {
+        Some(counting_value(key, RawSetting::Word(key.default?.to_owned()), ValueOrigin::BuiltIn))
     })
 }
 
-fn counts(key: &'static Info, raw: Raw, origin: Origin) -> Given {
-    Given { key, raw, origin, standing: Standing::Counts }
+fn flag_values(overrides: &FlagOverrides) -> impl Iterator<Item = ConfiguredValue> {
+    let FlagOverrides { store, scope } = overrides;
+    let given = [(&keys::STORE.info, "--store", store), (&keys::SCOPE.info, "--scope", scope)];
+    given.into_iter().filter_map(|(key, flag, text)| {
+        Some(counting_value(key, RawSetting::Word(text.clone()?), ValueOrigin::Flag(flag)))
+    })
+}
+
+fn counting_value(key: &'static KeyInfo, raw: RawSetting, origin: ValueOrigin) -> ConfiguredValue {
+    ConfiguredValue { key, raw, origin, standing: ValueStanding::Counts }
 }
 
 /// Converts a variable's text to a raw value.
-type Reading = fn(String) -> Raw;
+type VariableReader = fn(String) -> RawSetting;
 
 /// One variable of another program has another unit than ours.
-fn reading(variable: EnvVar) -> Reading {
-    if variable == env::LOA_TTL_DAYS { Raw::Days } else { Raw::Word }
+fn variable_reader(variable: EnvVar) -> VariableReader {
+    if variable == env::LOA_TTL_DAYS { RawSetting::Days } else { RawSetting::Word }
 }

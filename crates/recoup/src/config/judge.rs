@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use recoup_core::Result;
 
-use super::gather::Gathered;
+use super::gather::GatheredConfig;
 use super::{env, keys};
-use crate::llm::{ApiKey, BaseUrl, Endpoint, Provider};
+use crate::llm::{ApiKey, BaseUrl, ModelEndpoint, ModelProvider};
 
 /// Settings of the judge.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct JudgeSettings {
     /// True if the user has consented.
     pub enabled: bool,
     /// API of the provider.
-    pub provider: Provider,
+    pub provider: ModelProvider,
     /// Name of the model.
     pub model: String,
     /// Base URL of the API.
@@ -30,14 +30,14 @@ pub struct JudgeSettings {
 
 /// Reason for not asking the judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unready {
+pub enum JudgeUnreadyReason {
     /// The user has not consented, or not in this project.
     NotAgreed,
     /// The variable with the key is not set.
     NoKey(String),
 }
 
-impl fmt::Display for Unready {
+impl fmt::Display for JudgeUnreadyReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAgreed => f.write_str("no model is asked: judge.enabled is false"),
@@ -48,24 +48,24 @@ impl fmt::Display for Unready {
 
 impl JudgeSettings {
     /// The endpoint to ask. The key is read only if the user has consented.
-    pub fn endpoint(&self) -> Result<Result<Endpoint, Unready>> {
+    pub fn endpoint(&self) -> Result<Result<ModelEndpoint, JudgeUnreadyReason>> {
         if !self.enabled {
-            return Ok(Err(Unready::NotAgreed));
+            return Ok(Err(JudgeUnreadyReason::NotAgreed));
         }
         let key = env::api_key(&self.key_env)?;
         if key.is_none() && !self.url.is_loopback() {
-            return Ok(Err(Unready::NoKey(self.key_env.clone())));
+            return Ok(Err(JudgeUnreadyReason::NoKey(self.key_env.clone())));
         }
-        Ok(Ok(self.addressed(key)))
+        Ok(Ok(self.endpoint_with_key(key)))
     }
 
     /// The endpoint without a key: for accounting, not for requests.
-    pub fn without_key(&self) -> Endpoint {
-        self.addressed(None)
+    pub fn without_key(&self) -> ModelEndpoint {
+        self.endpoint_with_key(None)
     }
 
-    fn addressed(&self, key: Option<ApiKey>) -> Endpoint {
-        Endpoint {
+    fn endpoint_with_key(&self, key: Option<ApiKey>) -> ModelEndpoint {
+        ModelEndpoint {
             provider: self.provider,
             url: self.url.clone(),
             model: self.model.clone(),
@@ -76,8 +76,8 @@ impl JudgeSettings {
     }
 }
 
-impl Gathered {
-    pub(super) fn judge(&mut self) -> Option<JudgeSettings> {
+impl GatheredConfig {
+    pub(super) fn resolve_judge(&mut self) -> Option<JudgeSettings> {
         // Resolve all before the first `?`, so that every problem is found.
         let enabled = self.resolve(&keys::judge::ENABLED);
         let provider = self.resolve(&keys::judge::PROVIDER);

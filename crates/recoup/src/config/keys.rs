@@ -8,27 +8,27 @@ pub(super) mod record;
 
 use std::path::PathBuf;
 
-use recoup_core::cache::{Freshness, Ttl};
+use recoup_core::cache::{FreshnessCheck, Ttl};
 use recoup_core::store::StoreUrl;
 use serde_json::Value;
 
+use super::configured_value::RawSetting;
 use super::env::{self, EnvVar};
-use super::given::Raw;
-use super::problem::Problem;
+use super::problem::ConfigProblem;
 use super::scope::ScopeChoice;
-use super::value::{self, Context, Megabytes};
+use super::value::{self, MegabyteSize, SettingContext};
 
 /// A key, and how its values are parsed and shown.
 #[derive(Debug)]
-pub(super) struct Key<T> {
-    pub(super) info: Info,
-    pub(super) read: fn(&Raw, &Context<'_>) -> Result<T, Problem>,
+pub(super) struct ConfigKey<T> {
+    pub(super) info: KeyInfo,
+    pub(super) read: fn(&RawSetting, &SettingContext<'_>) -> Result<T, ConfigProblem>,
     pub(super) show: fn(&T) -> Value,
 }
 
 /// Properties of a key that do not depend on its type.
 #[derive(Debug)]
-pub(crate) struct Info {
+pub(crate) struct KeyInfo {
     /// Full name, as in a file.
     pub(crate) name: &'static str,
     /// Accepted values, for messages.
@@ -38,12 +38,12 @@ pub(crate) struct Info {
     pub(crate) meaning: &'static str,
     pub(crate) variable: EnvVar,
     pub(crate) peer_variable: Option<EnvVar>,
-    pub(crate) repository: Repository,
+    pub(crate) repository: RepositoryPermission,
 }
 
 /// Permission of a repository's file to set a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repository {
+pub(crate) enum RepositoryPermission {
     /// Set it.
     May,
     /// Set it for its own project's entries; if clones share them, only after `recoup trust`.
@@ -58,17 +58,25 @@ pub(crate) enum Repository {
 
 /// A key of any type.
 pub(crate) trait AnyKey: Sync {
-    fn info(&self) -> &Info;
+    fn info(&self) -> &KeyInfo;
     /// Parses `raw` and returns the value for display.
-    fn shown(&self, raw: &Raw, context: &Context<'_>) -> Result<Value, Problem>;
+    fn read_for_display(
+        &self,
+        raw: &RawSetting,
+        context: &SettingContext<'_>,
+    ) -> Result<Value, ConfigProblem>;
 }
 
-impl<T> AnyKey for Key<T> {
-    fn info(&self) -> &Info {
+impl<T> AnyKey for ConfigKey<T> {
+    fn info(&self) -> &KeyInfo {
         &self.info
     }
 
-    fn shown(&self, raw: &Raw, context: &Context<'_>) -> Result<Value, Problem> {
+    fn read_for_display(
+        &self,
+        raw: &RawSetting,
+        context: &SettingContext<'_>,
+    ) -> Result<Value, ConfigProblem> {
         (self.read)(raw, context).map(|value| (self.show)(&value))
     }
 }
@@ -107,12 +115,12 @@ pub(crate) static KEYS: [&dyn AnyKey; 29] = [
 ];
 
 /// The key of that name.
-pub(super) fn find(name: &str) -> Option<&'static Info> {
+pub(super) fn find_key(name: &str) -> Option<&'static KeyInfo> {
     KEYS.iter().map(|key| key.info()).find(|info| info.name == name)
 }
 
-pub(super) static STORE: Key<StoreUrl> = Key {
-    info: Info {
+pub(super) static STORE: ConfigKey<StoreUrl> = ConfigKey {
+    info: KeyInfo {
         name: "store",
         expected: "a URL such as sqlite:PATH, file:DIR, dir:DIR or redis://HOST",
         default: Some("sqlite:cache.db"),
@@ -120,84 +128,84 @@ pub(super) static STORE: Key<StoreUrl> = Key {
                   the default one in ~/.recoup",
         variable: env::STORE,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::store,
     show: |store| store.to_string().into(),
 };
 
-pub(super) static SCOPE: Key<ScopeChoice> = Key {
-    info: Info {
+pub(super) static SCOPE: ConfigKey<ScopeChoice> = ConfigKey {
+    info: KeyInfo {
         name: "scope",
         expected: "project, global, tenant:NAME or session:NAME",
         default: Some("project"),
         meaning: "who shares them; a file: or dir: store is a scope of its own until this is said",
         variable: env::SCOPE,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::scope,
     show: |scope| scope.to_string().into(),
 };
 
-pub(super) static ENABLED: Key<bool> = Key {
-    info: Info {
+pub(super) static ENABLED: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
         name: "cache.enabled",
         expected: "true or false",
         default: Some("true"),
         meaning: "false: nothing is kept, and nothing given out",
         variable: env::ENABLED,
         peer_variable: Some(env::LOA_ENABLED),
-        repository: Repository::May,
+        repository: RepositoryPermission::May,
     },
     read: value::boolean,
     show: |enabled| (*enabled).into(),
 };
 
-pub(super) static MAX_SIZE_MB: Key<Megabytes> = Key {
-    info: Info {
+pub(super) static MAX_SIZE_MB: ConfigKey<MegabyteSize> = ConfigKey {
+    info: KeyInfo {
         name: "cache.max_size_mb",
         expected: "a number of MB above 0",
         default: Some("100"),
         meaning: "how much is kept of each kind within a scope",
         variable: env::MAX_SIZE_MB,
         peer_variable: Some(env::LOA_MAX_SIZE_MB),
-        repository: Repository::MayForItself,
+        repository: RepositoryPermission::MayForItself,
     },
     read: value::megabytes,
     show: |size| size.number().clone().into(),
 };
 
-pub(super) static MAX_ENTRIES: Key<u64> = Key {
-    info: Info {
+pub(super) static MAX_ENTRIES: ConfigKey<u64> = ConfigKey {
+    info: KeyInfo {
         name: "cache.max_entries",
         expected: "a whole number above 0",
         default: None,
         meaning: "how many entries are kept of each kind within a scope",
         variable: env::MAX_ENTRIES,
         peer_variable: None,
-        repository: Repository::MayForItself,
+        repository: RepositoryPermission::MayForItself,
     },
     read: value::count,
     show: |count| (*count).into(),
 };
 
-pub(super) static TTL: Key<Ttl> = Key {
-    info: Info {
+pub(super) static TTL: ConfigKey<Ttl> = ConfigKey {
+    info: KeyInfo {
         name: "cache.ttl",
         expected: "a duration such as 12h, 30d, forever or off",
         default: Some("30d"),
         meaning: "how long results are kept unless `set --ttl` says otherwise",
         variable: env::TTL,
         peer_variable: Some(env::LOA_TTL_DAYS),
-        repository: Repository::May,
+        repository: RepositoryPermission::May,
     },
     read: value::ttl,
     show: |ttl| ttl.to_string().into(),
 };
 
-pub(super) static FRESHNESS: Key<Freshness> = Key {
-    info: Info {
+pub(super) static FRESHNESS: ConfigKey<FreshnessCheck> = ConfigKey {
+    info: KeyInfo {
         name: "cache.freshness",
         expected: "auto, mtime or content",
         default: Some("auto"),
@@ -206,56 +214,56 @@ pub(super) static FRESHNESS: Key<Freshness> = Key {
                   also while a command runs. A dir: store has mtime if this is not said",
         variable: env::FRESHNESS,
         peer_variable: None,
-        repository: Repository::May,
+        repository: RepositoryPermission::May,
     },
     read: value::freshness,
     show: |freshness| value::freshness_name(*freshness).into(),
 };
 
-pub(super) static MAX_SOURCE_FILES: Key<u64> = Key {
-    info: Info {
+pub(super) static MAX_SOURCE_FILES: ConfigKey<u64> = ConfigKey {
+    info: KeyInfo {
         name: "cache.max_source_files",
         expected: "a whole number above 0",
         default: Some("50000"),
         meaning: "how many source files an entry may have; with more, nothing is kept",
         variable: env::MAX_SOURCE_FILES,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::count,
     show: |count| (*count).into(),
 };
 
-pub(super) static MAX_SOURCE_MB: Key<Megabytes> = Key {
-    info: Info {
+pub(super) static MAX_SOURCE_MB: ConfigKey<MegabyteSize> = ConfigKey {
+    info: KeyInfo {
         name: "cache.max_source_mb",
         expected: "a number of MB above 0",
         default: Some("2048"),
         meaning: "how large all source files of an entry together may be",
         variable: env::MAX_SOURCE_MB,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::megabytes,
     show: |size| size.number().clone().into(),
 };
 
-pub(super) static NOTES: Key<PathBuf> = Key {
-    info: Info {
+pub(super) static NOTES: ConfigKey<PathBuf> = ConfigKey {
+    info: KeyInfo {
         name: "cache.notes",
         expected: "a path",
         default: None,
         meaning: "the file that `cache set --synthesize` appends to",
         variable: env::NOTES,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::path,
     show: |path| path.display().to_string().into(),
 };
 
-pub(super) static NEAR_STORE: Key<StoreUrl> = Key {
-    info: Info {
+pub(super) static NEAR_STORE: ConfigKey<StoreUrl> = ConfigKey {
+    info: KeyInfo {
         name: "near.store",
         expected: "sqlite:PATH",
         default: None,
@@ -263,28 +271,28 @@ pub(super) static NEAR_STORE: Key<StoreUrl> = Key {
                   and alone while the other is away",
         variable: env::NEAR_STORE,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::near_store,
     show: |store| store.to_string().into(),
 };
 
-pub(super) static NEAR_TTL: Key<Ttl> = Key {
-    info: Info {
+pub(super) static NEAR_TTL: ConfigKey<Ttl> = ConfigKey {
+    info: KeyInfo {
         name: "near.ttl",
         expected: "a duration such as 30s",
         default: Some("30s"),
         meaning: "for how long it answers before the shared one is asked again",
         variable: env::NEAR_TTL,
         peer_variable: None,
-        repository: Repository::May,
+        repository: RepositoryPermission::May,
     },
     read: value::ttl,
     show: |ttl| ttl.to_string().into(),
 };
 
-pub(super) static EARLY_EXIT_DIR: Key<PathBuf> = Key {
-    info: Info {
+pub(super) static EARLY_EXIT_DIR: ConfigKey<PathBuf> = ConfigKey {
+    info: KeyInfo {
         name: "early_exit.dir",
         expected: "a path",
         default: None,
@@ -292,14 +300,14 @@ pub(super) static EARLY_EXIT_DIR: Key<PathBuf> = Key {
                   ~/.recoup/early-exit or, for a dir: store, its own early-exit if this is not said",
         variable: env::EARLY_EXIT_DIR,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::path,
     show: |path| path.display().to_string().into(),
 };
 
-pub(super) static LEDGER_ENABLED: Key<bool> = Key {
-    info: Info {
+pub(super) static LEDGER_ENABLED: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
         name: "ledger.enabled",
         expected: "true or false",
         default: Some("true"),
@@ -307,28 +315,28 @@ pub(super) static LEDGER_ENABLED: Key<bool> = Key {
                   know nothing of them",
         variable: env::LEDGER_ENABLED,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::boolean,
     show: |enabled| (*enabled).into(),
 };
 
-pub(super) static LOG_HITS: Key<bool> = Key {
-    info: Info {
+pub(super) static LOG_HITS: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
         name: "log.hits",
         expected: "true or false",
         default: Some("true"),
         meaning: "whether each hit is a line in ~/.recoup/logs/hits.jsonl",
         variable: env::LOG_HITS,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::boolean,
     show: |enabled| (*enabled).into(),
 };
 
-pub(super) static CAPTURE_HEADLESS: Key<bool> = Key {
-    info: Info {
+pub(super) static CAPTURE_HEADLESS: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
         name: "capture.headless",
         expected: "true or false",
         default: Some("false"),
@@ -336,7 +344,7 @@ pub(super) static CAPTURE_HEADLESS: Key<bool> = Key {
                   remembered as if by one; else it waits as a candidate",
         variable: env::CAPTURE_HEADLESS,
         peer_variable: None,
-        repository: Repository::AfterTrust,
+        repository: RepositoryPermission::AfterTrust,
     },
     read: value::boolean,
     show: |kept| (*kept).into(),

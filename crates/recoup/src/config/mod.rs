@@ -1,16 +1,16 @@
 //! Configuration from defaults, files, the environment and flags.
 //!
-//! `Gathered` has all values with their problems; [`Settings`] has the result, with nothing left to
+//! `GatheredConfig` has all values with their problems; [`ResolvedSettings`] has the result, with nothing left to
 //! interpret. Loading has no side effects.
 
 mod clients;
+mod configured_value;
 mod document;
 pub(crate) mod env;
 mod expand;
 mod faulty;
 mod files;
 mod gather;
-mod given;
 mod judge;
 mod keys;
 mod origin;
@@ -29,48 +29,48 @@ use std::sync::Arc;
 
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
-use recoup_core::cache::{Freshness, Limits, Options, SourceLimits, Ttl};
+use recoup_core::cache::{CacheLimits, CacheOptions, FreshnessCheck, SourceLimits, Ttl};
 use recoup_core::key::Scope;
-use recoup_core::memory::{Memory, Waits};
+use recoup_core::memory::{Memory, WaitLimits};
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
-use crate::hooks::Log;
-use crate::install::Client;
-use crate::mirror::Wants;
+use crate::hooks::HookLog;
+use crate::install::AgentClient;
+use crate::mirror::MirrorSettings;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
-pub(crate) use gather::{Delicate, Gathered};
-pub use judge::{JudgeSettings, Unready};
-pub(crate) use origin::File;
-pub(crate) use places::Places;
-pub use prices::Prices;
-pub(crate) use problem::Problem;
-pub use value::{Megabytes, megabytes_in_bytes};
+pub(crate) use gather::{GatheredConfig, SensitiveFile};
+pub use judge::{JudgeSettings, JudgeUnreadyReason};
+pub(crate) use origin::ConfigFile;
+pub(crate) use places::BaseDirs;
+pub use prices::PriceTable;
+pub(crate) use problem::ConfigProblem;
+pub use value::{MegabyteSize, megabytes_in_bytes};
 pub(crate) use value::{clients_in_words, peers_in_words};
 
 /// True if there is a key of that name.
-pub(crate) fn knows(key: &str) -> bool {
-    keys::find(key).is_some()
+pub(crate) fn is_known_key(key: &str) -> bool {
+    keys::find_key(key).is_some()
 }
 
 /// The project that the directory `start` belongs to, with its registered ID.
 pub(crate) fn find_project(home: &Path, start: &Path) -> Result<Project> {
     let found = Project::find(start)?;
-    let (clock, log) = (Arc::new(SystemClock), Arc::new(Log::below(home)));
+    let (clock, log) = (Arc::new(SystemClock), Arc::new(HookLog::below(home)));
     // Opened only if a project claims an id that is not registered yet.
-    let memory = Memory::at(home.join("memory.db"), Waits::default(), clock, log);
+    let memory = Memory::at(home.join("memory.db"), WaitLimits::default(), clock, log);
     Ok(memory.settle_project(&ProjectRegistry::below(home), found))
 }
 
 /// Problems that the user's own file would have with this text; messages call it `shown`.
-pub(crate) fn problems_of_user_file(text: &str, shown: &str) -> Vec<Problem> {
-    files::of_text(File::User, text.to_owned(), shown).problems
+pub(crate) fn problems_of_user_file(text: &str, shown: &str) -> Vec<ConfigProblem> {
+    files::read_text(ConfigFile::User, text.to_owned(), shown).problems
 }
 
 /// Values from flags, which override everything.
 #[derive(Debug, Clone, Default)]
-pub struct Overrides {
+pub struct FlagOverrides {
     /// `--store`
     pub store: Option<String>,
     /// `--scope`
@@ -79,7 +79,7 @@ pub struct Overrides {
 
 /// Resolved settings of a command.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ResolvedSettings {
     /// Working directory at start.
     pub cwd: PathBuf,
     /// Recoup's own directory.
@@ -89,7 +89,7 @@ pub struct Settings {
     /// Store of the entries.
     pub store: StoreUrl,
     /// Near store in front of it.
-    pub near: Option<Near>,
+    pub near: Option<NearStoreSettings>,
     /// Scope of the entries.
     pub scope: Scope,
     /// Limits and freshness of the entries.
@@ -97,21 +97,21 @@ pub struct Settings {
     /// Directory of early-exit sessions, if set.
     pub early_exit_dir: Option<PathBuf>,
     /// Records of look-ups and hits.
-    pub notes: NoteSettings,
+    pub notes: UsageLogSettings,
     /// Settings of the judge.
     pub judge: JudgeSettings,
     /// True if statements in a headless run count as a person's.
     pub keeps_headless: bool,
     /// Rules and skills to mirror for Claude Code.
-    pub mirror: Wants,
+    pub mirror: MirrorSettings,
     /// Other memory programs that stay.
     pub kept_peers: Vec<&'static str>,
     /// Clients without hooks whose agents may record rules, or may not.
     pub(crate) recording: RecordingClients,
     /// Mirror settings without the repository's values.
-    pub users_mirror: Wants,
+    pub users_mirror: MirrorSettings,
     /// Prices of tokens.
-    pub prices: Prices,
+    pub prices: PriceTable,
     /// Warnings about faulty settings that were ignored.
     pub left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
@@ -122,14 +122,14 @@ pub struct Settings {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordingClients {
     /// Clients that may record.
-    pub(crate) allowed: Vec<Client>,
+    pub(crate) allowed: Vec<AgentClient>,
     /// Clients that may not.
-    pub(crate) denied: Vec<Client>,
+    pub(crate) denied: Vec<AgentClient>,
 }
 
 /// A near store: local, in front of a shared one.
 #[derive(Debug, Clone)]
-pub struct Near {
+pub struct NearStoreSettings {
     /// Location of the near store.
     pub store: StoreUrl,
     /// Time for which it answers before the shared store is asked again.
@@ -138,7 +138,7 @@ pub struct Near {
 
 /// Records of the use of entries.
 #[derive(Debug, Clone, Copy)]
-pub struct NoteSettings {
+pub struct UsageLogSettings {
     /// True if look-ups are counted.
     pub ledger: bool,
     /// True if each hit is written to a log.
@@ -151,38 +151,38 @@ pub struct CacheSettings {
     /// If false, nothing is stored or returned.
     pub enabled: bool,
     /// Size limit of each kind within a scope.
-    pub max_size: Megabytes,
+    pub max_size: MegabyteSize,
     /// Entry limit of each kind within a scope; none for no limit.
     pub max_entries: Option<u64>,
     /// Default time to live.
     pub ttl: Ttl,
     /// Definition of a source's change.
-    pub freshness: Freshness,
+    pub freshness: FreshnessCheck,
     /// Upper limit for source files of an entry.
     pub max_source_files: u64,
     /// Upper limit for their total size.
-    pub max_source_size: Megabytes,
+    pub max_source_size: MegabyteSize,
     /// The file that `cache set --synthesize` appends to.
     pub notes: Option<PathBuf>,
 }
 
-impl Settings {
+impl ResolvedSettings {
     /// Loads the settings from all layers.
-    pub fn load(overrides: &Overrides) -> Result<Self> {
-        let mut gathered = Gathered::new(overrides)?;
-        gathered.settings().ok_or_else(|| problem::as_error(&gathered.problems))
+    pub fn load(overrides: &FlagOverrides) -> Result<Self> {
+        let mut gathered = GatheredConfig::new(overrides)?;
+        gathered.resolve_settings().ok_or_else(|| problem::as_error(&gathered.problems))
     }
 
     /// Loads the settings without faulty values, for commands that protect the user and must always
     /// work.
-    pub fn load_lenient(overrides: &Overrides) -> Result<Self> {
-        let mut gathered = Gathered::new(overrides)?;
+    pub fn load_lenient(overrides: &FlagOverrides) -> Result<Self> {
+        let mut gathered = GatheredConfig::new(overrides)?;
         gathered.leave_out_all_faulty();
-        gathered.settings().ok_or_else(|| problem::as_error(&gathered.problems))
+        gathered.resolve_settings().ok_or_else(|| problem::as_error(&gathered.problems))
     }
 }
 
-impl Settings {
+impl ResolvedSettings {
     /// Refuses a path inside the project that leads out of it: the user trusted the name, and a
     /// change in the repository could make it a link.
     pub(crate) fn demand_within_project(&self) -> Result<()> {
@@ -216,7 +216,7 @@ impl Settings {
 
 impl CacheSettings {
     /// Options for the engine.
-    pub fn options(&self) -> Options {
+    pub fn options(&self) -> CacheOptions {
         let Self {
             enabled,
             max_size,
@@ -227,19 +227,19 @@ impl CacheSettings {
             max_source_size,
             notes: _,
         } = self;
-        let limits = Limits { max_entries: *max_entries, max_bytes: Some(max_size.bytes()) };
+        let limits = CacheLimits { max_entries: *max_entries, max_bytes: Some(max_size.bytes()) };
         let sources = SourceLimits {
             files: usize::try_from(*max_source_files).unwrap_or(usize::MAX),
             bytes: max_source_size.bytes(),
         };
         let (enabled, freshness) = (*enabled, *freshness);
-        Options { enabled, limits, freshness, sources, ..Options::default() }
+        CacheOptions { enabled, limits, freshness, sources, ..CacheOptions::default() }
     }
 }
 
-impl Gathered {
+impl GatheredConfig {
     /// Resolves the settings; none if there are problems, all of which are then in `problems`.
-    pub(crate) fn settings(&mut self) -> Option<Settings> {
+    pub(crate) fn resolve_settings(&mut self) -> Option<ResolvedSettings> {
         let store = self.resolve(&keys::STORE);
         if let Some(StoreUrl::Dir(_)) = store {
             // Users of this format expect what its protocol specifies.
@@ -247,48 +247,50 @@ impl Gathered {
         }
         let (near_store, near_ttl) =
             (self.resolve(&keys::NEAR_STORE), self.resolve(&keys::NEAR_TTL));
-        let scope = self.scope(store.as_ref());
+        let scope = self.resolve_scope(store.as_ref());
         if let Some(scope) = &scope {
             self.set_scope(scope, store.as_ref());
         }
-        let (cache, early_exit_dir) = (self.cache(), self.resolve(&keys::EARLY_EXIT_DIR));
+        let (cache, early_exit_dir) = (self.resolve_cache(), self.resolve(&keys::EARLY_EXIT_DIR));
         let (ledger, hits) = (self.resolve(&keys::LEDGER_ENABLED), self.resolve(&keys::LOG_HITS));
-        let judge = self.judge();
+        let judge = self.resolve_judge();
         let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
-        let mirror = self.mirror();
+        let mirror = self.resolve_mirror();
         let kept_peers = self.resolve(&keys::peers::KEEP);
-        let recording = self.recording();
+        let recording = self.resolve_recording();
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
             return None;
         }
-        Some(Settings {
+        Some(ResolvedSettings {
             cwd: self.places.cwd.clone(),
             home: self.places.home.clone(),
             project: self.project.clone(),
             store: store?,
-            near: near_store.zip(near_ttl).map(|(store, ttl)| Near { store, ttl }),
+            near: near_store.zip(near_ttl).map(|(store, ttl)| NearStoreSettings { store, ttl }),
             scope: scope?,
             cache: cache?,
             early_exit_dir,
-            notes: NoteSettings { ledger: ledger?, hits: hits? },
+            notes: UsageLogSettings { ledger: ledger?, hits: hits? },
             judge: judge?,
             keeps_headless: keeps_headless?,
             mirror: mirror?,
             kept_peers: kept_peers?,
             recording: recording?,
-            users_mirror: self.users_mirror(),
-            prices: Prices::new(self.prices.clone()),
+            users_mirror: self.resolve_users_mirror(),
+            prices: PriceTable::new(self.prices.clone()),
             left_out: self.left_out_warnings(),
             // Advice that was given once is repeated only on request.
             warnings: match self.project.standing() {
-                ProjectStanding::Apart { is_told: true } => self.untrusted().into_iter().collect(),
+                ProjectStanding::Apart { is_told: true } => {
+                    self.untrusted_warning().into_iter().collect()
+                }
                 _ => self.notices(),
             },
         })
     }
 
-    fn recording(&mut self) -> Option<RecordingClients> {
+    fn resolve_recording(&mut self) -> Option<RecordingClients> {
         let (allowed, denied) =
             (self.resolve(&keys::record::ALLOW), self.resolve(&keys::record::DENY));
         let (mut allowed, denied) = (allowed?, denied?);
@@ -299,27 +301,35 @@ impl Gathered {
     /// Messages about valid settings: a separate checkout, files not trusted yet.
     pub(crate) fn notices(&self) -> Vec<String> {
         let registry = ProjectRegistry::below(&self.places.home);
-        registry.advice(&self.project).into_iter().chain(self.untrusted()).collect()
+        registry.apart_advice(&self.project).into_iter().chain(self.untrusted_warning()).collect()
     }
 
-    fn mirror(&mut self) -> Option<Wants> {
+    fn resolve_mirror(&mut self) -> Option<MirrorSettings> {
         let (rules, skills) =
             (self.resolve(&keys::mirror::RULES_SYNC), self.resolve(&keys::mirror::SKILLS_ENABLED));
         let place = self.resolve(&keys::mirror::SKILLS_PLACE);
-        Some(Wants { rules: rules?, skills: Some(place?).filter(|_| skills == Some(true)) })
+        Some(MirrorSettings {
+            rules: rules?,
+            skills: Some(place?).filter(|_| skills == Some(true)),
+        })
     }
 
-    fn users_mirror(&self) -> Wants {
-        let (rules, skills) =
-            (self.users(&keys::mirror::RULES_SYNC), self.users(&keys::mirror::SKILLS_ENABLED));
-        let place = self.users(&keys::mirror::SKILLS_PLACE);
-        Wants { rules: rules == Some(true), skills: place.filter(|_| skills == Some(true)) }
+    fn resolve_users_mirror(&self) -> MirrorSettings {
+        let (rules, skills) = (
+            self.user_value(&keys::mirror::RULES_SYNC),
+            self.user_value(&keys::mirror::SKILLS_ENABLED),
+        );
+        let place = self.user_value(&keys::mirror::SKILLS_PLACE);
+        MirrorSettings {
+            rules: rules == Some(true),
+            skills: place.filter(|_| skills == Some(true)),
+        }
     }
 
     /// Resolves the scope. A store without scopes is a scope of its own, unless the user names one:
     /// then that is a directory in it.
-    fn scope(&mut self, store: Option<&StoreUrl>) -> Option<Scope> {
-        let said = self.counting(keys::SCOPE.info.name).any(|given| !given.is_built_in());
+    fn resolve_scope(&mut self, store: Option<&StoreUrl>) -> Option<Scope> {
+        let said = self.counting_values(keys::SCOPE.info.name).any(|given| !given.is_built_in());
         let choice = self.resolve(&keys::SCOPE)?;
         match store {
             Some(store) if store.is_own_scope() && !said => Some(Scope::global()),
@@ -327,7 +337,7 @@ impl Gathered {
         }
     }
 
-    fn cache(&mut self) -> Option<CacheSettings> {
+    fn resolve_cache(&mut self) -> Option<CacheSettings> {
         // Resolve all before the first `?`, so that every problem is found.
         let (enabled, ttl) = (self.resolve(&keys::ENABLED), self.resolve(&keys::TTL));
         let max_size = self.resolve(&keys::MAX_SIZE_MB);
@@ -348,8 +358,8 @@ impl Gathered {
     }
 
     /// All problems, and notices for the user.
-    pub(crate) fn check(mut self) -> (Vec<Problem>, Vec<String>) {
-        let notices = self.settings().map(|_| self.notices()).unwrap_or_default();
+    pub(crate) fn check(mut self) -> (Vec<ConfigProblem>, Vec<String>) {
+        let notices = self.resolve_settings().map(|_| self.notices()).unwrap_or_default();
         let mut problems = self.problems;
         problems.extend(self.left_out);
         problems.sort_by_key(|problem| problem.order);

@@ -9,7 +9,7 @@ use super::env::EnvVar;
 
 /// Configuration layer, in ascending precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Layer {
+pub(crate) enum ConfigLayer {
     BuiltIn,
     /// Files of the programs that we replace, in the project's root.
     Peer,
@@ -22,7 +22,7 @@ pub(crate) enum Layer {
 
 /// A file that may hold configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum File {
+pub(crate) enum ConfigFile {
     /// `.loa.config.yaml` in the project's root.
     Loa,
     /// `.ai-agent.json` in the project's root.
@@ -35,10 +35,10 @@ pub(crate) enum File {
 
 /// Origin of one value.
 #[derive(Debug, Clone)]
-pub(crate) enum Origin {
+pub(crate) enum ValueOrigin {
     BuiltIn,
     File {
-        file: File,
+        file: ConfigFile,
         /// Name of the file for display.
         shown: Rc<str>,
         /// Full name of the key in that file.
@@ -53,7 +53,7 @@ pub(crate) enum Origin {
 }
 
 /// Serialized as one word, as in `config show --json`.
-impl Serialize for Layer {
+impl Serialize for ConfigLayer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::BuiltIn => "built-in",
@@ -66,7 +66,7 @@ impl Serialize for Layer {
     }
 }
 
-impl File {
+impl ConfigFile {
     /// Files that come with a repository.
     pub(crate) const OF_REPOSITORY: [Self; 3] = [Self::Loa, Self::AiAgent, Self::Project];
 
@@ -80,28 +80,28 @@ impl File {
         }
     }
 
-    pub(super) fn layer(self) -> Layer {
+    pub(super) fn layer(self) -> ConfigLayer {
         match self {
-            Self::Loa | Self::AiAgent => Layer::Peer,
-            Self::User => Layer::User,
-            Self::Project => Layer::Project,
+            Self::Loa | Self::AiAgent => ConfigLayer::Peer,
+            Self::User => ConfigLayer::User,
+            Self::Project => ConfigLayer::Project,
         }
     }
 }
 
-impl Origin {
-    pub(crate) fn layer(&self) -> Layer {
+impl ValueOrigin {
+    pub(crate) fn layer(&self) -> ConfigLayer {
         match self {
-            Self::BuiltIn => Layer::BuiltIn,
+            Self::BuiltIn => ConfigLayer::BuiltIn,
             Self::File { file, .. } => file.layer(),
-            Self::PeerVariable(_) => Layer::PeerVariable,
-            Self::Variable(_) => Layer::Variable,
-            Self::Flag(_) => Layer::Flag,
+            Self::PeerVariable(_) => ConfigLayer::PeerVariable,
+            Self::Variable(_) => ConfigLayer::Variable,
+            Self::Flag(_) => ConfigLayer::Flag,
         }
     }
 
     /// Sort key for display: by layer, by file, by line.
-    pub(super) fn order(&self) -> (Layer, Option<File>, Option<u64>) {
+    pub(super) fn sort_key(&self) -> (ConfigLayer, Option<ConfigFile>, Option<u64>) {
         match self {
             Self::File { file, line, .. } => (file.layer(), Some(*file), *line),
             _ => (self.layer(), None, None),
@@ -109,8 +109,8 @@ impl Origin {
     }
 
     /// True if the value comes from a repository, not from the user.
-    pub(crate) fn of_repository(&self) -> bool {
-        matches!(self, Self::File { file, .. } if File::OF_REPOSITORY.contains(file))
+    pub(crate) fn is_from_repository(&self) -> bool {
+        matches!(self, Self::File { file, .. } if ConfigFile::OF_REPOSITORY.contains(file))
     }
 
     /// The place and, in a file, the key: `recoup.toml:3: cache.ttl`.
@@ -123,7 +123,7 @@ impl Origin {
 }
 
 /// `built-in`, `recoup.toml:3`, `RECOUP_STORE` or `--store`.
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn => f.write_str("built-in"),

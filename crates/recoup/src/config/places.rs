@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::env;
-use super::origin::File;
+use super::origin::ConfigFile;
 
 /// Mode bit of a directory that all users may write to, such as `/tmp`.
 const STICKY: u32 = 0o1000;
 
 /// Working directory and home directories.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct BaseDirs {
     /// Working directory at start.
     pub(crate) cwd: PathBuf,
     /// Recoup's own directory.
@@ -23,21 +23,21 @@ pub(crate) struct Places {
     pub(crate) user_home: Option<PathBuf>,
 }
 
-impl Places {
+impl BaseDirs {
     pub(crate) fn find() -> Result<Self> {
-        Self::seen_from(env::current_dir()?)
+        Self::from_cwd(env::current_dir()?)
     }
 
     /// Finds the directories even if the working directory is gone: a client may have deleted its
     /// own.
     pub(crate) fn find_lenient() -> Result<Self> {
-        Self::seen_from(env::current_dir().unwrap_or_else(|_| "/".into()))
+        Self::from_cwd(env::current_dir().unwrap_or_else(|_| "/".into()))
     }
 
-    fn seen_from(cwd: PathBuf) -> Result<Self> {
+    fn from_cwd(cwd: PathBuf) -> Result<Self> {
         let user_home = env::path(&env::HOME);
         let home = match env::path(&env::RECOUP_HOME) {
-            Some(given) => named_home(&given, user_home.as_deref())?,
+            Some(given) => check_named_home(&given, user_home.as_deref())?,
             None => user_home.as_ref().map(|home| home.join(".recoup")).ok_or_else(|| {
                 let message =
                     "there is no home directory: set RECOUP_HOME to the directory that recoup may use";
@@ -49,13 +49,13 @@ impl Places {
 
     /// Path of the user's configuration, which may not exist.
     pub(crate) fn user_file(&self) -> PathBuf {
-        self.home.join(File::User.name())
+        self.home.join(ConfigFile::User.name())
     }
 }
 
 /// The directory that `RECOUP_HOME` names. Refused if it has another purpose, or if other users can
 /// write to it.
-fn named_home(given: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
+fn check_named_home(given: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
     let home = match (given.strip_prefix("~"), user_home) {
         (Ok(rest), Some(user)) => user.join(rest),
         _ => given.to_owned(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use recoup_core::Result;
-use recoup_core::store::redis::Target;
+use recoup_core::store::redis::RedisTarget;
 use recoup_core::store::{StoreUrl, without_credentials};
 
 /// That program's default.
@@ -46,9 +46,9 @@ impl RedisBlock {
     }
 
     /// Combines the parts to a store.
-    pub(super) fn store(&self, base: &Path, home: Option<&Path>) -> Result<StoreUrl> {
+    pub(super) fn to_store_url(&self, base: &Path, home: Option<&Path>) -> Result<StoreUrl> {
         let url = self.url.as_deref().unwrap_or(DEFAULT_URL);
-        let mut target = Target::parse(url, base, home)?
+        let mut target = RedisTarget::parse(url, base, home)?
             .with_credentials(self.username.clone(), self.password.clone());
         if let Some(database) = &self.database {
             target = target.with_database(database)?;

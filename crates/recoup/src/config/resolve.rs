@@ -2,25 +2,25 @@
 
 use std::borrow::Cow;
 
+use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
 use super::expand;
-use super::gather::Gathered;
-use super::given::{Given, Raw, Standing};
-use super::keys::Key;
-use super::origin::Origin;
-use super::problem::Problem;
-use super::trust::Verdict;
-use super::value::Context;
+use super::gather::GatheredConfig;
+use super::keys::ConfigKey;
+use super::origin::ValueOrigin;
+use super::problem::ConfigProblem;
+use super::trust::TrustVerdict;
+use super::value::SettingContext;
 
-impl Gathered {
+impl GatheredConfig {
     /// The value of `key`; none if unset, or if the value that counts is faulty. Adds all problems.
-    pub(super) fn resolve<T>(&mut self, key: &'static Key<T>) -> Option<T> {
+    pub(super) fn resolve<T>(&mut self, key: &'static ConfigKey<T>) -> Option<T> {
         let (mut problems, mut value) = (Vec::new(), None);
-        let counting: Vec<&Given> = self.counting(key.info.name).collect();
+        let counting: Vec<&ConfiguredValue> = self.counting_values(key.info.name).collect();
         let (winner, overridden) = counting.split_last()?;
         for given in overridden {
-            problems.extend(self.read(key.read, given).err());
+            problems.extend(self.parse_value(key.read, given).err());
         }
-        match self.read(key.read, winner) {
+        match self.parse_value(key.read, winner) {
             Ok(read) => value = Some(read),
             Err(problem) => problems.push(problem),
         }
@@ -29,53 +29,56 @@ impl Gathered {
     }
 
     /// The user's value of `key`, whatever a repository says.
-    pub(super) fn users<T>(&self, key: &'static Key<T>) -> Option<T> {
-        let said = self.counting(key.info.name).filter(|given| !given.origin.of_repository());
-        self.read(key.read, said.last()?).ok()
+    pub(super) fn user_value<T>(&self, key: &'static ConfigKey<T>) -> Option<T> {
+        let said =
+            self.counting_values(key.info.name).filter(|given| !given.origin.is_from_repository());
+        self.parse_value(key.read, said.last()?).ok()
     }
 
     /// Parses one value as its key does.
-    pub(super) fn read<T>(
+    pub(super) fn parse_value<T>(
         &self,
-        read: impl Fn(&Raw, &Context<'_>) -> Result<T, Problem>,
-        given: &Given,
-    ) -> Result<T, Problem> {
-        let Given { key, raw, origin, .. } = given;
-        let raw = match expand::expanded(raw) {
+        read: impl Fn(&RawSetting, &SettingContext<'_>) -> Result<T, ConfigProblem>,
+        given: &ConfiguredValue,
+    ) -> Result<T, ConfigProblem> {
+        let ConfiguredValue { key, raw, origin, .. } = given;
+        let raw = match expand::expand_variables(raw) {
             Ok(None) => Cow::Borrowed(raw),
             Ok(Some(expanded)) => Cow::Owned(expanded),
-            Err(why) => return Err(Problem::at(origin, why)),
+            Err(why) => return Err(ConfigProblem::at(origin, why)),
         };
         let user_home = self.places.user_home.as_deref();
-        let base = self.base(origin);
-        read(&raw, &Context { origin, expected: key.expected, base, user_home })
+        let base = self.base_dir(origin);
+        read(&raw, &SettingContext { origin, expected: key.expected, base, user_home })
     }
 
     /// Values that count for a key, strongest last.
-    pub(super) fn counting(&self, name: &str) -> impl Iterator<Item = &Given> {
-        self.of(name).filter(|given| given.standing == Standing::Counts)
+    pub(super) fn counting_values(&self, name: &str) -> impl Iterator<Item = &ConfiguredValue> {
+        self.values_of(name).filter(|given| given.standing == ValueStanding::Counts)
     }
 
     /// All values of a key, strongest last.
-    pub(super) fn of(&self, name: &str) -> impl Iterator<Item = &Given> {
+    pub(super) fn values_of(&self, name: &str) -> impl Iterator<Item = &ConfiguredValue> {
         self.givens.iter().filter(move |given| given.key.name == name)
     }
 
     /// A warning about untrusted values of the repository, if they would have made a difference.
-    pub(crate) fn untrusted(&self) -> Option<String> {
+    pub(crate) fn untrusted_warning(&self) -> Option<String> {
         let mut files: Vec<String> = Vec::new();
         for delicate in &self.delicate {
             let ignored: Vec<&str> = self
                 .givens
                 .iter()
-                .filter(|given| self.is_missed(given))
+                .filter(|given| self.lacks_only_trust(given))
                 .filter_map(|given| match &given.origin {
-                    Origin::File { file, key, .. } if *file == delicate.file => Some(key.as_str()),
+                    ValueOrigin::File { file, key, .. } if *file == delicate.file => {
+                        Some(key.as_str())
+                    }
                     _ => None,
                 })
                 .collect();
             if !ignored.is_empty() {
-                let changed = matches!(delicate.verdict, Verdict::Changed(_));
+                let changed = matches!(delicate.verdict, TrustVerdict::Changed(_));
                 let since = if changed { ", changed since you trusted it" } else { "" };
                 files.push(format!("{} ({}{since})", delicate.file.name(), ignored.join(", ")));
             }
@@ -91,9 +94,9 @@ impl Gathered {
     }
 
     /// True if the value is ignored only for lack of trust: no stronger value overrides it.
-    fn is_missed(&self, given: &Given) -> bool {
+    fn lacks_only_trust(&self, given: &ConfiguredValue) -> bool {
         let layer = given.origin.layer();
-        given.standing == Standing::Untrusted
-            && !self.counting(given.key.name).any(|other| other.origin.layer() > layer)
+        given.standing == ValueStanding::Untrusted
+            && !self.counting_values(given.key.name).any(|other| other.origin.layer() > layer)
     }
 }

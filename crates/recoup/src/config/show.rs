@@ -4,44 +4,44 @@ use recoup_core::Result;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::given::{Given, Standing};
+use super::configured_value::{ConfiguredValue, ValueStanding};
 use super::keys::{AnyKey, KEYS};
-use super::{Gathered, Overrides, Settings, problem};
+use super::{FlagOverrides, GatheredConfig, ResolvedSettings, problem};
 
-pub(crate) use super::keys::{Info, Repository};
-pub(crate) use super::origin::Layer;
+pub(crate) use super::keys::{KeyInfo, RepositoryPermission};
+pub(crate) use super::origin::ConfigLayer;
 
 /// A key, its value, and all other values that were given.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct SettingRow {
     pub(crate) key: &'static str,
     /// Null if unset.
     pub(crate) value: Value,
-    pub(crate) origin: Option<Source>,
+    pub(crate) origin: Option<ShownOrigin>,
     /// Values that did not take effect, strongest first.
-    pub(crate) others: Vec<Other>,
+    pub(crate) others: Vec<InactiveValue>,
 }
 
 /// Origin of a value, for display.
 #[derive(Debug, Serialize)]
-pub(crate) struct Source {
-    pub(crate) layer: Layer,
+pub(crate) struct ShownOrigin {
+    pub(crate) layer: ConfigLayer,
     /// A file and its line, a variable, or a flag.
     pub(crate) place: String,
 }
 
 /// A value that did not take effect.
 #[derive(Debug, Serialize)]
-pub(crate) struct Other {
+pub(crate) struct InactiveValue {
     pub(crate) value: Value,
-    pub(crate) origin: Source,
-    pub(crate) why: Why,
+    pub(crate) origin: ShownOrigin,
+    pub(crate) why: InactiveReason,
 }
 
 /// Reason for which a value did not take effect.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Why {
+pub(crate) enum InactiveReason {
     /// A stronger layer has another value.
     Overridden,
     /// From a repository that the user has not trusted.
@@ -51,12 +51,12 @@ pub(crate) enum Why {
 }
 
 /// The table of keys.
-pub(crate) fn keys() -> impl Iterator<Item = &'static Info> {
+pub(crate) fn all_keys() -> impl Iterator<Item = &'static KeyInfo> {
     KEYS.iter().map(|key| key.info())
 }
 
 /// The keys that are set and their layers, without values.
-pub(crate) fn said(gathered: &Gathered) -> Vec<(&'static str, Layer)> {
+pub(crate) fn set_keys(gathered: &GatheredConfig) -> Vec<(&'static str, ConfigLayer)> {
     let given = gathered.givens.iter().filter(|given| !given.is_built_in());
     given.map(|given| (given.key.name, given.origin.layer())).collect()
 }
@@ -64,7 +64,7 @@ pub(crate) fn said(gathered: &Gathered) -> Vec<(&'static str, Layer)> {
 /// The report of `config show`.
 #[derive(Debug)]
 pub(crate) struct ShownSettings {
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<SettingRow>,
     /// Warnings about faulty settings that were ignored.
     pub(crate) left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
@@ -72,60 +72,69 @@ pub(crate) struct ShownSettings {
 }
 
 /// All keys, with their values after faulty settings are dropped.
-pub(crate) fn rows(overrides: &Overrides) -> Result<ShownSettings> {
-    let mut gathered = Gathered::new(overrides)?;
+pub(crate) fn load_rows(overrides: &FlagOverrides) -> Result<ShownSettings> {
+    let mut gathered = GatheredConfig::new(overrides)?;
     gathered.leave_out_all_faulty();
-    let Some(settings) = gathered.settings() else {
+    let Some(settings) = gathered.resolve_settings() else {
         return Err(problem::as_error(&gathered.problems));
     };
-    let mut rows: Vec<Row> = KEYS.iter().map(|key| gathered.row(*key)).collect();
-    rows.push(prices(&settings, &gathered));
+    let mut rows: Vec<SettingRow> = KEYS.iter().map(|key| gathered.row_for(*key)).collect();
+    rows.push(prices_row(&settings, &gathered));
     Ok(ShownSettings { rows, left_out: settings.left_out, notices: gathered.notices() })
 }
 
 /// The row for prices, which are a table and not a key.
-fn prices(settings: &Settings, gathered: &Gathered) -> Row {
-    let origin = if settings.prices.own() > 0 {
-        Source { layer: Layer::User, place: gathered.places.user_file().display().to_string() }
+fn prices_row(settings: &ResolvedSettings, gathered: &GatheredConfig) -> SettingRow {
+    let origin = if settings.prices.own_count() > 0 {
+        ShownOrigin {
+            layer: ConfigLayer::User,
+            place: gathered.places.user_file().display().to_string(),
+        }
     } else {
-        Source { layer: Layer::BuiltIn, place: "built-in".to_owned() }
+        ShownOrigin { layer: ConfigLayer::BuiltIn, place: "built-in".to_owned() }
     };
-    let value = settings.prices.described().into();
-    Row { key: "prices", value, origin: Some(origin), others: Vec::new() }
+    let value = settings.prices.describe().into();
+    SettingRow { key: "prices", value, origin: Some(origin), others: Vec::new() }
 }
 
-impl Gathered {
-    fn row(&self, key: &'static dyn AnyKey) -> Row {
+impl GatheredConfig {
+    fn row_for(&self, key: &'static dyn AnyKey) -> SettingRow {
         let name = key.info().name;
-        let winner = self.counting(name).last();
-        let lost = |given: &&Given| !winner.is_some_and(|winner| std::ptr::eq(winner, *given));
-        let mut others: Vec<_> = self.of(name).filter(lost).map(|g| self.other(key, g)).collect();
+        let winner = self.counting_values(name).last();
+        let lost =
+            |given: &&ConfiguredValue| !winner.is_some_and(|winner| std::ptr::eq(winner, *given));
+        let mut others: Vec<_> =
+            self.values_of(name).filter(lost).map(|g| self.to_inactive(key, g)).collect();
         others.reverse();
-        Row {
+        SettingRow {
             key: name,
-            value: winner.map_or(Value::Null, |given| self.value(key, given)),
-            origin: winner.map(source),
+            value: winner.map_or(Value::Null, |given| self.display_value(key, given)),
+            origin: winner.map(shown_origin),
             others,
         }
     }
 
-    fn other(&self, key: &'static dyn AnyKey, given: &Given) -> Other {
+    fn to_inactive(&self, key: &'static dyn AnyKey, given: &ConfiguredValue) -> InactiveValue {
         let (value, why) = match given.standing {
-            Standing::Counts => (self.value(key, given), Why::Overridden),
-            Standing::OtherScope => (self.value(key, given), Why::OtherScope),
+            ValueStanding::Counts => (self.display_value(key, given), InactiveReason::Overridden),
+            ValueStanding::OtherScope => {
+                (self.display_value(key, given), InactiveReason::OtherScope)
+            }
             // Not expanded: an untrusted file may not read variables.
-            Standing::Untrusted => (given.raw.shown().into(), Why::Untrusted),
+            ValueStanding::Untrusted => {
+                (given.raw.display_text().into(), InactiveReason::Untrusted)
+            }
         };
-        Other { value, origin: source(given), why }
+        InactiveValue { value, origin: shown_origin(given), why }
     }
 
     /// The parsed value for display; as written if it cannot be parsed.
-    fn value(&self, key: &'static dyn AnyKey, given: &Given) -> Value {
-        let read = self.read(|raw, context| key.shown(raw, context), given);
-        read.unwrap_or_else(|_| given.raw.shown().into())
+    fn display_value(&self, key: &'static dyn AnyKey, given: &ConfiguredValue) -> Value {
+        let read = self.parse_value(|raw, context| key.read_for_display(raw, context), given);
+        read.unwrap_or_else(|_| given.raw.display_text().into())
     }
 }
 
-fn source(given: &Given) -> Source {
-    Source { layer: given.origin.layer(), place: given.origin.to_string() }
+fn shown_origin(given: &ConfiguredValue) -> ShownOrigin {
+    ShownOrigin { layer: given.origin.layer(), place: given.origin.to_string() }
 }

@@ -4,18 +4,18 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use recoup_core::base::text::shortened;
-use recoup_core::cache::{Freshness, Ttl};
+use recoup_core::base::text::shorten_text;
+use recoup_core::cache::{FreshnessCheck, Ttl};
 use recoup_core::store::{StoreUrl, without_credentials};
 use recoup_core::{Error, secrets};
 use serde_json::{Number, Value};
 
-use super::given::Raw;
-use super::origin::{Layer, Origin};
-use super::problem::Problem;
+use super::configured_value::RawSetting;
+use super::origin::{ConfigLayer, ValueOrigin};
+use super::problem::ConfigProblem;
 use super::scope::ScopeChoice;
-use crate::install::{Client, PEERS};
-use crate::llm::{BaseUrl, Provider};
+use crate::install::{AgentClient, PEERS};
+use crate::llm::{BaseUrl, ModelProvider};
 use crate::mirror::SkillsPlace;
 
 /// The word for an empty list of names.
@@ -28,8 +28,8 @@ const MAX_SHOWN: usize = 80;
 
 /// Context for parsing a value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub(super) origin: &'a Origin,
+pub(crate) struct SettingContext<'a> {
+    pub(super) origin: &'a ValueOrigin,
     /// Accepted values, for messages.
     pub(super) expected: &'a str,
     /// Base of relative paths.
@@ -37,28 +37,30 @@ pub(crate) struct Context<'a> {
     pub(super) user_home: Option<&'a Path>,
 }
 
-impl Context<'_> {
-    fn refused(&self, given: &Raw) -> Problem {
+impl SettingContext<'_> {
+    fn refused(&self, given: &RawSetting) -> ConfigProblem {
         let got = match given {
-            Raw::Days(days) if parsed(days).is_some() => days.clone(),
-            Raw::Text(text) | Raw::Word(text) | Raw::Days(text) => {
-                Value::from(shortened(&without_credentials(text), MAX_SHOWN)).to_string()
+            RawSetting::Days(days) if parse_number(days).is_some() => days.clone(),
+            RawSetting::Text(text) | RawSetting::Word(text) | RawSetting::Days(text) => {
+                Value::from(shorten_text(&without_credentials(text), MAX_SHOWN)).to_string()
             }
-            Raw::Bool(_) | Raw::Number(_) | Raw::Redis(_) => given.shown(),
+            RawSetting::Bool(_) | RawSetting::Number(_) | RawSetting::Redis(_) => {
+                given.display_text()
+            }
         };
-        Problem::at(self.origin, format!("expected {} (got {got})", self.expected))
+        ConfigProblem::at(self.origin, format!("expected {} (got {got})", self.expected))
     }
 
-    fn failed(&self, error: &Error) -> Problem {
-        Problem::from_error(self.origin, error)
+    fn failed(&self, error: &Error) -> ConfigProblem {
+        ConfigProblem::from_error(self.origin, error)
     }
 }
 
 /// A size in megabytes, above 0.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Megabytes(Number);
+pub struct MegabyteSize(Number);
 
-impl Megabytes {
+impl MegabyteSize {
     fn new(number: Number) -> Option<Self> {
         let above_none = number.as_f64().is_some_and(|size| size > 0.0);
         above_none.then_some(Self(number))
@@ -86,39 +88,51 @@ pub fn megabytes_in_bytes(megabytes: f64) -> u64 {
     bytes
 }
 
-pub(super) fn store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Problem> {
+pub(super) fn store(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<StoreUrl, ConfigProblem> {
     match raw {
-        Raw::Text(url) | Raw::Word(url) => {
+        RawSetting::Text(url) | RawSetting::Word(url) => {
             StoreUrl::parse(url, context.base, context.user_home).map_err(|e| context.failed(&e))
         }
-        Raw::Redis(block) => {
-            block.store(context.base, context.user_home).map_err(|e| context.failed(&e))
+        RawSetting::Redis(block) => {
+            block.to_store_url(context.base, context.user_home).map_err(|e| context.failed(&e))
         }
         _ => Err(context.refused(raw)),
     }
 }
 
 /// A store on this machine's disk that many processes may share.
-pub(super) fn near_store(raw: &Raw, context: &Context<'_>) -> Result<StoreUrl, Problem> {
+pub(super) fn near_store(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<StoreUrl, ConfigProblem> {
     match store(raw, context)? {
         near @ StoreUrl::Sqlite(_) => Ok(near),
         _ => Err(context.refused(raw)),
     }
 }
 
-pub(super) fn scope(raw: &Raw, context: &Context<'_>) -> Result<ScopeChoice, Problem> {
+pub(super) fn scope(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<ScopeChoice, ConfigProblem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) => {
+        RawSetting::Text(text) | RawSetting::Word(text) => {
             ScopeChoice::parse(text).map_err(|e| context.failed(&e))
         }
         _ => Err(context.refused(raw)),
     }
 }
 
-pub(super) fn boolean(raw: &Raw, context: &Context<'_>) -> Result<bool, Problem> {
+pub(super) fn boolean(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<bool, ConfigProblem> {
     match raw {
-        Raw::Bool(value) => Ok(*value),
-        Raw::Word(word) => match word.as_str() {
+        RawSetting::Bool(value) => Ok(*value),
+        RawSetting::Word(word) => match word.as_str() {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
             _ => Err(context.refused(raw)),
@@ -127,42 +141,49 @@ pub(super) fn boolean(raw: &Raw, context: &Context<'_>) -> Result<bool, Problem>
     }
 }
 
-pub(super) fn megabytes(raw: &Raw, context: &Context<'_>) -> Result<Megabytes, Problem> {
-    number(raw).and_then(Megabytes::new).ok_or_else(|| context.refused(raw))
+pub(super) fn megabytes(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<MegabyteSize, ConfigProblem> {
+    to_number(raw).and_then(MegabyteSize::new).ok_or_else(|| context.refused(raw))
 }
 
-pub(super) fn count(raw: &Raw, context: &Context<'_>) -> Result<u64, Problem> {
-    let count = number(raw).and_then(|number| number.as_u64());
+pub(super) fn count(raw: &RawSetting, context: &SettingContext<'_>) -> Result<u64, ConfigProblem> {
+    let count = to_number(raw).and_then(|number| number.as_u64());
     count.filter(|count| *count > 0).ok_or_else(|| context.refused(raw))
 }
 
-pub(super) fn ttl(raw: &Raw, context: &Context<'_>) -> Result<Ttl, Problem> {
+pub(super) fn ttl(raw: &RawSetting, context: &SettingContext<'_>) -> Result<Ttl, ConfigProblem> {
     let value = match raw {
-        Raw::Text(text) | Raw::Word(text) => Value::String(text.clone()),
-        Raw::Number(number) => Value::Number(number.clone()),
-        Raw::Days(days) => return in_days(days, context),
-        Raw::Bool(_) | Raw::Redis(_) => return Err(context.refused(raw)),
+        RawSetting::Text(text) | RawSetting::Word(text) => Value::String(text.clone()),
+        RawSetting::Number(number) => Value::Number(number.clone()),
+        RawSetting::Days(days) => return parse_days(days, context),
+        RawSetting::Bool(_) | RawSetting::Redis(_) => return Err(context.refused(raw)),
     };
     let place = context.origin.place();
     // In other programs' files a bare number is milliseconds. In ours it would be a guess.
     let ttl = match context.origin.layer() {
-        Layer::Peer | Layer::PeerVariable => Ttl::from_json(&place, &value),
+        ConfigLayer::Peer | ConfigLayer::PeerVariable => Ttl::from_json(&place, &value),
         _ => Ttl::from_json_with_unit(&place, &value),
     };
     ttl.map_err(|error| context.failed(&error))
 }
 
-fn in_days(days: &str, context: &Context<'_>) -> Result<Ttl, Problem> {
-    let number = parsed(days).filter(|number| number.as_f64().is_some_and(|days| days >= 0.0));
+fn parse_days(days: &str, context: &SettingContext<'_>) -> Result<Ttl, ConfigProblem> {
+    let number =
+        parse_number(days).filter(|number| number.as_f64().is_some_and(|days| days >= 0.0));
     let ttl = number.and_then(|days| Ttl::parse("", &format!("{days}d")).ok());
-    let context = Context { expected: "a number of days", ..*context };
-    ttl.ok_or_else(|| context.refused(&Raw::Days(days.to_owned())))
+    let context = SettingContext { expected: "a number of days", ..*context };
+    ttl.ok_or_else(|| context.refused(&RawSetting::Days(days.to_owned())))
 }
 
-pub(super) fn freshness(raw: &Raw, context: &Context<'_>) -> Result<Freshness, Problem> {
+pub(super) fn freshness(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<FreshnessCheck, ConfigProblem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) => {
-            [Freshness::Auto, Freshness::Mtime, Freshness::Content]
+        RawSetting::Text(text) | RawSetting::Word(text) => {
+            [FreshnessCheck::Auto, FreshnessCheck::Mtime, FreshnessCheck::Content]
                 .into_iter()
                 .find(|freshness| freshness_name(*freshness) == text)
                 .ok_or_else(|| context.refused(raw))
@@ -171,29 +192,39 @@ pub(super) fn freshness(raw: &Raw, context: &Context<'_>) -> Result<Freshness, P
     }
 }
 
-pub(super) fn freshness_name(freshness: Freshness) -> &'static str {
+pub(super) fn freshness_name(freshness: FreshnessCheck) -> &'static str {
     match freshness {
-        Freshness::Auto => "auto",
-        Freshness::Mtime => "mtime",
-        Freshness::Content => "content",
+        FreshnessCheck::Auto => "auto",
+        FreshnessCheck::Mtime => "mtime",
+        FreshnessCheck::Content => "content",
     }
 }
 
-pub(super) fn path(raw: &Raw, context: &Context<'_>) -> Result<PathBuf, Problem> {
-    let (Raw::Text(text) | Raw::Word(text)) = raw else { return Err(context.refused(raw)) };
+pub(super) fn path(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<PathBuf, ConfigProblem> {
+    let (RawSetting::Text(text) | RawSetting::Word(text)) = raw else {
+        return Err(context.refused(raw));
+    };
     if text.is_empty() {
         return Err(context.refused(raw));
     }
     match (text.strip_prefix("~/"), context.user_home) {
         (None, _) => Ok(context.base.join(text)),
         (Some(rest), Some(home)) => Ok(home.join(rest)),
-        (Some(_), None) => Err(Problem::at(context.origin, "there is no home directory for ~")),
+        (Some(_), None) => {
+            Err(ConfigProblem::at(context.origin, "there is no home directory for ~"))
+        }
     }
 }
 
-pub(super) fn word(raw: &Raw, context: &Context<'_>) -> Result<String, Problem> {
+pub(super) fn word(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<String, ConfigProblem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) if is_word(text) => Ok(text.clone()),
+        RawSetting::Text(text) | RawSetting::Word(text) if is_word(text) => Ok(text.clone()),
         _ => Err(context.refused(raw)),
     }
 }
@@ -202,17 +233,23 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
-pub(super) fn provider(raw: &Raw, context: &Context<'_>) -> Result<Provider, Problem> {
+pub(super) fn provider(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<ModelProvider, ConfigProblem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) => Provider::parse(text),
+        RawSetting::Text(text) | RawSetting::Word(text) => ModelProvider::parse(text),
         _ => None,
     }
     .ok_or_else(|| context.refused(raw))
 }
 
 /// Names of other memory programs, as in `peers.keep`.
-pub(super) fn peers(raw: &Raw, context: &Context<'_>) -> Result<Vec<&'static str>, Problem> {
-    names(raw, context, |name| PEERS.into_iter().find(|it| *it == name))
+pub(super) fn peers(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<Vec<&'static str>, ConfigProblem> {
+    parse_names(raw, context, |name| PEERS.into_iter().find(|it| *it == name))
 }
 
 /// Formats names as `peers.keep` takes them.
@@ -222,43 +259,49 @@ pub(crate) fn peers_in_words(peers: &[&str]) -> String {
 
 /// Clients without hooks, as in `record.allow`.
 pub(super) fn clients_without_hooks(
-    raw: &Raw,
-    context: &Context<'_>,
-) -> Result<Vec<Client>, Problem> {
-    let known = |name: &str| Client::parse(name).ok();
-    names(raw, context, |name| known(name).filter(|client| client.with_hooks().is_none()))
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<Vec<AgentClient>, ConfigProblem> {
+    let known = |name: &str| AgentClient::parse(name).ok();
+    parse_names(raw, context, |name| known(name).filter(|client| client.as_hook_client().is_none()))
 }
 
 /// Formats clients as `record.allow` takes them.
-pub(crate) fn clients_in_words(clients: &[Client]) -> String {
+pub(crate) fn clients_in_words(clients: &[AgentClient]) -> String {
     peers_in_words(&clients.iter().map(|client| client.as_str()).collect::<Vec<_>>())
 }
 
 /// Parses a comma-separated list of known names.
-fn names<T>(
-    raw: &Raw,
-    context: &Context<'_>,
+fn parse_names<T>(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
     known: impl Fn(&str) -> Option<T>,
-) -> Result<Vec<T>, Problem> {
+) -> Result<Vec<T>, ConfigProblem> {
     let refused = || context.refused(raw);
-    let (Raw::Text(text) | Raw::Word(text)) = raw else { return Err(refused()) };
+    let (RawSetting::Text(text) | RawSetting::Word(text)) = raw else { return Err(refused()) };
     if text.trim() == NO_NAMES {
         return Ok(Vec::new());
     }
     text.split(',').map(|name| known(name.trim()).ok_or_else(refused)).collect()
 }
 
-pub(super) fn skills_place(raw: &Raw, context: &Context<'_>) -> Result<SkillsPlace, Problem> {
+pub(super) fn skills_place(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<SkillsPlace, ConfigProblem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) => SkillsPlace::parse(text),
+        RawSetting::Text(text) | RawSetting::Word(text) => SkillsPlace::parse(text),
         _ => None,
     }
     .ok_or_else(|| context.refused(raw))
 }
 
-pub(super) fn base_url(raw: &Raw, context: &Context<'_>) -> Result<BaseUrl, Problem> {
+pub(super) fn base_url(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<BaseUrl, ConfigProblem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) => {
+        RawSetting::Text(text) | RawSetting::Word(text) => {
             BaseUrl::parse(text).map_err(|error| context.failed(&error))
         }
         _ => Err(context.refused(raw)),
@@ -266,10 +309,13 @@ pub(super) fn base_url(raw: &Raw, context: &Context<'_>) -> Result<BaseUrl, Prob
 }
 
 /// A variable's name. An invalid one is not repeated: it may be the key itself.
-pub(super) fn variable_name(raw: &Raw, context: &Context<'_>) -> Result<String, Problem> {
+pub(super) fn variable_name(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<String, ConfigProblem> {
     match raw {
-        Raw::Text(text) | Raw::Word(text) if is_variable(text) => Ok(text.clone()),
-        _ => Err(Problem::at(
+        RawSetting::Text(text) | RawSetting::Word(text) if is_variable(text) => Ok(text.clone()),
+        _ => Err(ConfigProblem::at(
             context.origin,
             format!("expected {}, and never a key itself", context.expected),
         )),
@@ -280,10 +326,13 @@ fn is_variable(text: &str) -> bool {
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(letters)
-        && secrets::detect(text.as_bytes()).is_none()
+        && secrets::detect_secret(text.as_bytes()).is_none()
 }
 
-pub(super) fn deadline(raw: &Raw, context: &Context<'_>) -> Result<Duration, Problem> {
+pub(super) fn deadline(
+    raw: &RawSetting,
+    context: &SettingContext<'_>,
+) -> Result<Duration, ConfigProblem> {
     let sensible = Duration::from_millis(100)..=Duration::from_mins(5);
     let time = ttl(raw, context)?.as_millis().map(Duration::from_millis);
     time.filter(|time| sensible.contains(time)).ok_or_else(|| context.refused(raw))
@@ -295,15 +344,15 @@ pub(super) fn shown_deadline(time: Duration) -> String {
     Ttl::from_millis(millis).unwrap_or(Ttl::Forever).to_string()
 }
 
-fn number(raw: &Raw) -> Option<Number> {
+fn to_number(raw: &RawSetting) -> Option<Number> {
     match raw {
-        Raw::Number(number) => Some(number.clone()),
-        Raw::Text(text) | Raw::Word(text) => parsed(text),
-        Raw::Bool(_) | Raw::Days(_) | Raw::Redis(_) => None,
+        RawSetting::Number(number) => Some(number.clone()),
+        RawSetting::Text(text) | RawSetting::Word(text) => parse_number(text),
+        RawSetting::Bool(_) | RawSetting::Days(_) | RawSetting::Redis(_) => None,
     }
 }
 
 /// Parses a number in JSON syntax.
-fn parsed(text: &str) -> Option<Number> {
+fn parse_number(text: &str) -> Option<Number> {
     serde_json::from_str(text.trim()).ok()
 }

@@ -9,14 +9,14 @@ use signal_hook::low_level::emulate_default_handler;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum CommandEnd {
     /// Exited with this code.
     Code(i32),
     /// Killed by this signal.
     Signal(i32),
 }
 
-impl fmt::Display for End {
+impl fmt::Display for CommandEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => write!(f, "exit code {code}"),
@@ -25,8 +25,8 @@ impl fmt::Display for End {
     }
 }
 
-impl End {
-    pub(super) fn of(status: ExitStatus) -> Self {
+impl CommandEnd {
+    pub(super) fn from_status(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
             (Some(code), _) => Self::Code(code),
             (None, Some(signal)) => Self::Signal(signal),
@@ -36,7 +36,7 @@ impl End {
 
     /// Exit code for this process. Does not return if the command was killed by a signal: kills
     /// this process likewise.
-    pub(crate) fn leave(self) -> i32 {
+    pub(crate) fn exit_code_or_kill_self(self) -> i32 {
         match self {
             Self::Code(code) => code,
             Self::Signal(signal) => {

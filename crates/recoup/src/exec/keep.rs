@@ -3,18 +3,18 @@
 use std::fmt;
 
 use recoup_core::Result;
-use recoup_core::cache::{Filled, Permit, Refusal, Ttl};
-use recoup_core::entry::{Body, Cost, Draft};
+use recoup_core::cache::{FillOutcome, FillRefusal, Permit, Ttl};
+use recoup_core::entry::{Body, Draft, ProductionCost};
 use recoup_core::key::Kind;
 
 use super::cost;
-use super::end::End;
-use super::run::Outcome;
-use super::{Slot, Teller};
+use super::end::CommandEnd;
+use super::run::RunOutcome;
+use super::{CacheTarget, ExecReporter};
 
 /// Caching policy of a command.
 #[derive(Debug)]
-pub(crate) struct Keeping {
+pub(crate) struct KeepPolicy {
     /// TTL of a success.
     pub(crate) ttl: Ttl,
     /// TTL of a failure.
@@ -28,7 +28,7 @@ pub(crate) struct Keeping {
     pub(crate) refreshes: bool,
 }
 
-impl Keeping {
+impl KeepPolicy {
     /// True if any outcome would be cached.
     pub(crate) fn keeps_anything(&self) -> bool {
         self.ttl != Ttl::Off || self.failures != Ttl::Off
@@ -46,49 +46,49 @@ impl Keeping {
     }
 
     /// Exit code and TTL to cache with; none if it is not cached.
-    fn term(&self, end: End) -> Option<(i32, Ttl)> {
+    fn ttl_after(&self, end: CommandEnd) -> Option<(i32, Ttl)> {
         let (exit, ttl) = match end {
-            End::Code(0) => (0, self.ttl),
-            End::Code(exit) => (exit, self.failures),
-            End::Signal(_) => return None,
+            CommandEnd::Code(0) => (0, self.ttl),
+            CommandEnd::Code(exit) => (exit, self.failures),
+            CommandEnd::Signal(_) => return None,
         };
         (ttl != Ttl::Off).then_some((exit, ttl))
     }
 }
 
 /// A command that has run, and where its result goes.
-pub(super) struct Done {
-    pub(super) slot: Slot,
-    pub(super) end: End,
+pub(super) struct FinishedCommand {
+    pub(super) slot: CacheTarget,
+    pub(super) end: CommandEnd,
     /// Duration in milliseconds.
     pub(super) took: Option<u64>,
     /// True if it was never cached before.
     pub(super) is_first: bool,
 }
 
-impl Done {
+impl FinishedCommand {
     /// Fills the permit, or reports why not.
-    pub(super) fn keep(
+    pub(super) fn fill_permit(
         self,
         permit: Permit,
-        outcome: Outcome,
-        keeping: &Keeping,
-        teller: &dyn Teller,
+        outcome: RunOutcome,
+        keeping: &KeepPolicy,
+        teller: &dyn ExecReporter,
     ) -> Result<()> {
         let not_cached = |why: &dyn fmt::Display| teller.note(format_args!("not cached: {why}"));
         let record = match outcome {
-            Outcome::Whole(record) => record,
+            RunOutcome::Whole(record) => record,
             unkept => {
-                self.release(permit, unkept.why());
-                return explain(unkept, teller);
+                self.release(permit, unkept.unkept_reason());
+                return report_unkept(unkept, teller);
             }
         };
-        let Some((exit, ttl)) = keeping.term(self.end) else {
+        let Some((exit, ttl)) = keeping.ttl_after(self.end) else {
             self.release(permit, Some(self.end.to_string()));
             self.mention_an_earlier_result(keeping, teller);
             return Ok(());
         };
-        let cost = cost::of(self.took, &record);
+        let cost = cost::run_cost(self.took, &record);
         let streams_merged = record.streams_merged;
         let body = match record.into_body(exit) {
             Ok(body) => body,
@@ -114,27 +114,27 @@ impl Done {
             false => None,
         };
         match permit.fill(Draft { streams_merged, ..self.draft(body, exit, cost, keeping) }, ttl) {
-            Ok(Filled::Stored(_)) => {
+            Ok(FillOutcome::Stored(_)) => {
                 if let Some(unwatched) = unwatched {
                     teller.note(format_args!("cached, but {unwatched}: name them with --source"));
                 }
             }
-            Ok(Filled::Off) => {}
-            Ok(Filled::Refused(Refusal::SourceChanged(reason)))
-                if self.slot.is_argument(&reason) =>
+            Ok(FillOutcome::Off) => {}
+            Ok(FillOutcome::Refused(FillRefusal::SourceChanged(reason)))
+                if self.slot.is_argument_file(&reason) =>
             {
                 not_cached(&format_args!(
                     "{reason} while the command ran; if it is written and not read, use \
                      --no-auto-source"
                 ));
             }
-            Ok(Filled::Refused(overtaken @ Refusal::Overtaken)) => {
-                teller.aside(format_args!("not cached: {overtaken}"));
+            Ok(FillOutcome::Refused(overtaken @ FillRefusal::Overtaken)) => {
+                teller.detail(format_args!("not cached: {overtaken}"));
             }
-            Ok(Filled::Refused(Refusal::Secret(rule))) => {
+            Ok(FillOutcome::Refused(FillRefusal::Secret(rule))) => {
                 not_cached(&format_args!("there is a secret in it ({rule})"));
             }
-            Ok(Filled::Refused(refusal)) => not_cached(&refusal),
+            Ok(FillOutcome::Refused(refusal)) => not_cached(&refusal),
             Err(error) => teller.warn(&error.context("not cached")),
         }
         Ok(())
@@ -144,14 +144,14 @@ impl Done {
     fn release(&self, permit: Permit, why: Option<String>) {
         match why {
             Some(why) => {
-                let refusal = Refusal::Unkept(why);
+                let refusal = FillRefusal::Unkept(why);
                 permit.release_unkept(Kind::Command, &self.slot.identity, &refusal);
             }
             None => permit.release(),
         }
     }
 
-    fn draft(&self, body: Body, exit: i32, cost: Cost, keeping: &Keeping) -> Draft {
+    fn draft(&self, body: Body, exit: i32, cost: ProductionCost, keeping: &KeepPolicy) -> Draft {
         Draft {
             identity: self.slot.identity.clone(),
             parts: self.slot.parts.clone(),
@@ -167,8 +167,8 @@ impl Done {
 
     /// Mentions an earlier success that the uncached failure leaves in place: the next caller gets
     /// that.
-    fn mention_an_earlier_result(&self, keeping: &Keeping, teller: &dyn Teller) {
-        let Slot { cache, id, .. } = &self.slot;
+    fn mention_an_earlier_result(&self, keeping: &KeepPolicy, teller: &dyn ExecReporter) {
+        let CacheTarget { cache, id, .. } = &self.slot;
         if keeping.refreshes && cache.head(id).is_ok_and(|head| head.is_some()) {
             teller.note(format_args!("the earlier result stays in the cache"));
         }
@@ -176,14 +176,14 @@ impl Done {
 }
 
 /// Reports why the output is not cached, if the user does not know.
-fn explain(unkept: Outcome, teller: &dyn Teller) -> Result<()> {
-    let why = unkept.why();
+fn report_unkept(unkept: RunOutcome, teller: &dyn ExecReporter) -> Result<()> {
+    let why = unkept.unkept_reason();
     match (unkept, why) {
-        (Outcome::Unwritable(error), _) => return Err(error),
-        (Outcome::HeldOpen | Outcome::Typed, Some(why)) => {
+        (RunOutcome::Unwritable(error), _) => return Err(error),
+        (RunOutcome::HeldOpen | RunOutcome::Typed, Some(why)) => {
             teller.note(format_args!("not cached: {why}"));
         }
-        (Outcome::NotHeard, Some(why)) => teller.aside(format_args!("not cached: {why}")),
+        (RunOutcome::NotHeard, Some(why)) => teller.detail(format_args!("not cached: {why}")),
         _ => {}
     }
     Ok(())

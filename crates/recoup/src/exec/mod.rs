@@ -1,7 +1,7 @@
 //! Runs a command once and replays it afterwards: its output on both streams, and its exit code.
 //!
-//! `program` finds it, `look` looks it up, `run` runs it while `record` copies its output, `keep`
-//! decides whether that is cached, `replay` writes it out again. Messages go through a [`Teller`]:
+//! `program` finds it, `look_up` looks it up, `run` runs it while `record` copies its output, `fill_permit`
+//! decides whether that is cached, `replay` writes it out again. Messages go through a [`ExecReporter`]:
 //! nothing here prints lines of its own.
 
 mod cost;
@@ -27,84 +27,85 @@ use std::time::Duration;
 use std::{fmt, fs};
 
 use recoup_core::cache::{
-    Cache, Explanation, Mode, Outcome, Patience, Permit, Reason, Request, Ttl, View,
+    Cache, CacheMode, LookupExplanation, LookupRequest, MissReason, Outcome, PathContext, Permit,
+    Ttl, WaitPolicy,
 };
-use recoup_core::entry::Identity;
-use recoup_core::key::{Id, Kind, Part};
-use recoup_core::secrets::Values;
+use recoup_core::entry::ProducerIdentity;
+use recoup_core::key::{EntryId, KeyPart, Kind};
+use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, Result};
 use rustix::fs::fstat;
 
-pub(crate) use end::End;
-pub(crate) use keep::Keeping;
-pub(crate) use program::{Program, as_source};
-pub(crate) use stdin::Stdin;
+pub(crate) use end::CommandEnd;
+pub(crate) use keep::KeepPolicy;
+pub(crate) use program::{ResolvedProgram, path_as_source};
+pub(crate) use stdin::CommandStdin;
 
-use keep::Done;
-use look::Looked;
-use run::{Ran, Work};
-use signals::Signals;
+use keep::FinishedCommand;
+use look::LookupDecision;
+use run::{CommandRun, FinishedRun};
+use signals::SignalReceiver;
 
 /// Exit code for a failure of Recoup itself.
 pub(crate) const FAILED: i32 = 125;
 /// Exit code for `--only-if-cached` without a cached result.
 pub(crate) const NOT_CACHED: i32 = 124;
 /// Number of other runs of the same command to wait for, one after the other, if none is cached.
-const LEADERS: u32 = 2;
+const MAX_LEADERS: u32 = 2;
 
 /// Messages for the user, beside the command's own output.
-pub(crate) trait Teller {
+pub(crate) trait ExecReporter {
     /// Reports something worth a line.
     fn note(&self, text: fmt::Arguments<'_>);
     /// Reports a detail, for verbose output.
-    fn aside(&self, text: fmt::Arguments<'_>);
+    fn detail(&self, text: fmt::Arguments<'_>);
     /// Reports an error that did not stop the work.
     fn warn(&self, error: &Error);
 }
 
 /// Destinations of the command's output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Outlets {
+pub(crate) struct OutputFds {
     /// Stdout of this process.
     pub(crate) out: BorrowedFd<'static>,
     /// Stderr of this process.
     pub(crate) err: BorrowedFd<'static>,
 }
 
-impl Outlets {
+impl OutputFds {
     /// True if both are one file, pipe or terminal.
-    pub(crate) fn are_one_place(self) -> bool {
+    pub(crate) fn are_same_file(self) -> bool {
         let place = |fd| fstat(fd).map(|found| (found.st_dev, found.st_ino));
         place(self.out).is_ok_and(|out| place(self.err) == Ok(out))
     }
 
     /// True if the order of the two streams may be visible: not in `/dev/null`, where a command
     /// runs only to warm the cache.
-    fn show_order(self) -> bool {
+    fn order_is_visible(self) -> bool {
         let null = fs::metadata("/dev/null").map(|null| null.rdev());
         let is_null = fstat(self.out).is_ok_and(|out| null.is_ok_and(|null| null == out.st_rdev));
-        self.are_one_place() && !is_null
+        self.are_same_file() && !is_null
     }
 }
 
 /// The command to run, and the options for it.
 #[derive(Debug)]
-pub(crate) struct Job {
-    pub(crate) program: Program,
-    pub(crate) stdin: Stdin,
+pub(crate) struct ExecRequest {
+    pub(crate) program: ResolvedProgram,
+    pub(crate) stdin: CommandStdin,
     pub(crate) tty: bool,
-    pub(crate) mode: Mode,
-    pub(crate) keeping: Keeping,
+    pub(crate) mode: CacheMode,
+    pub(crate) keeping: KeepPolicy,
 }
 
 /// Cache entry of a command, and the conditions for its use.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct CacheTarget {
     pub(crate) cache: Cache,
-    pub(crate) id: Id,
-    pub(crate) identity: Identity,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) view: View,
+    pub(crate) id: EntryId,
+    pub(crate) identity: ProducerIdentity,
+    pub(crate) parts: Vec<KeyPart>,
+    pub(crate) view: PathContext,
     /// Everything that is watched: sources named by the caller, files among the arguments,
     /// programs.
     pub(crate) sources: Vec<String>,
@@ -119,80 +120,86 @@ pub(crate) struct Slot {
     /// True if a result recorded as one stream may be served.
     pub(crate) accepts_merged_streams: bool,
     /// Values that must not be shown, logged or stored.
-    pub(crate) withheld: Values,
+    pub(crate) withheld: SecretValues,
     /// How long to wait for another run of the same command.
     pub(crate) wait: Option<Duration>,
     /// Tells child processes that the command is running.
-    pub(crate) mark: Mark,
+    pub(crate) mark: EnvMarker,
 }
 
 /// A variable of the command's environment.
 #[derive(Debug)]
-pub(crate) struct Mark {
+pub(crate) struct EnvMarker {
     pub(crate) name: &'static str,
     pub(crate) value: String,
 }
 
 /// One `recoup exec`.
-pub(crate) struct Exec<'a> {
-    pub(crate) job: Job,
+pub(crate) struct ExecInvocation<'a> {
+    pub(crate) job: ExecRequest,
     /// None if nothing can be cached: the command runs all the same.
-    pub(crate) slot: Option<Slot>,
-    pub(crate) outlets: Outlets,
-    pub(crate) teller: &'a (dyn Teller + Sync),
+    pub(crate) slot: Option<CacheTarget>,
+    pub(crate) outlets: OutputFds,
+    pub(crate) teller: &'a (dyn ExecReporter + Sync),
 }
 
-impl Exec<'_> {
+impl ExecInvocation<'_> {
     /// Replays the command or runs it, and returns how it ended.
-    pub(crate) fn perform(self) -> Result<End> {
-        match self.look()? {
-            Looked::Found { transcript, age, refresh } => {
-                self.teller.aside(format_args!("hit: {} s old", age / 1000));
+    pub(crate) fn replay_or_run(self) -> Result<CommandEnd> {
+        match self.look_up()? {
+            LookupDecision::Found { transcript, age, refresh } => {
+                self.teller.detail(format_args!("hit: {} s old", age / 1000));
                 let end = replay::replay(&transcript, self.outlets)?;
                 if refresh {
                     self.start_refresh();
                 }
                 Ok(end)
             }
-            Looked::Nothing(reason) => {
+            LookupDecision::Nothing(reason) => {
                 self.teller.note(format_args!("not in the cache: {reason}"));
-                Ok(End::Code(NOT_CACHED))
+                Ok(CommandEnd::Code(NOT_CACHED))
             }
-            Looked::Run { permit, is_first } => {
-                let streams_merged = self.outlets.show_order() && !self.job.tty;
+            LookupDecision::Run { permit, is_first } => {
+                let streams_merged = self.outlets.order_is_visible() && !self.job.tty;
                 self.run(permit, is_first, streams_merged)
             }
         }
     }
 
     /// Explains why it would be replayed or run; none without a cache.
-    pub(crate) fn explain(&self) -> Option<Explanation> {
+    pub(crate) fn explain(&self) -> Option<LookupExplanation> {
         let slot = self.slot.as_ref()?;
         Some(slot.cache.explain(&slot.request(self.job.mode, &|| {})))
     }
 
     /// Refreshes a stale entry, unless another process does. Records the streams as before, so that
     /// the same callers can be served.
-    pub(crate) fn perform_refresh(self) -> Result<End> {
+    pub(crate) fn refresh_stale(self) -> Result<CommandEnd> {
         let looked =
-            self.slot.as_ref().map(|slot| slot.cache.lookup(&slot.request(Mode::Use, &|| {})));
+            self.slot.as_ref().map(|slot| slot.cache.lookup(&slot.request(CacheMode::Use, &|| {})));
         match looked.transpose()? {
             Some(Outcome::Stale(entry, Some(permit))) => {
                 self.run(Some(permit), false, entry.head().header.streams_merged)
             }
             Some(Outcome::Miss(permit, _)) => self.run(Some(permit), false, false),
-            _ => Ok(End::Code(0)),
+            _ => Ok(CommandEnd::Code(0)),
         }
     }
 
     /// Runs the command; `is_first` if it was never cached before.
-    fn run(self, permit: Option<Permit>, is_first: bool, streams_merged: bool) -> Result<End> {
-        let Self { job: Job { program, stdin, tty, keeping, .. }, slot, outlets, teller } = self;
+    fn run(
+        self,
+        permit: Option<Permit>,
+        is_first: bool,
+        streams_merged: bool,
+    ) -> Result<CommandEnd> {
+        let Self { job: ExecRequest { program, stdin, tty, keeping, .. }, slot, outlets, teller } =
+            self;
         // From now on signals are forwarded to the command. Installed before it starts, so that it
         // misses none.
-        let mut signals = Signals::listen(tty)?;
+        let mut signals = SignalReceiver::listen(tty)?;
         let permit = permit.filter(|_| keeping.keeps_anything());
-        let work = Work {
+        let work = CommandRun {
             program: &program,
             stdin: &stdin,
             tty,
@@ -203,26 +210,26 @@ impl Exec<'_> {
         };
         let now = || slot.as_ref().map(|slot| slot.cache.clock().now());
         let started = now();
-        let Ran { end, outcome } = match work.run(&mut signals) {
+        let FinishedRun { end, outcome } = match work.run(&mut signals) {
             Ok(ran) => ran,
             Err(not_run) => {
-                give_up(permit);
-                return not_run.end(teller);
+                release_permit(permit);
+                return not_run.into_end(teller);
             }
         };
         let took = now().zip(started).map(|(now, start)| now.millis_since(start));
         // A pending signal asks to end, so the result is not wanted either.
-        if let Some(signal) = signals.asked_to_end() {
-            give_up(permit);
-            return Ok(End::Signal(signal));
+        if let Some(signal) = signals.pending_end_signal() {
+            release_permit(permit);
+            return Ok(CommandEnd::Signal(signal));
         }
         if let (Some(permit), Some(slot)) = (permit, slot) {
-            let done = Done { slot, end, took, is_first };
-            done.keep(permit, outcome, &keeping, teller)?;
-        } else if let run::Outcome::Unwritable(error) = outcome {
+            let done = FinishedCommand { slot, end, took, is_first };
+            done.fill_permit(permit, outcome, &keeping, teller)?;
+        } else if let run::RunOutcome::Unwritable(error) = outcome {
             return Err(error);
         }
-        Ok(signals.asked_to_end().map_or(end, End::Signal))
+        Ok(signals.pending_end_signal().map_or(end, CommandEnd::Signal))
     }
 
     fn start_refresh(&self) {
@@ -232,26 +239,26 @@ impl Exec<'_> {
     }
 }
 
-impl Slot {
+impl CacheTarget {
     /// True if the file that changed is watched only because the command names it.
-    fn is_argument(&self, change: &Reason) -> bool {
-        let (Reason::SourceModified(path) | Reason::SourceMissing(path)) = change else {
+    fn is_argument_file(&self, change: &MissReason) -> bool {
+        let (MissReason::SourceModified(path) | MissReason::SourceMissing(path)) = change else {
             return false;
         };
-        let View { root, cwd } = &self.view;
+        let PathContext { root, cwd } = &self.view;
         self.argument_files.iter().any(|file| cwd.join(file) == root.join(path))
     }
 
     /// Builds the look-up; `told` is called when waiting for another run takes long.
-    fn request<'a>(&'a self, mode: Mode, told: &'a (dyn Fn() + Sync)) -> Request<'a> {
+    fn request<'a>(&'a self, mode: CacheMode, told: &'a (dyn Fn() + Sync)) -> LookupRequest<'a> {
         let failures = self
             .failures
             .as_millis()
             .map_or(Some(u64::MAX), |limit| Some(limit).filter(|limit| *limit > 0));
         let Self { id, identity, parts, view, sources, ttl, max_age, wait, withheld, .. } = self;
         let accepts_merged_streams = self.accepts_merged_streams;
-        let patience = Patience { wait: *wait, leaders: Some(LEADERS), told: Some(told) };
-        Request {
+        let patience = WaitPolicy { wait: *wait, leaders: Some(MAX_LEADERS), told: Some(told) };
+        LookupRequest {
             identity: Some(identity),
             parts,
             sources,
@@ -262,12 +269,12 @@ impl Slot {
             withheld: Some(withheld),
             mode,
             patience,
-            ..Request::new(Kind::Command, id, view)
+            ..LookupRequest::new(Kind::Command, id, view)
         }
     }
 }
 
 /// Releases the permit at once, so that waiters can go on while this process ends.
-fn give_up(permit: Option<Permit>) {
+fn release_permit(permit: Option<Permit>) {
     permit.into_iter().for_each(Permit::release);
 }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use recoup_core::base::fsx;
-use recoup_core::entry::Identity;
-use recoup_core::key::command::Executable;
-use recoup_core::memory::hooked::{commands, is_wrapper};
+use recoup_core::entry::ProducerIdentity;
+use recoup_core::key::command::ResolvedExecutable;
+use recoup_core::memory::hooked::{is_wrapper, split_commands};
 use recoup_core::{Error, ErrorKind, Result as CoreResult};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -29,74 +29,74 @@ const SHELL: &str = "/bin/sh";
 const SHEBANG_LEN: usize = 256;
 
 /// Limit of programs that are considered for one command.
-const MOST_PROGRAMS: usize = 64;
+const MAX_PROGRAMS: usize = 64;
 
 /// A program that was found, and its arguments.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct ResolvedProgram {
     /// Name as it was given.
     pub(crate) name: OsString,
     pub(crate) arguments: Vec<OsString>,
     /// The program itself, then those that it runs with or starts, as far as the command line
     /// tells.
-    pub(crate) executables: Vec<Executable>,
+    pub(crate) executables: Vec<ResolvedExecutable>,
 }
 
 /// Reason why a program can't be run.
 #[derive(Debug)]
-pub(crate) struct Missing {
+pub(crate) struct ProgramError {
     name: String,
     why: String,
     /// Exit code, as in shells: 127 not found, 126 not executable.
     pub(crate) code: i32,
 }
 
-impl Missing {
+impl ProgramError {
     fn not_found(name: &OsStr) -> Self {
-        Self { name: shown(name), why: "command not found".to_owned(), code: 127 }
+        Self { name: display_name(name), why: "command not found".to_owned(), code: 127 }
     }
 
     fn not_executable(name: &OsStr) -> Self {
-        Self { name: shown(name), why: "not an executable file".to_owned(), code: 126 }
+        Self { name: display_name(name), why: "not an executable file".to_owned(), code: 126 }
     }
 
     /// Found, but the system failed to start it.
     pub(super) fn not_started(name: &OsStr, error: &io::Error) -> Self {
         // A script's interpreter may be missing.
         let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
-        Self { name: shown(name), why: error.to_string(), code }
+        Self { name: display_name(name), why: error.to_string(), code }
     }
 }
 
-fn shown(name: &OsStr) -> String {
+fn display_name(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.why)
     }
 }
 
-impl Program {
+impl ResolvedProgram {
     /// Looks for the first of `words` from `cwd`, or along `path` if it is a bare name.
     pub(crate) fn find(
         words: Vec<OsString>,
         path: Option<&OsStr>,
         cwd: &Path,
-    ) -> Result<Self, Missing> {
+    ) -> Result<Self, ProgramError> {
         let mut words = words.into_iter();
         let name = words.next().unwrap_or_default();
         let executables = vec![locate(&name, path, cwd)?];
         let mut program = Self { name, arguments: words.collect(), executables };
-        program.find_others(path, cwd);
+        program.add_other_programs(path, cwd);
         Ok(program)
     }
 
     /// Adds the programs that a wrapper starts, then the interpreters of all scripts.
-    fn find_others(&mut self, path: Option<&OsStr>, cwd: &Path) {
-        let add = |executables: &mut Vec<Executable>, found: Executable| {
-            if executables.len() < MOST_PROGRAMS && !executables.contains(&found) {
+    fn add_other_programs(&mut self, path: Option<&OsStr>, cwd: &Path) {
+        let add = |executables: &mut Vec<ResolvedExecutable>, found: ResolvedExecutable| {
+            if executables.len() < MAX_PROGRAMS && !executables.contains(&found) {
                 executables.push(found);
             }
         };
@@ -126,10 +126,11 @@ impl Program {
 
     /// Programs as part of a key: below `root` by relative path, so that all checkouts of a
     /// repository agree.
-    pub(crate) fn seen_from(&self, root: &Path) -> Vec<Executable> {
+    pub(crate) fn executables_relative_to(&self, root: &Path) -> Vec<ResolvedExecutable> {
         let inside = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
         let seen = self.executables.iter();
-        seen.map(|it| Executable { path: inside(&it.path), target: inside(&it.target) }).collect()
+        seen.map(|it| ResolvedExecutable { path: inside(&it.path), target: inside(&it.target) })
+            .collect()
     }
 
     /// File of the program itself.
@@ -140,7 +141,7 @@ impl Program {
     /// Files of all programs, as sources. One that is executable but not readable can't be watched.
     pub(crate) fn program_files(&self) -> CoreResult<Vec<String>> {
         let files = self.executables.iter().map(|it| it.target.as_path());
-        files.filter(|file| File::open(file).is_ok()).map(as_source).collect()
+        files.filter(|file| File::open(file).is_ok()).map(path_as_source).collect()
     }
 
     /// Files among the arguments, as sources.
@@ -169,7 +170,7 @@ impl Program {
                 let path = cwd.join(OsStr::from_bytes(meant));
                 let is_readable = || path.is_file() && File::open(&path).is_ok();
                 if !meant.is_empty() && is_readable() && !self.is_program(&path) {
-                    files.insert(as_source(Path::new(OsStr::from_bytes(meant)))?);
+                    files.insert(path_as_source(Path::new(OsStr::from_bytes(meant)))?);
                 }
             }
         }
@@ -200,8 +201,8 @@ impl Program {
     }
 
     /// Identity of its results in the cache.
-    pub(crate) fn identity(&self) -> Identity {
-        Identity { name: Some(shown(&self.name)), ..Identity::default() }
+    pub(crate) fn identity(&self) -> ProducerIdentity {
+        ProducerIdentity { name: Some(display_name(&self.name)), ..ProducerIdentity::default() }
     }
 
     /// All words of the command, its name first.
@@ -229,18 +230,22 @@ impl Program {
     }
 }
 
-fn locate(name: &OsStr, path: Option<&OsStr>, cwd: &Path) -> Result<Executable, Missing> {
+fn locate(
+    name: &OsStr,
+    path: Option<&OsStr>,
+    cwd: &Path,
+) -> Result<ResolvedExecutable, ProgramError> {
     if name.is_empty() {
-        return Err(Missing::not_found(name));
+        return Err(ProgramError::not_found(name));
     }
     if is_path(name) {
-        return look(&cwd.join(name), name);
+        return check_executable(&cwd.join(name), name);
     }
     let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
-    let mut missing = Missing::not_found(name);
+    let mut missing = ProgramError::not_found(name);
     for dir in std::env::split_paths(path) {
         // An empty entry is the working directory.
-        match look(&cwd.join(dir).join(name), name) {
+        match check_executable(&cwd.join(dir).join(name), name) {
             Ok(found) => return Ok(found),
             Err(other) if other.code < missing.code => missing = other,
             Err(_) => {}
@@ -253,15 +258,15 @@ fn is_path(name: &OsStr) -> bool {
     name.as_bytes().contains(&b'/')
 }
 
-fn look(path: &Path, name: &OsStr) -> Result<Executable, Missing> {
+fn check_executable(path: &Path, name: &OsStr) -> Result<ResolvedExecutable, ProgramError> {
     let found = path.metadata().map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => Missing::not_executable(name),
-        _ => Missing::not_found(name),
+        io::ErrorKind::PermissionDenied => ProgramError::not_executable(name),
+        _ => ProgramError::not_found(name),
     })?;
     if !found.is_file() || access(path, Access::EXEC_OK).is_err() {
-        return Err(Missing::not_executable(name));
+        return Err(ProgramError::not_executable(name));
     }
-    Ok(Executable {
+    Ok(ResolvedExecutable {
         path: path.components().collect::<PathBuf>(),
         target: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
     })
@@ -270,7 +275,7 @@ fn look(path: &Path, name: &OsStr) -> Result<Executable, Missing> {
 /// Adds the words of a shell line, and of lines within it (`"$(cat x)"`). Leaves out files that the
 /// line writes first.
 fn words_of_line(line: &str, words: &mut Vec<OsString>, written: &mut Vec<OsString>) {
-    for command in commands(line) {
+    for command in split_commands(line) {
         let mut is_output = false;
         for word in command {
             match word.as_str() {
@@ -288,7 +293,7 @@ fn words_of_line(line: &str, words: &mut Vec<OsString>, written: &mut Vec<OsStri
 
 /// Programs that a script's first line names: `#!/bin/sh`, `#!/usr/bin/env -S python3`.
 fn interpreters(script: &Path) -> Vec<OsString> {
-    let Ok(fsx::Found::Regular(file)) = fsx::look_at(script) else { return Vec::new() };
+    let Ok(fsx::FileLookup::Regular(file)) = fsx::open_regular(script) else { return Vec::new() };
     let start = file.read_start(SHEBANG_LEN).unwrap_or_default();
     let Some(line) = start.strip_prefix(b"#!") else { return Vec::new() };
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -305,7 +310,7 @@ fn interpreters(script: &Path) -> Vec<OsString> {
 }
 
 /// Converts a path to a source, which must be UTF-8.
-pub(crate) fn as_source(path: &Path) -> CoreResult<String> {
+pub(crate) fn path_as_source(path: &Path) -> CoreResult<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let message = format!("the path {} is not UTF-8, so it can't be watched", path.display());
         Error::new(ErrorKind::Invalid, message)

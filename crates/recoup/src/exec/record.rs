@@ -3,46 +3,46 @@
 use std::fmt;
 use std::sync::Arc;
 
-use recoup_core::cache::Refusal;
-use recoup_core::entry::{Body, Chunks, INLINE_MAX};
+use recoup_core::cache::FillRefusal;
+use recoup_core::entry::{Body, ChunkSource, INLINE_MAX};
 use recoup_core::{Error, Result};
 
-use super::spool::Spool;
-use super::transcript::{Pieces, Voice, opening};
+use super::spool::ByteSpool;
+use super::transcript::{OutputStream, PieceLengths, opening};
 
 /// Recorded output of a command.
 #[derive(Debug)]
-pub(super) struct Record {
-    taken: Taken,
+pub(super) struct OutputRecording {
+    taken: RecordedStreams,
     /// True if both streams share one pipe, which counts as stdout.
     pub(super) streams_merged: bool,
     limit: u64,
-    lost: Option<Lost>,
+    lost: Option<RecordingError>,
 }
 
 /// Reason why nothing was recorded.
 #[derive(Debug)]
-pub(super) enum Lost {
+pub(super) enum RecordingError {
     /// Output over the limit, in bytes.
     TooLarge(u64),
     /// The temporary file failed.
     Spool(Error),
 }
 
-impl Lost {
+impl RecordingError {
     /// Converts to the cache's reason, if it has one.
-    pub(super) fn refusal(&self) -> Option<Refusal> {
+    pub(super) fn refusal(&self) -> Option<FillRefusal> {
         match self {
             // Recording stopped at the first byte over the limit.
             Self::TooLarge(limit) => {
-                Some(Refusal::TooLarge { bytes: limit.saturating_add(1), limit: *limit })
+                Some(FillRefusal::TooLarge { bytes: limit.saturating_add(1), limit: *limit })
             }
             Self::Spool(_) => None,
         }
     }
 }
 
-impl fmt::Display for Lost {
+impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLarge(limit) => {
@@ -55,31 +55,31 @@ impl fmt::Display for Lost {
 }
 
 #[derive(Debug, Default)]
-struct Taken {
-    pieces: Pieces,
-    out: Spool,
-    err: Spool,
+struct RecordedStreams {
+    pieces: PieceLengths,
+    out: ByteSpool,
+    err: ByteSpool,
 }
 
-impl Record {
+impl OutputRecording {
     /// Records at most `limit` bytes.
     pub(super) fn new(limit: u64, streams_merged: bool) -> Self {
-        Self { taken: Taken::default(), streams_merged, limit, lost: None }
+        Self { taken: RecordedStreams::default(), streams_merged, limit, lost: None }
     }
 
-    pub(super) fn push(&mut self, voice: Voice, bytes: &[u8]) {
+    pub(super) fn push(&mut self, voice: OutputStream, bytes: &[u8]) {
         if self.lost.is_some() {
             return;
         }
         let taken = &mut self.taken;
         let done = if taken.len().saturating_add(bytes.len() as u64) > self.limit {
-            Err(Lost::TooLarge(self.limit))
+            Err(RecordingError::TooLarge(self.limit))
         } else {
-            taken.push(voice, bytes).map_err(Lost::Spool)
+            taken.push(voice, bytes).map_err(RecordingError::Spool)
         };
         if let Err(lost) = done {
             // Freed at once: the command may run for long.
-            (self.lost, self.taken) = (Some(lost), Taken::default());
+            (self.lost, self.taken) = (Some(lost), RecordedStreams::default());
         }
     }
 
@@ -98,48 +98,48 @@ impl Record {
     }
 
     /// Builds the body of the cache entry.
-    pub(super) fn into_body(self, exit: i32) -> Result<Body, Lost> {
+    pub(super) fn into_body(self, exit: i32) -> Result<Body, RecordingError> {
         let Self { taken, streams_merged, limit: _, lost } = self;
         if let Some(lost) = lost {
             return Err(lost);
         }
         let opening = opening(exit, &taken.pieces, streams_merged);
         let len = opening.len() as u64 + taken.len();
-        let body = Transcribed { opening, taken };
+        let body = RecordedBody { opening, taken };
         if len > INLINE_MAX as u64 {
             return Ok(Body::Large(Arc::new(body)));
         }
         let mut all = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
-        let copied = body.each(&mut |piece| {
+        let copied = body.for_each_chunk(&mut |piece| {
             all.extend_from_slice(piece);
             Ok(())
         });
-        copied.map(|()| Body::from(all)).map_err(Lost::Spool)
+        copied.map(|()| Body::from(all)).map_err(RecordingError::Spool)
     }
 }
 
-impl Taken {
+impl RecordedStreams {
     fn len(&self) -> u64 {
         self.out.len() + self.err.len()
     }
 
-    fn push(&mut self, voice: Voice, bytes: &[u8]) -> Result<()> {
+    fn push(&mut self, voice: OutputStream, bytes: &[u8]) -> Result<()> {
         self.pieces.push(voice, bytes.len());
         match voice {
-            Voice::Out => self.out.push(bytes),
-            Voice::Err => self.err.push(bytes),
+            OutputStream::Out => self.out.push(bytes),
+            OutputStream::Err => self.err.push(bytes),
         }
     }
 }
 
 #[derive(Debug)]
-struct Transcribed {
+struct RecordedBody {
     opening: Vec<u8>,
-    taken: Taken,
+    taken: RecordedStreams,
 }
 
-impl Chunks for Transcribed {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for RecordedBody {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         visit(&self.opening)?;
         self.taken.out.each(visit)?;
         self.taken.err.each(visit)

@@ -5,18 +5,18 @@ use std::io;
 use recoup_core::{Error, ErrorKind, Result};
 use signal_hook::consts::SIGPIPE;
 
-use super::Outlets;
-use super::end::End;
+use super::OutputFds;
+use super::end::CommandEnd;
 use super::stream::write_all;
-use super::transcript::{Transcript, Voice};
+use super::transcript::{CommandTranscript, OutputStream};
 
 /// Writes both streams byte for byte, in their original order.
-pub(super) fn replay(transcript: &Transcript, outlets: Outlets) -> Result<End> {
+pub(super) fn replay(transcript: &CommandTranscript, outlets: OutputFds) -> Result<CommandEnd> {
     let mut is_heard = true;
     let done = transcript.each(&mut |voice, piece| {
         let (outlet, name) = match voice {
-            Voice::Out => (outlets.out, "stdout"),
-            Voice::Err => (outlets.err, "stderr"),
+            OutputStream::Out => (outlets.out, "stdout"),
+            OutputStream::Err => (outlets.err, "stderr"),
         };
         write_all(outlet, piece).map_err(|error| {
             is_heard = error.kind() != io::ErrorKind::BrokenPipe;
@@ -24,9 +24,9 @@ pub(super) fn replay(transcript: &Transcript, outlets: Outlets) -> Result<End> {
         })
     });
     match done {
-        Ok(()) => Ok(End::Code(transcript.exit)),
+        Ok(()) => Ok(CommandEnd::Code(transcript.exit)),
         // As the command itself would have ended.
-        Err(_) if !is_heard => Ok(End::Signal(SIGPIPE)),
+        Err(_) if !is_heard => Ok(CommandEnd::Signal(SIGPIPE)),
         Err(error) => Err(error),
     }
 }

@@ -8,28 +8,28 @@ use std::process::{Command, Stdio};
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
 
-use super::end::End;
-use super::program::{Missing, Program};
-use super::record::Record;
-use super::signals::Signals;
-use super::stdin::Stdin;
-use super::transcript::Voice;
-use super::tty::Terminal;
-use super::watch::{Line, Watch, What};
-use super::{Mark, Outlets, Teller};
+use super::end::CommandEnd;
+use super::program::{ProgramError, ResolvedProgram};
+use super::record::OutputRecording;
+use super::signals::SignalReceiver;
+use super::stdin::CommandStdin;
+use super::transcript::OutputStream;
+use super::tty::CommandTerminal;
+use super::watch::{CommandWatch, StreamRole, WatchedStream};
+use super::{EnvMarker, ExecReporter, OutputFds};
 
 /// A command that has run.
 #[derive(Debug)]
-pub(super) struct Ran {
-    pub(super) end: End,
-    pub(super) outcome: Outcome,
+pub(super) struct FinishedRun {
+    pub(super) end: CommandEnd,
+    pub(super) outcome: RunOutcome,
 }
 
 /// Output to cache, or why there is none.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum RunOutcome {
     /// All output.
-    Whole(Record),
+    Whole(OutputRecording),
     /// Nothing: it was asked to end, or was not recorded.
     Interrupted,
     /// Nothing: the reader of our output stopped before its end.
@@ -42,9 +42,9 @@ pub(super) enum Outcome {
     Unwritable(Error),
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Reason why there is nothing to cache.
-    pub(super) fn why(&self) -> Option<String> {
+    pub(super) fn unkept_reason(&self) -> Option<String> {
         let why = match self {
             Self::Whole(_) | Self::Unwritable(_) => return None,
             Self::Interrupted => "it was interrupted",
@@ -58,66 +58,67 @@ impl Outcome {
 
 /// Reason why the command did not run.
 #[derive(Debug)]
-pub(super) enum NotRun {
+pub(super) enum StartError {
     /// The system failed to start it.
-    Missing(Missing),
+    Missing(ProgramError),
     /// A failure of Recoup itself.
     Failed(Error),
 }
 
-impl From<Error> for NotRun {
+impl From<Error> for StartError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl NotRun {
+impl StartError {
     /// Reports it, and returns how this process ends.
-    pub(super) fn end(self, teller: &dyn Teller) -> Result<End> {
+    pub(super) fn into_end(self, teller: &dyn ExecReporter) -> Result<CommandEnd> {
         match self {
             Self::Failed(error) => Err(error),
             Self::Missing(missing) => {
                 teller.note(format_args!("{missing}"));
-                Ok(End::Code(missing.code))
+                Ok(CommandEnd::Code(missing.code))
             }
         }
     }
 }
 
 /// The command to run, and how to run it.
-pub(super) struct Work<'a> {
-    pub(super) program: &'a Program,
-    pub(super) stdin: &'a Stdin,
+pub(super) struct CommandRun<'a> {
+    pub(super) program: &'a ResolvedProgram,
+    pub(super) stdin: &'a CommandStdin,
     pub(super) tty: bool,
-    pub(super) outlets: Outlets,
+    pub(super) outlets: OutputFds,
     /// True if both streams share one pipe, which keeps their order.
     pub(super) streams_merged: bool,
     /// Limit of recorded bytes; none if nothing will be cached.
     pub(super) limit: Option<u64>,
     /// Variable added to its environment.
-    pub(super) mark: Option<&'a Mark>,
+    pub(super) mark: Option<&'a EnvMarker>,
 }
 
-impl Work<'_> {
+impl CommandRun<'_> {
     /// Runs the program to its end.
-    pub(super) fn run(&self, signals: &mut Signals) -> Result<Ran, NotRun> {
-        if self.tty { self.in_a_terminal(signals) } else { self.with_pipes(signals) }
+    pub(super) fn run(&self, signals: &mut SignalReceiver) -> Result<FinishedRun, StartError> {
+        if self.tty { self.run_in_terminal(signals) } else { self.run_with_pipes(signals) }
     }
 
-    fn in_a_terminal(&self, signals: &mut Signals) -> Result<Ran, NotRun> {
+    fn run_in_terminal(&self, signals: &mut SignalReceiver) -> Result<FinishedRun, StartError> {
         let typed = self.stdin.is_terminal();
         let (terminal, child) =
-            self.start(|command| Terminal::start(command, typed, self.outlets))?;
-        let said = What::Said(Voice::Out);
-        let mut lines = vec![Line::new(said, reader(&terminal)?, self.outlets.out)];
+            self.start(|command| CommandTerminal::start(command, typed, self.outlets))?;
+        let said = StreamRole::Said(OutputStream::Out);
+        let mut lines =
+            vec![WatchedStream::new(said, terminal_reader(&terminal)?, self.outlets.out)];
         if typed {
-            lines.push(Line::new(What::Typed, typing()?, terminal.writer()));
+            lines.push(WatchedStream::new(StreamRole::Typed, stdin_reader()?, terminal.writer()));
         }
-        let watch = Watch::new(child, signals, lines, self.record(), Some(&terminal));
-        Ok(watch.until_its_end()?)
+        let watch = CommandWatch::new(child, signals, lines, self.record(), Some(&terminal));
+        Ok(watch.run_to_end()?)
     }
 
-    fn with_pipes(&self, signals: &mut Signals) -> Result<Ran, NotRun> {
+    fn run_with_pipes(&self, signals: &mut SignalReceiver) -> Result<FinishedRun, StartError> {
         let stdin = self.stdin.for_command()?;
         let (child, out, err) = self.start(|mut command| {
             let stdin = stdin.as_ref().map(File::try_clone).transpose()?;
@@ -133,34 +134,35 @@ impl Work<'_> {
             Ok((child, out, err))
         })?;
         let said = |voice, pipe: Option<OwnedFd>, outlet| {
-            pipe.map(|pipe| Line::new(What::Said(voice), pipe, outlet))
+            pipe.map(|pipe| WatchedStream::new(StreamRole::Said(voice), pipe, outlet))
         };
-        let lines = said(Voice::Out, out, self.outlets.out).into_iter();
-        let lines = lines.chain(said(Voice::Err, err, self.outlets.err)).collect();
-        Ok(Watch::new(child, signals, lines, self.record(), None).until_its_end()?)
+        let lines = said(OutputStream::Out, out, self.outlets.out).into_iter();
+        let lines = lines.chain(said(OutputStream::Err, err, self.outlets.err)).collect();
+        Ok(CommandWatch::new(child, signals, lines, self.record(), None).run_to_end()?)
     }
 
-    fn start<T>(&self, start: impl Fn(Command) -> io::Result<T>) -> Result<T, NotRun> {
+    fn start<T>(&self, start: impl Fn(Command) -> io::Result<T>) -> Result<T, StartError> {
         let prepared = |mut command: Command| {
-            if let Some(Mark { name, value }) = self.mark {
+            if let Some(EnvMarker { name, value }) = self.mark {
                 command.env(name, value);
             }
             start(command)
         };
-        let missing = |error| NotRun::Missing(Missing::not_started(&self.program.name, &error));
+        let missing =
+            |error| StartError::Missing(ProgramError::not_started(&self.program.name, &error));
         self.program.start(prepared).map_err(missing)
     }
 
-    fn record(&self) -> Option<Record> {
-        self.limit.map(|limit| Record::new(limit, self.streams_merged))
+    fn record(&self) -> Option<OutputRecording> {
+        self.limit.map(|limit| OutputRecording::new(limit, self.streams_merged))
     }
 }
 
-fn reader(terminal: &Terminal) -> Result<OwnedFd> {
-    terminal.reader().doing(|| "opening a terminal".to_owned())
+fn terminal_reader(terminal: &CommandTerminal) -> Result<OwnedFd> {
+    terminal.reader().with_context(|| "opening a terminal".to_owned())
 }
 
-fn typing() -> Result<OwnedFd> {
+fn stdin_reader() -> Result<OwnedFd> {
     let stdin = rustix::stdio::stdin().try_clone_to_owned();
-    stdin.doing(|| "opening the terminal".to_owned())
+    stdin.with_context(|| "opening the terminal".to_owned())
 }

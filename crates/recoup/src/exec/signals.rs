@@ -13,7 +13,7 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::iterator::exfiltrator::origin::Origin;
 use signal_hook::low_level::siginfo::Cause;
 
-use crate::process::signals::Ignored;
+use crate::process::signals::IgnoredSignals;
 
 /// Signals that ask a command to end: after one of them nothing is cached.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -22,31 +22,31 @@ const OTHERS: [i32; 2] = [SIGUSR1, SIGUSR2];
 
 /// Receiver of signals.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(super) struct SignalReceiver {
     delivery: SignalDelivery<UnixStream, WithOrigin>,
 }
 
 /// One signal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Arrived {
+pub(super) struct ArrivedSignal {
     pub(super) signal: i32,
     /// Sent by the terminal, to the command as well as to us.
     from_terminal: bool,
 }
 
-impl Signals {
+impl SignalReceiver {
     /// Starts to receive signals. Those that were ignored when this process started (`nohup`, `&`
     /// in a script) are not forwarded either.
     pub(super) fn listen(tty: bool) -> Result<Self> {
-        let ignored = Ignored::at_start();
-        let heeded = |signal: &i32| ignored.lets_through(*signal);
+        let ignored = IgnoredSignals::at_start();
+        let heeded = |signal: &i32| ignored.is_delivered(*signal);
         let passed_on = ENDING.into_iter().chain(OTHERS).filter(heeded);
         let ours = std::iter::once(SIGCHLD).chain(tty.then_some(SIGWINCH));
         let listening = || "listening for signals".to_owned();
-        let (read, write) = UnixStream::pair().doing(listening)?;
+        let (read, write) = UnixStream::pair().with_context(listening)?;
         let signals: Vec<i32> = passed_on.chain(ours).collect();
         let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), signals);
-        Ok(Self { delivery: delivery.doing(listening)? })
+        Ok(Self { delivery: delivery.with_context(listening)? })
     }
 
     /// File descriptor that is readable when signals are pending.
@@ -55,13 +55,13 @@ impl Signals {
     }
 
     /// Last pending signal that asks to end.
-    pub(super) fn asked_to_end(&mut self) -> Option<i32> {
-        let mut ending = self.arrived().into_iter().filter(|arrived| arrived.is_ending());
+    pub(super) fn pending_end_signal(&mut self) -> Option<i32> {
+        let mut ending = self.take_pending().into_iter().filter(|arrived| arrived.is_ending());
         ending.next_back().map(|arrived| arrived.signal)
     }
 
-    pub(super) fn arrived(&mut self) -> Vec<Arrived> {
-        let read = |origin: Origin| Arrived {
+    pub(super) fn take_pending(&mut self) -> Vec<ArrivedSignal> {
+        let read = |origin: Origin| ArrivedSignal {
             signal: origin.signal,
             from_terminal: origin.cause == Cause::Kernel,
         };
@@ -69,13 +69,13 @@ impl Signals {
     }
 }
 
-impl Arrived {
+impl ArrivedSignal {
     /// True if it asks to end.
     pub(super) fn is_ending(self) -> bool {
         ENDING.contains(&self.signal)
     }
 
-    pub(super) fn is_new_size(self) -> bool {
+    pub(super) fn is_window_resize(self) -> bool {
         self.signal == SIGWINCH
     }
 

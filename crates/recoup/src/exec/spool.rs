@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 20;
 
 /// Buffered bytes.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub(super) struct ByteSpool {
     memory: Vec<u8>,
     file: Option<File>,
     len: u64,
@@ -26,13 +26,13 @@ pub(super) struct Spool {
     room: usize,
 }
 
-impl Default for Spool {
+impl Default for ByteSpool {
     fn default() -> Self {
         Self { memory: Vec::new(), file: None, len: 0, room: IN_MEMORY }
     }
 }
 
-impl Spool {
+impl ByteSpool {
     /// Never uses a file, for when there is no room for one.
     pub(super) fn in_memory() -> Self {
         Self { room: usize::MAX, ..Self::default() }
@@ -49,10 +49,10 @@ impl Spool {
             return Ok(());
         }
         if self.file.is_none() {
-            self.file = Some(written(&std::mem::take(&mut self.memory))?);
+            self.file = Some(temp_file_with(&std::mem::take(&mut self.memory))?);
         }
         let file = self.file.as_mut().expect("it was just made");
-        file.write_all(bytes).doing(spooling)
+        file.write_all(bytes).with_context(spooling)
     }
 
     /// Visits everything, in order.
@@ -74,7 +74,7 @@ impl Spool {
         let (mut piece, mut at) = (vec![0; length(start)], start);
         while at < end {
             let piece = &mut piece[..length(at)];
-            file.read_exact_at(piece, at).doing(spooling)?;
+            file.read_exact_at(piece, at).with_context(spooling)?;
             visit(piece)?;
             at += piece.len() as u64;
         }
@@ -93,20 +93,20 @@ impl Spool {
             Some(file) => file.try_clone(),
             None => in_memory(),
         };
-        let file = file.doing(spooling)?;
-        File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| from_start(file))
+        let file = file.with_context(spooling)?;
+        File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| rewound(file))
     }
 }
 
 /// Fallback if the file can't be reopened.
-fn from_start(mut file: File) -> Result<File> {
-    file.seek(SeekFrom::Start(0)).doing(spooling)?;
+fn rewound(mut file: File) -> Result<File> {
+    file.seek(SeekFrom::Start(0)).with_context(spooling)?;
     Ok(file)
 }
 
-fn written(bytes: &[u8]) -> Result<File> {
-    let mut file = tempfile::tempfile().doing(spooling)?;
-    file.write_all(bytes).doing(spooling)?;
+fn temp_file_with(bytes: &[u8]) -> Result<File> {
+    let mut file = tempfile::tempfile().with_context(spooling)?;
+    file.write_all(bytes).with_context(spooling)?;
     Ok(file)
 }
 

@@ -7,16 +7,16 @@ use std::os::unix::fs::MetadataExt as _;
 use std::process::Stdio;
 
 use recoup_core::Result;
-use recoup_core::base::digest::{Digest, Hasher};
+use recoup_core::base::digest::{Sha256Digest, Sha256Hasher};
 use recoup_core::error::IoContext as _;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 
-use super::spool::Spool;
+use super::spool::ByteSpool;
 
 /// Input of the command.
 #[derive(Debug)]
-pub(crate) enum Stdin {
+pub(crate) enum CommandStdin {
     /// The terminal.
     Terminal,
     /// Empty.
@@ -24,19 +24,19 @@ pub(crate) enum Stdin {
     /// Not passed on, although there is or may be some.
     LeftOut,
     /// These bytes, which are part of the key.
-    Given(Given),
+    Given(StdinContent),
 }
 
 /// Input that was read to its end.
 #[derive(Debug)]
-pub(crate) struct Given {
-    spool: Spool,
-    digest: Digest,
+pub(crate) struct StdinContent {
+    spool: ByteSpool,
+    digest: Sha256Digest,
 }
 
-impl Stdin {
+impl CommandStdin {
     /// Inspects our own stdin without reading it.
-    pub(crate) fn look() -> Self {
+    pub(crate) fn inspect() -> Self {
         if io::stdin().is_terminal() {
             Self::Terminal
         } else if is_surely_empty() {
@@ -47,8 +47,8 @@ impl Stdin {
     }
 
     /// Reads our own stdin to its end.
-    pub(crate) fn read() -> Result<Self> {
-        let (mut spool, mut hasher) = (Spool::default(), Hasher::new());
+    pub(crate) fn read_to_end() -> Result<Self> {
+        let (mut spool, mut hasher) = (ByteSpool::default(), Sha256Hasher::new());
         let mut piece = vec![0; 64 << 10];
         let mut stdin = io::stdin().lock();
         loop {
@@ -59,14 +59,14 @@ impl Stdin {
                     spool.push(&piece[..len])?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                error => error.map(drop).doing(|| "reading stdin".to_owned())?,
+                error => error.map(drop).with_context(|| "reading stdin".to_owned())?,
             }
         }
-        Ok(Self::Given(Given { spool, digest: hasher.finish() }))
+        Ok(Self::Given(StdinContent { spool, digest: hasher.finish() }))
     }
 
     /// Digest that is part of the key.
-    pub(crate) fn digest(&self) -> Option<Digest> {
+    pub(crate) fn digest(&self) -> Option<Sha256Digest> {
         match self {
             Self::Given(given) => Some(given.digest),
             Self::Terminal | Self::Empty | Self::LeftOut => None,

@@ -10,14 +10,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
-use crate::process::room::{FITS, has_room};
+use crate::process::room::{SAFE_WRITE_BYTES, has_room};
 
 /// Bytes read at once.
 const PIECE: usize = 64 << 10;
 
 /// Forwarder between two file descriptors.
 #[derive(Debug)]
-pub(super) struct Stream<'a> {
+pub(super) struct FdForwarder<'a> {
     source: Option<OwnedFd>,
     sink: BorrowedFd<'a>,
     most: usize,
@@ -28,12 +28,12 @@ pub(super) struct Stream<'a> {
     broken: Option<io::Error>,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> FdForwarder<'a> {
     pub(super) fn new(source: OwnedFd, sink: BorrowedFd<'a>) -> Self {
         Self {
             source: Some(source),
             sink,
-            most: fitting(sink),
+            most: max_write_len(sink),
             buffer: Vec::new(),
             pending: 0..0,
             broken: None,
@@ -41,7 +41,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Event to poll for; none at the end.
-    pub(super) fn awaits(&self) -> Option<PollFd<'_>> {
+    pub(super) fn poll_fd(&self) -> Option<PollFd<'_>> {
         if self.is_pending() {
             return Some(PollFd::from_borrowed_fd(self.sink, PollFlags::OUT));
         }
@@ -54,7 +54,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Error that stopped it before its end.
-    pub(super) fn into_broken(self) -> Option<io::Error> {
+    pub(super) fn into_write_error(self) -> Option<io::Error> {
         self.broken
     }
 
@@ -94,10 +94,10 @@ impl<'a> Stream<'a> {
 }
 
 /// Bytes that can be written without blocking once the sink is ready.
-fn fitting(sink: BorrowedFd<'_>) -> usize {
+fn max_write_len(sink: BorrowedFd<'_>) -> usize {
     let is_file = fstat(sink)
         .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile);
-    if is_file { PIECE } else { FITS }
+    if is_file { PIECE } else { SAFE_WRITE_BYTES }
 }
 
 /// Writes everything; blocks as long as needed.

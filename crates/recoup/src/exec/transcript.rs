@@ -9,10 +9,10 @@
 //! and are one stream: all of it is stdout, and `v` is 2.
 
 use recoup_core::Result;
-use recoup_core::entry::{Body, Chunks as _};
+use recoup_core::entry::{Body, ChunkSource as _};
 use serde::{Deserialize, Serialize};
 
-use super::spool::Spool;
+use super::spool::ByteSpool;
 
 /// Version with two separate streams. Versions other than these two are not read.
 const APART: u32 = 1;
@@ -26,28 +26,28 @@ const MAX_LINE: usize = MAX_TURNS * 21 + 64;
 
 /// One of the two streams of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum OutputStream {
     Out,
     Err,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Opening {
+struct TranscriptHeader {
     v: u32,
     exit: i32,
-    pieces: Pieces,
+    pieces: PieceLengths,
 }
 
 /// Lengths of pieces, alternating between stdout and stderr, stdout first.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Pieces(Vec<u64>);
+pub(super) struct PieceLengths(Vec<u64>);
 
-impl Pieces {
+impl PieceLengths {
     /// Adds a piece; extends the last one if it is of the same stream. Beyond the limit the order
     /// of pieces is no longer kept.
-    pub(super) fn push(&mut self, voice: Voice, len: usize) {
-        let turn = usize::from(voice == Voice::Err);
+    pub(super) fn push(&mut self, voice: OutputStream, len: usize) {
+        let turn = usize::from(voice == OutputStream::Err);
         if self.0.len() == MAX_TURNS {
             self.0[MAX_TURNS - 2 + turn] += len as u64;
             return;
@@ -60,21 +60,21 @@ impl Pieces {
         }
     }
 
-    fn each(&self) -> impl Iterator<Item = (Voice, u64)> + '_ {
-        let voices = [Voice::Out, Voice::Err].into_iter().cycle();
+    fn each(&self) -> impl Iterator<Item = (OutputStream, u64)> + '_ {
+        let voices = [OutputStream::Out, OutputStream::Err].into_iter().cycle();
         voices.zip(self.0.iter().copied())
     }
 
-    fn sum(&self, of: Voice) -> Option<u64> {
+    fn sum(&self, of: OutputStream) -> Option<u64> {
         let mut lengths = self.each().filter(|(voice, _)| *voice == of).map(|(_, len)| len);
         lengths.try_fold(0, u64::checked_add)
     }
 }
 
 /// First line of a transcript.
-pub(super) fn opening(exit: i32, pieces: &Pieces, streams_merged: bool) -> Vec<u8> {
+pub(super) fn opening(exit: i32, pieces: &PieceLengths, streams_merged: bool) -> Vec<u8> {
     let v = if streams_merged { MERGED } else { APART };
-    let opening = Opening { v, exit, pieces: pieces.clone() };
+    let opening = TranscriptHeader { v, exit, pieces: pieces.clone() };
     let mut line = serde_json::to_vec(&opening).expect("numbers always serialize");
     line.push(b'\n');
     line
@@ -82,21 +82,21 @@ pub(super) fn opening(exit: i32, pieces: &Pieces, streams_merged: bool) -> Vec<u
 
 /// Transcript of a command, ready for replay.
 #[derive(Debug)]
-pub(super) struct Transcript {
+pub(super) struct CommandTranscript {
     pub(super) exit: i32,
     /// True if both streams were recorded as one.
     pub(super) streams_merged: bool,
-    pieces: Pieces,
+    pieces: PieceLengths,
     /// All of stdout, then all of stderr.
-    streams: Spool,
+    streams: ByteSpool,
 }
 
-impl Transcript {
+impl CommandTranscript {
     /// Reads and verifies all of `body`, into `streams`. None if it is not a transcript, or of
     /// another version.
-    pub(super) fn read(body: &Body, mut streams: Spool) -> Result<Option<Self>> {
+    pub(super) fn read(body: &Body, mut streams: ByteSpool) -> Result<Option<Self>> {
         let (mut line, mut is_line) = (Vec::new(), true);
-        body.each(&mut |mut chunk| {
+        body.for_each_chunk(&mut |mut chunk| {
             if is_line {
                 let end = chunk.iter().position(|byte| *byte == b'\n');
                 let (now, later) = chunk.split_at(end.map_or(chunk.len(), |end| end + 1));
@@ -106,8 +106,8 @@ impl Transcript {
             streams.push(chunk)
         })?;
         let parsed = || {
-            let Opening { v, exit, pieces } = serde_json::from_slice(&line).ok()?;
-            let sum = pieces.sum(Voice::Out)?.checked_add(pieces.sum(Voice::Err)?)?;
+            let TranscriptHeader { v, exit, pieces } = serde_json::from_slice(&line).ok()?;
+            let sum = pieces.sum(OutputStream::Out)?.checked_add(pieces.sum(OutputStream::Err)?)?;
             let whole = !is_line && matches!(v, APART | MERGED) && sum == streams.len();
             whole.then_some((exit, v == MERGED, pieces))
         };
@@ -120,10 +120,13 @@ impl Transcript {
     }
 
     /// Visits the pieces in their original order.
-    pub(super) fn each(&self, visit: &mut dyn FnMut(Voice, &[u8]) -> Result<()>) -> Result<()> {
-        let (mut out, mut err) = (0, self.pieces.sum(Voice::Out).unwrap_or(0));
+    pub(super) fn each(
+        &self,
+        visit: &mut dyn FnMut(OutputStream, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut out, mut err) = (0, self.pieces.sum(OutputStream::Out).unwrap_or(0));
         for (voice, len) in self.pieces.each() {
-            let at = if voice == Voice::Out { &mut out } else { &mut err };
+            let at = if voice == OutputStream::Out { &mut out } else { &mut err };
             let range = *at..*at + len;
             *at = range.end;
             self.streams.each_of(range, &mut |piece| visit(voice, piece))?;

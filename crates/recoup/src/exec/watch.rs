@@ -11,51 +11,51 @@ use recoup_core::{Error, ErrorKind, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
-use super::end::End;
-use super::record::Record;
-use super::run::{Outcome, Ran};
-use super::signals::{Arrived, Signals};
-use super::stream::Stream;
-use super::transcript::Voice;
-use super::tty::{self, Terminal};
+use super::end::CommandEnd;
+use super::record::OutputRecording;
+use super::run::{FinishedRun, RunOutcome};
+use super::signals::{ArrivedSignal, SignalReceiver};
+use super::stream::FdForwarder;
+use super::transcript::OutputStream;
+use super::tty::{self, CommandTerminal};
 
 /// How long a command that has ended may keep its output open in silence, held by a process that it
 /// left behind.
-const SILENCE: Duration = Duration::from_secs(2);
+const MAX_SILENCE: Duration = Duration::from_secs(2);
 /// Interval of checks for the command's end: its signal may be blocked by our parent.
-const LOOK: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Contents of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
-    Said(Voice),
+pub(super) enum StreamRole {
+    Said(OutputStream),
     Typed,
 }
 
 #[derive(Debug)]
-pub(super) struct Line<'a> {
-    what: What,
-    stream: Stream<'a>,
+pub(super) struct WatchedStream<'a> {
+    what: StreamRole,
+    stream: FdForwarder<'a>,
 }
 
-impl<'a> Line<'a> {
-    pub(super) fn new(what: What, source: OwnedFd, sink: BorrowedFd<'a>) -> Self {
-        Self { what, stream: Stream::new(source, sink) }
+impl<'a> WatchedStream<'a> {
+    pub(super) fn new(what: StreamRole, source: OwnedFd, sink: BorrowedFd<'a>) -> Self {
+        Self { what, stream: FdForwarder::new(source, sink) }
     }
 
     fn is_output(&self) -> bool {
-        self.what != What::Typed
+        self.what != StreamRole::Typed
     }
 }
 
 /// A running command.
-pub(super) struct Watch<'a> {
+pub(super) struct CommandWatch<'a> {
     child: Child,
-    signals: &'a mut Signals,
-    lines: Vec<Line<'a>>,
-    record: Option<Record>,
-    terminal: Option<&'a Terminal>,
-    end: Option<End>,
+    signals: &'a mut SignalReceiver,
+    lines: Vec<WatchedStream<'a>>,
+    record: Option<OutputRecording>,
+    terminal: Option<&'a CommandTerminal>,
+    end: Option<CommandEnd>,
     /// Deadline of the silence after its end.
     patience: Deadline,
     interrupted: bool,
@@ -63,15 +63,15 @@ pub(super) struct Watch<'a> {
     typed: bool,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> CommandWatch<'a> {
     pub(super) fn new(
         child: Child,
-        signals: &'a mut Signals,
-        lines: Vec<Line<'a>>,
-        record: Option<Record>,
-        terminal: Option<&'a Terminal>,
+        signals: &'a mut SignalReceiver,
+        lines: Vec<WatchedStream<'a>>,
+        record: Option<OutputRecording>,
+        terminal: Option<&'a CommandTerminal>,
     ) -> Self {
-        let patience = Deadline::after(SILENCE);
+        let patience = Deadline::after(MAX_SILENCE);
         Self {
             child,
             signals,
@@ -85,10 +85,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    pub(super) fn until_its_end(mut self) -> Result<Ran> {
+    pub(super) fn run_to_end(mut self) -> Result<FinishedRun> {
         loop {
             if let Some(end) = self.end.filter(|_| !self.expects_more()) {
-                return Ok(Ran { end, outcome: self.outcome() });
+                return Ok(FinishedRun { end, outcome: self.into_outcome() });
             }
             self.wait()?;
         }
@@ -97,8 +97,8 @@ impl<'a> Watch<'a> {
     /// True while output may come: until all writers have closed it, but not for ever.
     fn expects_more(&self) -> bool {
         // If the user ended it, do not wait for a slow reader either.
-        let ended = self.interrupted && matches!(self.end, Some(End::Signal(_)));
-        !ended && (self.is_pending() || self.is_open() && !self.patience.passed())
+        let ended = self.interrupted && matches!(self.end, Some(CommandEnd::Signal(_)));
+        !ended && (self.is_pending() || self.is_open() && !self.patience.has_passed())
     }
 
     fn is_pending(&self) -> bool {
@@ -106,18 +106,18 @@ impl<'a> Watch<'a> {
     }
 
     fn is_open(&self) -> bool {
-        self.lines.iter().any(|line| line.is_output() && line.stream.awaits().is_some())
+        self.lines.iter().any(|line| line.is_output() && line.stream.poll_fd().is_some())
     }
 
     /// Polls for signals and streams, and handles what is ready.
     fn wait(&mut self) -> Result<()> {
         let limit = match self.end {
-            None => Some(timespec(LOOK)),
+            None => Some(timespec(CHECK_INTERVAL)),
             Some(_) if self.is_pending() => None,
             Some(_) => Some(timespec(self.patience.remaining())),
         };
         let awaited: Vec<Option<PollFd<'_>>> =
-            self.lines.iter().map(|line| line.stream.awaits()).collect();
+            self.lines.iter().map(|line| line.stream.poll_fd()).collect();
         let signals = self.signals.fd();
         let mut fds = vec![PollFd::from_borrowed_fd(signals, PollFlags::IN)];
         fds.extend(awaited.iter().flatten().cloned());
@@ -125,7 +125,8 @@ impl<'a> Watch<'a> {
             Ok(ready) => ready == 0,
             Err(rustix::io::Errno::INTR) => false,
             Err(error) => {
-                return Err(io::Error::from(error)).doing(|| "waiting for the command".to_owned());
+                return Err(io::Error::from(error))
+                    .with_context(|| "waiting for the command".to_owned());
             }
         };
         let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
@@ -138,44 +139,44 @@ impl<'a> Watch<'a> {
             self.step(at);
         }
         if signalled {
-            self.heed();
+            self.handle_signals();
         }
         if signalled || silent {
-            self.look_for_its_end()?;
+            self.reap_child()?;
         }
         Ok(())
     }
 
     fn step(&mut self, at: usize) {
-        let Line { what, stream } = &mut self.lines[at];
+        let WatchedStream { what, stream } = &mut self.lines[at];
         let read = stream.step();
         match what {
-            What::Typed => {
-                self.interrupted |= tty::asks_to_end(read);
+            StreamRole::Typed => {
+                self.interrupted |= tty::has_interrupt_key(read);
                 self.typed |= !read.is_empty();
             }
-            What::Said(voice) => {
+            StreamRole::Said(voice) => {
                 if let (Some(record), false) = (&mut self.record, read.is_empty()) {
                     record.push(*voice, read);
                 }
-                self.patience = Deadline::after(SILENCE);
+                self.patience = Deadline::after(MAX_SILENCE);
             }
         }
     }
 
-    fn heed(&mut self) {
-        for arrived in self.signals.arrived() {
+    fn handle_signals(&mut self) {
+        for arrived in self.signals.take_pending() {
             self.interrupted |= arrived.is_ending();
-            if arrived.is_new_size()
+            if arrived.is_window_resize()
                 && let Some(terminal) = self.terminal
             {
-                terminal.fit();
+                terminal.resize_to_window();
             }
             match self.end {
                 None => self.pass_on(arrived),
                 // The command is gone, so the signal is for us.
                 Some(_) if arrived.is_ending() => {
-                    self.end = Some(End::Signal(arrived.signal));
+                    self.end = Some(CommandEnd::Signal(arrived.signal));
                     self.lines.clear();
                 }
                 Some(_) => {}
@@ -183,40 +184,40 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn pass_on(&self, arrived: Arrived) {
+    fn pass_on(&self, arrived: ArrivedSignal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid {
             arrived.pass_on(pid, self.terminal.is_none());
         }
     }
 
-    fn look_for_its_end(&mut self) -> Result<()> {
+    fn reap_child(&mut self) -> Result<()> {
         if self.end.is_some() {
             return Ok(());
         }
-        let ended = self.child.try_wait().doing(|| "waiting for the command".to_owned())?;
+        let ended = self.child.try_wait().with_context(|| "waiting for the command".to_owned())?;
         if let Some(status) = ended {
-            self.end = Some(End::of(status));
-            self.patience = Deadline::after(SILENCE);
-            self.lines.retain(Line::is_output);
+            self.end = Some(CommandEnd::from_status(status));
+            self.patience = Deadline::after(MAX_SILENCE);
+            self.lines.retain(WatchedStream::is_output);
         }
         Ok(())
     }
 
-    fn outcome(self) -> Outcome {
+    fn into_outcome(self) -> RunOutcome {
         let held_open = self.is_open();
-        let broken = self.lines.into_iter().find_map(|line| line.stream.into_broken());
+        let broken = self.lines.into_iter().find_map(|line| line.stream.into_write_error());
         match (broken, self.record) {
-            (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => Outcome::NotHeard,
-            (Some(error), _) => Outcome::Unwritable(
+            (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => RunOutcome::NotHeard,
+            (Some(error), _) => RunOutcome::Unwritable(
                 Error::new(ErrorKind::Io, "the command's output could not be passed on")
                     .with_source(error),
             ),
-            _ if self.interrupted => Outcome::Interrupted,
-            _ if self.typed => Outcome::Typed,
-            _ if held_open => Outcome::HeldOpen,
-            (None, Some(record)) => Outcome::Whole(record),
-            (None, None) => Outcome::Interrupted,
+            _ if self.interrupted => RunOutcome::Interrupted,
+            _ if self.typed => RunOutcome::Typed,
+            _ if held_open => RunOutcome::HeldOpen,
+            (None, Some(record)) => RunOutcome::Whole(record),
+            (None, None) => RunOutcome::Interrupted,
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Call, Notification, Outcome};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{CallOutcome, TaskNotification, ToolCall};
 
 /// One event that a client reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct HookEvent {
     /// The client that reported it.
-    pub(crate) client: Client,
+    pub(crate) client: HookClient,
     /// The client's name for the event.
     pub(crate) name: String,
     /// Id of the conversation.
@@ -29,7 +29,7 @@ pub(crate) struct Event {
     /// True if the client reads our answer.
     pub(crate) heard: bool,
     /// Kind of the event, with its data.
-    pub(crate) what: EventKind,
+    pub(crate) what: HookEventKind,
 }
 
 /// The format of a payload and of its answer.
@@ -43,25 +43,25 @@ pub(crate) enum WireFormat {
 
 /// Kind of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum EventKind {
+pub(crate) enum HookEventKind {
     /// A session began or was resumed; the agent can be given context now.
-    Began(How),
+    Began(SessionStartKind),
     /// A session began or was resumed; the agent can't be given context yet.
-    Opened(How),
+    Opened(SessionStartKind),
     /// The user submitted a prompt.
-    Prompt(Prompt),
+    Prompt(UserPrompt),
     /// A background task ended.
-    Task(Notification),
+    Task(TaskNotification),
     /// The agent is about to answer this prompt, and can be given context.
     Starting(String),
     /// A tool is about to be called.
-    Calling(Call),
+    Calling(ToolCall),
     /// A tool call ended.
-    Called(Call, Outcome),
+    Called(ToolCall, CallOutcome),
     /// A tool call ended, and only its output is known, not its outcome.
-    CalledSomehow(Call, String),
+    CalledSomehow(ToolCall, String),
     /// Calls that were answered as a batch.
-    Batch(Vec<(Call, Outcome)>),
+    Batch(Vec<(ToolCall, CallOutcome)>),
     /// A sub-agent started.
     AgentBegan,
     /// A sub-agent ended.
@@ -78,14 +78,14 @@ pub(crate) enum EventKind {
     /// The context was compacted, and has lost all notes that were delivered.
     Compacted,
     /// The agent finished its answer.
-    Stopped(Stop),
+    Stopped(AnswerEnd),
     /// The session ended.
     Ended(String),
 }
 
 /// How a session began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum SessionStartKind {
     /// New session.
     Startup,
     /// Context cleared within a session.
@@ -98,7 +98,7 @@ pub(crate) enum How {
     Compact,
 }
 
-impl How {
+impl SessionStartKind {
     /// The word that is stored.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -111,14 +111,14 @@ impl How {
     }
 
     /// True if the context has lost all notes that were delivered before.
-    pub(crate) fn is_empty(self) -> bool {
+    pub(crate) fn has_empty_context(self) -> bool {
         matches!(self, Self::Startup | Self::Clear | Self::Compact)
     }
 }
 
 /// A prompt that the user typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Prompt {
+pub(crate) struct UserPrompt {
     /// Text of the prompt.
     pub(crate) text: String,
     /// The client's id of the turn.
@@ -127,20 +127,20 @@ pub(crate) struct Prompt {
 
 /// The end of an agent's answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Stop {
+pub(crate) struct AnswerEnd {
     /// The agent's last message.
     pub(crate) answer: Option<String>,
     /// The client's id of the turn.
     pub(crate) turn: Option<String>,
     /// Prompts of the turn, for clients that report them in no other event.
-    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) prompts: Vec<UserPrompt>,
     /// Reason, if the answer failed.
     pub(crate) failed: Option<String>,
 }
 
-impl Event {
+impl HookEvent {
     /// Id of the context: the conversation's own, or that of a sub-agent.
-    pub(crate) fn context(&self) -> String {
+    pub(crate) fn context_id(&self) -> String {
         match &self.agent {
             None => self.session.clone(),
             Some(agent) => format!("{}/{agent}", self.session),
@@ -148,8 +148,8 @@ impl Event {
     }
 
     /// True if a session or a turn begins.
-    pub(super) fn begins_something(&self) -> bool {
-        use EventKind::{Began, Opened, Prompt, Starting};
+    pub(super) fn begins_session_or_turn(&self) -> bool {
+        use HookEventKind::{Began, Opened, Prompt, Starting};
         matches!(self.what, Began(_) | Opened(_) | Prompt(_) | Starting(_))
     }
 }

@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::HookClient;
 
-use super::event::Event;
+use super::event::HookEvent;
 
 /// How Claude Code was started, according to `CLAUDE_CODE_ENTRYPOINT`: `cli` on a terminal,
 /// `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a program; editors and the desktop app have
 /// names of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Entry(pub(crate) Option<String>);
+pub(crate) struct ClientEntrypoint(pub(crate) Option<String>);
 
-impl Entry {
+impl ClientEntrypoint {
     pub(crate) fn is_headless(&self) -> bool {
         self.0.as_deref().is_some_and(|entry| {
             entry.starts_with("sdk") || matches!(entry, "mcp" | "claude-code-github-action")
@@ -25,19 +25,19 @@ impl Entry {
 const HEAD: usize = 4 << 10;
 
 /// True if no person is present to have said it.
-pub(super) fn nobody_is_there(event: &Event, entry: &Entry) -> bool {
+pub(super) fn is_headless_event(event: &HookEvent, entry: &ClientEntrypoint) -> bool {
     match (event.person, event.client) {
         (Some(person), _) => !person,
-        (None, Client::ClaudeCode) => entry.is_headless(),
-        (None, Client::Codex) => event.transcript.as_deref().is_some_and(is_codex_exec),
-        (None, Client::Pi) => false,
+        (None, HookClient::ClaudeCode) => entry.is_headless(),
+        (None, HookClient::Codex) => event.transcript.as_deref().is_some_and(is_codex_exec),
+        (None, HookClient::Pi) => false,
     }
 }
 
 /// True if a script or an agent started the session, as its first line tells:
 /// `{"type":"session_meta","payload":{…,"originator":"codex_exec",…}}`
 fn is_codex_exec(rollout: &Path) -> bool {
-    let Ok(fsx::Found::Regular(file)) = fsx::look_at(rollout) else { return false };
+    let Ok(fsx::FileLookup::Regular(file)) = fsx::open_regular(rollout) else { return false };
     let mut head = vec![0; HEAD];
     let read = file.read_at(&mut head, 0).unwrap_or(0);
     let head = &head[..read];

@@ -5,16 +5,16 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
-use recoup_core::base::digest::Digest;
-use recoup_core::base::fsx::Regular;
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::base::fsx::RegularFile;
 use recoup_core::{Error, ErrorKind};
 
 /// Number of bytes before the mark that are compared.
-const KNOWN: usize = 256;
+const COMPARED_BYTES: usize = 256;
 
 /// Position up to which a file was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct TranscriptMark {
     device: u64,
     inode: u64,
     offset: u64,
@@ -22,11 +22,11 @@ pub struct Mark {
     print: u64,
 }
 
-impl Mark {
+impl TranscriptMark {
     /// Makes a mark at `offset` in a file.
-    pub fn at(file: &Regular, offset: u64) -> io::Result<Self> {
+    pub fn at(file: &RegularFile, offset: u64) -> io::Result<Self> {
         let (device, inode) = file.identity();
-        Ok(Self { device, inode, offset, print: print_before(file, offset)? })
+        Ok(Self { device, inode, offset, print: digest_before(file, offset)? })
     }
 
     /// Number of bytes that were read.
@@ -35,29 +35,29 @@ impl Mark {
     }
 
     /// True if this is the marked file, with the same bytes before the mark.
-    pub fn holds(&self, file: &Regular) -> io::Result<bool> {
+    pub fn matches_file(&self, file: &RegularFile) -> io::Result<bool> {
         let same = file.identity() == (self.device, self.inode) && file.size() >= self.offset;
-        Ok(same && print_before(file, self.offset)? == self.print)
+        Ok(same && digest_before(file, self.offset)? == self.print)
     }
 }
 
-fn print_before(file: &Regular, offset: u64) -> io::Result<u64> {
-    let len = usize::try_from(offset).unwrap_or(KNOWN).min(KNOWN);
+fn digest_before(file: &RegularFile, offset: u64) -> io::Result<u64> {
+    let len = usize::try_from(offset).unwrap_or(COMPARED_BYTES).min(COMPARED_BYTES);
     let mut known = vec![0; len];
     let read = file.read_at(&mut known, offset - len as u64)?;
-    let digest = Digest::of(&known[..read]);
+    let digest = Sha256Digest::of(&known[..read]);
     Ok(digest.as_bytes()[..8].iter().fold(0, |print, byte| print << 8 | u64::from(*byte)))
 }
 
 /// Stored form: `DEVICE:INODE:OFFSET:PRINT`.
-impl fmt::Display for Mark {
+impl fmt::Display for TranscriptMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { device, inode, offset, print } = self;
         write!(f, "{device:x}:{inode:x}:{offset}:{print:016x}")
     }
 }
 
-impl FromStr for Mark {
+impl FromStr for TranscriptMark {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {

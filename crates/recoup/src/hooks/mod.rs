@@ -5,13 +5,12 @@
 //! stdin ──► wire (per client) ──► HookEvent ──► handlers ──► HookReply ──► reply (per client) ──► stdout
 //! ```
 
-mod act;
 pub mod claude_code;
 pub mod codex;
 mod cursor;
 mod event;
+mod handlers;
 mod headless;
-pub mod lines;
 mod log;
 pub mod mark;
 mod notice;
@@ -19,35 +18,36 @@ mod outcome;
 pub mod pi;
 pub mod place;
 mod reply;
-pub mod said;
+pub mod reverse_lines;
 pub(crate) mod stdin;
 pub mod transcript;
 mod typed;
+pub mod user_statement;
 mod wire;
 pub mod worker;
 
 use std::path::PathBuf;
 
 use recoup_core::base::project::Project;
-use recoup_core::memory::hooked::{Client, with_whole_letters};
-use recoup_core::memory::team::State;
-use recoup_core::secrets::Values;
+use recoup_core::memory::hooked::{HookClient, replace_lone_surrogates};
+use recoup_core::memory::team::RuleFileState;
+use recoup_core::secrets::SecretValues;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use event::{Event, WireFormat};
-pub(crate) use headless::Entry;
-pub(crate) use log::Log;
-use reply::Reply;
+use event::{HookEvent, WireFormat};
+pub(crate) use headless::ClientEntrypoint;
+pub(crate) use log::HookLog;
+use reply::HookReply;
 
 /// Everything a hook needs from the program: paths, settings, log.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct HookServices<'a> {
     /// Recoup's own directory.
     pub(crate) home: PathBuf,
     /// Working directory of this process.
     pub(crate) cwd: PathBuf,
     /// How the client was started, according to its environment.
-    pub(crate) entry: Entry,
+    pub(crate) entry: ClientEntrypoint,
     /// True if statements in a headless run count as said by a person. Lazy, because it reads
     /// files.
     pub(crate) keeps_headless: &'a dyn Fn() -> bool,
@@ -55,53 +55,53 @@ pub(crate) struct Surroundings<'a> {
     /// files.
     pub(crate) asks_model: &'a dyn Fn() -> bool,
     /// State of a repository's team rules, compared with what the user has accepted.
-    pub(crate) team: &'a dyn Fn(&Project) -> State,
+    pub(crate) team: &'a dyn Fn(&Project) -> RuleFileState,
     /// Values of environment variables that are named like credentials.
-    pub(crate) hidden: Values,
+    pub(crate) hidden: SecretValues,
     /// Log of failures.
-    pub(crate) log: &'a Log,
+    pub(crate) log: &'a HookLog,
 }
 
 /// A hook's input: the payload, and the client if the command line named it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Told<'a> {
-    pub(crate) client: Option<Client>,
+pub(crate) struct HookInput<'a> {
+    pub(crate) client: Option<HookClient>,
     pub(crate) payload: &'a [u8],
 }
 
 /// Answers a payload in the client's own format; usually there is nothing to say.
-pub(crate) fn answer(told: Told<'_>, around: &Surroundings<'_>) -> Option<String> {
-    match read(told, &around.hidden) {
+pub(crate) fn answer(told: HookInput<'_>, around: &HookServices<'_>) -> Option<String> {
+    match read_event(told, &around.hidden) {
         Err(why) => {
-            around.log.note(told.client, "a payload was not understood", &why);
+            around.log.log_failure(told.client, "a payload was not understood", &why);
             None
         }
         Ok(None) => None,
         Ok(Some(event)) => {
-            let reply = act::on(&event, around);
+            let reply = handlers::handle_event(&event, around);
             render(&event, &reply, around.log)
         }
     }
 }
 
-fn render(event: &Event, reply: &Reply, log: &Log) -> Option<String> {
+fn render(event: &HookEvent, reply: &HookReply, log: &HookLog) -> Option<String> {
     if reply.is_empty() {
         return None;
     }
-    let lost = |what: &str| log.note(Some(event.client), &event.name, what);
+    let lost = |what: &str| log.log_failure(Some(event.client), &event.name, what);
     if event.format == WireFormat::Cursor {
         return cursor::reply::render(&event.name, reply, lost);
     }
     match event.client {
-        Client::ClaudeCode => claude_code::reply::render(&event.name, reply, lost),
-        Client::Codex => codex::reply::render(&event.name, reply, lost),
-        Client::Pi => pi::reply::render(&event.name, reply),
+        HookClient::ClaudeCode => claude_code::reply::render(&event.name, reply, lost),
+        HookClient::Codex => codex::reply::render(&event.name, reply, lost),
+        HookClient::Pi => pi::reply::render(&event.name, reply),
     }
 }
 
 /// Fields that tell the clients' payloads apart.
 #[derive(Deserialize)]
-struct Shape<'a> {
+struct PayloadShape<'a> {
     #[serde(borrow, default)]
     hook_event_name: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -116,18 +116,18 @@ struct Shape<'a> {
 
 /// Parses a payload; none for events that do not concern us. An error never quotes the payload,
 /// which may contain the user's words.
-fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
+fn read_event(told: HookInput<'_>, hidden: &SecretValues) -> Result<Option<HookEvent>, String> {
     let text = str::from_utf8(told.payload).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').trim();
     if !text.starts_with('{') {
         let why = if text.is_empty() { "it is empty" } else { "it is no JSON object" };
         return Err(why.to_owned());
     }
-    let text = with_whole_letters(text);
+    let text = replace_lone_surrogates(text);
     // Command output may contain credentials that no pattern recognises.
     let hidden = hidden.in_json();
     let text = hidden.redact(&text);
-    parse(&text, told.client).map_err(|error| {
+    parse_event(&text, told.client).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         format!(
             "it is no JSON that a client sends: {:?} error at {line}:{column}",
@@ -136,30 +136,30 @@ fn read(told: Told<'_>, hidden: &Values) -> Result<Option<Event>, String> {
     })
 }
 
-fn parse(text: &str, client: Option<Client>) -> serde_json::Result<Option<Event>> {
-    let shape: Shape<'_> = serde_json::from_str(text)?;
+fn parse_event(text: &str, client: Option<HookClient>) -> serde_json::Result<Option<HookEvent>> {
+    let shape: PayloadShape<'_> = serde_json::from_str(text)?;
     if shape.thread.is_some() && shape.hook_event_name.is_none() {
-        return serde_json::from_str(text).map(codex::wire::notice);
+        return serde_json::from_str(text).map(codex::wire::parse_notification);
     }
     // Cursor runs Claude Code's hooks, so the client that the command line names does not count.
     if shape.cursor_version.is_some() || shape.workspace_roots.is_some() {
         let payload = serde_json::from_str(text)?;
-        return Ok(cursor::wire::event(&payload));
+        return Ok(cursor::wire::parse_event(&payload));
     }
-    if client == Some(Client::Pi) || (client.is_none() && shape.event.is_some()) {
+    if client == Some(HookClient::Pi) || (client.is_none() && shape.event.is_some()) {
         let payload = serde_json::from_str(text)?;
-        return Ok(pi::wire::event(&payload));
+        return Ok(pi::wire::parse_event(&payload));
     }
-    let payload: claude_code::wire::Payload<'_> = serde_json::from_str(text)?;
-    Ok(match client.unwrap_or_else(|| whose(&payload)) {
-        Client::Codex => codex::wire::event(&payload),
-        _ => claude_code::wire::event(&payload),
+    let payload: claude_code::wire::ClaudePayload<'_> = serde_json::from_str(text)?;
+    Ok(match client.unwrap_or_else(|| detect_client(&payload)) {
+        HookClient::Codex => codex::wire::parse_event(&payload),
+        _ => claude_code::wire::parse_event(&payload),
     })
 }
 
 /// Tells Codex from Claude Code: Codex has turns, and calls its transcripts rollouts.
-fn whose(payload: &claude_code::wire::Payload<'_>) -> Client {
+fn detect_client(payload: &claude_code::wire::ClaudePayload<'_>) -> HookClient {
     let name = payload.transcript_path.as_deref().and_then(|path| path.file_name());
     let rollout = name.is_some_and(|name| name.to_string_lossy().starts_with("rollout-"));
-    if payload.turn_id.is_some() || rollout { Client::Codex } else { Client::ClaudeCode }
+    if payload.turn_id.is_some() || rollout { HookClient::Codex } else { HookClient::ClaudeCode }
 }

@@ -1,18 +1,18 @@
 //! Notices for the person, used by hooks and by the worker, so that both word the same thing alike.
 
-use recoup_core::base::text::shortened;
+use recoup_core::base::text::shorten_text;
 use recoup_core::memory::inject::readable_line;
-use recoup_core::memory::learn::Learned;
-use recoup_core::memory::{Note, NoteKind, Recorded, Status};
+use recoup_core::memory::learn::LearnedNote;
+use recoup_core::memory::{Note, NoteKind, NoteStatus, RecordOutcome};
 use recoup_core::{Error, ErrorKind, secrets};
 
 /// Length limit of an error within a notice, in characters.
-const LONGEST: usize = 200;
+const MAX_ERROR_CHARS: usize = 200;
 
 /// A statement was recorded; none if its note is not active.
-pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
+pub(super) fn remembered(recorded: &RecordOutcome) -> Option<String> {
     let note = recorded.note();
-    if note.status != Status::Active {
+    if note.status != NoteStatus::Active {
         return None;
     }
     let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
@@ -22,10 +22,10 @@ pub(super) fn remembered(recorded: &Recorded) -> Option<String> {
         _ if !before.is_empty() => {
             format!("will remember: {text}, instead of: {} {undo}", before.join("; "))
         }
-        Recorded::Stored { .. } | Recorded::Confirmed { revived: true, .. } => {
+        RecordOutcome::Stored { .. } | RecordOutcome::Confirmed { revived: true, .. } => {
             format!("will remember: {text} {undo}")
         }
-        Recorded::Confirmed { .. } => format!("remembered already: {text}"),
+        RecordOutcome::Confirmed { .. } => format!("remembered already: {text}"),
     })
 }
 
@@ -36,7 +36,7 @@ pub(super) fn retracted(note: &Note) -> String {
 
 /// A retraction could not be written.
 pub(super) fn not_retracted(why: &Error) -> String {
-    format!("could not take it back: {}; try recoup memory retire", said(why))
+    format!("could not take it back: {}; try recoup memory retire", readable_error(why))
 }
 
 /// A statement was refused because of a secret, which is not repeated.
@@ -44,25 +44,28 @@ pub(super) const SECRET: &str =
     "not remembered: it looks like it contains a password or another secret";
 
 /// A statement is queued until memory can be written.
-pub(super) fn later(text: &str, why: &Error) -> String {
+pub(super) fn remembered_later(text: &str, why: &Error) -> String {
     match why.kind() {
         ErrorKind::Locked => format!("will remember: {text} (as soon as memory is free)"),
-        _ => format!("will remember: {text} (as soon as memory can be written: {})", said(why)),
+        _ => format!(
+            "will remember: {text} (as soon as memory can be written: {})",
+            readable_error(why)
+        ),
     }
 }
 
 /// A statement could not be recorded.
 pub(super) fn not_remembered(text: &str, why: &Error) -> String {
-    format!("could not remember: {text} ({})", said(why))
+    format!("could not remember: {text} ({})", readable_error(why))
 }
 
 /// Short, redacted text of an error.
-fn said(error: &Error) -> String {
-    shortened(&readable_line(&secrets::redact(&error.to_string())), LONGEST).into_owned()
+fn readable_error(error: &Error) -> String {
+    shorten_text(&readable_line(&secrets::redact(&error.to_string())), MAX_ERROR_CHARS).into_owned()
 }
 
 /// A queued statement was recorded, and superseded notes that were not known when it was announced.
-pub(super) fn changed(recorded: &Recorded) -> Option<String> {
+pub(super) fn superseded_others(recorded: &RecordOutcome) -> Option<String> {
     let before: Vec<&str> = recorded.instead_of().iter().map(|note| &*note.text).collect();
     let text = &recorded.note().text;
     (!before.is_empty()).then(|| format!("remembered: {text}, instead of: {}", before.join("; ")))
@@ -75,10 +78,10 @@ pub(super) fn taken_back(note: &Note) -> String {
 
 /// A lesson was promoted, or a preference became a candidate. Failures that wait for evidence are
 /// not mentioned.
-pub(super) fn learned(learned: &Learned) -> Option<String> {
+pub(super) fn learned(learned: &LearnedNote) -> Option<String> {
     match learned {
-        Learned::Promoted(note) => Some(format!("learned: {}", note.text)),
-        Learned::Candidate(note) => (note.kind != NoteKind::Failure).then(|| candidate(note)),
+        LearnedNote::Promoted(note) => Some(format!("learned: {}", note.text)),
+        LearnedNote::Candidate(note) => (note.kind != NoteKind::Failure).then(|| candidate(note)),
     }
 }
 

@@ -2,73 +2,89 @@
 //! in a transcript. The second one finds them recorded.
 
 use recoup_core::Result;
-use recoup_core::memory::learn::command::Kind;
-use recoup_core::memory::learn::failure::{error_line, failure};
-use recoup_core::memory::learn::{Learned, Ran};
-use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
-use recoup_core::memory::{About, Happened, Turn};
+use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::learn::failure::{detect_failure, error_line};
+use recoup_core::memory::learn::{CompletedCommand, LearnedNote};
+use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall};
+use recoup_core::memory::{EventDetails, EventTransaction, MemoryEventKind};
 use recoup_core::secrets::RedactedCommand;
 
-use super::place::Place;
+use super::place::ProjectPaths;
 
 /// Records the outcome of a call, and learns from it.
-pub(super) fn learn(
-    turn: &Turn<'_>,
-    call: &Call,
-    outcome: &Outcome,
-    place: Place<'_>,
-) -> Result<Option<Learned>> {
-    let kind = call.command().and_then(|line| Kind::of(line)).map(|kind| kind.to_string());
+pub(super) fn record_outcome(
+    turn: &EventTransaction<'_>,
+    call: &ToolCall,
+    outcome: &CallOutcome,
+    place: ProjectPaths<'_>,
+) -> Result<Option<LearnedNote>> {
+    let kind = call.command().and_then(|line| CommandKind::of(line)).map(|kind| kind.to_string());
     let subject = kind.as_deref().unwrap_or(&call.tool);
     let ran = kind.as_deref().zip(call.command());
-    let ran = ran.map(|(kind, command)| Ran { kind, command: command.clone(), call: &call.id });
-    let of = |detail| About { detail, ..About::call(subject, &call.id) };
-    let failed = failure(call, outcome);
+    let ran = ran.map(|(kind, command)| CompletedCommand {
+        kind,
+        command: command.clone(),
+        call: &call.id,
+    });
+    let of = |detail| EventDetails { detail, ..EventDetails::call(subject, &call.id) };
+    let failed = detect_failure(call, outcome);
     match (outcome.ended, failed, ran) {
         // Interrupted: the end is unknown. Failed without a failure: the exit code is an answer,
         // such as "nothing found" or a closed pipe.
-        (Ended::Interrupted, ..) | (Ended::Failed { .. }, None, _) => Ok(None),
-        (Ended::Refused, ..) => {
-            let output = call.command().map(|command| command.hide_in(&outcome.output));
+        (CallStatus::Interrupted, ..) | (CallStatus::Failed { .. }, None, _) => Ok(None),
+        (CallStatus::Refused, ..) => {
+            let output = call.command().map(|command| command.hide_values_in(&outcome.output));
             let why = error_line(output.as_deref().unwrap_or(&outcome.output));
-            turn.happened(Happened::Refused, of(why.as_deref())).map(|_| None)
+            turn.record_event(MemoryEventKind::Refused, of(why.as_deref())).map(|_| None)
         }
         // Refusing a command or a server's tool shows a preference; refusing one edit or plan does
         // not.
-        (Ended::Denied, _, Some(ran)) => turn.denied(&ran),
-        (Ended::Denied, _, None) if call.tool.starts_with("mcp__") => {
-            turn.denied(&Ran { kind: subject, command: RedactedCommand::default(), call: &call.id })
+        (CallStatus::Denied, _, Some(ran)) => turn.record_denial(&ran),
+        (CallStatus::Denied, _, None) if call.tool.starts_with("mcp__") => {
+            turn.record_denial(&CompletedCommand {
+                kind: subject,
+                command: RedactedCommand::default(),
+                call: &call.id,
+            })
         }
-        (Ended::Denied, ..) => turn.happened(Happened::Denied, of(None)).map(|_| None),
-        (_, Some(failure), Some(ran)) => turn.failed(&ran, failure.exit, Some(&failure.error)),
+        (CallStatus::Denied, ..) => {
+            turn.record_event(MemoryEventKind::Denied, of(None)).map(|_| None)
+        }
+        (_, Some(failure), Some(ran)) => {
+            turn.record_failure(&ran, failure.exit, Some(&failure.error))
+        }
         (_, Some(failure), None) => {
-            turn.happened(Happened::Failed, of(Some(&failure.error))).map(|_| None)
+            turn.record_event(MemoryEventKind::Failed, of(Some(&failure.error))).map(|_| None)
         }
-        (Ended::Succeeded, None, Some(ran)) => turn.succeeded(&ran),
-        (Ended::Succeeded, None, None) => {
-            edited(turn, call, place)?;
-            turn.happened(Happened::Succeeded, of(None)).map(|_| None)
+        (CallStatus::Succeeded, None, Some(ran)) => turn.record_success(&ran),
+        (CallStatus::Succeeded, None, None) => {
+            record_edits(turn, call, place)?;
+            turn.record_event(MemoryEventKind::Succeeded, of(None)).map(|_| None)
         }
     }
 }
 
 /// Records the files that a call changed.
-pub(super) fn edited(turn: &Turn<'_>, call: &Call, place: Place<'_>) -> Result<()> {
+pub(super) fn record_edits(
+    turn: &EventTransaction<'_>,
+    call: &ToolCall,
+    place: ProjectPaths<'_>,
+) -> Result<()> {
     if !call.edits() {
         return Ok(());
     }
-    for (number, path) in files(call).into_iter().enumerate() {
-        let (path, id) = (place.name_of(path), format!("{}#{number}", call.id));
-        turn.happened(Happened::Edited, About::call(&path, &id))?;
+    for (number, path) in call_files(call).into_iter().enumerate() {
+        let (path, id) = (place.project_path(path), format!("{}#{number}", call.id));
+        turn.record_event(MemoryEventKind::Edited, EventDetails::call(&path, &id))?;
     }
     Ok(())
 }
 
 /// Files that a call names.
-pub(super) fn files(call: &Call) -> Vec<&str> {
+pub(super) fn call_files(call: &ToolCall) -> Vec<&str> {
     match &call.action {
-        Action::Edit(paths) => paths.iter().map(String::as_str).collect(),
-        Action::Write(path) | Action::Read(path) => vec![path],
+        ToolAction::Edit(paths) => paths.iter().map(String::as_str).collect(),
+        ToolAction::Write(path) | ToolAction::Read(path) => vec![path],
         _ => Vec::new(),
     }
 }

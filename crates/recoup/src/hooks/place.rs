@@ -4,16 +4,16 @@ use std::path::Path;
 
 /// Directories that relate a client's paths to its project.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct ProjectPaths<'a> {
     /// The project's root.
     pub root: &'a Path,
     /// Base of relative paths.
     pub cwd: &'a Path,
 }
 
-impl Place<'_> {
+impl ProjectPaths<'_> {
     /// Path relative to the project's root; absolute if it is outside.
-    pub(super) fn name_of(&self, path: &str) -> String {
+    pub(super) fn project_path(&self, path: &str) -> String {
         let whole = self.cwd.join(path);
         let inside = |path: &Path| {
             path.strip_prefix(self.root).ok().map(|it| it.to_string_lossy().into_owned())

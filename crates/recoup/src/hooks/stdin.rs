@@ -7,23 +7,23 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 /// Limit of a payload; only those that contain whole files exceed it.
-pub(crate) const MOST: usize = 8 << 20;
+pub(crate) const MAX_PAYLOAD_BYTES: usize = 8 << 20;
 /// Size of the first read, which mostly suffices; later reads grow up to `BLOCK`.
-const FIRST: usize = 8 << 10;
+const FIRST_READ_BYTES: usize = 8 << 10;
 const BLOCK: usize = 64 << 10;
 
 /// Reads to the end of input or to the deadline: a client may keep its end open. Excess input is
 /// read and dropped, so that the client's write does not fail.
-pub(crate) fn read(stdin: BorrowedFd<'_>, deadline: Deadline) -> Result<Vec<u8>, String> {
-    let mut all = Vec::with_capacity(2 * FIRST);
+pub(crate) fn read_payload(stdin: BorrowedFd<'_>, deadline: Deadline) -> Result<Vec<u8>, String> {
+    let mut all = Vec::with_capacity(2 * FIRST_READ_BYTES);
     let mut length = 0;
     while is_ready(stdin, deadline) {
-        if length > MOST {
+        if length > MAX_PAYLOAD_BYTES {
             // Too long already: drop it.
             all.truncate(0);
         }
         let held = all.len();
-        all.resize(held + held.clamp(FIRST, BLOCK), 0);
+        all.resize(held + held.clamp(FIRST_READ_BYTES, BLOCK), 0);
         let read = match rustix::io::read(stdin.as_fd(), &mut all[held..]) {
             Ok(read) => read,
             Err(Errno::INTR | Errno::AGAIN) => {
@@ -38,8 +38,8 @@ pub(crate) fn read(stdin: BorrowedFd<'_>, deadline: Deadline) -> Result<Vec<u8>,
             break;
         }
     }
-    if length > MOST {
-        return Err(format!("it is longer than {} MiB", MOST >> 20));
+    if length > MAX_PAYLOAD_BYTES {
+        return Err(format!("it is longer than {} MiB", MAX_PAYLOAD_BYTES >> 20));
     }
     Ok(all)
 }

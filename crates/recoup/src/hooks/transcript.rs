@@ -7,47 +7,47 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use recoup_core::base::fsx::{self, Found, Regular};
+use recoup_core::base::fsx::{self, FileLookup, RegularFile};
 use recoup_core::error::IoContext as _;
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::Entry;
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::TranscriptEntry;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::lines::Lines;
-use super::mark::Mark;
+use super::mark::TranscriptMark;
+use super::reverse_lines::ReverseLines;
 use super::{claude_code, codex, pi};
 
 /// Bytes read at most, from the end of the file.
-const MOST_READ: u64 = 64 << 20;
+const MAX_READ_BYTES: u64 = 64 << 20;
 
 /// Entries and bytes that are read again in front of the new ones, as their context.
-const KNOWN: usize = 100;
-const KNOWN_READ: u64 = 1 << 20;
+const CONTEXT_ENTRIES: usize = 100;
+const CONTEXT_BYTES: u64 = 1 << 20;
 
 /// Parses one line of a client's transcript into entries.
-pub fn entries(client: Client, line: &[u8]) -> Vec<Entry> {
+pub fn parse_entries(client: HookClient, line: &[u8]) -> Vec<TranscriptEntry> {
     match client {
-        Client::ClaudeCode => claude_code::transcript::entries(line),
-        Client::Codex => codex::transcript::entries(line),
-        Client::Pi => pi::transcript::entries(line),
+        HookClient::ClaudeCode => claude_code::transcript::parse_entries(line),
+        HookClient::Codex => codex::transcript::parse_entries(line),
+        HookClient::Pi => pi::transcript::parse_entries(line),
     }
 }
 
 /// An open transcript.
 #[derive(Debug)]
-pub struct Transcript {
-    file: Regular,
+pub struct TranscriptFile {
+    file: RegularFile,
     path: PathBuf,
-    client: Client,
+    client: HookClient,
 }
 
 /// Entries in order, and how far the file was read.
 #[derive(Debug)]
-pub struct Excerpt {
+pub struct TranscriptExcerpt {
     /// Entries, oldest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TranscriptEntry>,
     /// Start of the next read.
-    pub mark: Mark,
+    pub mark: TranscriptMark,
     /// True if neither the entry limit nor the read limit left anything out.
     pub complete: bool,
     /// True if the mark did not fit the file, so that it was read as a new one.
@@ -56,67 +56,71 @@ pub struct Excerpt {
     pub known: usize,
 }
 
-impl Transcript {
+impl TranscriptFile {
     /// Opens the transcript at `path`; none if the client has not written one yet.
-    pub fn open(path: &Path, client: Client) -> Result<Option<Self>> {
+    pub fn open(path: &Path, client: HookClient) -> Result<Option<Self>> {
         let refused = |why: &str| {
             let message = format!("{} is not read as a transcript: it is {why}", path.display());
             Err(Error::new(ErrorKind::Invalid, message))
         };
-        match fsx::look_at(path)? {
-            Found::Nothing => Ok(None),
-            Found::Other => refused("a link or a special file, not a regular one"),
-            Found::Denied => refused("not readable for this user"),
-            Found::Regular(file) => Ok(Some(Self { file, path: path.to_owned(), client })),
+        match fsx::open_regular(path)? {
+            FileLookup::Nothing => Ok(None),
+            FileLookup::Other => refused("a link or a special file, not a regular one"),
+            FileLookup::Denied => refused("not readable for this user"),
+            FileLookup::Regular(file) => Ok(Some(Self { file, path: path.to_owned(), client })),
         }
     }
 
     /// Reads the last `count` entries.
-    pub fn last(&self, count: usize) -> Result<Excerpt> {
-        self.read(0, count).doing(|| self.doing())
+    pub fn last(&self, count: usize) -> Result<TranscriptExcerpt> {
+        self.read(0, count).with_context(|| self.doing())
     }
 
     /// Reads the new entries since `mark`, the last `most` of them.
-    pub fn since(&self, mark: &Mark, most: usize) -> Result<Excerpt> {
+    pub fn entries_since(&self, mark: &TranscriptMark, most: usize) -> Result<TranscriptExcerpt> {
         let excerpt = || {
-            let holds = mark.holds(&self.file)?;
+            let holds = mark.matches_file(&self.file)?;
             let excerpt = self.read(if holds { mark.offset() } else { 0 }, most)?;
-            Ok(Excerpt { anew: !holds, ..excerpt })
+            Ok(TranscriptExcerpt { anew: !holds, ..excerpt })
         };
-        excerpt().doing(|| self.doing())
+        excerpt().with_context(|| self.doing())
     }
 
     /// Reads the new entries since `mark`, preceded by some that are known: they hold the calls
     /// whose outcomes are new.
-    pub fn onward(&self, mark: &Mark, most: usize) -> Result<Excerpt> {
-        let mut new = self.since(mark, most)?;
+    pub fn entries_since_with_context(
+        &self,
+        mark: &TranscriptMark,
+        most: usize,
+    ) -> Result<TranscriptExcerpt> {
+        let mut new = self.entries_since(mark, most)?;
         // Known entries help only if the new ones follow them directly.
         if new.anew || !new.complete || new.entries.is_empty() {
             return Ok(new);
         }
-        let mut entries = self.before(mark.offset()).doing(|| self.doing())?;
+        let mut entries = self.before(mark.offset()).with_context(|| self.doing())?;
         new.known = entries.len();
         entries.append(&mut new.entries);
-        Ok(Excerpt { entries, ..new })
+        Ok(TranscriptExcerpt { entries, ..new })
     }
 
-    fn before(&self, end: u64) -> io::Result<Vec<Entry>> {
-        let mut lines = Lines::between(&self.file, 0, end, KNOWN_READ);
+    fn before(&self, end: u64) -> io::Result<Vec<TranscriptEntry>> {
+        let mut lines = ReverseLines::between(&self.file, 0, end, CONTEXT_BYTES);
         let mut entries = Vec::new();
-        while entries.len() < KNOWN
+        while entries.len() < CONTEXT_ENTRIES
             && let Some(line) = lines.next_line()?
         {
-            entries.extend(self::entries(self.client, line.text).into_iter().rev());
+            entries.extend(parse_entries(self.client, line.text).into_iter().rev());
         }
         entries.reverse();
         Ok(entries)
     }
 
-    fn read(&self, floor: u64, most: usize) -> io::Result<Excerpt> {
-        let mut lines = Lines::between(&self.file, floor, self.file.size(), MOST_READ);
+    fn read(&self, floor: u64, most: usize) -> io::Result<TranscriptExcerpt> {
+        let mut lines = ReverseLines::between(&self.file, floor, self.file.size(), MAX_READ_BYTES);
         let (mut entries, mut complete) = (Vec::new(), true);
         while let Some(line) = lines.next_line()? {
-            for entry in self::entries(self.client, line.text).into_iter().rev() {
+            for entry in parse_entries(self.client, line.text).into_iter().rev() {
                 complete = entries.len() < most;
                 if complete {
                     entries.push(entry);
@@ -128,8 +132,8 @@ impl Transcript {
         }
         entries.reverse();
         let complete = complete && lines.reached_floor();
-        let mark = Mark::at(&self.file, lines.whole_until())?;
-        Ok(Excerpt { entries, mark, complete, anew: false, known: 0 })
+        let mark = TranscriptMark::at(&self.file, lines.complete_until())?;
+        Ok(TranscriptExcerpt { entries, mark, complete, anew: false, known: 0 })
     }
 
     fn doing(&self) -> String {

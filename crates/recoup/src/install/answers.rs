@@ -5,21 +5,21 @@ use std::path::Path;
 
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change::Change;
+use super::change::FileChange;
 use super::edit::toml;
-use super::places::Places;
+use super::places::InstallPaths;
 
 /// A configuration key that `init` asks about, and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct ConfigAnswer {
     /// `table.name`
     pub(crate) key: &'static str,
-    pub(crate) value: Said,
+    pub(crate) value: AnswerValue,
 }
 
 /// Value of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum AnswerValue {
     Truth(bool),
     Word(String),
 }
@@ -42,9 +42,10 @@ pub(crate) const RECORD_DENY: &str = "record.deny";
 pub(crate) const PEERS_KEEP: &str = "peers.keep";
 
 /// Returns the keys that the file at `path` already has.
-pub(crate) fn given(path: &Path, places: &Places) -> Result<Vec<&'static str>> {
-    let change = Change::begin(path, None)?;
-    let root = toml::value(&text(&change, places)?).map_err(|fault| named(path, places, &fault))?;
+pub(crate) fn find_answered_keys(path: &Path, places: &InstallPaths) -> Result<Vec<&'static str>> {
+    let change = FileChange::unchanged(path, None)?;
+    let root = toml::parse_to_json(&text(&change, places)?)
+        .map_err(|fault| config_error(path, places, &fault))?;
     let has = |key: &&str| {
         let mut parts = key.split('.');
         parts.try_fold(&root, |value, part| value.get(part)).is_some()
@@ -53,16 +54,21 @@ pub(crate) fn given(path: &Path, places: &Places) -> Result<Vec<&'static str>> {
 }
 
 /// Returns the change that writes these answers.
-pub(crate) fn written(path: &Path, answers: &[Answer], places: &Places) -> Result<Change> {
-    let mut change = Change::begin(path, None)?;
+pub(crate) fn plan_answers(
+    path: &Path,
+    answers: &[ConfigAnswer],
+    places: &InstallPaths,
+) -> Result<FileChange> {
+    let mut change = FileChange::unchanged(path, None)?;
     let mut text = text(&change, places)?;
-    for Answer { key, value } in answers {
+    for ConfigAnswer { key, value } in answers {
         let (table, name) = key.split_once('.').unwrap_or((key, ""));
         let (value, shown) = match value {
-            Said::Truth(truth) => ((*truth).into(), truth.to_string()),
-            Said::Word(word) => (word.as_str().into(), format!("{word:?}")),
+            AnswerValue::Truth(truth) => ((*truth).into(), truth.to_string()),
+            AnswerValue::Word(word) => (word.as_str().into(), format!("{word:?}")),
         };
-        text = toml::set_key(&text, table, name, value).map_err(|it| named(path, places, &it))?;
+        text = toml::set_key(&text, table, name, value)
+            .map_err(|it| config_error(path, places, &it))?;
         change.done.said.push(format!("{key} = {shown}"));
     }
     if change.before.as_deref() != Some(text.as_bytes()) && !answers.is_empty() {
@@ -72,15 +78,19 @@ pub(crate) fn written(path: &Path, answers: &[Answer], places: &Places) -> Resul
     Ok(change)
 }
 
-fn text(change: &Change, places: &Places) -> Result<String> {
+fn text(change: &FileChange, places: &InstallPaths) -> Result<String> {
     let bytes = change.before.clone().unwrap_or_default();
     String::from_utf8(bytes).map_err(|_| {
-        let place = places.shown(&change.path);
+        let place = places.display_path(&change.path);
         Error::new(ErrorKind::Invalid, format!("{place} is not UTF-8"))
     })
 }
 
-fn named(path: &Path, places: &Places, fault: &super::edit::Fault) -> Error {
-    let message = format!("{}, {fault}; nothing was changed", places.shown(path));
+fn config_error(
+    path: &Path,
+    places: &InstallPaths,
+    fault: &super::edit::SettingsSyntaxError,
+) -> Error {
+    let message = format!("{}, {fault}; nothing was changed", places.display_path(path));
     Error::new(ErrorKind::Invalid, message)
 }

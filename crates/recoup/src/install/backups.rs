@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 
-use super::change::{Change, real};
+use super::change::{FileChange, resolve_links};
 
 /// Directory of the backups, below our own.
 pub(crate) const DIR: &str = "backups";
@@ -25,14 +25,14 @@ const DIGITS: usize = 8;
 
 /// Parsed name of a backup; ordered by creation.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Name<'a> {
+pub(crate) struct BackupName<'a> {
     time: &'a str,
     number: usize,
     /// Digest and name of the original file.
     of: &'a str,
 }
 
-impl<'a> Name<'a> {
+impl<'a> BackupName<'a> {
     /// `2026-11-16T122618Z-0-1f3ac09e-settings.json`
     pub(crate) fn parse(name: &'a str) -> Option<Self> {
         let (time, rest) = name.split_once("Z-")?;
@@ -44,18 +44,19 @@ impl<'a> Name<'a> {
 }
 
 /// Makes a private backup of the previous content. Returns its path relative to our own directory.
-pub(super) fn make(change: &Change, own: &Path, now: Timestamp) -> Result<Option<PathBuf>> {
+pub(super) fn make(change: &FileChange, own: &Path, now: Timestamp) -> Result<Option<PathBuf>> {
     let Some(before) = &change.before else { return Ok(None) };
     let file = change.path.file_name().unwrap_or_default().to_string_lossy();
-    let of = Digest::of(real(&change.path).as_os_str().as_encoded_bytes()).to_hex();
+    let of = Sha256Digest::of(resolve_links(&change.path).as_os_str().as_encoded_bytes()).to_hex();
     let of = format!("{}-{}", &of[..DIGITS], file.trim_start_matches('.'));
-    let when = now.to_second().replace(':', "");
+    let when = now.to_second_string().replace(':', "");
     let dir = own.join(DIR);
     fsx::ensure_private_dir(&dir)?;
     // The number orders the backups of one second.
     let names = names(&dir);
     let of_now = names.iter().filter(|name| name.starts_with(&when));
-    let number = of_now.filter_map(|name| Some(Name::parse(name)?.number + 1)).max().unwrap_or(0);
+    let number =
+        of_now.filter_map(|name| Some(BackupName::parse(name)?.number + 1)).max().unwrap_or(0);
     let path = Path::new(DIR).join(format!("{when}-{number}-{of}"));
     fsx::write_atomic(&own.join(&path), before)?;
     Ok(Some(path))
@@ -71,9 +72,9 @@ pub(super) fn prune(
     let dir = own.join(DIR);
     let names = names(&dir);
     let place = |name: &str| Path::new(DIR).join(name);
-    let mut copies: BTreeMap<&str, Vec<(bool, Name<'_>, &str)>> = BTreeMap::new();
+    let mut copies: BTreeMap<&str, Vec<(bool, BackupName<'_>, &str)>> = BTreeMap::new();
     for name in names.iter().filter(|name| !needed.contains(&place(name))) {
-        if let Some(parts) = Name::parse(name) {
+        if let Some(parts) = BackupName::parse(name) {
             // Fresh is fresh, whatever the clock says.
             let is_fresh = fresh.contains(&place(name));
             copies.entry(parts.of).or_default().push((is_fresh, parts, name));
@@ -101,13 +102,13 @@ mod tests {
 
     #[test]
     fn names_are_in_the_order_of_their_copies() {
-        let name = |text| Name::parse(text).unwrap();
+        let name = |text| BackupName::parse(text).unwrap();
         let first = name("2026-11-16T122618Z-2-1f3ac09e-settings.json");
         assert!(first < name("2026-11-16T122618Z-10-1f3ac09e-settings.json"));
         assert!(first < name("2026-11-16T122619Z-0-1f3ac09e-settings.json"));
         assert_eq!(first.of, "1f3ac09e-settings.json");
         for other in ["settings.json", "2026-11-16-0-x", "2026-11-16T122618Z-x-y", "Z-0-x", ""] {
-            assert_eq!(Name::parse(other), None, "{other}");
+            assert_eq!(BackupName::parse(other), None, "{other}");
         }
     }
 }

@@ -9,63 +9,63 @@ use recoup_core::{Error, ErrorKind, Result};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 
-use super::client::{Client, Level, Slot};
-use super::entries::Done;
-use super::found::LARGEST;
-use super::held::Held;
-use super::places::Places;
+use super::client::{AgentClient, InstallLevel, SettingsFile};
+use super::entries::EditSummary;
+use super::held::InstalledContent;
+use super::installations::LARGEST;
+use super::places::InstallPaths;
 
 /// Client, level and project that an entry of ours is installed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Party {
-    pub(crate) client: Client,
-    pub(crate) level: Level,
+pub(crate) struct InstallTarget {
+    pub(crate) client: AgentClient,
+    pub(crate) level: InstallLevel,
     /// The project that it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<PathBuf>,
 }
 
-impl Party {
+impl InstallTarget {
     /// Returns the target for a client at a level, in the project of `places`.
-    pub(crate) fn of(client: Client, level: Level, places: &Places) -> Self {
-        let root = (level == Level::Project).then(|| places.root.clone());
+    pub(crate) fn of(client: AgentClient, level: InstallLevel, places: &InstallPaths) -> Self {
+        let root = (level == InstallLevel::Project).then(|| places.root.clone());
         Self { client, level, root }
     }
 }
 
 /// Planned change of one file.
 #[derive(Debug, Clone)]
-pub(crate) struct Change {
+pub(crate) struct FileChange {
     pub(crate) path: PathBuf,
     /// None for our own files.
-    pub(crate) party: Option<Party>,
+    pub(crate) party: Option<InstallTarget>,
     /// Kind of content that is added.
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<InstalledContent>,
     /// Current content; none if there is no file.
     pub(crate) before: Option<Vec<u8>>,
     /// Planned content; none if the file is to be removed.
     pub(crate) after: Option<Vec<u8>>,
-    pub(crate) done: Done,
+    pub(crate) done: EditSummary,
 }
 
-impl Change {
+impl FileChange {
     /// Starts from the current content, without a change.
-    pub(crate) fn begin(path: &Path, party: Option<Party>) -> Result<Self> {
+    pub(crate) fn unchanged(path: &Path, party: Option<InstallTarget>) -> Result<Self> {
         let before = read(path)?;
         let after = before.clone();
-        let done = Done::default();
+        let done = EditSummary::default();
         Ok(Self { path: path.to_owned(), party, held: None, before, after, done })
     }
 
     /// Starts from the current content of a client's settings file.
-    pub(crate) fn of_slot(slot: &Slot, places: &Places) -> Result<Self> {
-        let party = Party::of(slot.client, slot.level, places);
-        let change = Self::begin(&slot.path, Some(party))?;
-        Ok(Self { held: Some(Held::from(&slot.holds)), ..change })
+    pub(crate) fn for_settings_file(slot: &SettingsFile, places: &InstallPaths) -> Result<Self> {
+        let party = InstallTarget::of(slot.client, slot.level, places);
+        let change = Self::unchanged(&slot.path, Some(party))?;
+        Ok(Self { held: Some(InstalledContent::from(&slot.holds)), ..change })
     }
 
     /// Starts from the result of earlier changes to this file, if there are any.
-    pub(crate) fn behind<'a>(mut self, earlier: impl Iterator<Item = &'a Self>) -> Self {
+    pub(crate) fn following<'a>(mut self, earlier: impl Iterator<Item = &'a Self>) -> Self {
         if let Some(last) = earlier.filter(|it| it.is_of_same_file(&self)).last() {
             self.before.clone_from(&last.after);
             self.after.clone_from(&last.after);
@@ -75,23 +75,24 @@ impl Change {
 
     /// True if both changes concern one file, by whatever names.
     pub(crate) fn is_of_same_file(&self, other: &Self) -> bool {
-        self.path == other.path || real(&self.path) == real(&other.path)
+        self.path == other.path || resolve_links(&self.path) == resolve_links(&other.path)
     }
 
     /// True if anything is to be written.
-    pub(crate) fn is_any(&self) -> bool {
+    pub(crate) fn has_effect(&self) -> bool {
         self.before != self.after
     }
 
     /// True if the file has a hard link elsewhere: it is replaced atomically, so the other name
     /// keeps the old content.
-    pub(crate) fn splits_links(&self) -> bool {
-        self.is_any() && fs::metadata(real(&self.path)).is_ok_and(|found| found.nlink() > 1)
+    pub(crate) fn breaks_hard_link(&self) -> bool {
+        self.has_effect()
+            && fs::metadata(resolve_links(&self.path)).is_ok_and(|found| found.nlink() > 1)
     }
 
     /// Fails early if the file cannot be written, not when half of the work is done.
     pub(crate) fn demand_possible(&self) -> Result<()> {
-        if self.is_any() { demand_writable(&self.path) } else { Ok(()) }
+        if self.has_effect() { demand_writable(&self.path) } else { Ok(()) }
     }
 }
 
@@ -101,15 +102,15 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 /// Resolves links, even if nothing is at their end.
-pub(crate) fn real(path: &Path) -> PathBuf {
-    fsx::resolved(path).unwrap_or_else(|| path.to_owned())
+pub(crate) fn resolve_links(path: &Path) -> PathBuf {
+    fsx::resolve_path(path).unwrap_or_else(|| path.to_owned())
 }
 
 /// Refuses files that are read-only or owned by another user: a rename could replace them, but
 /// would override that choice.
 fn demand_writable(path: &Path) -> Result<()> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
-    let real = real(path);
+    let real = resolve_links(path);
     let me = rustix::process::geteuid().as_raw();
     if let Ok(found) = fs::metadata(&real) {
         if found.mode() & 0o200 == 0 {

@@ -3,8 +3,8 @@
 
 /// Adds a line, unless it is there. If the last line had no line end, ours has none either: this
 /// records that the one before had none, whatever else is added.
-pub(crate) fn with(list: &[u8], line: &str) -> Vec<u8> {
-    if lines(list).any(|it| is(it, line)) {
+pub(crate) fn with_line(list: &[u8], line: &str) -> Vec<u8> {
+    if lines(list).any(|it| is_same_line(it, line)) {
         return list.to_vec();
     }
     let eol: &[u8] = if lines(list).any(|it| it.ends_with(b"\r\n")) { b"\r\n" } else { b"\n" };
@@ -16,10 +16,11 @@ pub(crate) fn with(list: &[u8], line: &str) -> Vec<u8> {
 }
 
 /// Removes a line.
-pub(crate) fn without(list: &[u8], line: &str) -> Vec<u8> {
-    let kept: Vec<u8> = lines(list).filter(|it| !is(it, line)).flatten().copied().collect();
+pub(crate) fn without_line(list: &[u8], line: &str) -> Vec<u8> {
+    let kept: Vec<u8> =
+        lines(list).filter(|it| !is_same_line(it, line)).flatten().copied().collect();
     let end = lines(list).last();
-    if end.is_none_or(|end| !is(end, line) || end.ends_with(b"\n")) {
+    if end.is_none_or(|end| !is_same_line(end, line) || end.ends_with(b"\n")) {
         return kept;
     }
     let bare = kept.strip_suffix(b"\n").map(|it| it.strip_suffix(b"\r").unwrap_or(it));
@@ -31,7 +32,7 @@ fn lines(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split_inclusive(|byte| *byte == b'\n')
 }
 
-fn is(found: &[u8], line: &str) -> bool {
+fn is_same_line(found: &[u8], line: &str) -> bool {
     found.trim_ascii_end() == line.as_bytes()
 }
 
@@ -46,13 +47,13 @@ mod tests {
             .into_iter()
             .chain([&b"\xff\n"[..]])
         {
-            let one = with(before, "/x");
-            let two = with(&one, "/y");
-            assert_eq!(with(&two, "/x"), two);
-            assert_eq!(without(&without(&two, "/x"), "/y"), before);
-            assert_eq!(without(&without(&two, "/y"), "/x"), before);
-            assert_eq!(without(before, "/x"), before);
+            let one = with_line(before, "/x");
+            let two = with_line(&one, "/y");
+            assert_eq!(with_line(&two, "/x"), two);
+            assert_eq!(without_line(&without_line(&two, "/x"), "/y"), before);
+            assert_eq!(without_line(&without_line(&two, "/y"), "/x"), before);
+            assert_eq!(without_line(before, "/x"), before);
         }
-        assert_eq!(without(b"a\n/x\nb\n", "/x"), b"a\nb\n");
+        assert_eq!(without_line(b"a\n/x\nb\n", "/x"), b"a\nb\n");
     }
 }

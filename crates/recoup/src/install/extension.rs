@@ -13,7 +13,7 @@ pub(crate) fn with_program(program: &str) -> String {
 }
 
 /// Returns the program that an extension starts; none if the extension is not ours.
-pub(crate) fn program(text: &str) -> Option<String> {
+pub(crate) fn program_in(text: &str) -> Option<String> {
     serde_json::from_str(&text[hooked::extension_program(text)?]).ok()
 }
 
@@ -25,12 +25,12 @@ mod tests {
     fn the_program_is_put_in_and_found_again() {
         for path in ["recoup", "/usr/local/bin/recoup", "/a \"b\"; c/recoup", "/ü\\x/recoup"] {
             let text = with_program(path);
-            assert_eq!(program(&text).as_deref(), Some(path));
+            assert_eq!(program_in(&text).as_deref(), Some(path));
             assert_eq!(text.lines().count(), SOURCE.lines().count());
         }
-        assert_eq!(program(SOURCE).as_deref(), Some("recoup"));
-        assert_eq!(program("export default 1;"), None);
+        assert_eq!(program_in(SOURCE).as_deref(), Some("recoup"));
+        assert_eq!(program_in("export default 1;"), None);
         let line = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
-        assert_eq!(program(line), None, "it calls nobody");
+        assert_eq!(program_in(line), None, "it calls nobody");
     }
 }

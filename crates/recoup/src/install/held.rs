@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::client::{Holds, Servers, Shape};
-use super::edit::Dialect;
+use super::client::{ServerEntryShape, ServerLayout, SettingsContent};
+use super::edit::JsonDialect;
 
 /// One kind of content that we put into a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Held {
+pub(crate) enum InstalledContent {
     /// Commands for events.
     Hooks,
     /// A server, in the object at this path.
@@ -26,24 +26,24 @@ pub(crate) enum Held {
     Line(String),
 }
 
-impl Held {
+impl InstalledContent {
     /// Returns the location of the servers. The layout of our entry does not matter.
-    pub(crate) fn servers(at: &[String], comments: bool) -> Servers {
-        let dialect = if comments { Dialect::Comments } else { Dialect::Strict };
-        Servers { at: at.to_vec(), shape: Shape::Plain, dialect }
+    pub(crate) fn server_layout(at: &[String], comments: bool) -> ServerLayout {
+        let dialect = if comments { JsonDialect::Comments } else { JsonDialect::Strict };
+        ServerLayout { at: at.to_vec(), shape: ServerEntryShape::Plain, dialect }
     }
 }
 
-impl From<&Holds> for Held {
-    fn from(holds: &Holds) -> Self {
+impl From<&SettingsContent> for InstalledContent {
+    fn from(holds: &SettingsContent) -> Self {
         match holds {
-            Holds::Hooks(_) => Self::Hooks,
-            Holds::Servers(servers) => Self::Servers {
+            SettingsContent::Hooks(_) => Self::Hooks,
+            SettingsContent::Servers(servers) => Self::Servers {
                 at: servers.at.clone(),
-                comments: servers.dialect == Dialect::Comments,
+                comments: servers.dialect == JsonDialect::Comments,
             },
-            Holds::TomlServers => Self::TomlServers,
-            Holds::Extension => Self::Extension,
+            SettingsContent::TomlServers => Self::TomlServers,
+            SettingsContent::Extension => Self::Extension,
         }
     }
 }

@@ -15,10 +15,10 @@ mod edit;
 mod entries;
 mod exclude;
 mod extension;
-mod found;
 mod guard;
 mod held;
 mod inside;
+mod installations;
 mod peers;
 mod places;
 mod plan;
@@ -28,24 +28,27 @@ mod receipt;
 mod undo;
 mod version;
 
-pub(crate) use apply::{Copies, Turn, put_in, settle};
+pub(crate) use apply::{BackupList, InstallLock, apply_with_retry, install_changes};
 pub(crate) use backups::DIR as BACKUPS;
-pub(crate) use change::Change;
-pub(crate) use client::{Client, Holds, Level, Slot};
-pub(crate) use found::{HookCommand, Installation, Noted, Server, installed, noted};
-pub(crate) use peers::{PEERS, Peer};
-pub(crate) use places::{Places, is_program};
-pub(crate) use plan::{Plan, Wish};
-pub(crate) use program::path as program_path;
-pub(crate) use undo::{Undo, Wanted};
+pub(crate) use change::FileChange;
+pub(crate) use client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
+pub(crate) use installations::{
+    ClientInstallation, HookCommand, InstalledServer, RecordedFile, find_installations,
+    recorded_files,
+};
+pub(crate) use peers::{PEERS, PeerEntry};
+pub(crate) use places::{InstallPaths, is_program};
+pub(crate) use plan::{InstallPlan, InstallRequest};
+pub(crate) use program::stable_program_path as program_path;
+pub(crate) use undo::{UndoPlan, UndoRequest};
 pub(crate) use version::ask_claude_code;
 
-use edit::Fresh;
-use entries::servers::{SERVER, Start, entry};
+use edit::NewValue;
+use entries::servers::{SERVER, ServerCommand, entry};
 
 /// Configuration for any MCP client, ready to be pasted.
-pub(crate) fn for_any_client(program: &str) -> String {
-    let start = Start { program, with_hooks: false };
-    let ours = Fresh::Object(entry(client::Shape::Plain, &start, &start.args(&[])));
-    Fresh::Object(vec![("mcpServers", Fresh::Object(vec![(SERVER, ours)]))]).pretty("")
+pub(crate) fn any_client_config(program: &str) -> String {
+    let start = ServerCommand { program, with_hooks: false };
+    let ours = NewValue::Object(entry(client::ServerEntryShape::Plain, &start, &start.args(&[])));
+    NewValue::Object(vec![("mcpServers", NewValue::Object(vec![(SERVER, ours)]))]).pretty("")
 }

@@ -4,82 +4,82 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use recoup_core::memory::hooked::{commands, is_wrapper};
+use recoup_core::memory::hooked::{is_wrapper, split_commands};
 use serde_json::{Map, Value};
 
-use super::edit::{Dialect, Fresh, Json, Step};
-use super::entries::Emptied;
-use super::entries::hooks::{self, Spot};
+use super::edit::{JsonDialect, JsonFile, JsonPathStep, NewValue};
+use super::entries::EmptiedContainers;
+use super::entries::hooks::{self, HookPosition};
 
 /// The known programs, by the name in their commands, servers and plug-ins.
 pub(crate) const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
 
 /// An entry of another memory program in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Peer {
+pub(crate) struct PeerEntry {
     pub(crate) name: &'static str,
-    place: Place,
+    place: PeerPlace,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    Hook(String, Spot),
+enum PeerPlace {
+    Hook(String, HookPosition),
     Server(String),
     /// In one project's part of Claude Code's own file.
     ServerOf(String, String),
     Plugin(String),
 }
 
-impl Peer {
+impl PeerEntry {
     /// Description for people.
-    pub(crate) fn what(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         match &self.place {
-            Place::Hook(event, _) => format!("{}: its hook for {event}", self.name),
-            Place::Server(name) => format!("{}: its server “{name}”", self.name),
-            Place::ServerOf(root, name) => {
+            PeerPlace::Hook(event, _) => format!("{}: its hook for {event}", self.name),
+            PeerPlace::Server(name) => format!("{}: its server “{name}”", self.name),
+            PeerPlace::ServerOf(root, name) => {
                 format!("{}: its server “{name}” for {root}", self.name)
             }
-            Place::Plugin(name) => format!("{}: its plug-in {name}", self.name),
+            PeerPlace::Plugin(name) => format!("{}: its plug-in {name}", self.name),
         }
     }
 }
 
 /// Finds the entries of other memory programs, in the order of the file.
-pub(crate) fn found(json: &Json) -> Vec<Peer> {
-    let fields = |name: &str| match json.at(&[name.into()]) {
+pub(crate) fn find_peers(json: &JsonFile) -> Vec<PeerEntry> {
+    let fields = |name: &str| match json.value_at(&[name.into()]) {
         Some(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
     let mut found = Vec::new();
     for (event, groups) in fields("hooks") {
-        for (spot, hook) in hooks::spots(&groups) {
-            let place = Place::Hook(event.clone(), spot);
-            found.extend(peer_run_by(hook).map(|name| Peer { name, place }));
+        for (spot, hook) in hooks::all_hooks(&groups) {
+            let place = PeerPlace::Hook(event.clone(), spot);
+            found.extend(peer_run_by(hook).map(|name| PeerEntry { name, place }));
         }
     }
     for (server, entry) in fields("mcpServers") {
         let name = peer_of(&server, &entry);
-        found.extend(name.map(|name| Peer { name, place: Place::Server(server.clone()) }));
+        found.extend(name.map(|name| PeerEntry { name, place: PeerPlace::Server(server.clone()) }));
     }
     for (root, project) in fields("projects") {
         let servers = project.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
         for (server, entry) in servers {
-            let place = Place::ServerOf(root.clone(), server.clone());
-            found.extend(peer_of(server, entry).map(|name| Peer { name, place }));
+            let place = PeerPlace::ServerOf(root.clone(), server.clone());
+            found.extend(peer_of(server, entry).map(|name| PeerEntry { name, place }));
         }
     }
     for (plugin, on) in fields("enabledPlugins") {
         let name = peer_in(&plugin).filter(|_| on == Value::Bool(true));
-        found.extend(name.map(|name| Peer { name, place: Place::Plugin(plugin.clone()) }));
+        found.extend(name.map(|name| PeerEntry { name, place: PeerPlace::Plugin(plugin.clone()) }));
     }
     found
 }
 
 /// Returns the programs that an earlier version of a JSON file had and this one lacks, each once.
-pub(crate) fn missing(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
+pub(crate) fn removed_peers(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
     let names = |bytes: &[u8]| {
-        let json = Json::read(Some(bytes), Dialect::Comments).ok();
-        json.iter().flat_map(found).map(|peer| peer.name).collect::<BTreeSet<_>>()
+        let json = JsonFile::read(Some(bytes), JsonDialect::Comments).ok();
+        json.iter().flat_map(find_peers).map(|peer| peer.name).collect::<BTreeSet<_>>()
     };
     // Cheap check first: most files never had any, and some are large.
     let text = String::from_utf8_lossy(earlier);
@@ -90,20 +90,22 @@ pub(crate) fn missing(earlier: &[u8], now: &[u8]) -> Vec<&'static str> {
 }
 
 /// Removes entries. A plug-in is disabled, as the user would do it.
-pub(crate) fn take(json: &mut Json, peers: &[&Peer]) {
+pub(crate) fn remove_peers(json: &mut JsonFile, peers: &[&PeerEntry]) {
     for peer in peers.iter().rev() {
         match &peer.place {
-            Place::Hook(event, spot) => hooks::cut(json, event, &[*spot], Emptied::Any),
-            Place::Server(name) => {
-                let path: [Step; 2] = ["mcpServers".into(), name.as_str().into()];
+            PeerPlace::Hook(event, spot) => {
+                hooks::remove_hooks(json, event, &[*spot], EmptiedContainers::Any)
+            }
+            PeerPlace::Server(name) => {
+                let path: [JsonPathStep; 2] = ["mcpServers".into(), name.as_str().into()];
                 json.remove(&path);
             }
-            Place::ServerOf(root, name) => {
-                let path = ["projects", root, "mcpServers", name].map(Step::from);
+            PeerPlace::ServerOf(root, name) => {
+                let path = ["projects", root, "mcpServers", name].map(JsonPathStep::from);
                 json.remove(&path);
             }
-            Place::Plugin(name) => {
-                json.set(&["enabledPlugins".into()], name, &Fresh::plain(false));
+            PeerPlace::Plugin(name) => {
+                json.set(&["enabledPlugins".into()], name, &NewValue::plain(false));
             }
         }
     }
@@ -134,7 +136,7 @@ pub(crate) fn is_plugin_of(plugin: &str, names: &[&str]) -> bool {
 fn peer_run_by(entry: &Value) -> Option<&'static str> {
     let command = entry.get("command").and_then(Value::as_str)?;
     let Some(args) = entry.get("args").and_then(Value::as_array) else {
-        return commands(command).iter().find_map(|words| peer_in_words(words));
+        return split_commands(command).iter().find_map(|words| peer_in_words(words));
     };
     let args = args.iter().filter_map(Value::as_str);
     let words: Vec<String> = std::iter::once(command).chain(args).map(str::to_owned).collect();
@@ -148,7 +150,7 @@ fn peer_in_words(words: &[String]) -> Option<&'static str> {
     let words = &words[words.iter().take_while(is_set).count()..];
     let (program, rest) = words.split_first()?;
     if program.contains(char::is_whitespace) {
-        return commands(program).iter().find_map(|words| peer_in_words(words));
+        return split_commands(program).iter().find_map(|words| peer_in_words(words));
     }
     if let Some(name) = peer_called(program) {
         return Some(name);
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn only_what_is_run_counts() {
-        let run = |line: &str| commands(line).iter().find_map(|words| peer_in_words(words));
+        let run = |line: &str| split_commands(line).iter().find_map(|words| peer_in_words(words));
         for theirs in [
             "claude-mem hook",
             "npx -y claude-mem@latest hook",

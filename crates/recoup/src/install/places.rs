@@ -9,7 +9,7 @@ use super::version::ClientVersion;
 
 /// Directories of the user, the clients and the project.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct InstallPaths {
     /// The user's home.
     pub(crate) home: PathBuf,
     /// Our own directory.
@@ -31,9 +31,9 @@ pub(crate) struct Places {
     pub(crate) claude_version: Option<ClientVersion>,
 }
 
-impl Places {
+impl InstallPaths {
     /// Finds a program on the search path.
-    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let dirs = self.search.as_deref().map(std::env::split_paths)?;
         dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|path| is_program(path))
     }
@@ -59,7 +59,7 @@ impl Places {
     }
 
     /// A path as people write it: `~/.claude/settings.json`, `.mcp.json` in the project.
-    pub(crate) fn shown(&self, path: &Path) -> String {
+    pub(crate) fn display_path(&self, path: &Path) -> String {
         let in_project = path.strip_prefix(&self.root).ok();
         if let Some(rest) = in_project.filter(|_| !self.home.starts_with(&self.root)) {
             return rest.display().to_string();
@@ -71,7 +71,7 @@ impl Places {
     }
 
     /// Abbreviates the home directory in an error message.
-    pub(crate) fn retold(&self, error: Error) -> Error {
+    pub(crate) fn shorten_paths(&self, error: Error) -> Error {
         let (said, home) = (format!(" {error}"), self.home.display());
         let shown = said.replace(&format!(" {home}/"), " ~/");
         if shown == said { error } else { Error::new(error.kind(), &shown[1..]) }

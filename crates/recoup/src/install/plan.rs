@@ -3,22 +3,22 @@
 use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change::{Change, Party, read};
-use super::client::{Client, Holds, Level, Slot};
-use super::edit::{Dialect, Fault, Json};
-use super::entries::servers::Start;
-use super::entries::{Done, ROOT, config_toml, hooks, servers};
-use super::guard::{Ours, demand_only_ours};
-use super::held::Held;
-use super::peers::{self, Peer};
-use super::places::Places;
+use super::change::{FileChange, InstallTarget, read};
+use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
+use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError};
+use super::entries::servers::ServerCommand;
+use super::entries::{EditSummary, ROOT, config_toml, hooks, servers};
+use super::guard::{AllowedChanges, demand_only_ours};
+use super::held::InstalledContent;
+use super::peers::{self, PeerEntry};
+use super::places::InstallPaths;
 use super::{exclude, extension, inside};
 
 /// Requested installation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wish<'a> {
-    pub(crate) places: &'a Places,
-    pub(crate) level: Level,
+pub(crate) struct InstallRequest<'a> {
+    pub(crate) places: &'a InstallPaths,
+    pub(crate) level: InstallLevel,
     /// The path of our program.
     pub(crate) program: &'a str,
     /// Other memory programs that are removed.
@@ -27,104 +27,118 @@ pub(crate) struct Wish<'a> {
 
 /// Planned changes of one client's files.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    pub(crate) client: Client,
-    pub(crate) changes: Vec<Change>,
+pub(crate) struct InstallPlan {
+    pub(crate) client: AgentClient,
+    pub(crate) changes: Vec<FileChange>,
     /// Remarks for the user.
     pub(crate) notes: Vec<String>,
     /// Entries of other memory programs, whether they are removed or not.
-    pub(crate) peers: Vec<Peer>,
+    pub(crate) peers: Vec<PeerEntry>,
     /// The client's settings disable all hooks.
     pub(crate) hooks_off: bool,
 }
 
-impl Plan {
+impl InstallPlan {
     /// Plans the changes for a client, and checks as far as possible that they can be written.
-    pub(crate) fn make(client: Client, wish: &Wish<'_>) -> Result<Self> {
-        Self::behind(&[], client, wish)
+    pub(crate) fn make(client: AgentClient, wish: &InstallRequest<'_>) -> Result<Self> {
+        Self::make_after(&[], client, wish)
     }
 
     /// Plans the changes after earlier plans: two clients may share a file.
-    pub(crate) fn behind(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
-        Self::worked_out(earlier, client, wish).map_err(|error| wish.places.retold(error))
+    pub(crate) fn make_after(
+        earlier: &[Self],
+        client: AgentClient,
+        wish: &InstallRequest<'_>,
+    ) -> Result<Self> {
+        Self::work_out(earlier, client, wish).map_err(|error| wish.places.shorten_paths(error))
     }
 
-    fn worked_out(earlier: &[Self], client: Client, wish: &Wish<'_>) -> Result<Self> {
-        let slots = client.slots(wish.level, wish.places);
-        let hooks_off = client.hooks_off(wish.level, wish.places).is_some();
+    fn work_out(earlier: &[Self], client: AgentClient, wish: &InstallRequest<'_>) -> Result<Self> {
+        let slots = client.settings_files(wish.level, wish.places);
+        let hooks_off = client.file_disabling_hooks(wish.level, wish.places).is_some();
         let (changes, notes, peers) = (Vec::new(), Vec::new(), Vec::new());
         let mut plan = Self { client, changes, notes, peers, hooks_off };
         if slots.is_empty() {
             plan.notes.push("it has no settings for a single project".to_owned());
         }
         for slot in &slots {
-            plan.add(slot, wish, earlier)?;
+            plan.add_settings_file(slot, wish, earlier)?;
         }
-        plan.tell_version(wish.places);
-        plan.hide(&slots, wish)?;
-        plan.changes.iter().try_for_each(Change::demand_possible)?;
+        plan.note_version_limits(wish.places);
+        plan.exclude_from_git(&slots, wish)?;
+        plan.changes.iter().try_for_each(FileChange::demand_possible)?;
         plan.advise();
         Ok(plan)
     }
 
     /// True if anything is to be written.
-    pub(crate) fn is_any(&self) -> bool {
-        self.changes.iter().any(Change::is_any)
+    pub(crate) fn has_changes(&self) -> bool {
+        self.changes.iter().any(FileChange::has_effect)
     }
 
-    fn add(&mut self, slot: &Slot, wish: &Wish<'_>, earlier: &[Self]) -> Result<()> {
-        if wish.level == Level::Project {
+    fn add_settings_file(
+        &mut self,
+        slot: &SettingsFile,
+        wish: &InstallRequest<'_>,
+        earlier: &[Self],
+    ) -> Result<()> {
+        if wish.level == InstallLevel::Project {
             inside::demand_inside(&slot.path, wish.places)?;
         }
         let before = earlier.iter().flat_map(|plan| &plan.changes).chain(&self.changes);
-        let mut change = Change::of_slot(slot, wish.places)?.behind(before);
+        let mut change = FileChange::for_settings_file(slot, wish.places)?.following(before);
         // A shared file must not hold a path of this machine.
         let program = if slot.shared { "recoup" } else { wish.program };
         // Without hooks, the server delivers the rules.
-        let with_hooks = self.client.with_hooks().is_some() && !self.hooks_off;
-        let start = Start { program, with_hooks };
+        let with_hooks = self.client.as_hook_client().is_some() && !self.hooks_off;
+        let start = ServerCommand { program, with_hooks };
         let edited = match &slot.holds {
-            Holds::Hooks(wanted) => {
-                let elsewhere = own_elsewhere(self.client, wish);
-                self.json(&mut change, Dialect::Strict, wish, |json| {
+            SettingsContent::Hooks(wanted) => {
+                let elsewhere = custom_events_elsewhere(self.client, wish);
+                self.edit_json(&mut change, JsonDialect::Strict, wish, |json| {
                     hooks::put(json, wanted, program, &elsewhere)
                 })
             }
-            Holds::Servers(all) => {
-                self.json(&mut change, all.dialect, wish, |json| servers::put(json, all, &start))
+            SettingsContent::Servers(all) => {
+                self.edit_json(&mut change, all.dialect, wish, |json| {
+                    servers::put(json, all, &start)
+                })
             }
-            Holds::TomlServers => put_in_toml(&mut change, &start),
-            Holds::Extension => put_extension(&mut change, program),
+            SettingsContent::TomlServers => put_in_toml(&mut change, &start),
+            SettingsContent::Extension => put_extension(&mut change, program),
         };
         edited.map_err(|fault| {
-            let place = wish.places.shown(&slot.path);
+            let place = wish.places.display_path(&slot.path);
             Error::new(ErrorKind::Invalid, format!("{place}, {fault}"))
         })?;
-        let holds: Vec<&Held> = change.held.iter().collect();
-        let ours = Ours { holds: &holds, peers: wish.replace_peers };
+        let holds: Vec<&InstalledContent> = change.held.iter().collect();
+        let ours = AllowedChanges { holds: &holds, peers: wish.replace_peers };
         demand_only_ours(&change, ours, wish.places)?;
         self.notes.extend(change.done.notes.iter().cloned());
         self.changes.push(change);
         Ok(())
     }
 
-    fn json(
+    fn edit_json(
         &mut self,
-        change: &mut Change,
-        dialect: Dialect,
-        wish: &Wish<'_>,
-        edit: impl FnOnce(&mut Json) -> Result<Done, Fault>,
-    ) -> Result<(), Fault> {
-        let mut json = Json::read(change.before.as_deref(), dialect)?;
-        let peers =
-            if self.client == Client::ClaudeCode { peers::found(&json) } else { Vec::new() };
-        let out: Vec<&Peer> =
+        change: &mut FileChange,
+        dialect: JsonDialect,
+        wish: &InstallRequest<'_>,
+        edit: impl FnOnce(&mut JsonFile) -> Result<EditSummary, SettingsSyntaxError>,
+    ) -> Result<(), SettingsSyntaxError> {
+        let mut json = JsonFile::read(change.before.as_deref(), dialect)?;
+        let peers = if self.client == AgentClient::ClaudeCode {
+            peers::find_peers(&json)
+        } else {
+            Vec::new()
+        };
+        let out: Vec<&PeerEntry> =
             peers.iter().filter(|peer| wish.replace_peers.contains(&peer.name)).collect();
-        peers::take(&mut json, &out);
+        peers::remove_peers(&mut json, &out);
         let before = json.bytes();
         change.done = edit(&mut json)?;
-        change.done.said.extend(out.iter().map(|peer| format!("out goes {}", peer.what())));
-        if json.was_bare() {
+        change.done.said.extend(out.iter().map(|peer| format!("out goes {}", peer.description())));
+        if json.had_no_object() {
             change.done.created.insert(0, ROOT);
         }
         let touched = json.bytes() != before || !out.is_empty();
@@ -136,23 +150,32 @@ impl Plan {
     }
 
     /// Excludes personal files in a project from git.
-    fn hide(&mut self, slots: &[Slot], wish: &Wish<'_>) -> Result<()> {
+    fn exclude_from_git(
+        &mut self,
+        slots: &[SettingsFile],
+        wish: &InstallRequest<'_>,
+    ) -> Result<()> {
         let root = &wish.places.root;
         let own = slots.iter().filter(|slot| !slot.shared);
         let own = own.filter_map(|slot| slot.path.strip_prefix(root).ok());
         let list = Project::find(root)?.git_exclude();
-        let (Some(list), Level::Project) = (list, wish.level) else { return Ok(()) };
+        let (Some(list), InstallLevel::Project) = (list, wish.level) else { return Ok(()) };
         for path in own {
-            inside::demand_plain(&list, wish.places)?;
-            let party = Party::of(self.client, wish.level, wish.places);
-            let mut change = Change::begin(&list, Some(party))?.behind(self.changes.iter());
+            inside::ensure_no_link(&list, wish.places)?;
+            let party = InstallTarget::of(self.client, wish.level, wish.places);
+            let mut change =
+                FileChange::unchanged(&list, Some(party))?.following(self.changes.iter());
             let line = format!("/{}", path.display());
-            let after = exclude::with(change.before.as_deref().unwrap_or_default(), &line);
+            let after = exclude::with_line(change.before.as_deref().unwrap_or_default(), &line);
             if change.before.as_deref() != Some(&after) {
                 change.done.said.push(format!("{line} is yours alone, and not for git"));
                 change.after = Some(after);
-                let held = Held::Line(line);
-                demand_only_ours(&change, Ours { holds: &[&held], peers: &[] }, wish.places)?;
+                let held = InstalledContent::Line(line);
+                demand_only_ours(
+                    &change,
+                    AllowedChanges { holds: &[&held], peers: &[] },
+                    wish.places,
+                )?;
                 change.held = Some(held);
                 self.changes.push(change);
             }
@@ -161,7 +184,7 @@ impl Plan {
     }
 
     /// Notes the features that an older client lacks.
-    fn tell_version(&mut self, places: &Places) {
+    fn note_version_limits(&mut self, places: &InstallPaths) {
         let Some(version) = self.client.version(places) else { return };
         let unknown = self.client.unknown_events(places);
         if !unknown.is_empty() {
@@ -179,7 +202,7 @@ impl Plan {
     fn advise(&mut self) {
         if self.hooks_off {
             let (said, place) = match self.client {
-                Client::Codex => ("`hooks = false` under [features]", "its config.toml"),
+                AgentClient::Codex => ("`hooks = false` under [features]", "its config.toml"),
                 _ => ("`disableAllHooks`", "its settings"),
             };
             self.notes.push(format!(
@@ -187,19 +210,19 @@ impl Plan {
                  taken out, run `recoup init` again"
             ));
         }
-        if !self.is_any() {
+        if !self.has_changes() {
             return;
         }
-        if self.client == Client::Codex && !self.hooks_off {
+        if self.client == AgentClient::Codex && !self.hooks_off {
             self.notes.push("it asks once whether new hooks may run: say yes there".to_owned());
         }
-        if self.client == Client::Gemini {
+        if self.client == AgentClient::Gemini {
             self.notes.push("it starts servers only in folders that you trust there".to_owned());
         }
         let shared = self.changes.iter().any(|change| {
-            change.is_any() && change.party.as_ref().is_some_and(|party| party.root.is_some())
+            change.has_effect() && change.party.as_ref().is_some_and(|party| party.root.is_some())
         });
-        if shared && self.client != Client::ClaudeCode {
+        if shared && self.client != AgentClient::ClaudeCode {
             let note = "its files in a project are for everybody who works there: what was added \
                         says `recoup`, without a path of this machine";
             self.notes.push(note.to_owned());
@@ -208,16 +231,20 @@ impl Plan {
 }
 
 /// Returns the events at which a custom command in another file of the client calls us.
-fn own_elsewhere(client: Client, wish: &Wish<'_>) -> Vec<String> {
-    let slots = client.slots(wish.level, wish.places).into_iter();
-    let others = slots.filter(|slot| matches!(slot.holds, Holds::TomlServers));
-    let text = |slot: Slot| String::from_utf8(read(&slot.path).ok()??).ok();
-    others.filter_map(text).flat_map(|text| config_toml::own_events(&text)).collect()
+fn custom_events_elsewhere(client: AgentClient, wish: &InstallRequest<'_>) -> Vec<String> {
+    let slots = client.settings_files(wish.level, wish.places).into_iter();
+    let others = slots.filter(|slot| matches!(slot.holds, SettingsContent::TomlServers));
+    let text = |slot: SettingsFile| String::from_utf8(read(&slot.path).ok()??).ok();
+    others.filter_map(text).flat_map(|text| config_toml::custom_hook_events(&text)).collect()
 }
 
-fn put_in_toml(change: &mut Change, start: &Start<'_>) -> Result<(), Fault> {
+fn put_in_toml(
+    change: &mut FileChange,
+    start: &ServerCommand<'_>,
+) -> Result<(), SettingsSyntaxError> {
     let bytes = change.before.clone().unwrap_or_default();
-    let text = String::from_utf8(bytes).map_err(|_| Fault::at("", 0, "this is not UTF-8"))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| SettingsSyntaxError::at("", 0, "this is not UTF-8"))?;
     let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", &*text), |rest| ("\u{feff}", rest));
     let (after, done) = config_toml::put(text, start, start.with_hooks)?;
     change.done = done;
@@ -227,11 +254,15 @@ fn put_in_toml(change: &mut Change, start: &Start<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-fn put_extension(change: &mut Change, program: &str) -> Result<(), Fault> {
+fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsSyntaxError> {
     let before = change.before.as_deref().map(String::from_utf8_lossy);
     if let Some(text) = &before {
-        if !text.trim().is_empty() && extension::program(text).is_none() {
-            return Err(Fault::at("", 0, "this extension is not ours: give it another name"));
+        if !text.trim().is_empty() && extension::program_in(text).is_none() {
+            return Err(SettingsSyntaxError::at(
+                "",
+                0,
+                "this extension is not ours: give it another name",
+            ));
         }
         change.done.had_ours = !text.trim().is_empty();
     }
@@ -240,7 +271,7 @@ fn put_extension(change: &mut Change, program: &str) -> Result<(), Fault> {
     if before.as_deref() != Some(&after) {
         // Another version of ours, or somebody's own work: shown before it is replaced.
         if change.done.had_ours {
-            change.done.note(
+            change.done.add_note(
                 "the extension there is not this version's, and is replaced; a copy of it is kept",
             );
         }

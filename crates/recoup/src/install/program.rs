@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::places::{Places, is_program};
+use super::places::{InstallPaths, is_program};
 
 /// File name by which our entries are recognised.
 const NAME: &str = "recoup";
 
 /// Parts of temporary paths, and why these do not last.
-const PASSING: [(&[&str], &str); 6] = [
+const TEMPORARY_PATHS: [(&[&str], &str); 6] = [
     (&["target", "debug"], "the next build replaces it"),
     (&["target", "release"], "the next build replaces it"),
     (&["_npx"], "npx clears its cache"),
@@ -22,20 +22,24 @@ const PASSING: [(&[&str], &str); 6] = [
 
 /// Returns the path for clients. `running` is the file of this process, and `named` the user's
 /// choice.
-pub(crate) fn path(running: &Path, named: Option<&Path>, places: &Places) -> Result<PathBuf> {
+pub(crate) fn stable_program_path(
+    running: &Path,
+    named: Option<&Path>,
+    places: &InstallPaths,
+) -> Result<PathBuf> {
     if let Some(named) = named {
         return demand_program(named).map(|()| named.to_owned());
     }
     let same = |path: &PathBuf| {
         path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
     };
-    let lasts = |path: &PathBuf| passing(path).is_none() && is_program(path);
+    let lasts = |path: &PathBuf| why_temporary(path).is_none() && is_program(path);
     let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(NAME));
     let mut found = on_path.chain([running.to_owned()]).filter(same);
     if let Some(path) = found.find(lasts) {
         return demand_program(&path).map(|()| path);
     }
-    let why = passing(running).unwrap_or("it can't be run");
+    let why = why_temporary(running).unwrap_or("it can't be run");
     Err(Error::new(
         ErrorKind::Usage,
         format!(
@@ -64,7 +68,7 @@ fn demand_program(path: &Path) -> Result<()> {
 }
 
 /// Explains why a path is temporary, if it is.
-pub(crate) fn passing(path: &Path) -> Option<&'static str> {
+pub(crate) fn why_temporary(path: &Path) -> Option<&'static str> {
     let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
     let has = |wanted: &[&str]| parts.windows(wanted.len()).any(|part| part == wanted);
     // `target/x86_64-unknown-linux-musl/release` is cargo's as well.
@@ -72,7 +76,7 @@ pub(crate) fn passing(path: &Path) -> Option<&'static str> {
         part[0] == "target" && part[1].contains('-') && matches!(part[2], "debug" | "release")
     };
     let built = parts.windows(3).any(is_build).then_some("the next build replaces it");
-    let known = || PASSING.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why);
+    let known = || TEMPORARY_PATHS.iter().find(|(wanted, _)| has(wanted)).map(|(_, why)| *why);
     built.or_else(known)
 }
 
@@ -82,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_an_upgrade_replaces_is_known() {
-        let passing = |path: &str| passing(Path::new(path)).is_some();
+        let passing = |path: &str| why_temporary(Path::new(path)).is_some();
         assert!(passing("/home/me/src/recoup/target/debug/recoup"));
         assert!(passing("/src/recoup/target/x86_64-unknown-linux-musl/release/recoup"));
         assert!(passing("/opt/homebrew/Cellar/recoup/0.1.0/bin/recoup"));

@@ -1,7 +1,7 @@
 //! Deletes all stored data, but only files that are known to be ours: the directory may hold other
 //! things under the same everyday names.
 
-mod shape;
+mod ownership;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::fsx;
 use recoup_core::{Error, Result};
 
-pub(crate) use shape::is_our_name;
-use shape::{is_everyday, is_our_file, is_our_place};
+pub(crate) use ownership::is_our_name;
+use ownership::{is_common_dir_name, is_our_file, may_be_our_dir};
 
 /// Content of our own directory.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Purge {
+pub(crate) struct PurgePlan {
     /// To be deleted.
     pub(crate) ours: Vec<PathBuf>,
     /// Not known, and left.
@@ -23,7 +23,7 @@ pub(crate) struct Purge {
 
 /// Directory to purge.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct PurgeTarget<'a> {
     pub(crate) own: &'a Path,
     pub(crate) user_home: &'a Path,
     /// Top-level keys of our configuration.
@@ -31,7 +31,7 @@ pub(crate) struct Ground<'a> {
 }
 
 /// Lists what is there. Refuses a directory that cannot be ours alone.
-pub(crate) fn look(ground: Ground<'_>) -> Result<Purge> {
+pub(crate) fn plan_purge(ground: PurgeTarget<'_>) -> Result<PurgePlan> {
     let own = ground.own;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (own_real, home) = (real(own), real(ground.user_home));
@@ -42,12 +42,12 @@ pub(crate) fn look(ground: Ground<'_>) -> Result<Purge> {
             own.display()
         )));
     }
-    Ok(sorted(own, &mut Vec::new(), ground))
+    Ok(sort_dir(own, &mut Vec::new(), ground))
 }
 
 /// Deletes our files, and the directory if nothing is left in it.
-pub(crate) fn carry_out(ground: Ground<'_>) -> Result<()> {
-    look(ground)?.ours.iter().try_for_each(|path| fsx::remove_tree(path))?;
+pub(crate) fn carry_out(ground: PurgeTarget<'_>) -> Result<()> {
+    plan_purge(ground)?.ours.iter().try_for_each(|path| fsx::remove_tree(path))?;
     if !ground.own.is_symlink() {
         fsx::remove_empty_dir(ground.own)?;
     }
@@ -56,8 +56,8 @@ pub(crate) fn carry_out(ground: Ground<'_>) -> Result<()> {
 
 /// Sorts the content of a directory; `above` is its path below our own. A directory with only our
 /// files is listed as one.
-fn sorted(dir: &Path, above: &mut Vec<String>, ground: Ground<'_>) -> Purge {
-    let mut found = Purge::default();
+fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> PurgePlan {
+    let mut found = PurgePlan::default();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
         above.push(entry.file_name().to_string_lossy().into_owned());
@@ -67,9 +67,9 @@ fn sorted(dir: &Path, above: &mut Vec<String>, ground: Ground<'_>) -> Purge {
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             let ours = is_our_file(&names, &path, ground.words);
             if ours { &mut found.ours } else { &mut found.others }.push(path);
-        } else if is_our_place(&names) {
-            let inside = sorted(&path, above, ground);
-            if inside == Purge::default() && is_everyday(&names) {
+        } else if may_be_our_dir(&names) {
+            let inside = sort_dir(&path, above, ground);
+            if inside == PurgePlan::default() && is_common_dir_name(&names) {
                 found.others.push(path);
             } else if inside.others.is_empty() {
                 found.ours.push(path);

@@ -6,45 +6,45 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::change::{Change, Party, real};
-use super::held::Held;
+use super::change::{FileChange, InstallTarget, resolve_links};
+use super::held::InstalledContent;
 
 const VERSION: u32 = 1;
 const LARGEST: u64 = 16 << 20;
 
 /// Everything that was installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Receipt {
+pub(crate) struct InstallReceipt {
     version: u32,
     #[serde(default)]
-    pub(crate) files: Vec<Entry>,
+    pub(crate) files: Vec<ReceiptEntry>,
 }
 
 /// The one field that a receipt of any version has.
 #[derive(Deserialize)]
-struct Numbered {
+struct ReceiptVersion {
     version: u32,
 }
 
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct ReceiptEntry {
     pub(crate) path: PathBuf,
     /// Target of the link, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     real: Option<PathBuf>,
-    pub(crate) parties: Vec<Party>,
+    pub(crate) parties: Vec<InstallTarget>,
     /// Content per target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) holds: Vec<(Party, Held)>,
-    pub(crate) before: Before,
+    pub(crate) holds: Vec<(InstallTarget, InstalledContent)>,
+    pub(crate) before: OriginalState,
     /// Digest of the content that we wrote.
-    pub(crate) after: Digest,
+    pub(crate) after: Sha256Digest,
     /// Objects and lists that we created in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) created: Vec<Vec<String>>,
@@ -56,7 +56,7 @@ pub(crate) struct Entry {
 /// State of a file before installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Before {
+pub(crate) enum OriginalState {
     /// There was no file.
     Absent,
     /// The content is in this backup, below our own directory.
@@ -65,36 +65,38 @@ pub(crate) enum Before {
     Unknown,
 }
 
-impl Entry {
+impl ReceiptEntry {
     /// Path of the file that was written.
-    pub(crate) fn at(&self) -> &Path {
+    pub(crate) fn written_path(&self) -> &Path {
         self.real.as_deref().unwrap_or(&self.path)
     }
 
     /// Returns the current file, following links, except a project's file that has become a link
     /// out of it: that leads to another file.
-    pub(crate) fn file(&self) -> PathBuf {
-        let file = real(self.at());
+    pub(crate) fn current_file(&self) -> PathBuf {
+        let file = resolve_links(self.written_path());
         let mut roots = self.parties.iter().filter_map(|party| party.root.as_deref());
-        let leads_out = |root: &Path| self.at().starts_with(root) && !file.starts_with(real(root));
-        if roots.any(leads_out) { self.at().to_owned() } else { file }
+        let leads_out = |root: &Path| {
+            self.written_path().starts_with(root) && !file.starts_with(resolve_links(root))
+        };
+        if roots.any(leads_out) { self.written_path().to_owned() } else { file }
     }
 }
 
-impl Receipt {
+impl InstallReceipt {
     /// Reads the receipt in `own`; an empty one if there is none.
     pub(crate) fn read(own: &Path) -> Result<Self> {
         let path = path(own);
         let Some(text) = fsx::read_regular(&path, LARGEST)? else { return Ok(Self::default()) };
         // Checks the version first: a newer format may differ in everything else.
-        let number = serde_json::from_slice(&text).map_or(0, |Numbered { version }| version);
+        let number = serde_json::from_slice(&text).map_or(0, |ReceiptVersion { version }| version);
         if number > VERSION {
-            return Err(Error::new(ErrorKind::Invalid, newer(&path)));
+            return Err(Error::new(ErrorKind::Invalid, newer_version_message(&path)));
         }
         serde_json::from_slice(&text).map_err(|error| {
             // A client or a kind of content that only a newer version knows.
             let message = if error.is_data() && number == VERSION {
-                newer(&path)
+                newer_version_message(&path)
             } else {
                 format!("{} can't be read: move it away, and try again", path.display())
             };
@@ -117,8 +119,8 @@ impl Receipt {
     }
 
     /// Returns the entry of a file, given its resolved path.
-    pub(crate) fn of(&self, path: &Path) -> Option<&Entry> {
-        self.files.iter().find(|entry| entry.file() == path)
+    pub(crate) fn entry_for(&self, path: &Path) -> Option<&ReceiptEntry> {
+        self.files.iter().find(|entry| entry.current_file() == path)
     }
 
     /// Returns the first file whose entries differ.
@@ -133,8 +135,8 @@ impl Receipt {
     /// Backups that are needed to restore files, relative to our own directory.
     pub(crate) fn copies(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().filter_map(|entry| match &entry.before {
-            Before::Copy(copy) => Some(&**copy),
-            Before::Absent | Before::Unknown => None,
+            OriginalState::Copy(copy) => Some(&**copy),
+            OriginalState::Absent | OriginalState::Unknown => None,
         })
     }
 
@@ -146,36 +148,41 @@ impl Receipt {
 
     /// Records a change that is about to be written. The original state stays known as long as
     /// nobody else has changed the file in between.
-    pub(crate) fn note(&mut self, change: &Change, copy: Option<PathBuf>, dirs: Vec<PathBuf>) {
+    pub(crate) fn record_change(
+        &mut self,
+        change: &FileChange,
+        copy: Option<PathBuf>,
+        dirs: Vec<PathBuf>,
+    ) {
         let (Some(party), Some(after)) = (&change.party, &change.after) else { return };
-        let file = real(&change.path);
-        let known = self.files.iter().position(|entry| entry.file() == file);
+        let file = resolve_links(&change.path);
+        let known = self.files.iter().position(|entry| entry.current_file() == file);
         let known = known.map(|at| self.files.remove(at));
-        let now = change.before.as_deref().map(Digest::of);
+        let now = change.before.as_deref().map(Sha256Digest::of);
         let fresh = match (&change.before, copy) {
-            (None, _) => Before::Absent,
-            (Some(_), Some(copy)) if !change.done.had_ours => Before::Copy(copy),
-            _ => Before::Unknown,
+            (None, _) => OriginalState::Absent,
+            (Some(_), Some(copy)) if !change.done.had_ours => OriginalState::Copy(copy),
+            _ => OriginalState::Unknown,
         };
-        let unbroken = |entry: &Entry| now == Some(entry.after);
+        let unbroken = |entry: &ReceiptEntry| now == Some(entry.after);
         let mut entry = match known {
             Some(entry) if unbroken(&entry) => entry,
             Some(entry) => {
                 let created = if change.done.had_ours { entry.created } else { Vec::new() };
-                Entry { before: fresh, created, ..entry }
+                ReceiptEntry { before: fresh, created, ..entry }
             }
-            None => Entry {
+            None => ReceiptEntry {
                 path: change.path.clone(),
                 real: (file != change.path).then_some(file),
                 parties: Vec::new(),
                 holds: Vec::new(),
                 before: fresh,
-                after: Digest::of(after),
+                after: Sha256Digest::of(after),
                 created: Vec::new(),
                 dirs,
             },
         };
-        entry.after = Digest::of(after);
+        entry.after = Sha256Digest::of(after);
         add_new(&mut entry.parties, std::slice::from_ref(party));
         let held = change.held.iter().map(|held| (party.clone(), held.clone()));
         add_new(&mut entry.holds, &held.collect::<Vec<_>>());
@@ -186,16 +193,16 @@ impl Receipt {
     /// Records that something was removed from a file. If only we had changed it, its original
     /// state stays known. Otherwise a backup is no longer valid; that the file was absent stays
     /// true, and so does the digest of what was only ours.
-    pub(crate) fn forget(&mut self, change: &Change) {
-        let file = real(&change.path);
-        let before = change.before.as_deref().map(Digest::of);
-        for entry in self.files.iter_mut().filter(|entry| entry.file() == file) {
-            let after = Digest::of(change.after.as_deref().unwrap_or_default());
+    pub(crate) fn record_removal(&mut self, change: &FileChange) {
+        let file = resolve_links(&change.path);
+        let before = change.before.as_deref().map(Sha256Digest::of);
+        for entry in self.files.iter_mut().filter(|entry| entry.current_file() == file) {
+            let after = Sha256Digest::of(change.after.as_deref().unwrap_or_default());
             match entry.before {
                 _ if before == Some(entry.after) => entry.after = after,
-                Before::Absent => {}
-                Before::Copy(_) | Before::Unknown => {
-                    entry.before = Before::Unknown;
+                OriginalState::Absent => {}
+                OriginalState::Copy(_) | OriginalState::Unknown => {
+                    entry.before = OriginalState::Unknown;
                     entry.after = after;
                 }
             }
@@ -203,12 +210,12 @@ impl Receipt {
     }
 
     /// Removes targets from the inspected files. Returns the entries that have none left.
-    pub(crate) fn without(
+    pub(crate) fn remove_targets(
         &mut self,
-        parties: &[Party],
+        parties: &[InstallTarget],
         looked: &BTreeMap<PathBuf, Option<Vec<u8>>>,
-    ) -> Vec<Entry> {
-        let is_looked = |entry: &Entry| looked.contains_key(&entry.file());
+    ) -> Vec<ReceiptEntry> {
+        let is_looked = |entry: &ReceiptEntry| looked.contains_key(&entry.current_file());
         for entry in self.files.iter_mut().filter(|entry| is_looked(entry)) {
             entry.parties.retain(|party| !parties.contains(party));
             entry.holds.retain(|(party, _)| !parties.contains(party));
@@ -217,19 +224,19 @@ impl Receipt {
     }
 
     /// True if there is an entry for one of these targets.
-    pub(crate) fn knows(&self, parties: &[Party]) -> bool {
+    pub(crate) fn has_targets(&self, parties: &[InstallTarget]) -> bool {
         let mut noted = self.files.iter().flat_map(|entry| &entry.parties);
         noted.any(|party| parties.contains(party))
     }
 }
 
-impl Default for Receipt {
+impl Default for InstallReceipt {
     fn default() -> Self {
         Self { version: VERSION, files: Vec::new() }
     }
 }
 
-fn newer(path: &Path) -> String {
+fn newer_version_message(path: &Path) -> String {
     format!("{} was written by a newer recoup: upgrade; nothing was changed", path.display())
 }
 

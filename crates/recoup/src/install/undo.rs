@@ -4,40 +4,40 @@
 //! Covers every file in the receipt, wherever the environment put it then, and every file that a
 //! client would read today.
 
-mod take;
+mod removal;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::memory::hooked;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use super::change::{Change, Party, read, real};
-use super::client::{Client, Level};
-use super::guard::{Ours, demand_only_ours};
-use super::held::Held;
-use super::places::Places;
-use super::receipt::{Before, Entry, Receipt};
+use super::change::{FileChange, InstallTarget, read, resolve_links};
+use super::client::{AgentClient, InstallLevel};
+use super::guard::{AllowedChanges, demand_only_ours};
+use super::held::InstalledContent;
+use super::places::InstallPaths;
+use super::receipt::{InstallReceipt, OriginalState, ReceiptEntry};
 use super::{inside, peers};
-use take::{Known, take};
+use removal::{FileHistory, remove_ours};
 
 /// Requested removal.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct UndoRequest {
     /// Only these clients; all if empty.
-    pub(crate) clients: Vec<Client>,
+    pub(crate) clients: Vec<AgentClient>,
     /// Only this level; if none, both, in all known projects.
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<InstallLevel>,
 }
 
 /// Planned removal.
 #[derive(Debug, Default)]
-pub(crate) struct Undo {
-    pub(crate) changes: Vec<Change>,
+pub(crate) struct UndoPlan {
+    pub(crate) changes: Vec<FileChange>,
     /// Targets that have nothing of ours left afterwards.
-    pub(crate) parties: Vec<Party>,
+    pub(crate) parties: Vec<InstallTarget>,
     /// The inspected files, by resolved path, with their content.
     pub(crate) looked: BTreeMap<PathBuf, Option<Vec<u8>>>,
     pub(crate) notes: Vec<String>,
@@ -46,28 +46,28 @@ pub(crate) struct Undo {
     /// Errors of files that cannot be parsed or written.
     pub(crate) faults: Vec<Error>,
     /// The receipt at the time of planning.
-    pub(crate) receipt: Receipt,
+    pub(crate) receipt: InstallReceipt,
 }
 
 /// A file, and the content to remove from it.
 #[derive(Debug)]
-struct Look {
+struct UndoFile {
     /// The first path that leads to it.
     path: PathBuf,
-    holds: Vec<(Held, Party)>,
+    holds: Vec<(InstalledContent, InstallTarget)>,
 }
 
-impl Undo {
+impl UndoPlan {
     /// Plans the removal. A file that fails does not hold up the others.
-    pub(crate) fn make(places: &Places, own: &Path, wanted: &Wanted) -> Result<Self> {
-        let receipt = Receipt::read(own)?;
+    pub(crate) fn make(places: &InstallPaths, own: &Path, wanted: &UndoRequest) -> Result<Self> {
+        let receipt = InstallReceipt::read(own)?;
         let mut this = Self::default();
-        for (real, look) in this.looks(places, &receipt, wanted) {
+        for (real, look) in this.files_to_inspect(places, &receipt, wanted) {
             // Read before it is inspected, so that a concurrent write is noticed.
             let there = read(&real).ok().flatten();
-            let restored = this.restored(&look, receipt.of(&real), own, places);
+            let restored = this.undo_file(&look, receipt.entry_for(&real), own, places);
             let possible = restored.and_then(|change| {
-                change.iter().try_for_each(Change::demand_possible)?;
+                change.iter().try_for_each(FileChange::demand_possible)?;
                 Ok(change)
             });
             match possible {
@@ -75,84 +75,91 @@ impl Undo {
                     this.changes.extend(change);
                     this.looked.insert(real, there);
                 }
-                Err(error) => this.faults.push(places.retold(error)),
+                Err(error) => this.faults.push(places.shorten_paths(error)),
             }
         }
-        this.is_noted = receipt.knows(&this.parties);
+        this.is_noted = receipt.has_targets(&this.parties);
         this.receipt = receipt;
         Ok(this)
     }
 
     /// True if anything is to be written.
-    pub(crate) fn is_any(&self) -> bool {
-        self.changes.iter().any(Change::is_any)
+    pub(crate) fn has_changes(&self) -> bool {
+        self.changes.iter().any(FileChange::has_effect)
     }
 
     /// Collects every file once, however many paths lead to it.
-    fn looks(
+    fn files_to_inspect(
         &mut self,
-        places: &Places,
-        receipt: &Receipt,
-        wanted: &Wanted,
-    ) -> BTreeMap<PathBuf, Look> {
-        let mut looks: BTreeMap<PathBuf, Look> = BTreeMap::new();
-        let mut add = |path: &Path, held: Held, party: &Party| {
+        places: &InstallPaths,
+        receipt: &InstallReceipt,
+        wanted: &UndoRequest,
+    ) -> BTreeMap<PathBuf, UndoFile> {
+        let mut looks: BTreeMap<PathBuf, UndoFile> = BTreeMap::new();
+        let mut add = |path: &Path, held: InstalledContent, party: &InstallTarget| {
             // A link that `init` refuses to follow has nothing of ours.
-            if stray(path, &held, party, places).is_some() {
+            if link_out_error(path, &held, party, places).is_some() {
                 return;
             }
-            let fresh = || Look { path: path.to_owned(), holds: Vec::new() };
-            let look = looks.entry(real(path)).or_insert_with(fresh);
+            let fresh = || UndoFile { path: path.to_owned(), holds: Vec::new() };
+            let look = looks.entry(resolve_links(path)).or_insert_with(fresh);
             if look.holds.iter().all(|(known, of)| (known, of) != (&held, party)) {
                 look.holds.push((held, party.clone()));
             }
         };
         for (client, level, places) in scopes(places, receipt, wanted) {
-            let party = Party::of(client, level, &places);
-            for slot in client.slots(level, &places) {
-                add(&slot.path, Held::from(&slot.holds), &party);
+            let party = InstallTarget::of(client, level, &places);
+            for slot in client.settings_files(level, &places) {
+                add(&slot.path, InstalledContent::from(&slot.holds), &party);
             }
             self.parties.push(party);
         }
-        for root in local_roots(places).into_iter().filter(|_| wanted.has_local()) {
+        for root in
+            projects_with_local_server(places).into_iter().filter(|_| wanted.covers_local_servers())
+        {
             let places = places.with_root(&root);
-            let party = Party::of(Client::ClaudeCode, Level::Project, &places);
-            let slots = Client::ClaudeCode.slots(Level::Project, &places).into_iter();
+            let party = InstallTarget::of(AgentClient::ClaudeCode, InstallLevel::Project, &places);
+            let slots =
+                AgentClient::ClaudeCode.settings_files(InstallLevel::Project, &places).into_iter();
             for slot in slots.filter(|slot| slot.path == places.claude_json) {
-                add(&slot.path, Held::from(&slot.holds), &party);
+                add(&slot.path, InstalledContent::from(&slot.holds), &party);
             }
         }
         for entry in &receipt.files {
-            for (party, held) in entry.holds.iter().filter(|(party, _)| wanted.has(party, places)) {
-                add(entry.at(), held.clone(), party);
+            for (party, held) in
+                entry.holds.iter().filter(|(party, _)| wanted.covers(party, places))
+            {
+                add(entry.written_path(), held.clone(), party);
             }
-            self.note_parties(entry, places, wanted);
+            self.add_targets(entry, places, wanted);
         }
         looks
     }
 
     /// Adds the targets of an entry, and an error if its file cannot be reached.
-    fn note_parties(&mut self, entry: &Entry, places: &Places, wanted: &Wanted) {
-        let is_meant = |party: &Party| wanted.has(party, places);
+    fn add_targets(&mut self, entry: &ReceiptEntry, places: &InstallPaths, wanted: &UndoRequest) {
+        let is_meant = |party: &InstallTarget| wanted.covers(party, places);
         for party in entry.parties.iter().filter(|party| is_meant(party)) {
             if !self.parties.contains(party) {
                 self.parties.push(party.clone());
             }
         }
         let holds = entry.holds.iter().filter(|(party, _)| is_meant(party));
-        let mut strays = holds.filter_map(|(party, held)| stray(entry.at(), held, party, places));
-        self.faults.extend(strays.next().map(|error| places.retold(error)));
+        let mut strays = holds
+            .filter_map(|(party, held)| link_out_error(entry.written_path(), held, party, places));
+        self.faults.extend(strays.next().map(|error| places.shorten_paths(error)));
     }
 
     /// Plans the change of one file; none if it has nothing of ours.
-    fn restored(
+    fn undo_file(
         &mut self,
-        look: &Look,
-        entry: Option<&Entry>,
+        look: &UndoFile,
+        entry: Option<&ReceiptEntry>,
         own: &Path,
-        places: &Places,
-    ) -> Result<Option<Change>> {
-        let mut change = Change::begin(&look.path, look.holds.first().map(|it| it.1.clone()))?;
+        places: &InstallPaths,
+    ) -> Result<Option<FileChange>> {
+        let mut change =
+            FileChange::unchanged(&look.path, look.holds.first().map(|it| it.1.clone()))?;
         let Some(now) = change.before.clone() else { return Ok(None) };
         if let Some(entry) = entry
             && let Some(original) = self.original(entry, &now, own)?
@@ -164,53 +171,58 @@ impl Undo {
             return Ok(Some(change));
         }
         let copy = match entry.map(|entry| &entry.before) {
-            Some(Before::Copy(copy)) => Some(own.join(copy)),
+            Some(OriginalState::Copy(copy)) => Some(own.join(copy)),
             _ => None,
         };
         let earlier = copy.as_ref().and_then(|copy| read(copy).ok().flatten());
-        let known = Known { entry, earlier: earlier.as_deref() };
-        let mut notes = look.take_from(&mut change, known, places)?;
+        let known = FileHistory { entry, earlier: earlier.as_deref() };
+        let mut notes = look.remove_entries(&mut change, known, places)?;
         if let (Some(copy), Some(earlier)) = (copy, &earlier) {
             let now = change.after.as_deref().unwrap_or_default();
-            notes.extend(peers::missing(earlier, now).into_iter().map(|name| {
-                let (place, copy) = (places.shown(&look.path), places.shown(&copy));
+            notes.extend(peers::removed_peers(earlier, now).into_iter().map(|name| {
+                let (place, copy) = (places.display_path(&look.path), places.display_path(&copy));
                 format!("{name} does not come back: {place} was changed since; {copy} has it")
             }));
         }
-        let holds: Vec<&Held> = look.holds.iter().map(|(held, _)| held).collect();
-        demand_only_ours(&change, Ours { holds: &holds, peers: &[] }, places)?;
+        let holds: Vec<&InstalledContent> = look.holds.iter().map(|(held, _)| held).collect();
+        demand_only_ours(&change, AllowedChanges { holds: &holds, peers: &[] }, places)?;
         self.notes.extend(notes);
-        Ok(change.is_any().then_some(change))
+        Ok(change.has_effect().then_some(change))
     }
 
     /// Returns the original, if the file is unchanged since and all its targets are removed.
-    fn original(&self, entry: &Entry, now: &[u8], own: &Path) -> Result<Option<Original>> {
+    fn original(
+        &self,
+        entry: &ReceiptEntry,
+        now: &[u8],
+        own: &Path,
+    ) -> Result<Option<OriginalContent>> {
         let all = entry.parties.iter().all(|party| self.parties.contains(party));
-        if !all || Digest::of(now) != entry.after {
+        if !all || Sha256Digest::of(now) != entry.after {
             return Ok(None);
         }
         match &entry.before {
-            Before::Absent => Ok(Some(Original::Absent)),
-            Before::Unknown => Ok(None),
-            Before::Copy(copy) => Ok(read(&own.join(copy))?.map(Original::Text)),
+            OriginalState::Absent => Ok(Some(OriginalContent::Absent)),
+            OriginalState::Unknown => Ok(None),
+            OriginalState::Copy(copy) => Ok(read(&own.join(copy))?.map(OriginalContent::Text)),
         }
     }
 }
 
-impl Look {
+impl UndoFile {
     /// Removes our entries from a file. Returns notes for the user.
-    fn take_from(
+    fn remove_entries(
         &self,
-        change: &mut Change,
-        known: Known<'_>,
-        places: &Places,
+        change: &mut FileChange,
+        known: FileHistory<'_>,
+        places: &InstallPaths,
     ) -> Result<Vec<String>> {
         let mut notes = Vec::new();
         for (held, _) in &self.holds {
             // The file is to be deleted already.
             let Some(text) = change.after.clone() else { break };
-            let taken = take(held, &text, known).map_err(|fault| {
-                let place = places.shown(&self.path);
+            let taken = remove_ours(held, &text, known).map_err(|fault| {
+                let place = places.display_path(&self.path);
                 Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was left alone"))
             })?;
             change.after = taken.text;
@@ -222,12 +234,12 @@ impl Look {
 }
 
 /// Original content of a file.
-enum Original {
+enum OriginalContent {
     Absent,
     Text(Vec<u8>),
 }
 
-impl Original {
+impl OriginalContent {
     /// Returns the content to write, and a description.
     fn into_parts(self) -> (Option<Vec<u8>>, &'static str) {
         match self {
@@ -237,31 +249,36 @@ impl Original {
     }
 }
 
-impl Wanted {
+impl UndoRequest {
     /// True if servers for single projects are to be removed from Claude Code's own file.
-    fn has_local(&self) -> bool {
-        let client = self.clients.is_empty() || self.clients.contains(&Client::ClaudeCode);
+    fn covers_local_servers(&self) -> bool {
+        let client = self.clients.is_empty() || self.clients.contains(&AgentClient::ClaudeCode);
         client && self.level.is_none()
     }
 
     /// True if the request covers a target.
-    fn has(&self, party: &Party, places: &Places) -> bool {
+    fn covers(&self, party: &InstallTarget, places: &InstallPaths) -> bool {
         let is_here = || party.root.as_deref() == Some(&*places.root);
         (self.clients.is_empty() || self.clients.contains(&party.client))
             && self.level.is_none_or(|level| level == party.level)
-            && (self.level != Some(Level::Project) || is_here())
+            && (self.level != Some(InstallLevel::Project) || is_here())
     }
 }
 
 /// Returns an error for a project's file that has become a link out of it: its target is not ours
 /// to change.
-fn stray(path: &Path, held: &Held, party: &Party, places: &Places) -> Option<Error> {
+fn link_out_error(
+    path: &Path,
+    held: &InstalledContent,
+    party: &InstallTarget,
+    places: &InstallPaths,
+) -> Option<Error> {
     let places = places.with_root(party.root.as_deref()?);
     let why = match held {
         // These are in the user's own file, wherever that is.
-        Held::Servers { .. } if party.client == Client::ClaudeCode => None,
-        Held::Line(_) => (!inside::is_plain(path)).then(|| "is a link".to_owned()),
-        _ => inside::leads_out(path, &places),
+        InstalledContent::Servers { .. } if party.client == AgentClient::ClaudeCode => None,
+        InstalledContent::Line(_) => (!inside::is_not_linked(path)).then(|| "is a link".to_owned()),
+        _ => inside::describe_link_out(path, &places),
     }?;
     let message = format!(
         "{} {why}: it was left alone; remove the link, or put a file in its place, and try again",
@@ -272,34 +289,38 @@ fn stray(path: &Path, held: &Held, party: &Party, places: &Places) -> Option<Err
 
 /// Lists the clients, levels and projects to inspect. A project's files are its team's: they are
 /// inspected only if something was installed there, or on request.
-fn scopes(places: &Places, receipt: &Receipt, wanted: &Wanted) -> Vec<(Client, Level, Places)> {
-    let clients = Client::ALL.into_iter();
-    let clients: Vec<Client> =
+fn scopes(
+    places: &InstallPaths,
+    receipt: &InstallReceipt,
+    wanted: &UndoRequest,
+) -> Vec<(AgentClient, InstallLevel, InstallPaths)> {
+    let clients = AgentClient::ALL.into_iter();
+    let clients: Vec<AgentClient> =
         clients.filter(|it| wanted.clients.is_empty() || wanted.clients.contains(it)).collect();
     let roots = match wanted.level {
-        Some(Level::Project) => BTreeSet::from([places.root.clone()]),
-        Some(Level::User) => BTreeSet::new(),
+        Some(InstallLevel::Project) => BTreeSet::from([places.root.clone()]),
+        Some(InstallLevel::User) => BTreeSet::new(),
         None => receipt.roots(),
     };
     let mut scopes = Vec::new();
     for client in clients {
-        if wanted.level != Some(Level::Project) {
-            scopes.push((client, Level::User, places.clone()));
+        if wanted.level != Some(InstallLevel::Project) {
+            scopes.push((client, InstallLevel::User, places.clone()));
         }
-        scopes.extend(roots.iter().map(|it| (client, Level::Project, places.with_root(it))));
+        scopes.extend(roots.iter().map(|it| (client, InstallLevel::Project, places.with_root(it))));
     }
     scopes
 }
 
 /// Returns the projects with our server in Claude Code's own file, as `claude mcp add` puts it
 /// there. An unreadable file is reported elsewhere.
-fn local_roots(places: &Places) -> Vec<PathBuf> {
+fn projects_with_local_server(places: &InstallPaths) -> Vec<PathBuf> {
     let text = read(&places.claude_json).ok().flatten().unwrap_or_default();
     let known: Value = serde_json::from_slice(&text).unwrap_or_default();
     let projects = known.get("projects").and_then(Value::as_object).into_iter().flatten();
     let has_ours = |project: &Value| {
         let servers = project.get("mcpServers").and_then(Value::as_object);
-        servers.is_some_and(|all| all.values().any(|it| hooked::server(it).is_some()))
+        servers.is_some_and(|all| all.values().any(|it| hooked::call_in_server(it).is_some()))
     };
     projects.filter(|(_, project)| has_ours(project)).map(|(root, _)| root.into()).collect()
 }

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use recoup_core::base::clock::Deadline;
 
-use super::places::{Places, is_program};
+use super::places::{InstallPaths, is_program};
 
 /// Longer than a Node.js client takes on a busy machine.
-const FOR_VERSION: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(5);
 /// Limit of the output.
 const LONGEST: u64 = 1 << 10;
@@ -40,7 +40,7 @@ impl fmt::Display for ClientVersion {
 }
 
 /// Runs the installed Claude Code for its version; none if it is not found, or prints none.
-pub(crate) fn ask_claude_code(places: &Places) -> Option<ClientVersion> {
+pub(crate) fn ask_claude_code(places: &InstallPaths) -> Option<ClientVersion> {
     let search = places.search_outside_project();
     // Usual installation directories, which are not always on the PATH.
     let usual = [places.claude.join("local"), places.home.join(".local/bin")];
@@ -51,7 +51,7 @@ pub(crate) fn ask_claude_code(places: &Places) -> Option<ClientVersion> {
 
 /// Returns the output of `PROGRAM --version`, run with its own configuration directory: clients
 /// write settings even then.
-fn printed_version(program: &Path, search: &[PathBuf], places: &Places) -> Option<String> {
+fn printed_version(program: &Path, search: &[PathBuf], places: &InstallPaths) -> Option<String> {
     let dir = tempfile::Builder::new().prefix("recoup-version-").tempdir().ok()?;
     // A file, not a pipe: no child can hold its end open.
     let mut said = tempfile::tempfile_in(dir.path()).ok()?;
@@ -69,10 +69,10 @@ fn printed_version(program: &Path, search: &[PathBuf], places: &Places) -> Optio
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let deadline = Deadline::after(FOR_VERSION);
+    let deadline = Deadline::after(VERSION_TIMEOUT);
     let status = loop {
         match child.try_wait() {
-            Ok(None) if !deadline.passed() => thread::sleep(STEP),
+            Ok(None) if !deadline.has_passed() => thread::sleep(STEP),
             Ok(Some(status)) => break status,
             Ok(None) | Err(_) => {
                 let _ = child.kill();

@@ -6,25 +6,25 @@
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::text::shortened;
-use recoup_core::memory::judge::account::{Fault, FaultSort, retry_after};
+use recoup_core::base::text::shorten_text;
+use recoup_core::memory::judge::account::{FaultSort, JudgeFault, retry_after};
 use recoup_core::{Error, ErrorKind, secrets};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, NoProxy, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 
-use super::endpoint::Endpoint;
+use super::endpoint::ModelEndpoint;
 
 /// Maximum size of an answer; expected are some kilobytes.
-const LONGEST: usize = 1 << 20;
+const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// Limits for refusals: bytes and time to read them, characters to repeat.
-const LONGEST_REFUSAL: usize = 64 << 10;
-const REFUSAL_TIME: Duration = Duration::from_secs(2);
-const MAX_SHOWN: usize = 200;
+const MAX_REFUSAL_BYTES: usize = 64 << 10;
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// An HTTP request to a model API.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct ApiRequest {
     pub(super) url: Url,
     /// Headers other than the key's.
     pub(super) headers: &'static [(&'static str, &'static str)],
@@ -35,32 +35,32 @@ pub(super) struct Request {
 
 /// Reason why there is no answer.
 #[derive(Debug)]
-pub(super) struct Failed {
-    pub(super) fault: Fault,
+pub(super) struct ApiRequestError {
+    pub(super) fault: JudgeFault,
     /// The server's message, if it rejects the request itself.
     pub(super) objection: Option<String>,
 }
 
-impl From<Fault> for Failed {
-    fn from(fault: Fault) -> Self {
+impl From<JudgeFault> for ApiRequestError {
+    fn from(fault: JudgeFault) -> Self {
         Self { fault, objection: None }
     }
 }
 
 /// Sends the request and returns the body of the answer, both within `time`.
 pub(super) fn post(
-    endpoint: &Endpoint,
-    request: Request,
+    endpoint: &ModelEndpoint,
+    request: ApiRequest,
     time: Duration,
-) -> Result<Vec<u8>, Failed> {
+) -> Result<Vec<u8>, ApiRequestError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| unsent("starting what asks a model", error))?;
+        .map_err(|error| local_fault("starting what asks a model", error))?;
     let done = runtime.block_on(async {
-        match tokio::time::timeout(time, exchange(endpoint, request)).await {
+        match tokio::time::timeout(time, send_request(endpoint, request)).await {
             Ok(done) => done,
-            Err(_) => Err(too_slow(endpoint).into()),
+            Err(_) => Err(timeout_fault(endpoint).into()),
         }
     });
     // A hanging DNS look-up holds a thread, which is left behind.
@@ -68,21 +68,26 @@ pub(super) fn post(
     done
 }
 
-async fn exchange(endpoint: &Endpoint, request: Request) -> Result<Vec<u8>, Failed> {
-    let client = client(endpoint)?;
-    let headers = headers(endpoint, &request)?;
+async fn send_request(
+    endpoint: &ModelEndpoint,
+    request: ApiRequest,
+) -> Result<Vec<u8>, ApiRequestError> {
+    let client = build_client(endpoint)?;
+    let headers = build_headers(endpoint, &request)?;
     let sent = client.post(request.url).headers(headers).body(request.body).send().await;
     let response = sent.map_err(|error| {
         let connecting = error.is_connect();
-        passing(unreachable(endpoint, error), None, !connecting)
+        transient_fault(unreachable_error(endpoint, error), None, !connecting)
     })?;
     if response.status() != StatusCode::OK {
-        return Err(refused(endpoint, response).await);
+        return Err(classify_refusal(endpoint, response).await);
     }
-    body(response, LONGEST).await.map_err(|error| passing(error, None, true).into())
+    read_body(response, MAX_ANSWER_BYTES)
+        .await
+        .map_err(|error| transient_fault(error, None, true).into())
 }
 
-fn client(endpoint: &Endpoint) -> Result<Client, Fault> {
+fn build_client(endpoint: &ModelEndpoint) -> Result<Client, JudgeFault> {
     // Fails if it is installed already: the store's connections use the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
@@ -97,16 +102,16 @@ fn client(endpoint: &Endpoint) -> Result<Client, Fault> {
         let except = proxy.except.as_deref().and_then(NoProxy::from_string);
         // The cause is left out: the URL may have a password.
         let proxy = reqwest::Proxy::https(&proxy.url)
-            .map_err(|_| unsent("HTTPS_PROXY", "this is no address of a proxy"))?;
+            .map_err(|_| local_fault("HTTPS_PROXY", "this is no address of a proxy"))?;
         builder = builder.proxy(proxy.no_proxy(except));
     }
     builder.build().map_err(|error| {
-        let error = causes(&error.without_url());
-        unsent("preparing what asks a model (are the system's certificates installed?)", error)
+        let error = root_cause(&error.without_url());
+        local_fault("preparing what asks a model (are the system's certificates installed?)", error)
     })
 }
 
-fn headers(endpoint: &Endpoint, request: &Request) -> Result<HeaderMap, Fault> {
+fn build_headers(endpoint: &ModelEndpoint, request: &ApiRequest) -> Result<HeaderMap, JudgeFault> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in request.headers {
@@ -115,7 +120,8 @@ fn headers(endpoint: &Endpoint, request: &Request) -> Result<HeaderMap, Fault> {
     if let Some(key) = &endpoint.key {
         let (name, before) = request.key_header;
         let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
-        let mut value = value.map_err(|_| unsent("the key", "it can't be sent in a header"))?;
+        let mut value =
+            value.map_err(|_| local_fault("the key", "it can't be sent in a header"))?;
         value.set_sensitive(true);
         headers.insert(HeaderName::from_static(name), value);
     }
@@ -123,7 +129,7 @@ fn headers(endpoint: &Endpoint, request: &Request) -> Result<HeaderMap, Fault> {
 }
 
 /// Reads the body, up to `most` bytes whatever its length header says.
-async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
+async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
@@ -135,7 +141,7 @@ async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
             }
             Err(error) => {
                 let message = "the model's answer broke off";
-                let cause = causes(&error.without_url());
+                let cause = root_cause(&error.without_url());
                 return Err(Error::new(ErrorKind::Unavailable, message).with_source(cause));
             }
         }
@@ -143,23 +149,24 @@ async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
 }
 
 /// Classifies an answer with a status other than 200.
-async fn refused(endpoint: &Endpoint, response: Response) -> Failed {
+async fn classify_refusal(endpoint: &ModelEndpoint, response: Response) -> ApiRequestError {
     let status = response.status();
     let text = |name| {
         response.headers().get(&name).and_then(|value| value.to_str().ok()).map(str::to_owned)
     };
     let (wait, elsewhere) = (text(RETRY_AFTER), text(LOCATION));
     let wait = wait.and_then(|header| retry_after(&header, SystemClock.now()));
-    let host = endpoint.url.place();
+    let host = endpoint.url.host_and_port();
     if status.is_redirection() {
         let to = elsewhere.and_then(|to| Url::parse(&to).ok()?.host_str().map(str::to_owned));
-        let to = to.map_or_else(String::new, |to| format!(" to {}", shortened(&to, MAX_SHOWN)));
+        let to =
+            to.map_or_else(String::new, |to| format!(" to {}", shorten_text(&to, MAX_SHOWN_CHARS)));
         let message = format!("{host} redirects{to}, where nothing is sent: set judge.url");
         let error = Error::new(ErrorKind::Unavailable, message);
-        return Fault { sort: FaultSort::Lasting, error, may_have_cost: false }.into();
+        return JudgeFault { sort: FaultSort::Lasting, error, may_have_cost: false }.into();
     }
-    let said = tokio::time::timeout(REFUSAL_TIME, body(response, LONGEST_REFUSAL)).await;
-    let said = said.ok().and_then(Result::ok).map(|body| words(endpoint, &body));
+    let said = tokio::time::timeout(REFUSAL_TIMEOUT, read_body(response, MAX_REFUSAL_BYTES)).await;
+    let said = said.ok().and_then(Result::ok).map(|body| refusal_message(endpoint, &body));
     let said = said.unwrap_or_default();
     let colon = if said.is_empty() { "" } else { ": " };
     let message = format!("{host} answered {status}{colon}{said}");
@@ -173,11 +180,11 @@ async fn refused(endpoint: &Endpoint, response: Response) -> Failed {
         }
         _ => (FaultSort::Passing(wait), None),
     };
-    Failed { fault: Fault { sort, error, may_have_cost: false }, objection }
+    ApiRequestError { fault: JudgeFault { sort, error, may_have_cost: false }, objection }
 }
 
 /// Message of a refusal for people: short, and without the key, should it be repeated there.
-fn words(endpoint: &Endpoint, body: &[u8]) -> String {
+fn refusal_message(endpoint: &ModelEndpoint, body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let json: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = json.pointer("/error/message").or_else(|| json.pointer("/error"));
@@ -187,32 +194,35 @@ fn words(endpoint: &Endpoint, body: &[u8]) -> String {
         None => message.to_owned(),
     };
     let message = secrets::redact(&message).split_whitespace().collect::<Vec<_>>().join(" ");
-    shortened(&message, MAX_SHOWN).into_owned()
+    shorten_text(&message, MAX_SHOWN_CHARS).into_owned()
 }
 
-fn unreachable(endpoint: &Endpoint, error: reqwest::Error) -> Error {
-    let message = format!("{} did not answer", endpoint.url.place());
-    Error::new(ErrorKind::Unavailable, message).with_source(causes(&error.without_url()))
+fn unreachable_error(endpoint: &ModelEndpoint, error: reqwest::Error) -> Error {
+    let message = format!("{} did not answer", endpoint.url.host_and_port());
+    Error::new(ErrorKind::Unavailable, message).with_source(root_cause(&error.without_url()))
 }
 
-fn too_slow(endpoint: &Endpoint) -> Fault {
-    let (host, time) = (endpoint.url.place(), endpoint.deadline.as_millis());
+fn timeout_fault(endpoint: &ModelEndpoint) -> JudgeFault {
+    let (host, time) = (endpoint.url.host_and_port(), endpoint.deadline.as_millis());
     let message = format!("{host} did not answer within {time} ms (judge.deadline)");
-    passing(Error::new(ErrorKind::Unavailable, message), None, true)
+    transient_fault(Error::new(ErrorKind::Unavailable, message), None, true)
 }
 
-fn passing(error: Error, wait: Option<u64>, may_have_cost: bool) -> Fault {
-    Fault { sort: FaultSort::Passing(wait), error, may_have_cost }
+fn transient_fault(error: Error, wait: Option<u64>, may_have_cost: bool) -> JudgeFault {
+    JudgeFault { sort: FaultSort::Passing(wait), error, may_have_cost }
 }
 
 /// Fault on our side: nothing was sent.
-fn unsent(doing: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Fault {
+fn local_fault(
+    doing: &str,
+    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> JudgeFault {
     let error = Error::new(ErrorKind::Io, doing).with_source(why);
-    passing(error, None, false)
+    transient_fault(error, None, false)
 }
 
 /// Message of the innermost cause, the only one that tells anything.
-fn causes(error: &dyn std::error::Error) -> String {
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;

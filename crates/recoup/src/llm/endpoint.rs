@@ -4,20 +4,20 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, Result};
 use reqwest::Url;
 
 /// Provider of a model API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Provider {
+pub enum ModelProvider {
     /// Anthropic's Messages.
     Anthropic,
     /// Chat completions of `OpenAI`, and of many compatible servers.
     OpenAi,
 }
 
-impl Provider {
+impl ModelProvider {
     /// All providers.
     pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAi];
 
@@ -100,13 +100,13 @@ impl BaseUrl {
     }
 
     /// Host, with the port unless it is the default.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn host_and_port(&self) -> String {
         let port = self.0.port().map_or_else(String::new, |port| format!(":{port}"));
         format!("{}{port}", self.host())
     }
 
     /// URL of `path` below the base.
-    pub(super) fn at(&self, path: &str) -> Url {
+    pub(super) fn join(&self, path: &str) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!("{}/{path}", self.0.path().trim_end_matches('/')));
         url
@@ -144,14 +144,14 @@ impl fmt::Debug for ApiKey {
 
 /// Proxy. Its URL may have a password.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Proxy {
+pub struct ProxySettings {
     /// URL of the proxy.
     pub url: String,
     /// Hosts that are reached without it, separated by commas.
     pub except: Option<String>,
 }
 
-impl fmt::Debug for Proxy {
+impl fmt::Debug for ProxySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Proxy(…)")
     }
@@ -159,9 +159,9 @@ impl fmt::Debug for Proxy {
 
 /// A model, and how to reach it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoint {
+pub struct ModelEndpoint {
     /// Provider whose API is spoken.
-    pub provider: Provider,
+    pub provider: ModelProvider,
     /// Base URL.
     pub url: BaseUrl,
     /// Name of the model.
@@ -171,14 +171,14 @@ pub struct Endpoint {
     /// Time limit for an answer, to its last byte.
     pub deadline: Duration,
     /// Proxy for HTTPS.
-    pub proxy: Option<Proxy>,
+    pub proxy: Option<ProxySettings>,
 }
 
-impl Endpoint {
+impl ModelEndpoint {
     /// Hash of endpoint and key, which does not reveal them.
     pub(super) fn fingerprint(&self) -> String {
         let key = self.key.as_ref().map_or("", ApiKey::reveal);
         let all = [self.provider.as_str(), self.url.0.as_str(), &self.model, key].join("\n");
-        Digest::of(all.as_bytes()).to_string()[..16].to_owned()
+        Sha256Digest::of(all.as_bytes()).to_string()[..16].to_owned()
     }
 }

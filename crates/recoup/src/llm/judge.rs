@@ -2,30 +2,33 @@
 //! the user has agreed.
 
 use recoup_core::base::clock::Deadline;
-use recoup_core::memory::judge::account::{Account, Fault, FaultSort, Standing, Terms};
+use recoup_core::memory::judge::account::{
+    AccountStatus, FaultSort, JudgeAccount, JudgeFault, JudgeTerms,
+};
 use recoup_core::memory::judge::{
-    Candidate, Judge, Learning, MOST_CANDIDATES, Prompt, Tail, Undecided, Verdict,
+    JudgeCandidate, JudgePrompt, JudgeVerdict, MOST_CANDIDATES, MemoryJudge, SessionLearning,
+    SessionTail, UndecidedReason,
 };
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::client::Failed;
-use super::endpoint::{Endpoint, Provider};
-use super::openai::Form;
-use super::{Reply, anthropic, client, openai};
+use super::client::ApiRequestError;
+use super::endpoint::{ModelEndpoint, ModelProvider};
+use super::openai::AnswerFormat;
+use super::{ModelReply, anthropic, client, openai};
 
 /// A model that is asked over HTTP.
 #[derive(Debug)]
 pub struct ModelJudge {
-    endpoint: Endpoint,
-    account: Account,
-    terms: Terms,
+    endpoint: ModelEndpoint,
+    account: JudgeAccount,
+    terms: JudgeTerms,
 }
 
 impl ModelJudge {
     /// Creates a judge that asks `endpoint`, for at most `daily_tokens`, which `account` counts.
     /// Calls block and have their own runtime: from async code, use a thread for blocking work.
-    pub fn new(endpoint: Endpoint, account: Account, daily_tokens: u64) -> Self {
-        let terms = Terms {
+    pub fn new(endpoint: ModelEndpoint, account: JudgeAccount, daily_tokens: u64) -> Self {
+        let terms = JudgeTerms {
             daily_tokens,
             fingerprint: endpoint.fingerprint(),
             deadline: endpoint.deadline,
@@ -36,63 +39,66 @@ impl ModelJudge {
 
     /// Ignores a pause after faults, but not the budget: for a person who tests if it answers.
     #[must_use]
-    pub fn insisting(mut self) -> Self {
+    pub fn ignoring_pause(mut self) -> Self {
         self.terms.insists = true;
         self
     }
 
     /// The endpoint that is asked.
-    pub fn endpoint(&self) -> &Endpoint {
+    pub fn endpoint(&self) -> &ModelEndpoint {
         &self.endpoint
     }
 
     /// Usage so far, and if the model would be asked now.
-    pub fn standing(&self) -> Result<Standing> {
-        self.account.standing(&self.terms)
+    pub fn standing(&self) -> Result<AccountStatus> {
+        self.account.status(&self.terms)
     }
 
     /// Asks the model, and counts the cost whatever the outcome.
-    fn ask<T>(&self, prompt: &Prompt, read: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    fn ask<T>(&self, prompt: &JudgePrompt, read: impl FnOnce(&str) -> Result<T>) -> Result<T> {
         let reserved = self.account.reserve(&self.terms, prompt.most_tokens())?;
-        match self.exchange(prompt) {
-            Ok(Reply { text, tokens }) => {
+        match self.request_reply(prompt) {
+            Ok(ModelReply { text, tokens }) => {
                 let silent = || Error::new(ErrorKind::Invalid, "the model said nothing");
                 let answer = text.ok_or_else(silent).and_then(|text| read(&text));
                 // Best effort: an unsettled reservation stays counted.
-                let _ = reserved.answered(tokens, answer.as_ref().err());
+                let _ = reserved.settle_answered(tokens, answer.as_ref().err());
                 answer
             }
             Err(fault) => {
-                let _ = reserved.failed(&fault);
+                let _ = reserved.settle_failed(&fault);
                 Err(fault.error)
             }
         }
     }
 
-    fn exchange(&self, prompt: &Prompt) -> Result<Reply, Fault> {
+    fn request_reply(&self, prompt: &JudgePrompt) -> Result<ModelReply, JudgeFault> {
         let endpoint = &self.endpoint;
         let reply = match endpoint.provider {
-            Provider::Anthropic => {
-                let request = anthropic::request(endpoint, prompt);
+            ModelProvider::Anthropic => {
+                let request = anthropic::build_request(endpoint, prompt);
                 let body = client::post(endpoint, request, endpoint.deadline);
-                anthropic::reply(&body.map_err(|failed| failed.fault)?)
+                anthropic::parse_reply(&body.map_err(|failed| failed.fault)?)
             }
-            Provider::OpenAi => openai::reply(&self.completion(prompt)?),
+            ModelProvider::OpenAi => openai::parse_reply(&self.request_completion(prompt)?),
         };
-        let wrong = |error| Fault { sort: FaultSort::Passing(None), error, may_have_cost: true };
+        let wrong =
+            |error| JudgeFault { sort: FaultSort::Passing(None), error, may_have_cost: true };
         reply.map_err(wrong)
     }
 
     /// Some compatible servers reject the JSON mode: then the prompt alone has to ensure JSON.
-    fn completion(&self, prompt: &Prompt) -> Result<Vec<u8>, Fault> {
+    fn request_completion(&self, prompt: &JudgePrompt) -> Result<Vec<u8>, JudgeFault> {
         let deadline = Deadline::after(self.endpoint.deadline);
         let post = |form| {
-            let request = openai::request(&self.endpoint, prompt, form);
+            let request = openai::build_request(&self.endpoint, prompt, form);
             client::post(&self.endpoint, request, deadline.remaining())
         };
-        let answer = match post(Form::Json) {
-            Err(Failed { objection: Some(said), .. }) if said.contains(openai::FORMAT) => {
-                post(Form::Any)
+        let answer = match post(AnswerFormat::Json) {
+            Err(ApiRequestError { objection: Some(said), .. })
+                if said.contains(openai::JSON_MODE_FIELD) =>
+            {
+                post(AnswerFormat::Any)
             }
             answer => answer,
         };
@@ -100,11 +106,12 @@ impl ModelJudge {
     }
 }
 
-impl Judge for ModelJudge {
-    fn classify(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>> {
+impl MemoryJudge for ModelJudge {
+    fn classify(&self, candidates: &[JudgeCandidate]) -> Result<Vec<JudgeVerdict>> {
         let mut verdicts = Vec::with_capacity(candidates.len());
         for some in candidates.chunks(MOST_CANDIDATES) {
-            let said = self.ask(&Prompt::classify(some), |answer| Verdict::parse(answer, some));
+            let said =
+                self.ask(&JudgePrompt::classify(some), |answer| JudgeVerdict::parse(answer, some));
             match said {
                 Ok(said) => verdicts.extend(said),
                 Err(error) if verdicts.is_empty() => return Err(error),
@@ -112,11 +119,11 @@ impl Judge for ModelJudge {
                 Err(_) => break,
             }
         }
-        verdicts.resize(candidates.len(), Verdict::Undecided(Undecided::Unsaid));
+        verdicts.resize(candidates.len(), JudgeVerdict::Undecided(UndecidedReason::Unsaid));
         Ok(verdicts)
     }
 
-    fn learn(&self, tail: &Tail) -> Result<Vec<Learning>> {
-        self.ask(&Prompt::learn(tail), |answer| Learning::parse(answer, tail))
+    fn learn(&self, tail: &SessionTail) -> Result<Vec<SessionLearning>> {
+        self.ask(&JudgePrompt::learn(tail), |answer| SessionLearning::parse(answer, tail))
     }
 }

@@ -10,14 +10,14 @@ mod endpoint;
 mod judge;
 mod openai;
 
-pub use endpoint::{ApiKey, BaseUrl, Endpoint, Provider, Proxy};
+pub use endpoint::{ApiKey, BaseUrl, ModelEndpoint, ModelProvider, ProxySettings};
 pub use judge::ModelJudge;
 
 use recoup_core::{Error, ErrorKind};
 
 /// Answer of a model API.
 #[derive(Debug, PartialEq, Eq)]
-struct Reply {
+struct ModelReply {
     /// Text of the model, if any.
     text: Option<String>,
     /// Number of tokens used, if reported.
@@ -25,7 +25,7 @@ struct Reply {
 }
 
 /// Error for an answer that does not match the API's documentation.
-fn not_the_api(error: serde_json::Error) -> Error {
+fn unexpected_answer_error(error: serde_json::Error) -> Error {
     let message = "the answer is not this API's: check judge.url and judge.provider";
     Error::new(ErrorKind::Invalid, message).with_source(error)
 }

@@ -23,25 +23,25 @@ use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::Desk;
-use super::seal::{Asked, Seal};
-use super::tools::{Proposal, Question};
+use super::ServerState;
+use super::seal::{AskedQuestion, ConsentSigner};
+use super::tools::{ConsentProposal, ConsentQuestion};
 
 /// Name of the answer in the second call.
 const NAME: &str = "consent";
 /// The one field of the form.
 const FIELD: &str = "agree";
 /// Minimum time in which a person reads and answers a question, in milliseconds.
-const READING: u64 = 1_500;
+const MIN_READING_MILLIS: u64 = 1_500;
 /// Limit for an absent user, who must not hold up the agent.
-const PATIENCE: Duration = Duration::from_mins(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Metadata of Codex about the turn that a call belongs to.
 pub(super) const CODEX_TURN: &str = "x-codex-turn-metadata";
 
 /// Result of asking.
 #[derive(Debug)]
-pub(super) enum Consent {
+pub(super) enum ConsentResult {
     Yes,
     No,
     /// Nobody could be asked, or nobody answered.
@@ -52,13 +52,13 @@ pub(super) enum Consent {
 
 /// Answer to an earlier question, as a call brings it.
 #[derive(Debug)]
-pub(super) struct Brought {
+pub(super) struct ConsentReply {
     responses: Option<InputResponses>,
     state: Option<String>,
 }
 
-impl Brought {
-    pub(super) fn with(request: &mut CallToolRequestParams) -> Self {
+impl ConsentReply {
+    pub(super) fn take_from(request: &mut CallToolRequestParams) -> Self {
         let state = request.request_state.take();
         Self { responses: request.input_responses.take(), state }
     }
@@ -71,91 +71,91 @@ impl Brought {
 
 /// Asks the user, if the client supports it.
 pub(super) async fn ask(
-    proposal: &mut Proposal,
-    brought: &Brought,
-    desk: &Desk,
+    proposal: &mut ConsentProposal,
+    brought: &ConsentReply,
+    desk: &ServerState,
     context: &RequestContext<RoleServer>,
-) -> Consent {
+) -> ConsentResult {
     let able = context.client_capabilities().and_then(|it| it.elicitation);
     // Without details, the capability means forms.
     if !able.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
-        return Consent::Unanswered;
+        return ConsentResult::Unanswered;
     }
-    let Some(form) = form(&proposal.question) else { return Consent::Unanswered };
+    let Some(form) = form(&proposal.question) else { return ConsentResult::Unanswered };
     let modern = context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
     if !modern {
-        let asked = ask_meanwhile(form, desk, context);
-        return desk.leaving.run_until_cancelled(asked).await.unwrap_or(Consent::Unanswered);
+        let asked = ask_while_waiting(form, desk, context);
+        return desk.leaving.run_until_cancelled(asked).await.unwrap_or(ConsentResult::Unanswered);
     }
-    match desk.seal() {
-        Some(seal) => ask_again(form, proposal, brought, seal),
-        None => Consent::Unanswered,
+    match desk.consent_signer() {
+        Some(seal) => ask_in_response(form, proposal, brought, seal),
+        None => ConsentResult::Unanswered,
     }
 }
 
 /// Returns the answer, if this call brings it to this very question; otherwise the question.
-fn ask_again(
+fn ask_in_response(
     form: ElicitRequest,
-    proposal: &mut Proposal,
-    brought: &Brought,
-    seal: &Seal,
-) -> Consent {
+    proposal: &mut ConsentProposal,
+    brought: &ConsentReply,
+    seal: &ConsentSigner,
+) -> ConsentResult {
     let subject = proposal.subject();
-    let ours = brought.state.as_deref().and_then(|state| seal.opened(state, &subject));
+    let ours = brought.state.as_deref().and_then(|state| seal.verify(state, &subject));
     if let (Some(asked), Some(answer)) = (ours, brought.answer()) {
         proposal.new = asked.new;
-        return verdict(&answer, asked.at);
+        return evaluate_reply(&answer, asked.at);
     }
     let requests = InputRequests::from([(NAME.to_owned(), InputRequest::Elicitation(form))]);
-    let state = seal.on(&subject, Asked { new: proposal.new, at: SystemClock.now() });
-    Consent::Pending(InputRequiredResult::new(Some(requests), Some(state)))
+    let state = seal.sign(&subject, AskedQuestion { new: proposal.new, at: SystemClock.now() });
+    ConsentResult::Pending(InputRequiredResult::new(Some(requests), Some(state)))
 }
 
 /// Asks while the call waits. After a timeout or a cancellation the question is withdrawn, and a
 /// late yes does not count.
-async fn ask_meanwhile(
+async fn ask_while_waiting(
     form: ElicitRequest,
-    desk: &Desk,
+    desk: &ServerState,
     context: &RequestContext<RoleServer>,
-) -> Consent {
+) -> ConsentResult {
     // Nobody answers more at once: the rest stay candidates without a question.
-    let Ok(_asking) = desk.questions.try_acquire() else { return Consent::Unanswered };
+    let Ok(_asking) = desk.questions.try_acquire() else { return ConsentResult::Unanswered };
     let request = ServerRequest::ElicitRequest(form);
     let at = SystemClock.now();
     let sent = context.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
-    let Ok(mut asked) = sent.await else { return Consent::Unanswered };
+    let Ok(mut asked) = sent.await else { return ConsentResult::Unanswered };
     tokio::select! {
         answer = &mut asked.rx => match answer {
-            Ok(Ok(ClientResult::ElicitResult(result))) => verdict(&result, at),
-            _ => Consent::Unanswered,
+            Ok(Ok(ClientResult::ElicitResult(result))) => evaluate_reply(&result, at),
+            _ => ConsentResult::Unanswered,
         },
-        () = over(context) => {
+        () = cancelled_or_timed_out(context) => {
             // The client may be gone.
             let _ = asked.cancel(Some("nobody waits for the answer any more".to_owned())).await;
-            Consent::Unanswered
+            ConsentResult::Unanswered
         }
     }
 }
 
-async fn over(context: &RequestContext<RoleServer>) {
+async fn cancelled_or_timed_out(context: &RequestContext<RoleServer>) {
     tokio::select! {
         () = context.ct.cancelled() => {}
-        () = sleep(PATIENCE) => {}
+        () = sleep(ANSWER_TIMEOUT) => {}
     }
 }
 
 /// Only a ticked field is a yes, and only a person's no is a no.
-fn verdict(result: &ElicitResult, asked: Timestamp) -> Consent {
-    let is_read = SystemClock.now().millis_since(asked) >= READING;
+fn evaluate_reply(result: &ElicitResult, asked: Timestamp) -> ConsentResult {
+    let is_read = SystemClock.now().millis_since(asked) >= MIN_READING_MILLIS;
     let ticked = result.content.as_ref().and_then(|it| it.get(FIELD)).and_then(Value::as_bool);
     match (&result.action, ticked) {
-        (ElicitationAction::Accept, Some(true)) => Consent::Yes,
+        (ElicitationAction::Accept, Some(true)) => ConsentResult::Yes,
         (ElicitationAction::Accept, Some(false)) | (ElicitationAction::Decline, _) if is_read => {
-            Consent::No
+            ConsentResult::No
         }
-        _ => Consent::Unanswered,
+        _ => ConsentResult::Unanswered,
     }
 }
 
@@ -166,7 +166,7 @@ pub(super) fn is_unattended(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Builds a form with one field to tick.
-fn form(question: &Question) -> Option<ElicitRequest> {
+fn form(question: &ConsentQuestion) -> Option<ElicitRequest> {
     let request = json!({
         "method": "elicitation/create",
         "params": {

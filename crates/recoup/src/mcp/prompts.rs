@@ -8,21 +8,21 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::Surroundings;
-use super::tools::{self, Spec};
+use super::ServerServices;
+use super::tools::{self, ToolSpec};
 
 /// A prompt: the answer of a tool, after a sentence on what to do with it.
-struct Kind {
+struct PromptSpec {
     name: &'static str,
     title: &'static str,
     description: &'static str,
     argument: Option<(&'static str, &'static str)>,
-    tool: &'static Spec,
+    tool: &'static ToolSpec,
     opening: &'static str,
 }
 
-static KINDS: [Kind; 3] = [
-    Kind {
+static PROMPTS: [PromptSpec; 3] = [
+    PromptSpec {
         name: "load_rules",
         title: "Keep to my rules",
         description: "Brings the rules that you have recorded into the conversation",
@@ -30,7 +30,7 @@ static KINDS: [Kind; 3] = [
         tool: tools::LOAD_RULES,
         opening: "Keep to these rules of mine from now on. What I have not confirmed is no rule.",
     },
-    Kind {
+    PromptSpec {
         name: "recall",
         title: "What do you remember about …?",
         description: "Brings what is remembered about a topic into the conversation",
@@ -38,7 +38,7 @@ static KINDS: [Kind; 3] = [
         tool: tools::SEARCH_MEMORY,
         opening: "This is what is remembered about it. What I have not confirmed is a hint, no rule.",
     },
-    Kind {
+    PromptSpec {
         name: "resume",
         title: "Go on where we stopped",
         description: "Brings the last checkpoint of this project into the conversation",
@@ -50,27 +50,27 @@ static KINDS: [Kind; 3] = [
 
 /// Lists the prompts for clients.
 pub(super) fn list() -> Vec<Prompt> {
-    let listed = |kind: &Kind| {
+    let listed = |kind: &PromptSpec| {
         let argument = |(name, description): (&'static str, &'static str)| {
             PromptArgument::new(name).with_description(description).with_required(true)
         };
         let arguments = kind.argument.map(|it| vec![argument(it)]);
         Prompt::new(kind.name, Some(kind.description), arguments).with_title(kind.title)
     };
-    KINDS.iter().map(listed).collect()
+    PROMPTS.iter().map(listed).collect()
 }
 
 /// A requested prompt, with its arguments.
-pub(super) struct Filled {
-    kind: &'static Kind,
+pub(super) struct FilledPrompt {
+    kind: &'static PromptSpec,
     arguments: JsonObject,
 }
 
 /// Finds the requested prompt and checks its arguments.
-pub(super) fn find(request: &GetPromptRequestParams) -> Result<Filled, ErrorData> {
+pub(super) fn find(request: &GetPromptRequestParams) -> Result<FilledPrompt, ErrorData> {
     let wrong = |what: String| ErrorData::invalid_params(what, None);
-    let Some(kind) = KINDS.iter().find(|kind| kind.name == request.name) else {
-        return Err(wrong(format!("Unknown prompt: {}", tools::shown(&request.name))));
+    let Some(kind) = PROMPTS.iter().find(|kind| kind.name == request.name) else {
+        return Err(wrong(format!("Unknown prompt: {}", tools::safe_name(&request.name))));
     };
     let mut arguments = JsonObject::new();
     if let Some((name, _)) = kind.argument {
@@ -81,13 +81,13 @@ pub(super) fn find(request: &GetPromptRequestParams) -> Result<Filled, ErrorData
             _ => return Err(wrong(format!("{}: the argument {name} is missing", kind.name))),
         }
     }
-    Ok(Filled { kind, arguments })
+    Ok(FilledPrompt { kind, arguments })
 }
 
-impl Filled {
-    pub(super) fn make(self, around: &dyn Surroundings) -> Result<GetPromptResult> {
+impl FilledPrompt {
+    pub(super) fn make(self, around: &dyn ServerServices) -> Result<GetPromptResult> {
         let Self { kind, arguments } = self;
-        let answer = kind.tool.call(around, arguments)?.unasked();
+        let answer = kind.tool.call(around, arguments)?.without_asking();
         let text = format!("{}\n\n{}", kind.opening, answer.text);
         let messages = vec![PromptMessage::new_text(Role::User, text)];
         Ok(GetPromptResult::new(messages).with_description(kind.description))

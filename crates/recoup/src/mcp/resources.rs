@@ -2,15 +2,15 @@
 //! corrections. Clients may show them, add them to a context, and subscribe to them.
 
 use recoup_core::Result;
-use recoup_core::memory::{Note, NoteId, NoteKind, Trust, Wanted};
+use recoup_core::memory::{Note, NoteFilter, NoteId, NoteKind, NoteTrust};
 use rmcp::ErrorData;
 use rmcp::model::{
     Annotations, CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
 };
 use serde_json::json;
 
-use super::Surroundings;
-use super::tools::{self, here};
+use super::ServerServices;
+use super::tools::{self, current_scope};
 
 /// Maximum number of notes in a list.
 const MOST: usize = 50;
@@ -18,26 +18,26 @@ const MOST: usize = 50;
 const MEMORY: &str = "recoup://memory/";
 
 /// A resource whose text is generated on each read.
-struct Kind {
+struct ResourceSpec {
     uri: &'static str,
     name: &'static str,
     title: &'static str,
     description: &'static str,
     priority: f32,
-    text: fn(&dyn Surroundings) -> Result<String>,
+    text: fn(&dyn ServerServices) -> Result<String>,
 }
 
-const KINDS: [Kind; 3] = [
-    Kind {
+const RESOURCES: [ResourceSpec; 3] = [
+    ResourceSpec {
         uri: "recoup://rules",
         name: "rules",
         title: "The user's rules",
         description: "What the user has said before, for this project and for all: as load_rules \
             returns it",
         priority: 1.0,
-        text: |around| tools::told_rules(around, &here(around)),
+        text: |around| tools::told_rules(around, &current_scope(around)),
     },
-    Kind {
+    ResourceSpec {
         uri: "recoup://knowledge",
         name: "knowledge",
         title: "What is known about the project",
@@ -45,23 +45,23 @@ const KINDS: [Kind; 3] = [
         priority: 0.6,
         text: |around| {
             let kinds = [NoteKind::ProjectKnowledge, NoteKind::Devops];
-            listed(
+            list_notes(
                 around,
                 |note| kinds.contains(&note.kind),
                 "Nothing is known about this project yet.",
             )
         },
     },
-    Kind {
+    ResourceSpec {
         uri: "recoup://corrections",
         name: "corrections",
         title: "Recent corrections",
         description: "What the user has corrected, the latest first",
         priority: 0.8,
         text: |around| {
-            listed(
+            list_notes(
                 around,
-                |note| note.kind == NoteKind::Correction && note.trust() > Trust::Inferred,
+                |note| note.kind == NoteKind::Correction && note.trust() > NoteTrust::Inferred,
                 "The user has corrected nothing here yet.",
             )
         },
@@ -70,7 +70,7 @@ const KINDS: [Kind; 3] = [
 
 /// Lists the resources for clients.
 pub(super) fn list() -> Vec<Resource> {
-    let listed = |kind: &Kind| {
+    let listed = |kind: &ResourceSpec| {
         Resource::new(kind.uri, kind.name)
             .with_title(kind.title)
             .with_description(kind.description)
@@ -81,7 +81,7 @@ pub(super) fn list() -> Vec<Resource> {
                     .with_priority(kind.priority),
             )
     };
-    KINDS.iter().map(listed).collect()
+    RESOURCES.iter().map(listed).collect()
 }
 
 /// Lists the resource templates.
@@ -94,13 +94,13 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// True if the resource can be subscribed to.
-pub(super) fn is_followed(uri: &str) -> bool {
-    KINDS.iter().any(|kind| kind.uri == uri)
+pub(super) fn is_subscribable(uri: &str) -> bool {
+    RESOURCES.iter().any(|kind| kind.uri == uri)
 }
 
 /// Reads a resource; none if the URI is unknown. Not cacheable: the user may change it at any
 /// moment.
-pub(super) fn read(around: &dyn Surroundings, uri: &str) -> Result<Option<ReadResourceResult>> {
+pub(super) fn read(around: &dyn ServerServices, uri: &str) -> Result<Option<ReadResourceResult>> {
     let contents = match uri.strip_prefix(MEMORY) {
         Some(id) => memory(around, uri, id)?,
         None => text(around, uri)?.map(|text| ResourceContents::text(text, uri)),
@@ -112,37 +112,38 @@ pub(super) fn read(around: &dyn Surroundings, uri: &str) -> Result<Option<ReadRe
 }
 
 /// Text of a resource that can be subscribed to.
-pub(super) fn text(around: &dyn Surroundings, uri: &str) -> Result<Option<String>> {
-    let kind = KINDS.iter().find(|kind| kind.uri == uri);
+pub(super) fn text(around: &dyn ServerServices, uri: &str) -> Result<Option<String>> {
+    let kind = RESOURCES.iter().find(|kind| kind.uri == uri);
     kind.map(|kind| (kind.text)(around)).transpose()
 }
 
 /// Error for an unknown URI.
-pub(super) fn absent(uri: &str) -> ErrorData {
-    let uri = tools::shown(uri);
+pub(super) fn not_found_error(uri: &str) -> ErrorData {
+    let uri = tools::safe_name(uri);
     ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
 }
 
-fn memory(around: &dyn Surroundings, uri: &str, id: &str) -> Result<Option<ResourceContents>> {
+fn memory(around: &dyn ServerServices, uri: &str, id: &str) -> Result<Option<ResourceContents>> {
     let Ok(id) = NoteId::parse(id) else { return Ok(None) };
-    let Wanted { scopes, .. } = Wanted::active_in(&here(around));
+    let NoteFilter { scopes, .. } = NoteFilter::active_in(&current_scope(around));
     // As in a search: untrusted notes and those of other projects are hidden.
-    let is_given = |note: &Note| scopes.contains(&note.scope) && note.trust() > Trust::Untrusted;
+    let is_given =
+        |note: &Note| scopes.contains(&note.scope) && note.trust() > NoteTrust::Untrusted;
     let note = around.memory().note(&id)?.filter(is_given);
     let shown = |note: Note| {
-        ResourceContents::text(tools::report(&note).to_string(), uri)
+        ResourceContents::text(tools::note_report(&note).to_string(), uri)
             .with_mime_type("application/json")
     };
     Ok(note.map(shown))
 }
 
-fn listed(
-    around: &dyn Surroundings,
+fn list_notes(
+    around: &dyn ServerServices,
     is_meant: impl Fn(&Note) -> bool,
     none: &str,
 ) -> Result<String> {
-    let notes = around.memory().notes(&Wanted::active_in(&here(around)))?;
-    let given = notes.iter().filter(|note| note.trust() > Trust::Untrusted && is_meant(note));
-    let lines: Vec<String> = given.take(MOST).map(tools::line).collect();
+    let notes = around.memory().notes(&NoteFilter::active_in(&current_scope(around)))?;
+    let given = notes.iter().filter(|note| note.trust() > NoteTrust::Untrusted && is_meant(note));
+    let lines: Vec<String> = given.take(MOST).map(tools::note_line).collect();
     Ok(if lines.is_empty() { none.to_owned() } else { lines.join("\n") })
 }

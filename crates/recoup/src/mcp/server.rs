@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use recoup_core::base::text::shortened;
+use recoup_core::base::text::shorten_text;
 use recoup_core::{Result, secrets};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
@@ -19,13 +19,16 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::consent::{self, Brought, Consent};
-use super::load::Burden;
-use super::tools::{self, Answer, Outcome, Proposal};
-use super::turns::Access;
-use super::upkeep::Upkeep;
-use super::watch::Watch;
-use super::{ConfigCare, Desk, Manner, Surroundings, instructions, prompts, resources, unknown};
+use super::consent::{self, ConsentReply, ConsentResult};
+use super::in_flight::InFlightRequest;
+use super::tools::{self, ConsentProposal, ToolAnswer, ToolOutcome};
+use super::upkeep::MemoryUpkeep;
+use super::watch::ResourceWatch;
+use super::worker_limits::EngineAccess;
+use super::{
+    ConfigStrictness, ServerOptions, ServerServices, ServerState, instructions, prompts, resources,
+    unknown,
+};
 
 /// Time that a client may cache a list, in milliseconds: it changes only with the program.
 const LIST_TTL: u64 = 60 * 60 * 1000;
@@ -34,40 +37,40 @@ const LIST_TTL: u64 = 60 * 60 * 1000;
 const MOST_SAID: usize = 1_000;
 
 /// Copies of an answer's text in memory until it is read: text and data.
-const ANSWERS: usize = 2;
+const COPIES_PER_ANSWER: usize = 2;
 
 /// Server of one connection.
 #[derive(Debug)]
-pub(super) struct Server {
-    desk: Desk,
-    manner: Manner,
+pub(super) struct McpServer {
+    desk: ServerState,
+    manner: ServerOptions,
     /// Subscriptions of a client with an older protocol.
-    followed: Mutex<BTreeMap<String, Followed>>,
+    followed: Mutex<BTreeMap<String, ResourceSubscription>>,
 }
 
 /// A subscription to a resource, which ends when this is dropped.
 #[derive(Debug)]
-struct Followed {
+struct ResourceSubscription {
     _until: DropGuard,
     _listening: OwnedSemaphorePermit,
 }
 
-impl Server {
-    pub(super) fn new(desk: Desk, manner: Manner) -> Self {
+impl McpServer {
+    pub(super) fn new(desk: ServerState, manner: ServerOptions) -> Self {
         Self { desk, manner, followed: Mutex::default() }
     }
 
     /// Runs work with the engine, on a thread that may block.
-    async fn work<T: Send + 'static>(
+    async fn run_on_engine<T: Send + 'static>(
         &self,
-        access: Access,
-        care: ConfigCare,
+        access: EngineAccess,
+        care: ConfigStrictness,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&dyn Surroundings) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&dyn ServerServices) -> Result<T> + Send + 'static,
     ) -> Result<Result<T>, ErrorData> {
-        let turn = self.desk.turns.next(access, context).await?;
+        let turn = self.desk.turns.acquire(access, context).await?;
         let desk = self.desk.clone();
-        let done = self.desk.threads.work(turn, move || work(desk.surroundings(care)?)).await;
+        let done = self.desk.threads.run_job(turn, move || work(desk.services(care)?)).await;
         // A panic. Its message stays unsaid: it may quote the arguments.
         Ok(done.unwrap_or_else(|| {
             let what = "an error in Recoup itself: this was not finished; other arguments may do";
@@ -77,8 +80,8 @@ impl Server {
 
     /// True if somebody can be asked and there is need: with hooks, what the user has just said is
     /// known already.
-    fn may_ask(&self, proposal: &Proposal, context: &RequestContext<RoleServer>) -> bool {
-        let Manner { with_hooks, may_ask, .. } = self.manner;
+    fn may_ask(&self, proposal: &ConsentProposal, context: &RequestContext<RoleServer>) -> bool {
+        let ServerOptions { with_hooks, may_ask, .. } = self.manner;
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
@@ -90,45 +93,46 @@ impl Server {
 
     /// Registers a subscription before anything is awaited, so that a cancellation from now on
     /// takes effect. The token ends with the subscription.
-    fn follow(&self, uri: &str) -> Result<CancellationToken, ErrorData> {
-        let mut followed = self.followed();
+    fn register_subscription(&self, uri: &str) -> Result<CancellationToken, ErrorData> {
+        let mut followed = self.subscriptions();
         // A repeated subscription replaces the first.
         followed.remove(uri);
-        let listening = self.desk.listen()?;
+        let listening = self.desk.reserve_listener()?;
         let token = CancellationToken::new();
         let until = token.clone().drop_guard();
-        followed.insert(uri.to_owned(), Followed { _until: until, _listening: listening });
+        followed
+            .insert(uri.to_owned(), ResourceSubscription { _until: until, _listening: listening });
         Ok(token)
     }
 
-    fn followed(&self) -> MutexGuard<'_, BTreeMap<String, Followed>> {
+    fn subscriptions(&self) -> MutexGuard<'_, BTreeMap<String, ResourceSubscription>> {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Result of a call, after asking the user if needed.
-    async fn settled(
+    async fn settle_outcome(
         &self,
-        outcome: Outcome,
-        brought: &Brought,
+        outcome: ToolOutcome,
+        brought: &ConsentReply,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut proposal = match outcome {
-            Outcome::Asks(proposal) if self.may_ask(&proposal, context) => proposal,
-            outcome => return Ok(result(Ok(outcome.unasked()), context).into()),
+            ToolOutcome::Asks(proposal) if self.may_ask(&proposal, context) => proposal,
+            outcome => return Ok(result(Ok(outcome.without_asking()), context).into()),
         };
-        let writes = Access::Writes;
+        let writes = EngineAccess::Writes;
         let done = match consent::ask(&mut proposal, brought, &self.desk, context).await {
-            Consent::Pending(request) => return Ok(request.into()),
-            Consent::Unanswered => Ok(proposal.unasked),
-            Consent::Yes => {
-                self.work(writes, ConfigCare::Strict, context, move |around| {
+            ConsentResult::Pending(request) => return Ok(request.into()),
+            ConsentResult::Unanswered => Ok(proposal.unasked),
+            ConsentResult::Yes => {
+                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |around| {
                     proposal.carry_out(around)
                 })
                 .await?
             }
-            Consent::No => {
-                self.work(writes, ConfigCare::Strict, context, move |around| {
-                    proposal.turn_down(around)
+            ConsentResult::No => {
+                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |around| {
+                    proposal.decline(around)
                 })
                 .await?
             }
@@ -137,44 +141,44 @@ impl Server {
     }
 }
 
-fn result(done: Result<Answer>, context: &RequestContext<RoleServer>) -> CallToolResult {
+fn result(done: Result<ToolAnswer>, context: &RequestContext<RoleServer>) -> CallToolResult {
     match done {
         Ok(answer) => {
             // Counts until the client has read it.
-            if let Some(burden) = Burden::of(&context.extensions) {
-                burden.answered(ANSWERS * answer.text.len());
+            if let Some(burden) = InFlightRequest::from_extensions(&context.extensions) {
+                burden.set_response_bytes(COPIES_PER_ANSWER * answer.text.len());
             }
             success(answer)
         }
-        Err(error) => CallToolResult::error(vec![ContentBlock::text(in_words(&error))]),
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(error_text(&error))]),
     }
 }
 
-fn success(answer: Answer) -> CallToolResult {
+fn success(answer: ToolAnswer) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
     result.structured_content = Some(answer.data);
     result
 }
 
 /// Reports a failure as a protocol error, where a result cannot carry it.
-pub(super) fn fault(error: &recoup_core::Error) -> ErrorData {
-    ErrorData::internal_error(in_words(error), None)
+pub(super) fn internal_error(error: &recoup_core::Error) -> ErrorData {
+    ErrorData::internal_error(error_text(error), None)
 }
 
 /// Error message without secrets: paths and names in it may be anything.
-fn in_words(error: &recoup_core::Error) -> String {
-    shortened(&secrets::redact(&error.to_string()), MOST_SAID).into_owned()
+fn error_text(error: &recoup_core::Error) -> String {
+    shorten_text(&secrets::redact(&error.to_string()), MOST_SAID).into_owned()
 }
 
 /// Refuses cursors: every list has one page.
-fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+fn reject_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("the list has one page, and no cursors", None)),
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -193,7 +197,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        one_page(request)?;
+        reject_cursor(request)?;
         let mut list = ListToolsResult::with_all_items(tools::list(self.manner).to_vec());
         (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
         Ok(list)
@@ -201,7 +205,7 @@ impl ServerHandler for Server {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let listed = tools::list(self.manner).iter().find(|tool| tool.name == name).cloned();
-        listed.or_else(|| tools::find(name).map(|tool| tool.listed(self.manner)))
+        listed.or_else(|| tools::find(name).map(|tool| tool.to_listing(self.manner)))
     }
 
     async fn call_tool(
@@ -210,25 +214,25 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::find(&request.name) else {
-            let what = format!("Unknown tool: {}", tools::shown(&request.name));
+            let what = format!("Unknown tool: {}", tools::safe_name(&request.name));
             return Err(ErrorData::invalid_params(what, None));
         };
-        let brought = Brought::with(&mut request);
+        let brought = ConsentReply::take_from(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
         let client = self.attended_client(&context);
-        let work = move |around: &dyn Surroundings| {
+        let work = move |around: &dyn ServerServices| {
             let outcome = tool.call(around, arguments)?;
             match client {
-                Some(client) => outcome.recorded_for(around, &client),
+                Some(client) => outcome.record_if_allowed(around, &client),
                 None => Ok(outcome),
             }
         };
-        match self.work(tool.access(), tool.care(), &context, work).await? {
+        match self.run_on_engine(tool.access(), tool.config_strictness(), &context, work).await? {
             Ok(outcome) => {
-                if tool.access() == Access::Writes {
-                    Upkeep::look(&self.desk);
+                if tool.access() == EngineAccess::Writes {
+                    MemoryUpkeep::run_if_due(&self.desk);
                 }
-                self.settled(outcome, &brought, &context).await
+                self.settle_outcome(outcome, &brought, &context).await
             }
             Err(error) => Ok(result(Err(error), &context).into()),
         }
@@ -239,7 +243,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        one_page(request)?;
+        reject_cursor(request)?;
         let mut list = ListResourcesResult::with_all_items(resources::list());
         (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
         Ok(list)
@@ -250,7 +254,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        one_page(request)?;
+        reject_cursor(request)?;
         let mut list = ListResourceTemplatesResult::with_all_items(resources::templates());
         (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
         Ok(list)
@@ -262,11 +266,13 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let work = move |around: &dyn Surroundings| resources::read(around, &request.uri);
-        let read = self.work(Access::Reads, ConfigCare::Strict, &context, work).await?;
-        match read.map_err(|error| fault(&error))? {
+        let work = move |around: &dyn ServerServices| resources::read(around, &request.uri);
+        let read = self
+            .run_on_engine(EngineAccess::Reads, ConfigStrictness::Strict, &context, work)
+            .await?;
+        match read.map_err(|error| internal_error(&error))? {
             Some(read) => Ok(read.into()),
-            None => Err(resources::absent(&uri)),
+            None => Err(resources::not_found_error(&uri)),
         }
     }
 
@@ -276,17 +282,17 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let uri = request.uri;
-        if !resources::is_followed(&uri) {
-            return Err(resources::absent(&uri));
+        if !resources::is_subscribable(&uri) {
+            return Err(resources::not_found_error(&uri));
         }
-        let token = self.follow(&uri)?;
-        let watch = token.run_until_cancelled(Watch::new(self.desk.clone(), uri)).await;
+        let token = self.register_subscription(&uri)?;
+        let watch = token.run_until_cancelled(ResourceWatch::new(self.desk.clone(), uri)).await;
         let Some(mut watch) = watch else { return Ok(()) };
         let peer = context.peer.clone();
         tokio::spawn(token.run_until_cancelled_owned(async move {
             loop {
-                watch.changed().await;
-                if peer.notify_resource_updated(watch.notice()).await.is_err() {
+                watch.wait_for_change().await;
+                if peer.notify_resource_updated(watch.update_notification()).await.is_err() {
                     return;
                 }
             }
@@ -299,7 +305,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.followed().remove(&request.uri);
+        self.subscriptions().remove(&request.uri);
         Ok(())
     }
 
@@ -309,14 +315,14 @@ impl ServerHandler for Server {
     ) -> Option<SubscriptionFilter> {
         let wanted = requested.resource_subscriptions.iter().flatten();
         let known: Vec<String> =
-            wanted.filter(|uri| resources::is_followed(uri)).cloned().collect();
+            wanted.filter(|uri| resources::is_subscribable(uri)).cloned().collect();
         let mut accepted = SubscriptionFilter::new();
         accepted.resource_subscriptions = (!known.is_empty()).then_some(known);
         Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let _listening = self.desk.listen()?;
+        let _listening = self.desk.reserve_listener()?;
         let mut following = tokio::task::JoinSet::new();
         // Each once, even if named repeatedly.
         let followed: BTreeSet<&String> =
@@ -324,9 +330,9 @@ impl ServerHandler for Server {
         for uri in followed {
             let (sink, desk, uri) = (context.sink().clone(), self.desk.clone(), uri.clone());
             following.spawn(async move {
-                let mut watch = Watch::new(desk, uri.clone()).await;
+                let mut watch = ResourceWatch::new(desk, uri.clone()).await;
                 loop {
-                    watch.changed().await;
+                    watch.wait_for_change().await;
                     if sink.notify_resource_updated(uri.clone()).await.is_err() {
                         return;
                     }
@@ -334,8 +340,10 @@ impl ServerHandler for Server {
             });
         }
         // Lasts as long as the client likes, so it must not count as work in flight.
-        if let Some(burden) = Burden::of(&context.request_context().extensions) {
-            burden.weigh(0);
+        if let Some(burden) =
+            InFlightRequest::from_extensions(&context.request_context().extensions)
+        {
+            burden.set_request_bytes(0);
         }
         self.desk.leaving.run_until_cancelled(context.cancelled()).await;
         Ok(())
@@ -346,7 +354,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        one_page(request)?;
+        reject_cursor(request)?;
         let mut list = ListPromptsResult::with_all_items(prompts::list());
         (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
         Ok(list)
@@ -358,9 +366,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::find(&request)?;
-        let work = move |around: &dyn Surroundings| prompt.make(around);
-        let made = self.work(Access::Reads, ConfigCare::Strict, &context, work).await?;
-        made.map(Into::into).map_err(|error| fault(&error))
+        let work = move |around: &dyn ServerServices| prompt.make(around);
+        let made = self
+            .run_on_engine(EngineAccess::Reads, ConfigStrictness::Strict, &context, work)
+            .await?;
+        made.map(Into::into).map_err(|error| internal_error(&error))
     }
 
     /// Nothing to complete; the SDK's default would answer all the same.
@@ -377,6 +387,6 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(unknown::error(&request))
+        Err(unknown::unknown_request_error(&request))
     }
 }

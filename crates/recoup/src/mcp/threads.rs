@@ -7,27 +7,27 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use super::turns::Turn;
+use super::worker_limits::WorkerPermit;
 
 /// Idle threads, the most recently used last. As many as were ever busy at once.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Threads {
-    idle: Arc<Mutex<Vec<Sender<Job>>>>,
+pub(super) struct EngineThreads {
+    idle: Arc<Mutex<Vec<Sender<EngineJob>>>>,
 }
 
 /// A job; what it returns notifies the waiting caller.
-type Job = Box<dyn FnOnce() -> Tell + Send>;
-type Tell = Box<dyn FnOnce()>;
+type EngineJob = Box<dyn FnOnce() -> JobCompletion + Send>;
+type JobCompletion = Box<dyn FnOnce()>;
 
-impl Threads {
+impl EngineThreads {
     /// Runs a job to its end, even if nobody waits any more. None if it did not finish.
-    pub(super) async fn work<T: Send + 'static>(
+    pub(super) async fn run_job<T: Send + 'static>(
         &self,
-        turn: Turn,
+        turn: WorkerPermit,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (done, waiting) = oneshot::channel();
-        let job: Job = Box::new(move || {
+        let job: EngineJob = Box::new(move || {
             let result = work();
             Box::new(move || {
                 drop(turn);
@@ -40,8 +40,8 @@ impl Threads {
     }
 
     /// Starts a thread. It is idle again before its result is sent, so that the next job finds it.
-    fn start(&self) -> Option<Sender<Job>> {
-        let (sender, jobs) = channel::<Job>();
+    fn start(&self) -> Option<Sender<EngineJob>> {
+        let (sender, jobs) = channel::<EngineJob>();
         let (all, own) = (self.clone(), sender.clone());
         let waits = move || {
             while let Ok(job) = jobs.recv() {
@@ -54,7 +54,7 @@ impl Threads {
         Some(sender)
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Sender<Job>>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Sender<EngineJob>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -27,7 +27,7 @@ const METHODS: [&str; 9] = [
 const OLDER: [&str; 4] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe"];
 
 /// Error for such a request.
-pub(super) fn error(request: &CustomRequest) -> ErrorData {
+pub(super) fn unknown_request_error(request: &CustomRequest) -> ErrorData {
     let method = request.method.as_str();
     if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern(request)) {
         let what = format!("{method}: the parameters are missing or of the wrong shape");
@@ -37,7 +37,7 @@ pub(super) fn error(request: &CustomRequest) -> ErrorData {
 }
 
 fn not_found(method: &str) -> ErrorData {
-    let what = format!("no such method: {}", tools::shown(method));
+    let what = format!("no such method: {}", tools::safe_name(method));
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
 }
 
@@ -52,7 +52,7 @@ struct MessageHead<'a> {
 
 /// Response to an HTTP request whose method the given version lacks; none for all other messages.
 /// The SDK would serve some of them as older versions do.
-pub(super) fn answer(version: Option<&str>, message: &[u8]) -> Option<Value> {
+pub(super) fn unknown_method_response(version: Option<&str>, message: &[u8]) -> Option<Value> {
     version.filter(|version| *version >= ProtocolVersion::V_2026_07_28.as_str())?;
     let MessageHead { id, method } = serde_json::from_slice(message).ok()?;
     let (id, method) = (id?, method?);

@@ -6,40 +6,40 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use tokio::task::spawn_blocking;
 
-use super::{ConfigCare, Desk};
+use super::{ConfigStrictness, ServerState};
 
 /// Interval between checks, in milliseconds: other processes do the work, too.
 const PAUSE: i64 = 60 * 60 * 1000;
 
 /// Time of the last check.
 #[derive(Debug, Default)]
-pub(super) struct Upkeep {
+pub(super) struct MemoryUpkeep {
     looked: AtomicI64,
 }
 
-impl Upkeep {
+impl MemoryUpkeep {
     /// Runs maintenance in the background after a write, if due. A failure is retried next time;
     /// writers notice by themselves if the memory cannot be written.
-    pub(super) fn look(desk: &Desk) {
+    pub(super) fn run_if_due(desk: &ServerState) {
         let now = SystemClock.now().as_millis();
-        let Some(last) = desk.upkeep.begin(now) else { return };
+        let Some(last) = desk.upkeep.claim_if_due(now) else { return };
         let desk = desk.clone();
         tokio::spawn(async move {
-            let Ok(turn) = desk.turns.unasked().await else { return };
+            let Ok(turn) = desk.turns.acquire_in_background().await else { return };
             let settling = desk.clone();
             // Not on the engine's threads, which must stay free for clients.
             let settled = spawn_blocking(move || {
                 let _turn = turn;
-                settling.surroundings(ConfigCare::Strict)?.memory().run_maintenance()
+                settling.services(ConfigStrictness::Strict)?.memory().run_maintenance()
             });
             if !matches!(settled.await, Ok(Ok(()))) {
-                desk.upkeep.give_back(now, last);
+                desk.upkeep.release_claim(now, last);
             }
         });
     }
 
     /// Claims the check if it is due, for one concurrent caller; returns the time of the last.
-    fn begin(&self, now: i64) -> Option<i64> {
+    fn claim_if_due(&self, now: i64) -> Option<i64> {
         let last = self.looked.load(Ordering::Relaxed);
         // Concurrent callers may arrive in another order than they read the clock.
         let is_due = (now - last).abs() >= PAUSE;
@@ -48,7 +48,7 @@ impl Upkeep {
     }
 
     /// Releases the claim made at `now`, because the work failed.
-    fn give_back(&self, now: i64, last: i64) {
+    fn release_claim(&self, now: i64, last: i64) {
         let _ = self.looked.compare_exchange(now, last, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
@@ -61,9 +61,9 @@ mod tests {
 
     const NOW: i64 = 1_800_000_000_000;
 
-    fn asked_at_once(upkeep: &Upkeep, times: impl Fn(i64) -> i64 + Sync) -> usize {
+    fn asked_at_once(upkeep: &MemoryUpkeep, times: impl Fn(i64) -> i64 + Sync) -> usize {
         thread::scope(|scope| {
-            let ask = |each| upkeep.begin(times(each)).is_some();
+            let ask = |each| upkeep.claim_if_due(times(each)).is_some();
             let asked: Vec<_> = (0..8)
                 .map(|of| scope.spawn(move || (0..2000).filter(|it| ask(of * 2000 + it)).count()))
                 .collect();
@@ -73,33 +73,33 @@ mod tests {
 
     #[test]
     fn of_many_who_ask_at_once_one_looks() {
-        let upkeep = Upkeep::default();
+        let upkeep = MemoryUpkeep::default();
         assert_eq!(asked_at_once(&upkeep, |each| NOW + each % 7), 1);
-        assert_eq!(upkeep.begin(NOW + PAUSE - 1), None);
-        assert!(upkeep.begin(NOW + PAUSE + 7).is_some());
+        assert_eq!(upkeep.claim_if_due(NOW + PAUSE - 1), None);
+        assert!(upkeep.claim_if_due(NOW + PAUSE + 7).is_some());
     }
 
     /// Otherwise a busy server would never check again.
     #[test]
     fn whoever_asks_too_early_does_not_put_it_off() {
-        let upkeep = Upkeep::default();
-        assert_eq!(upkeep.begin(NOW), Some(0));
+        let upkeep = MemoryUpkeep::default();
+        assert_eq!(upkeep.claim_if_due(NOW), Some(0));
         assert_eq!(asked_at_once(&upkeep, |each| NOW + each), 0);
-        assert_eq!(upkeep.begin(NOW + PAUSE), Some(NOW));
+        assert_eq!(upkeep.claim_if_due(NOW + PAUSE), Some(NOW));
     }
 
     #[test]
     fn where_it_failed_the_next_one_looks_again() {
-        let upkeep = Upkeep::default();
-        assert_eq!(upkeep.begin(NOW), Some(0));
-        upkeep.give_back(NOW, 0);
-        assert_eq!(upkeep.begin(NOW + 1), Some(0));
+        let upkeep = MemoryUpkeep::default();
+        assert_eq!(upkeep.claim_if_due(NOW), Some(0));
+        upkeep.release_claim(NOW, 0);
+        assert_eq!(upkeep.claim_if_due(NOW + 1), Some(0));
     }
 
     #[test]
     fn a_clock_that_was_set_back_is_no_reason_to_wait() {
-        let upkeep = Upkeep::default();
-        assert_eq!(upkeep.begin(NOW), Some(0));
-        assert_eq!(upkeep.begin(NOW - PAUSE), Some(NOW));
+        let upkeep = MemoryUpkeep::default();
+        assert_eq!(upkeep.claim_if_due(NOW), Some(0));
+        assert_eq!(upkeep.claim_if_due(NOW - PAUSE), Some(NOW));
     }
 }

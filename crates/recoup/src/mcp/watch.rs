@@ -12,67 +12,67 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use super::{ConfigCare, Desk, resources};
+use super::{ConfigStrictness, ServerState, resources};
 
 /// Interval of polling.
 const STEP: Duration = Duration::from_millis(500);
 
 /// Polls after which the resource is read even if no file has changed.
-const IN_ANY_CASE: u32 = 20;
+const POLLS_PER_READ: u32 = 20;
 
 /// A watched resource.
 #[derive(Debug)]
-pub(super) struct Watch {
-    desk: Desk,
+pub(super) struct ResourceWatch {
+    desk: ServerState,
     uri: String,
-    seen: Seen,
+    seen: ResourceSnapshot,
     /// Polls without a change since the last read.
     idle: u32,
 }
 
 /// Identity, size and time of a file; none if it does not exist.
-type Stamp = Option<(u64, u64, i64, i64)>;
+type DatabaseFileStamp = Option<(u64, u64, i64, i64)>;
 
 /// Files and text of the last read.
 #[derive(Debug, Default)]
-struct Seen {
-    files: Files,
+struct ResourceSnapshot {
+    files: DatabaseStamps,
     text: Option<String>,
 }
 
 /// Stamps of the database and its log.
-type Files = [Stamp; 2];
+type DatabaseStamps = [DatabaseFileStamp; 2];
 
-impl Watch {
-    pub(super) async fn new(desk: Desk, uri: String) -> Self {
-        let mut watch = Self { desk, uri, seen: Seen::default(), idle: 0 };
-        watch.look().await;
+impl ResourceWatch {
+    pub(super) async fn new(desk: ServerState, uri: String) -> Self {
+        let mut watch = Self { desk, uri, seen: ResourceSnapshot::default(), idle: 0 };
+        watch.poll_change().await;
         watch
     }
 
     /// Waits until the text of the resource changes.
-    pub(super) async fn changed(&mut self) {
+    pub(super) async fn wait_for_change(&mut self) {
         loop {
             sleep(STEP).await;
-            if self.look().await {
+            if self.poll_change().await {
                 return;
             }
         }
     }
 
     /// Notification for the client.
-    pub(super) fn notice(&self) -> ResourceUpdatedNotificationParam {
+    pub(super) fn update_notification(&self) -> ResourceUpdatedNotificationParam {
         ResourceUpdatedNotificationParam::new(self.uri.clone())
     }
 
     /// Returns true if the text has changed.
-    async fn look(&mut self) -> bool {
+    async fn poll_change(&mut self) -> bool {
         self.idle += 1;
-        let is_known = self.seen.text.is_some() && self.idle < IN_ANY_CASE;
+        let is_known = self.seen.text.is_some() && self.idle < POLLS_PER_READ;
         let known = is_known.then_some(self.seen.files);
         let (desk, uri) = (self.desk.clone(), self.uri.clone());
         // Unreadable now counts as unchanged.
-        let Ok(Some(now)) = spawn_blocking(move || look(&desk, &uri, known)).await else {
+        let Ok(Some(now)) = spawn_blocking(move || take_snapshot(&desk, &uri, known)).await else {
             return false;
         };
         let changed = now.text != self.seen.text;
@@ -82,8 +82,12 @@ impl Watch {
 }
 
 /// Reads the resource; none if the files are unchanged.
-fn look(desk: &Desk, uri: &str, known: Option<Files>) -> Option<Seen> {
-    let around = desk.surroundings(ConfigCare::Strict).ok()?;
+fn take_snapshot(
+    desk: &ServerState,
+    uri: &str,
+    known: Option<DatabaseStamps>,
+) -> Option<ResourceSnapshot> {
+    let around = desk.services(ConfigStrictness::Strict).ok()?;
     let path = around.memory().path();
     // Before the text, so that a change in between is seen next time.
     let files = [stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];
@@ -91,10 +95,10 @@ fn look(desk: &Desk, uri: &str, known: Option<Files>) -> Option<Seen> {
         return None;
     }
     let text = resources::text(around, uri).ok()?;
-    Some(Seen { files, text })
+    Some(ResourceSnapshot { files, text })
 }
 
-fn stamp(path: &Path) -> Stamp {
+fn stamp(path: &Path) -> DatabaseFileStamp {
     let file = fs::metadata(path).ok()?;
     Some((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
 }

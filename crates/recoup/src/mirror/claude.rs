@@ -50,12 +50,12 @@ fn base36(mut number: u32) -> String {
 }
 
 /// The client's directory that contains a memory directory, whatever the environment says now.
-pub(super) fn home_of(memory: &Path) -> &Path {
+pub(super) fn claude_dir_of(memory: &Path) -> &Path {
     memory.ancestors().nth(3).unwrap_or(memory)
 }
 
 /// Returns why the client would not read rules there, or would show them to other projects.
-pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
+pub(super) fn reason_not_synced(claude: &Path, root: &Path) -> Option<String> {
     if !claude.is_dir() {
         return Some(format!(
             "Claude Code has no directory {}: no rules are synced",
@@ -67,7 +67,7 @@ pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
     let files =
         [own.join("settings.local.json"), own.join("settings.json"), claude.join("settings.json")];
     let all: Vec<(PathBuf, Value)> =
-        files.into_iter().filter_map(|file| settings(&file).map(|it| (file, it))).collect();
+        files.into_iter().filter_map(|file| read_settings(&file).map(|it| (file, it))).collect();
     let said = |key: &str| all.iter().find_map(|(file, it)| Some((file, it.get(key)?)));
     let told = |file: &Path, why| Some(format!("{} {why}: no rules are synced", file.display()));
     match (said("autoMemoryDirectory"), said("autoMemoryEnabled")) {
@@ -82,7 +82,7 @@ pub(super) fn why_not(claude: &Path, root: &Path) -> Option<String> {
     }
 }
 
-fn settings(path: &Path) -> Option<Value> {
+fn read_settings(path: &Path) -> Option<Value> {
     serde_json::from_slice(&fsx::read_regular(path, LARGEST).ok()??).ok()
 }
 

@@ -15,7 +15,7 @@ const EXTENDED: u16 = 0x4000;
 const LINK: &[u8] = b"link";
 
 /// The names with this prefix; none if the index cannot be read or is incomplete.
-pub(super) fn beginning_with(index: &[u8], start: &str) -> Option<Vec<String>> {
+pub(super) fn names_with_prefix(index: &[u8], start: &str) -> Option<Vec<String>> {
     let names = IDS.into_iter().find_map(|id| names(index, id))?;
     let found = names.into_iter().filter(|name| name.starts_with(start.as_bytes()));
     Some(found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect())
@@ -35,7 +35,7 @@ fn names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
         at += if flags & EXTENDED == 0 { 2 } else { 4 };
         let mut name = Vec::new();
         if version == 4 {
-            let (left_out, next) = number(index, at)?;
+            let (left_out, next) = read_varint(index, at)?;
             name.extend(before.get(..before.len().checked_sub(left_out)?)?);
             at = next;
         }
@@ -71,7 +71,7 @@ fn is_whole(mut rest: &[u8], id: usize) -> bool {
 }
 
 /// Variable-length number as in git's pack files: seven bits a byte, highest first.
-fn number(index: &[u8], mut at: usize) -> Option<(usize, usize)> {
+fn read_varint(index: &[u8], mut at: usize) -> Option<(usize, usize)> {
     let mut byte = *index.get(at)?;
     let mut number = usize::from(byte & 0x7f);
     while byte & 0x80 != 0 {

@@ -4,52 +4,58 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use recoup_core::Result;
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::memory::mirror::INDEX;
 
-use super::exclude::{self, Hiding};
-use super::known::{self, Lines};
-use super::look::{There, group, look};
-use super::place::File;
-use super::register::{Place, Register, Sort};
-use super::report::{Change, Did, Fault, Left, Part, Why};
+use super::exclude::{self, ExcludeAction};
+use super::known::{self, OwnIndexLines};
+use super::look::{MirroredFileState, inspect_files, top_level_name};
+use super::place::MirrorFile;
+use super::register::{MirrorPlace, MirrorRegister, PlaceKind};
+use super::report::{LeftFile, LeftReason, MirrorAction, MirrorChange, MirrorFault, MirrorPart};
 use super::scan;
 use super::skills::{IGNORED_BY, SKILL};
-use super::splice::Splice;
+use super::splice::FileSplice;
 
 /// Planned changes to a place.
-pub(super) struct Plan<'a> {
+pub(super) struct MirrorPlan<'a> {
     /// Wanted files that may be written.
-    due: Vec<&'a File>,
-    pub(super) write: Vec<&'a File>,
+    due: Vec<&'a MirrorFile>,
+    pub(super) write: Vec<&'a MirrorFile>,
     pub(super) gone: Vec<String>,
     /// Registered files that are missing.
     pub(super) missed: Vec<PathBuf>,
     /// Files that differ from what is wanted, and stay.
-    pub(super) left: Vec<Left>,
+    pub(super) left: Vec<LeftFile>,
     keeps: bool,
-    pub(super) index: Option<Splice>,
-    lines: Vec<Digest>,
-    pub(super) hiding: Option<Splice>,
+    pub(super) index: Option<FileSplice>,
+    lines: Vec<Sha256Digest>,
+    pub(super) hiding: Option<FileSplice>,
     /// Obstacles. They do not stop removals.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<MirrorFault>,
     /// True if there are obstacles.
     hindered: bool,
 }
 
-impl<'a> Plan<'a> {
-    pub(super) fn of(place: &Place, wanted: &'a [File], register: &Register) -> Result<Self> {
-        let found = Found(look(place, wanted)?);
-        let mut due: Vec<&File> =
+impl<'a> MirrorPlan<'a> {
+    pub(super) fn of(
+        place: &MirrorPlace,
+        wanted: &'a [MirrorFile],
+        register: &MirrorRegister,
+    ) -> Result<Self> {
+        let found = FoundFiles(inspect_files(place, wanted)?);
+        let mut due: Vec<&MirrorFile> =
             wanted.iter().filter(|file| found.may_write(&file.name)).collect();
         let is_wanted = |name: &str| wanted.iter().any(|file| file.name == name);
-        let gone = found.of(There::Ours).filter(|name| found.may_remove(name) && !is_wanted(name));
+        let gone = found
+            .in_state(MirroredFileState::Ours)
+            .filter(|name| found.may_remove(name) && !is_wanted(name));
         let gone: Vec<String> = gone.cloned().collect();
-        let keeps = found.of(There::Changed).next().is_some();
+        let keeps = found.in_state(MirroredFileState::Changed).next().is_some();
         let mut plan = Self {
-            missed: found.missed(place),
-            left: found.left(place),
+            missed: found.missing_files(place),
+            left: found.left_files(place),
             keeps,
             index: None,
             lines: Vec::new(),
@@ -60,57 +66,64 @@ impl<'a> Plan<'a> {
             due: Vec::new(),
             gone,
         };
-        plan.around(place, wanted, &due, register);
+        plan.plan_shared_files(place, wanted, &due, register);
         plan.hindered = !plan.faults.is_empty();
         if plan.hindered {
             // A file that is not indexed is not read; one that is not hidden is published.
-            due.retain(|file| found.0[&file.name] != There::Nothing);
+            due.retain(|file| found.0[&file.name] != MirroredFileState::Nothing);
         }
-        plan.write = due.iter().filter(|it| found.0[&it.name] != There::Same).copied().collect();
+        plan.write =
+            due.iter().filter(|it| found.0[&it.name] != MirroredFileState::Same).copied().collect();
         plan.due = due;
         Ok(plan)
     }
 
     /// Plans changes to files that we share: the index, or git's exclude file.
-    fn around(&mut self, place: &Place, wanted: &[File], due: &[&File], register: &Register) {
+    fn plan_shared_files(
+        &mut self,
+        place: &MirrorPlace,
+        wanted: &[MirrorFile],
+        due: &[&MirrorFile],
+        register: &MirrorRegister,
+    ) {
         let path = place.dir.join(INDEX);
-        if place.sort == Sort::Rules {
+        if place.sort == PlaceKind::Rules {
             let lines: Vec<String> = wanted.iter().filter_map(|file| file.line.clone()).collect();
-            let (known, mut changed) = (Lines::of(place), false);
-            let index = Splice::of(path.clone(), |index| {
+            let (known, mut changed) = (OwnIndexLines::of(place), false);
+            let index = FileSplice::of(path.clone(), |index| {
                 let made = known.splice(index, &lines);
                 changed = !made.changed.is_empty();
                 made.bytes
             });
             match index {
                 Ok(index) => self.index = index,
-                Err(error) => self.faults.push(Fault::new(path.clone(), &error)),
+                Err(error) => self.faults.push(MirrorFault::new(path.clone(), &error)),
             }
-            self.lines = lines.iter().map(|line| known::digest(line)).collect();
-            self.left.extend(changed.then_some(Left { path, why: Why::Lines }));
+            self.lines = lines.iter().map(|line| known::line_digest(line)).collect();
+            self.left.extend(changed.then_some(LeftFile { path, why: LeftReason::Lines }));
             return;
         }
-        let hiding = match (due.is_empty() && !self.keeps, self.leaves_some(place)) {
-            (false, _) => Hiding::Needed,
-            (true, true) => Hiding::AsItIs,
-            (true, false) => Hiding::Over,
+        let hiding = match (due.is_empty() && !self.keeps, self.leaves_files(place)) {
+            (false, _) => ExcludeAction::Needed,
+            (true, true) => ExcludeAction::AsItIs,
+            (true, false) => ExcludeAction::Over,
         };
-        match exclude::wanted(place, hiding, register) {
+        match exclude::plan_exclude(place, hiding, register) {
             Ok(hiding) => self.hiding = hiding,
             Err(error) => {
-                let path = exclude::file_for(place).unwrap_or_else(|| place.dir.clone());
-                self.faults.push(Fault::new(path, &error));
+                let path = exclude::exclude_file_for(place).unwrap_or_else(|| place.dir.clone());
+                self.faults.push(MirrorFault::new(path, &error));
             }
         }
     }
 
     /// True if files with our names stay there.
-    fn leaves_some(&self, place: &Place) -> bool {
+    fn leaves_files(&self, place: &MirrorPlace) -> bool {
         let gone: BTreeSet<_> = self.gone.iter().map(|name| place.dir.join(name)).collect();
-        scan::files(place).iter().any(|path| !gone.contains(path))
+        scan::candidate_files(place).iter().any(|path| !gone.contains(path))
     }
 
-    fn splices(&self) -> impl Iterator<Item = &Splice> {
+    fn splices(&self) -> impl Iterator<Item = &FileSplice> {
         [&self.hiding, &self.index].into_iter().flatten()
     }
 
@@ -119,18 +132,18 @@ impl<'a> Plan<'a> {
     }
 
     /// The planned changes, for a report.
-    pub(super) fn changes(&self, place: &Place) -> Vec<Change> {
+    pub(super) fn changes(&self, place: &MirrorPlace) -> Vec<MirrorChange> {
         let change = |name: &str, did| {
-            let (path, of) = (place.dir.join(name), Part::of(place.sort, name));
-            Change { path, did, of }
+            let (path, of) = (place.dir.join(name), MirrorPart::of(place.sort, name));
+            MirrorChange { path, did, of }
         };
-        let written = self.write.iter().map(|file| change(&file.name, Did::Written));
-        let removed = self.gone.iter().map(|name| change(name, Did::Removed));
-        written.chain(removed).chain(self.splices().map(|it| it.change(place))).collect()
+        let written = self.write.iter().map(|file| change(&file.name, MirrorAction::Written));
+        let removed = self.gone.iter().map(|name| change(name, MirrorAction::Removed));
+        written.chain(removed).chain(self.splices().map(|it| it.to_change(place))).collect()
     }
 
     /// Adds planned files and lines to the place, before they are written.
-    pub(super) fn put_down(&self, place: &mut Place) {
+    pub(super) fn record_intent(&self, place: &mut MirrorPlace) {
         for file in &self.due {
             let known = place.files.entry(file.name.clone()).or_default();
             if !known.contains(&file.digest()) {
@@ -138,21 +151,21 @@ impl<'a> Plan<'a> {
             }
         }
         for splice in self.splices() {
-            place.spliced.entry(splice.path.clone()).or_insert_with(|| splice.makes());
+            place.spliced.entry(splice.path.clone()).or_insert_with(|| splice.creates_file());
         }
-        let new: Vec<Digest> =
+        let new: Vec<Sha256Digest> =
             self.lines.iter().filter(|line| !place.lines.contains(line)).copied().collect();
         place.lines.extend(new);
         // Another worktree may have added the lines: both need them then.
-        if let Some(hidden_by) = exclude::file_for(place).filter(|_| self.has_files()) {
+        if let Some(hidden_by) = exclude::exclude_file_for(place).filter(|_| self.has_files()) {
             place.spliced.entry(hidden_by).or_insert(false);
         }
     }
 
     /// Drops what is no longer there from the place, and removes empty directories that we made.
-    pub(super) fn tidy(
+    pub(super) fn record_result(
         &self,
-        place: &mut Place,
+        place: &mut MirrorPlace,
         unwritten: &BTreeSet<String>,
         is_indexed: bool,
     ) -> Result<()> {
@@ -180,46 +193,56 @@ impl<'a> Plan<'a> {
 }
 
 /// States of the files at the paths where ours belong.
-struct Found(BTreeMap<String, There>);
+struct FoundFiles(BTreeMap<String, MirroredFileState>);
 
-impl Found {
-    fn of(&self, which: There) -> impl Iterator<Item = &String> {
+impl FoundFiles {
+    fn in_state(&self, which: MirroredFileState) -> impl Iterator<Item = &String> {
         self.0.iter().filter(move |(_, it)| **it == which).map(|(name, _)| name)
     }
 
     /// True if a file may be written. A skill that someone has changed, or whose new folder has
     /// other files, is left whole; otherwise each file counts for itself.
     fn may_write(&self, name: &str) -> bool {
-        let text = self.0.get(&format!("{}/{SKILL}", group(name)));
+        let text = self.0.get(&format!("{}/{SKILL}", top_level_name(name)));
         let is_skills = name.contains('/');
-        let is_left = is_skills && text.is_none_or(|it| it.is_strange());
-        let is_new = is_skills && text == Some(&There::Nothing);
-        let is_theirs = is_left || self.0[name].is_strange();
+        let is_left = is_skills && text.is_none_or(|it| it.is_not_ours());
+        let is_new = is_skills && text == Some(&MirroredFileState::Nothing);
+        let is_theirs = is_left || self.0[name].is_not_ours();
         !(is_theirs || is_new && self.is_shared(name))
     }
 
     /// True if a file may be removed. A `.gitignore` stays while someone else's file is beside it.
     fn may_remove(&self, name: &str) -> bool {
-        let is_left =
-            self.0.get(&format!("{}/{SKILL}", group(name))).is_some_and(|it| it.is_strange());
+        let is_left = self
+            .0
+            .get(&format!("{}/{SKILL}", top_level_name(name)))
+            .is_some_and(|it| it.is_not_ours());
         !(is_left || name.ends_with(IGNORED_BY) && self.is_shared(name))
     }
 
     /// True if someone else's file is in the same folder.
     fn is_shared(&self, name: &str) -> bool {
-        self.0.iter().any(|(other, it)| group(other) == group(name) && it.is_strange())
+        self.0
+            .iter()
+            .any(|(other, it)| top_level_name(other) == top_level_name(name) && it.is_not_ours())
     }
 
     /// Registered files that are missing, unless the whole project is gone.
-    fn missed(&self, place: &Place) -> Vec<PathBuf> {
+    fn missing_files(&self, place: &MirrorPlace) -> Vec<PathBuf> {
         let is_there = place.root.as_ref().is_none_or(|root| root.is_dir());
         let known = |name: &&String| is_there && place.files.contains_key(*name);
-        self.of(There::Nothing).filter(known).map(|name| place.dir.join(name)).collect()
+        self.in_state(MirroredFileState::Nothing)
+            .filter(known)
+            .map(|name| place.dir.join(name))
+            .collect()
     }
 
-    fn left(&self, place: &Place) -> Vec<Left> {
-        let left = |why: Why| move |name: &String| Left { path: place.dir.join(name), why };
-        let changed = self.of(There::Changed).map(left(Why::Changed));
-        changed.chain(self.of(There::Foreign).map(left(Why::NotOurs))).collect()
+    fn left_files(&self, place: &MirrorPlace) -> Vec<LeftFile> {
+        let left =
+            |why: LeftReason| move |name: &String| LeftFile { path: place.dir.join(name), why };
+        let changed = self.in_state(MirroredFileState::Changed).map(left(LeftReason::Changed));
+        changed
+            .chain(self.in_state(MirroredFileState::Foreign).map(left(LeftReason::NotOurs)))
+            .collect()
     }
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, SystemClock};
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::base::ids;
 use recoup_core::base::project::{Project, ProjectId, ProjectRegistry};
-use recoup_core::memory::{NoteScope, Silence};
+use recoup_core::memory::{NoteScope, PauseReason};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -19,22 +19,22 @@ const LOCK: &str = "mirrors.lock";
 /// Marker file: exists while places may have content that must be removed.
 const DUE: &str = "mirrors.due";
 /// Lock holders write only a few small files.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const LARGEST: u64 = 16 << 20;
 const VERSION: u32 = 1;
 
 /// Kind of content in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Sort {
+pub(super) enum PlaceKind {
     Rules,
     Skills,
 }
 
 /// A directory that we put files into.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Place {
-    pub(super) sort: Sort,
+pub(super) struct MirrorPlace {
+    pub(super) sort: PlaceKind,
     pub(super) dir: PathBuf,
     /// The project whose notes go there; without one only universal notes.
     pub(super) project: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Place {
     /// Our files, relative to the directory, with the digests that they may have: two while one
     /// version replaces another.
     #[serde(default)]
-    pub(super) files: BTreeMap<String, Vec<Digest>>,
+    pub(super) files: BTreeMap<String, Vec<Sha256Digest>>,
     /// Directories that we created, outermost first.
     #[serde(default)]
     pub(super) made: Vec<PathBuf>,
@@ -52,14 +52,14 @@ pub(super) struct Place {
     pub(super) spliced: BTreeMap<PathBuf, bool>,
     /// Digests of our lines in an index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) lines: Vec<Digest>,
+    pub(super) lines: Vec<Sha256Digest>,
     /// Roots of other projects with the same place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<PathBuf>,
 }
 
-impl Place {
-    pub(super) fn new(sort: Sort, dir: PathBuf, project: Option<&Project>) -> Self {
+impl MirrorPlace {
+    pub(super) fn new(sort: PlaceKind, dir: PathBuf, project: Option<&Project>) -> Self {
         Self {
             sort,
             dir,
@@ -92,46 +92,46 @@ impl Place {
 
     /// Roots of other existing projects with the same place: the client maps their paths to one
     /// name.
-    fn sharing(&self, place: &Self, registry: &ProjectRegistry) -> Vec<PathBuf> {
+    fn roots_sharing(&self, place: &Self, registry: &ProjectRegistry) -> Vec<PathBuf> {
         let is_other = |root: &&PathBuf| {
             place.root.as_ref() != Some(*root)
                 && registry
                     .find(root, |_| false)
                     .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
         };
-        let is_shareable = self.sort == Sort::Rules && place.project.is_some();
+        let is_shareable = self.sort == PlaceKind::Rules && place.project.is_some();
         let roots = self.others.iter().chain(&self.root).filter(|_| is_shareable);
         roots.filter(is_other).cloned().collect()
     }
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct RegisterFile {
     version: u32,
-    places: Vec<Place>,
+    places: Vec<MirrorPlace>,
 }
 
 /// All places, under an exclusive lock; without the lock, a snapshot.
 #[derive(Debug)]
-pub(super) struct Register {
+pub(super) struct MirrorRegister {
     path: PathBuf,
-    places: Vec<Place>,
-    state: State,
+    places: Vec<MirrorPlace>,
+    state: RegisterState,
     lock: Option<FileLock>,
 }
 
 /// State of the file on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RegisterState {
     Missing,
     Sound,
     /// Renamed before a new file is written.
     Damaged,
 }
 
-impl Register {
+impl MirrorRegister {
     /// True if there is a register.
-    pub(super) fn is_at(home: &Path) -> bool {
+    pub(super) fn exists_in(home: &Path) -> bool {
         home.join(FILE).exists()
     }
 
@@ -142,40 +142,46 @@ impl Register {
 
     fn open(home: &Path) -> Result<Self> {
         fsx::ensure_private_dir(home)?;
-        let lock = FileLock::acquire(&home.join(LOCK), Deadline::after(PATIENCE))?;
+        let lock = FileLock::acquire(&home.join(LOCK), Deadline::after(LOCK_TIMEOUT))?;
         Self::read(home, Some(lock))
     }
 
     fn read(home: &Path, lock: Option<FileLock>) -> Result<Self> {
         let path = home.join(FILE);
         let (state, places) = match fsx::read_regular(&path, LARGEST) {
-            Ok(None) => (State::Missing, Vec::new()),
-            Ok(Some(json)) => match read(&json) {
-                Read::Places(places) => (State::Sound, places),
-                Read::Damaged => (State::Damaged, Vec::new()),
-                Read::Newer => return Err(newer(&path)),
+            Ok(None) => (RegisterState::Missing, Vec::new()),
+            Ok(Some(json)) => match parse_register(&json) {
+                ParsedRegister::Places(places) => (RegisterState::Sound, places),
+                ParsedRegister::Damaged => (RegisterState::Damaged, Vec::new()),
+                ParsedRegister::Newer => return Err(newer_version_error(&path)),
             },
-            Err(error) if error.kind() == ErrorKind::Invalid => (State::Damaged, Vec::new()),
+            Err(error) if error.kind() == ErrorKind::Invalid => {
+                (RegisterState::Damaged, Vec::new())
+            }
             Err(error) => return Err(error),
         };
         Ok(Self { path, places, state, lock })
     }
 
     /// Reads the places without the lock.
-    pub(super) fn peek(home: &Path) -> Vec<Place> {
-        match fsx::read_regular(&home.join(FILE), LARGEST).ok().flatten().map(|it| read(&it)) {
-            Some(Read::Places(places)) => places,
+    pub(super) fn read_unlocked(home: &Path) -> Vec<MirrorPlace> {
+        match fsx::read_regular(&home.join(FILE), LARGEST)
+            .ok()
+            .flatten()
+            .map(|it| parse_register(&it))
+        {
+            Some(ParsedRegister::Places(places)) => places,
             _ => Vec::new(),
         }
     }
 
     /// True if the register cannot be parsed.
     pub(super) fn is_damaged(&self) -> bool {
-        self.state == State::Damaged
+        self.state == RegisterState::Damaged
     }
 
     /// Adds places that were found by a scan.
-    pub(super) fn add(&mut self, found: Vec<Place>) {
+    pub(super) fn add(&mut self, found: Vec<MirrorPlace>) {
         for place in found {
             if !self.knows(&place) {
                 self.places.push(place);
@@ -183,45 +189,46 @@ impl Register {
         }
     }
 
-    pub(super) fn knows(&self, place: &Place) -> bool {
+    pub(super) fn knows(&self, place: &MirrorPlace) -> bool {
         self.places.iter().any(|it| it.is_same(place))
     }
 
     /// The registered state of a place, with its current project. A place that two projects share
     /// belongs to none.
-    pub(super) fn as_known(&self, place: Place) -> Place {
+    pub(super) fn merge_known(&self, place: MirrorPlace) -> MirrorPlace {
         let Some(known) = self.places.iter().find(|it| it.is_same(&place)) else { return place };
         if place.project.is_none() {
             return known.clone();
         }
-        let others = known.sharing(&place, &ProjectRegistry::below(fsx::parent(&self.path)));
+        let others = known.roots_sharing(&place, &ProjectRegistry::below(fsx::parent(&self.path)));
         let project = place.project.filter(|_| others.is_empty());
-        Place { project, root: place.root, others, ..known.clone() }
+        MirrorPlace { project, root: place.root, others, ..known.clone() }
     }
 
     /// Records a place, or drops it if it is empty. On an error the register is unchanged.
-    pub(super) fn put(&mut self, place: &Place) -> Result<()> {
+    pub(super) fn record(&mut self, place: &MirrorPlace) -> Result<()> {
         if self.lock.is_none() {
             let message = format!("{} was only looked at", self.path.display());
             return Err(Error::new(ErrorKind::Locked, message));
         }
         let others = self.places.iter().filter(|it| !it.is_same(place));
-        let mut places: Vec<Place> = others.cloned().collect();
+        let mut places: Vec<MirrorPlace> = others.cloned().collect();
         if !place.is_empty() {
             places.push(place.clone());
         }
         places.sort_by(|a, b| a.dir.cmp(&b.dir));
-        let json = serde_json::to_vec_pretty(&Written { version: VERSION, places: places.clone() });
+        let json =
+            serde_json::to_vec_pretty(&RegisterFile { version: VERSION, places: places.clone() });
         let json = json.map_err(|error| {
             let root = place.root.as_deref().filter(|root| root.to_str().is_none());
             let path = root.unwrap_or(&place.dir).display();
             let message = format!("{path} can't be put down: its name is no UTF-8");
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
-        if self.state == State::Damaged {
-            let aside = format!(".damaged-{}", ids::fresh(&SystemClock));
+        if self.state == RegisterState::Damaged {
+            let aside = format!(".damaged-{}", ids::fresh_id(&SystemClock));
             fsx::rename(&self.path, &fsx::with_suffix(&self.path, &aside))?;
-            self.state = State::Missing;
+            self.state = RegisterState::Missing;
         }
         if places.is_empty() {
             fsx::remove(&self.path)?;
@@ -233,57 +240,60 @@ impl Register {
     }
 
     /// Places that may have notes of these scopes.
-    pub(super) fn concerned(&self, changed: &[NoteScope]) -> Vec<Place> {
+    pub(super) fn places_concerned(&self, changed: &[NoteScope]) -> Vec<MirrorPlace> {
         self.places.iter().filter(|place| concerns(place, changed)).cloned().collect()
     }
 
-    pub(super) fn all(&self) -> Vec<Place> {
+    pub(super) fn all(&self) -> Vec<MirrorPlace> {
         self.places.clone()
     }
 
     /// True if another place has lines of ours in that file.
-    pub(super) fn shares(&self, place: &Place, file: &Path) -> bool {
+    pub(super) fn is_shared(&self, place: &MirrorPlace, file: &Path) -> bool {
         let others = self.places.iter().filter(|it| !it.is_same(place));
         others.into_iter().any(|it| it.spliced.contains_key(file) && !it.files.is_empty())
     }
 }
 
 /// True if notes of these scopes may be in a place; always for a place of an unknown project.
-pub(super) fn concerns(place: &Place, changed: &[NoteScope]) -> bool {
-    let is_known = place.project.is_some() || place.sort == Sort::Skills || place.root.is_some();
+pub(super) fn concerns(place: &MirrorPlace, changed: &[NoteScope]) -> bool {
+    let is_known =
+        place.project.is_some() || place.sort == PlaceKind::Skills || place.root.is_some();
     !is_known || changed.contains(&NoteScope::Universal) || changed.contains(&place.scope())
 }
 
 /// Path of the register.
-pub(super) fn path(home: &Path) -> PathBuf {
+pub(super) fn register_path(home: &Path) -> PathBuf {
     home.join(FILE)
 }
 
-enum Read {
-    Places(Vec<Place>),
+enum ParsedRegister {
+    Places(Vec<MirrorPlace>),
     Damaged,
     Newer,
 }
 
-fn read(json: &[u8]) -> Read {
+fn parse_register(json: &[u8]) -> ParsedRegister {
     #[derive(Deserialize)]
-    struct Version {
+    struct RegisterVersion {
         version: u32,
     }
     match serde_json::from_slice(json) {
-        Ok(Version { version }) if version > VERSION => Read::Newer,
+        Ok(RegisterVersion { version }) if version > VERSION => ParsedRegister::Newer,
         _ => serde_json::from_slice(json)
-            .map_or(Read::Damaged, |written: Written| Read::Places(written.places)),
+            .map_or(ParsedRegister::Damaged, |written: RegisterFile| {
+                ParsedRegister::Places(written.places)
+            }),
     }
 }
 
-fn newer(path: &Path) -> Error {
+fn newer_version_error(path: &Path) -> Error {
     let message = format!("{} was written by a newer recoup: upgrade this one", path.display());
     Error::new(ErrorKind::Invalid, message)
 }
 
 /// Makes every sync check all places, until one has succeeded.
-pub(super) fn make_due(home: &Path) -> Result<()> {
+pub(super) fn mark_due(home: &Path) -> Result<()> {
     fsx::ensure_private_dir(home)?;
     fsx::create_private(&home.join(DUE)).map(drop)
 }
@@ -298,10 +308,10 @@ pub(super) fn clear_due(home: &Path) -> Result<()> {
 }
 
 /// Message that memory is paused and nothing is synced.
-pub(super) fn paused(silence: Silence) -> String {
+pub(super) fn paused_message(silence: PauseReason) -> String {
     match silence {
-        Silence::Paused(_) => "memory is paused, and nothing is synced; `recoup resume` goes on",
-        Silence::Ignored => {
+        PauseReason::Paused(_) => "memory is paused, and nothing is synced; `recoup resume` goes on",
+        PauseReason::Ignored => {
             "memory keeps nothing in this project, and nothing is synced; `recoup resume --project` goes on"
         }
     }

@@ -6,19 +6,19 @@ use recoup_core::Error;
 use recoup_core::memory::mirror::INDEX;
 use serde::{Serialize, Serializer};
 
-use super::register::Sort;
+use super::register::PlaceKind;
 
 /// Result of a mirror operation.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct MirrorReport {
     /// Files that were written or removed.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<MirrorChange>,
     /// Files that differ from what is wanted, and were left.
-    pub(crate) left: Vec<Left>,
+    pub(crate) left: Vec<LeftFile>,
     /// Reasons why a request was not fulfilled.
     pub(crate) remarks: Vec<String>,
     /// Errors, by file or place.
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) faults: Vec<MirrorFault>,
     /// Files that we wrote and someone has deleted, in projects that still exist.
     #[serde(skip)]
     pub(crate) missed: Vec<PathBuf>,
@@ -29,14 +29,14 @@ pub(crate) struct Report {
 
 /// A file that was left unchanged.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub(crate) struct LeftFile {
     pub(crate) path: PathBuf,
-    pub(crate) why: Why,
+    pub(crate) why: LeftReason,
 }
 
 /// Reason for leaving a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum LeftReason {
     /// Someone has changed what we wrote.
     Changed,
     /// The file was never ours.
@@ -45,7 +45,7 @@ pub(crate) enum Why {
     Lines,
 }
 
-impl Serialize for Left {
+impl Serialize for LeftFile {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         shown(&self.path, serializer)
     }
@@ -53,13 +53,13 @@ impl Serialize for Left {
 
 /// An error with a file or a place.
 #[derive(Debug, Serialize)]
-pub(crate) struct Fault {
+pub(crate) struct MirrorFault {
     #[serde(serialize_with = "shown")]
     pub(crate) dir: PathBuf,
     pub(crate) why: String,
 }
 
-impl Fault {
+impl MirrorFault {
     pub(super) fn new(dir: PathBuf, error: &Error) -> Self {
         Self { dir, why: error.to_string() }
     }
@@ -67,50 +67,50 @@ impl Fault {
 
 /// A file that was written or removed.
 #[derive(Debug, Serialize)]
-pub(crate) struct Change {
+pub(crate) struct MirrorChange {
     #[serde(serialize_with = "shown")]
     pub(crate) path: PathBuf,
-    pub(crate) did: Did,
+    pub(crate) did: MirrorAction,
     #[serde(skip)]
-    pub(crate) of: Part,
+    pub(crate) of: MirrorPart,
 }
 
 /// Action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Did {
+pub(crate) enum MirrorAction {
     Written,
     Removed,
 }
 
 /// Role of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum MirrorPart {
     Rule,
     Skill,
     /// An index, a manifest, or an ignore file.
     Around,
 }
 
-impl Part {
-    pub(super) fn of(sort: Sort, name: &str) -> Self {
+impl MirrorPart {
+    pub(super) fn of(sort: PlaceKind, name: &str) -> Self {
         match sort {
-            Sort::Rules if name != INDEX => Self::Rule,
-            Sort::Skills if name.ends_with("/SKILL.md") => Self::Skill,
+            PlaceKind::Rules if name != INDEX => Self::Rule,
+            PlaceKind::Skills if name.ends_with("/SKILL.md") => Self::Skill,
             _ => Self::Around,
         }
     }
 }
 
-impl Report {
+impl MirrorReport {
     /// True if files of ours remain after a complete removal.
-    pub(crate) fn leaves_some(&self) -> bool {
-        self.left.iter().any(|left| left.why != Why::NotOurs) || !self.faults.is_empty()
+    pub(crate) fn leaves_files(&self) -> bool {
+        self.left.iter().any(|left| left.why != LeftReason::NotOurs) || !self.faults.is_empty()
     }
 
     /// Number of rules and skills that were changed.
     pub(crate) fn count(&self) -> usize {
-        self.changes.iter().filter(|change| change.of != Part::Around).count()
+        self.changes.iter().filter(|change| change.of != MirrorPart::Around).count()
     }
 
     /// One line for the user; none if nothing has changed.
@@ -121,7 +121,8 @@ impl Report {
             1 => Some(format!("1 {one}")),
             n => Some(format!("{n} {one}s")),
         };
-        let parts = [some(count(Part::Rule), "rule"), some(count(Part::Skill), "skill")];
+        let parts =
+            [some(count(MirrorPart::Rule), "rule"), some(count(MirrorPart::Skill), "skill")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty())
             .then(|| format!("updated {} in the files that Claude Code reads", parts.join(" and ")))

@@ -5,29 +5,29 @@ use std::collections::HashSet;
 use recoup_core::Result;
 use recoup_core::base::fsx;
 use recoup_core::memory::Note;
-use recoup_core::memory::hooked::{self, Client, has_our_hooks};
-use recoup_core::memory::inject::{Block, Budget, Context, StaleCheck};
+use recoup_core::memory::hooked::{self, HookClient, has_our_hooks};
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock, StaleCheck};
 use recoup_core::memory::mirror::{INDEX, RuleFile, rule_files};
 
-use super::known::Lines;
-use super::place::File;
-use super::register::Place;
-use super::report::Report;
-use super::{Licence, Mirror, claude};
+use super::known::OwnIndexLines;
+use super::place::MirrorFile;
+use super::register::MirrorPlace;
+use super::report::MirrorReport;
+use super::{ClaudeMirror, MirrorPermission, claude};
 
 /// A larger index is ignored.
 const LARGEST: u64 = 1 << 20;
 
-pub(super) fn wanted(
-    mirror: &Mirror<'_>,
-    place: &Place,
-    licence: Licence,
-    report: &mut Report,
-) -> Result<Vec<File>> {
+pub(super) fn wanted_rule_files(
+    mirror: &ClaudeMirror<'_>,
+    place: &MirrorPlace,
+    licence: MirrorPermission,
+    report: &mut MirrorReport,
+) -> Result<Vec<MirrorFile>> {
     // Found by a scan; its project is unknown.
     let Some(root) = &place.root else { return Ok(Vec::new()) };
-    let claude = claude::home_of(&place.dir);
-    if let Some(why) = claude::why_not(claude, root) {
+    let claude = claude::claude_dir_of(&place.dir);
+    if let Some(why) = claude::reason_not_synced(claude, root) {
         report.remarks.push(why);
         return Ok(Vec::new());
     }
@@ -37,11 +37,13 @@ pub(super) fn wanted(
             place.dir.display()
         ));
     }
-    let mut rules = mirror.notes(place, licence)?;
-    let places =
-        hooked::Places { claude_dir: Some(claude), ..hooked::Places::new(mirror.user, root) };
-    if has_our_hooks(Client::ClaudeCode, &places) {
-        let given = given_at_the_start(mirror, place)?;
+    let mut rules = mirror.notes_for(place, licence)?;
+    let places = hooked::ClientPlaces {
+        claude_dir: Some(claude),
+        ..hooked::ClientPlaces::new(mirror.user, root)
+    };
+    if has_our_hooks(HookClient::ClaudeCode, &places) {
+        let given = rules_given_at_start(mirror, place)?;
         rules.retain(|note| !given.contains(&note.text));
         if rules.is_empty() {
             report.remarks.push(
@@ -50,35 +52,47 @@ pub(super) fn wanted(
             );
         }
     }
-    Ok(files(place, rule_files(&rules), report))
+    Ok(fitting_files(place, rule_files(&rules), report))
 }
 
 /// The files that fit the index: the client never reads one without a line there.
-fn files(place: &Place, mut files: Vec<RuleFile>, report: &mut Report) -> Vec<File> {
+fn fitting_files(
+    place: &MirrorPlace,
+    mut files: Vec<RuleFile>,
+    report: &mut MirrorReport,
+) -> Vec<MirrorFile> {
     let path = place.dir.join(INDEX);
     // Errors are reported when the index is written.
     let index = fsx::read_regular(&path, LARGEST).ok().flatten().unwrap_or_default();
     let lines: Vec<String> = files.iter().map(|file| file.line.clone()).collect();
-    let shown = Lines::of(place).splice(&index, &lines).shown;
+    let shown = OwnIndexLines::of(place).splice(&index, &lines).shown;
     if shown < files.len() {
         let out = files.len() - shown;
         report.remarks.push(format!("{} has no room for {out} of our lines", path.display()));
         files.truncate(shown);
     }
-    let file =
-        |it: RuleFile| File { name: it.name, text: it.text.into_bytes(), line: Some(it.line) };
+    let file = |it: RuleFile| MirrorFile {
+        name: it.name,
+        text: it.text.into_bytes(),
+        line: Some(it.line),
+    };
     files.into_iter().map(file).collect()
 }
 
 /// Texts of the rules that our hooks give to a session at its start.
-fn given_at_the_start(mirror: &Mirror<'_>, place: &Place) -> Result<HashSet<String>> {
+fn rules_given_at_start(mirror: &ClaudeMirror<'_>, place: &MirrorPlace) -> Result<HashSet<String>> {
     let (project, root) = (place.project(), place.root.as_deref());
-    let mut notes = mirror.memory.rules(&place.scope(), Budget::default())?;
+    let mut notes = mirror.memory.rules(&place.scope(), BlockBudget::default())?;
     notes.retain(|note| !mirror.leaving.contains(&note.id));
     let none = HashSet::new();
-    let context = Context { project: project.as_ref(), given: &none, budget: Budget::default() };
+    let context = InjectionContext {
+        project: project.as_ref(),
+        given: &none,
+        budget: BlockBudget::default(),
+    };
     let stale = root.map(StaleCheck::new);
-    let block = Block::of(&notes, &context, |note: &Note| stale.as_ref()?.of(note));
-    let given: HashSet<_> = block.iter().flat_map(Block::included).map(|it| &it.id).collect();
+    let block =
+        RulesBlock::select(&notes, &context, |note: &Note| stale.as_ref()?.missing_in_note(note));
+    let given: HashSet<_> = block.iter().flat_map(RulesBlock::included).map(|it| &it.id).collect();
     Ok(notes.iter().filter(|note| given.contains(&note.id)).map(|note| note.text.clone()).collect())
 }

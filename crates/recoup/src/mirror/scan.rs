@@ -6,13 +6,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry};
-use recoup_core::memory::mirror::{INDEX, PREFIX, is_whole_skill, rule_tail};
+use recoup_core::memory::mirror::{INDEX, PREFIX, is_unmodified_skill, rule_line_end};
 
-use super::known::Lines;
-use super::register::{Place, Sort};
+use super::known::OwnIndexLines;
+use super::register::{MirrorPlace, PlaceKind};
 use super::skills::{IGNORE, IGNORED_BY, MANIFEST, SKILL};
 use super::{claude, exclude};
 
@@ -21,7 +21,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// Directories in which mirrored files may be.
 #[derive(Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct MirrorLocations<'a> {
     /// Recoup's own directory.
     pub(crate) home: &'a Path,
     /// Claude Code's directory.
@@ -31,7 +31,7 @@ pub(crate) struct Ground<'a> {
 }
 
 /// All places that have a file with a name of ours.
-pub(super) fn places(ground: Ground<'_>) -> Vec<Place> {
+pub(super) fn find_places(ground: MirrorLocations<'_>) -> Vec<MirrorPlace> {
     let registry = ProjectRegistry::below(ground.home);
     let found = |root: PathBuf| registry.find(&root, |_| false).ok();
     let projects = (ground.roots)().into_iter().filter_map(found);
@@ -40,34 +40,34 @@ pub(super) fn places(ground: Ground<'_>) -> Vec<Place> {
     let of_client = fs::read_dir(ground.claude.join("projects")).into_iter().flatten().flatten();
     let rules = of_client.map(|entry| entry.path().join("memory")).map(|dir| {
         let project = projects.iter().find(|project| memory(project) == dir);
-        Place::new(Sort::Rules, dir, project)
+        MirrorPlace::new(PlaceKind::Rules, dir, project)
     });
-    let users = Place::new(Sort::Skills, claude::skills_dir(ground.claude), None);
+    let users = MirrorPlace::new(PlaceKind::Skills, claude::skills_dir(ground.claude), None);
     let skills = projects.iter().map(|project| {
         let dir = project.root().join(".claude/skills");
-        Place::new(Sort::Skills, dir, Some(project))
+        MirrorPlace::new(PlaceKind::Skills, dir, Some(project))
     });
-    rules.chain([users]).chain(skills).filter(|place| has_ours(&place.dir)).collect()
+    rules.chain([users]).chain(skills).filter(|place| has_our_files(&place.dir)).collect()
 }
 
 /// True if a directory has a file with a name of ours.
-pub(super) fn has_ours(dir: &Path) -> bool {
-    !names(dir).is_empty()
+pub(super) fn has_our_files(dir: &Path) -> bool {
+    !our_names(dir).is_empty()
 }
 
 /// Names of ours in a directory.
-fn names(dir: &Path) -> Vec<String> {
+fn our_names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| name.starts_with(PREFIX)).collect()
 }
 
 /// Files that are or may be ours: those with our names, and the index.
-pub(super) fn files(place: &Place) -> Vec<PathBuf> {
-    let named = names(&place.dir).into_iter().map(|name| place.dir.join(name));
+pub(super) fn candidate_files(place: &MirrorPlace) -> Vec<PathBuf> {
+    let named = our_names(&place.dir).into_iter().map(|name| place.dir.join(name));
     match place.sort {
-        Sort::Rules => named.chain([place.dir.join(INDEX)]).collect(),
-        Sort::Skills => {
+        PlaceKind::Rules => named.chain([place.dir.join(INDEX)]).collect(),
+        PlaceKind::Skills => {
             let inside = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten();
             named.flat_map(inside).map(|entry| entry.path()).collect()
         }
@@ -75,47 +75,48 @@ pub(super) fn files(place: &Place) -> Vec<PathBuf> {
 }
 
 /// Registers files that we wrote and that are not registered.
-pub(super) fn adopt(place: &mut Place) {
+pub(super) fn adopt_unregistered(place: &mut MirrorPlace) {
     let was_known = !place.files.is_empty();
-    for name in names(&place.dir) {
+    for name in our_names(&place.dir) {
         match place.sort {
-            Sort::Rules => adopt_rule(place, &name),
-            Sort::Skills => adopt_skill(place, &name),
+            PlaceKind::Rules => adopt_rule(place, &name),
+            PlaceKind::Skills => adopt_skill(place, &name),
         }
     }
     let index = place.dir.join(INDEX);
     let is_new = !was_known && !place.files.is_empty() && !place.spliced.contains_key(&index);
-    if place.sort == Sort::Rules && is_new {
-        let nothing_else = read(&index).is_some_and(|it| Lines::of(place).rest_of(&it).is_empty());
+    if place.sort == PlaceKind::Rules && is_new {
+        let nothing_else =
+            read(&index).is_some_and(|it| OwnIndexLines::of(place).without_ours(&it).is_empty());
         place.spliced.insert(index, nothing_else);
     }
 }
 
-fn adopt_rule(place: &mut Place, name: &str) {
+fn adopt_rule(place: &mut MirrorPlace, name: &str) {
     if place.files.contains_key(name) {
         return;
     }
     let Some(file) = read(&place.dir.join(name)) else { return };
-    if str::from_utf8(&file).is_ok_and(|text| rule_tail(name, text).is_some()) {
-        place.files.insert(name.to_owned(), vec![Digest::of(&file)]);
+    if str::from_utf8(&file).is_ok_and(|text| rule_line_end(name, text).is_some()) {
+        place.files.insert(name.to_owned(), vec![Sha256Digest::of(&file)]);
     }
 }
 
-fn adopt_skill(place: &mut Place, folder: &str) {
+fn adopt_skill(place: &mut MirrorPlace, folder: &str) {
     let name = |file: &str| format!("{folder}/{file}");
     if [SKILL, MANIFEST].iter().all(|file| place.files.contains_key(&name(file))) {
         return;
     }
     let file = |file: &str| read(&place.dir.join(name(file)));
     let (Some(manifest), Some(skill)) = (file(MANIFEST), file(SKILL)) else { return };
-    if !is_whole_skill(&manifest, &skill) || is_published(place, folder) {
+    if !is_unmodified_skill(&manifest, &skill) || is_published(place, folder) {
         return;
     }
     let ignore = file(IGNORED_BY).filter(|text| text == IGNORE.as_bytes());
     let found = [(MANIFEST, Some(manifest)), (SKILL, Some(skill)), (IGNORED_BY, ignore)];
     for (file, text) in found {
         let Some(text) = text else { continue };
-        place.files.entry(name(file)).or_default().push(Digest::of(&text));
+        place.files.entry(name(file)).or_default().push(Sha256Digest::of(&text));
     }
     let dir = place.dir.join(folder);
     if !place.made.contains(&dir) {
@@ -124,10 +125,10 @@ fn adopt_skill(place: &mut Place, folder: &str) {
 }
 
 /// True if a folder is tracked by git: even if intact, it may be someone else's.
-fn is_published(place: &Place, folder: &str) -> bool {
+fn is_published(place: &MirrorPlace, folder: &str) -> bool {
     let project = place.root.as_deref().and_then(|root| Project::find(root).ok());
     let dir = place.dir.join(folder);
-    project.is_some_and(|it| exclude::tracked(&it).may_be_in(&dir))
+    project.is_some_and(|it| exclude::find_tracked_skills(&it).may_be_in(&dir))
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {

@@ -15,13 +15,13 @@ const MOST_READ: u64 = 256 << 20;
 
 /// Directories of transcripts that have the words of a note, the project's own first. If there is
 /// too much to read, the directory above all of them.
-pub(crate) fn having(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf> {
+pub(crate) fn find_transcripts_with(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf> {
     let all = claude.join("projects");
     let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
     let quoted = words.filter_map(|words| serde_json::to_string(words).ok());
     let words: Vec<String> = quoted.map(|words| words[1..words.len() - 1].to_owned()).collect();
     let own = slug(&root.to_string_lossy());
-    let mut dirs = within(&all);
+    let mut dirs = sorted_paths(&all);
     // Sessions in its subdirectories and worktrees have longer names.
     dirs.sort_by_key(|dir| {
         !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own))
@@ -29,8 +29,9 @@ pub(crate) fn having(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf>
     let mut left = MOST_READ;
     let mut found = Vec::new();
     for dir in dirs {
-        for file in
-            within(&dir).into_iter().filter(|file| file.extension().is_some_and(|it| it == "jsonl"))
+        for file in sorted_paths(&dir)
+            .into_iter()
+            .filter(|file| file.extension().is_some_and(|it| it == "jsonl"))
         {
             let text = match fsx::read_regular(&file, left) {
                 Ok(Some(text)) => text,
@@ -47,7 +48,7 @@ pub(crate) fn having(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf>
     found
 }
 
-fn within(dir: &Path) -> Vec<PathBuf> {
+fn sorted_paths(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();

@@ -1,17 +1,17 @@
 //! Settings of the mirror.
 
-use super::register::{Place, Sort};
+use super::register::{MirrorPlace, PlaceKind};
 
 /// Content that the user wants mirrored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wants {
+pub struct MirrorSettings {
     /// Rules go to Claude Code's own memory.
     pub rules: bool,
     /// Destination of skills, if they are wanted.
     pub skills: Option<SkillsPlace>,
 }
 
-impl Wants {
+impl MirrorSettings {
     /// Nothing.
     pub const NONE: Self = Self { rules: false, skills: None };
 
@@ -21,11 +21,11 @@ impl Wants {
     }
 
     /// True if the content of that place is wanted.
-    pub(super) fn has(self, place: &Place) -> bool {
+    pub(super) fn includes(self, place: &MirrorPlace) -> bool {
         match (place.sort, place.root.is_some()) {
-            (Sort::Rules, _) => self.rules,
-            (Sort::Skills, true) => self.skills == Some(SkillsPlace::Project),
-            (Sort::Skills, false) => self.skills == Some(SkillsPlace::User),
+            (PlaceKind::Rules, _) => self.rules,
+            (PlaceKind::Skills, true) => self.skills == Some(SkillsPlace::Project),
+            (PlaceKind::Skills, false) => self.skills == Some(SkillsPlace::User),
         }
     }
 }

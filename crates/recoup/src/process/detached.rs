@@ -19,7 +19,7 @@ pub(crate) fn start(
     dir: Option<&Path>,
     doing: &str,
 ) -> Result<()> {
-    let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
+    let program = std::env::current_exe().with_context(|| "finding this program".to_owned())?;
     // It may have been replaced or removed since we were started; the system still has it.
     let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
     // A caller that waits for the end of our pipes must not wait for the child.
@@ -35,7 +35,7 @@ pub(crate) fn start(
         .stderr(Stdio::null())
         .spawn()
         .map(drop)
-        .doing(|| format!("starting a process that {doing}"))
+        .with_context(|| format!("starting a process that {doing}"))
 }
 
 /// Leaves the caller's session: neither its terminal nor its end concerns us.

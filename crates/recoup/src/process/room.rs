@@ -6,7 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 /// Bytes that fit into a pipe or a terminal that is ready for writing.
-pub(crate) const FITS: usize = 4096;
+pub(crate) const SAFE_WRITE_BYTES: usize = 4096;
 
 /// True if `sink` can be written without blocking. Check right before each write: another stream or
 /// process may have filled the same pipe.

@@ -4,9 +4,9 @@ use std::fs;
 
 /// Signals that we, and the processes that we start, ignore.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ignored(u64);
+pub(crate) struct IgnoredSignals(u64);
 
-impl Ignored {
+impl IgnoredSignals {
     /// Reads the signals ignored at start; none if the system does not tell.
     pub(crate) fn at_start() -> Self {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -15,7 +15,7 @@ impl Ignored {
     }
 
     /// True if a signal is not ignored.
-    pub(crate) fn lets_through(self, signal: i32) -> bool {
+    pub(crate) fn is_delivered(self, signal: i32) -> bool {
         self.0 & (1 << (signal - 1)) == 0
     }
 }

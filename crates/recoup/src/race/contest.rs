@@ -8,42 +8,42 @@ use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, SystemClock};
 use recoup_core::base::ids;
-use recoup_core::coord::{Bid, Elected};
+use recoup_core::early_exit::{ElectionBid, ElectionOutcome};
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::guard::Guard;
-use super::kin::Kin;
-use super::runner::Runner;
-use super::signals::Signals;
-use super::{Begun, Outcome, Race, agent_name};
+use super::guard::GuardHandle;
+use super::process_tree::RaceProcesses;
+use super::runner::RaceRunner;
+use super::signals::RaceSignals;
+use super::{RaceOptions, RaceOutcome, RaceProgress, agent_name};
 use crate::process::detached;
 
 /// Interval of checks for results of others in the session.
-const TICK: Duration = Duration::from_millis(200);
+const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Upper limit of timeouts.
-const LONGEST: Duration = Duration::from_hours(24 * 365);
+const MAX_TIMEOUT: Duration = Duration::from_hours(24 * 365);
 /// Maximum size of an output that is shared as a result.
 const SHARED_MOST: u64 = 16 << 20;
 
 /// A running race.
-pub(crate) struct Contest<'a> {
-    pub(super) race: Race<'a>,
+pub(crate) struct RunningRace<'a> {
+    pub(super) race: RaceOptions<'a>,
     /// Unique id of this race.
     id: String,
     deadline: Option<Deadline>,
-    pub(super) signals: Signals,
-    pub(super) guard: Option<Guard>,
-    pub(super) runners: Vec<Runner>,
-    pub(super) kin: Kin,
+    pub(super) signals: RaceSignals,
+    pub(super) guard: Option<GuardHandle>,
+    pub(super) runners: Vec<RaceRunner>,
+    pub(super) kin: RaceProcesses,
     /// Place of the winner, whose processes are left alone.
     pub(super) winner: Option<usize>,
     /// Signal that asked us to end.
     pub(super) interrupted: Option<i32>,
-    begun: Begun,
+    begun: RaceProgress,
     /// Number of checks for ended commands.
     turn: u64,
     /// Commands that have failed, by place, and why.
@@ -52,23 +52,23 @@ pub(crate) struct Contest<'a> {
     warned: bool,
 }
 
-impl<'a> Contest<'a> {
-    pub(super) fn prepare(race: Race<'a>) -> Result<Self> {
+impl<'a> RunningRace<'a> {
+    pub(super) fn prepare(race: RaceOptions<'a>) -> Result<Self> {
         // Before anything starts, so that no signal is missed.
-        let signals = Signals::listen()?;
+        let signals = RaceSignals::listen()?;
         detached::adopt_orphans();
-        let id = ids::fresh(&SystemClock);
+        let id = ids::fresh_id(&SystemClock);
         Ok(Self {
-            deadline: race.timeout.map(|time| Deadline::after(time.min(LONGEST))),
+            deadline: race.timeout.map(|time| Deadline::after(time.min(MAX_TIMEOUT))),
             race,
-            kin: Kin::of(&id),
+            kin: RaceProcesses::of(&id),
             id,
             signals,
             guard: None,
             runners: Vec::new(),
             winner: None,
             interrupted: None,
-            begun: Begun::No,
+            begun: RaceProgress::No,
             turn: 0,
             failed: Vec::new(),
             warned: false,
@@ -76,43 +76,43 @@ impl<'a> Contest<'a> {
     }
 
     /// Runs the race until its outcome is known.
-    pub(crate) fn decide(&mut self) -> Result<Outcome> {
-        let outcome = self.until_decided()?;
-        if let Outcome::Interrupted(signal) = outcome {
+    pub(crate) fn decide(&mut self) -> Result<RaceOutcome> {
+        let outcome = self.run_until_decided()?;
+        if let RaceOutcome::Interrupted(signal) = outcome {
             self.interrupted = Some(signal);
         }
         Ok(outcome)
     }
 
-    fn until_decided(&mut self) -> Result<Outcome> {
-        if let Some(outcome) = self.wait_for_theirs()? {
+    fn run_until_decided(&mut self) -> Result<RaceOutcome> {
+        if let Some(outcome) = self.wait_for_session_winner()? {
             return Ok(outcome);
         }
         self.start_all();
-        let mut look_again = Deadline::after(TICK);
+        let mut look_again = Deadline::after(SESSION_CHECK_INTERVAL);
         loop {
-            self.wait(self.patience(look_again))?;
-            if let Some(signal) = self.signals.ending() {
-                return Ok(Outcome::Interrupted(signal));
+            self.wait(self.time_to_next_check(look_again))?;
+            if let Some(signal) = self.signals.take_terminating_signal() {
+                return Ok(RaceOutcome::Interrupted(signal));
             }
-            self.hear_all()?;
-            let late = self.deadline.is_some_and(Deadline::passed);
-            match self.first() {
+            self.read_all()?;
+            let late = self.deadline.is_some_and(Deadline::has_passed);
+            match self.first_success() {
                 Some(at) if self.runners[at].has_answered() => {
-                    if let Some(outcome) = self.answered(at, late)? {
+                    if let Some(outcome) = self.claim_win(at, late)? {
                         return Ok(outcome);
                     }
                 }
-                None if !self.runners.iter().any(Runner::may_win) => {
-                    return Ok(Outcome::Failed(self.failures()));
+                None if !self.runners.iter().any(RaceRunner::may_win) => {
+                    return Ok(RaceOutcome::Failed(self.failure_lines()));
                 }
-                None if late => return Ok(Outcome::TimedOut),
+                None if late => return Ok(RaceOutcome::TimedOut),
                 // A command has succeeded, but its output is not complete yet.
                 Some(_) | None => {}
             }
-            if look_again.passed() {
-                look_again = Deadline::after(TICK);
-                if let Some(outcome) = self.theirs() {
+            if look_again.has_passed() {
+                look_again = Deadline::after(SESSION_CHECK_INTERVAL);
+                if let Some(outcome) = self.session_result() {
                     return Ok(outcome);
                 }
             }
@@ -121,56 +121,56 @@ impl<'a> Contest<'a> {
 
     /// Waits for the result if the session is already won: nothing has to start then, unless that
     /// winner never delivers.
-    fn wait_for_theirs(&mut self) -> Result<Option<Outcome>> {
+    fn wait_for_session_winner(&mut self) -> Result<Option<RaceOutcome>> {
         loop {
-            if let Some(outcome) = self.theirs() {
+            if let Some(outcome) = self.session_result() {
                 return Ok(Some(outcome));
             }
             let found = self.race.early_exit.winner(&self.race.session);
-            let somebody = self.survive(found).flatten().is_some();
+            let somebody = self.warn_once(found).flatten().is_some();
             if !somebody {
                 return Ok(None);
             }
-            self.wait(TICK)?;
-            if let Some(signal) = self.signals.ending() {
-                return Ok(Some(Outcome::Interrupted(signal)));
+            self.wait(SESSION_CHECK_INTERVAL)?;
+            if let Some(signal) = self.signals.take_terminating_signal() {
+                return Ok(Some(RaceOutcome::Interrupted(signal)));
             }
-            if self.deadline.is_some_and(Deadline::passed) {
-                return Ok(Some(Outcome::TimedOut));
+            if self.deadline.is_some_and(Deadline::has_passed) {
+                return Ok(Some(RaceOutcome::TimedOut));
             }
         }
     }
 
     /// Result of another participant in the session.
-    fn theirs(&mut self) -> Option<Outcome> {
+    fn session_result(&mut self) -> Option<RaceOutcome> {
         let found = self.race.early_exit.answer(&self.race.session);
-        let answer = self.survive(found).flatten()?;
-        answer.result.is_some().then_some(Outcome::Theirs(answer, self.begun))
+        let answer = self.warn_once(found).flatten()?;
+        answer.result.is_some().then_some(RaceOutcome::Theirs(answer, self.begun))
     }
 
     /// Index of the command that succeeded first.
-    fn first(&self) -> Option<usize> {
+    fn first_success(&self) -> Option<usize> {
         let succeeded = self.runners.iter().enumerate();
-        let succeeded = succeeded.filter_map(|(at, runner)| Some((runner.success()?, at)));
+        let succeeded = succeeded.filter_map(|(at, runner)| Some((runner.success_order()?, at)));
         succeeded.min().map(|(_, at)| at)
     }
 
     fn start_all(&mut self) {
-        self.begun = Begun::Yes;
-        match Guard::start(&self.id, self.race.grace) {
+        self.begun = RaceProgress::Yes;
+        match GuardHandle::start(&self.id, self.race.grace) {
             Ok(guard) => self.guard = Some(guard),
             Err(error) => (self.race.warn)(&error),
         }
         for (place, words) in mem::take(&mut self.race.commands).into_iter().enumerate() {
             let agent = agent_name(place, &words[0]);
-            match Runner::start(&self.id, place, agent.clone(), &words) {
+            match RaceRunner::start(&self.id, place, agent.clone(), &words) {
                 Ok(runner) => {
                     if let Some(guard) = &mut self.guard {
                         guard.watch(runner.group());
                     }
                     self.runners.push(runner);
                     let registered = self.race.early_exit.register(&self.race.session, &agent);
-                    self.survive(registered);
+                    self.warn_once(registered);
                 }
                 Err(error) => {
                     let command = Path::new(&words[0]);
@@ -186,7 +186,7 @@ impl<'a> Contest<'a> {
     }
 
     /// Warns once about a session error: the race goes on without its session.
-    fn survive<T>(&mut self, done: Result<T>) -> Option<T> {
+    fn warn_once<T>(&mut self, done: Result<T>) -> Option<T> {
         done.map_err(|error| {
             if !mem::replace(&mut self.warned, true) {
                 (self.race.warn)(&error.context("the race goes on without its session"));
@@ -195,25 +195,25 @@ impl<'a> Contest<'a> {
         .ok()
     }
 
-    fn hear_all(&mut self) -> Result<()> {
+    fn read_all(&mut self) -> Result<()> {
         self.turn += 1;
         for runner in &mut self.runners {
-            runner.hear();
-            runner.look(self.turn)?;
+            runner.read_streams();
+            runner.check_exit(self.turn)?;
             // Output that came between the two.
-            runner.hear();
+            runner.read_streams();
         }
-        for mut runner in self.take_gone() {
-            self.failed.push((runner.place, runner.why()));
+        for mut runner in self.take_ended() {
+            self.failed.push((runner.place, runner.failure_reason()));
         }
         Ok(())
     }
 
     /// Removes commands that can't win and have no process left. Their groups are forgotten at
     /// once, because process ids are reused.
-    pub(super) fn take_gone(&mut self) -> Vec<Runner> {
-        let gone = |runner: &mut Runner| !runner.may_win() && runner.is_gone();
-        let gone: Vec<Runner> = self.runners.extract_if(.., gone).collect();
+    pub(super) fn take_ended(&mut self) -> Vec<RaceRunner> {
+        let gone = |runner: &mut RaceRunner| !runner.may_win() && runner.is_gone();
+        let gone: Vec<RaceRunner> = self.runners.extract_if(.., gone).collect();
         for runner in &gone {
             self.forget(runner.group());
         }
@@ -227,27 +227,28 @@ impl<'a> Contest<'a> {
     }
 
     /// Reasons of failure, one line for each command, in their order.
-    fn failures(&mut self) -> Vec<String> {
+    fn failure_lines(&mut self) -> Vec<String> {
         let mut failed = mem::take(&mut self.failed);
-        failed.extend(self.runners.iter_mut().map(|runner| (runner.place, runner.why())));
+        failed
+            .extend(self.runners.iter_mut().map(|runner| (runner.place, runner.failure_reason())));
         failed.sort();
         failed.into_iter().map(|(_, why)| why).collect()
     }
 
     /// Claims the win for a command that has succeeded. None if another participant was faster but
     /// has no result yet, because it may never have one.
-    fn answered(&mut self, at: usize, late: bool) -> Result<Option<Outcome>> {
+    fn claim_win(&mut self, at: usize, late: bool) -> Result<Option<RaceOutcome>> {
         let agent = self.runners[at].agent.clone();
-        let result = match self.runners[at].result(SHARED_MOST) {
+        let result = match self.runners[at].stdout_result(SHARED_MOST) {
             Ok(result) => result,
             Err(error) => {
-                self.runners[at].put_out(error.to_string());
+                self.runners[at].disqualify(error.to_string());
                 return Ok(None);
             }
         };
         let elected = match result {
             Some(result) => {
-                let bid = Bid { agent: &agent, lease: None, result: Some(&result) };
+                let bid = ElectionBid { agent: &agent, lease: None, result: Some(&result) };
                 self.race.early_exit.signal(&self.race.session, bid)
             }
             None => Err(Error::new(
@@ -256,13 +257,13 @@ impl<'a> Contest<'a> {
             )),
         };
         match elected {
-            Ok(Elected::Won) => {}
-            Ok(Elected::Lost(_)) => match self.theirs() {
+            Ok(ElectionOutcome::Won) => {}
+            Ok(ElectionOutcome::Lost(_)) => match self.session_result() {
                 Some(theirs) => return Ok(Some(theirs)),
                 None if !late => {
                     // One result is enough, whichever it will be.
                     let others = self.runners.iter_mut().filter(|runner| runner.is_running());
-                    others.for_each(Runner::ask_to_end);
+                    others.for_each(RaceRunner::ask_to_end);
                     return Ok(None);
                 }
                 None => {}
@@ -278,27 +279,31 @@ impl<'a> Contest<'a> {
             guard.spare(winner.place);
         }
         self.forget(winner.group());
-        winner.into_output().map(|output| Some(Outcome::Ours(output)))
+        winner.into_output().map(|output| Some(RaceOutcome::Ours(output)))
     }
 
     /// Time until the next check that no event announces.
-    fn patience(&self, look_again: Deadline) -> Duration {
+    fn time_to_next_check(&self, look_again: Deadline) -> Duration {
         // A passed deadline does not count: a command has succeeded before it.
-        let deadline = self.deadline.filter(|deadline| !deadline.passed());
+        let deadline = self.deadline.filter(|deadline| !deadline.has_passed());
         let until = deadline.into_iter().chain([look_again]);
-        until.map(Deadline::remaining).min().unwrap_or(TICK)
+        until.map(Deadline::remaining).min().unwrap_or(SESSION_CHECK_INTERVAL)
     }
 
     /// Waits for a stream, the end of a command or a signal.
     fn wait(&self, at_most: Duration) -> Result<()> {
-        self.wait_also(None, at_most)
+        self.wait_or_writable(None, at_most)
     }
 
     /// Like [`Self::wait`], or until `room` can be written.
-    pub(super) fn wait_also(&self, room: Option<BorrowedFd<'_>>, at_most: Duration) -> Result<()> {
+    pub(super) fn wait_or_writable(
+        &self,
+        room: Option<BorrowedFd<'_>>,
+        at_most: Duration,
+    ) -> Result<()> {
         let mut fds = vec![PollFd::from_borrowed_fd(self.signals.fd(), PollFlags::IN)];
         fds.extend(room.map(|sink| PollFd::from_borrowed_fd(sink, PollFlags::OUT)));
-        let pipes = self.runners.iter().flat_map(Runner::pipes);
+        let pipes = self.runners.iter().flat_map(RaceRunner::pipes);
         fds.extend(pipes.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)));
         let time = Timespec {
             tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
@@ -306,7 +311,9 @@ impl<'a> Contest<'a> {
         };
         match poll(&mut fds, Some(&time)) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => Err(error.into()).doing(|| "waiting for the commands".to_owned())?,
+            Err(error) => {
+                Err(error.into()).with_context(|| "waiting for the commands".to_owned())?
+            }
         }
         drop(fds);
         self.signals.drain();

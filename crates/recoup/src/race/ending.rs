@@ -8,57 +8,57 @@ use recoup_core::Result;
 use recoup_core::base::clock::Deadline;
 use rustix::process::Signal;
 
-use super::contest::Contest;
-use super::give::Delivery;
-use super::kin::Process;
+use super::contest::RunningRace;
+use super::output_queue::OutputQueue;
+use super::process_tree::ProcessIdentity;
 
 /// Interval of checks for ended processes.
-const TICK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Interval of searches for processes that have left their group.
-const SEARCH: Duration = Duration::from_millis(100);
+const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Time limit for killed processes to disappear.
-const KILLED: Duration = Duration::from_secs(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Upper limit of grace periods.
-const LONGEST: Duration = Duration::from_hours(24 * 365);
+const MAX_GRACE: Duration = Duration::from_hours(24 * 365);
 
 /// Progress of the termination.
-struct Ending {
+struct TerminationState {
     /// When remaining processes are killed; none means never.
     grace: Option<Deadline>,
     /// Time limit for their disappearance, once they are killed.
     killed: Option<Deadline>,
-    strays: Vec<Process>,
+    strays: Vec<ProcessIdentity>,
     /// Strays that were asked to end.
-    asked: HashSet<Process>,
+    asked: HashSet<ProcessIdentity>,
     /// Next search; none means at once.
     search: Option<Deadline>,
 }
 
-impl Contest<'_> {
+impl RunningRace<'_> {
     /// Writes the output and ends all processes. Returns the signal by which we are to end.
-    pub(crate) fn finish(mut self, mut delivery: Delivery) -> Result<Option<i32>> {
+    pub(crate) fn finish(mut self, mut delivery: OutputQueue) -> Result<Option<i32>> {
         let mut delivered = Ok(());
-        let mut ending = Ending {
-            grace: self.race.grace.map(|grace| Deadline::after(grace.min(LONGEST))),
+        let mut ending = TerminationState {
+            grace: self.race.grace.map(|grace| Deadline::after(grace.min(MAX_GRACE))),
             killed: None,
             strays: Vec::new(),
             asked: HashSet::new(),
             search: None,
         };
         // Before any process ends, while parents are still known.
-        self.search(&mut ending);
+        self.find_strays(&mut ending);
         for runner in &mut self.runners {
             runner.give_up();
             runner.ask_to_end();
         }
         loop {
-            delivered = delivered.and(delivery.step());
-            let all_have_ended = self.go_on_ending(&mut ending)?;
-            if delivery.awaits().is_none() && all_have_ended {
+            delivered = delivered.and(delivery.write_some());
+            let all_have_ended = self.continue_termination(&mut ending)?;
+            if delivery.next_sink().is_none() && all_have_ended {
                 break;
             }
-            if let Some(signal) = self.signals.ending() {
-                delivery.stop();
+            if let Some(signal) = self.signals.take_terminating_signal() {
+                delivery.clear();
                 match self.interrupted.replace(signal) {
                     None => {}
                     // A second signal means that the user is in a hurry.
@@ -67,7 +67,7 @@ impl Contest<'_> {
                 }
                 continue;
             }
-            self.wait_also(delivery.awaits(), TICK)?;
+            self.wait_or_writable(delivery.next_sink(), CHECK_INTERVAL)?;
         }
         if let Some(guard) = self.guard.take() {
             guard.dismiss();
@@ -76,33 +76,33 @@ impl Contest<'_> {
     }
 
     /// Continues the termination; true if no process is left that we could end.
-    fn go_on_ending(&mut self, ending: &mut Ending) -> Result<bool> {
+    fn continue_termination(&mut self, ending: &mut TerminationState) -> Result<bool> {
         for runner in &mut self.runners {
             // Discarded output: it must not block its writer.
-            runner.hear();
-            runner.look(u64::MAX)?;
+            runner.read_streams();
+            runner.check_exit(u64::MAX)?;
         }
         let were_there = !self.runners.is_empty();
-        self.take_gone();
+        self.take_ended();
         // Orphans of the last command have just become our children.
         if were_there && self.runners.is_empty() {
             ending.search = None;
         }
-        if ending.search.is_none_or(Deadline::passed) {
-            self.search(ending);
+        if ending.search.is_none_or(Deadline::has_passed) {
+            self.find_strays(ending);
         }
         if self.runners.is_empty() && ending.strays.is_empty() {
             return Ok(true);
         }
-        if ending.killed.is_none() && ending.grace.is_some_and(Deadline::passed) {
+        if ending.killed.is_none() && ending.grace.is_some_and(Deadline::has_passed) {
             self.kill(ending);
         }
         // The rest is left to the kernel and the guard.
-        Ok(ending.killed.is_some_and(Deadline::passed))
+        Ok(ending.killed.is_some_and(Deadline::has_passed))
     }
 
     /// Finds processes that have left their group, and asks each to end once.
-    fn search(&mut self, ending: &mut Ending) {
+    fn find_strays(&mut self, ending: &mut TerminationState) {
         let leader = |group: rustix::process::Pid| group.as_raw_nonzero().get();
         let leaders: HashMap<i32, usize> =
             self.runners.iter().map(|runner| (leader(runner.group()), runner.place)).collect();
@@ -115,12 +115,12 @@ impl Contest<'_> {
                 stray.signal(Signal::CONT);
             }
         }
-        ending.search = Some(Deadline::after(SEARCH));
+        ending.search = Some(Deadline::after(SEARCH_INTERVAL));
     }
 
-    fn kill(&mut self, ending: &mut Ending) {
+    fn kill(&mut self, ending: &mut TerminationState) {
         self.runners.iter_mut().for_each(|runner| runner.signal(Signal::KILL));
-        ending.killed.get_or_insert_with(|| Deadline::after(KILLED));
+        ending.killed.get_or_insert_with(|| Deadline::after(KILL_TIMEOUT));
         ending.search = None;
     }
 }

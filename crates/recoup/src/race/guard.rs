@@ -18,39 +18,39 @@ use recoup_core::{Error, ErrorKind, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use super::kin::{self, Process};
+use super::process_tree::{self, ProcessIdentity};
 
 /// Interval of checks for ended processes.
-const STEP: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Time limit from fork to exec: until then a process has no mark.
-const BECOMING: Duration = Duration::from_millis(200);
+const EXEC_TIMEOUT: Duration = Duration::from_millis(200);
 /// Time limit for the start of the guard.
-const READY: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+const START_TIMEOUT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
 /// Connection to the guard, which ends by itself when this is dropped.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct GuardHandle {
     words: ChildStdin,
     _child: Child,
 }
 
-impl Guard {
+impl GuardHandle {
     /// Starts the guard and waits until it is ready.
     pub(super) fn start(race: &str, grace: Option<Duration>) -> Result<Self> {
         let starting = || "starting a process that watches over the commands".to_owned();
-        let program = std::env::current_exe().doing(starting)?;
+        let program = std::env::current_exe().with_context(starting)?;
         let mut command = Command::new(program);
         command.args(["early-exit", "guard", race]);
         command.args(grace.map(|grace| grace.as_millis().to_string()));
         // In its own group, to survive ours, and without the mark of an enclosing race.
-        command.process_group(0).env_remove(kin::MARK);
+        command.process_group(0).env_remove(process_tree::MARK);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().doing(starting)?;
+        let mut child = command.spawn().with_context(starting)?;
         let words = child.stdin.take().expect("it was asked for");
         let mut ready = child.stdout.take().expect("it was asked for");
         let mut fds = [PollFd::from_borrowed_fd(ready.as_fd(), PollFlags::IN)];
-        let answered = poll(&mut fds, Some(&READY)).is_ok_and(|count| count > 0);
-        if !answered || ready.read(&mut [0]).doing(starting)? == 0 {
+        let answered = poll(&mut fds, Some(&START_TIMEOUT)).is_ok_and(|count| count > 0);
+        if !answered || ready.read(&mut [0]).with_context(starting)? == 0 {
             return Err(Error::new(ErrorKind::Io, starting()));
         }
         Ok(Self { words, _child: child })
@@ -58,38 +58,38 @@ impl Guard {
 
     /// Adds a process group. Best effort: the guard is needed only when we are gone.
     pub(super) fn watch(&mut self, group: Pid) {
-        self.tell(&format!("+{}", group.as_raw_nonzero()));
+        self.send(&format!("+{}", group.as_raw_nonzero()));
     }
 
     pub(super) fn forget(&mut self, group: Pid) {
-        self.tell(&format!("-{}", group.as_raw_nonzero()));
+        self.send(&format!("-{}", group.as_raw_nonzero()));
     }
 
     /// Excludes the processes of the command at this place.
     pub(super) fn spare(&mut self, place: usize) {
-        self.tell(&format!("={place}"));
+        self.send(&format!("={place}"));
     }
 
     /// Ends the guard without action.
     pub(super) fn dismiss(mut self) {
-        self.tell(".");
+        self.send(".");
     }
 
-    fn tell(&mut self, words: &str) {
+    fn send(&mut self, words: &str) {
         let _ = self.words.write_all(format!("{words}\n").as_bytes());
     }
 }
 
 /// State of the guard, built from the lines that it reads.
 #[derive(Debug, Default)]
-struct Told {
+struct GuardState {
     groups: HashSet<Pid>,
     spared: HashSet<usize>,
     over: bool,
 }
 
-impl Told {
-    fn hear(&mut self, line: &str) {
+impl GuardState {
+    fn apply_line(&mut self, line: &str) {
         let Some((word, number)) = line.split_at_checked(1) else { return };
         let group = || number.parse().ok().filter(|raw| *raw > 1).and_then(Pid::from_raw);
         match word {
@@ -103,32 +103,34 @@ impl Told {
 
 /// Runs the guard: reports that it is ready, reads until the pipe closes, and ends what is left.
 /// Without a grace period nothing is killed.
-pub(crate) fn watch_over(race: &str, grace: Option<Duration>, ready: BorrowedFd<'_>) {
+pub(crate) fn run_guard(race: &str, grace: Option<Duration>, ready: BorrowedFd<'_>) {
     if rustix::io::write(ready, b"\n").is_err() {
         return;
     }
-    let mut told = Told::default();
+    let mut told = GuardState::default();
     let lines = BufReader::new(std::io::stdin()).lines();
-    lines.map_while(std::io::Result::ok).for_each(|line| told.hear(&line));
+    lines.map_while(std::io::Result::ok).for_each(|line| told.apply_line(&line));
     if !told.over {
-        end(race, told, grace);
+        end_processes(race, told, grace);
     }
 }
 
-fn end(race: &str, told: Told, grace: Option<Duration>) {
-    let Told { mut groups, spared, .. } = told;
+fn end_processes(race: &str, told: GuardState, grace: Option<Duration>) {
+    let GuardState { mut groups, spared, .. } = told;
     groups.retain(|group| kill_process_group(*group, Signal::TERM).is_ok());
     for group in &groups {
         let _ = kill_process_group(*group, Signal::CONT);
     }
-    let (becoming, deadline) = (Deadline::after(BECOMING), grace.map(Deadline::after));
-    let mut asked: HashSet<Process> = HashSet::new();
+    let (becoming, deadline) = (Deadline::after(EXEC_TIMEOUT), grace.map(Deadline::after));
+    let mut asked: HashSet<ProcessIdentity> = HashSet::new();
     loop {
         // Checked before the scan, so that the last scan comes after the limit.
-        let all_are_there = becoming.passed();
-        let marked = kin::marked(race).into_iter().filter(|(_, place)| !spared.contains(place));
-        let marked: Vec<Process> = marked.map(|(process, _)| process).collect();
-        let late = deadline.is_some_and(Deadline::passed);
+        let all_are_there = becoming.has_passed();
+        let marked = process_tree::marked_processes(race)
+            .into_iter()
+            .filter(|(_, place)| !spared.contains(place));
+        let marked: Vec<ProcessIdentity> = marked.map(|(process, _)| process).collect();
+        let late = deadline.is_some_and(Deadline::has_passed);
         for process in &marked {
             if late {
                 process.signal(Signal::KILL);
@@ -147,6 +149,6 @@ fn end(race: &str, told: Told, grace: Option<Duration>) {
         if all_are_there && (nobody || late || deadline.is_none()) {
             return;
         }
-        thread::sleep(STEP);
+        thread::sleep(CHECK_INTERVAL);
     }
 }

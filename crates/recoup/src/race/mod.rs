@@ -6,23 +6,23 @@
 
 mod contest;
 mod ending;
-mod give;
 mod guard;
-mod kin;
+mod output_queue;
+mod process_tree;
 mod runner;
 mod signals;
 
 use std::ffi::OsString;
 use std::time::Duration;
 
-use recoup_core::base::name::Name;
-use recoup_core::coord::{Answer, EarlyExit};
+use recoup_core::base::name::SafeName;
+use recoup_core::early_exit::{EarlyExit, WinnerAnswer};
 use recoup_core::{Error, Result};
 use tempfile::SpooledTempFile;
 
-pub(crate) use contest::Contest;
-pub(crate) use give::Delivery;
-pub(crate) use guard::watch_over;
+pub(crate) use contest::RunningRace;
+pub(crate) use guard::run_guard;
+pub(crate) use output_queue::OutputQueue;
 
 /// The exit code for when the time is up.
 pub(crate) const TIMED_OUT: i32 = 124;
@@ -31,8 +31,8 @@ pub(crate) const FAILED: i32 = 125;
 
 /// Options of a race.
 #[derive(Debug)]
-pub(crate) struct Race<'a> {
-    pub(crate) session: Name,
+pub(crate) struct RaceOptions<'a> {
+    pub(crate) session: SafeName,
     /// Each with its arguments; none is empty.
     pub(crate) commands: Vec<Vec<OsString>>,
     pub(crate) timeout: Option<Duration>,
@@ -45,11 +45,11 @@ pub(crate) struct Race<'a> {
 
 /// Outcome of a race.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum RaceOutcome {
     /// A command of ours was first.
-    Ours(Output),
+    Ours(WinnerOutput),
     /// Another participant in the session was, before or after we had begun.
-    Theirs(Answer, Begun),
+    Theirs(WinnerAnswer, RaceProgress),
     /// All failed; a line on each.
     Failed(Vec<String>),
     /// The time was up.
@@ -60,32 +60,32 @@ pub(crate) enum Outcome {
 
 /// Tells if any command of ours was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum RaceProgress {
     Yes,
     No,
 }
 
 /// Output of a command, to be read from its beginning.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct WinnerOutput {
     pub(crate) out: SpooledTempFile,
     pub(crate) err: SpooledTempFile,
 }
 
-impl<'a> Race<'a> {
-    /// Prepares the race. After [`Contest::decide`], call [`Contest::finish`] whatever it returned:
+impl<'a> RaceOptions<'a> {
+    /// Prepares the race. After [`RunningRace::decide`], call [`RunningRace::finish`] whatever it returned:
     /// then no process is left but those of the winner.
-    pub(crate) fn prepare(self) -> Result<Contest<'a>> {
-        Contest::prepare(self)
+    pub(crate) fn prepare(self) -> Result<RunningRace<'a>> {
+        RunningRace::prepare(self)
     }
 }
 
 /// Name of an agent, such as `1-claude`: place and program.
-fn agent_name(place: usize, program: &OsString) -> Name {
+fn agent_name(place: usize, program: &OsString) -> SafeName {
     let program = std::path::Path::new(program).file_name().unwrap_or(program);
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let shown = program.to_string_lossy();
     let shown = shown.chars().map(|c| if allowed(c) { c } else { '_' }).take(100);
     let name = format!("{}-{}", place + 1, shown.collect::<String>());
-    Name::parse("agent", &name).expect("a number and a hundred characters that are allowed")
+    SafeName::parse("agent", &name).expect("a number and a hundred characters that are allowed")
 }

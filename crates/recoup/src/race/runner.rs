@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use recoup_core::Result;
 use recoup_core::base::clock::Deadline;
-use recoup_core::base::name::Name;
+use recoup_core::base::name::SafeName;
 use recoup_core::error::IoContext as _;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -19,26 +19,26 @@ use rustix::process::{
 };
 use tempfile::SpooledTempFile;
 
-use super::{Output, kin};
+use super::{WinnerOutput, process_tree};
 
 /// Maximum size of a stream in memory.
-const IN_MEMORY: usize = 512 << 10;
+const MAX_MEMORY_BYTES: usize = 512 << 10;
 /// Maximum size of a stream.
 const MOST: u64 = 1 << 30;
 /// How long remaining processes of an ended command may hold a stream open.
-const HELD_OPEN: Duration = Duration::from_secs(2);
+const STREAM_GRACE: Duration = Duration::from_secs(2);
 
 /// A command of a race.
 #[derive(Debug)]
-pub(super) struct Runner {
+pub(super) struct RaceRunner {
     /// Position among the commands.
     pub(super) place: usize,
-    pub(super) agent: Name,
+    pub(super) agent: SafeName,
     child: Child,
     group: Pid,
     /// Both streams, stdout first.
-    streams: [Stream; 2],
-    ended: Option<Ended>,
+    streams: [CapturedStream; 2],
+    ended: Option<RunnerExit>,
     /// Reason of its disqualification, if not its exit.
     broken: Option<String>,
     /// True if the group is known to have no process left.
@@ -49,7 +49,7 @@ pub(super) struct Runner {
 
 /// Exit of a command.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct RunnerExit {
     status: ExitStatus,
     /// Number of the check that noticed it.
     turn: u64,
@@ -58,7 +58,7 @@ struct Ended {
 }
 
 #[derive(Debug)]
-struct Stream {
+struct CapturedStream {
     /// None once it is closed.
     pipe: Option<OwnedFd>,
     spool: SpooledTempFile,
@@ -67,23 +67,26 @@ struct Stream {
     deaf: bool,
 }
 
-impl Runner {
+impl RaceRunner {
     pub(super) fn start(
         race: &str,
         place: usize,
-        agent: Name,
+        agent: SafeName,
         words: &[OsString],
     ) -> io::Result<Self> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
-        command.args(arguments).process_group(0).env(kin::MARK, kin::mark(race, place));
+        command
+            .args(arguments)
+            .process_group(0)
+            .env(process_tree::MARK, process_tree::mark_value(race, place));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
         let group = Pid::from_raw(raw).ok_or(io::ErrorKind::InvalidData)?;
         let streams = [
-            Stream::of(child.stdout.take().map(OwnedFd::from))?,
-            Stream::of(child.stderr.take().map(OwnedFd::from))?,
+            CapturedStream::of(child.stdout.take().map(OwnedFd::from))?,
+            CapturedStream::of(child.stderr.take().map(OwnedFd::from))?,
         ];
         let (ended, broken) = (None, None);
         Ok(Self {
@@ -110,31 +113,32 @@ impl Runner {
 
     /// Reads available output. A command that writes too much, or whose output can't be stored, is
     /// disqualified.
-    pub(super) fn hear(&mut self) {
-        let heard: Vec<io::Result<()>> = self.streams.iter_mut().map(Stream::hear).collect();
+    pub(super) fn read_streams(&mut self) {
+        let heard: Vec<io::Result<()>> =
+            self.streams.iter_mut().map(CapturedStream::read_available).collect();
         if self.given_up {
             return;
         }
         if let Some(error) = heard.into_iter().find_map(io::Result::err) {
-            self.put_out(format!("{}: {error}", spooling()));
+            self.disqualify(format!("{}: {error}", spooling_context()));
         } else if self.streams.iter().any(|stream| stream.len > MOST) {
-            self.put_out(format!("it wrote more than {MOST} bytes"));
+            self.disqualify(format!("it wrote more than {MOST} bytes"));
         }
     }
 
     /// Disqualifies the command, and asks it to end.
-    pub(super) fn put_out(&mut self, why: String) {
+    pub(super) fn disqualify(&mut self, why: String) {
         self.broken = Some(why);
         self.give_up();
         self.ask_to_end();
     }
 
     /// Checks if the command has ended. Remaining processes of a failed one are asked to end.
-    pub(super) fn look(&mut self, turn: u64) -> Result<()> {
+    pub(super) fn check_exit(&mut self, turn: u64) -> Result<()> {
         if self.ended.is_none()
-            && let Some(status) = self.child.try_wait().doing(|| "waiting".to_owned())?
+            && let Some(status) = self.child.try_wait().with_context(|| "waiting".to_owned())?
         {
-            self.ended = Some(Ended { status, turn, until: Deadline::after(HELD_OPEN) });
+            self.ended = Some(RunnerExit { status, turn, until: Deadline::after(STREAM_GRACE) });
             if !status.success() {
                 self.ask_to_end();
             }
@@ -158,11 +162,11 @@ impl Runner {
     /// True if it has succeeded and its output is complete.
     pub(super) fn has_answered(&self) -> bool {
         let heard = || self.streams.iter().all(|stream| stream.pipe.is_none());
-        self.may_win() && self.ended.is_some_and(|ended| heard() || ended.until.passed())
+        self.may_win() && self.ended.is_some_and(|ended| heard() || ended.until.has_passed())
     }
 
     /// Order of its success among others: the smallest has won.
-    pub(super) fn success(&self) -> Option<(u64, usize)> {
+    pub(super) fn success_order(&self) -> Option<(u64, usize)> {
         self.ended.filter(|_| self.may_win()).map(|ended| (ended.turn, self.place))
     }
 
@@ -188,33 +192,33 @@ impl Runner {
     }
 
     /// Its stdout as a result; none if it has more than `most` bytes.
-    pub(super) fn result(&mut self, most: u64) -> Result<Option<Vec<u8>>> {
+    pub(super) fn stdout_result(&mut self, most: u64) -> Result<Option<Vec<u8>>> {
         let out = &mut self.streams[0];
         if out.len > most {
             return Ok(None);
         }
         let mut result = Vec::new();
-        out.spool.seek(SeekFrom::Start(0)).doing(spooling)?;
-        out.spool.read_to_end(&mut result).doing(spooling)?;
+        out.spool.seek(SeekFrom::Start(0)).with_context(spooling_context)?;
+        out.spool.read_to_end(&mut result).with_context(spooling_context)?;
         Ok(Some(result))
     }
 
     /// Its output, to be read from the beginning.
-    pub(super) fn into_output(self) -> Result<Output> {
+    pub(super) fn into_output(self) -> Result<WinnerOutput> {
         let [mut out, mut err] = self.streams;
-        out.spool.seek(SeekFrom::Start(0)).doing(spooling)?;
-        err.spool.seek(SeekFrom::Start(0)).doing(spooling)?;
-        Ok(Output { out: out.spool, err: err.spool })
+        out.spool.seek(SeekFrom::Start(0)).with_context(spooling_context)?;
+        err.spool.seek(SeekFrom::Start(0)).with_context(spooling_context)?;
+        Ok(WinnerOutput { out: out.spool, err: err.spool })
     }
 
     /// Reason of its failure, with the last line of stderr.
-    pub(super) fn why(&mut self) -> String {
+    pub(super) fn failure_reason(&mut self) -> String {
         if let Some(why) = &self.broken {
             return format!("{}: {why}", self.agent);
         }
         let end = match self.ended {
             None => "ended by us".to_owned(),
-            Some(Ended { status, .. }) => match (status.code(), status.signal()) {
+            Some(RunnerExit { status, .. }) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("exit {code}"),
                 (None, Some(signal)) => format!("ended by signal {signal}"),
                 (None, None) => "no exit code".to_owned(),
@@ -227,17 +231,17 @@ impl Runner {
     }
 }
 
-impl Stream {
+impl CapturedStream {
     fn of(pipe: Option<OwnedFd>) -> io::Result<Self> {
         if let Some(pipe) = &pipe {
             fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
         }
-        Ok(Self { pipe, spool: SpooledTempFile::new(IN_MEMORY), len: 0, deaf: false })
+        Ok(Self { pipe, spool: SpooledTempFile::new(MAX_MEMORY_BYTES), len: 0, deaf: false })
     }
 
     /// Reads available output, up to a limit, to be fair to other streams. Output that can't be
     /// stored is read, too, so that its writer is not blocked.
-    fn hear(&mut self) -> io::Result<()> {
+    fn read_available(&mut self) -> io::Result<()> {
         let mut piece = [0; 16 << 10];
         for _ in 0..64 {
             let Some(pipe) = &self.pipe else { return Ok(()) };
@@ -268,6 +272,6 @@ impl Stream {
     }
 }
 
-fn spooling() -> String {
+fn spooling_context() -> String {
     "setting a command's output aside".to_owned()
 }

@@ -11,32 +11,34 @@ use recoup_core::error::IoContext as _;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level::pipe};
 
-use crate::process::signals::Ignored;
+use crate::process::signals::IgnoredSignals;
 
 /// Signals that ask us to end.
-const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+const TERMINATING_SIGNALS: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
 /// Receiver of signals.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(super) struct RaceSignals {
     wake: UnixStream,
     last: Arc<AtomicUsize>,
 }
 
-impl Signals {
+impl RaceSignals {
     /// Starts to receive signals, except those that were ignored when we were started (`nohup`).
     pub(super) fn listen() -> Result<Self> {
         let listening = || "listening for signals".to_owned();
-        let (wake, write) = UnixStream::pair().doing(listening)?;
-        wake.set_nonblocking(true).doing(listening)?;
-        let (last, ignored) = (Arc::new(AtomicUsize::new(0)), Ignored::at_start());
-        for signal in ENDING.into_iter().filter(|signal| ignored.lets_through(*signal)) {
+        let (wake, write) = UnixStream::pair().with_context(listening)?;
+        wake.set_nonblocking(true).with_context(listening)?;
+        let (last, ignored) = (Arc::new(AtomicUsize::new(0)), IgnoredSignals::at_start());
+        for signal in TERMINATING_SIGNALS.into_iter().filter(|signal| ignored.is_delivered(*signal))
+        {
             // The flag first: it must be set when the pipe wakes us.
             let number = usize::try_from(signal).unwrap_or_default();
-            flag::register_usize(signal, Arc::clone(&last), number).doing(listening)?;
-            pipe::register(signal, write.try_clone().doing(listening)?).doing(listening)?;
+            flag::register_usize(signal, Arc::clone(&last), number).with_context(listening)?;
+            pipe::register(signal, write.try_clone().with_context(listening)?)
+                .with_context(listening)?;
         }
-        pipe::register(SIGCHLD, write).doing(listening)?;
+        pipe::register(SIGCHLD, write).with_context(listening)?;
         Ok(Self { wake, last })
     }
 
@@ -52,7 +54,7 @@ impl Signals {
     }
 
     /// The last signal that asked us to end since the previous call.
-    pub(super) fn ending(&self) -> Option<i32> {
+    pub(super) fn take_terminating_signal(&self) -> Option<i32> {
         match self.last.swap(0, Ordering::SeqCst) {
             0 => None,
             signal => i32::try_from(signal).ok(),

@@ -247,7 +247,7 @@ fn a_full_result_is_externalized_under_its_hash() {
     let args = ["--input", "result.json", "--externalize", "--output-dir", "out/full"];
     let output = condense(&home, &args).expect(0);
     let path = output.json()["full_result_path"].as_str().unwrap().to_owned();
-    let hash = recoup_core::base::digest::Digest::of(RESULT.as_bytes());
+    let hash = recoup_core::base::digest::Sha256Digest::of(RESULT.as_bytes());
     assert_eq!(path, format!("out/full/{hash}.json"));
     assert_eq!(
         output.stderr.lines().next(),

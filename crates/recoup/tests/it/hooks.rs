@@ -7,16 +7,16 @@ mod laws;
 mod lines;
 mod pi;
 
-use recoup::hooks::transcript::entries;
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Action, Ended, Entry, EntryKind};
+use recoup::hooks::transcript::parse_entries;
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{CallStatus, EntryKind, ToolAction, TranscriptEntry};
 
 /// Entries, one line each, for people.
-fn shown(entries: &[Entry]) -> String {
+fn shown(entries: &[TranscriptEntry]) -> String {
     entries.iter().map(|entry| line(entry) + "\n").collect()
 }
 
-fn line(entry: &Entry) -> String {
+fn line(entry: &TranscriptEntry) -> String {
     let agent = entry.agent.as_ref().map_or(String::new(), |agent| format!("[{agent}] "));
     let what = match &entry.what {
         EntryKind::Prompt(text) => format!("prompt {text:?}"),
@@ -35,19 +35,19 @@ fn line(entry: &Entry) -> String {
     agent + &what
 }
 
-fn action(action: &Action) -> String {
+fn action(action: &ToolAction) -> String {
     format!("{action:?}")
 }
 
-fn ended(ended: Ended) -> String {
+fn ended(ended: CallStatus) -> String {
     match ended {
-        Ended::Failed { exit: Some(code) } => format!("Failed({code})"),
-        Ended::Failed { exit: None } => "Failed".to_owned(),
+        CallStatus::Failed { exit: Some(code) } => format!("Failed({code})"),
+        CallStatus::Failed { exit: None } => "Failed".to_owned(),
         ended => format!("{ended:?}"),
     }
 }
 
 /// What one line says.
-fn said(client: Client, line: &str) -> String {
-    shown(&entries(client, line.as_bytes()))
+fn said(client: HookClient, line: &str) -> String {
+    shown(&parse_entries(client, line.as_bytes()))
 }

@@ -15,9 +15,9 @@ mod wrong;
 use std::process::Command;
 use std::time::Duration;
 
-use recoup::llm::{ApiKey, BaseUrl, Endpoint, ModelJudge, Provider};
+use recoup::llm::{ApiKey, BaseUrl, ModelEndpoint, ModelJudge, ModelProvider};
 use recoup_core::base::clock::SystemClock;
-use recoup_core::memory::judge::account::Account;
+use recoup_core::memory::judge::account::JudgeAccount;
 use serde_json::Value;
 
 use crate::support::{Home, Output, finish};
@@ -61,14 +61,15 @@ fn status(home: &Home, server: &Server) -> Value {
 
 /// The judge itself, as the worker has it.
 fn judge(home: &Home, server: &Server, daily_tokens: u64) -> ModelJudge {
-    let endpoint = Endpoint {
-        provider: Provider::Anthropic,
+    let endpoint = ModelEndpoint {
+        provider: ModelProvider::Anthropic,
         url: BaseUrl::parse(&server.url()).unwrap(),
         model: "some-model".to_owned(),
         key: ApiKey::new(KEY),
         deadline: Duration::from_secs(20),
         proxy: None,
     };
-    let account = Account::at(home.recoup().join("judge.json"), std::sync::Arc::new(SystemClock));
+    let account =
+        JudgeAccount::at(home.recoup().join("judge.json"), std::sync::Arc::new(SystemClock));
     ModelJudge::new(endpoint, account, daily_tokens)
 }

@@ -14,34 +14,34 @@ use crate::base::clock::Deadline;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
 /// Pause between two attempts to get a lock.
-const STEP: Duration = Duration::from_micros(200);
+const LOCK_RETRY_PAUSE: Duration = Duration::from_micros(200);
 /// Attempts of an appender: the closing process holds the lock only briefly.
-const TRIES: usize = 10;
+const LOCK_ATTEMPTS: usize = 10;
 
 /// Appends `bytes` in one write. Returns `false`, with nothing written, if the file was renamed
 /// before we locked it: the caller tries again. Data beyond `limit` bytes is dropped.
 pub fn append_shared(path: &Path, bytes: &[u8], limit: u64) -> Result<bool> {
     let mut file = open_for_append(path)?;
     lock_shared(&file, path)?;
-    let held = file.metadata().doing(|| format!("looking at {}", path.display()))?;
+    let held = file.metadata().with_context(|| format!("looking at {}", path.display()))?;
     if !fs::metadata(path).is_ok_and(|there| there.ino() == held.ino() && there.dev() == held.dev())
     {
         return Ok(false);
     }
     if held.len() + bytes.len() as u64 <= limit {
-        file.write_all(bytes).doing(|| format!("appending to {}", path.display()))?;
+        file.write_all(bytes).with_context(|| format!("appending to {}", path.display()))?;
     }
     Ok(true)
 }
 
 /// Waits only briefly: appenders are on the hot path.
 fn lock_shared(file: &File, path: &Path) -> Result<()> {
-    for _ in 0..TRIES {
+    for _ in 0..LOCK_ATTEMPTS {
         match file.try_lock_shared() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => thread::sleep(STEP),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY_PAUSE),
             Err(TryLockError::Error(error)) => {
-                return Err(error).doing(|| format!("locking {}", path.display()));
+                return Err(error).with_context(|| format!("locking {}", path.display()));
             }
         }
     }
@@ -59,7 +59,7 @@ fn open_for_append(path: &Path) -> Result<File> {
         }
         opened => opened,
     }
-    .doing(|| format!("opening {}", path.display()))
+    .with_context(|| format!("opening {}", path.display()))
 }
 
 /// Appends text to one of the user's files, which gets `heading` first if it is missing or empty.
@@ -68,13 +68,13 @@ fn open_for_append(path: &Path) -> Result<File> {
 pub fn append_text(path: &Path, heading: &str, text: &str) -> Result<()> {
     let doing = || format!("appending to {}", path.display());
     let mut file =
-        OpenOptions::new().read(true).append(true).create(true).open(path).doing(doing)?;
-    let before = match last_byte(&mut file).doing(doing)? {
+        OpenOptions::new().read(true).append(true).create(true).open(path).with_context(doing)?;
+    let before = match last_byte(&mut file).with_context(doing)? {
         None => heading,
         Some(b'\n') => "",
         Some(_) => "\n",
     };
-    file.write_all(format!("{before}{text}").as_bytes()).doing(doing)
+    file.write_all(format!("{before}{text}").as_bytes()).with_context(doing)
 }
 
 fn last_byte(file: &mut File) -> io::Result<Option<u8>> {
@@ -92,13 +92,14 @@ fn last_byte(file: &mut File) -> io::Result<Option<u8>> {
 /// nothing else.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
 pub fn rename_and_settle(from: &Path, to: &Path, deadline: Deadline) -> Result<()> {
-    fs::rename(from, to).doing(|| format!("moving {} to {}", from.display(), to.display()))?;
-    let file = File::open(to).doing(|| format!("opening {}", to.display()))?;
+    fs::rename(from, to)
+        .with_context(|| format!("moving {} to {}", from.display(), to.display()))?;
+    let file = File::open(to).with_context(|| format!("opening {}", to.display()))?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if !deadline.passed() => {
-                thread::sleep(STEP);
+            Err(TryLockError::WouldBlock) if !deadline.has_passed() => {
+                thread::sleep(LOCK_RETRY_PAUSE);
             }
             Err(error) => {
                 let message = format!("waiting for those who append to {}", to.display());

@@ -7,17 +7,20 @@ use super::private_options;
 use crate::error::{IoContext as _, Result};
 
 /// Truncates an existing file.
-pub fn empty(path: &Path) -> Result<()> {
+pub fn truncate_file(path: &Path) -> Result<()> {
     let emptied = private_options().write(true).truncate(true).open(path);
-    emptied.map(drop).writing(|| format!("emptying {}", path.display()))
+    emptied.map(drop).with_write_context(|| format!("emptying {}", path.display()))
 }
 
 /// Writes each part at its offset and syncs the file.
-pub fn overwrite<'a>(path: &Path, parts: impl Iterator<Item = (u64, &'a [u8])>) -> Result<()> {
+pub fn overwrite_ranges<'a>(
+    path: &Path,
+    parts: impl Iterator<Item = (u64, &'a [u8])>,
+) -> Result<()> {
     let doing = || format!("writing {}", path.display());
-    let file = private_options().write(true).open(path).writing(doing)?;
+    let file = private_options().write(true).open(path).with_write_context(doing)?;
     for (at, part) in parts {
-        file.write_all_at(part, at).writing(doing)?;
+        file.write_all_at(part, at).with_write_context(doing)?;
     }
-    file.sync_all().writing(doing)
+    file.sync_all().with_write_context(doing)
 }

@@ -25,7 +25,7 @@ impl FileLock {
             if let Some(lock) = Self::try_acquire(path)? {
                 return Ok(lock);
             }
-            if deadline.passed() {
+            if deadline.has_passed() {
                 return Err(Error::new(
                     ErrorKind::Locked,
                     format!("another process holds {} for too long", path.display()),
@@ -51,7 +51,7 @@ impl FileLock {
 
 /// Opens a private file, creating it if missing, with a shared lock that lasts as long as the file
 /// is open. Waits for exclusive holders, which are brief.
-pub fn open_shared(path: &Path) -> Result<File> {
+pub fn open_with_shared_lock(path: &Path) -> Result<File> {
     let file = super::open_private(path)?;
     file.lock_shared().map_err(|error| {
         Error::new(ErrorKind::Io, format!("locking {}", path.display())).with_source(error)

@@ -5,13 +5,13 @@
 //! target, are synced, and are renamed over it.
 
 mod append;
-mod deliver;
 mod in_place;
 mod lock;
+mod output;
 mod passing;
 mod regular;
 mod resolved;
-mod shared;
+mod shared_dir;
 mod staged;
 mod temporaries;
 mod trees;
@@ -27,19 +27,19 @@ use rustix::io::Errno;
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
 pub use append::{append_shared, append_text, rename_and_settle};
-pub use deliver::deliver;
-pub use in_place::{empty, overwrite};
-pub use lock::{FileLock, open_shared};
-pub use passing::PassingLock;
-pub use regular::{Found, Regular, Stamp, change_end, look_at};
-pub use resolved::resolved;
-pub use shared::{
-    is_hidden_temporary, remove_if, remove_same, replace, replace_if, temporary_for,
-    try_remove_same,
+pub use in_place::{overwrite_ranges, truncate_file};
+pub use lock::{FileLock, open_with_shared_lock};
+pub use output::write_output;
+pub use passing::EphemeralLock;
+pub use regular::{FileLookup, FileVersionStamp, RegularFile, open_regular, rewrite_tail};
+pub use resolved::resolve_path;
+pub use shared_dir::{
+    is_hidden_temporary, remove_if, remove_if_unchanged, replace, replace_if, temporary_target,
+    try_remove_if_unchanged,
 };
-pub use staged::Staged;
+pub use staged::StagedFile;
 pub use temporaries::{is_abandoned, sweep_temporaries, temporaries_in};
-pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_new};
+pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_noreplace};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -62,7 +62,7 @@ pub fn ensure_dir(dir: &Path) -> Result<()> {
         .recursive(true)
         .mode(DIR_MODE)
         .create(dir)
-        .writing(|| format!("creating the directory {}", dir.display()))
+        .with_write_context(|| format!("creating the directory {}", dir.display()))
 }
 
 /// Makes sure that `dir` exists, belongs to this user and is not writable by others. For our own
@@ -72,7 +72,7 @@ pub fn ensure_dir(dir: &Path) -> Result<()> {
 /// need it: files in it are private by their own mode.
 pub fn ensure_private_dir(dir: &Path) -> Result<()> {
     ensure_dir(dir)?;
-    let meta = fs::metadata(dir).doing(|| format!("looking at {}", dir.display()))?;
+    let meta = fs::metadata(dir).with_context(|| format!("looking at {}", dir.display()))?;
     let shown = dir.display();
     if meta.uid() != rustix::process::geteuid().as_raw() {
         return Err(Error::new(
@@ -96,12 +96,13 @@ pub fn ensure_private_dir(dir: &Path) -> Result<()> {
 #[expect(clippy::disallowed_methods, reason = "fsx is where modes are set")]
 fn set_mode(path: &Path, mode: u32) -> Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        .doing(|| format!("setting the mode of {}", path.display()))
+        .with_context(|| format!("setting the mode of {}", path.display()))
 }
 
 /// Removes other users' access to a file or directory of ours. Links are not followed.
 pub fn make_private(path: &Path) -> Result<()> {
-    let found = fs::symlink_metadata(path).doing(|| format!("looking at {}", path.display()))?;
+    let found =
+        fs::symlink_metadata(path).with_context(|| format!("looking at {}", path.display()))?;
     match (found.is_symlink(), found.is_dir()) {
         (true, _) => Ok(()),
         (false, true) => set_mode(path, DIR_MODE),
@@ -115,7 +116,7 @@ pub fn create_private(path: &Path) -> Result<bool> {
     match private_options().write(true).create_new(true).open(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error).doing(|| format!("creating {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("creating {}", path.display())),
     }
 }
 
@@ -128,7 +129,7 @@ fn open_private(path: &Path) -> Result<File> {
         .create(true)
         .truncate(false)
         .open(path)
-        .writing(|| format!("opening {}", path.display()))
+        .with_write_context(|| format!("opening {}", path.display()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are opened for writing")]
@@ -142,28 +143,28 @@ fn private_options() -> OpenOptions {
 /// `path` is replaced, not followed.
 pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
     let dir = parent(path);
-    write_beside(dir, path, contents).doing(|| format!("writing {}", path.display()))?;
+    write_synced(dir, path, contents).with_context(|| format!("writing {}", path.display()))?;
     sync_dir(dir)
 }
 
 /// Like [`write_atomic`], but without syncing: a power failure may leave the file empty. For data
 /// that can be made again and shows by itself whether it is complete.
-pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
+pub fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     let write = || {
-        let file = prepared(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
+        let file = write_temp_file(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
         file.persist(path).map_err(io::Error::from)
     };
-    write().map(drop).writing(|| format!("writing {}", path.display()))
+    write().map(drop).with_write_context(|| format!("writing {}", path.display()))
 }
 
-fn write_beside(dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = prepared(dir, HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
+fn write_synced(dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
+    let file = write_temp_file(dir, HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(())
 }
 
-fn prepared(
+fn write_temp_file(
     dir: &Path,
     prefix: &Path,
     random: usize,
@@ -184,20 +185,21 @@ fn prepared(
 /// Syncs a file to disk.
 pub fn sync_file(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|file| file.sync_all());
-    synced.doing(|| format!("syncing {}", path.display()))
+    synced.with_context(|| format!("syncing {}", path.display()))
 }
 
 /// Renames a file within one directory tree and syncs the place it went to.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).doing(|| format!("moving {} to {}", from.display(), to.display()))?;
+    fs::rename(from, to)
+        .with_context(|| format!("moving {} to {}", from.display(), to.display()))?;
     sync_dir(parent(to))
 }
 
 /// Like [`rename`], but without syncing: for data that is recorded again after a power failure.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
 pub fn rename_unsynced(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).doing(|| format!("moving {} to {}", from.display(), to.display()))
+    fs::rename(from, to).with_context(|| format!("moving {} to {}", from.display(), to.display()))
 }
 
 /// Removes a file; `false` when there was none.
@@ -206,7 +208,7 @@ pub fn remove(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).doing(|| format!("removing {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("removing {}", path.display())),
     }
 }
 
@@ -224,10 +226,10 @@ pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
 
 /// At most the first `most` bytes of a file.
 pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let file = File::open(path).doing(|| format!("opening {}", path.display()))?;
+    let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
     let mut contents = Vec::new();
     let read = file.take(most).read_to_end(&mut contents);
-    read.doing(|| format!("reading {}", path.display()))?;
+    read.with_context(|| format!("reading {}", path.display()))?;
     Ok(contents)
 }
 
@@ -248,11 +250,12 @@ pub fn read_checked(
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(error) => {
-            return Err(io::Error::from(error)).doing(|| format!("opening {}", path.display()));
+            return Err(io::Error::from(error))
+                .with_context(|| format!("opening {}", path.display()));
         }
     };
     let reading = || format!("reading {}", path.display());
-    let found = file.metadata().doing(reading)?;
+    let found = file.metadata().with_context(reading)?;
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
     if !found.is_file() {
         return refused(format!("{} is not a regular file", path.display()));
@@ -262,9 +265,9 @@ pub fn read_checked(
     if found.len() > limit {
         return too_large();
     }
-    let mut content = room_for(found.len());
+    let mut content = read_buffer(found.len());
     // The file may grow while it is read, and some of /proc claims to be empty.
-    file.take(limit.saturating_add(1)).read_to_end(&mut content).doing(reading)?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut content).with_context(reading)?;
     if content.len() as u64 > limit {
         return too_large();
     }
@@ -272,7 +275,7 @@ pub fn read_checked(
 }
 
 /// Buffer for a file that claims `len` bytes, limited because a sparse one may have none of them.
-fn room_for(len: u64) -> Vec<u8> {
+fn read_buffer(len: u64) -> Vec<u8> {
     // One more, so that the end is found without growing.
     Vec::with_capacity(usize::try_from(len.min(RESERVED_MOST) + 1).unwrap_or(0))
 }
@@ -296,5 +299,5 @@ pub fn parent(path: &Path) -> &Path {
 fn sync_dir(dir: &Path) -> Result<()> {
     File::open(dir)
         .and_then(|dir| dir.sync_all())
-        .doing(|| format!("syncing the directory {}", dir.display()))
+        .with_context(|| format!("syncing the directory {}", dir.display()))
 }

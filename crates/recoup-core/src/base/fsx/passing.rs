@@ -18,12 +18,12 @@ const TRIES: usize = 10;
 /// tries again: two owners never hold two files of the same name. A dead owner's file is unlocked,
 /// and reused.
 #[derive(Debug)]
-pub struct PassingLock {
+pub struct EphemeralLock {
     file: File,
     path: PathBuf,
 }
 
-impl PassingLock {
+impl EphemeralLock {
     /// Takes the lock on `path`; `None` if another owner holds it. Creates directories as needed.
     pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
         for _ in 0..TRIES {
@@ -36,10 +36,10 @@ impl PassingLock {
     }
 
     /// Removes the file of a lock that nobody holds; `false` if it is held or missing.
-    pub fn sweep(path: &Path) -> Result<bool> {
+    pub fn remove_unheld(path: &Path) -> Result<bool> {
         let file = match private_options().write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            opened => opened.doing(|| format!("opening {}", path.display()))?,
+            opened => opened.with_context(|| format!("opening {}", path.display()))?,
         };
         let lock = Self::try_lock(file, path)?;
         Ok(lock.is_some_and(|lock| lock.is_at_its_path()))
@@ -66,7 +66,7 @@ impl PassingLock {
     }
 }
 
-impl Drop for PassingLock {
+impl Drop for EphemeralLock {
     fn drop(&mut self) {
         if self.is_at_its_path() {
             // A file that can't be removed is unlocked all the same, and reused.
@@ -84,5 +84,5 @@ fn open(path: &Path) -> Result<File> {
         }
         opened => opened,
     }
-    .doing(|| format!("opening {}", path.display()))
+    .with_context(|| format!("opening {}", path.display()))
 }

@@ -9,13 +9,13 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{room_for, shared};
+use super::{read_buffer, shared_dir};
 use crate::base::clock::Timestamp;
 use crate::error::{IoContext as _, Result};
 
 /// Result of opening a path that should be a regular file.
 #[derive(Debug)]
-pub enum Found {
+pub enum FileLookup {
     /// No file at all.
     Nothing,
     /// A directory, a link, a pipe or the like.
@@ -23,26 +23,26 @@ pub enum Found {
     /// No permission to open it.
     Denied,
     /// A regular file.
-    Regular(Regular),
+    Regular(RegularFile),
 }
 
 /// A regular file that was opened for reading.
 #[derive(Debug)]
-pub struct Regular {
+pub struct RegularFile {
     file: File,
     metadata: Metadata,
 }
 
 /// Identity of one version of a file: device, inode, length and time of modification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileVersionStamp {
     device: u64,
     inode: u64,
     len: u64,
     written: (i64, i64),
 }
 
-impl Stamp {
+impl FileVersionStamp {
     pub(super) fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
@@ -54,26 +54,32 @@ impl Stamp {
 }
 
 /// Opens `path` for reading, if it is a regular file.
-pub fn look_at(path: &Path) -> Result<Found> {
-    open(path, OFlags::RDONLY)
+pub fn open_regular(path: &Path) -> Result<FileLookup> {
+    open_with_access(path, OFlags::RDONLY)
 }
 
-fn open(path: &Path, access: OFlags) -> Result<Found> {
+fn open_with_access(path: &Path, access: OFlags) -> Result<FileLookup> {
     let flags = access | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
     let opening = || format!("opening {}", path.display());
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
-        Err(Errno::NOENT) => return Ok(Found::Nothing),
+        Err(Errno::NOENT) => return Ok(FileLookup::Nothing),
         // A link, a socket, a directory that was to be written.
-        Err(Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR) => return Ok(Found::Other),
-        Err(Errno::ACCESS | Errno::PERM) => return Ok(Found::Denied),
-        Err(error) => return Err(io::Error::from(error)).doing(opening),
+        Err(Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR) => {
+            return Ok(FileLookup::Other);
+        }
+        Err(Errno::ACCESS | Errno::PERM) => return Ok(FileLookup::Denied),
+        Err(error) => return Err(io::Error::from(error)).with_context(opening),
     };
-    let metadata = file.metadata().doing(opening)?;
-    Ok(if metadata.is_file() { Found::Regular(Regular { file, metadata }) } else { Found::Other })
+    let metadata = file.metadata().with_context(opening)?;
+    Ok(if metadata.is_file() {
+        FileLookup::Regular(RegularFile { file, metadata })
+    } else {
+        FileLookup::Other
+    })
 }
 
-impl Regular {
+impl RegularFile {
     /// Length when it was opened.
     pub fn size(&self) -> u64 {
         self.metadata.len()
@@ -86,8 +92,8 @@ impl Regular {
     }
 
     /// Identity of this version of the file.
-    pub fn stamp(&self) -> Stamp {
-        Stamp::of(&self.metadata)
+    pub fn stamp(&self) -> FileVersionStamp {
+        FileVersionStamp::of(&self.metadata)
     }
 
     /// Device and inode.
@@ -111,7 +117,7 @@ impl Regular {
 
     /// Reads the file, up to its length when it was opened.
     pub fn read(&self) -> io::Result<Vec<u8>> {
-        let mut content = room_for(self.size());
+        let mut content = read_buffer(self.size());
         (&self.file).take(self.size()).read_to_end(&mut content)?;
         Ok(content)
     }
@@ -124,12 +130,12 @@ impl Regular {
         Ok(start)
     }
 
-    fn write_end(&self, path: &Path, new: &[u8]) -> io::Result<()> {
+    fn write_tail(&self, path: &Path, new: &[u8]) -> io::Result<()> {
         if self.metadata.nlink() > 1 {
             let mut all = self.read()?;
             all.truncate(all.len().saturating_sub(new.len()));
             all.extend_from_slice(new);
-            return shared::replace_same(path, &all, self.stamp()).map(drop);
+            return shared_dir::replace_if_unchanged(path, &all, self.stamp()).map(drop);
         }
         self.file.write_all_at(new, self.size() - new.len() as u64)
     }
@@ -149,16 +155,18 @@ impl Regular {
 ///
 /// A file with several names is replaced instead, unless another has taken its place by then: its
 /// other names are copies (`cp -al`) that stay as they are.
-pub fn change_end(
+pub fn rewrite_tail(
     path: &Path,
     len: usize,
     change: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
 ) -> Result<()> {
-    let Found::Regular(regular) = open(path, OFlags::RDWR)? else { return Ok(()) };
+    let FileLookup::Regular(regular) = open_with_access(path, OFlags::RDWR)? else { return Ok(()) };
     let changing = || format!("changing the end of {}", path.display());
-    let end = regular.read_end(len).doing(changing)?;
+    let end = regular.read_end(len).with_context(changing)?;
     match change(&end) {
-        Some(new) if new.len() == end.len() => regular.write_end(path, &new).doing(changing),
+        Some(new) if new.len() == end.len() => {
+            regular.write_tail(path, &new).with_context(changing)
+        }
         _ => Ok(()),
     }
 }

@@ -9,18 +9,18 @@ const LINKS_MOST: usize = 40;
 
 /// Resolves all links of a path; `None` if they go in circles. `..` is the parent of a link's
 /// target, not of the link.
-pub fn resolved(path: &Path) -> Option<PathBuf> {
+pub fn resolve_path(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
     let mut found =
         if path.is_absolute() { PathBuf::new() } else { Path::new(".").canonicalize().ok()? };
-    let (mut ahead, mut links) = (reversed(path), 0);
+    let (mut ahead, mut links) = (reversed_steps(path), 0);
     while let Some(part) = ahead.pop() {
         match part {
-            Step::Root => found = PathBuf::from("/"),
-            Step::Up => drop(found.pop()),
-            Step::Into(name) => {
+            ResolveStep::Root => found = PathBuf::from("/"),
+            ResolveStep::Up => drop(found.pop()),
+            ResolveStep::Into(name) => {
                 found.push(name);
                 let Ok(target) = fs::read_link(&found) else { continue };
                 links += 1;
@@ -28,7 +28,7 @@ pub fn resolved(path: &Path) -> Option<PathBuf> {
                     return None;
                 }
                 found.pop();
-                ahead.extend(reversed(&target));
+                ahead.extend(reversed_steps(&target));
             }
         }
     }
@@ -36,18 +36,18 @@ pub fn resolved(path: &Path) -> Option<PathBuf> {
 }
 
 /// One part of a path.
-enum Step {
+enum ResolveStep {
     Root,
     Up,
     Into(OsString),
 }
 
 /// The parts of a path, the last first.
-fn reversed(path: &Path) -> Vec<Step> {
+fn reversed_steps(path: &Path) -> Vec<ResolveStep> {
     let steps = path.components().rev().filter_map(|part| match part {
-        Component::RootDir => Some(Step::Root),
-        Component::ParentDir => Some(Step::Up),
-        Component::Normal(name) => Some(Step::Into(name.to_owned())),
+        Component::RootDir => Some(ResolveStep::Root),
+        Component::ParentDir => Some(ResolveStep::Up),
+        Component::Normal(name) => Some(ResolveStep::Into(name.to_owned())),
         Component::CurDir | Component::Prefix(_) => None,
     });
     steps.collect()
@@ -79,10 +79,10 @@ mod tests {
             ("c/new/../other", "c/other"),
             ("gone/./x", "gone/x"),
         ] {
-            assert_eq!(resolved(&at(given)), Some(at(leads)), "{given}");
+            assert_eq!(resolve_path(&at(given)), Some(at(leads)), "{given}");
         }
         // Writing to the path goes where it was resolved to.
-        crate::base::fsx::deliver(&at("far"), b"x").unwrap();
+        crate::base::fsx::write_output(&at("far"), b"x").unwrap();
         assert!(at("a/new").is_file());
     }
 
@@ -91,6 +91,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         symlink("b", dir.path().join("a")).unwrap();
         symlink("a", dir.path().join("b")).unwrap();
-        assert_eq!(resolved(&dir.path().join("a/x")), None);
+        assert_eq!(resolve_path(&dir.path().join("a/x")), None);
     }
 }

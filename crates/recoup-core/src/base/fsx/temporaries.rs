@@ -10,7 +10,7 @@ use super::{is_hidden_temporary, remove};
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 
 /// In milliseconds: no write takes that long.
-const LEFT_BEHIND: u64 = 60_000;
+const ABANDONED_AFTER_MILLIS: u64 = 60_000;
 
 /// True if the writer of a temporary file is gone: it holds a lock while it writes, which the
 /// kernel frees when it dies. A file begun this very moment may not be locked yet: its writer
@@ -30,7 +30,9 @@ pub fn sweep_temporaries(dir: &Path) {
         let written = fs::symlink_metadata(&path).and_then(|found| found.modified());
         let since = written.ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
         let millis = since.and_then(|it| i64::try_from(it.as_millis()).ok());
-        if millis.is_some_and(|it| now.millis_since(Timestamp::from_millis(it)) > LEFT_BEHIND) {
+        if millis
+            .is_some_and(|it| now.millis_since(Timestamp::from_millis(it)) > ABANDONED_AFTER_MILLIS)
+        {
             let _ = remove(&path);
         }
     }

@@ -21,7 +21,7 @@ pub fn is_real_dir(path: &Path) -> Result<bool> {
         }
         Ok(_) => refused("is not a directory: remove it, or name another directory"),
         Err(error) if is_absence(&error) => Ok(false),
-        Err(error) => Err(error).doing(|| format!("looking at {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("looking at {}", path.display())),
     }
 }
 
@@ -31,20 +31,20 @@ fn is_absence(error: &io::Error) -> bool {
 
 /// Renames a directory to an unused name in one step; `false`, with nothing changed, if the name is
 /// taken. Not synced.
-pub fn rename_new(from: &Path, to: &Path) -> Result<bool> {
+pub fn rename_noreplace(from: &Path, to: &Path) -> Result<bool> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // Not all file systems support this; a plain rename replaces only an empty directory.
-        Err(Errno::INVAL | Errno::NOSYS) => plain_rename(from, to),
+        Err(Errno::INVAL | Errno::NOSYS) => rename_fallback(from, to),
         Err(Errno::EXIST | Errno::NOTEMPTY) => Ok(false),
         done => done
             .map(|()| true)
             .map_err(io::Error::from)
-            .writing(|| format!("moving {} to {}", from.display(), to.display())),
+            .with_write_context(|| format!("moving {} to {}", from.display(), to.display())),
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
-fn plain_rename(from: &Path, to: &Path) -> Result<bool> {
+fn rename_fallback(from: &Path, to: &Path) -> Result<bool> {
     match fs::rename(from, to) {
         Err(error)
             if matches!(
@@ -54,9 +54,9 @@ fn plain_rename(from: &Path, to: &Path) -> Result<bool> {
         {
             Ok(false)
         }
-        done => {
-            done.map(|()| true).writing(|| format!("moving {} to {}", from.display(), to.display()))
-        }
+        done => done
+            .map(|()| true)
+            .with_write_context(|| format!("moving {} to {}", from.display(), to.display())),
     }
 }
 
@@ -65,9 +65,8 @@ pub fn remove_empty_dir(path: &Path) -> Result<bool> {
     match rustix::fs::rmdir(path) {
         Ok(()) => Ok(true),
         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
-        Err(error) => {
-            Err(io::Error::from(error)).writing(|| format!("removing {}", path.display()))
-        }
+        Err(error) => Err(io::Error::from(error))
+            .with_write_context(|| format!("removing {}", path.display())),
     }
 }
 
@@ -81,6 +80,6 @@ pub fn remove_tree(path: &Path) -> Result<()> {
     };
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done.writing(|| format!("removing {}", path.display())),
+        done => done.with_write_context(|| format!("removing {}", path.display())),
     }
 }

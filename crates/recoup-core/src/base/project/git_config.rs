@@ -10,9 +10,9 @@ use std::collections::HashMap;
 /// several, as `git remote get-url` has it. None when the file is broken.
 pub(super) fn remote_url(config: &[u8]) -> Option<Vec<u8>> {
     let mut urls: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
-    let mut parser = Parser::new(config);
+    let mut parser = GitConfigParser::new(config);
     while let Some((name, value)) = parser.next_entry().ok()? {
-        let Some(remote) = remote_of_url(name) else { continue };
+        let Some(remote) = remote_name_of_key(name) else { continue };
         let url = value?;
         if url.is_empty() {
             // An empty value takes back those before it.
@@ -26,9 +26,9 @@ pub(super) fn remote_url(config: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The directory of the working tree, where the configuration has one (`core.worktree`).
-pub(super) fn worktree(config: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn core_worktree(config: &[u8]) -> Option<Vec<u8>> {
     let mut found = None;
-    let mut parser = Parser::new(config);
+    let mut parser = GitConfigParser::new(config);
     while let Some((name, value)) = parser.next_entry().ok()? {
         if name == b"core.worktree" {
             found = value;
@@ -37,42 +37,42 @@ pub(super) fn worktree(config: &[u8]) -> Option<Vec<u8>> {
     found
 }
 
-fn remote_of_url(name: &[u8]) -> Option<&[u8]> {
+fn remote_name_of_key(name: &[u8]) -> Option<&[u8]> {
     name.strip_prefix(b"remote.")?.strip_suffix(b".url")
 }
 
 /// Syntax error, at which git would stop.
-struct Broken;
+struct GitConfigError;
 
 /// A variable's full name and its value; a name without `=` has none.
-type Entry<'p> = (&'p [u8], Option<Vec<u8>>);
+type GitConfigEntry<'p> = (&'p [u8], Option<Vec<u8>>);
 
-struct Parser<'c> {
+struct GitConfigParser<'c> {
     rest: &'c [u8],
     /// `section.subsection.variable`; the part before `section_len` outlives a line.
     name: Vec<u8>,
     section_len: usize,
 }
 
-impl<'c> Parser<'c> {
+impl<'c> GitConfigParser<'c> {
     fn new(config: &'c [u8]) -> Self {
         let rest = config.strip_prefix(b"\xef\xbb\xbf").unwrap_or(config);
         Self { rest, name: Vec::new(), section_len: 0 }
     }
 
-    fn next_entry(&mut self) -> Result<Option<Entry<'_>>, Broken> {
+    fn next_entry(&mut self) -> Result<Option<GitConfigEntry<'_>>, GitConfigError> {
         while let Some(byte) = self.next_byte() {
             match byte {
                 b'#' | b';' => self.skip_comment(),
-                b'[' => self.section()?,
+                b'[' => self.parse_section()?,
                 _ if is_space(byte) => {}
                 _ if byte.is_ascii_alphabetic() => {
                     self.name.truncate(self.section_len);
                     self.name.push(byte.to_ascii_lowercase());
-                    let value = self.variable()?;
+                    let value = self.parse_variable()?;
                     return Ok(Some((&self.name, value)));
                 }
-                _ => return Err(Broken),
+                _ => return Err(GitConfigError),
             }
         }
         Ok(None)
@@ -99,17 +99,17 @@ impl<'c> Parser<'c> {
     }
 
     /// After `[`: `section]`, `section "subsection"]` or the old `section.subsection]`.
-    fn section(&mut self) -> Result<(), Broken> {
+    fn parse_section(&mut self) -> Result<(), GitConfigError> {
         self.name.clear();
         loop {
-            match self.next_in_line().ok_or(Broken)? {
+            match self.next_in_line().ok_or(GitConfigError)? {
                 b']' => break,
                 byte if is_space(byte) => {
-                    self.subsection()?;
+                    self.parse_subsection()?;
                     break;
                 }
                 byte if is_key(byte) || byte == b'.' => self.name.push(byte.to_ascii_lowercase()),
-                _ => return Err(Broken),
+                _ => return Err(GitConfigError),
             }
         }
         self.name.push(b'.');
@@ -118,30 +118,30 @@ impl<'c> Parser<'c> {
     }
 
     /// A quoted name, in which case counts and a backslash only escapes.
-    fn subsection(&mut self) -> Result<(), Broken> {
-        let mut byte = self.next_in_line().ok_or(Broken)?;
+    fn parse_subsection(&mut self) -> Result<(), GitConfigError> {
+        let mut byte = self.next_in_line().ok_or(GitConfigError)?;
         while is_space(byte) {
-            byte = self.next_in_line().ok_or(Broken)?;
+            byte = self.next_in_line().ok_or(GitConfigError)?;
         }
         if byte != b'"' {
-            return Err(Broken);
+            return Err(GitConfigError);
         }
         self.name.push(b'.');
         loop {
-            match self.next_in_line().ok_or(Broken)? {
+            match self.next_in_line().ok_or(GitConfigError)? {
                 b'"' => break,
                 b'\\' => {
-                    let escaped = self.next_in_line().ok_or(Broken)?;
+                    let escaped = self.next_in_line().ok_or(GitConfigError)?;
                     self.name.push(escaped);
                 }
                 byte => self.name.push(byte),
             }
         }
-        if self.next_in_line() == Some(b']') { Ok(()) } else { Err(Broken) }
+        if self.next_in_line() == Some(b']') { Ok(()) } else { Err(GitConfigError) }
     }
 
     /// The rest of a variable's name, and its value.
-    fn variable(&mut self) -> Result<Option<Vec<u8>>, Broken> {
+    fn parse_variable(&mut self) -> Result<Option<Vec<u8>>, GitConfigError> {
         let mut byte = self.next_in_line();
         while let Some(key) = byte.filter(|byte| is_key(*byte)) {
             self.name.push(key.to_ascii_lowercase());
@@ -152,13 +152,13 @@ impl<'c> Parser<'c> {
         }
         match byte {
             None => Ok(None),
-            Some(b'=') => self.value().map(Some),
-            Some(_) => Err(Broken),
+            Some(b'=') => self.parse_value().map(Some),
+            Some(_) => Err(GitConfigError),
         }
     }
 
     /// Space counts inside quotes, and outside between other characters.
-    fn value(&mut self) -> Result<Vec<u8>, Broken> {
+    fn parse_value(&mut self) -> Result<Vec<u8>, GitConfigError> {
         let mut value = Vec::new();
         let mut kept = 0; // what is beyond is space that may turn out to be the line's end
         let mut quoted = false;
@@ -174,25 +174,25 @@ impl<'c> Parser<'c> {
                     }
                     continue;
                 }
-                b'\\' => value.extend(self.escape()?),
+                b'\\' => value.extend(self.parse_escape()?),
                 b'"' => quoted = !quoted,
                 _ => value.push(byte),
             }
             kept = value.len();
         }
         value.truncate(kept);
-        if quoted { Err(Broken) } else { Ok(value) }
+        if quoted { Err(GitConfigError) } else { Ok(value) }
     }
 
     /// After a backslash. At the end of a line it joins the next one.
-    fn escape(&mut self) -> Result<Option<u8>, Broken> {
+    fn parse_escape(&mut self) -> Result<Option<u8>, GitConfigError> {
         match self.next_in_line() {
             None => Ok(None),
             Some(b't') => Ok(Some(b'\t')),
             Some(b'b') => Ok(Some(8)),
             Some(b'n') => Ok(Some(b'\n')),
             Some(itself @ (b'\\' | b'"')) => Ok(Some(itself)),
-            Some(_) => Err(Broken),
+            Some(_) => Err(GitConfigError),
         }
     }
 }

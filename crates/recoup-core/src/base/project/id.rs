@@ -6,8 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Origin;
-use crate::base::digest::{Digest, hex};
+use super::ProjectOrigin;
+use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, Result};
 
 /// Half a SHA-256: short, and without accidental collisions.
@@ -30,14 +30,14 @@ impl ProjectId {
     }
 
     /// Hashes the kind too, so that a folder never passes for a remote.
-    pub(super) fn of(origin: &Origin) -> Self {
+    pub(super) fn of(origin: &ProjectOrigin) -> Self {
         let (kind, name) = match origin {
-            Origin::Remote(remote) => ("remote", remote.as_bytes()),
-            Origin::GitDir(path) => ("gitdir", path.as_os_str().as_encoded_bytes()),
-            Origin::Folder(path) => ("folder", path.as_os_str().as_encoded_bytes()),
+            ProjectOrigin::Remote(remote) => ("remote", remote.as_bytes()),
+            ProjectOrigin::GitDir(path) => ("gitdir", path.as_os_str().as_encoded_bytes()),
+            ProjectOrigin::Folder(path) => ("folder", path.as_os_str().as_encoded_bytes()),
         };
-        let digest = Digest::of(&[kind.as_bytes(), b"\0", name].concat());
-        Self(hex(&digest.as_bytes()[..BYTES]).into())
+        let digest = Sha256Digest::of(&[kind.as_bytes(), b"\0", name].concat());
+        Self(encode_hex(&digest.as_bytes()[..BYTES]).into())
     }
 
     /// The id as text.

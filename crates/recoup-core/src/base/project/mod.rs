@@ -20,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use id::ProjectId;
-pub use origin::Origin;
+pub use origin::ProjectOrigin;
 pub use registry::{ConfirmedCheckout, ProjectRecord, ProjectRegistry, ProjectStanding};
 
 use crate::error::{Error, IoContext as _, Result};
@@ -33,9 +33,9 @@ const MARKERS: [&str; 2] = ["recoup.toml", ".loa.config.yaml"];
 pub struct Project {
     root: PathBuf,
     /// The origin that its repository claims.
-    origin: Origin,
+    origin: ProjectOrigin,
     /// Origin by its place on this machine, which nothing inside of it can change.
-    own: Origin,
+    own: ProjectOrigin,
     id: ProjectId,
     standing: ProjectStanding,
 }
@@ -47,35 +47,35 @@ impl Project {
     /// none above (nor a bare repository) does a marker file count, then `start`
     /// itself. What can't be read on the way up is passed over.
     ///
-    /// Its id is that of its own place: see [`ProjectRegistry::find`].
+    /// Its id is that of its own place: see [`ProjectRegistry::find_repository`].
     pub fn find(start: &Path) -> Result<Self> {
         let start = canonical(start)?;
-        if let Some((root, repository)) = git::find(&start) {
+        if let Some((root, repository)) = git::find_repository(&start) {
             return Ok(Self::in_repository(root, repository));
         }
-        let root = marked(&start).unwrap_or(&start).to_owned();
-        let folder = Origin::Folder(root.clone());
+        let root = find_marked_root(&start).unwrap_or(&start).to_owned();
+        let folder = ProjectOrigin::Folder(root.clone());
         Ok(Self::new(root, folder.clone(), folder))
     }
 
     /// The project of a directory that is gone: its id is remembered, and `root` is where its work
     /// goes on.
-    pub fn remembered(id: ProjectId, root: PathBuf) -> Self {
-        let folder = Origin::Folder(root.clone());
+    pub fn from_remembered_id(id: ProjectId, root: PathBuf) -> Self {
+        let folder = ProjectOrigin::Folder(root.clone());
         Self { id, ..Self::new(root, folder.clone(), folder) }
     }
 
     fn in_repository(root: &Path, common: PathBuf) -> Self {
         let real = fs::canonicalize(&common).unwrap_or_else(|_| common.clone());
-        let own = if git::vouches_for(root, &real) {
-            Origin::GitDir(real)
+        let own = if git::has_worktree(root, &real) {
+            ProjectOrigin::GitDir(real)
         } else {
-            Origin::Folder(root.to_owned())
+            ProjectOrigin::Folder(root.to_owned())
         };
-        Self::new(root.to_owned(), Origin::of_repository(common), own)
+        Self::new(root.to_owned(), ProjectOrigin::of_repository(common), own)
     }
 
-    fn new(root: PathBuf, origin: Origin, own: Origin) -> Self {
+    fn new(root: PathBuf, origin: ProjectOrigin, own: ProjectOrigin) -> Self {
         let id = ProjectId::of(&own);
         Self { root, origin, own, id, standing: ProjectStanding::Own }
     }
@@ -88,7 +88,7 @@ impl Project {
     /// The directory that git's worktrees share; none where the root is no worktree, or the
     /// repository does not know it as one.
     pub fn git_dir(&self) -> Option<PathBuf> {
-        self.own_repository().and_then(|_| git::of_worktree(&self.root))
+        self.own_repository().and_then(|_| git::common_dir_of_worktree(&self.root))
     }
 
     /// Path of git's `info/exclude`, a personal ignore list that all worktrees share.
@@ -98,7 +98,7 @@ impl Project {
 
     /// Path of git's index of this worktree.
     pub fn git_index(&self) -> PathBuf {
-        git::index(&self.root)
+        git::index_path(&self.root)
     }
 
     /// Root of the main worktree, or the bare repository itself, whichever worktree this is; the
@@ -134,8 +134,8 @@ impl Project {
     /// The repository that knows this root as its worktree.
     fn own_repository(&self) -> Option<&Path> {
         match &self.own {
-            Origin::GitDir(common) => Some(common),
-            Origin::Remote(_) | Origin::Folder(_) => None,
+            ProjectOrigin::GitDir(common) => Some(common),
+            ProjectOrigin::Remote(_) | ProjectOrigin::Folder(_) => None,
         }
     }
 
@@ -144,23 +144,23 @@ impl Project {
     }
 
     /// The repository that this one lies in: a submodule's, or that of something unpacked
-    /// there. Its id is that of its own place, as with [`Self::find`].
-    pub fn enclosing(&self) -> Option<Self> {
-        let (root, repository) = git::find(self.root.parent()?)?;
+    /// there. Its id is that of its own place, as with [`Self::find_repository`].
+    pub fn enclosing_repository(&self) -> Option<Self> {
+        let (root, repository) = git::find_repository(self.root.parent()?)?;
         Some(Self::in_repository(root, repository))
     }
 
     /// Ids that this place had before: without its remote, while it was kept apart, and before it
     /// was a repository.
     pub fn former_ids(&self) -> Vec<ProjectId> {
-        let before = [self.own_id(), ProjectId::of(&Origin::Folder(self.root.clone()))];
+        let before = [self.own_id(), ProjectId::of(&ProjectOrigin::Folder(self.root.clone()))];
         let mut ids: Vec<_> = before.into_iter().filter(|id| *id != self.id).collect();
         ids.dedup();
         ids
     }
 
     /// The claimed origin, from which [`Self::claimed_id`] is made.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &ProjectOrigin {
         &self.origin
     }
 }
@@ -172,9 +172,9 @@ fn canonical(start: &Path) -> Result<PathBuf> {
     }
     // The dot makes anything but a directory fail here.
     fs::canonicalize(start.join("."))
-        .doing(|| format!("looking for the project of {}", start.display()))
+        .with_context(|| format!("looking for the project of {}", start.display()))
 }
 
-fn marked(start: &Path) -> Option<&Path> {
+fn find_marked_root(start: &Path) -> Option<&Path> {
     start.ancestors().find(|dir| MARKERS.iter().any(|marker| dir.join(marker).is_file()))
 }

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::base::fsx::{self, Found, Regular};
+use crate::base::fsx::{self, FileLookup, RegularFile};
 
 /// Limit on packs: more exist only if git never gets to collect them.
 const MOST_PACKS: usize = 256;
@@ -19,7 +19,7 @@ const MAGIC: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 const IDS: u64 = 8 + 256 * 4;
 
 /// True if the repository at `common` itself has the object with this id.
-pub(super) fn holds(common: &Path, id: &str) -> bool {
+pub(super) fn has_object(common: &Path, id: &str) -> bool {
     let Some(bytes) = id_bytes(id) else { return false };
     let objects = common.join("objects");
     if objects.join(&id[..2]).join(&id[2..]).is_file() {
@@ -28,8 +28,8 @@ pub(super) fn holds(common: &Path, id: &str) -> bool {
     let packs = fs::read_dir(objects.join("pack")).into_iter().flatten().flatten();
     let indexes =
         packs.map(|entry| entry.path()).filter(|path| path.extension() == Some("idx".as_ref()));
-    indexes.take(MOST_PACKS).any(|path| match fsx::look_at(&path) {
-        Ok(Found::Regular(index)) => is_in(&index, &bytes).unwrap_or(false),
+    indexes.take(MOST_PACKS).any(|path| match fsx::open_regular(&path) {
+        Ok(FileLookup::Regular(index)) => index_contains(&index, &bytes).unwrap_or(false),
         _ => false,
     })
 }
@@ -42,7 +42,7 @@ fn id_bytes(id: &str) -> Option<Vec<u8>> {
 }
 
 /// Searches a pack's index: the counts say between which places an id with that first byte is.
-fn is_in(index: &Regular, id: &[u8]) -> Option<bool> {
+fn index_contains(index: &RegularFile, id: &[u8]) -> Option<bool> {
     let mut magic = [0; MAGIC.len()];
     read_exact(index, &mut magic, 0)?;
     if magic != MAGIC {
@@ -68,6 +68,6 @@ fn is_in(index: &Regular, id: &[u8]) -> Option<bool> {
     Some(false)
 }
 
-fn read_exact(index: &Regular, room: &mut [u8], at: u64) -> Option<()> {
+fn read_exact(index: &RegularFile, room: &mut [u8], at: u64) -> Option<()> {
     (index.read_at(room, at).ok()? == room.len()).then_some(())
 }

@@ -9,14 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::git;
-use super::remote::Remote;
+use super::remote::RemoteAddress;
 
 /// Limit on followed clones of clones; only an attacker has as many.
 const MAX_STEPS: usize = 16;
 
 /// Source of a project's id. Never holds a password or a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum ProjectOrigin {
     /// A remote repository, normalised: `github.com/owner/repo`.
     Remote(String),
     /// A repository without a remote: its canonical common directory.
@@ -25,7 +25,7 @@ pub enum Origin {
     Folder(PathBuf),
 }
 
-impl Origin {
+impl ProjectOrigin {
     /// The origin of the repository whose common directory is `common`.
     ///
     /// Depends on nothing else, so that all of its worktrees agree.
@@ -34,15 +34,17 @@ impl Origin {
         while seen.len() < MAX_STEPS {
             let place = match remote_of(&common) {
                 // Returns first: most repositories need no canonical path of their own.
-                Remote::Network(name) => return Self::Remote(name),
-                Remote::Local(place) => Some(place),
-                Remote::Opaque => None,
+                RemoteAddress::Network(name) => return Self::Remote(name),
+                RemoteAddress::Local(place) => Some(place),
+                RemoteAddress::Opaque => None,
             };
             let here = canonical(common);
             if let Some(start) = seen.iter().position(|path| *path == here) {
                 return Self::GitDir(first_of_loop(&seen[start..]));
             }
-            let Some(source) = place.and_then(|place| git::at(&base(&here).join(place))) else {
+            let Some(source) =
+                place.and_then(|place| git::find_local_remote(&remote_base_dir(&here).join(place)))
+            else {
                 return Self::GitDir(here);
             };
             seen.push(here);
@@ -53,7 +55,7 @@ impl Origin {
 }
 
 /// Shows the name of the remote, or the path.
-impl fmt::Display for Origin {
+impl fmt::Display for ProjectOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Remote(name) => f.write_str(name),
@@ -62,8 +64,8 @@ impl fmt::Display for Origin {
     }
 }
 
-fn remote_of(common: &Path) -> Remote {
-    git::remote_url(common).map_or(Remote::Opaque, |url| Remote::parse(&url))
+fn remote_of(common: &Path) -> RemoteAddress {
+    git::remote_url(common).map_or(RemoteAddress::Opaque, |url| RemoteAddress::parse(&url))
 }
 
 /// Repositories that name each other in a circle agree on one of them.
@@ -72,7 +74,7 @@ fn first_of_loop(members: &[PathBuf]) -> PathBuf {
 }
 
 /// Base directory of a relative remote: the main worktree, else the bare repository.
-fn base(common: &Path) -> &Path {
+fn remote_base_dir(common: &Path) -> &Path {
     match common.parent() {
         Some(worktree) if common.ends_with(".git") => worktree,
         _ => common,

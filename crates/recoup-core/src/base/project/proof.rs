@@ -16,7 +16,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::{git, objects};
-use crate::base::fsx::{self, Found, Regular};
+use crate::base::fsx::{self, FileLookup, RegularFile};
 
 /// A line of a reflog: two ids, a name, an address, a time and a message.
 const LONGEST_LINE: usize = 4 << 10;
@@ -70,7 +70,9 @@ fn head_commit(common: &Path) -> Option<String> {
 
 /// True if git wrote the files of the worktree at `root` here, or has looked at them here.
 pub(super) fn is_made_here(root: &Path) -> bool {
-    let Ok(Found::Regular(index)) = fsx::look_at(&git::index(root)) else { return false };
+    let Ok(FileLookup::Regular(index)) = fsx::open_regular(&git::index_path(root)) else {
+        return false;
+    };
     let start = index.read_start(INDEX_START).unwrap_or_default();
     // The length of ids is not noted. A wrong one gives names of no file.
     [20, 32].into_iter().any(|id_len| {
@@ -86,7 +88,7 @@ pub(super) fn is_made_here(root: &Path) -> bool {
 /// True if git made the worktree at `root` here, and its repository at `common` holds one of these
 /// commits.
 pub(super) fn is_clone(root: &Path, common: &Path, commits: &[String]) -> bool {
-    is_made_here(root) && commits.iter().any(|id| objects::holds(common, id))
+    is_made_here(root) && commits.iter().any(|id| objects::has_object(common, id))
 }
 
 /// A file as git's index has it.
@@ -123,9 +125,9 @@ fn index_entries(index: &[u8], id_len: usize) -> Vec<IndexEntry<'_>> {
     entries
 }
 
-fn head_log(common: &Path) -> Option<Regular> {
-    match fsx::look_at(&common.join("logs/HEAD")) {
-        Ok(Found::Regular(log)) => Some(log),
+fn head_log(common: &Path) -> Option<RegularFile> {
+    match fsx::open_regular(&common.join("logs/HEAD")) {
+        Ok(FileLookup::Regular(log)) => Some(log),
         _ => None,
     }
 }

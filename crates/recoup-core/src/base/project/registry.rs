@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Origin, Project, ProjectId, proof};
+use super::{Project, ProjectId, ProjectOrigin, proof};
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -109,12 +109,12 @@ impl ProjectRegistry {
         start: &Path,
         is_remembered: impl Fn(&ProjectId) -> bool,
     ) -> Result<Project> {
-        Project::find(start).map(|found| self.settle(found, is_remembered))
+        Project::find(start).map(|found| self.resolve_standing(found, is_remembered))
     }
 
     /// Like [`Self::find`], for a project that was found already. Only reads; [`Self::record`]
     /// writes.
-    pub fn settle(
+    pub fn resolve_standing(
         &self,
         mut project: Project,
         is_remembered: impl Fn(&ProjectId) -> bool,
@@ -163,7 +163,7 @@ impl ProjectRegistry {
     /// Returns the checkouts that the user has confirmed, in the order of their roots.
     pub fn confirmed_checkouts(&self) -> Vec<ConfirmedCheckout> {
         let mut found = Vec::new();
-        for (_, note) in self.all() {
+        for (_, note) in self.all_records() {
             for checkout in note.checkouts.into_values() {
                 if checkout.basis != MembershipBasis::Confirmed {
                     continue;
@@ -179,7 +179,7 @@ impl ProjectRegistry {
     }
 
     /// Takes back that the user has confirmed a checkout; false where they have not.
-    pub fn withdraw(&self, project: &Project) -> Result<bool> {
+    pub fn withdraw_confirmation(&self, project: &Project) -> Result<bool> {
         let Some(mut record) = self.read(&project.claimed_id()) else { return Ok(false) };
         let own = project.own_id();
         let confirmed = |it: &KnownCheckout| it.basis == MembershipBasis::Confirmed;
@@ -199,7 +199,7 @@ impl ProjectRegistry {
     }
 
     /// One-line message for the user about a checkout that stays apart; `None` if it does not.
-    pub fn advice(&self, project: &Project) -> Option<String> {
+    pub fn apart_advice(&self, project: &Project) -> Option<String> {
         let ProjectStanding::Apart { .. } = project.standing else { return None };
         let known = self.read(&project.claimed_id()).filter(|note| !note.root.is_empty());
         let known = known.map_or(String::new(), |note| format!(", which you use in {}", note.root));
@@ -228,7 +228,7 @@ impl ProjectRegistry {
     }
 
     /// All projects that are noted.
-    pub fn all(&self) -> Vec<(ProjectId, ProjectRecord)> {
+    pub fn all_records(&self) -> Vec<(ProjectId, ProjectRecord)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| ProjectId::parse(entry.file_name().to_str()?).ok());
         ids.filter_map(|id| self.read(&id).map(|record| (id, record))).collect()
@@ -252,7 +252,7 @@ impl ProjectRegistry {
             Error::new(ErrorKind::Invalid, "a project can't be noted").with_source(error)
         })?;
         fsx::ensure_dir(&self.dir)?;
-        fsx::write_whole(&self.dir.join(id.as_str()), &json)
+        fsx::write_unsynced(&self.dir.join(id.as_str()), &json)
     }
 }
 
@@ -276,7 +276,7 @@ impl ProjectRecord {
             return ProjectStanding::Proven;
         }
         let mut commits = self.commits.clone();
-        if let Origin::GitDir(source) = &project.origin {
+        if let ProjectOrigin::GitDir(source) = &project.origin {
             commits.extend(proof::commits_of(source));
         } else if self.checkouts.values().all(|it| it.basis == MembershipBasis::First) {
             // The first claimant may be a forgery: a true clone does not join it unasked.
@@ -302,7 +302,7 @@ impl ProjectRecord {
         project: &Project,
         is_remembered: impl Fn() -> bool,
     ) -> ProjectStanding {
-        if let Origin::GitDir(source) = &project.origin {
+        if let ProjectOrigin::GitDir(source) = &project.origin {
             let is_clone =
                 |common| proof::is_clone(&project.root, common, &proof::commits_of(source));
             if project.own_repository().is_some_and(is_clone) {

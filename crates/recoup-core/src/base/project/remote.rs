@@ -15,7 +15,7 @@ const PROTOCOLS: [(&str, u16); 6] =
 const CASELESS_HOSTS: [&str; 3] = ["github.com", "gitlab.com", "bitbucket.org"];
 
 /// Parsed address of a remote. No `Debug`: a path may be a mistyped secret.
-pub(super) enum Remote {
+pub(super) enum RemoteAddress {
     /// The normalised name.
     Network(String),
     /// A place on this machine, not looked at yet.
@@ -24,18 +24,18 @@ pub(super) enum Remote {
     Opaque,
 }
 
-impl Remote {
+impl RemoteAddress {
     pub(super) fn parse(address: &[u8]) -> Self {
         if let Some(rest) = address.strip_prefix(b"file://") {
             return match rest.iter().position(|byte| *byte == b'/') {
-                Some(path) => Self::local(&percent_decoded(&rest[path..])),
+                Some(path) => Self::local(&percent_decode(&rest[path..])),
                 None => Self::Opaque,
             };
         }
         if is_local(address) {
             return Self::local(address);
         }
-        str::from_utf8(address).ok().and_then(normalised).map_or(Self::Opaque, Self::Network)
+        str::from_utf8(address).ok().and_then(normalize_address).map_or(Self::Opaque, Self::Network)
     }
 
     fn local(path: &[u8]) -> Self {
@@ -50,17 +50,17 @@ fn is_local(address: &[u8]) -> bool {
 }
 
 /// `host/path` of a network address.
-fn normalised(address: &str) -> Option<String> {
+fn normalize_address(address: &str) -> Option<String> {
     if address.contains(char::is_control) {
         return None;
     }
-    let Parts { scheme, authority, path } = Parts::of(address)?;
+    let AddressParts { scheme, authority, path } = AddressParts::of(address)?;
     // `user:pass/word@host` is a mistake that reads as a host, a colon and a path.
     if path.contains('@') {
         return None;
     }
     let protocol = PROTOCOLS.iter().find(|(name, _)| *name == scheme);
-    let host = host(authority, protocol.map(|(_, port)| *port))?;
+    let host = parse_host(authority, protocol.map(|(_, port)| *port))?;
     let mut name = match protocol {
         Some(_) => String::new(),
         None => format!("{scheme}://"), // what the path means is up to its helper
@@ -68,7 +68,7 @@ fn normalised(address: &str) -> Option<String> {
     name.push_str(&host.shown);
     let caseless = CASELESS_HOSTS.contains(&host.name.as_str());
     let path = if caseless { path.to_ascii_lowercase() } else { path.to_owned() };
-    for segment in segments(&path) {
+    for segment in path_segments(&path) {
         name.push('/');
         name.push_str(segment);
     }
@@ -76,13 +76,13 @@ fn normalised(address: &str) -> Option<String> {
 }
 
 /// An address split into parts, with nothing dropped yet.
-struct Parts<'a> {
+struct AddressParts<'a> {
     scheme: String,
     authority: &'a str,
     path: &'a str,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> AddressParts<'a> {
     fn of(address: &'a str) -> Option<Self> {
         let (word, rest) = address.split_once(':')?;
         let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -114,14 +114,14 @@ impl<'a> Parts<'a> {
     }
 }
 
-struct Host {
+struct RemoteHost {
     name: String,
     /// With brackets and port where they are needed.
     shown: String,
 }
 
 /// The host of `[user[:password]@]host[:port]`; git also has `[host:port]`.
-fn host(authority: &str, default_port: Option<u16>) -> Option<Host> {
+fn parse_host(authority: &str, default_port: Option<u16>) -> Option<RemoteHost> {
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let (name, port) = match host.trim_start_matches('[').split_once(']') {
         Some((inside, "")) if inside.matches(':').count() == 1 => inside.split_once(':')?,
@@ -140,11 +140,11 @@ fn host(authority: &str, default_port: Option<u16>) -> Option<Host> {
             shown = format!("{shown}:{port}");
         }
     }
-    Some(Host { name, shown })
+    Some(RemoteHost { name, shown })
 }
 
 /// The segments that count: no empty ones, and no `.git` at the end.
-fn segments(path: &str) -> Vec<&str> {
+fn path_segments(path: &str) -> Vec<&str> {
     let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     while let Some(bare) = segments.last().and_then(|last| last.strip_suffix(".git")) {
         segments.pop();
@@ -154,7 +154,7 @@ fn segments(path: &str) -> Vec<&str> {
 }
 
 /// Decodes percent escapes; invalid ones stand for themselves, as with git.
-fn percent_decoded(text: &[u8]) -> Vec<u8> {
+fn percent_decode(text: &[u8]) -> Vec<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;

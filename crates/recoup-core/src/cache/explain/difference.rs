@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::digest::Digest;
-use crate::key::{Kind, NOT_SET, Nature, Part, Rule, SET, rules_in};
+use crate::base::digest::Sha256Digest;
+use crate::key::{KeyPart, Kind, NOT_SET, PartKind, RuleFingerprint, SET, parse_rules};
 use crate::secrets::REDACTED;
 
 /// A part that differs between two requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct PartDifference {
     /// Name of the part.
     pub part: String,
     /// The difference.
-    pub how: How,
+    pub how: PartChange,
 }
 
 /// How a part differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum How {
+pub enum PartChange {
     /// Different text.
-    Text(Wording),
+    Text(TextDifference),
     /// Items of a list were added or removed.
     Items {
         /// Items that only the request has.
@@ -63,20 +63,20 @@ pub enum How {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleChanges {
     /// Rules that only the request has.
-    pub added: Vec<Rule>,
+    pub added: Vec<RuleFingerprint>,
     /// Rules that only the entry has.
-    pub gone: Vec<Rule>,
+    pub gone: Vec<RuleFingerprint>,
     /// Rules that both have, in different words.
-    pub reworded: Vec<Rule>,
+    pub reworded: Vec<RuleFingerprint>,
     /// True if not all rules are recorded one by one, so that others may differ too.
     pub more: bool,
     /// The side that has rules, if the other has none.
-    pub only: Option<Side>,
+    pub only: Option<ComparedSide>,
 }
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum ComparedSide {
     /// The request.
     Question,
     /// The stored entry.
@@ -85,7 +85,7 @@ pub enum Side {
 
 /// How one text differs from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wording {
+pub enum TextDifference {
     /// One word differs, or a few consecutive ones.
     Words {
         /// Position of the words.
@@ -121,108 +121,122 @@ pub enum WordPlace {
 }
 
 /// The parts that differ between `stored` and `asked`.
-pub(super) fn between(kind: Kind, stored: &[Part], asked: &[Part]) -> Vec<Difference> {
-    let by_name = |parts: &[Part]| -> BTreeMap<String, Part> {
+pub(super) fn compare_parts(
+    kind: Kind,
+    stored: &[KeyPart],
+    asked: &[KeyPart],
+) -> Vec<PartDifference> {
+    let by_name = |parts: &[KeyPart]| -> BTreeMap<String, KeyPart> {
         parts.iter().map(|part| (part.name.clone(), part.clone())).collect()
     };
     let was = by_name(stored);
-    let mut differences: Vec<Difference> = asked
+    let mut differences: Vec<PartDifference> = asked
         .iter()
         .filter_map(|now| {
             let how = match was.get(&now.name) {
-                None if kind.nature(&now.name) == Nature::Rules => {
-                    rules("", now.preview.as_deref().unwrap_or_default(), Some(Side::Question))
-                }
-                None => How::Added { now: shown(kind, now) },
+                None if kind.part_kind(&now.name) == PartKind::Rules => compare_rules(
+                    "",
+                    now.preview.as_deref().unwrap_or_default(),
+                    Some(ComparedSide::Question),
+                ),
+                None => PartChange::Added { now: part_preview(kind, now) },
                 Some(was) if was.digest == now.digest => return None,
-                Some(was) => compare(kind.nature(&now.name), was, now),
+                Some(was) => compare_values(kind.part_kind(&now.name), was, now),
             };
-            Some(Difference { part: now.name.clone(), how })
+            Some(PartDifference { part: now.name.clone(), how })
         })
         .collect();
     let asked_for = by_name(asked);
     let gone = stored.iter().filter(|part| !asked_for.contains_key(&part.name));
     differences.extend(gone.map(|part| {
-        let how = match kind.nature(&part.name) {
-            Nature::Rules => {
-                rules(part.preview.as_deref().unwrap_or_default(), "", Some(Side::Entry))
-            }
-            _ => How::Gone { was: shown(kind, part) },
+        let how = match kind.part_kind(&part.name) {
+            PartKind::Rules => compare_rules(
+                part.preview.as_deref().unwrap_or_default(),
+                "",
+                Some(ComparedSide::Entry),
+            ),
+            _ => PartChange::Gone { was: part_preview(kind, part) },
         };
-        Difference { part: part.name.clone(), how }
+        PartDifference { part: part.name.clone(), how }
     }));
     differences
 }
 
 /// The difference if all stored parts are equal although the keys differ.
-pub(super) fn unseen(kind: Kind, asked: &[Part]) -> Option<Difference> {
-    let is_switch = |part: &&Part| kind.nature(&part.name) == Nature::Switch;
+pub(super) fn hidden_value_difference(kind: Kind, asked: &[KeyPart]) -> Option<PartDifference> {
+    let is_switch = |part: &&KeyPart| kind.part_kind(&part.name) == PartKind::Switch;
     let of: Vec<String> = asked.iter().filter(is_switch).map(|part| part.name.clone()).collect();
-    (!of.is_empty()).then(|| Difference { part: "env".to_owned(), how: How::Value { of } })
+    (!of.is_empty())
+        .then(|| PartDifference { part: "env".to_owned(), how: PartChange::Value { of } })
 }
 
-fn shown(kind: Kind, part: &Part) -> Option<String> {
-    match kind.nature(&part.name) {
-        Nature::Switch => Some(if is_on(part) { SET } else { NOT_SET }.to_owned()),
+fn part_preview(kind: Kind, part: &KeyPart) -> Option<String> {
+    match kind.part_kind(&part.name) {
+        PartKind::Switch => Some(if is_switch_on(part) { SET } else { NOT_SET }.to_owned()),
         _ => part.preview.clone(),
     }
 }
 
-fn is_on(part: &Part) -> bool {
-    part.digest == Digest::of(SET.as_bytes())
+fn is_switch_on(part: &KeyPart) -> bool {
+    part.digest == Sha256Digest::of(SET.as_bytes())
 }
 
-fn compare(nature: Nature, was: &Part, now: &Part) -> How {
+fn compare_values(nature: PartKind, was: &KeyPart, now: &KeyPart) -> PartChange {
     let (Some(before), Some(after)) = (&was.preview, &now.preview) else {
         return match nature {
-            Nature::Switch => How::Switched { on: is_on(now) },
-            _ => How::Hidden,
+            PartKind::Switch => PartChange::Switched { on: is_switch_on(now) },
+            _ => PartChange::Hidden,
         };
     };
     match nature {
-        Nature::Switch => How::Switched { on: is_on(now) },
-        Nature::Hidden => How::Hidden,
-        Nature::Rules => rules(before, after, None),
-        Nature::File if before == after => How::Replaced { path: after.clone() },
-        Nature::List(separator) if was.is_whole() && now.is_whole() => {
-            items(separator, before, after)
+        PartKind::Switch => PartChange::Switched { on: is_switch_on(now) },
+        PartKind::Hidden => PartChange::Hidden,
+        PartKind::Rules => compare_rules(before, after, None),
+        PartKind::File if before == after => PartChange::Replaced { path: after.clone() },
+        PartKind::List(separator) if was.is_fully_shown() && now.is_fully_shown() => {
+            compare_lists(separator, before, after)
         }
         // The redacted text may be what differs.
-        _ if before == after && before.contains(REDACTED) => How::Hidden,
-        Nature::File | Nature::List(_) | Nature::Text => How::Text(wording(before, after)),
+        _ if before == after && before.contains(REDACTED) => PartChange::Hidden,
+        PartKind::File | PartKind::List(_) | PartKind::Text => {
+            PartChange::Text(compare_words(before, after))
+        }
     }
 }
 
 /// Rules are matched by hash, so that equal words are the same rule wherever they were recorded.
 /// The same id with another hash is a reworded rule.
-fn rules(before: &str, after: &str, only: Option<Side>) -> How {
-    let ((before, all_before), (after, all_after)) = (rules_in(before), rules_in(after));
-    let missing = |these: &[Rule], those: &[Rule], those_are_all: bool| -> Vec<Rule> {
-        let is_there = |rule: &&Rule| those.iter().any(|other| other.hash == rule.hash);
+fn compare_rules(before: &str, after: &str, only: Option<ComparedSide>) -> PartChange {
+    let ((before, all_before), (after, all_after)) = (parse_rules(before), parse_rules(after));
+    let missing = |these: &[RuleFingerprint],
+                   those: &[RuleFingerprint],
+                   those_are_all: bool|
+     -> Vec<RuleFingerprint> {
+        let is_there = |rule: &&RuleFingerprint| those.iter().any(|other| other.hash == rule.hash);
         // If not all rules of a side are recorded, none can be known to be missing from it.
         these.iter().filter(|rule| those_are_all && !is_there(rule)).cloned().collect()
     };
     let (added, mut gone) =
         (missing(&after, &before, all_before), missing(&before, &after, all_after));
-    let (reworded, added): (Vec<Rule>, Vec<Rule>) =
+    let (reworded, added): (Vec<RuleFingerprint>, Vec<RuleFingerprint>) =
         added.into_iter().partition(|rule| gone.iter().any(|other| other.id == rule.id));
     gone.retain(|rule| !reworded.iter().any(|other| other.id == rule.id));
-    How::Rules(RuleChanges { added, gone, reworded, more: !(all_before && all_after), only })
+    PartChange::Rules(RuleChanges { added, gone, reworded, more: !(all_before && all_after), only })
 }
 
-fn items(separator: char, before: &str, after: &str) -> How {
+fn compare_lists(separator: char, before: &str, after: &str) -> PartChange {
     let of = |text: &str| -> Vec<String> { text.split(separator).map(str::to_owned).collect() };
     let (before, after) = (of(before), of(after));
     let only = |these: &[String], those: &[String]| -> Vec<String> {
         these.iter().filter(|item| !those.contains(item)).cloned().collect()
     };
-    How::Items { added: only(&after, &before), gone: only(&before, &after) }
+    PartChange::Items { added: only(&after, &before), gone: only(&before, &after) }
 }
 
 /// Compares two texts without their common beginning and end.
-pub(super) fn wording(before: &str, after: &str) -> Wording {
+pub(super) fn compare_words(before: &str, after: &str) -> TextDifference {
     if before == after {
-        return Wording::Beyond { chars: after.chars().count().saturating_sub(1) };
+        return TextDifference::Beyond { chars: after.chars().count().saturating_sub(1) };
     }
     let words =
         |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
@@ -234,12 +248,12 @@ pub(super) fn wording(before: &str, after: &str) -> Wording {
     let (old, new) = (&was[common..was.len() - behind], &now[common..now.len() - behind]);
     // If most words differ, the common ones are chance.
     if common + behind < old.len().max(new.len()) {
-        return Wording::Other { now: after.to_owned(), was: before.to_owned() };
+        return TextDifference::Other { now: after.to_owned(), was: before.to_owned() };
     }
     let place = match (common, behind) {
         (_, 0) => WordPlace::Last,
         (0, _) => WordPlace::First,
         (at, _) => WordPlace::Nth(at + 1),
     };
-    Wording::Words { place, now: new.join(" "), was: old.join(" ") }
+    TextDifference::Words { place, now: new.join(" "), was: old.join(" ") }
 }

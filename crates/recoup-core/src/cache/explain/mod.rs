@@ -7,38 +7,40 @@ mod nearest;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-pub use difference::{Difference, How as Differs, RuleChanges, Side, WordPlace, Wording};
-pub use nearest::Nearest;
+pub use difference::{
+    ComparedSide, PartChange as Differs, PartDifference, RuleChanges, TextDifference, WordPlace,
+};
+pub use nearest::NearestEntry;
 
-use super::lookup::{Request, is_another};
-use super::outcome::{Peek, Reason};
-use super::sources::{self, Change, View};
-use super::{Cache, Mode, admit};
+use super::lookup::{LookupRequest, parts_differ};
+use super::outcome::{MissReason, PeekOutcome};
+use super::sources::{self, PathContext, SourceChange};
+use super::{Cache, CacheMode, admit};
 use crate::base::clock::Timestamp;
-use crate::entry::{Damage, Event, Header};
+use crate::entry::{BodyDamage, EntryEvent, Header};
 use crate::error::{Error, ErrorKind};
-use crate::key::{Id, Kind};
+use crate::key::{EntryId, Kind};
 
 /// Why a look-up ends as it does.
 #[derive(Debug)]
-pub struct Explanation {
+pub struct LookupExplanation {
     /// The requested entry.
-    pub id: Id,
+    pub id: EntryId,
     /// Kind of the entry.
     pub kind: Kind,
     /// How the look-up would end now.
-    pub verdict: Verdict,
+    pub verdict: LookupVerdict,
     /// All reasons against a hit, not only the first.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<MissCause>,
     /// Earlier events of this entry, latest first.
-    pub past: Vec<Event>,
+    pub past: Vec<EntryEvent>,
     /// The most similar entry, if the requested one does not exist.
-    pub nearest: Option<Nearest>,
+    pub nearest: Option<NearestEntry>,
 }
 
 /// How a look-up would end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LookupVerdict {
     /// Served.
     Hit {
         /// Age of the entry, in milliseconds.
@@ -57,7 +59,7 @@ pub enum Verdict {
 
 /// A reason against a hit.
 #[derive(Debug)]
-pub enum Cause {
+pub enum MissCause {
     /// The cache is switched off.
     Disabled,
     /// The caller asked for a fresh result.
@@ -65,11 +67,11 @@ pub enum Cause {
     /// There is no such entry.
     Absent,
     /// The entry under this key answers another question.
-    AnotherQuestion(Vec<Difference>),
+    AnotherQuestion(Vec<PartDifference>),
     /// A source has changed.
     Source {
         /// The source and its change.
-        change: Change,
+        change: SourceChange,
         /// When the file last changed, if it exists.
         at: Option<Timestamp>,
     },
@@ -96,115 +98,115 @@ pub enum Cause {
         limit: u64,
     },
     /// The stored bytes are damaged.
-    Damaged(Damage),
+    Damaged(BodyDamage),
     /// The store could not answer.
     Unavailable(Error),
 }
 
 impl Cache {
     /// Explains how this look-up would end. Leaves no trace in the ledger.
-    pub fn explain(&self, request: &Request<'_>) -> Explanation {
+    pub fn explain(&self, request: &LookupRequest<'_>) -> LookupExplanation {
         // The request is shown redacted, as it would be stored.
         let withheld = request.withheld.cloned().unwrap_or_default();
-        let parts = admit::without_secrets(request.kind, request.parts.to_vec(), &withheld);
-        let request = &Request { parts: &parts, ..request.clone() };
-        let (verdict, mut causes) = self.judge_fully(request);
-        if verdict == Verdict::Miss
+        let parts = admit::redact_parts(request.kind, request.parts.to_vec(), &withheld);
+        let request = &LookupRequest { parts: &parts, ..request.clone() };
+        let (verdict, mut causes) = self.explain_verdict(request);
+        if verdict == LookupVerdict::Miss
             && let Err(error) = self.watch(request.view, request.sources)
         {
-            causes.push(Cause::Unwatchable(error));
+            causes.push(MissCause::Unwatchable(error));
         }
-        let absent = matches!(causes[..], [Cause::Absent | Cause::AnotherQuestion(_), ..]);
-        Explanation {
+        let absent = matches!(causes[..], [MissCause::Absent | MissCause::AnotherQuestion(_), ..]);
+        LookupExplanation {
             id: request.id.clone(),
             kind: request.kind,
             verdict,
-            nearest: if absent { self.nearest(request) } else { None },
+            nearest: if absent { self.find_nearest(request) } else { None },
             causes,
-            past: self.past(request.id),
+            past: self.history_or_empty(request.id),
         }
     }
 
-    fn judge_fully(&self, request: &Request<'_>) -> (Verdict, Vec<Cause>) {
+    fn explain_verdict(&self, request: &LookupRequest<'_>) -> (LookupVerdict, Vec<MissCause>) {
         if !self.enabled() {
-            return (Verdict::Miss, vec![Cause::Disabled]);
+            return (LookupVerdict::Miss, vec![MissCause::Disabled]);
         }
-        if let Mode::Refresh | Mode::Bypass = request.mode {
-            return (Verdict::Miss, vec![Cause::Asked]);
+        if let CacheMode::Refresh | CacheMode::Bypass = request.mode {
+            return (LookupVerdict::Miss, vec![MissCause::Asked]);
         }
         let record = match self.store().get(request.id) {
             Ok(Some(record)) => record,
-            Ok(None) => return (Verdict::Miss, vec![Cause::Absent]),
+            Ok(None) => return (LookupVerdict::Miss, vec![MissCause::Absent]),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                return (Verdict::Miss, vec![Cause::Damaged(Damage::Unreadable)]);
+                return (LookupVerdict::Miss, vec![MissCause::Damaged(BodyDamage::Unreadable)]);
             }
-            Err(error) => return (Verdict::Miss, vec![Cause::Unavailable(error)]),
+            Err(error) => return (LookupVerdict::Miss, vec![MissCause::Unavailable(error)]),
         };
         let header = &record.head.header;
-        let mut causes = self.causes(header, request);
+        let mut causes = self.collect_causes(header, request);
         match self.peek(request) {
-            Peek::Hit(_) if causes.is_empty() => (self.hit(header, request), causes),
-            Peek::Stale(_) if causes.is_empty() => {
+            PeekOutcome::Hit(_) if causes.is_empty() => (self.hit_verdict(header, request), causes),
+            PeekOutcome::Stale(_) if causes.is_empty() => {
                 let age = self.clock().now().millis_since(header.created);
                 let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(age);
-                (Verdict::Stale { since: age.saturating_sub(ttl) }, causes)
+                (LookupVerdict::Stale { since: age.saturating_sub(ttl) }, causes)
             }
-            Peek::Miss(Reason::Corrupt(damage)) if causes.is_empty() => {
-                causes.push(Cause::Damaged(damage));
-                (Verdict::Miss, causes)
+            PeekOutcome::Miss(MissReason::Corrupt(damage)) if causes.is_empty() => {
+                causes.push(MissCause::Damaged(damage));
+                (LookupVerdict::Miss, causes)
             }
-            _ => (Verdict::Miss, causes),
+            _ => (LookupVerdict::Miss, causes),
         }
     }
 
-    fn hit(&self, header: &Header, request: &Request<'_>) -> Verdict {
+    fn hit_verdict(&self, header: &Header, request: &LookupRequest<'_>) -> LookupVerdict {
         let age = self.clock().now().millis_since(header.created);
         let ttl = header.ttl.into_iter().chain(request.ttl).min();
-        Verdict::Hit { age, left: ttl.map(|ttl| ttl.saturating_sub(age)) }
+        LookupVerdict::Hit { age, left: ttl.map(|ttl| ttl.saturating_sub(age)) }
     }
 
     /// All reasons against a hit, in the order in which a look-up checks them.
-    fn causes(&self, header: &Header, request: &Request<'_>) -> Vec<Cause> {
-        if is_another(&header.parts, request.parts) {
-            let differences = difference::between(request.kind, &header.parts, request.parts);
-            return vec![Cause::AnotherQuestion(differences)];
+    fn collect_causes(&self, header: &Header, request: &LookupRequest<'_>) -> Vec<MissCause> {
+        if parts_differ(&header.parts, request.parts) {
+            let differences = difference::compare_parts(request.kind, &header.parts, request.parts);
+            return vec![MissCause::AnotherQuestion(differences)];
         }
         if self.is_unwanted_failure(header, request) {
-            return vec![Cause::Failure];
+            return vec![MissCause::Failure];
         }
         if header.streams_merged && !request.accepts_merged_streams {
-            return vec![Cause::StreamsMerged];
+            return vec![MissCause::StreamsMerged];
         }
         let freshness = self.inner.options.freshness;
-        let mut causes: Vec<Cause> =
-            sources::changes(&header.sources, request.view, self, freshness)
-                .map(|change| Cause::Source { at: changed_at(&change, request.view), change })
+        let mut causes: Vec<MissCause> =
+            sources::changed_sources(&header.sources, request.view, self, freshness)
+                .map(|change| MissCause::Source { at: changed_at(&change, request.view), change })
                 .collect();
         let now = self.clock().now();
         let age = now.millis_since(header.created);
         if self.is_from_the_future(header) {
-            causes.push(Cause::FromTheFuture);
+            causes.push(MissCause::FromTheFuture);
         }
         if let Some(ttl) = header.ttl.into_iter().chain(request.ttl).min()
             && age >= ttl.saturating_add(header.grace)
         {
-            causes.push(Cause::Expired { since: age - ttl, ttl });
+            causes.push(MissCause::Expired { since: age - ttl, ttl });
         }
         let work_age = now.millis_since(header.work_began());
         if let Some(limit) = request.max_age.filter(|limit| work_age > *limit) {
-            causes.push(Cause::TooOld { age: work_age, limit });
+            causes.push(MissCause::TooOld { age: work_age, limit });
         }
         causes
     }
 
     /// Best effort: an unreadable history is empty.
-    fn past(&self, id: &Id) -> Vec<Event> {
+    fn history_or_empty(&self, id: &EntryId) -> Vec<EntryEvent> {
         self.history(id).unwrap_or_default()
     }
 }
 
 /// When the content or the metadata of a file last changed.
-fn changed_at(change: &Change, view: &View) -> Option<Timestamp> {
+fn changed_at(change: &SourceChange, view: &PathContext) -> Option<Timestamp> {
     let found = fs::metadata(view.root.join(&change.path)).ok()?;
     let millis =
         |seconds: i64, nanos: i64| seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000);

@@ -3,71 +3,76 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::difference::{self, Difference};
+use super::difference::{self, PartDifference};
 use crate::base::clock::Timestamp;
 use crate::cache::Cache;
-use crate::cache::lookup::Request;
-use crate::entry::Head;
-use crate::key::{Id, Part};
-use crate::store::Probe;
+use crate::cache::lookup::LookupRequest;
+use crate::entry::EntryHead;
+use crate::key::{EntryId, KeyPart};
+use crate::store::SimilarityProbe;
 
 /// How many candidates are compared.
 const CANDIDATES: usize = 64;
 
 /// The entry most similar to the requested one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nearest {
+pub struct NearestEntry {
     /// Identity of the entry.
-    pub id: Id,
+    pub id: EntryId,
     /// Creation time.
     pub created: Timestamp,
     /// Differences from the request.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<PartDifference>,
 }
 
 impl Cache {
     /// The nearest entry; `None` if the request has no parts or no entry is similar. A store error
     /// counts as none, because it has been reported before.
-    pub(super) fn nearest(&self, request: &Request<'_>) -> Option<Nearest> {
-        let Request { kind, id, parts, .. } = *request;
+    pub(super) fn find_nearest(&self, request: &LookupRequest<'_>) -> Option<NearestEntry> {
+        let LookupRequest { kind, id, parts, .. } = *request;
         if parts.is_empty() {
             return None;
         }
-        let probe = Probe { scope: &id.scope, kind, parts, most: CANDIDATES };
+        let probe = SimilarityProbe { scope: &id.scope, kind, parts, most: CANDIDATES };
         let found = self.store().nearest(&probe).ok()?;
         let others = found.into_iter().filter(|(other, _)| other != id);
-        let (id, head) = others.max_by_key(|(_, head)| likeness(parts, head))?;
-        if !is_like(parts, &head.header.parts) {
+        let (id, head) = others.max_by_key(|(_, head)| similarity(parts, head))?;
+        if !is_similar(parts, &head.header.parts) {
             return None;
         }
-        let mut differences = difference::between(kind, &head.header.parts, parts);
+        let mut differences = difference::compare_parts(kind, &head.header.parts, parts);
         if differences.is_empty() {
-            differences.extend(difference::unseen(kind, parts));
+            differences.extend(difference::hidden_value_difference(kind, parts));
         }
-        Some(Nearest { id, created: head.header.created, differences })
+        Some(NearestEntry { id, created: head.header.created, differences })
     }
 }
 
 /// True if at least half of the parts are equal: less is chance.
-fn is_like(asked: &[Part], stored: &[Part]) -> bool {
-    2 * equal(asked, stored) >= asked.len().max(stored.len())
+fn is_similar(asked: &[KeyPart], stored: &[KeyPart]) -> bool {
+    2 * count_equal_parts(asked, stored) >= asked.len().max(stored.len())
 }
 
 /// Sort key: more equal parts first, then more common words in the others, then the younger entry.
-fn likeness(asked: &[Part], head: &Head) -> (usize, Reverse<usize>, usize, Timestamp) {
+fn similarity(asked: &[KeyPart], head: &EntryHead) -> (usize, Reverse<usize>, usize, Timestamp) {
     let stored = &head.header.parts;
-    let unequal = stored.len().saturating_sub(equal(asked, stored));
-    (equal(asked, stored), Reverse(unequal), shared_words(asked, stored), head.header.created)
+    let unequal = stored.len().saturating_sub(count_equal_parts(asked, stored));
+    (
+        count_equal_parts(asked, stored),
+        Reverse(unequal),
+        shared_words(asked, stored),
+        head.header.created,
+    )
 }
 
-fn equal(asked: &[Part], stored: &[Part]) -> usize {
-    let same = |a: &Part, b: &Part| a.name == b.name && a.digest == b.digest;
+fn count_equal_parts(asked: &[KeyPart], stored: &[KeyPart]) -> usize {
+    let same = |a: &KeyPart, b: &KeyPart| a.name == b.name && a.digest == b.digest;
     asked.iter().filter(|part| stored.iter().any(|other| same(part, other))).count()
 }
 
 /// Sum over the parts of the share of common words, in thousandths, so that long texts do not win
 /// by length.
-fn shared_words(asked: &[Part], stored: &[Part]) -> usize {
+fn shared_words(asked: &[KeyPart], stored: &[KeyPart]) -> usize {
     let pairs = asked.iter().filter_map(|part| {
         let other = stored.iter().find(|other| other.name == part.name)?;
         Some((part.preview.as_deref()?, other.preview.as_deref()?))

@@ -7,28 +7,28 @@
 mod file;
 mod older;
 mod pattern;
-mod since;
+mod since_token;
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
 use super::Cache;
-use super::outcome::Reason;
-use super::permit::Refusal;
+use super::outcome::MissReason;
+use super::permit::FillRefusal;
 use crate::base::clock::Timestamp;
-use crate::base::digest::{Digest, Hasher};
+use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::machine;
-use crate::base::text::shortened;
-use crate::entry::{Pattern, Place, Source, Sources};
+use crate::base::text::shorten_text;
+use crate::entry::{RecordedSources, SnapshotPlace, SourceFile, SourcePattern};
 use crate::error::{Error, ErrorKind, Result};
 
-pub use since::Since;
-use since::{Before, Print};
+pub use since_token::SinceToken;
+use since_token::{NameFingerprint, SourceSnapshot};
 
 /// How changes of source files are detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Freshness {
+pub enum FreshnessCheck {
     /// By content, which is read only if size, mtime, ctime or inode differ. During the work, any
     /// change of those counts.
     #[default]
@@ -61,7 +61,7 @@ impl SourceLimits {
     fn too_many_files(self, given: &str) -> Error {
         let message = format!(
             "the source {:?} has more than {} files: use a narrower pattern, or raise cache.max_source_files",
-            shortened(given, pattern::SHOWN),
+            shorten_text(given, pattern::SHOWN),
             self.files
         );
         Error::new(ErrorKind::Invalid, message)
@@ -79,7 +79,7 @@ impl SourceLimits {
 
 /// Directories against which a caller's paths are resolved. Both are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
+pub struct PathContext {
     /// The project's root; stored paths are relative to it.
     pub root: PathBuf,
     /// The directory that given paths are relative to.
@@ -88,32 +88,32 @@ pub struct View {
 
 /// Source files in their captured state.
 #[derive(Debug, Clone)]
-pub struct Watched {
-    view: View,
-    sources: Sources,
+pub struct WatchedSources {
+    view: PathContext,
+    sources: RecordedSources,
     /// Each source as it was given, and a fingerprint of its resolved name.
-    named: Vec<(String, Print)>,
+    named: Vec<(String, NameFingerprint)>,
     limits: SourceLimits,
     taken: Timestamp,
 }
 
-impl Watched {
+impl WatchedSources {
     /// Captures the state of each source. A missing file, a glob without matches, or more than
     /// `limits` allow is an error.
-    pub fn take(
-        view: &View,
+    pub fn capture(
+        view: &PathContext,
         given: &[String],
         limits: SourceLimits,
         now: Timestamp,
     ) -> Result<Self> {
         let (mut paths, mut patterns, mut named) = (Vec::new(), Vec::new(), Vec::new());
         for given in given {
-            let meant = Given::read(view, given)?;
-            named.push((given.clone(), meant.print()));
+            let meant = SourceSpec::resolve(view, given)?;
+            named.push((given.clone(), meant.fingerprint()));
             match meant {
-                Given::File(path) => paths.push((path, Some(given.as_str()))),
-                Given::Pattern(pattern) => {
-                    let found = pattern::first_matches(&pattern, view, limits)?;
+                SourceSpec::File(path) => paths.push((path, Some(given.as_str()))),
+                SourceSpec::Pattern(pattern) => {
+                    let found = pattern::initial_matches(&pattern, view, limits)?;
                     paths.extend(found.into_iter().map(|path| (path, None)));
                     patterns.push(pattern);
                 }
@@ -126,22 +126,28 @@ impl Watched {
             if bytes > limits.bytes {
                 return Err(limits.too_many_bytes(&path));
             }
-            files.push(file::take(view, &path, given, now)?);
+            files.push(file::capture(view, &path, given, now)?);
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
         patterns.sort_unstable();
         patterns.dedup();
-        let place = (!files.is_empty() || !patterns.is_empty()).then(|| here(view));
-        let sources = Sources { place, files, patterns, older: None };
+        let place = (!files.is_empty() || !patterns.is_empty()).then(|| current_place(view));
+        let sources = RecordedSources { place, files, patterns, older: None };
         Ok(Self { view: view.clone(), sources, named, limits, taken: now })
     }
 
     /// Returns the sources in `given` that exist and can be watched, without reading them.
-    pub fn present(view: &View, given: &[String], limits: SourceLimits) -> Vec<String> {
-        let is_there = |given: &&String| match Given::read(view, given) {
-            Ok(Given::File(path)) => path.is_file() && File::open(path).is_ok(),
-            Ok(Given::Pattern(pattern)) => pattern::first_matches(&pattern, view, limits).is_ok(),
+    pub fn watchable_paths(
+        view: &PathContext,
+        given: &[String],
+        limits: SourceLimits,
+    ) -> Vec<String> {
+        let is_there = |given: &&String| match SourceSpec::resolve(view, given) {
+            Ok(SourceSpec::File(path)) => path.is_file() && File::open(path).is_ok(),
+            Ok(SourceSpec::Pattern(pattern)) => {
+                pattern::initial_matches(&pattern, view, limits).is_ok()
+            }
             Err(_) => false,
         };
         given.iter().filter(is_there).cloned().collect()
@@ -149,52 +155,54 @@ impl Watched {
 
     /// The first change since the capture. Timestamps count here: a file whose content is as before
     /// may have been different while the work read it.
-    pub(super) fn changed(&self, cache: &Cache) -> Option<Reason> {
+    pub(super) fn first_change(&self, cache: &Cache) -> Option<MissReason> {
         let freshness = match cache.inner.options.freshness {
-            Freshness::Auto | Freshness::Mtime => Freshness::Mtime,
-            Freshness::Content => Freshness::Content,
+            FreshnessCheck::Auto | FreshnessCheck::Mtime => FreshnessCheck::Mtime,
+            FreshnessCheck::Content => FreshnessCheck::Content,
         };
-        changes(&self.sources, &self.view, cache, freshness).next().map(Reason::from)
+        changed_sources(&self.sources, &self.view, cache, freshness).next().map(MissReason::from)
     }
 
     /// Why the sources are not in the earlier state of the token.
-    pub fn changed_since(&self, since: &Since) -> Option<Refusal> {
-        let Some(Before { state, names }) = since.before() else {
-            return since.younger(&self.sources);
+    pub fn changed_since(&self, since: &SinceToken) -> Option<FillRefusal> {
+        let Some(SourceSnapshot { state, names }) = since.before() else {
+            return since.first_changed_after(&self.sources);
         };
-        let differ = |now: Digest| (now != *state).then_some(Refusal::SourcesDiffer);
-        let Some(names) = names else { return differ(self.state()) };
-        let is_known = |(_, print): &&(String, Print)| names.contains(print);
+        let differ = |now: Sha256Digest| (now != *state).then_some(FillRefusal::SourcesDiffer);
+        let Some(names) = names else { return differ(self.state_digest()) };
+        let is_known = |(_, print): &&(String, NameFingerprint)| names.contains(print);
         let (same, more): (Vec<_>, Vec<_>) = self.named.iter().partition(is_known);
         if names.iter().any(|name| same.iter().all(|(_, print)| print != name)) {
-            return Some(Refusal::OtherSources);
+            return Some(FillRefusal::OtherSources);
         }
         if more.is_empty() {
-            return differ(self.state());
+            return differ(self.state_digest());
         }
         // Sources beyond those of the token must be older than the token; the token's own must be
         // in its state.
-        let apart = |these: &[&(String, Print)]| {
+        let apart = |these: &[&(String, NameFingerprint)]| {
             let given: Vec<String> = these.iter().map(|(given, _)| given.clone()).collect();
-            Self::take(&self.view, &given, self.limits, self.taken)
+            Self::capture(&self.view, &given, self.limits, self.taken)
         };
         match (apart(&same), apart(&more)) {
-            (Ok(same), Ok(more)) => differ(same.state()).or_else(|| since.younger(&more.sources)),
-            _ => Some(Refusal::SourcesDiffer),
+            (Ok(same), Ok(more)) => {
+                differ(same.state_digest()).or_else(|| since.first_changed_after(&more.sources))
+            }
+            _ => Some(FillRefusal::SourcesDiffer),
         }
     }
 
     /// A token for this state.
-    pub(super) fn since(&self) -> Since {
-        let mut names: Vec<Print> = self.named.iter().map(|(_, print)| *print).collect();
+    pub(super) fn to_since_token(&self) -> SinceToken {
+        let mut names: Vec<NameFingerprint> = self.named.iter().map(|(_, print)| *print).collect();
         names.sort_unstable();
         names.dedup();
-        Since::of(self.taken, self.state(), names)
+        SinceToken::of(self.taken, self.state_digest(), names)
     }
 
     /// Digest of the state of all sources, times included.
-    fn state(&self) -> Digest {
-        let mut hasher = Hasher::new();
+    fn state_digest(&self) -> Sha256Digest {
+        let mut hasher = Sha256Hasher::new();
         for pattern in &self.sources.patterns {
             hasher.update(format!("{:?} {:?}\n", pattern.kind, pattern.path).as_bytes());
         }
@@ -208,29 +216,29 @@ impl Watched {
 
     /// The first file below a source directory that is not watched because git ignores it.
     pub(super) fn first_ignored(&self) -> Option<String> {
-        let Sources { files, patterns, .. } = &self.sources;
+        let RecordedSources { files, patterns, .. } = &self.sources;
         let known = files.iter().map(|file| file.path.as_str()).collect();
         patterns.iter().find_map(|pattern| pattern::first_ignored(pattern, &self.view, &known))
     }
 
     /// The sources as an entry stores them.
-    pub fn into_sources(self) -> Sources {
+    pub fn into_sources(self) -> RecordedSources {
         self.sources
     }
 }
 
 /// A source that has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct SourceChange {
     /// Path as stored: relative to the root, or absolute if outside it.
     pub path: String,
     /// Kind of change.
-    pub how: Changed,
+    pub how: SourceChangeKind,
 }
 
 /// Kind of change of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Changed {
+pub enum SourceChangeKind {
     /// Different content, or unreadable.
     Modified,
     /// No longer exists.
@@ -239,77 +247,85 @@ pub enum Changed {
     New,
 }
 
-impl From<Change> for Reason {
-    fn from(Change { path, how }: Change) -> Self {
+impl From<SourceChange> for MissReason {
+    fn from(SourceChange { path, how }: SourceChange) -> Self {
         match how {
-            Changed::Modified | Changed::New => Self::SourceModified(path),
-            Changed::Missing => Self::SourceMissing(path),
+            SourceChangeKind::Modified | SourceChangeKind::New => Self::SourceModified(path),
+            SourceChangeKind::Missing => Self::SourceMissing(path),
         }
     }
 }
 
 /// The first source that has changed, resolved against `view`.
-pub(super) fn changed(sources: &Sources, view: &View, cache: &Cache) -> Option<Reason> {
-    changes(sources, view, cache, cache.inner.options.freshness).next().map(Reason::from)
+pub(super) fn first_changed_source(
+    sources: &RecordedSources,
+    view: &PathContext,
+    cache: &Cache,
+) -> Option<MissReason> {
+    changed_sources(sources, view, cache, cache.inner.options.freshness)
+        .next()
+        .map(MissReason::from)
 }
 
 /// All sources that have changed, lazily.
-pub(super) fn changes<'a>(
-    sources: &'a Sources,
-    view: &'a View,
+pub(super) fn changed_sources<'a>(
+    sources: &'a RecordedSources,
+    view: &'a PathContext,
     cache: &'a Cache,
-    freshness: Freshness,
-) -> impl Iterator<Item = Change> + 'a {
+    freshness: FreshnessCheck,
+) -> impl Iterator<Item = SourceChange> + 'a {
     let limits = cache.inner.options.sources;
     let taken = sources.place.iter().flat_map(move |place| {
-        let Place { machine, root } = here(view);
+        let SnapshotPlace { machine, root } = current_place(view);
         let (same_machine, same_root) = (place.machine == machine, place.root == root);
-        let changed = move |source: &Source| {
+        let changed = move |source: &SourceFile| {
             // Outside the project, all checkouts on a machine see the same file.
             let same_place = same_machine && (same_root || Path::new(&source.path).is_absolute());
-            file::changed(source, view, cache, same_place, freshness)
+            file::detect_change(source, view, cache, same_place, freshness)
         };
-        sources.files.iter().filter_map(changed).chain(added(sources, view, limits))
+        sources.files.iter().filter_map(changed).chain(new_matching_files(sources, view, limits))
     });
-    let undated = sources.older.iter().flat_map(move |older| older::changes(older, view, limits));
+    let undated =
+        sources.older.iter().flat_map(move |older| older::changed_paths(older, view, limits));
     taken.chain(undated)
 }
 
 /// New files that match a pattern.
-fn added<'a>(
-    sources: &'a Sources,
-    view: &'a View,
+fn new_matching_files<'a>(
+    sources: &'a RecordedSources,
+    view: &'a PathContext,
     limits: SourceLimits,
-) -> impl Iterator<Item = Change> + 'a {
+) -> impl Iterator<Item = SourceChange> + 'a {
     let known: BTreeSet<&str> = match sources.patterns.len() {
         0 => BTreeSet::new(),
         _ => sources.files.iter().map(|file| file.path.as_str()).collect(),
     };
     sources.patterns.iter().flat_map(move |pattern| {
-        let new = |path| Change { path, how: Changed::New };
+        let new = |path| SourceChange { path, how: SourceChangeKind::New };
         let Ok(found) = pattern::matches(pattern, view, limits) else {
             // A pattern that cannot be listed counts as changed.
-            let change = Change { path: pattern.path.clone(), how: Changed::Modified };
+            let change =
+                SourceChange { path: pattern.path.clone(), how: SourceChangeKind::Modified };
             return Vec::from([change]).into_iter();
         };
         let paths = found.iter().map(|path| {
             // A name that is not UTF-8 cannot have been stored before.
-            kept_path(view, path).unwrap_or_else(|_| path.display().to_string())
+            stored_path(view, path).unwrap_or_else(|_| path.display().to_string())
         });
         paths.filter(|path| !known.contains(path.as_str())).map(new).collect::<Vec<_>>().into_iter()
     })
 }
 
 /// A source as given, resolved to a file or a pattern.
-enum Given {
+enum SourceSpec {
     File(PathBuf),
-    Pattern(Pattern),
+    Pattern(SourcePattern),
 }
 
-impl Given {
+impl SourceSpec {
     /// An existing path is taken literally, even if it looks like a glob.
-    fn read(view: &View, given: &str) -> Result<Self> {
-        let path = clean(&view.cwd.join(given));
+    fn resolve(view: &PathContext, given: &str) -> Result<Self> {
+        let path = normalize_path(&view.cwd.join(given));
         if path.is_dir() {
             return pattern::directory(view, &path, given).map(Self::Pattern);
         }
@@ -320,16 +336,18 @@ impl Given {
     }
 
     /// A fingerprint that is equal for every spelling of the same source.
-    fn print(&self) -> Print {
+    fn fingerprint(&self) -> NameFingerprint {
         match self {
-            Self::File(path) => Print::of(&format!("file {}", path.display())),
-            Self::Pattern(pattern) => Print::of(&format!("{:?} {}", pattern.kind, pattern.path)),
+            Self::File(path) => NameFingerprint::of(&format!("file {}", path.display())),
+            Self::Pattern(pattern) => {
+                NameFingerprint::of(&format!("{:?} {}", pattern.kind, pattern.path))
+            }
         }
     }
 }
 
 /// Path as stored: relative to the root, or absolute if outside it.
-fn kept_path(view: &View, path: &Path) -> Result<String> {
+fn stored_path(view: &PathContext, path: &Path) -> Result<String> {
     let kept = path.strip_prefix(&view.root).unwrap_or(path);
     kept.to_str().map(str::to_owned).ok_or_else(|| {
         let message = format!("the path of the source {} is not UTF-8", path.display());
@@ -337,8 +355,8 @@ fn kept_path(view: &View, path: &Path) -> Result<String> {
     })
 }
 
-fn here(view: &View) -> Place {
-    Place {
+fn current_place(view: &PathContext) -> SnapshotPlace {
+    SnapshotPlace {
         machine: machine::fingerprint().to_owned(),
         root: view.root.to_string_lossy().into_owned(),
     }
@@ -346,17 +364,17 @@ fn here(view: &View) -> Place {
 
 /// Removes `.` and `..`. A path with `..` is resolved by the file system: behind a symbolic link it
 /// leads elsewhere than its spelling says.
-fn clean(path: &Path) -> PathBuf {
+fn normalize_path(path: &Path) -> PathBuf {
     let climbs = path.components().any(|part| part == Component::ParentDir);
     let parent = path.parent().filter(|_| climbs).and_then(|dir| dir.canonicalize().ok());
     match (parent, path.file_name()) {
         (Some(parent), Some(name)) => parent.join(name),
-        _ => lexically_clean(path),
+        _ => normalize_lexically(path),
     }
 }
 
 /// Removes `.` and `..` by spelling alone: `a/../b` is `b` even if `a` does not exist.
-fn lexically_clean(path: &Path) -> PathBuf {
+fn normalize_lexically(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
         match component {

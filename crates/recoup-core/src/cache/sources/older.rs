@@ -9,66 +9,77 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::file::is_absence;
-use super::{Change, Changed, SourceLimits, View, pattern};
-use crate::entry::{Older, Pattern, PatternKind};
+use super::{PathContext, SourceChange, SourceChangeKind, SourceLimits, pattern};
+use crate::entry::{PatternKind, SourcePattern, TimedSources};
 use crate::error::Result;
 
 /// State of a path.
-enum Found {
+enum PathState {
     Unchanged,
     Changed,
     Missing,
 }
 
-pub(super) fn changes<'a>(
-    older: &'a Older,
-    view: &'a View,
+pub(super) fn changed_paths<'a>(
+    older: &'a TimedSources,
+    view: &'a PathContext,
     limits: SourceLimits,
-) -> impl Iterator<Item = Change> + 'a {
+) -> impl Iterator<Item = SourceChange> + 'a {
     older.paths.iter().filter_map(move |path| {
-        let how = match look(path, older.than, view, limits) {
-            Ok(Found::Unchanged) => return None,
-            Ok(Found::Missing) => Changed::Missing,
+        let how = match check_path(path, older.than, view, limits) {
+            Ok(PathState::Unchanged) => return None,
+            Ok(PathState::Missing) => SourceChangeKind::Missing,
             // A path that cannot be inspected counts as changed.
-            Ok(Found::Changed) | Err(_) => Changed::Modified,
+            Ok(PathState::Changed) | Err(_) => SourceChangeKind::Modified,
         };
-        Some(Change { path: path.clone(), how })
+        Some(SourceChange { path: path.clone(), how })
     })
 }
 
 /// An existing path is taken literally, even if it looks like a glob.
-fn look(path: &str, than: i64, view: &View, limits: SourceLimits) -> Result<Found> {
+fn check_path(
+    path: &str,
+    than: i64,
+    view: &PathContext,
+    limits: SourceLimits,
+) -> Result<PathState> {
     let named = view.root.join(path);
     if named.is_dir() {
-        return look_at_all(&directory(path), than, view, limits);
+        return check_pattern(&directory(path), than, view, limits);
     }
     if !named.exists() && pattern::is_glob(path) {
-        let from_root = View { cwd: view.root.clone(), ..view.clone() };
-        return look_at_all(&pattern::glob(&from_root, path)?, than, view, limits);
+        let from_root = PathContext { cwd: view.root.clone(), ..view.clone() };
+        return check_pattern(&pattern::glob(&from_root, path)?, than, view, limits);
     }
-    Ok(look_at(&named, than))
+    Ok(check_times(&named, than))
 }
 
-fn directory(path: &str) -> Pattern {
-    Pattern { kind: PatternKind::Directory, path: path.to_owned(), given: None }
+fn directory(path: &str) -> SourcePattern {
+    SourcePattern { kind: PatternKind::Directory, path: path.to_owned(), given: None }
 }
 
 /// A glob without matches counts as missing.
-fn look_at_all(pattern: &Pattern, than: i64, view: &View, limits: SourceLimits) -> Result<Found> {
+fn check_pattern(
+    pattern: &SourcePattern,
+    than: i64,
+    view: &PathContext,
+    limits: SourceLimits,
+) -> Result<PathState> {
     let found = pattern::matches_and_dirs(pattern, view, limits)?;
     if pattern.kind == PatternKind::Glob && !found.iter().any(|path| path.is_file()) {
-        return Ok(Found::Missing);
+        return Ok(PathState::Missing);
     }
-    let unchanged = found.iter().all(|path| matches!(look_at(path, than), Found::Unchanged));
-    Ok(if unchanged { Found::Unchanged } else { Found::Changed })
+    let unchanged =
+        found.iter().all(|path| matches!(check_times(path, than), PathState::Unchanged));
+    Ok(if unchanged { PathState::Unchanged } else { PathState::Changed })
 }
 
 /// Checks both a symbolic link and its target.
-fn look_at(path: &Path, than: i64) -> Found {
+fn check_times(path: &Path, than: i64) -> PathState {
     let is_old = |meta: &Metadata| meta.mtime().max(meta.ctime()) < than;
     match (fs::symlink_metadata(path), fs::metadata(path)) {
-        (Ok(link), Ok(file)) if is_old(&link) && is_old(&file) => Found::Unchanged,
-        (_, Err(error)) if is_absence(&error) => Found::Missing,
-        _ => Found::Changed,
+        (Ok(link), Ok(file)) if is_old(&link) && is_old(&file) => PathState::Unchanged,
+        (_, Err(error)) if is_absence(&error) => PathState::Missing,
+        _ => PathState::Changed,
     }
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 
-use super::{SourceLimits, View, kept_path, lexically_clean};
-use crate::base::glob::{self, Slash};
-use crate::base::text::shortened;
-use crate::entry::{Pattern, PatternKind};
+use super::{PathContext, SourceLimits, normalize_lexically, stored_path};
+use crate::base::glob::{self, SlashMatching};
+use crate::base::text::shorten_text;
+use crate::entry::{PatternKind, SourcePattern};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The characters that make a glob.
@@ -20,26 +20,26 @@ pub(super) fn is_glob(text: &str) -> bool {
     text.contains(META)
 }
 
-pub(super) fn directory(view: &View, path: &Path, given: &str) -> Result<Pattern> {
-    Ok(pattern(PatternKind::Directory, kept_path(view, path)?, given))
+pub(super) fn directory(view: &PathContext, path: &Path, given: &str) -> Result<SourcePattern> {
+    Ok(pattern(PatternKind::Directory, stored_path(view, path)?, given))
 }
 
-pub(super) fn glob(view: &View, given: &str) -> Result<Pattern> {
-    Ok(pattern(PatternKind::Glob, kept_glob(view, given)?, given))
+pub(super) fn glob(view: &PathContext, given: &str) -> Result<SourcePattern> {
+    Ok(pattern(PatternKind::Glob, stored_glob(view, given)?, given))
 }
 
 /// The files of a new pattern. No match is an error, because a misspelt glob or a directory of
 /// ignored files would silently watch nothing. An empty directory is accepted.
-pub(super) fn first_matches(
-    pattern: &Pattern,
-    view: &View,
+pub(super) fn initial_matches(
+    pattern: &SourcePattern,
+    view: &PathContext,
     limits: SourceLimits,
 ) -> Result<Vec<PathBuf>> {
     let files = matches(pattern, view, limits)?;
     let waits =
-        || pattern.kind == PatternKind::Directory && is_bare(&view.root.join(&pattern.path));
+        || pattern.kind == PatternKind::Directory && is_empty_dir(&view.root.join(&pattern.path));
     if files.is_empty() && !waits() {
-        let given = shortened(pattern.given.as_ref().unwrap_or(&pattern.path), SHOWN);
+        let given = shorten_text(pattern.given.as_ref().unwrap_or(&pattern.path), SHOWN);
         let message = format!(
             "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
         );
@@ -48,26 +48,26 @@ pub(super) fn first_matches(
     Ok(files)
 }
 
-fn pattern(kind: PatternKind, path: String, given: &str) -> Pattern {
+fn pattern(kind: PatternKind, path: String, given: &str) -> SourcePattern {
     let given = (given != path).then(|| given.to_owned());
-    Pattern { kind, path, given }
+    SourcePattern { kind, path, given }
 }
 
 /// Only characters that the caller wrote are special: those of the working directory are escaped.
-fn kept_glob(view: &View, given: &str) -> Result<String> {
-    let named = lexically_clean(&view.cwd.join(given));
+fn stored_glob(view: &PathContext, given: &str) -> Result<String> {
+    let named = normalize_lexically(&view.cwd.join(given));
     if Path::new(given).is_absolute() && named.starts_with(&view.root) {
-        return kept_path(view, &named);
+        return stored_path(view, &named);
     }
     let escaped = |path: &Path| PathBuf::from(globset::escape(&path.to_string_lossy()));
     let (root, cwd) = (escaped(&view.root), escaped(&view.cwd));
-    kept_path(&View { root, cwd: cwd.clone() }, &lexically_clean(&cwd.join(given)))
+    stored_path(&PathContext { root, cwd: cwd.clone() }, &normalize_lexically(&cwd.join(given)))
 }
 
 /// The files that currently match, resolved against `view`.
 pub(super) fn matches(
-    pattern: &Pattern,
-    view: &View,
+    pattern: &SourcePattern,
+    view: &PathContext,
     limits: SourceLimits,
 ) -> Result<Vec<PathBuf>> {
     search(pattern, view, limits, Path::is_file)
@@ -75,8 +75,8 @@ pub(super) fn matches(
 
 /// The matching files and the searched directories, whose times show deletions.
 pub(super) fn matches_and_dirs(
-    pattern: &Pattern,
-    view: &View,
+    pattern: &SourcePattern,
+    view: &PathContext,
     limits: SourceLimits,
 ) -> Result<Vec<PathBuf>> {
     search(pattern, view, limits, |path| path.is_file() || path.is_dir())
@@ -84,8 +84,8 @@ pub(super) fn matches_and_dirs(
 
 /// The first file below a directory that is not in `known` because git ignores it.
 pub(super) fn first_ignored(
-    pattern: &Pattern,
-    view: &View,
+    pattern: &SourcePattern,
+    view: &PathContext,
     known: &BTreeSet<&str>,
 ) -> Option<String> {
     if pattern.kind != PatternKind::Directory {
@@ -93,12 +93,14 @@ pub(super) fn first_ignored(
     }
     let all = walk(view, &view.root.join(&pattern.path), None).git_ignore(false).build();
     let files = all.flatten().map(DirEntry::into_path).filter(|path| path.is_file());
-    files.filter_map(|path| kept_path(view, &path).ok()).find(|path| !known.contains(path.as_str()))
+    files
+        .filter_map(|path| stored_path(view, &path).ok())
+        .find(|path| !known.contains(path.as_str()))
 }
 
 fn search(
-    pattern: &Pattern,
-    view: &View,
+    pattern: &SourcePattern,
+    view: &PathContext,
     limits: SourceLimits,
     counts: fn(&Path) -> bool,
 ) -> Result<Vec<PathBuf>> {
@@ -109,7 +111,7 @@ fn search(
             found_below(view, &view.root.join(path), None, limits.files, counts)?
         }
         PatternKind::Glob => {
-            let glob = glob::compile(&pattern.path, Slash::Separates)?;
+            let glob = glob::compile_glob(&pattern.path, SlashMatching::Separates)?;
             // A relative pattern is matched against paths relative to the root.
             let seen = |file: &Path| match file.strip_prefix(&view.root) {
                 Ok(inside) if path.is_relative() => glob.is_match(inside),
@@ -138,7 +140,7 @@ fn depth(path: &Path) -> Option<usize> {
 
 /// Returns `None` if there are more than `most`.
 fn found_below(
-    view: &View,
+    view: &PathContext,
     base: &Path,
     depth: Option<usize>,
     most: usize,
@@ -151,7 +153,7 @@ fn found_below(
     for found in walk(view, base, depth).build() {
         let found = match found {
             Ok(found) => found,
-            Err(error) if is_passed_over(&error) => continue,
+            Err(error) if is_broken_link(&error) => continue,
             Err(error) => {
                 let message = format!("listing the files below {}", base.display());
                 return Err(Error::new(ErrorKind::Io, message).with_source(error));
@@ -168,16 +170,16 @@ fn found_below(
     Ok(Some(files))
 }
 
-fn is_bare(dir: &Path) -> bool {
+fn is_empty_dir(dir: &Path) -> bool {
     std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// True if the error is a link loop or a dangling link, which add no file.
-fn is_passed_over(error: &ignore::Error) -> bool {
+fn is_broken_link(error: &ignore::Error) -> bool {
     match error {
         ignore::Error::Loop { .. } => true,
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithPath { err, .. } => {
-            is_passed_over(err)
+            is_broken_link(err)
         }
         ignore::Error::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
         _ => false,
@@ -187,7 +189,7 @@ fn is_passed_over(error: &ignore::Error) -> bool {
 /// Hidden files count. Of the ignore files only the repository's own apply; the others are
 /// personal. Symbolic links are followed, but those to directories only within the project or below
 /// `base`: another tree can have any size and changes for reasons of its own.
-fn walk(view: &View, base: &Path, depth: Option<usize>) -> WalkBuilder {
+fn walk(view: &PathContext, base: &Path, depth: Option<usize>) -> WalkBuilder {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let trees = [real(&view.root), real(base)];
     let leads_out = move |entry: &DirEntry| {

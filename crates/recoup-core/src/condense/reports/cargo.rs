@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
-use super::cargo_tests::Tests;
-use super::{FAIL, Report, UNKNOWN, counted, one_line, verdict};
-use crate::condense::finding::Finding;
-use crate::condense::json::{self, Field};
-use crate::condense::severity::Severity;
+use super::cargo_tests::CargoTests;
+use super::{FAIL, ToolReport, UNKNOWN, parse_object_line, pluralize, verdict};
+use crate::condense::finding::ReportFinding;
+use crate::condense::json::{self, FieldValue};
+use crate::condense::severity::FindingSeverity;
 
 const REASONS: [&str; 4] =
     ["compiler-message", "compiler-artifact", "build-script-executed", "build-finished"];
@@ -19,13 +19,13 @@ pub(super) fn is_message(raw: &RawValue) -> bool {
     json::string(json::field(raw, "reason")).is_some_and(|reason| REASONS.contains(&&*reason))
 }
 
-pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
+pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> ToolReport<'a> {
     let (mut findings, mut seen, mut success) = (Vec::new(), HashSet::new(), None);
-    let mut tests = Tests::default();
+    let mut tests = CargoTests::default();
     for text in lines {
         // Test output may look like JSON, and a truncated message is a line like any other.
-        let Some(message) = one_line(text).filter(|raw| is_message(raw)) else {
-            tests.line(text);
+        let Some(message) = parse_object_line(text).filter(|raw| is_message(raw)) else {
+            tests.add_line(text);
             continue;
         };
         let [reason, message, finished] = json::pick(message, ["reason", "message", "success"]);
@@ -39,12 +39,13 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
             _ => {}
         }
     }
-    let errors = findings.iter().filter(|found| found.severity() == Severity::High).count();
+    let errors = findings.iter().filter(|found| found.severity() == FindingSeverity::High).count();
     let others = findings.len() - errors;
-    let mut description = format!("{}, {}", counted(errors, "error"), counted(others, "warning"));
+    let mut description =
+        format!("{}, {}", pluralize(errors, "error"), pluralize(others, "warning"));
     findings.extend(tests.findings());
     if findings.len() > errors + others {
-        let failed = counted(findings.len() - errors - others, "failed test");
+        let failed = pluralize(findings.len() - errors - others, "failed test");
         description = format!("{description}, {failed}");
     }
     let verdict = match success {
@@ -57,15 +58,15 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
     if success.is_none() {
         description.push_str(", cut off");
     }
-    Report { verdict, description, findings }
+    ToolReport { verdict, description, findings }
 }
 
 /// A diagnostic; `None` for the closing sums, which have no place.
-fn finding(message: &RawValue) -> Option<Finding<'_>> {
+fn finding(message: &RawValue) -> Option<ReportFinding<'_>> {
     let [level, code, text, spans] = json::pick(message, ["level", "code", "message", "spans"]);
     let level = json::string(level).filter(|level| level != "failure-note")?;
     let text = json::string(text)?;
-    let span = spans.and_then(primary);
+    let span = spans.and_then(primary_span);
     let is_sum = text.starts_with("aborting due to") || text.ends_with(" emitted");
     if span.is_none() && is_sum {
         return None;
@@ -74,18 +75,18 @@ fn finding(message: &RawValue) -> Option<Finding<'_>> {
     let [file, line] = span.map_or([None; 2], |span| json::pick(span, ["file_name", "line_start"]));
     // "error: internal compiler error"
     let severity = if level.starts_with("error") { "error".into() } else { level.clone() };
-    Some(Finding {
-        id: Some(code.map_or(Field::Text(level), Field::Json)),
-        severity: Some(Field::Text(severity)),
-        file: file.map(Field::Json),
-        line: line.map(Field::Json),
+    Some(ReportFinding {
+        id: Some(code.map_or(FieldValue::Text(level), FieldValue::Json)),
+        severity: Some(FieldValue::Text(severity)),
+        file: file.map(FieldValue::Json),
+        line: line.map(FieldValue::Json),
         message: Some(text),
     })
 }
 
-fn primary(spans: &RawValue) -> Option<&RawValue> {
+fn primary_span(spans: &RawValue) -> Option<&RawValue> {
     let (mut first, mut primary) = (None, None);
-    json::each(spans, |span| {
+    json::visit_elements(spans, |span| {
         first = first.or(Some(span));
         let is_primary = json::field(span, "is_primary").is_some_and(|raw| raw.get() == "true");
         primary = primary.or(is_primary.then_some(span));

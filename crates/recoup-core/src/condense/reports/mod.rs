@@ -11,15 +11,15 @@ mod sarif_rules;
 
 use serde_json::value::RawValue;
 
-use super::finding::Finding;
+use super::finding::ReportFinding;
 
 /// A report, in a common form.
 #[derive(Debug)]
-pub(super) struct Report<'a> {
+pub(super) struct ToolReport<'a> {
     pub(super) verdict: &'static str,
     /// One line for people.
     pub(super) description: String,
-    pub(super) findings: Vec<Finding<'a>>,
+    pub(super) findings: Vec<ReportFinding<'a>>,
 }
 
 const PASS: &str = "PASS";
@@ -32,34 +32,34 @@ fn verdict(failed: bool) -> &'static str {
 }
 
 /// Reads a report that is one JSON value.
-pub(super) fn of_whole(root: &RawValue) -> Option<Report<'_>> {
+pub(super) fn from_json(root: &RawValue) -> Option<ToolReport<'_>> {
     let readers = [sarif::read, eslint::read, pytest::read, junit::read];
     let report = readers.into_iter().find_map(|read| read(root));
-    report.or_else(|| Some(Tool::of(root)?.read(std::iter::once(root.get()))))
+    report.or_else(|| Some(JsonLinesTool::of(root)?.read(std::iter::once(root.get()))))
 }
 
 /// Reads a report of JSON lines, at least one of which is clearly a tool's message. Other lines are
 /// allowed, as with `2>&1`.
-pub(super) fn of_lines(text: &str) -> Option<Report<'_>> {
+pub(super) fn from_lines(text: &str) -> Option<ToolReport<'_>> {
     let lines = || text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    let tool = lines().filter_map(one_line).find_map(Tool::of)?;
+    let tool = lines().filter_map(parse_object_line).find_map(JsonLinesTool::of)?;
     Some(tool.read(lines()))
 }
 
 /// Tools that write JSON lines.
-enum Tool {
+enum JsonLinesTool {
     Cargo,
     Ripgrep,
 }
 
-impl Tool {
+impl JsonLinesTool {
     fn of(message: &RawValue) -> Option<Self> {
         let cargo = || cargo::is_message(message).then_some(Self::Cargo);
         let ripgrep = || ripgrep::is_event(message).then_some(Self::Ripgrep);
         cargo().or_else(ripgrep)
     }
 
-    fn read<'a>(self, lines: impl Iterator<Item = &'a str>) -> Report<'a> {
+    fn read<'a>(self, lines: impl Iterator<Item = &'a str>) -> ToolReport<'a> {
         match self {
             Self::Cargo => cargo::read(lines),
             Self::Ripgrep => ripgrep::read(lines),
@@ -68,11 +68,11 @@ impl Tool {
 }
 
 /// A line that is a JSON object.
-fn one_line(line: &str) -> Option<&RawValue> {
+fn parse_object_line(line: &str) -> Option<&RawValue> {
     if line.starts_with('{') { serde_json::from_str(line).ok() } else { None }
 }
 
 /// `1 error`, `2 errors`.
-fn counted(count: usize, what: &str) -> String {
+fn pluralize(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

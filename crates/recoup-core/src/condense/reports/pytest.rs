@@ -5,11 +5,11 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Report, verdict};
-use crate::condense::finding::Finding;
-use crate::condense::json::{self, Field};
+use super::{ToolReport, verdict};
+use crate::condense::finding::ReportFinding;
+use crate::condense::json::{self, FieldValue};
 
-pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
+pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     let [exitcode, summary, tests, collectors] =
         json::pick(root, ["exitcode", "summary", "tests", "collectors"]);
     let summary = summary.filter(|raw| json::is_object(raw))?;
@@ -19,17 +19,17 @@ pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
     }
     let mut findings = Vec::new();
     if let Some(collectors) = collectors {
-        json::each(collectors, |collector| findings.extend(uncollected(collector)));
+        json::visit_elements(collectors, |collector| findings.extend(collection_error(collector)));
     }
     if let Some(tests) = tests {
-        json::each(tests, |test| findings.extend(failed(test)));
+        json::visit_elements(tests, |test| findings.extend(failed_test(test)));
     }
-    let description = outcomes(summary);
-    Some(Report { verdict: verdict(exitcode.get() != "0"), description, findings })
+    let description = describe_outcomes(summary);
+    Some(ToolReport { verdict: verdict(exitcode.get() != "0"), description, findings })
 }
 
 /// `2 failed, 1 error, 5 passed`, as pytest prints it.
-fn outcomes(summary: &RawValue) -> String {
+fn describe_outcomes(summary: &RawValue) -> String {
     let names = ["failed", "error", "passed", "skipped", "xfailed", "xpassed", "deselected"];
     let counts = json::pick(summary, names).into_iter().zip(names);
     let said = counts.filter_map(|(count, name)| Some(format!("{} {name}", count?.get())));
@@ -37,29 +37,29 @@ fn outcomes(summary: &RawValue) -> String {
 }
 
 /// A file that could not even be imported.
-fn uncollected(collector: &RawValue) -> Option<Finding<'_>> {
+fn collection_error(collector: &RawValue) -> Option<ReportFinding<'_>> {
     let [id, outcome, longrepr] = json::pick(collector, ["nodeid", "outcome", "longrepr"]);
     if json::string(outcome)? != "failed" {
         return None;
     }
     let said = json::string(longrepr);
-    Some(Finding {
-        file: id.map(Field::Json),
-        id: id.map(Field::Json),
-        severity: Some(Field::from("error")),
+    Some(ReportFinding {
+        file: id.map(FieldValue::Json),
+        id: id.map(FieldValue::Json),
+        severity: Some(FieldValue::from("error")),
         line: None,
-        message: said.map(|said| Cow::Owned(last_complaint(&said).to_owned())),
+        message: said.map(|said| Cow::Owned(first_error_line(&said).to_owned())),
     })
 }
 
 /// The error line: tracebacks end with lines that begin with `E`, of which the first has the
 /// message.
-fn last_complaint(traceback: &str) -> &str {
+fn first_error_line(traceback: &str) -> &str {
     let complaint = traceback.lines().find_map(|line| line.strip_prefix("E "));
     complaint.unwrap_or(traceback.lines().next().unwrap_or_default()).trim_start()
 }
 
-fn failed(test: &RawValue) -> Option<Finding<'_>> {
+fn failed_test(test: &RawValue) -> Option<ReportFinding<'_>> {
     let [id, outcome, lineno, setup, call, teardown] =
         json::pick(test, ["nodeid", "outcome", "lineno", "setup", "call", "teardown"]);
     let id = json::string(id)?;
@@ -80,12 +80,12 @@ fn failed(test: &RawValue) -> Option<Finding<'_>> {
         .or_else(|| line_in(&file, traceback))
         // Where the test begins, counted from 0.
         .or_else(|| json::number(lineno).map(|line| line + 1));
-    let said = json::string(longrepr).map(|said| Cow::Owned(last_complaint(&said).to_owned()));
-    Some(Finding {
-        id: Some(Field::Text(id)),
-        severity: Some(Field::from("error")),
-        file: Some(Field::from(file)),
-        line: line.map(Field::Number),
+    let said = json::string(longrepr).map(|said| Cow::Owned(first_error_line(&said).to_owned()));
+    Some(ReportFinding {
+        id: Some(FieldValue::Text(id)),
+        severity: Some(FieldValue::from("error")),
+        file: Some(FieldValue::from(file)),
+        line: line.map(FieldValue::Number),
         message: json::string(message).or(said),
     })
 }
@@ -93,7 +93,7 @@ fn failed(test: &RawValue) -> Option<Finding<'_>> {
 /// The line of the first frame in this file.
 fn line_in(file: &str, traceback: Option<&RawValue>) -> Option<u64> {
     let mut found = None;
-    json::each(traceback?, |step| {
+    json::visit_elements(traceback?, |step| {
         let [path, line] = json::pick(step, ["path", "lineno"]);
         if found.is_none() && json::string(path).is_some_and(|path| path.ends_with(file)) {
             found = json::number(line);

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Report, UNKNOWN, counted, one_line};
+use super::{ToolReport, UNKNOWN, parse_object_line, pluralize};
 use crate::base::base64;
-use crate::condense::finding::Finding;
-use crate::condense::json::{self, Field};
+use crate::condense::finding::ReportFinding;
+use crate::condense::json::{self, FieldValue};
 
 const EVENTS: [&str; 4] = ["begin", "match", "context", "end"];
 
@@ -23,10 +23,10 @@ pub(super) fn is_event(raw: &RawValue) -> bool {
     EVENTS.contains(&&*kind) && path.is_some_and(|path| text(path).is_some())
 }
 
-pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
+pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> ToolReport<'a> {
     let (mut findings, mut files, mut finished, mut broken) = (Vec::new(), 0, false, false);
     for line in lines {
-        let Some(event) = one_line(line).filter(|raw| is_event(raw)) else {
+        let Some(event) = parse_object_line(line).filter(|raw| is_event(raw)) else {
             broken |= line.starts_with("{\"type\":");
             continue;
         };
@@ -39,29 +39,30 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Report<'a> {
         }
     }
     // Files are searched in parallel, and reported in any order.
-    findings.sort_by_cached_key(|found: &Finding<'_>| found.file.as_ref().map(Field::text));
+    findings
+        .sort_by_cached_key(|found: &ReportFinding<'_>| found.file.as_ref().map(FieldValue::text));
     let found = findings.len();
     let matches = if found == 1 { "1 match".to_owned() } else { format!("{found} matches") };
     let whole = finished && !broken;
     let cut_off = if whole { "" } else { ", cut off" };
-    Report {
+    ToolReport {
         verdict: match found {
             1.. => "FOUND",
             0 if whole => "NOT_FOUND",
             0 => UNKNOWN,
         },
-        description: format!("{matches} in {}{cut_off}", counted(files, "file")),
+        description: format!("{matches} in {}{cut_off}", pluralize(files, "file")),
         findings,
     }
 }
 
-fn finding(data: &RawValue) -> Finding<'_> {
+fn finding(data: &RawValue) -> ReportFinding<'_> {
     let [path, lines, number] = json::pick(data, ["path", "lines", "line_number"]);
-    Finding {
-        id: Some(Field::from("match")),
-        severity: Some(Field::from("info")),
-        file: path.and_then(text).map(Field::Text),
-        line: json::first(&[number]).map(Field::Json),
+    ReportFinding {
+        id: Some(FieldValue::from("match")),
+        severity: Some(FieldValue::from("info")),
+        file: path.and_then(text).map(FieldValue::Text),
+        line: json::first_meaningful(&[number]).map(FieldValue::Json),
         message: lines.and_then(text).map(|line| Cow::Owned(line.trim().to_owned())),
     }
 }

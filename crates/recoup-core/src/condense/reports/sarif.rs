@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use serde_json::value::RawValue;
 
-use super::sarif_rules::{Reference, Rule, Rules};
-use super::{Report, UNKNOWN, counted, verdict};
-use crate::condense::finding::Finding;
-use crate::condense::json::{self, Field};
-use crate::condense::severity::Severity;
+use super::sarif_rules::{RuleReference, SarifRule, SarifRules};
+use super::{ToolReport, UNKNOWN, pluralize, verdict};
+use crate::condense::finding::ReportFinding;
+use crate::condense::json::{self, FieldValue};
+use crate::condense::severity::FindingSeverity;
 
-pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
+pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     let [version, schema, runs] = json::pick(root, ["version", "$schema", "runs"]);
     let runs = runs.filter(|raw| json::is_list(raw))?;
     let known = json::string(version).is_some_and(|version| version == "2.1.0")
@@ -22,60 +22,61 @@ pub(super) fn read(root: &RawValue) -> Option<Report<'_>> {
     }
     let (mut findings, mut tools) = (Vec::new(), Vec::new());
     let mut count = 0;
-    json::each(runs, |run| {
-        let run = Run::read(run);
+    json::visit_elements(runs, |run| {
+        let run = SarifRun::read(run);
         tools.extend(run.rules.tool());
         run.findings(&mut findings);
         count += 1;
     });
     if count == 0 {
         let description = "SARIF without a run: no tool was at work".to_owned();
-        return Some(Report { verdict: UNKNOWN, description, findings });
+        return Some(ToolReport { verdict: UNKNOWN, description, findings });
     }
-    let failed = findings.iter().any(|found| found.severity().rank() < Severity::Medium.rank());
-    let description = format!("{}: {}", tools.join(", "), counted(findings.len(), "result"));
-    Some(Report { verdict: verdict(failed), description, findings })
+    let failed =
+        findings.iter().any(|found| found.severity().rank() < FindingSeverity::Medium.rank());
+    let description = format!("{}: {}", tools.join(", "), pluralize(findings.len(), "result"));
+    Some(ToolReport { verdict: verdict(failed), description, findings })
 }
 
 /// True if each run names its tool.
 fn all_are_runs(runs: &RawValue) -> bool {
     let mut all = true;
-    json::each(runs, |run| {
+    json::visit_elements(runs, |run| {
         all &= json::at(run, &["tool", "driver"]).is_some_and(json::is_object);
     });
     all
 }
 
 /// One run of one tool, with what its results refer to.
-struct Run<'a> {
-    rules: Rules<'a>,
+struct SarifRun<'a> {
+    rules: SarifRules<'a>,
     artifacts: Vec<Option<Cow<'a, str>>>,
     results: Option<&'a RawValue>,
     invocations: Option<&'a RawValue>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> SarifRun<'a> {
     fn read(run: &'a RawValue) -> Self {
         let [tool, artifacts, results, invocations] =
             json::pick(run, ["tool", "artifacts", "results", "invocations"]);
         Self {
-            rules: Rules::read(tool),
-            artifacts: collected(artifacts, |it| path(json::at(it, &["location", "uri"]))),
+            rules: SarifRules::read(tool),
+            artifacts: map_list(artifacts, |it| path_from_uri(json::at(it, &["location", "uri"]))),
             results,
             invocations,
         }
     }
 
-    fn findings(&self, findings: &mut Vec<Finding<'a>>) {
+    fn findings(&self, findings: &mut Vec<ReportFinding<'a>>) {
         if let Some(results) = self.results {
-            json::each(results, |result| findings.extend(self.finding(result)));
+            json::visit_elements(results, |result| findings.extend(self.finding(result)));
         }
         let Some(invocations) = self.invocations else { return };
-        json::each(invocations, |invocation| {
+        json::visit_elements(invocations, |invocation| {
             let before = findings.len();
             let kinds = ["toolConfigurationNotifications", "toolExecutionNotifications"];
             for notifications in json::pick(invocation, kinds).into_iter().flatten() {
-                json::each(notifications, |notification| {
+                json::visit_elements(notifications, |notification| {
                     findings.extend(self.failure_of_tool(notification));
                 });
             }
@@ -85,7 +86,7 @@ impl<'a> Run<'a> {
         });
     }
 
-    fn finding(&self, result: &'a RawValue) -> Option<Finding<'a>> {
+    fn finding(&self, result: &'a RawValue) -> Option<ReportFinding<'a>> {
         let [id, rule, index, level, kind, message, locations, rest @ ..] = json::pick(
             result,
             [
@@ -109,40 +110,43 @@ impl<'a> Run<'a> {
         {
             return None;
         }
-        let reference = Reference::read(id, index, rule);
+        let reference = RuleReference::read(id, index, rule);
         let rule = self.rules.find(&reference);
         let score = properties.and_then(security_severity).or(rule.and_then(|rule| rule.score));
         let level = json::string(level)
             .or_else(|| (kind != "fail").then_some(Cow::Borrowed("none")))
             .or_else(|| rule.and_then(|rule| rule.level.clone()))
             .unwrap_or(Cow::Borrowed("warning"));
-        let severity = score.map_or(level, |score| Severity::of_score(score).name().into());
-        let (file, line) = self.place(locations);
-        Some(Finding {
-            id: reference.id.or_else(|| rule.and_then(|rule| rule.id.clone())).map(Field::Text),
-            severity: Some(Field::Text(severity)),
-            file: file.map(Field::Text),
-            line: line.map(Field::Json),
+        let severity = score.map_or(level, |score| FindingSeverity::of_score(score).name().into());
+        let (file, line) = self.first_location(locations);
+        Some(ReportFinding {
+            id: reference
+                .id
+                .or_else(|| rule.and_then(|rule| rule.id.clone()))
+                .map(FieldValue::Text),
+            severity: Some(FieldValue::Text(severity)),
+            file: file.map(FieldValue::Text),
+            line: line.map(FieldValue::Json),
             message: message.and_then(|message| message_text(message, rule)),
         })
     }
 
-    fn failure_of_tool(&self, notification: &'a RawValue) -> Option<Finding<'a>> {
+    fn failure_of_tool(&self, notification: &'a RawValue) -> Option<ReportFinding<'a>> {
         let [level, descriptor, message, locations] =
             json::pick(notification, ["level", "descriptor", "message", "locations"]);
         let level = json::string(level).filter(|level| level == "error")?;
         let id = descriptor.and_then(|it| json::string(json::field(it, "id")));
-        let (file, line) = self.place(locations);
-        Some(Finding {
-            id: id.map(Field::Text),
-            severity: Some(Field::Text(level)),
-            file: file.map(Field::Text),
-            line: line.map(Field::Json),
+        let (file, line) = self.first_location(locations);
+        Some(ReportFinding {
+            id: id.map(FieldValue::Text),
+            severity: Some(FieldValue::Text(level)),
+            file: file.map(FieldValue::Text),
+            line: line.map(FieldValue::Json),
             message: message.and_then(|message| message_text(message, None)),
         })
     }
 
-    fn place(
+    fn first_location(
         &self,
         locations: Option<&'a RawValue>,
     ) -> (Option<Cow<'a, str>>, Option<&'a RawValue>) {
@@ -157,31 +161,31 @@ impl<'a> Run<'a> {
             self.artifacts.get(index).cloned().flatten()
         };
         let line = region.and_then(|region| json::field(region, "startLine"));
-        (path(uri).or_else(listed), line)
+        (path_from_uri(uri).or_else(listed), line)
     }
 }
 
 /// A failure of the tool without an explaining notification.
-fn unexplained_failure(invocation: &RawValue) -> Option<Finding<'_>> {
+fn unexplained_failure(invocation: &RawValue) -> Option<ReportFinding<'_>> {
     let names = ["executionSuccessful", "processStartFailureMessage", "exitCodeDescription"];
     let [successful, not_started, exit] = json::pick(invocation, names);
     successful.filter(|raw| raw.get() == "false")?;
     let said = json::string(not_started).or_else(|| json::string(exit));
-    Some(Finding {
-        id: Some(Field::from("executionSuccessful")),
-        severity: Some(Field::from("error")),
+    Some(ReportFinding {
+        id: Some(FieldValue::from("executionSuccessful")),
+        severity: Some(FieldValue::from("error")),
         message: Some(said.unwrap_or(Cow::Borrowed("the tool did not run to its end"))),
-        ..Finding::default()
+        ..ReportFinding::default()
     })
 }
 
-pub(super) fn collected<'a, T>(
+pub(super) fn map_list<'a, T>(
     list: Option<&'a RawValue>,
     read: impl Fn(&'a RawValue) -> T,
 ) -> Vec<T> {
     let mut all = Vec::new();
     if let Some(list) = list {
-        json::each(list, |item| all.push(read(item)));
+        json::visit_elements(list, |item| all.push(read(item)));
     }
     all
 }
@@ -195,7 +199,7 @@ pub(super) fn security_severity(properties: &RawValue) -> Option<f64> {
 fn is_suppressed(suppressions: Option<&RawValue>) -> bool {
     let mut suppressed = false;
     if let Some(list) = suppressions {
-        json::each(list, |item| {
+        json::visit_elements(list, |item| {
             let status = json::string(json::field(item, "status"));
             suppressed |= status.is_none_or(|status| status == "accepted");
         });
@@ -204,19 +208,23 @@ fn is_suppressed(suppressions: Option<&RawValue>) -> bool {
 }
 
 /// The message text, or the rule's text of that id, with its arguments substituted.
-fn message_text<'a>(message: &'a RawValue, rule: Option<&Rule<'a>>) -> Option<Cow<'a, str>> {
+fn message_text<'a>(message: &'a RawValue, rule: Option<&SarifRule<'a>>) -> Option<Cow<'a, str>> {
     let [text, id, arguments] = json::pick(message, ["text", "id", "arguments"]);
     let by_name = || {
         let entry = json::field(rule?.messages?, &json::string(id)?)?;
         json::string(json::field(entry, "text"))
     };
     let text = json::string(text).or_else(by_name)?;
-    let arguments = collected(arguments, json::text);
-    Some(if arguments.is_empty() { text } else { Cow::Owned(filled(&text, &arguments)) })
+    let arguments = map_list(arguments, json::text);
+    Some(if arguments.is_empty() {
+        text
+    } else {
+        Cow::Owned(substitute_arguments(&text, &arguments))
+    })
 }
 
 /// Substitutes `{0}`, `{1}` and so on, once: arguments are not expanded again.
-fn filled(text: &str, arguments: &[Cow<'_, str>]) -> String {
+fn substitute_arguments(text: &str, arguments: &[Cow<'_, str>]) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
@@ -236,7 +244,7 @@ fn filled(text: &str, arguments: &[Cow<'_, str>]) -> String {
 
 /// A plain path: without `file://`, percent-decoded, and starting with the drive letter if it has
 /// one.
-fn path(uri: Option<&RawValue>) -> Option<Cow<'_, str>> {
+fn path_from_uri(uri: Option<&RawValue>) -> Option<Cow<'_, str>> {
     let uri = json::string(uri)?;
     let plain = uri.strip_prefix("file://").unwrap_or(&uri);
     let decoded = percent_decode_str(plain).decode_utf8_lossy();

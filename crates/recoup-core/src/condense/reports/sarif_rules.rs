@@ -6,11 +6,11 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use super::sarif::{collected, security_severity};
+use super::sarif::{map_list, security_severity};
 use crate::condense::json;
 
 #[derive(Default)]
-pub(super) struct Rule<'a> {
+pub(super) struct SarifRule<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) level: Option<Cow<'a, str>>,
     pub(super) score: Option<f64>,
@@ -19,28 +19,28 @@ pub(super) struct Rule<'a> {
 
 /// The rules of a run.
 #[derive(Default)]
-pub(super) struct Rules<'a> {
-    driver: Component<'a>,
-    extensions: Vec<Component<'a>>,
+pub(super) struct SarifRules<'a> {
+    driver: ToolComponent<'a>,
+    extensions: Vec<ToolComponent<'a>>,
 }
 
 /// The tool itself, or an extension.
 #[derive(Default)]
-struct Component<'a> {
+struct ToolComponent<'a> {
     name: Option<Cow<'a, str>>,
     guid: Option<Cow<'a, str>>,
-    rules: Vec<Rule<'a>>,
+    rules: Vec<SarifRule<'a>>,
     by_id: HashMap<Cow<'a, str>, usize>,
 }
 
 /// A result's reference to its rule.
-pub(super) struct Reference<'a> {
+pub(super) struct RuleReference<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     index: Option<usize>,
     component: Option<&'a RawValue>,
 }
 
-impl<'a> Reference<'a> {
+impl<'a> RuleReference<'a> {
     /// Reads `ruleId`, `ruleIndex` and `rule`, which has the same data and more.
     pub(super) fn read(
         id: Option<&'a RawValue>,
@@ -57,19 +57,19 @@ impl<'a> Reference<'a> {
     }
 
     /// True if the id is that of the rule: `a/b` is a sub-rule of `a`.
-    fn fits(&self, rule: &Rule<'_>) -> bool {
+    fn matches(&self, rule: &SarifRule<'_>) -> bool {
         let (Some(id), Some(known)) = (&self.id, &rule.id) else { return true };
         id.strip_prefix(&**known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
-impl<'a> Rules<'a> {
+impl<'a> SarifRules<'a> {
     pub(super) fn read(tool: Option<&'a RawValue>) -> Self {
         let [driver, extensions] =
             tool.map_or([None; 2], |tool| json::pick(tool, ["driver", "extensions"]));
         Self {
-            driver: driver.map(Component::read).unwrap_or_default(),
-            extensions: collected(extensions, Component::read),
+            driver: driver.map(ToolComponent::read).unwrap_or_default(),
+            extensions: map_list(extensions, ToolComponent::read),
         }
     }
 
@@ -78,7 +78,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Finds a rule by index if the id there matches, otherwise by id in any component.
-    pub(super) fn find(&self, wanted: &Reference<'_>) -> Option<&Rule<'a>> {
+    pub(super) fn find(&self, wanted: &RuleReference<'_>) -> Option<&SarifRule<'a>> {
         let component = self.component(wanted.component);
         let by_index = component.and_then(|it| it.rules.get(wanted.index?));
         let by_id = || {
@@ -88,11 +88,11 @@ impl<'a> Rules<'a> {
             let named = |id: &str| all.clone().find_map(|component| component.rule(id));
             named(id).or_else(|| named(parent()?))
         };
-        by_index.filter(|rule| wanted.fits(rule)).or_else(by_id)
+        by_index.filter(|rule| wanted.matches(rule)).or_else(by_id)
     }
 
     /// The driver, unless an extension is named.
-    fn component(&self, named: Option<&RawValue>) -> Option<&Component<'a>> {
+    fn component(&self, named: Option<&RawValue>) -> Option<&ToolComponent<'a>> {
         let Some(named) = named else { return Some(&self.driver) };
         let [index, guid, name] = json::pick(named, ["index", "guid", "name"]);
         if let Some(index) = as_index(index) {
@@ -108,11 +108,11 @@ impl<'a> Rules<'a> {
     }
 }
 
-impl<'a> Component<'a> {
+impl<'a> ToolComponent<'a> {
     fn read(component: &'a RawValue) -> Self {
         let [name, guid, rules] = json::pick(component, ["name", "guid", "rules"]);
-        let rules = collected(rules, Rule::read);
-        let named = |(n, rule): (usize, &Rule<'a>)| Some((rule.id.clone()?, n));
+        let rules = map_list(rules, SarifRule::read);
+        let named = |(n, rule): (usize, &SarifRule<'a>)| Some((rule.id.clone()?, n));
         Self {
             name: json::string(name),
             guid: json::string(guid),
@@ -121,12 +121,12 @@ impl<'a> Component<'a> {
         }
     }
 
-    fn rule(&self, id: &str) -> Option<&Rule<'a>> {
+    fn rule(&self, id: &str) -> Option<&SarifRule<'a>> {
         self.by_id.get(id).and_then(|index| self.rules.get(*index))
     }
 }
 
-impl<'a> Rule<'a> {
+impl<'a> SarifRule<'a> {
     fn read(rule: &'a RawValue) -> Self {
         let [id, configuration, messages, properties] =
             json::pick(rule, ["id", "defaultConfiguration", "messageStrings", "properties"]);

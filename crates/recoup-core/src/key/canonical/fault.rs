@@ -8,7 +8,7 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::write::MAX_DEPTH;
-use crate::base::text::shortened;
+use crate::base::text::shorten_text;
 use crate::error::{Error, ErrorKind};
 
 /// Hostile input must not make endless messages.
@@ -17,13 +17,13 @@ const MAX_PATH: usize = 1_000;
 
 /// An error, and the steps that lead to its place, innermost first.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct CanonicalError {
     what: String,
     fix: &'static str,
     steps: Vec<String>,
 }
 
-impl Fault {
+impl CanonicalError {
     fn new(what: String, fix: &'static str) -> Self {
         Self { what, fix, steps: Vec::new() }
     }
@@ -36,7 +36,7 @@ impl Fault {
     /// A number whose digits would be lost; `why` says how.
     pub(super) fn number(literal: &impl Display, why: &str) -> Self {
         let literal = literal.to_string();
-        let literal = shortened(&literal, MAX_NAME);
+        let literal = shorten_text(&literal, MAX_NAME);
         let what = format!("canonical JSON can't carry the number {literal}, which {why},");
         Self::new(what, "write it as a string")
     }
@@ -49,7 +49,7 @@ impl Fault {
 
     /// A member name that occurs twice in one object.
     pub(super) fn duplicate(name: &str) -> Self {
-        let what = format!("the member name {} occurs twice in the object", quoted(name));
+        let what = format!("the member name {} occurs twice in the object", quote_name(name));
         Self::new(what, "keep one of the two")
     }
 
@@ -59,37 +59,37 @@ impl Fault {
     }
 
     /// Adds the index in the surrounding array to the path.
-    pub(super) fn within_item(mut self, index: usize) -> Self {
+    pub(super) fn at_item(mut self, index: usize) -> Self {
         self.steps.push(format!("[{index}]"));
         self
     }
 
     /// Adds the name in the surrounding object to the path.
-    pub(super) fn within_member(mut self, name: &str) -> Self {
+    pub(super) fn at_member(mut self, name: &str) -> Self {
         let plain = name.starts_with(|c: char| !c.is_ascii_digit())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         self.steps.push(if plain {
-            format!(".{}", shortened(name, MAX_NAME))
+            format!(".{}", shorten_text(name, MAX_NAME))
         } else {
-            format!("[{}]", quoted(name))
+            format!("[{}]", quote_name(name))
         });
         self
     }
 
     fn path(&self) -> String {
         let steps: String = self.steps.iter().rev().map(String::as_str).collect();
-        shortened(&format!("${steps}"), MAX_PATH).into_owned()
+        shorten_text(&format!("${steps}"), MAX_PATH).into_owned()
     }
 }
 
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
+impl From<CanonicalError> for Error {
+    fn from(fault: CanonicalError) -> Self {
         let message = format!("{} at {}; {}", fault.what, fault.path(), fault.fix);
         Error::new(ErrorKind::Invalid, message)
     }
 }
 
 /// A name as JSON writes it.
-fn quoted(name: &str) -> String {
-    Value::from(shortened(name, MAX_NAME)).to_string()
+fn quote_name(name: &str) -> String {
+    Value::from(shorten_text(name, MAX_NAME)).to_string()
 }

@@ -11,9 +11,9 @@ mod write;
 
 use serde_json::Value;
 
-use self::read::Reader;
+use self::read::JsonReader;
 use self::value::write_value;
-use self::write::Writer;
+use self::write::CanonicalWriter;
 use crate::error::Result;
 
 /// The canonical form of the JSON in `text`.
@@ -36,8 +36,8 @@ use crate::error::Result;
 /// floats between 2^53 and 10^21 without an exponent (`1e20` becomes 1 and twenty
 /// zeros), and such digits are refused when they come in.
 pub fn canonical(text: &str) -> Result<String> {
-    let mut out = Writer::with_capacity(text.len());
-    Reader::new(text).document(&mut out)?;
+    let mut out = CanonicalWriter::with_capacity(text.len());
+    JsonReader::new(text).read_document(&mut out)?;
     Ok(out.finish())
 }
 
@@ -48,7 +48,7 @@ pub fn canonical(text: &str) -> Result<String> {
 /// Floats are taken as they are; where every digit of the source counts, give its text to
 /// [`canonical`].
 pub fn canonical_value(value: &Value) -> Result<String> {
-    let mut out = Writer::with_capacity(0);
+    let mut out = CanonicalWriter::with_capacity(0);
     write_value(&mut out, value)?;
     Ok(out.finish())
 }

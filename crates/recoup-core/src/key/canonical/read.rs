@@ -5,66 +5,70 @@
 
 use std::borrow::Cow;
 
-use super::fault::Fault;
-use super::write::{Members, Writer, is_escaped};
+use super::fault::CanonicalError;
+use super::write::{CanonicalWriter, ObjectMembers, is_escaped};
 
 /// JSON text, and how far it has been read: always up to a whole character.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub(super) struct JsonReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// Reads one value and the end of the text.
-    pub(super) fn document(mut self, out: &mut Writer) -> Result<(), Fault> {
-        self.value(out)?;
+    pub(super) fn read_document(mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
+        self.read_value(out)?;
         self.skip_space();
-        if self.at < self.text.len() { Err(self.expected("the end of the text")) } else { Ok(()) }
-    }
-
-    fn value(&mut self, out: &mut Writer) -> Result<(), Fault> {
-        self.skip_space();
-        match self.peek() {
-            Some(b'{') => self.object(out),
-            Some(b'[') => self.array(out),
-            Some(b'"') => {
-                out.string(&self.string()?);
-                Ok(())
-            }
-            Some(b'-' | b'0'..=b'9') => self.number(out),
-            _ => self.word(out),
+        if self.at < self.text.len() {
+            Err(self.syntax_error("the end of the text"))
+        } else {
+            Ok(())
         }
     }
 
-    fn object(&mut self, out: &mut Writer) -> Result<(), Fault> {
+    fn read_value(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
+        self.skip_space();
+        match self.peek() {
+            Some(b'{') => self.read_object(out),
+            Some(b'[') => self.read_array(out),
+            Some(b'"') => {
+                out.write_string(&self.read_string()?);
+                Ok(())
+            }
+            Some(b'-' | b'0'..=b'9') => self.read_number(out),
+            _ => self.read_word(out),
+        }
+    }
+
+    fn read_object(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
         self.at += 1;
-        let mut members = Members::open(out)?;
-        while self.another(members.is_empty(), b'}', "',' or '}'")? {
+        let mut members = ObjectMembers::open(out)?;
+        while self.has_another_item(members.is_empty(), b'}', "',' or '}'")? {
             self.skip_space();
             if self.peek() != Some(b'"') {
-                return Err(self.expected("a member name in double quotes"));
+                return Err(self.syntax_error("a member name in double quotes"));
             }
-            let name = self.string()?;
+            let name = self.read_string()?;
             self.skip_space();
             if !self.eat(b':') {
-                return Err(self.expected("':'"));
+                return Err(self.syntax_error("':'"));
             }
-            members.add(out, name, |out| self.value(out))?;
+            members.add(out, name, |out| self.read_value(out))?;
         }
         members.close(out)
     }
 
-    fn array(&mut self, out: &mut Writer) -> Result<(), Fault> {
+    fn read_array(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
         self.at += 1;
         out.open_array()?;
         let mut index = 0;
-        while self.another(index == 0, b']', "',' or ']'")? {
-            out.item(index, |out| self.value(out))?;
+        while self.has_another_item(index == 0, b']', "',' or ']'")? {
+            out.write_item(index, |out| self.read_value(out))?;
             index += 1;
         }
         out.close_array();
@@ -72,81 +76,86 @@ impl<'a> Reader<'a> {
     }
 
     /// True if another item follows. Consumes the comma before it, or the closing bracket.
-    fn another(&mut self, first: bool, bracket: u8, either: &str) -> Result<bool, Fault> {
+    fn has_another_item(
+        &mut self,
+        first: bool,
+        bracket: u8,
+        either: &str,
+    ) -> Result<bool, CanonicalError> {
         self.skip_space();
         if self.eat(bracket) {
             Ok(false)
         } else if first || self.eat(b',') {
             Ok(true)
         } else {
-            Err(self.expected(either))
+            Err(self.syntax_error(either))
         }
     }
 
-    fn word(&mut self, out: &mut Writer) -> Result<(), Fault> {
+    fn read_word(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
         let rest = &self.text[self.at..];
         let word = ["null", "true", "false"].into_iter().find(|word| rest.starts_with(word));
-        let word = word.ok_or_else(|| self.expected("a value"))?;
+        let word = word.ok_or_else(|| self.syntax_error("a value"))?;
         self.at += word.len();
-        out.word(word);
+        out.write_word(word);
         Ok(())
     }
 
-    fn number(&mut self, out: &mut Writer) -> Result<(), Fault> {
+    fn read_number(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
         let start = self.at;
         self.eat(b'-');
         if !self.eat(b'0') {
-            self.digits()?;
+            self.read_digits()?;
         }
         let integer_end = self.at;
         if self.eat(b'.') {
-            self.digits()?;
+            self.read_digits()?;
         }
         if self.eat(b'e') || self.eat(b'E') {
             let _signed = self.eat(b'+') || self.eat(b'-');
-            self.digits()?;
+            self.read_digits()?;
         }
         let literal = &self.text[start..self.at];
         if self.at == integer_end {
-            return out.integer(literal.parse().ok(), &literal);
+            return out.write_integer(literal.parse().ok(), &literal);
         }
         let value = literal.parse().expect("Rust reads every number that JSON can write");
-        out.float(value, &literal)
+        out.write_float(value, &literal)
     }
 
-    fn digits(&mut self) -> Result<(), Fault> {
+    fn read_digits(&mut self) -> Result<(), CanonicalError> {
         let start = self.at;
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
+        if self.at == start { Err(self.syntax_error("a digit")) } else { Ok(()) }
     }
 
     /// Borrowed from the text, unless it has escapes.
-    fn string(&mut self) -> Result<Cow<'a, str>, Fault> {
+    fn read_string(&mut self) -> Result<Cow<'a, str>, CanonicalError> {
         self.at += 1;
         let mut text = Cow::Borrowed("");
         loop {
-            text += self.unescaped();
+            text += self.read_unescaped();
             if self.eat(b'"') {
                 return Ok(text);
             } else if self.eat(b'\\') {
-                text.to_mut().push(self.escape()?);
+                text.to_mut().push(self.read_escape()?);
             } else {
-                return Err(self.expected("'\"' or an escaped character"));
+                return Err(self.syntax_error("'\"' or an escaped character"));
             }
         }
     }
 
     /// Reads the part of a string up to the next escape.
-    fn unescaped(&mut self) -> &'a str {
+    fn read_unescaped(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let run = &rest[..rest.bytes().position(is_escaped).unwrap_or(rest.len())];
         self.at += run.len();
         run
     }
 
-    fn escape(&mut self) -> Result<char, Fault> {
+    fn read_escape(&mut self) -> Result<char, CanonicalError> {
         let character = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
             Some(b'b') => '\u{8}',
@@ -154,35 +163,35 @@ impl<'a> Reader<'a> {
             Some(b'n') => '\n',
             Some(b'r') => '\r',
             Some(b't') => '\t',
-            Some(b'u') => return self.unicode(),
-            _ => return Err(self.expected("an escape such as \\n or \\u00e9")),
+            Some(b'u') => return self.read_unicode_escape(),
+            _ => return Err(self.syntax_error("an escape such as \\n or \\u00e9")),
         };
         self.at += 1;
         Ok(character)
     }
 
     /// `uXXXX`, and its second half when that is only the first of a pair.
-    fn unicode(&mut self) -> Result<char, Fault> {
-        let unit = self.unit()?;
+    fn read_unicode_escape(&mut self) -> Result<char, CanonicalError> {
+        let unit = self.read_utf16_unit()?;
         if let Some(character) = char::from_u32(unit) {
             return Ok(character);
         }
         if unit < 0xdc00 && self.eat(b'\\') && self.peek() == Some(b'u') {
-            let second = self.unit()?;
+            let second = self.read_utf16_unit()?;
             if (0xdc00..=0xdfff).contains(&second) {
                 let pair = 0x1_0000 + ((unit - 0xd800) << 10) + (second - 0xdc00);
-                return char::from_u32(pair).ok_or_else(|| Fault::surrogate(unit));
+                return char::from_u32(pair).ok_or_else(|| CanonicalError::surrogate(unit));
             }
         }
-        Err(Fault::surrogate(unit))
+        Err(CanonicalError::surrogate(unit))
     }
 
-    fn unit(&mut self) -> Result<u32, Fault> {
+    fn read_utf16_unit(&mut self) -> Result<u32, CanonicalError> {
         self.at += 1;
         let mut unit = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
-            unit = unit * 16 + digit.ok_or_else(|| self.expected("four hexadecimal digits"))?;
+            unit = unit * 16 + digit.ok_or_else(|| self.syntax_error("four hexadecimal digits"))?;
             self.at += 1;
         }
         Ok(unit)
@@ -204,11 +213,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn expected(&self, what: &str) -> Fault {
+    fn syntax_error(&self, what: &str) -> CanonicalError {
         let (before, after) = self.text.split_at(self.at);
         let found = after.chars().next().map_or("nothing more".to_owned(), |c| format!("{c:?}"));
         let line = before.split('\n').count();
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        Fault::syntax(&format!("expected {what}, found {found} on line {line}, column {column},"))
+        CanonicalError::syntax(&format!(
+            "expected {what}, found {found} on line {line}, column {column},"
+        ))
     }
 }

@@ -1,9 +1,9 @@
 //! Announced lists: "remember the following:", "from now on:", "our conventions:". Each item below
 //! a request to remember counts as a statement.
 
-use super::features::Read;
-use super::outline::Outline;
-use super::tokens::Token;
+use super::features::TokenizedPrompt;
+use super::outline::PromptOutline;
+use super::tokens::SentenceToken;
 use super::{MAYBE, SURE};
 use crate::memory::refuse::phrase::is_one_of;
 
@@ -61,7 +61,7 @@ const ASKS: &[&str] = &[
 
 /// Effect of a header on the items below it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Above {
+enum ListHeader {
     Nothing,
     /// Rules: an item that may be one is one.
     Rules,
@@ -70,58 +70,64 @@ enum Above {
 }
 
 /// True if a sentence is to be kept because of the header above it.
-pub(super) fn is_item(outline: &Outline, read: &Read, at: usize) -> bool {
-    above(outline, read, at) == Above::Keeps
+pub(super) fn is_item_to_keep(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> bool {
+    header_above(outline, read, at) == ListHeader::Keeps
 }
 
 /// True if rules, or things to remember, are announced above a sentence.
-pub(super) fn is_announced(outline: &Outline, read: &Read, at: usize) -> bool {
-    above(outline, read, at) != Above::Nothing
+pub(super) fn is_announced(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> bool {
+    header_above(outline, read, at) != ListHeader::Nothing
 }
 
 /// Score of a sentence, raised by the header above it.
-pub(super) fn worth(outline: &Outline, read: &Read, at: usize, alone: f32) -> f32 {
-    match above(outline, read, at) {
-        Above::Keeps => alone.max(SURE),
-        Above::Rules if alone >= MAYBE => alone.max(SURE),
+pub(super) fn score_below_header(
+    outline: &PromptOutline,
+    read: &TokenizedPrompt,
+    at: usize,
+    alone: f32,
+) -> f32 {
+    match header_above(outline, read, at) {
+        ListHeader::Keeps => alone.max(SURE),
+        ListHeader::Rules if alone >= MAYBE => alone.max(SURE),
         _ => alone,
     }
 }
 
-fn above(outline: &Outline, read: &Read, at: usize) -> Above {
+fn header_above(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> ListHeader {
     let unit = &outline.units[at];
-    let Some(header) = unit.header else { return Above::Nothing };
+    let Some(header) = unit.header else { return ListHeader::Nothing };
     // Only the list, or the lines right below: what comes after those is something else.
-    let block =
-        |it: &super::outline::Unit| it.is_item || it.paragraph == outline.units[header].paragraph;
+    let block = |it: &super::outline::PromptSentence| {
+        it.is_item || it.paragraph == outline.units[header].paragraph
+    };
     if unit.text.ends_with([':', '：']) || !outline.units[header + 1..=at].iter().all(block) {
-        return Above::Nothing;
+        return ListHeader::Nothing;
     }
     let has = |concepts: &[&str]| {
         concepts.iter().any(|it| read.tokens[header].iter().any(|token| token.is(it)))
     };
     if has(ASKS) || read.tokens[header].iter().any(|token| token.class == "?") {
-        Above::Nothing
-    } else if keeps(&read.tokens[header]) || is_title(&read.tokens[header]) {
-        Above::Keeps
+        ListHeader::Nothing
+    } else if asks_to_keep(&read.tokens[header]) || is_title(&read.tokens[header]) {
+        ListHeader::Keeps
     } else if has(RULES) {
-        Above::Rules
+        ListHeader::Rules
     } else {
-        Above::Nothing
+        ListHeader::Nothing
     }
 }
 
 /// "Please remember the following:", "from now on:".
-fn keeps(header: &[Token]) -> bool {
+fn asks_to_keep(header: &[SentenceToken]) -> bool {
     let first = header.iter().find(|token| !LEADS.contains(&token.class.as_str()));
-    let lasts = |token: &Token| token.is("NOWON") || token.is("UNIVERSAL");
+    let lasts = |token: &SentenceToken| token.is("NOWON") || token.is("UNIVERSAL");
     first.is_some_and(|token| KEEPS.contains(&token.word.as_str()))
         || (header.len() <= LONGEST_TITLE && header.iter().any(lasts))
 }
 
 /// "Rules:", "our conventions for this repo:", and nothing else.
-fn is_title(header: &[Token]) -> bool {
-    let around = |token: &Token| {
+fn is_title(header: &[SentenceToken]) -> bool {
+    let around = |token: &SentenceToken| {
         ["ASARULE", "OUR", "INREPO", "HERE", "ALSO", "WE"].iter().any(|it| token.is(it))
             || is_one_of(
                 &token.word,
@@ -129,7 +135,7 @@ fn is_title(header: &[Token]) -> bool {
                 regeln projekt règles projet reglas proyecto regras projeto regole progetto unsere meine nos mes mis ",
             )
     };
-    let names = |token: &Token| {
+    let names = |token: &SentenceToken| {
         token.is("ASARULE")
             || is_one_of(
                 &token.word,

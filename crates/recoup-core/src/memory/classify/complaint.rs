@@ -4,11 +4,11 @@
 //! Recognized by their form: the second person, a bare verb and "always" or "never". A sentence
 //! about what you should, must or may do is a rule, and so is one about what you do from now on.
 
-use super::features::Read;
-use super::outline::Outline;
-use super::tokens::{self, Token};
-use crate::memory::refuse::phrase::{begins, is_one_of};
-use crate::memory::spoken;
+use super::features::TokenizedPrompt;
+use super::outline::PromptOutline;
+use super::tokens::{self, SentenceToken};
+use crate::memory::plain_clauses;
+use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
 
 /// Words that may stand before a complaint.
 const LEADS: &str = " no nope nah ok okay but and so ugh hey well wait argh man dude again also because \
@@ -91,20 +91,20 @@ pub(super) const JAPANESE_RULES: &[&str] = &[
 ];
 
 /// True if a prompt has a complaint among its sentences.
-pub(super) fn is_among(outline: &Outline, read: &Read) -> bool {
-    let may_be = |own: &[Token]| {
+pub(super) fn has_complaint(outline: &PromptOutline, read: &TokenizedPrompt) -> bool {
+    let may_be = |own: &[SentenceToken]| {
         own.iter().any(|token| ["ALWAYS", "NEVER", "YOUKEEP"].iter().any(|it| token.is(it)))
     };
     let mut sentences = outline.units.iter().zip(&read.tokens);
     sentences.any(|(unit, own)| {
         let may_be = may_be(own) || JAPANESE.iter().any(|it| unit.text.contains(it));
-        may_be && is_one(&unit.text)
+        may_be && is_complaint(&unit.text)
     })
 }
 
 /// True if a sentence begins with a complaint.
-pub(super) fn is_one(sentence: &str) -> bool {
-    let clauses = spoken::clauses(sentence);
+pub(super) fn is_complaint(sentence: &str) -> bool {
+    let clauses = plain_clauses::split_clauses(sentence);
     // "No, you never …": short clauses lead up to it.
     let skipped =
         clauses.iter().take_while(|it| it.words.iter().all(|word| is_one_of(word, LEADS))).count();
@@ -118,21 +118,26 @@ pub(super) fn is_one(sentence: &str) -> bool {
         || in_chinese(sentence)
         || in_japanese(sentence);
     let end = clauses.get(skipped + 1).map_or(sentence.len(), |next| next.from);
-    says_so && !lasts(&tokens::of(&sentence[clause.from..end])) && !asks_for_consent(sentence)
+    says_so
+        && !says_it_lasts(&tokens::tokenize(&sentence[clause.from..end]))
+        && !asks_for_consent(sentence)
 }
 
-fn lasts(own: &[Token]) -> bool {
+fn says_it_lasts(own: &[SentenceToken]) -> bool {
     LASTING.iter().any(|it| own.iter().any(|token| token.is(it)))
 }
 
 /// True for "…, ok?", which is said of rules.
 fn asks_for_consent(sentence: &str) -> bool {
-    sentence.trim_end().ends_with(['?', '？']) && !super::doubt::is_question(sentence)
+    sentence.trim_end().ends_with(['?', '？']) && !super::exclusion::is_question(sentence)
 }
 
 fn in_english(words: &[&str]) -> bool {
     let adverb = "never|always|constantly|continually|forever";
-    begins(&format!("you|u|ya just|really|simply|literally|still? {adverb} ever? {PRAISE}"), words)
+    starts_with_phrase(
+        &format!("you|u|ya just|really|simply|literally|still? {adverb} ever? {PRAISE}"),
+        words,
+    )
 }
 
 fn has(words: &[&str], list: &str) -> bool {

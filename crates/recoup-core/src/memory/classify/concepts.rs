@@ -2,10 +2,10 @@
 //! on, why, can you. One name for each in eight languages, so that a rule for one language works
 //! for all.
 
-use super::phrases::{By, Line, Phrases, count};
+use super::phrases::{PhraseKey, PhraseLine, PhraseTable, count};
 
 /// Concepts and their phrases, separated by `|`.
-const TABLE: &[Line] = &[
+const TABLE: &[PhraseLine] = &[
     (
         "ALWAYS",
         "always|allways|alwyas|every time|each time|every single time|without exception|no exceptions|at all times|immer|stets|jedes mal|grundsätzlich|ausnahmslos|toujours|à chaque fois|systématiquement|siempre|cada vez|sempre|toda vez|ogni volta|いつも|常に|必ず|毎回|总是|始终|一律|务必|每次|永远都|一定要|一直",
@@ -264,7 +264,7 @@ const TABLE: &[Line] = &[
 ];
 
 /// Words that stay themselves as features; others become a mere shape.
-const SMALL: &[Line] = &[(
+const SMALL: &[PhraseLine] = &[(
     "SMALL",
     "a an the of in on at to for with by from as and or so than into out up off per via \
 he she they them my me us its his her their there now just even about more most less many much some other \
@@ -275,21 +275,21 @@ again too very really super pretty already soon later ever anymore",
 )];
 
 /// Name of a concept.
-pub(super) type Concept = &'static str;
+pub(super) type ConceptName = &'static str;
 
 /// Index of all phrases: by first word, or by first character in scripts without spaces.
 #[derive(Debug)]
-pub(super) struct Lexicon {
-    by_word: Phrases<{ count(TABLE, b'|', By::Word) }>,
-    by_char: Phrases<{ count(TABLE, b'|', By::Character) }>,
-    small: Phrases<{ count(SMALL, b' ', By::Word) }>,
+pub(super) struct ConceptLexicon {
+    by_word: PhraseTable<{ count(TABLE, b'|', PhraseKey::Word) }>,
+    by_char: PhraseTable<{ count(TABLE, b'|', PhraseKey::Character) }>,
+    small: PhraseTable<{ count(SMALL, b' ', PhraseKey::Word) }>,
 }
 
 /// The only instance, built at compile time.
-pub(super) static LEXICON: Lexicon = Lexicon {
-    by_word: Phrases::new(TABLE, b'|', By::Word),
-    by_char: Phrases::new(TABLE, b'|', By::Character),
-    small: Phrases::new(SMALL, b' ', By::Word),
+pub(super) static LEXICON: ConceptLexicon = ConceptLexicon {
+    by_word: PhraseTable::new(TABLE, b'|', PhraseKey::Word),
+    by_char: PhraseTable::new(TABLE, b'|', PhraseKey::Character),
+    small: PhraseTable::new(SMALL, b' ', PhraseKey::Word),
 };
 
 /// True for Chinese and Japanese characters: no spaces between words.
@@ -297,13 +297,13 @@ pub(super) const fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-impl Lexicon {
+impl ConceptLexicon {
     /// Finds the longest phrase that begins with the first of these words; returns its number of
     /// words and its concepts.
-    pub(super) fn phrase(&self, words: &[&str]) -> (usize, Vec<Concept>) {
+    pub(super) fn longest_phrase(&self, words: &[&str]) -> (usize, Vec<ConceptName>) {
         let Some(first) = words.first() else { return (0, Vec::new()) };
         let (mut longest, mut concepts) = (0, Vec::new());
-        for (concept, phrase) in self.by_word.like(first) {
+        for (concept, phrase) in self.by_word.starting_like(first) {
             let Some(count) = begins_with(words, phrase) else { continue };
             if count > longest {
                 (longest, concepts) = (count, Vec::new());
@@ -316,10 +316,10 @@ impl Lexicon {
     }
 
     /// Finds the longest phrase at the beginning of a text without spaces.
-    pub(super) fn run(&self, text: &str) -> Option<(usize, Concept)> {
+    pub(super) fn longest_unspaced_phrase(&self, text: &str) -> Option<(usize, ConceptName)> {
         let first = text.chars().next()?;
-        let mut longest: Option<(usize, Concept)> = None;
-        for (concept, phrase) in self.by_char.like(&text[..first.len_utf8()]) {
+        let mut longest: Option<(usize, ConceptName)> = None;
+        for (concept, phrase) in self.by_char.starting_like(&text[..first.len_utf8()]) {
             let length = phrase.len();
             if text.starts_with(phrase) && longest.is_none_or(|(most, _)| length > most) {
                 longest = Some((length, concept));
@@ -329,7 +329,7 @@ impl Lexicon {
     }
 
     pub(super) fn is_small(&self, word: &str) -> bool {
-        self.small.like(word).any(|(_, small)| small == word)
+        self.small.starting_like(word).any(|(_, small)| small == word)
     }
 }
 

@@ -1,34 +1,34 @@
 //! Features of a sentence for the model: its words, its shape and its neighbours, each hashed to a
 //! number; there are no names to store.
 
-use super::outline::{Outline, Unit};
-use super::tokens::{self, Token};
+use super::outline::{PromptOutline, PromptSentence};
+use super::tokens::{self, SentenceToken};
 
 /// Number of hash buckets.
 pub const BUCKETS: usize = 1 << 15;
 
 /// Hash bucket of a feature, and its value.
-pub type Feature = (u32, f32);
+pub type HashedFeature = (u32, f32);
 
 /// Tokens of each sentence of a prompt.
 #[derive(Debug)]
-pub(super) struct Read {
-    pub(super) tokens: Vec<Vec<Token>>,
+pub(super) struct TokenizedPrompt {
+    pub(super) tokens: Vec<Vec<SentenceToken>>,
 }
 
-impl Read {
-    pub(super) fn of(outline: &Outline) -> Self {
-        Self { tokens: outline.units.iter().map(|unit| tokens::of(&unit.text)).collect() }
+impl TokenizedPrompt {
+    pub(super) fn of(outline: &PromptOutline) -> Self {
+        Self { tokens: outline.units.iter().map(|unit| tokens::tokenize(&unit.text)).collect() }
     }
 }
 
 /// Group of features, whose total weight does not depend on their number.
-struct Group {
+struct FeatureGroup {
     hashes: Vec<u32>,
     weight: f32,
 }
 
-impl Group {
+impl FeatureGroup {
     fn new(weight: f32) -> Self {
         Self { hashes: Vec::new(), weight }
     }
@@ -45,7 +45,7 @@ impl Group {
             .push(u32::try_from(folded % BUCKETS as u64).expect("a remainder of a small number"));
     }
 
-    fn finish(mut self, all: &mut Vec<Feature>) {
+    fn finish(mut self, all: &mut Vec<HashedFeature>) {
         self.hashes.sort_unstable();
         self.hashes.dedup();
         #[expect(clippy::cast_precision_loss, reason = "a sentence has hundreds of them at most")]
@@ -55,7 +55,11 @@ impl Group {
 }
 
 /// The features of the sentence at `at`.
-pub(super) fn of(outline: &Outline, read: &Read, at: usize) -> Vec<Feature> {
+pub(super) fn sentence_features(
+    outline: &PromptOutline,
+    read: &TokenizedPrompt,
+    at: usize,
+) -> Vec<HashedFeature> {
     let (unit, own) = (&outline.units[at], &read.tokens[at]);
     let mut all = Vec::with_capacity(400);
     words(own, &mut all);
@@ -67,8 +71,8 @@ pub(super) fn of(outline: &Outline, read: &Read, at: usize) -> Vec<Feature> {
 }
 
 /// Adds the words, pairs of neighbouring words, and the beginnings of long words.
-fn words(own: &[Token], all: &mut Vec<Feature>) {
-    let mut group = Group::new(2.0);
+fn words(own: &[SentenceToken], all: &mut Vec<HashedFeature>) {
+    let mut group = FeatureGroup::new(2.0);
     let mut before = "^";
     for token in own {
         group.add(&["w", &token.word]);
@@ -83,8 +87,8 @@ fn words(own: &[Token], all: &mut Vec<Feature>) {
 }
 
 /// Adds the classes of words, up to four in a row, and two with one between.
-fn classes(own: &[Token], all: &mut Vec<Feature>) {
-    let mut group = Group::new(3.0);
+fn classes(own: &[SentenceToken], all: &mut Vec<HashedFeature>) {
+    let mut group = FeatureGroup::new(3.0);
     let mut row: Vec<&str> = vec!["^"];
     row.extend(own.iter().map(|token| token.class.as_str()));
     row.push("$");
@@ -105,7 +109,7 @@ fn classes(own: &[Token], all: &mut Vec<Feature>) {
 }
 
 /// Adds the concepts of the sentence, alone and in pairs.
-fn pairs(own: &[Token], all: &mut Vec<Feature>) {
+fn pairs(own: &[SentenceToken], all: &mut Vec<HashedFeature>) {
     let mut present: Vec<&str> =
         own.iter().flat_map(|token| token.concepts.iter().copied()).collect();
     present.extend(own.iter().map(|token| token.class.as_str()).filter(|class| {
@@ -113,8 +117,8 @@ fn pairs(own: &[Token], all: &mut Vec<Feature>) {
     }));
     present.sort_unstable();
     present.dedup();
-    let mut single = Group::new(2.0);
-    let mut double = Group::new(2.0);
+    let mut single = FeatureGroup::new(2.0);
+    let mut double = FeatureGroup::new(2.0);
     for (at, one) in present.iter().enumerate() {
         single.add(&["h", one]);
         for other in &present[at + 1..] {
@@ -126,9 +130,14 @@ fn pairs(own: &[Token], all: &mut Vec<Feature>) {
 }
 
 /// Adds features of the sentences before and behind, of the header, and of the prompt's first one.
-fn surroundings(outline: &Outline, read: &Read, at: usize, all: &mut Vec<Feature>) {
-    let mut group = Group::new(1.5);
-    let mut tell = |name: &str, tokens: Option<&Vec<Token>>| {
+fn surroundings(
+    outline: &PromptOutline,
+    read: &TokenizedPrompt,
+    at: usize,
+    all: &mut Vec<HashedFeature>,
+) {
+    let mut group = FeatureGroup::new(1.5);
+    let mut tell = |name: &str, tokens: Option<&Vec<SentenceToken>>| {
         let Some(tokens) = tokens else {
             group.add(&[name, "nothing"]);
             return;
@@ -159,8 +168,14 @@ fn surroundings(outline: &Outline, read: &Read, at: usize, all: &mut Vec<Feature
 }
 
 /// Adds length, position and ending.
-fn form(outline: &Outline, unit: &Unit, own: &[Token], at: usize, all: &mut Vec<Feature>) {
-    let mut group = Group::new(1.5);
+fn form(
+    outline: &PromptOutline,
+    unit: &PromptSentence,
+    own: &[SentenceToken],
+    at: usize,
+    all: &mut Vec<HashedFeature>,
+) {
+    let mut group = FeatureGroup::new(1.5);
     let length = match own.len() {
         0..=2 => "2",
         3..=5 => "5",

@@ -1,10 +1,10 @@
 //! Signs that a statement holds beyond the current task: "always", "from now on", "we use", "in
 //! this repo", a correction. A statement without one may be meant for this moment only.
 
-use super::features::Read;
-use super::outline::Outline;
-use super::signs::{self, Sign};
-use super::tokens::Token;
+use super::features::TokenizedPrompt;
+use super::outline::PromptOutline;
+use super::signs::{self, LastingSign};
+use super::tokens::SentenceToken;
 use super::{announced, reach};
 use crate::memory::refuse::phrase::is_one_of;
 
@@ -39,10 +39,10 @@ const NOT_BUT: &str = " ではなく じゃなくて じゃなく 而不是 而�
 const LONGEST_REMARK: usize = 8;
 
 /// True if the sentence at `at`, or a neighbour or header, says that it is to last.
-pub(super) fn has_lasting_sign(outline: &Outline, read: &Read, at: usize) -> bool {
+pub(super) fn has_lasting_sign(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> bool {
     let own = &read.tokens[at];
-    let form = signs::of(own);
-    if form == Sign::Asked || announced::is_announced(outline, read, at) {
+    let form = signs::lasting_sign(own);
+    if form == LastingSign::Asked || announced::is_announced(outline, read, at) {
         return true;
     }
     if has(own, TIES) {
@@ -50,7 +50,7 @@ pub(super) fn has_lasting_sign(outline: &Outline, read: &Read, at: usize) -> boo
     }
     let before = at.checked_sub(1).map(|at| &read.tokens[at]);
     let behind = read.tokens.get(at + 1);
-    form != Sign::None
+    form != LastingSign::None
         || lasts(own)
         || corrects(own)
         || opposes(own)
@@ -60,31 +60,31 @@ pub(super) fn has_lasting_sign(outline: &Outline, read: &Read, at: usize) -> boo
         || behind.is_some_and(|it| is_remark(it) && (has(it, SIGNS) || has(it, SIGNS_IF_GENERAL)))
 }
 
-fn has(own: &[Token], concepts: &[&str]) -> bool {
+fn has(own: &[SentenceToken], concepts: &[&str]) -> bool {
     own.iter().any(|token| concepts.iter().any(|it| token.is(it) || token.class == *it))
 }
 
 /// True for "I prefer a map here", "use that in this file".
-fn is_at_hand(own: &[Token]) -> bool {
-    let points = |token: &Token| token.is("THIS") && !is_one_of(&token.word, REFERRING);
+fn is_at_hand(own: &[SentenceToken]) -> bool {
+    let points = |token: &SentenceToken| token.is("THIS") && !is_one_of(&token.word, REFERRING);
     own.iter().any(|token| token.is("HERE") || points(token))
 }
 
 /// True if a concept says that it lasts. "It never ends" is a complaint, and no rule.
-fn lasts(own: &[Token]) -> bool {
+fn lasts(own: &[SentenceToken]) -> bool {
     let complains = own.first().is_some_and(|first| first.is("THIS"));
     (has(own, SIGNS) && !complains) || (has(own, SIGNS_IF_GENERAL) && !is_at_hand(own))
 }
 
 /// True for "no, put tests in `__tests__/`", "non, mets-les là", "actually it's tabs".
-fn corrects(own: &[Token]) -> bool {
+fn corrects(own: &[SentenceToken]) -> bool {
     let denies = matches!(own, [no, comma, ..] if is_one_of(&no.word, NOT) && comma.class == ",");
     denies || own.first().is_some_and(|first| CORRECTS.iter().any(|it| first.is(it)))
 }
 
 /// True for "tabs, not spaces", "not jest but vitest".
-fn opposes(own: &[Token]) -> bool {
-    let is_not = |token: &Token| is_one_of(&token.word, NOT);
+fn opposes(own: &[SentenceToken]) -> bool {
+    let is_not = |token: &SentenceToken| is_one_of(&token.word, NOT);
     let mut behind_not = own.iter().skip_while(|token| !is_not(token));
     own.windows(2).any(|pair| pair[0].class == "," && is_not(&pair[1]))
         || matches!(own, [_, not, _] if is_not(not))
@@ -93,12 +93,12 @@ fn opposes(own: &[Token]) -> bool {
 }
 
 /// True for "every new endpoint must have an entry".
-fn is_for_all(own: &[Token]) -> bool {
+fn is_for_all(own: &[SentenceToken]) -> bool {
     own.first().is_some_and(|first| first.is("ALLOF")) && has(own, &["MUST"])
 }
 
 /// True for "that's our process", "always": about the sentence before it.
-fn is_remark(own: &[Token]) -> bool {
+fn is_remark(own: &[SentenceToken]) -> bool {
     own.len() <= 2
         || (own.len() <= LONGEST_REMARK && own.first().is_some_and(|first| first.is("THIS")))
 }

@@ -3,7 +3,7 @@
 
 /// Kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum PromptLineKind {
     Blank,
     Prose,
     Item,
@@ -174,8 +174,8 @@ const DOUBTFUL: &[&str] = &[
 ];
 
 /// Returns each line with its kind.
-pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
-    let mut all: Vec<(&str, Line)> = Vec::new();
+pub(super) fn classify_lines(text: &str) -> Vec<(&str, PromptLineKind)> {
+    let mut all: Vec<(&str, PromptLineKind)> = Vec::new();
     let mut fence: Option<&str> = None;
     for line in text.lines() {
         let plain = line.trim_start();
@@ -183,14 +183,14 @@ pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
             if plain.starts_with(mark) {
                 fence = None;
             }
-            all.push((line, Line::Code));
+            all.push((line, PromptLineKind::Code));
             continue;
         }
         if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| plain.starts_with(mark)) {
             // A fence that opens and closes in one line.
             let closed = plain[mark.len()..].contains(mark);
             fence = (!closed).then_some(mark);
-            all.push((line, Line::Code));
+            all.push((line, PromptLineKind::Code));
             continue;
         }
         // Behind words a fence opens: they are prose, what is in it is not.
@@ -212,20 +212,24 @@ pub(super) fn read(text: &str) -> Vec<(&str, Line)> {
     all
 }
 
-fn kind(line: &str) -> Line {
+fn kind(line: &str) -> PromptLineKind {
     let plain = line.trim();
     if plain.is_empty() {
-        return Line::Blank;
+        return PromptLineKind::Blank;
     }
     let is_item = is_item(plain);
     if !is_item && is_foreign(line, plain) {
-        return Line::Foreign;
+        return PromptLineKind::Foreign;
     }
     if is_item {
         let inner = plain.trim_start_matches(['-', '*', '•', ' ']);
-        return if looks_like_code(inner) || is_log(inner) { Line::Foreign } else { Line::Item };
+        return if looks_like_code(inner) || is_log(inner) {
+            PromptLineKind::Foreign
+        } else {
+            PromptLineKind::Item
+        };
     }
-    Line::Prose
+    PromptLineKind::Prose
 }
 
 fn is_item(line: &str) -> bool {
@@ -340,7 +344,7 @@ fn is_commit_subject(plain: &str) -> bool {
 }
 
 /// Marks added and removed lines of a diff, and everything between the marks of a conflict.
-fn mark_diffs(all: &mut [(&str, Line)]) {
+fn mark_diffs(all: &mut [(&str, PromptLineKind)]) {
     let is_diff = all.iter().any(|(line, _)| {
         line.starts_with("diff --git") || line.starts_with("@@ ") || line.starts_with("+++ ")
     });
@@ -348,7 +352,7 @@ fn mark_diffs(all: &mut [(&str, Line)]) {
     for (line, kind) in all.iter_mut() {
         in_conflict |= line.starts_with("<<<<<<<");
         if in_conflict || (is_diff && line.starts_with(['+', '-'])) {
-            *kind = Line::Foreign;
+            *kind = PromptLineKind::Foreign;
         }
         in_conflict &= !line.starts_with(">>>>>>>");
     }
@@ -369,7 +373,7 @@ fn speaker(line: &str) -> Option<&str> {
 }
 
 /// Marks chats: two lines in a row that begin with a name and a colon.
-fn mark_chats(all: &mut [(&str, Line)]) {
+fn mark_chats(all: &mut [(&str, PromptLineKind)]) {
     let is_said = |line: &str| {
         speaker(line).is_some_and(|name| {
             name.starts_with(char::is_uppercase)
@@ -378,17 +382,17 @@ fn mark_chats(all: &mut [(&str, Line)]) {
         })
     };
     let marks: Vec<bool> =
-        all.iter().map(|(line, kind)| *kind == Line::Prose && is_said(line)).collect();
+        all.iter().map(|(line, kind)| *kind == PromptLineKind::Prose && is_said(line)).collect();
     for at in 0..all.len() {
         let neighbour = (at > 0 && marks[at - 1]) || marks.get(at + 1).copied().unwrap_or(false);
         if marks[at] && neighbour {
-            all[at].1 = Line::Foreign;
+            all[at].1 = PromptLineKind::Foreign;
         }
     }
 }
 
 /// Marks records: two lines in a row of `key: value` or `KEY=value`.
-fn mark_records(all: &mut [(&str, Line)]) {
+fn mark_records(all: &mut [(&str, PromptLineKind)]) {
     let is_record = |line: &str| {
         let plain = line.trim();
         let key = plain.split([':', '=']).next().unwrap_or("");
@@ -399,11 +403,11 @@ fn mark_records(all: &mut [(&str, Line)]) {
         has_key && !key.contains(' ') && value.split_whitespace().count() <= 2
     };
     let marks: Vec<bool> =
-        all.iter().map(|(line, kind)| *kind == Line::Prose && is_record(line)).collect();
+        all.iter().map(|(line, kind)| *kind == PromptLineKind::Prose && is_record(line)).collect();
     for at in 0..all.len() {
         let neighbour = (at > 0 && marks[at - 1]) || marks.get(at + 1).copied().unwrap_or(false);
         if marks[at] && neighbour {
-            all[at].1 = Line::Foreign;
+            all[at].1 = PromptLineKind::Foreign;
         }
     }
 }

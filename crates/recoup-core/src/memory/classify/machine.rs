@@ -24,7 +24,7 @@ const NOTICES: &[&str] = &[
 const TO_THE_END: &[&str] = &["this session is being continued", "caveat: the messages below"];
 
 /// Returns the text without wrapped text and without notices.
-pub(super) fn without(text: &str) -> Cow<'_, str> {
+pub(super) fn without_machine_text(text: &str) -> Cow<'_, str> {
     let tagless = without_wrapped(text);
     if !tagless.contains('[') && !NOTICES.iter().any(|notice| holds(&tagless, notice)) {
         return tagless;

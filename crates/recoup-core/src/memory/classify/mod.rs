@@ -12,14 +12,15 @@
 mod announced;
 mod complaint;
 mod concepts;
-mod doubt;
+mod exclusion;
+mod extraction;
 mod features;
 mod lasting;
 mod lines;
 mod machine;
 mod model;
+mod one_off;
 mod openers;
-mod order;
 mod outline;
 mod passing;
 mod phrases;
@@ -29,19 +30,18 @@ mod report;
 mod secret;
 mod sentences;
 mod signs;
-mod statement;
 mod tokens;
 pub mod training;
 
 use super::NoteKind;
-use super::private;
-use super::refuse::{self, Refusal};
+use super::private_text;
+use super::refuse::{self, RefusalReason};
 use super::topic;
 
-pub use model::Model;
-use model::{NONE, Odds, RE_ASK};
-use outline::Outline;
-use signs::Sign;
+pub use model::ClassifierModel;
+use model::{ClassOdds, NONE, RE_ASK};
+use outline::PromptOutline;
+use signs::LastingSign;
 
 /// Least score of a sentence that is kept.
 const SURE: f32 = 0.5;
@@ -69,22 +69,22 @@ const KINDS: [(usize, NoteKind); 4] = [
 
 /// Result of classifying a prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reading {
+pub struct PromptClassification {
     /// The user says that something does not work or is not what was wanted.
     pub re_ask: bool,
     /// Statements worth keeping, the surest first.
-    pub sayings: Vec<Saying>,
+    pub sayings: Vec<ClassifiedStatement>,
     /// Statements that may be worth keeping: not sure enough to be kept without more evidence.
-    pub doubtful: Vec<Saying>,
+    pub doubtful: Vec<ClassifiedStatement>,
     /// Reason why nothing is kept: it has a secret, or speaks about the agent's instructions.
-    pub refused: Option<Refusal>,
+    pub refused: Option<RefusalReason>,
     /// True if a statement would have been kept but for a secret in it; the user should be told.
     pub withheld: bool,
 }
 
 /// A statement that is worth keeping.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Saying {
+pub struct ClassifiedStatement {
     /// Kind of content.
     pub kind: NoteKind,
     /// The statement: a clean imperative or a fact, with its negation.
@@ -104,57 +104,80 @@ pub struct Saying {
 }
 
 /// Classifies a user's prompt.
-pub fn classify(prompt: &str) -> Reading {
-    classify_with(prompt, &Model::shipped())
+pub fn classify(prompt: &str) -> PromptClassification {
+    classify_with(prompt, &ClassifierModel::shipped())
 }
 
 /// Classifies a prompt with other weights.
-pub fn classify_with(prompt: &str, model: &Model) -> Reading {
-    let open = private::spoken_openly(prompt);
+pub fn classify_with(prompt: &str, model: &ClassifierModel) -> PromptClassification {
+    let open = private_text::without_private_and_opted_out(prompt);
     let secret = secret::detect(&open);
-    let outline = Outline::of(&open);
+    let outline = PromptOutline::of(&open);
     if outline.units.is_empty() {
-        return Reading { refused: secret.map(Refusal::Secret), ..Reading::default() };
+        return PromptClassification {
+            refused: secret.map(RefusalReason::Secret),
+            ..PromptClassification::default()
+        };
     }
-    let read = features::Read::of(&outline);
-    let odds: Vec<Odds> =
-        (0..outline.units.len()).map(|at| model.odds(&features::of(&outline, &read, at))).collect();
+    let read = features::TokenizedPrompt::of(&outline);
+    let odds: Vec<ClassOdds> = (0..outline.units.len())
+        .map(|at| model.odds(&features::sentence_features(&outline, &read, at)))
+        .collect();
     let universal = reach::is_universal(&read);
-    let worths = worths(&outline, &read, &odds);
+    let worths = score_sentences(&outline, &read, &odds);
     if let Some(rule) = secret {
         let is_statement = worths.iter().any(|(_, worth)| *worth >= SURE);
         // A password that is told in words is meant to be known.
         let withheld = is_statement || rule == "password-in-text";
-        return Reading { refused: Some(Refusal::Secret(rule)), withheld, ..Reading::default() };
+        return PromptClassification {
+            refused: Some(RefusalReason::Secret(rule)),
+            withheld,
+            ..PromptClassification::default()
+        };
     }
-    let mut found: Vec<Saying> = worths
+    let mut found: Vec<ClassifiedStatement> = worths
         .into_iter()
         .filter_map(|(at, worth)| {
             let lasting = lasting::has_lasting_sign(&outline, &read, at);
-            let found = saying(&outline, at, &odds[at], worth, universal)?;
-            Some(Saying { lasting, ..found })
+            let found = extract_classified(&outline, at, &odds[at], worth, universal)?;
+            Some(ClassifiedStatement { lasting, ..found })
         })
         .collect();
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     let (sayings, doubtful) = found.into_iter().partition(|it| it.confidence >= SURE);
-    let announced = (0..outline.units.len()).filter(|at| announced::is_item(&outline, &read, *at));
+    let announced =
+        (0..outline.units.len()).filter(|at| announced::is_item_to_keep(&outline, &read, *at));
     let most = MOST_SAYINGS + announced.count();
     let (sayings, doubtful) = (distinct(sayings, most), distinct(doubtful, MOST_DOUBTFUL));
-    let re_ask =
-        odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN) || complaint::is_among(&outline, &read);
+    let re_ask = odds.iter().any(|it| it[RE_ASK] >= ASKED_AGAIN)
+        || complaint::has_complaint(&outline, &read);
     if !(sayings.is_empty() && doubtful.is_empty()) && speaks_of_instructions(&outline) {
-        let refused = (!sayings.is_empty()).then_some(Refusal::Instructions);
-        return Reading { re_ask, refused, ..Reading::default() };
+        let refused = (!sayings.is_empty()).then_some(RefusalReason::Instructions);
+        return PromptClassification { re_ask, refused, ..PromptClassification::default() };
     }
-    Reading { re_ask, sayings, doubtful, ..Reading::default() }
+    PromptClassification { re_ask, sayings, doubtful, ..PromptClassification::default() }
 }
 
 /// Scores of the sentences that may be worth keeping. If most of a prompt is rules, so are the
 /// sentences among them.
-fn worths(outline: &Outline, read: &features::Read, odds: &[Odds]) -> Vec<(usize, f32)> {
+fn score_sentences(
+    outline: &PromptOutline,
+    read: &features::TokenizedPrompt,
+    odds: &[ClassOdds],
+) -> Vec<(usize, f32)> {
     let mut all: Vec<(usize, f32)> = (0..outline.units.len())
-        .map(|at| (at, announced::worth(outline, read, at, worth(&odds[at], read, at))))
-        .filter(|(at, worth)| *worth >= AMONG_RULES && !doubt::stands_against(outline, read, *at))
+        .map(|at| {
+            (
+                at,
+                announced::score_below_header(
+                    outline,
+                    read,
+                    at,
+                    score_sentence(&odds[at], read, at),
+                ),
+            )
+        })
+        .filter(|(at, worth)| *worth >= AMONG_RULES && !exclusion::is_excluded(outline, read, *at))
         .collect();
     let sure = all.iter().filter(|(_, worth)| *worth >= SURE).count();
     if sure >= FEWEST_RULES && sure * 2 > outline.units.len() {
@@ -167,8 +190,8 @@ fn worths(outline: &Outline, read: &features::Read, odds: &[Odds]) -> Vec<(usize
 }
 
 /// Drops duplicates, and all but the first `most`.
-fn distinct(sayings: Vec<Saying>, most: usize) -> Vec<Saying> {
-    let mut kept: Vec<Saying> = Vec::new();
+fn distinct(sayings: Vec<ClassifiedStatement>, most: usize) -> Vec<ClassifiedStatement> {
+    let mut kept: Vec<ClassifiedStatement> = Vec::new();
     for it in sayings {
         if kept.len() < most && kept.iter().all(|other| other.text != it.text) {
             kept.push(it);
@@ -178,40 +201,40 @@ fn distinct(sayings: Vec<Saying>, most: usize) -> Vec<Saying> {
 }
 
 /// Probability that a sentence is worth keeping, raised if its form says that it lasts.
-fn worth(odds: &Odds, read: &features::Read, at: usize) -> f32 {
+fn score_sentence(odds: &ClassOdds, read: &features::TokenizedPrompt, at: usize) -> f32 {
     let memory = 1.0 - odds[NONE] - odds[RE_ASK];
-    let doubted = match signs::of(&read.tokens[at]) {
-        Sign::None => return memory,
-        Sign::Asked => return (1.0 - (1.0 - memory) * LIKELY).max(SURE),
-        Sign::Likely => LIKELY,
-        Sign::Clear => CLEAR,
+    let doubted = match signs::lasting_sign(&read.tokens[at]) {
+        LastingSign::None => return memory,
+        LastingSign::Asked => return (1.0 - (1.0 - memory) * LIKELY).max(SURE),
+        LastingSign::Likely => LIKELY,
+        LastingSign::Clear => CLEAR,
     };
     1.0 - (1.0 - memory) * doubted
 }
 
-fn saying(
-    outline: &Outline,
+fn extract_classified(
+    outline: &PromptOutline,
     at: usize,
-    odds: &Odds,
+    odds: &ClassOdds,
     worth: f32,
     universal: bool,
-) -> Option<Saying> {
+) -> Option<ClassifiedStatement> {
     let quote = &outline.units[at].text;
-    let text = statement::of(quote)?;
+    let text = extraction::extract_statement(quote)?;
     // A report that something is not right yet is no rule.
     if text.to_lowercase().starts_with("still ") {
         return None;
     }
-    if refuse::refusal(&text).is_some() {
+    if refuse::statement_refusal(&text).is_some() {
         return None;
     }
     let (_, kind) = KINDS.into_iter().max_by(|a, b| odds[a.0].total_cmp(&odds[b.0]))?;
-    Some(Saying {
+    Some(ClassifiedStatement {
         kind,
         quote: quote.clone(),
         universal,
-        paths: reach::paths(&text),
-        topic: topic::topic(&text),
+        paths: reach::path_glob(&text),
+        topic: topic::derive_topic(&text),
         confidence: worth,
         lasting: false,
         text,
@@ -220,10 +243,10 @@ fn saying(
 
 /// True if a prompt speaks about the agent's instructions: then nothing of it is kept, not even
 /// what is harmless by itself. Foreign text is not kept anyway.
-fn speaks_of_instructions(outline: &Outline) -> bool {
+fn speaks_of_instructions(outline: &PromptOutline) -> bool {
     outline.units.iter().any(|unit| {
         let text = &unit.text;
         let end = text.char_indices().nth(refuse::MOST_CHARS).map_or(text.len(), |(at, _)| at);
-        refuse::refusal(&text[..end]) == Some(Refusal::Instructions)
+        refuse::statement_refusal(&text[..end]) == Some(RefusalReason::Instructions)
     })
 }

@@ -1,7 +1,7 @@
 //! Linear model that classifies sentences. Its weights were made by `cargo run --release -p
 //! recoup-core --example train_classify` and are part of the program.
 
-use super::features::{BUCKETS, Feature};
+use super::features::{BUCKETS, HashedFeature};
 
 /// Number of classes.
 pub const CLASSES: usize = 6;
@@ -15,27 +15,27 @@ const BYTES: &[u8] = include_bytes!("weights.bin");
 
 /// Weights of the classifier: the shipped ones, or those in training.
 #[derive(Debug, Clone)]
-pub struct Model {
+pub struct ClassifierModel {
     bias: [f32; CLASSES],
     scale: [f32; CLASSES],
     weights: std::borrow::Cow<'static, [u8]>,
 }
 
 /// Probability of each class.
-pub(super) type Odds = [f32; CLASSES];
+pub(super) type ClassOdds = [f32; CLASSES];
 
-impl Model {
+impl ClassifierModel {
     /// Size of a model in bytes.
     pub const LENGTH: usize = CLASSES * 8 + BUCKETS * CLASSES;
 
     /// Returns the model that is part of the program.
     pub fn shipped() -> Self {
-        Self::parse(BYTES)
+        Self::from_static(BYTES)
     }
 
     /// Reads a model that was just trained.
-    pub fn read(bytes: &[u8]) -> Self {
-        let mut model = Self::parse(&[]);
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let mut model = Self::from_static(&[]);
         if bytes.len() == Self::LENGTH {
             let (head, weights) = bytes.split_at(CLASSES * 8);
             (model.bias, model.scale) = Self::head(head);
@@ -45,7 +45,7 @@ impl Model {
     }
 
     /// Reads weights. Those of another length are empty: then nothing is ever worth keeping.
-    fn parse(bytes: &'static [u8]) -> Self {
+    fn from_static(bytes: &'static [u8]) -> Self {
         if bytes.len() != Self::LENGTH {
             return Self { bias: [0.0; CLASSES], scale: [0.0; CLASSES], weights: (&[][..]).into() };
         }
@@ -63,7 +63,7 @@ impl Model {
     }
 
     /// Class probabilities for the features of a sentence.
-    pub(super) fn odds(&self, features: &[Feature]) -> Odds {
+    pub(super) fn odds(&self, features: &[HashedFeature]) -> ClassOdds {
         if self.weights.is_empty() {
             let mut nothing = [0.0; CLASSES];
             nothing[NONE] = 1.0;
@@ -76,13 +76,13 @@ impl Model {
                 *sum += f32::from(weight.cast_signed()) * value;
             }
         }
-        let scores: Odds =
+        let scores: ClassOdds =
             std::array::from_fn(|class| self.bias[class] + self.scale[class] * sums[class]);
         softmax(scores)
     }
 }
 
-fn softmax(scores: Odds) -> Odds {
+fn softmax(scores: ClassOdds) -> ClassOdds {
     let highest = scores.iter().copied().fold(f32::MIN, f32::max);
     let raised = scores.map(|score| (score - highest).exp());
     let sum: f32 = raised.iter().sum();

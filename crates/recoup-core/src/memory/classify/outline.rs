@@ -1,7 +1,7 @@
 //! Sentences of a prompt that a person wrote: without code, quotes, logs, machine-written and
 //! pasted text.
 
-use super::lines::{self, Line};
+use super::lines::{self, PromptLineKind};
 use super::machine;
 use super::sentences;
 
@@ -14,7 +14,7 @@ const MOST_UNITS: usize = 80;
 
 /// One sentence, or part of one, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct PromptSentence {
     /// Text of the sentence.
     pub(super) text: String,
     /// True for an item of a list.
@@ -27,15 +27,15 @@ pub(super) struct Unit {
 
 /// Sentences of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Outline {
+pub(super) struct PromptOutline {
     /// Sentences in the order in which they were written.
-    pub(super) units: Vec<Unit>,
+    pub(super) units: Vec<PromptSentence>,
     /// True if something was left out.
     pub(super) pasted: bool,
 }
 
 /// The beginning and the end of a long text, cut at lines or words.
-pub(super) fn window(text: &str) -> (&str, &str) {
+pub(super) fn head_and_tail(text: &str) -> (&str, &str) {
     if text.len() <= WHOLE {
         return (text, "");
     }
@@ -55,49 +55,54 @@ pub(super) fn window(text: &str) -> (&str, &str) {
     (head, tail)
 }
 
-impl Outline {
+impl PromptOutline {
     /// Outlines a prompt that has nothing private in it.
     pub(super) fn of(text: &str) -> Self {
         // Before anything is cut: a tag may be closed far behind.
-        let text = machine::without(text);
-        let (head, tail) = window(&text);
+        let text = machine::without_machine_text(text);
+        let (head, tail) = head_and_tail(&text);
         let mut outline = Self::default();
-        outline.read(head);
+        outline.add_text(head);
         if !tail.is_empty() {
             outline.pasted = true;
-            outline.read(tail);
+            outline.add_text(tail);
         }
         outline.units.truncate(MOST_UNITS);
         outline
     }
 
-    fn read(&mut self, text: &str) {
-        let read = lines::read(text);
+    fn add_text(&mut self, text: &str) {
+        let read = lines::classify_lines(text);
         let mut paragraph = self.units.last().map_or(0, |unit| unit.paragraph + 1);
         let mut header: Option<(usize, bool)> = None;
         for (line, kind) in read {
             match kind {
-                Line::Blank => {
+                PromptLineKind::Blank => {
                     paragraph += 1;
                     // A header stays above later paragraphs after a blank line: something was
                     // pasted.
                     if let Some((_, followed)) = &mut header
                         && *followed
                     {
-                        header = header.filter(|_| self.reaches_on(header));
+                        header = header.filter(|_| self.covers_later_paragraphs(header));
                     }
                 }
-                Line::Foreign => self.pasted = true,
-                Line::Code => {
+                PromptLineKind::Foreign => self.pasted = true,
+                PromptLineKind::Code => {
                     self.pasted = true;
                     // The header announced this.
                     header = None;
                 }
-                Line::Prose | Line::Item => {
-                    let is_item = kind == Line::Item;
+                PromptLineKind::Prose | PromptLineKind::Item => {
+                    let is_item = kind == PromptLineKind::Item;
                     let above = header.map(|(at, _)| at);
-                    for piece in sentences::split(line) {
-                        self.units.push(Unit { text: piece, is_item, header: above, paragraph });
+                    for piece in sentences::split_sentences(line) {
+                        self.units.push(PromptSentence {
+                            text: piece,
+                            is_item,
+                            header: above,
+                            paragraph,
+                        });
                     }
                     if let Some((_, followed)) = &mut header {
                         *followed = true;
@@ -111,7 +116,7 @@ impl Outline {
     }
 
     /// True if a header may be about all that follows.
-    fn reaches_on(&self, header: Option<(usize, bool)>) -> bool {
+    fn covers_later_paragraphs(&self, header: Option<(usize, bool)>) -> bool {
         header.is_some_and(|(at, _)| !self.units[at].is_item)
     }
 }

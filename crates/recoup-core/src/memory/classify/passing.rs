@@ -29,7 +29,7 @@ const ONLY_HERE: &[&str] = &[
 ];
 
 /// True if a sentence holds only here and now.
-pub(super) fn passes(sentence: &str) -> bool {
+pub(super) fn is_temporary(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     let start = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
     let start = ["ok ", "ok, ", "now ", "please ", "just ", "so ", "and "]

@@ -1,16 +1,16 @@
 //! Hash tables of phrases, built at compile time: building them at run time would take a hook
 //! longer than reading its one prompt.
 
-use super::concepts::{Concept, is_cjk};
+use super::concepts::{ConceptName, is_cjk};
 
 /// A concept and its phrases, separated by a character.
-pub(super) type Line = (Concept, &'static str);
+pub(super) type PhraseLine = (ConceptName, &'static str);
 
 const HASHES: usize = 4_096;
 
 /// Key by which phrases are found.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum By {
+pub(super) enum PhraseKey {
     /// First word, for phrases with spaces between words.
     Word,
     /// First character, for Chinese and Japanese phrases.
@@ -19,16 +19,16 @@ pub(super) enum By {
 
 /// Hash index of phrases, keyed by their first word or character.
 #[derive(Debug)]
-pub(super) struct Phrases<const COUNT: usize> {
-    lines: &'static [Line],
+pub(super) struct PhraseTable<const COUNT: usize> {
+    lines: &'static [PhraseLine],
     /// Number of the first phrase with this hash, counted from 1; 0 for none.
     first: [u16; HASHES],
-    all: [Phrase; COUNT],
+    all: [PhraseSpan; COUNT],
 }
 
 /// Position of a phrase in the lines.
 #[derive(Debug, Clone, Copy)]
-struct Phrase {
+struct PhraseSpan {
     line: u16,
     start: u16,
     end: u16,
@@ -37,14 +37,14 @@ struct Phrase {
 }
 
 /// Number of phrases in a table, for its type.
-pub(super) const fn count(lines: &[Line], parted: u8, by: By) -> usize {
+pub(super) const fn count(lines: &[PhraseLine], parted: u8, by: PhraseKey) -> usize {
     let (mut count, mut line) = (0, 0);
     while line < lines.len() {
         let text = lines[line].1.as_bytes();
         let mut end = text.len();
         loop {
             let start = start_of(text, end, parted);
-            if is_found(text, start, end, by) {
+            if has_key(text, start, end, by) {
                 count += 1;
             }
             if start == 0 {
@@ -57,10 +57,10 @@ pub(super) const fn count(lines: &[Line], parted: u8, by: By) -> usize {
     count
 }
 
-impl<const COUNT: usize> Phrases<COUNT> {
+impl<const COUNT: usize> PhraseTable<COUNT> {
     /// Fills the table from the last phrase to the first, so that the first are found first.
-    pub(super) const fn new(lines: &'static [Line], parted: u8, by: By) -> Self {
-        let mut all = [Phrase { line: 0, start: 0, end: 0, next: 0 }; COUNT];
+    pub(super) const fn new(lines: &'static [PhraseLine], parted: u8, by: PhraseKey) -> Self {
+        let mut all = [PhraseSpan { line: 0, start: 0, end: 0, next: 0 }; COUNT];
         let (mut first, mut len, mut line) = ([0; HASHES], 0, lines.len());
         while line > 0 {
             line -= 1;
@@ -68,10 +68,10 @@ impl<const COUNT: usize> Phrases<COUNT> {
             let mut end = text.len();
             loop {
                 let start = start_of(text, end, parted);
-                if is_found(text, start, end, by) {
-                    let slot = hash(text, start, beginning(text, start, end, by));
+                if has_key(text, start, end, by) {
+                    let slot = hash(text, start, key_end(text, start, end, by));
                     let (line, start, end) = (short(line), short(start), short(end));
-                    all[len] = Phrase { line, start, end, next: first[slot] };
+                    all[len] = PhraseSpan { line, start, end, next: first[slot] };
                     len += 1;
                     first[slot] = short(len);
                 }
@@ -85,7 +85,7 @@ impl<const COUNT: usize> Phrases<COUNT> {
     }
 
     /// Concepts and phrases that may begin like that, in their order.
-    pub(super) fn like(&self, begins: &str) -> impl Iterator<Item = Line> {
+    pub(super) fn starting_like(&self, begins: &str) -> impl Iterator<Item = PhraseLine> {
         let at = |number: u16| self.all.get(usize::from(number).checked_sub(1)?);
         let first = at(self.first[hash(begins.as_bytes(), 0, begins.len())]);
         std::iter::successors(first, move |phrase| at(phrase.next)).map(|phrase| {
@@ -105,7 +105,7 @@ const fn start_of(text: &[u8], end: usize, parted: u8) -> usize {
 }
 
 /// True if a phrase is found by this kind of key.
-const fn is_found(text: &[u8], start: usize, end: usize, by: By) -> bool {
+const fn has_key(text: &[u8], start: usize, end: usize, by: PhraseKey) -> bool {
     assert!(start < end, "a phrase has words");
     let character = match text[start] {
         lead @ 0xe0..=0xef => {
@@ -115,12 +115,12 @@ const fn is_found(text: &[u8], start: usize, end: usize, by: By) -> bool {
         _ => None,
     };
     let asian = matches!(character, Some(c) if is_cjk(c));
-    matches!(by, By::Character) == asian
+    matches!(by, PhraseKey::Character) == asian
 }
 
 /// End of the key of a phrase.
-const fn beginning(text: &[u8], start: usize, end: usize, by: By) -> usize {
-    if matches!(by, By::Character) {
+const fn key_end(text: &[u8], start: usize, end: usize, by: PhraseKey) -> usize {
+    if matches!(by, PhraseKey::Character) {
         return start + 3;
     }
     let mut at = start;
@@ -149,20 +149,20 @@ const fn short(number: usize) -> u16 {
 mod tests {
     use super::*;
 
-    const LINES: &[Line] = &[("NO", "no|no way|never|不"), ("STOP", "no more|不要|stop")];
-    const WORDS: usize = count(LINES, b'|', By::Word);
-    const ASIAN: usize = count(LINES, b'|', By::Character);
-    static BY_WORD: Phrases<WORDS> = Phrases::new(LINES, b'|', By::Word);
-    static BY_CHARACTER: Phrases<ASIAN> = Phrases::new(LINES, b'|', By::Character);
+    const LINES: &[PhraseLine] = &[("NO", "no|no way|never|不"), ("STOP", "no more|不要|stop")];
+    const WORDS: usize = count(LINES, b'|', PhraseKey::Word);
+    const ASIAN: usize = count(LINES, b'|', PhraseKey::Character);
+    static BY_WORD: PhraseTable<WORDS> = PhraseTable::new(LINES, b'|', PhraseKey::Word);
+    static BY_CHARACTER: PhraseTable<ASIAN> = PhraseTable::new(LINES, b'|', PhraseKey::Character);
 
     #[test]
     fn phrases_are_found_by_how_they_begin_and_in_their_order() {
         assert_eq!((WORDS, ASIAN), (5, 2));
-        let like = |begins| BY_WORD.like(begins).collect::<Vec<_>>();
+        let like = |begins| BY_WORD.starting_like(begins).collect::<Vec<_>>();
         assert_eq!(like("no"), [("NO", "no"), ("NO", "no way"), ("STOP", "no more")]);
         assert_eq!(like("stop"), [("STOP", "stop")]);
         assert_eq!(like("way"), []);
-        let asian: Vec<_> = BY_CHARACTER.like("不").collect();
+        let asian: Vec<_> = BY_CHARACTER.starting_like("不").collect();
         assert_eq!(asian, [("NO", "不"), ("STOP", "不要")]);
     }
 }

@@ -1,9 +1,9 @@
 //! Scope of a statement: projects and files.
 
-use super::features::Read;
+use super::features::TokenizedPrompt;
 
 /// True if the user says that it holds everywhere.
-pub(super) fn is_universal(read: &Read) -> bool {
+pub(super) fn is_universal(read: &TokenizedPrompt) -> bool {
     read.tokens.iter().flatten().any(|token| token.is("UNIVERSAL"))
 }
 
@@ -20,7 +20,7 @@ const PLACES: &[&str] = &[
 ];
 
 /// Glob of the files to which a statement is limited: "in src/legacy/ never use …".
-pub(super) fn paths(statement: &str) -> Option<String> {
+pub(super) fn path_glob(statement: &str) -> Option<String> {
     let words: Vec<&str> = statement.split_whitespace().collect();
     let at = words.iter().position(|word| INSIDE.contains(&word.to_lowercase().as_str()))?;
     let named = words.get(at + 1)?.trim_matches(['`', ',', ':', ';', '.']);

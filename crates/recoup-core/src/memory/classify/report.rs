@@ -2,8 +2,8 @@
 //! have the words of a rule, but ask for nothing.
 
 use super::complaint::JAPANESE_RULES;
-use crate::memory::refuse::phrase::{begins, is_one_of};
-use crate::memory::spoken;
+use crate::memory::plain_clauses;
+use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
 
 const ALWAYS: &str =
     " always constantly immer standig dauernd andauernd toujours constamment siempre sempre ";
@@ -159,14 +159,14 @@ const RUN_WHY: &[&str] =
     &["为什么", "为何", "为啥", "你为什么", "なぜ", "なんで", "どうして", "爲什麼", "為什麼"];
 
 /// True if a sentence reports something, and asks for nothing.
-pub(super) fn is_one(sentence: &str) -> bool {
-    let clauses = spoken::clauses(sentence);
+pub(super) fn is_report(sentence: &str) -> bool {
+    let clauses = plain_clauses::split_clauses(sentence);
     let Some(first) = clauses.first() else { return false };
     let words = first.words();
     goes_wrong(&words)
         || is_of_others(&words)
-        || fails_in_run(sentence)
-        || SAYINGS.iter().any(|it| begins(it, &words))
+        || fails_in_unspaced(sentence)
+        || SAYINGS.iter().any(|it| starts_with_phrase(it, &words))
         || RUN_SAYINGS.iter().any(|it| sentence.contains(it))
         || (clauses.len() == 1 && asks_why(&words, sentence))
 }
@@ -183,7 +183,7 @@ fn goes_wrong(words: &[&str]) -> bool {
         && !has(RULES)
         && ((has(FAILS) && (has(ALWAYS) || has(NEVER)))
             || (has(WORKS) && has(NEVER) && says_no_more(words)))
-        && near(words)
+        && is_adverb_near_verb(words)
 }
 
 /// True if "never works" ends the sentence: "the API never responds with 500" describes it.
@@ -195,7 +195,7 @@ fn says_no_more(words: &[&str]) -> bool {
 }
 
 /// True if "always" or "never" stands near the verb, unlike in "the job never reads what fails".
-fn near(words: &[&str]) -> bool {
+fn is_adverb_near_verb(words: &[&str]) -> bool {
     let places = |lists: [&str; 2]| -> Vec<usize> {
         let is_in = |word: &str| lists.iter().any(|list| is_one_of(word, list));
         words.iter().enumerate().filter(|(_, word)| is_in(word)).map(|(at, _)| at).collect()
@@ -214,7 +214,7 @@ fn is_of_others(words: &[&str]) -> bool {
         && !early.iter().any(|word| is_one_of(word, RULES))
 }
 
-fn fails_in_run(sentence: &str) -> bool {
+fn fails_in_unspaced(sentence: &str) -> bool {
     let has = |list: &[&str]| list.iter().any(|it| sentence.contains(it));
     let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric());
     let commands = JAPANESE_RULES.iter().any(|it| end.ends_with(it));
@@ -223,5 +223,6 @@ fn fails_in_run(sentence: &str) -> bool {
 }
 
 fn asks_why(words: &[&str], sentence: &str) -> bool {
-    WHY.iter().any(|why| begins(why, words)) || RUN_WHY.iter().any(|why| sentence.starts_with(why))
+    WHY.iter().any(|why| starts_with_phrase(why, words))
+        || RUN_WHY.iter().any(|why| sentence.starts_with(why))
 }

@@ -72,8 +72,8 @@ const REQUESTS: &[&str] = &[
 ];
 
 /// Returns the sentences of a line, trimmed; none is empty.
-pub(super) fn split(line: &str) -> Vec<String> {
-    let line = unmarked(line);
+pub(super) fn split_sentences(line: &str) -> Vec<String> {
+    let line = without_list_mark(line);
     let mut pieces = Vec::new();
     let mut from = 0;
     let mut code = false;
@@ -150,7 +150,7 @@ fn push(pieces: &mut Vec<String>, piece: &str) {
 }
 
 /// Returns a line without the mark of a list item or a title.
-fn unmarked(line: &str) -> &str {
+fn without_list_mark(line: &str) -> &str {
     let line = line.trim();
     let line = line.trim_start_matches('#').trim_start();
     for mark in ["- [ ] ", "- [x] ", "- ", "* ", "• ", "– "] {

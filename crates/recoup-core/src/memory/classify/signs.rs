@@ -1,7 +1,7 @@
 //! Sentence forms that say by themselves that something is to last: "from now on …", "stop adding
 //! …", "always put …", unless tied to this moment or to somebody else.
 
-use super::tokens::Token;
+use super::tokens::SentenceToken;
 use crate::memory::refuse::phrase::is_one_of;
 use crate::memory::topic;
 
@@ -19,7 +19,7 @@ const TIES: &[&str] = &[
 
 /// How clearly the form of a sentence says that it lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum LastingSign {
     /// No sign.
     None,
     /// Supports the model's score.
@@ -31,47 +31,48 @@ pub(super) enum Sign {
 }
 
 /// Returns the sign in the form of a sentence.
-pub(super) fn of(own: &[Token]) -> Sign {
+pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
     let has = |concept: &str| own.iter().any(|token| token.is(concept) || token.class == concept);
-    let leads = |token: &Token| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
+    let leads =
+        |token: &SentenceToken| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
     let rest = &own[own.iter().position(|token| !leads(token)).unwrap_or(0)..];
     let asked =
         || remembers(own) || chooses(rest) || rules_out(rest) || is_banned(rest) || allows(rest);
     let announces = own.last().is_some_and(|token| token.class == ":");
     if !announces && !TIES.iter().any(|it| *it != "LETS" && has(it)) && asked() {
-        return Sign::Asked;
+        return LastingSign::Asked;
     }
     if own.len() < 3 || TIES.iter().any(|it| has(it)) {
-        return Sign::None;
+        return LastingSign::None;
     }
     let here = ["HERE", "INREPO", "ONLY", "INSTEAD", "ALWAYS"].iter().any(|it| has(it));
     if from_now_on(own, rest) && !has("THIS") {
-        Sign::Clear
+        LastingSign::Clear
     } else if from_now_on(own, rest)
         || stops(rest)
         || (we_use(rest) && here)
-        || ((is_rule(rest) || is_choice(rest)) && !points(rest))
+        || ((is_rule(rest) || is_choice(rest)) && !points_at_hand(rest))
     {
-        Sign::Likely
+        LastingSign::Likely
     } else {
-        Sign::None
+        LastingSign::None
     }
 }
 
 /// True if the rule itself, not a remark behind a dot, is about something at hand.
-fn points(rest: &[Token]) -> bool {
+fn points_at_hand(rest: &[SentenceToken]) -> bool {
     let mut rule = rest.iter().take_while(|token| token.class != ".");
     rule.any(|token| token.is("THIS") || token.is("HERE"))
 }
 
 /// True if "from now on" stands at the beginning or the end; in between it may be quoted.
-fn from_now_on(own: &[Token], rest: &[Token]) -> bool {
-    let is_now = |token: &Token| token.is("NOWON");
+fn from_now_on(own: &[SentenceToken], rest: &[SentenceToken]) -> bool {
+    let is_now = |token: &SentenceToken| token.is("NOWON");
     rest.iter().take(2).any(is_now) || own.iter().rev().take(2).any(is_now)
 }
 
 /// True for "stop adding docstrings".
-fn stops(rest: &[Token]) -> bool {
+fn stops(rest: &[SentenceToken]) -> bool {
     let [stop, what, object, ..] = rest else { return false };
     let acts = what.word.ends_with("ing")
         || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
@@ -79,18 +80,18 @@ fn stops(rest: &[Token]) -> bool {
 }
 
 /// True for "we use tabs here", "in this repo we use …".
-fn we_use(rest: &[Token]) -> bool {
+fn we_use(rest: &[SentenceToken]) -> bool {
     rest.iter().take(3).any(|token| token.is("WEUSE"))
 }
 
 /// True for "use pnpm, not npm".
-fn is_choice(rest: &[Token]) -> bool {
-    let other = |token: &Token| token.is("INSTEAD") || token.word == "not";
+fn is_choice(rest: &[SentenceToken]) -> bool {
+    let other = |token: &SentenceToken| token.is("INSTEAD") || token.word == "not";
     rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
 }
 
 /// True for "always put", "we never use", "don't ever".
-fn is_rule(rest: &[Token]) -> bool {
+fn is_rule(rest: &[SentenceToken]) -> bool {
     let rest = if rest.first().is_some_and(|it| it.word == "we") { &rest[1..] } else { rest };
     let [first, verb, ..] = rest else { return false };
     let acts = ["USE", "PUTV", "DOV", "ONEOFFV", "STICK", "PREFER"].iter().any(|it| verb.is(it));
@@ -100,7 +101,7 @@ fn is_rule(rest: &[Token]) -> bool {
 
 /// True for "remember: …", "add a rule: …". "Remember that" may also go on with "bug": there the
 /// weights decide.
-fn remembers(own: &[Token]) -> bool {
+fn remembers(own: &[SentenceToken]) -> bool {
     let own = &own[own
         .iter()
         .take_while(|it| matches!(it.class.as_str(), "PLEASE" | "OK" | "ALSO" | ","))
@@ -135,15 +136,15 @@ const CHOICES: &[&str] = &[
 ];
 
 /// True for "use pnpm", "use pnpm not npm", "let's use tabs": something of which there is one.
-fn chooses(rest: &[Token]) -> bool {
+fn chooses(rest: &[SentenceToken]) -> bool {
     let [first, what, ..] = rest else { return false };
-    let is_tied = |token: &Token| {
+    let is_tied = |token: &SentenceToken| {
         ["THIS", "FORNOW", "ONEOFFV", "HOW"].iter().any(|it| token.is(it)) && token.word != "then"
     };
     let names = || {
         let text: Vec<&str> =
             rest.iter().filter(|it| it.class != ",").map(|it| it.word.as_str()).collect();
-        topic::topic(&text.join(" "))
+        topic::derive_topic(&text.join(" "))
     };
     rest.len() <= 7
         && matches!(
@@ -156,9 +157,10 @@ fn chooses(rest: &[Token]) -> bool {
 }
 
 /// True for "avoid lodash", "let's not use lodash", "nie wieder lodash".
-fn rules_out(rest: &[Token]) -> bool {
-    let named =
-        |token: &Token| token.concepts.is_empty() && token.word.chars().any(char::is_alphanumeric);
+fn rules_out(rest: &[SentenceToken]) -> bool {
+    let named = |token: &SentenceToken| {
+        token.concepts.is_empty() && token.word.chars().any(char::is_alphanumeric)
+    };
     let avoids = |word: &str| {
         matches!(
             word,
@@ -188,8 +190,8 @@ fn rules_out(rest: &[Token]) -> bool {
 }
 
 /// True for "lodash is banned here", "default exports are not allowed".
-fn is_banned(rest: &[Token]) -> bool {
-    let here = |token: &Token| token.is("HERE") || token.is("INREPO");
+fn is_banned(rest: &[SentenceToken]) -> bool {
+    let here = |token: &SentenceToken| token.is("HERE") || token.is("INREPO");
     rest.len() <= 9
         && rest.windows(2).skip(1).any(|pair| {
             let banned = matches!(pair[1].word.as_str(), "banned" | "forbidden" | "prohibited" | "off-limits" | "verboten" | "interdit" | "prohibido" | "proibido" | "vietato")
@@ -203,7 +205,7 @@ fn is_banned(rest: &[Token]) -> bool {
 }
 
 /// True for "pushing to main is fine now", which was ruled out before.
-fn allows(rest: &[Token]) -> bool {
+fn allows(rest: &[SentenceToken]) -> bool {
     let [first, .., fine, now] = rest else { return false };
     let again = now.word == "now" || now.word == "again" || now.is("NOWON");
     rest.len() >= 5

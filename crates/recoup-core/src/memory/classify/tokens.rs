@@ -1,23 +1,23 @@
 //! Tokens of a sentence, each with its word, its concepts, and a shape where the word itself says
 //! nothing about the type of the sentence.
 
-use super::concepts::{Concept, LEXICON, Lexicon, is_cjk};
+use super::concepts::{ConceptLexicon, ConceptName, LEXICON, is_cjk};
 
 /// Most tokens that are read of a sentence: its type is clear by then.
 const MOST: usize = 70;
 
 /// A word, or a phrase that counts as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct SentenceToken {
     /// Word as typed, in small letters.
     pub(super) word: String,
     /// First concept, or the word itself if it is a small one, or a shape.
     pub(super) class: String,
     /// All concepts of the word.
-    pub(super) concepts: Vec<Concept>,
+    pub(super) concepts: Vec<ConceptName>,
 }
 
-impl Token {
+impl SentenceToken {
     fn shaped(word: &str, shape: &str) -> Self {
         Self { word: word.to_owned(), class: shape.to_owned(), concepts: Vec::new() }
     }
@@ -28,7 +28,7 @@ impl Token {
 }
 
 /// Piece of a sentence between spaces and punctuation.
-enum Raw<'a> {
+enum RawToken<'a> {
     Word(String),
     Sign(&'static str),
     Code(&'a str),
@@ -37,30 +37,34 @@ enum Raw<'a> {
 }
 
 /// Splits a sentence into tokens.
-pub(super) fn of(sentence: &str) -> Vec<Token> {
+pub(super) fn tokenize(sentence: &str) -> Vec<SentenceToken> {
     let raw = raw(sentence);
-    let words: Vec<&str> =
-        raw.iter().map(|it| if let Raw::Word(word) = it { word.as_str() } else { "" }).collect();
+    let words: Vec<&str> = raw
+        .iter()
+        .map(|it| if let RawToken::Word(word) = it { word.as_str() } else { "" })
+        .collect();
     let lexicon = &LEXICON;
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < raw.len() && tokens.len() < MOST {
         let mut taken = 1;
         match &raw[at] {
-            Raw::Sign(sign) => tokens.push(Token::shaped(sign, sign)),
-            Raw::Code(code) => tokens.push(Token::shaped(&code.to_lowercase(), "@CODE")),
-            Raw::Quote => tokens.push(Token::shaped("@QUOTE", "@QUOTE")),
-            Raw::Run(run) => run_tokens(run, lexicon, &mut tokens),
-            Raw::Word(word) => {
-                let (length, concepts) = lexicon.phrase(&words[at..]);
+            RawToken::Sign(sign) => tokens.push(SentenceToken::shaped(sign, sign)),
+            RawToken::Code(code) => {
+                tokens.push(SentenceToken::shaped(&code.to_lowercase(), "@CODE"))
+            }
+            RawToken::Quote => tokens.push(SentenceToken::shaped("@QUOTE", "@QUOTE")),
+            RawToken::Run(run) => push_unspaced_tokens(run, lexicon, &mut tokens),
+            RawToken::Word(word) => {
+                let (length, concepts) = lexicon.longest_phrase(&words[at..]);
                 if let Some(first) = concepts.first() {
                     let word = words[at..at + length].join(" ");
-                    tokens.push(Token { word, class: (*first).to_owned(), concepts });
+                    tokens.push(SentenceToken { word, class: (*first).to_owned(), concepts });
                     taken = length;
                 } else if lexicon.is_small(word) {
-                    tokens.push(Token::shaped(word, word));
+                    tokens.push(SentenceToken::shaped(word, word));
                 } else {
-                    tokens.push(Token::shaped(word, shape(word)));
+                    tokens.push(SentenceToken::shaped(word, shape(word)));
                 }
             }
         }
@@ -70,24 +74,24 @@ pub(super) fn of(sentence: &str) -> Vec<Token> {
 }
 
 /// Adds the tokens of text without spaces: known phrases, and the characters between.
-fn run_tokens(run: &str, lexicon: &Lexicon, tokens: &mut Vec<Token>) {
+fn push_unspaced_tokens(run: &str, lexicon: &ConceptLexicon, tokens: &mut Vec<SentenceToken>) {
     let mut rest = run;
     while let Some(c) = rest.chars().next() {
         if tokens.len() >= MOST {
             return;
         }
-        if let Some((length, concept)) = lexicon.run(rest) {
+        if let Some((length, concept)) = lexicon.longest_unspaced_phrase(rest) {
             let word = rest[..length].to_owned();
-            tokens.push(Token { word, class: concept.to_owned(), concepts: vec![concept] });
+            tokens.push(SentenceToken { word, class: concept.to_owned(), concepts: vec![concept] });
             rest = &rest[length..];
         } else {
-            tokens.push(Token::shaped(&rest[..c.len_utf8()], "@Z"));
+            tokens.push(SentenceToken::shaped(&rest[..c.len_utf8()], "@Z"));
             rest = &rest[c.len_utf8()..];
         }
     }
 }
 
-fn raw(sentence: &str) -> Vec<Raw<'_>> {
+fn raw(sentence: &str) -> Vec<RawToken<'_>> {
     let mut all = Vec::new();
     let mut rest = sentence;
     while let Some(c) = rest.chars().next() {
@@ -103,7 +107,7 @@ fn raw(sentence: &str) -> Vec<Raw<'_>> {
             '.' | '。' | ';' | '…' => sign(c, ".", &mut all),
             '—' | '–' => sign(c, "-", &mut all),
             c if is_cjk(c) => run(rest, &mut all),
-            c if is_wordly(c) => word(rest, &mut all),
+            c if is_word_char(c) => word(rest, &mut all),
             c => c.len_utf8(),
         };
         rest = &rest[length..];
@@ -111,29 +115,29 @@ fn raw(sentence: &str) -> Vec<Raw<'_>> {
     all
 }
 
-fn sign(c: char, name: &'static str, all: &mut Vec<Raw<'_>>) -> usize {
-    all.push(Raw::Sign(name));
+fn sign(c: char, name: &'static str, all: &mut Vec<RawToken<'_>>) -> usize {
+    all.push(RawToken::Sign(name));
     c.len_utf8()
 }
 
-fn code<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+fn code<'a>(rest: &'a str, all: &mut Vec<RawToken<'a>>) -> usize {
     let Some(end) = rest[1..].find('`') else { return 1 };
-    all.push(Raw::Code(&rest[1..=end]));
+    all.push(RawToken::Code(&rest[1..=end]));
     end + 2
 }
 
 /// Takes a quote: several words in quotation marks are somebody else's; one or two are a name.
-fn quote<'a>(rest: &'a str, open: char, all: &mut Vec<Raw<'a>>) -> usize {
-    let Some(length) = quoted(rest, open) else { return open.len_utf8() };
+fn quote<'a>(rest: &'a str, open: char, all: &mut Vec<RawToken<'a>>) -> usize {
+    let Some(length) = quoted_length(rest, open) else { return open.len_utf8() };
     if is_speech(&rest[open.len_utf8()..length]) {
-        all.push(Raw::Quote);
+        all.push(RawToken::Quote);
         return length;
     }
     open.len_utf8()
 }
 
 /// Length of a quote, with its marks.
-pub(super) fn quoted(rest: &str, open: char) -> Option<usize> {
+pub(super) fn quoted_length(rest: &str, open: char) -> Option<usize> {
     let closes: &[char] = match open {
         '"' => &['"'],
         '“' | '„' => &['”', '“', '"'],
@@ -158,32 +162,33 @@ pub(super) fn is_speech(inside: &str) -> bool {
     inside.split_whitespace().count() >= 4 || inside.chars().filter(|c| is_cjk(*c)).count() >= 8
 }
 
-fn apostrophe<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+fn apostrophe<'a>(rest: &'a str, all: &mut Vec<RawToken<'a>>) -> usize {
     let open = rest.chars().next().unwrap_or('\'');
-    match quoted(rest, open) {
+    match quoted_length(rest, open) {
         Some(length) if is_speech(&rest[open.len_utf8()..length]) => {
-            all.push(Raw::Quote);
+            all.push(RawToken::Quote);
             length
         }
         _ => open.len_utf8(),
     }
 }
 
-fn run<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+fn run<'a>(rest: &'a str, all: &mut Vec<RawToken<'a>>) -> usize {
     let length = rest.find(|c| !is_cjk(c)).unwrap_or(rest.len());
-    all.push(Raw::Run(&rest[..length]));
+    all.push(RawToken::Run(&rest[..length]));
     length
 }
 
-fn is_wordly(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric()
         || matches!(c, '_' | '/' | '@' | '#' | '~' | '$' | '-' | '<' | '*' | '%' | '+' | '\\' | '=')
 }
 
-fn word<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
+fn word<'a>(rest: &'a str, all: &mut Vec<RawToken<'a>>) -> usize {
     let inside = |c: char| {
         !is_cjk(c)
-            && (is_wordly(c) || matches!(c, '.' | '\'' | '’' | ':' | '(' | ')' | '>' | '[' | ']'))
+            && (is_word_char(c)
+                || matches!(c, '.' | '\'' | '’' | ':' | '(' | ')' | '>' | '[' | ']'))
     };
     let length = rest.find(|c| !inside(c)).unwrap_or(rest.len());
     let trimmed = rest[..length].trim_end_matches(['.', ':', '\'', '’', ')', ']']);
@@ -200,12 +205,12 @@ fn word<'a>(rest: &'a str, all: &mut Vec<Raw<'a>>) -> usize {
     taken
 }
 
-fn push_word(word: &str, all: &mut Vec<Raw<'_>>) {
+fn push_word(word: &str, all: &mut Vec<RawToken<'_>>) {
     let is_camel =
         word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     let plain = word.replace('’', "'");
     // The case tells names from words: a camel-case name is marked by brackets.
-    all.push(Raw::Word(if is_camel {
+    all.push(RawToken::Word(if is_camel {
         format!("{}()", plain.to_lowercase())
     } else {
         plain.to_lowercase()

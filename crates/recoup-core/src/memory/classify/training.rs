@@ -1,12 +1,12 @@
 //! Interface for the program that trains the weights: sentences and features, exactly as they are
 //! read later.
 
-use super::features::{self, Read};
+use super::features::{self, TokenizedPrompt};
 use super::model;
-use super::outline::Outline;
-use crate::memory::private;
+use super::outline::PromptOutline;
+use crate::memory::private_text;
 
-pub use super::features::{BUCKETS, Feature};
+pub use super::features::{BUCKETS, HashedFeature};
 pub use super::model::CLASSES;
 
 /// Names of the model's classes in the corpora, in their order.
@@ -16,37 +16,43 @@ const _: () = assert!(model::NONE == 0 && model::RE_ASK == 5);
 
 /// A sentence and its features.
 #[derive(Debug, Clone)]
-pub struct Sentence {
+pub struct TrainingSentence {
     /// Text of the sentence.
     pub text: String,
     /// Features for the model.
-    pub features: Vec<Feature>,
+    pub features: Vec<HashedFeature>,
 }
 
 /// Returns the sentences of a prompt.
-pub fn sentences(prompt: &str) -> Vec<Sentence> {
-    let open = private::spoken_openly(prompt);
-    let outline = Outline::of(&open);
-    let read = Read::of(&outline);
-    let sentence = |at: usize| Sentence {
+pub fn training_sentences(prompt: &str) -> Vec<TrainingSentence> {
+    let open = private_text::without_private_and_opted_out(prompt);
+    let outline = PromptOutline::of(&open);
+    let read = TokenizedPrompt::of(&outline);
+    let sentence = |at: usize| TrainingSentence {
         text: outline.units[at].text.clone(),
-        features: features::of(&outline, &read, at),
+        features: features::sentence_features(&outline, &read, at),
     };
     (0..outline.units.len()).map(sentence).collect()
 }
 
 /// Highest score of a prompt's sentences, whatever the threshold.
-pub fn worth(prompt: &str, model: &super::Model) -> f32 {
-    let open = private::spoken_openly(prompt);
+pub fn prompt_score(prompt: &str, model: &super::ClassifierModel) -> f32 {
+    let open = private_text::without_private_and_opted_out(prompt);
     if super::secret::detect(&open).is_some() {
         return 0.0;
     }
-    let outline = Outline::of(&open);
-    let read = Read::of(&outline);
+    let outline = PromptOutline::of(&open);
+    let read = TokenizedPrompt::of(&outline);
     let fits = |at: &usize| {
-        !super::doubt::stands_against(&outline, &read, *at)
-            && super::statement::of(&outline.units[*at].text).is_some()
+        !super::exclusion::is_excluded(&outline, &read, *at)
+            && super::extraction::extract_statement(&outline.units[*at].text).is_some()
     };
-    let odds = |at| super::worth(&model.odds(&features::of(&outline, &read, at)), &read, at);
+    let odds = |at| {
+        super::score_sentence(
+            &model.odds(&features::sentence_features(&outline, &read, at)),
+            &read,
+            at,
+        )
+    };
     (0..outline.units.len()).filter(fits).map(odds).fold(0.0, f32::max)
 }

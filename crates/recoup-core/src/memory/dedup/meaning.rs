@@ -90,20 +90,20 @@ enum WordList {
 }
 
 /// A word of a statement.
-struct Word {
+struct MeaningWord {
     text: String,
     /// True if punctuation behind it ends its phrase.
     is_last: bool,
 }
 
 /// Returns the normal form of a statement; none if its words say too little to be compared.
-pub(in crate::memory) fn of(statement: &str) -> Option<String> {
+pub(in crate::memory) fn normal_form(statement: &str) -> Option<String> {
     let phrases = phrases(&words(statement));
     let content: usize = phrases.iter().map(|phrase| phrase.words.len()).sum();
     if content == 0 {
         return None;
     }
-    let mut written: Vec<String> = phrases.iter().map(Phrase::written).collect();
+    let mut written: Vec<String> = phrases.iter().map(MeaningPhrase::written).collect();
     if may_change_places(&phrases) {
         written.sort();
     }
@@ -111,13 +111,13 @@ pub(in crate::memory) fn of(statement: &str) -> Option<String> {
 }
 
 /// A phrase of a statement, and the word that introduces it.
-struct Phrase {
+struct MeaningPhrase {
     head: Option<String>,
     is_denied: bool,
     words: Vec<String>,
 }
 
-impl Phrase {
+impl MeaningPhrase {
     fn written(&self) -> String {
         let denied = if self.is_denied { "NOT " } else { "" };
         format!("{denied}{}:{}", self.head.as_deref().unwrap_or_default(), self.words.join(" "))
@@ -129,17 +129,17 @@ impl Phrase {
 }
 
 /// True if phrases may be sorted: all but one say how, or there are two of which one is negated.
-fn may_change_places(phrases: &[Phrase]) -> bool {
+fn may_change_places(phrases: &[MeaningPhrase]) -> bool {
     let done = phrases.iter().filter(|phrase| !phrase.says_how()).count();
     let denied = phrases.iter().filter(|phrase| phrase.is_denied).count();
     let plain = phrases.iter().all(|phrase| phrase.head.is_none());
     done <= 1 || (phrases.len() == 2 && denied == 1 && plain)
 }
 
-fn phrases(words: &[Word]) -> Vec<Phrase> {
-    let mut all: Vec<Phrase> = Vec::new();
+fn phrases(words: &[MeaningWord]) -> Vec<MeaningPhrase> {
+    let mut all: Vec<MeaningPhrase> = Vec::new();
     let (mut head, mut is_denied, mut begins) = (None, false, true);
-    for Word { text, is_last } in words {
+    for MeaningWord { text, is_last } in words {
         if is_in(WordList::Not, text) {
             // Each negation stays where it is: "don't … without …" is no double one.
             flush(&mut all, &mut head, &mut is_denied);
@@ -150,7 +150,11 @@ fn phrases(words: &[Word]) -> Vec<Phrase> {
         } else if !is_in(WordList::Small, text) {
             if begins {
                 let head = head.take();
-                all.push(Phrase { head, is_denied: std::mem::take(&mut is_denied), words: vec![] });
+                all.push(MeaningPhrase {
+                    head,
+                    is_denied: std::mem::take(&mut is_denied),
+                    words: vec![],
+                });
                 begins = false;
             }
             all.last_mut().expect("a phrase was begun").words.push(text.clone());
@@ -165,16 +169,16 @@ fn phrases(words: &[Word]) -> Vec<Phrase> {
 }
 
 /// Ends a phrase; a head or a negation without words behind it still means something.
-fn flush(all: &mut Vec<Phrase>, head: &mut Option<String>, is_denied: &mut bool) {
+fn flush(all: &mut Vec<MeaningPhrase>, head: &mut Option<String>, is_denied: &mut bool) {
     if head.is_some() || *is_denied {
         let (head, is_denied) = (head.take(), std::mem::take(is_denied));
-        all.push(Phrase { head, is_denied, words: Vec::new() });
+        all.push(MeaningPhrase { head, is_denied, words: Vec::new() });
     }
 }
 
-fn words(statement: &str) -> Vec<Word> {
+fn words(statement: &str) -> Vec<MeaningWord> {
     let text = statement.replace(['\u{2019}', '\u{2018}'], "'");
-    let mut words: Vec<Word> = Vec::new();
+    let mut words: Vec<MeaningWord> = Vec::new();
     let (mut is_code, mut is_first) = (false, true);
     for raw in joined(&text).split_whitespace() {
         let quoted = is_code || raw.contains('`');
@@ -192,7 +196,7 @@ fn words(statement: &str) -> Vec<Word> {
             _ if is_called => bare.to_lowercase(),
             _ => plain(bare),
         };
-        words.push(Word { text, is_last });
+        words.push(MeaningWord { text, is_last });
         is_first = raw.ends_with(['.', '!', '?', ':']);
     }
     words

@@ -3,35 +3,35 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Duplicates, duplicates};
+use super::{DuplicateGroup, duplicates};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::{Note, NoteScope, keep, rows};
+use crate::memory::{Note, NoteScope, note_rows, recording};
 
 /// Merges duplicates in these scopes, or in all, within the caller's transaction.
 pub(in crate::memory) fn merge(
     connection: &Connection,
     scopes: &[NoteScope],
     now: Timestamp,
-) -> Result<Vec<Duplicates>> {
-    let active = rows::many(connection, "status = 'active'", [])?;
+) -> Result<Vec<DuplicateGroup>> {
+    let active = note_rows::find_many(connection, "status = 'active'", [])?;
     let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).collect();
     let meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
     let notes: Vec<Note> = notes.into_iter().filter(meant).collect();
     let mut found = duplicates(&notes);
     for group in &mut found {
-        let stays = keep::demand(connection, &group.stays.id)?;
+        let stays = recording::require_note(connection, &group.stays.id)?;
         for other in &group.others {
-            let other = keep::demand(connection, &other.id)?;
-            keep::supersede(connection, &other, &group.stays.id, now)?;
+            let other = recording::require_note(connection, &other.id)?;
+            recording::supersede(connection, &other, &group.stays.id, now)?;
         }
         let more: u64 = group.others.iter().map(|note| note.evidence).sum();
         connection
             .prepare_cached("UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1")
             .and_then(|mut update| update.execute(params![stays.row, more.cast_signed()]))
-            .map_err(keep::keeping)?;
-        keep::testify(connection, &stays, "merged", None, now)?;
-        group.stays = keep::demand(connection, &group.stays.id)?.note;
+            .map_err(recording::note_write_error)?;
+        recording::record_evidence(connection, &stays, "merged", None, now)?;
+        group.stays = recording::require_note(connection, &group.stays.id)?.note;
     }
     Ok(found)
 }

@@ -9,16 +9,16 @@ mod merge;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::statement::said;
-use super::topic::{is_opposed, subjects, topic};
-use super::{Note, NoteId, NoteScope, Status};
+use super::statement::normalize_for_comparison;
+use super::topic::{derive_topic, is_opposed, subject_keys};
+use super::{Note, NoteId, NoteScope, NoteStatus};
 
-pub(super) use meaning::of as meaning_of;
+pub(super) use meaning::normal_form as meaning_of;
 pub(super) use merge::merge;
 
 /// A group of notes that say the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Duplicates {
+pub struct DuplicateGroup {
     /// The note that stays: the newest wording of the most trusted, or the one for more files.
     pub stays: Note,
     /// Notes that it replaces.
@@ -26,13 +26,14 @@ pub struct Duplicates {
 }
 
 /// Finds duplicates among the active ones of `notes`.
-pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
-    let mut active: Vec<&Note> = notes.iter().filter(|it| it.status == Status::Active).collect();
+pub fn duplicates(notes: &[Note]) -> Vec<DuplicateGroup> {
+    let mut active: Vec<&Note> =
+        notes.iter().filter(|it| it.status == NoteStatus::Active).collect();
     active.sort_by(|a, b| {
         let rank = |note: &Note| (Reverse(note.trust()), Reverse(note.updated));
         rank(a).cmp(&rank(b)).then_with(|| a.id.cmp(&b.id))
     });
-    let mut found = in_other_words(&active);
+    let mut found = same_in_meaning(&active);
     let gone = found.iter().flat_map(|it| &it.others).map(|note| note.id.clone());
     let gone: HashSet<NoteId> = gone.collect();
     let left: Vec<&Note> = active.into_iter().filter(|note| !gone.contains(&note.id)).collect();
@@ -43,10 +44,10 @@ pub fn duplicates(notes: &[Note]) -> Vec<Duplicates> {
 
 /// Finds notes with the same meaning in one place. `notes` are sorted by trust, then the newest
 /// first.
-fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
+fn same_in_meaning(notes: &[&Note]) -> Vec<DuplicateGroup> {
     let mut by_meaning: HashMap<_, Vec<&Note>> = HashMap::new();
     for note in notes {
-        if let Some(meaning) = meaning::of(&note.text) {
+        if let Some(meaning) = meaning::normal_form(&note.text) {
             by_meaning.entry((&note.scope, &note.paths, meaning)).or_default().push(note);
         }
     }
@@ -55,7 +56,7 @@ fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
         // Derived only for the few that it may keep apart.
         let mut by_topic: HashMap<_, Vec<&Note>> = HashMap::new();
         for note in same {
-            let derived = topic(&note.text);
+            let derived = derive_topic(&note.text);
             let own_topic = note.topic.as_ref().filter(|it| Some(*it) != derived.as_ref());
             by_topic.entry(own_topic).or_default().push(note);
         }
@@ -64,7 +65,7 @@ fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
             let others = others.iter().filter(|it| !is_opposed(&stays.text, &it.text));
             let others: Vec<Note> = others.map(|note| (*note).clone()).collect();
             if !others.is_empty() {
-                found.push(Duplicates { stays: (*stays).clone(), others });
+                found.push(DuplicateGroup { stays: (*stays).clone(), others });
             }
         }
     }
@@ -72,20 +73,20 @@ fn in_other_words(notes: &[&Note]) -> Vec<Duplicates> {
 }
 
 /// Finds notes whose words also hold for a wider glob.
-fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<Duplicates>) {
+fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<DuplicateGroup>) {
     let mut by_words: HashMap<_, Vec<&Note>> = HashMap::new();
     for note in notes {
-        by_words.entry((&note.scope, said(&note.text))).or_default().push(note);
+        by_words.entry((&note.scope, normalize_for_comparison(&note.text))).or_default().push(note);
     }
     let repeated =
-        by_words.values().filter(|group| group.iter().any(|it| covered_by(it, group) > 0));
+        by_words.values().filter(|group| group.iter().any(|it| count_narrower(it, group) > 0));
     let mut subjects: Option<SubjectIndex<'_>> = None;
     for group in repeated {
         let subjects = subjects.get_or_insert_with(|| SubjectIndex::of(notes));
         for narrow in group {
             let wide = group.iter().filter(|wide| is_covered(narrow, wide, subjects));
             // The widest of them: it is not covered itself.
-            let wide = wide.max_by_key(|wide| covered_by(wide, group));
+            let wide = wide.max_by_key(|wide| count_narrower(wide, group));
             if let Some(wide) = wide {
                 add(found, wide, narrow);
             }
@@ -93,7 +94,7 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<Duplicates>) {
     }
 }
 
-fn covered_by(wide: &Note, group: &[&Note]) -> usize {
+fn count_narrower(wide: &Note, group: &[&Note]) -> usize {
     group.iter().filter(|it| contain::is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
 }
 
@@ -104,7 +105,7 @@ fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
         contain::may_meet(other.paths.as_deref(), narrow.paths.as_deref())
             && other.paths != wide.paths
             && !contain::is_wider(other.paths.as_deref(), wide.paths.as_deref())
-            && said(&other.text) != said(&narrow.text)
+            && normalize_for_comparison(&other.text) != normalize_for_comparison(&narrow.text)
     };
     contain::is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
         && wide.trust() >= narrow.trust()
@@ -135,16 +136,16 @@ impl<'a> SubjectIndex<'a> {
 
 fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
     let own = note.topic.as_ref().map(|topic| format!("topic {topic}"));
-    own.into_iter().chain(subjects(&note.text).into_iter().flatten())
+    own.into_iter().chain(subject_keys(&note.text).into_iter().flatten())
 }
 
-fn add(found: &mut Vec<Duplicates>, stays: &Note, goes: &Note) {
+fn add(found: &mut Vec<DuplicateGroup>, stays: &Note, goes: &Note) {
     // A note that is replaced hands on the notes that it replaces itself.
     let at = found.iter().position(|it| it.stays.id == goes.id);
     let mut others = at.map_or_else(Vec::new, |at| found.remove(at).others);
     others.insert(0, goes.clone());
     match found.iter_mut().find(|it| it.stays.id == stays.id) {
         Some(known) => known.others.extend(others),
-        None => found.push(Duplicates { stays: stays.clone(), others }),
+        None => found.push(DuplicateGroup { stays: stays.clone(), others }),
     }
 }

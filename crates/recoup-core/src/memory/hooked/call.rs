@@ -1,5 +1,5 @@
 //! Recognition of our calls in a client's settings: a command whose program is `recoup` and whose
-//! first argument is `hook` or `mcp`, whatever the path to it, and whatever starts it. Only this
+//! first argument is `call_in_hook` or `mcp`, whatever the path to it, and whatever starts it. Only this
 //! module decides it, for installing, removing and inspecting hooks.
 //!
 //! ```text
@@ -8,18 +8,18 @@
 
 use serde_json::Value;
 
-use super::shell::{self, Ours};
+use super::shell::{self, CallWords};
 use super::{HOOK, SERVER};
 
 /// A call of our program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct RecoupCall {
     /// Our program, as named there.
     pub program: String,
-    /// Arguments, `hook` or `mcp` first.
+    /// Arguments, `call_in_hook` or `mcp` first.
     pub args: Vec<String>,
     /// The whole line if a shell reads it, otherwise the words.
-    pub how: How,
+    pub how: CallForm,
     /// The program that starts ours, such as `npx` or `sh`.
     pub starter: Option<String>,
     /// True if there is more to it than we would write: then it is the user's own, and is never
@@ -29,7 +29,7 @@ pub struct Call {
 
 /// Form in which a client starts a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum How {
+pub enum CallForm {
     /// A shell reads this line.
     Line(String),
     /// These words, the program first.
@@ -38,7 +38,7 @@ pub enum How {
 
 /// A hook of ours, and its position.
 #[derive(Debug, Clone)]
-pub struct Placed<'a> {
+pub struct PlacedHook<'a> {
     /// Index of its group at the event.
     pub group: usize,
     /// Index of the hook in its group.
@@ -48,14 +48,14 @@ pub struct Placed<'a> {
     /// The hook itself.
     pub hook: &'a Value,
     /// The call in it.
-    pub call: Call,
+    pub call: RecoupCall,
 }
 
-impl Call {
+impl RecoupCall {
     /// Makes a call without a shell and without anything around it.
     pub fn plain(program: String, args: Vec<String>) -> Self {
         let words = std::iter::once(&program).chain(&args).cloned().collect();
-        Self { how: How::Words(words), program, args, starter: None, wrapped: false }
+        Self { how: CallForm::Words(words), program, args, starter: None, wrapped: false }
     }
 
     /// Program that the client starts.
@@ -65,28 +65,28 @@ impl Call {
 }
 
 /// Returns the call of ours in a hook, if it is one.
-pub fn hook(hook: &Value) -> Option<Call> {
+pub fn call_in_hook(hook: &Value) -> Option<RecoupCall> {
     let is_command = hook.get("type").is_none_or(|kind| kind == "command");
     let command = hook.get("command").and_then(Value::as_str).filter(|_| is_command)?;
     match hook.get("args") {
         // The exec form: without a shell.
         Some(Value::Array(args)) => {
             let words = std::iter::once(command).chain(args.iter().filter_map(Value::as_str));
-            in_words(words, HOOK).map(only_as_told)
+            in_words(words, HOOK).map(mark_unknown_args)
         }
         _ => in_line(command),
     }
 }
 
-/// Returns the call of ours in Codex's `notify`. It reports the end of a turn and takes no answer,
+/// Returns the call of ours in Codex's `call_in_notify`. It reports the end of a turn and takes no answer,
 /// so it does not count as having our hooks.
-pub fn notify(settings: &Value) -> Option<Call> {
+pub fn call_in_notify(settings: &Value) -> Option<RecoupCall> {
     let words = settings.get("notify")?.as_array()?.iter().filter_map(Value::as_str);
-    in_words(words, HOOK).map(only_as_told)
+    in_words(words, HOOK).map(mark_unknown_args)
 }
 
 /// Returns the call of ours in an entry for a server, if it is one.
-pub fn server(entry: &Value) -> Option<Call> {
+pub fn call_in_server(entry: &Value) -> Option<RecoupCall> {
     let command = match entry.get("command")? {
         // opencode has one list for both.
         Value::Array(words) => words.as_slice(),
@@ -97,51 +97,52 @@ pub fn server(entry: &Value) -> Option<Call> {
 }
 
 /// Our hooks at one event, in all its groups.
-pub fn at_event(groups: &Value) -> impl Iterator<Item = Placed<'_>> {
+pub fn hooks_at_event(groups: &Value) -> impl Iterator<Item = PlacedHook<'_>> {
     let groups = groups.as_array().into_iter().flatten().enumerate();
     groups.flat_map(|(group, it)| {
         let hooks = it.get("hooks").and_then(Value::as_array).into_iter().flatten().enumerate();
-        let limit = limit(it);
+        let limit = group_limit(it);
         hooks.filter_map(move |(at, value)| {
-            Some(Placed { group, at, limit, hook: value, call: hook(value)? })
+            Some(PlacedHook { group, at, limit, hook: value, call: call_in_hook(value)? })
         })
     })
 }
 
 /// Our hooks at all events, with the names of the events.
-pub fn at_events(hooks: &Value) -> impl Iterator<Item = (&str, Placed<'_>)> {
+pub fn hooks_at_events(hooks: &Value) -> impl Iterator<Item = (&str, PlacedHook<'_>)> {
     let events = hooks.as_object().into_iter().flatten();
-    events.flat_map(|(event, groups)| at_event(groups).map(move |it| (event.as_str(), it)))
+    events.flat_map(|(event, groups)| hooks_at_event(groups).map(move |it| (event.as_str(), it)))
 }
 
 /// Tools or sources that a group of hooks is limited to; none for all.
-pub fn limit(group: &Value) -> Option<&str> {
+pub fn group_limit(group: &Value) -> Option<&str> {
     let matcher = group.get("matcher").and_then(Value::as_str);
     matcher.filter(|matcher| !matches!(*matcher, "" | "*" | ".*"))
 }
 
-fn in_words<'a>(words: impl Iterator<Item = &'a str>, told: &str) -> Option<Call> {
+fn in_words<'a>(words: impl Iterator<Item = &'a str>, told: &str) -> Option<RecoupCall> {
     let words: Vec<String> = words.map(str::to_owned).collect();
-    let ours = shell::ours(&words, told)?;
+    let ours = shell::find_call(&words, told)?;
     let wrapped = ours.words != words;
-    called(ours, How::Words(words), wrapped)
+    make_call(ours, CallForm::Words(words), wrapped)
 }
 
-fn in_line(line: &str) -> Option<Call> {
-    let all = shell::commands(line);
-    let (words, ours) = all.iter().find_map(|words| Some((words, shell::ours(words, HOOK)?)))?;
+fn in_line(line: &str) -> Option<RecoupCall> {
+    let all = shell::split_commands(line);
+    let (words, ours) =
+        all.iter().find_map(|words| Some((words, shell::find_call(words, HOOK)?)))?;
     let wrapped = ours.words != *words || all.len() > 1;
-    called(ours, How::Line(line.to_owned()), wrapped).map(only_as_told)
+    make_call(ours, CallForm::Line(line.to_owned()), wrapped).map(mark_unknown_args)
 }
 
-fn called(ours: Ours, how: How, wrapped: bool) -> Option<Call> {
+fn make_call(ours: CallWords, how: CallForm, wrapped: bool) -> Option<RecoupCall> {
     let mut words = ours.words.into_iter();
     let program = words.next()?;
-    Some(Call { program, args: words.collect(), how, starter: ours.starter, wrapped })
+    Some(RecoupCall { program, args: words.collect(), how, starter: ours.starter, wrapped })
 }
 
-/// Marks a hook as wrapped if it has more arguments than `hook` and the client.
-fn only_as_told(call: Call) -> Call {
+/// Marks a hook as wrapped if it has more arguments than `call_in_hook` and the client.
+fn mark_unknown_args(call: RecoupCall) -> RecoupCall {
     let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
     let is_name = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let known = match args[..] {
@@ -150,5 +151,5 @@ fn only_as_told(call: Call) -> Call {
         [_, flag] => flag.strip_prefix("--client=").is_some_and(is_name),
         _ => false,
     };
-    Call { wrapped: call.wrapped || !known, ..call }
+    RecoupCall { wrapped: call.wrapped || !known, ..call }
 }

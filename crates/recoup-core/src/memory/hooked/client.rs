@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::shell::commands;
+use super::shell::split_commands;
 use crate::error::{Error, Result};
 
 /// A program that runs agents, and can call us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Client {
+pub enum HookClient {
     /// Claude Code.
     ClaudeCode,
     /// Codex CLI.
@@ -18,11 +18,11 @@ pub enum Client {
 }
 
 /// Packages that clients are fetched or run from.
-const PACKAGES: [(&str, Client); 4] = [
-    ("@anthropic-ai/claude-code", Client::ClaudeCode),
-    ("@openai/codex", Client::Codex),
-    ("@mariozechner/pi-coding-agent", Client::Pi),
-    ("@earendil-works/pi-coding-agent", Client::Pi),
+const PACKAGES: [(&str, HookClient); 4] = [
+    ("@anthropic-ai/claude-code", HookClient::ClaudeCode),
+    ("@openai/codex", HookClient::Codex),
+    ("@mariozechner/pi-coding-agent", HookClient::Pi),
+    ("@earendil-works/pi-coding-agent", HookClient::Pi),
 ];
 
 /// Programs that start another one, which their arguments name: in another environment, from a
@@ -79,7 +79,7 @@ const WRAPPERS: [&str; 49] = [
     "fish",
 ];
 
-impl Client {
+impl HookClient {
     /// All clients.
     pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Pi];
 
@@ -125,12 +125,12 @@ impl Client {
     pub fn of_command(program: &Path, words: &[OsString]) -> Vec<Self> {
         let Some((name, arguments)) = words.split_first() else { return Vec::new() };
         let mut found: Vec<Self> =
-            [Path::new(name), program].into_iter().filter_map(Self::at).collect();
+            [Path::new(name), program].into_iter().filter_map(Self::of_path).collect();
         if is_wrapper(Path::new(name)) {
             for argument in arguments {
                 let argument = argument.to_string_lossy();
-                let within = commands(&argument).into_iter().flatten();
-                found.extend(within.filter_map(|word| Self::at(Path::new(&word))));
+                let within = split_commands(&argument).into_iter().flatten();
+                found.extend(within.filter_map(|word| Self::of_path(Path::new(&word))));
             }
         }
         found.sort_unstable();
@@ -139,7 +139,7 @@ impl Client {
     }
 
     /// Client by name, or by package: `@openai/codex@1.2`, `…/node_modules/@openai/codex/bin/x.js`.
-    fn at(path: &Path) -> Option<Self> {
+    fn of_path(path: &Path) -> Option<Self> {
         let text = path.to_string_lossy();
         let is_in = |package: &str| {
             let mut after = text.match_indices(package).map(|(at, it)| &text[at + it.len()..]);

@@ -31,7 +31,7 @@ const MOST: usize = 1_000;
 const DEPTH: usize = 3;
 
 /// True if Pi finds an extension from `dir` that calls us.
-pub(super) fn of_pi(dir: &Path, home: &Path) -> bool {
+pub(super) fn has_pi_extension(dir: &Path, home: &Path) -> bool {
     let listed = json(&dir.join("settings.json"));
     let listed = listed.as_ref().and_then(|settings| settings.get("extensions"));
     calls_us(&dir.join("extensions"), DEPTH - 1)
@@ -86,7 +86,7 @@ fn is_script(path: &Path) -> bool {
 }
 
 /// Position of the program's literal in an extension of ours; none if it is not ours.
-pub fn program(text: &str) -> Option<Range<usize>> {
+pub fn program_range(text: &str) -> Option<Range<usize>> {
     let start = text.find(BEFORE)? + BEFORE.len();
     let line = text[start..].lines().next()?;
     names_us(text.as_bytes()).then_some(start..start + line.rfind(BEHIND)?)

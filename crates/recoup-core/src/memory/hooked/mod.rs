@@ -15,20 +15,23 @@
 mod call;
 mod client;
 mod extension;
-mod letters;
 mod settings;
 mod shell;
+mod surrogates;
 
 use std::path::{Path, PathBuf};
 
 use crate::base::fsx;
 
-pub use call::{Call, How, Placed, at_event, at_events, hook, limit, notify, server};
-pub use client::{Client, is_wrapper};
-pub use extension::program as extension_program;
-pub use letters::with_whole_letters;
-pub use settings::switched_off;
-pub use shell::commands;
+pub use call::{
+    CallForm, PlacedHook, RecoupCall, call_in_hook, call_in_notify, call_in_server, group_limit,
+    hooks_at_event, hooks_at_events,
+};
+pub use client::{HookClient, is_wrapper};
+pub use extension::program_range as extension_program;
+pub use settings::hooks_disabled_by;
+pub use shell::split_commands;
+pub use surrogates::replace_lone_surrogates;
 
 /// Largest settings file that is read. Claude Code's own file grows with every project.
 pub const LARGEST: u64 = 64 << 20;
@@ -45,7 +48,7 @@ const SERVER: &str = "mcp";
 /// Directories of clients' settings, which variables may move (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
 /// `PI_CODING_AGENT_DIR`); without one they are in the user's home.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct ClientPlaces<'a> {
     /// The user's home.
     pub home: &'a Path,
     /// The project's root.
@@ -61,24 +64,24 @@ pub struct Places<'a> {
     pub pi_dir: Option<&'a Path>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> ClientPlaces<'a> {
     /// The default directories, without variables.
     pub fn new(home: &'a Path, root: &'a Path) -> Self {
         Self { home, root, cwd: None, claude_dir: None, codex_dir: None, pi_dir: None }
     }
 
     /// Directory of the user's settings.
-    fn of_user(&self, client: Client) -> PathBuf {
+    fn user_dir(&self, client: HookClient) -> PathBuf {
         let (moved, usual) = match client {
-            Client::ClaudeCode => (self.claude_dir, ".claude"),
-            Client::Codex => (self.codex_dir, ".codex"),
-            Client::Pi => (self.pi_dir, ".pi/agent"),
+            HookClient::ClaudeCode => (self.claude_dir, ".claude"),
+            HookClient::Codex => (self.codex_dir, ".codex"),
+            HookClient::Pi => (self.pi_dir, ".pi/agent"),
         };
         moved.map_or_else(|| self.home.join(usual), Path::to_path_buf)
     }
 
     /// Directories whose settings may be the project's, the closest first.
-    fn of_project(&self) -> Vec<&'a Path> {
+    fn project_dirs(&self) -> Vec<&'a Path> {
         let start = self.cwd.unwrap_or(self.root);
         let mut dirs: Vec<&Path> =
             start.ancestors().take_while(|dir| dir.starts_with(self.root)).collect();
@@ -90,18 +93,19 @@ impl<'a> Places<'a> {
 }
 
 /// True if `client` calls us, by the user's or the project's settings.
-pub fn has_our_hooks(client: Client, places: &Places<'_>) -> bool {
-    let user = places.of_user(client);
-    let mut projects = places.of_project().into_iter();
+pub fn has_our_hooks(client: HookClient, places: &ClientPlaces<'_>) -> bool {
+    let user = places.user_dir(client);
+    let mut projects = places.project_dirs().into_iter();
     match client {
-        Client::ClaudeCode => {
-            projects.any(|dir| settings::claude_code(&dir.join(".claude"), &user))
+        HookClient::ClaudeCode => {
+            projects.any(|dir| settings::claude_code_calls_us(&dir.join(".claude"), &user))
         }
-        Client::Codex => {
-            settings::codex(&user) || projects.any(|dir| settings::codex(&dir.join(".codex")))
+        HookClient::Codex => {
+            settings::codex_calls_us(&user)
+                || projects.any(|dir| settings::codex_calls_us(&dir.join(".codex")))
         }
-        Client::Pi => {
-            let pi = |dir: &Path| extension::of_pi(dir, places.home);
+        HookClient::Pi => {
+            let pi = |dir: &Path| extension::has_pi_extension(dir, places.home);
             pi(&user) || projects.any(|dir| pi(&dir.join(".pi")))
         }
     }
@@ -116,5 +120,5 @@ fn content(path: &Path) -> Option<Vec<u8>> {
 fn json(path: &Path) -> Option<serde_json::Value> {
     let content = content(path)?;
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
-    serde_json::from_str(&with_whole_letters(std::str::from_utf8(content).ok()?)).ok()
+    serde_json::from_str(&replace_lone_surrogates(std::str::from_utf8(content).ok()?)).ok()
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use super::{Client, call, content, json};
+use super::{HookClient, call, content, json};
 
 /// Levels of nesting that are read: event, groups, group, hooks, hook, arguments.
 const DEPTH: usize = 8;
@@ -18,21 +18,21 @@ const DEPTH: usize = 8;
 /// Returns the file that tells a client to run no hooks at all, with the user's settings in `user`
 /// and, if a project counts as well, those in its root. The file with the highest precedence that
 /// says anything about it decides.
-pub fn switched_off(client: Client, user: &Path, root: Option<&Path>) -> Option<PathBuf> {
+pub fn hooks_disabled_by(client: HookClient, user: &Path, root: Option<&Path>) -> Option<PathBuf> {
     let project = |name: &str| root.map(|root| root.join(name)).into_iter();
     let files: Vec<PathBuf> = match client {
-        Client::ClaudeCode => {
+        HookClient::ClaudeCode => {
             let project = project(".claude").flat_map(|dir| of_claude_code(&dir));
             project.chain([user.join("settings.json")]).collect()
         }
-        Client::Codex => {
+        HookClient::Codex => {
             let dirs = project(".codex").chain([user.to_owned()]);
             dirs.map(|dir| dir.join("config.toml")).collect()
         }
-        Client::Pi => Vec::new(),
+        HookClient::Pi => Vec::new(),
     };
     let is_on = |path: &Path| match client {
-        Client::Codex => features_have_hooks(path),
+        HookClient::Codex => features_have_hooks(path),
         _ => hooks_are_on(&json(path)?),
     };
     let said = files.into_iter().find_map(|path| is_on(&path).map(|on| (path, on)));
@@ -56,23 +56,23 @@ fn features_have_hooks(path: &Path) -> Option<bool> {
 
 /// True if Claude Code calls us, with the project's settings in `project` and the user's in `user`.
 /// The file with the highest precedence that says so may switch all hooks off.
-pub(super) fn claude_code(project: &Path, user: &Path) -> bool {
+pub(super) fn claude_code_calls_us(project: &Path, user: &Path) -> bool {
     let strongest_first = of_claude_code(project).into_iter().chain([user.join("settings.json")]);
     let found: Vec<Value> = strongest_first.filter_map(|path| json(&path)).collect();
     let on = found.iter().find_map(hooks_are_on).unwrap_or(true);
-    on && found.iter().filter_map(|settings| settings.get("hooks")).any(call_us)
+    on && found.iter().filter_map(|settings| settings.get("hooks")).any(have_our_call)
 }
 
 /// True if Codex calls us, with settings in `dir`. Its switch for all hooks is ignored: profiles
 /// and flags may turn them on again.
-pub(super) fn codex(dir: &Path) -> bool {
-    let in_json = || json(&dir.join("hooks.json"))?.get("hooks").map(call_us);
-    let in_toml = || toml(&dir.join("config.toml"), "hooks").as_ref().map(call_us);
+pub(super) fn codex_calls_us(dir: &Path) -> bool {
+    let in_json = || json(&dir.join("hooks.json"))?.get("hooks").map(have_our_call);
+    let in_toml = || toml(&dir.join("config.toml"), "hooks").as_ref().map(have_our_call);
     in_json().unwrap_or(false) || in_toml().unwrap_or(false)
 }
 
-fn call_us(hooks: &Value) -> bool {
-    call::at_events(hooks).next().is_some()
+fn have_our_call(hooks: &Value) -> bool {
+    call::hooks_at_events(hooks).next().is_some()
 }
 
 /// Value of a name in a TOML file, as JSON.

@@ -11,7 +11,7 @@ fn is_us(program: &str) -> bool {
 
 /// A call of our program among the words of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Ours {
+pub(super) struct CallWords {
     /// Our program and its arguments.
     pub(super) words: Vec<String>,
     /// Program that starts it, if that is another one.
@@ -20,7 +20,7 @@ pub(super) struct Ours {
 
 /// Finds a call of ours with the argument `told`: direct, or through a program that is known to
 /// start others, such as `npx -y recoup hook` and `sh -c 'recoup hook'`.
-pub(super) fn ours(words: &[String], told: &str) -> Option<Ours> {
+pub(super) fn find_call(words: &[String], told: &str) -> Option<CallWords> {
     // `NAME=value command` sets a variable for it.
     let is_assignment = |word: &String| {
         word.split_once('=').is_some_and(|(name, _)| {
@@ -30,13 +30,14 @@ pub(super) fn ours(words: &[String], told: &str) -> Option<Ours> {
     let start = words.iter().position(|word| !is_assignment(word) && word != "exec")?;
     let words = &words[start..];
     if is_call(words, told) {
-        return Some(Ours { words: words.to_vec(), starter: None });
+        return Some(CallWords { words: words.to_vec(), starter: None });
     }
     if !is_wrapper(Path::new(&words[0])) {
         return None;
     }
     let within = |line: &String| {
-        is_line(line).then(|| commands(line).iter().find_map(|words| ours(words, told)))?
+        is_line(line)
+            .then(|| split_commands(line).iter().find_map(|words| find_call(words, told)))?
     };
     let mut tails = (1..words.len()).map(|at| &words[at..]);
     let found = tails.find_map(|tail| {
@@ -46,7 +47,7 @@ pub(super) fn ours(words: &[String], told: &str) -> Option<Ours> {
         let tail = joined.as_deref().unwrap_or(tail);
         if is_call(tail, told) { Some(tail.to_vec()) } else { Some(within(&tail[0])?.words) }
     })?;
-    Some(Ours { words: found, starter: Some(words[0].clone()) })
+    Some(CallWords { words: found, starter: Some(words[0].clone()) })
 }
 
 /// True for `recoup hook …`, by whatever path, or as a package: `recoup@1.2 hook`,
@@ -63,7 +64,7 @@ fn is_line(word: &str) -> bool {
 }
 
 /// Splits a line into commands of words: quotes are removed, operators separate commands.
-pub fn commands(line: &str) -> Vec<Vec<String>> {
+pub fn split_commands(line: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -105,8 +106,8 @@ mod tests {
     use super::super::HOOK;
     use super::*;
 
-    fn found(line: &str) -> Option<Ours> {
-        commands(line).iter().find_map(|words| ours(words, HOOK))
+    fn found(line: &str) -> Option<CallWords> {
+        split_commands(line).iter().find_map(|words| find_call(words, HOOK))
     }
 
     #[test]

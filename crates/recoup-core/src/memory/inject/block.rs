@@ -18,7 +18,7 @@ use super::estimate::estimate;
 use super::importance::by_importance;
 use super::stale::StaleCheck;
 use crate::base::project::{Project, ProjectId};
-use crate::memory::{Note, NoteId, NoteScope, Status, Trust};
+use crate::memory::{Note, NoteId, NoteScope, NoteStatus, NoteTrust};
 
 const OPENING: &str = "<recoup-memory>\n";
 const CLOSING: &str = "</recoup-memory>\n";
@@ -30,14 +30,14 @@ const MORE: &str = "More rules are recorded than fit here: `recoup memory list` 
 
 /// Most room that a block may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct BlockBudget {
     /// In tokens, by the high estimate.
     pub tokens: u32,
     /// In UTF-16 units, as they stand in a JSON string.
     pub units: usize,
 }
 
-impl Default for Budget {
+impl Default for BlockBudget {
     /// 2,000 tokens; and clients take 10,000 units from a hook, of which some are left
     /// for what is around the text.
     fn default() -> Self {
@@ -47,61 +47,62 @@ impl Default for Budget {
 
 /// Context into which rules are injected.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub struct InjectionContext<'a> {
     /// The project at hand.
     pub project: Option<&'a ProjectId>,
     /// Notes that this context has been given already.
     pub given: &'a HashSet<NoteId>,
     /// Room for the block.
-    pub budget: Budget,
+    pub budget: BlockBudget,
 }
 
-impl Context<'_> {
+impl InjectionContext<'_> {
     /// True if a note is a rule here, and new: active, trusted, and of this project or of all.
-    pub fn takes(&self, note: &Note) -> bool {
+    pub fn accepts(&self, note: &Note) -> bool {
         let holds_here = match &note.scope {
             NoteScope::Universal => true,
             NoteScope::Project(id) => self.project == Some(id),
         };
         holds_here
-            && note.status == Status::Active
-            && note.trust() > Trust::Untrusted
+            && note.status == NoteStatus::Active
+            && note.trust() > NoteTrust::Untrusted
             && !self.given.contains(&note.id)
     }
 }
 
 /// A rule that stands in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Included {
+pub struct IncludedRule {
     /// Id of the note.
     pub id: NoteId,
     /// Line of the rule, without the mark of a list.
     pub line: String,
     /// Trust in the note.
-    pub trust: Trust,
+    pub trust: NoteTrust,
 }
 
 /// Text for a context, and the rules in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct RulesBlock {
     text: String,
-    included: Vec<Included>,
+    included: Vec<IncludedRule>,
     left_out: usize,
 }
 
-impl Block {
+impl RulesBlock {
     /// Introduction of all rules: what they are, how far to keep to them, and the request to cite.
     pub const ABOUT: &str = ALL.trim_ascii_end();
 
     /// Makes a block of the rules among `notes` that apply in `context`, the most important first,
     /// as many as there is room for. `stale` returns what a note names that is not there. None if
     /// no rule applies, or none fits.
-    pub fn of<'a>(
+    pub fn select<'a>(
         notes: impl IntoIterator<Item = &'a Note>,
-        context: &Context<'_>,
+        context: &InjectionContext<'_>,
         stale: impl Fn(&Note) -> Option<String>,
     ) -> Option<Self> {
-        let mut rules: Vec<&Note> = notes.into_iter().filter(|note| context.takes(note)).collect();
+        let mut rules: Vec<&Note> =
+            notes.into_iter().filter(|note| context.accepts(note)).collect();
         rules.sort_by(|a, b| by_importance(a, b));
         Self::in_order(&rules, context.budget, ALL, stale)
     }
@@ -112,21 +113,21 @@ impl Block {
         notes: impl IntoIterator<Item = &'a Note>,
         project: &Project,
         given: &HashSet<NoteId>,
-        budget: Budget,
+        budget: BlockBudget,
     ) -> Option<Self> {
         let stale = StaleCheck::new(project.root());
-        let context = Context { project: Some(project.id()), given, budget };
-        Self::of(notes, &context, |note| stale.of(note))
+        let context = InjectionContext { project: Some(project.id()), given, budget };
+        Self::select(notes, &context, |note| stale.missing_in_note(note))
     }
 
     /// Makes a block of rules that are sorted already.
     pub(super) fn in_order(
         rules: &[&Note],
-        budget: Budget,
+        budget: BlockBudget,
         what: &str,
         stale: impl Fn(&Note) -> Option<String>,
     ) -> Option<Self> {
-        let mut room = Room::within(budget);
+        let mut room = RemainingBudget::within(budget);
         // The frame takes room in any case, and so may the last line, which depends on the rules.
         if ![OPENING, what, MORE, CLOSING].iter().all(|part| room.take(part)) {
             return None;
@@ -145,7 +146,11 @@ impl Block {
             if room.take(&item) {
                 heading = Some(own);
                 block.text.push_str(&item);
-                block.included.push(Included { id: note.id.clone(), line, trust: note.trust() });
+                block.included.push(IncludedRule {
+                    id: note.id.clone(),
+                    line,
+                    trust: note.trust(),
+                });
             } else {
                 block.left_out += 1;
             }
@@ -163,7 +168,7 @@ impl Block {
     }
 
     /// The rules in it, in their order.
-    pub fn included(&self) -> &[Included] {
+    pub fn included(&self) -> &[IncludedRule] {
         &self.included
     }
 
@@ -188,12 +193,16 @@ impl Block {
 }
 
 /// Title for rules of one trust: the user's own are told apart from others.
-fn title(trust: Trust) -> &'static str {
+fn title(trust: NoteTrust) -> &'static str {
     match trust {
-        Trust::Stated => "The user said:\n",
-        Trust::Agreed => "Rules of the team, from the repository, accepted by the user:\n",
-        Trust::Recorded => "Said by the user, as an agent that they allow to do so recorded it:\n",
-        Trust::Inferred | Trust::Untrusted => "Learned from earlier work, not said by the user:\n",
+        NoteTrust::Stated => "The user said:\n",
+        NoteTrust::Agreed => "Rules of the team, from the repository, accepted by the user:\n",
+        NoteTrust::Recorded => {
+            "Said by the user, as an agent that they allow to do so recorded it:\n"
+        }
+        NoteTrust::Inferred | NoteTrust::Untrusted => {
+            "Learned from earlier work, not said by the user:\n"
+        }
     }
 }
 
@@ -212,10 +221,10 @@ fn line(note: &Note, missing: Option<String>) -> String {
 }
 
 /// Remaining room of a budget.
-struct Room(Budget);
+struct RemainingBudget(BlockBudget);
 
-impl Room {
-    fn within(budget: Budget) -> Self {
+impl RemainingBudget {
+    fn within(budget: BlockBudget) -> Self {
         Self(budget)
     }
 
@@ -224,7 +233,7 @@ impl Room {
         let tokens = self.0.tokens.checked_sub(estimate(text));
         let units = self.0.units.checked_sub(units(text));
         let (Some(tokens), Some(units)) = (tokens, units) else { return false };
-        self.0 = Budget { tokens, units };
+        self.0 = BlockBudget { tokens, units };
         true
     }
 }

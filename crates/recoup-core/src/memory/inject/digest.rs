@@ -3,15 +3,15 @@
 
 use std::fmt::Write as _;
 
-use super::block::Block;
-use crate::base::digest::Digest;
+use super::block::RulesBlock;
+use crate::base::digest::Sha256Digest;
 
 /// Returns the digest of the rules, whatever their order: `all` are the rules that apply, `start`
 /// those that fit into the beginning of a session.
 ///
 /// Evidence changes the order of rules, and an agent that cites one would make its own answer a
 /// miss if order counted. It counts where it decides what there is room for.
-pub fn told(all: Option<&Block>, start: Option<&Block>) -> Digest {
+pub fn rules_digest(all: Option<&RulesBlock>, start: Option<&RulesBlock>) -> Sha256Digest {
     let begins_with_all = start.is_none_or(|start| start.left_out() == 0);
     let start = start.filter(|_| !begins_with_all);
     let mut text = String::new();
@@ -24,5 +24,5 @@ pub fn told(all: Option<&Block>, start: Option<&Block>) -> Digest {
         }
         text.push('\n');
     }
-    Digest::of(text.as_bytes())
+    Sha256Digest::of(text.as_bytes())
 }

@@ -9,9 +9,9 @@ pub fn estimate(text: &str) -> u32 {
     let mut before = None;
     let mut rest = text;
     while let Some(first) = rest.bytes().next() {
-        let kind = Kind::of(first);
+        let kind = CharClass::of(first);
         // Where the kind changes, a character ends: foreign ones have no other bytes.
-        let end = rest.bytes().position(|byte| Kind::of(byte) != kind).unwrap_or(rest.len());
+        let end = rest.bytes().position(|byte| CharClass::of(byte) != kind).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
         tokens += kind.cost(run) + kind.seam(run, before, behind);
         (before, rest) = (Some(kind), behind);
@@ -21,7 +21,7 @@ pub fn estimate(text: &str) -> u32 {
 
 /// Class of a character for a tokenizer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharClass {
     Letter,
     Digit,
     Space,
@@ -30,7 +30,7 @@ enum Kind {
     Foreign,
 }
 
-impl Kind {
+impl CharClass {
     /// Class by any byte of a character.
     fn of(byte: u8) -> Self {
         match byte {

@@ -12,13 +12,13 @@ mod importance;
 mod select;
 mod stale;
 
-pub use block::{Block, Budget, Context, Included};
-pub use deed::deeds;
-pub(super) use deed::is_about;
-pub use digest::told;
+pub use block::{BlockBudget, IncludedRule, InjectionContext, RulesBlock};
+pub(super) use deed::is_about_action;
+pub use deed::named_actions;
+pub use digest::rules_digest;
 pub(super) use escape::{BRANCH, NUMBER, PATH};
 pub use escape::{is_unseen, one_line, readable_line};
 pub use estimate::estimate;
 pub use importance::by_importance;
-pub use select::{Candidate, Moment, THRESHOLD, concerning};
+pub use select::{RuleCandidate, THRESHOLD, TouchedFiles, select_concerning};
 pub use stale::StaleCheck;

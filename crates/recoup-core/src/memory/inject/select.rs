@@ -1,9 +1,9 @@
 //! Just-in-time selection of the few rules that concern a prompt or a tool call; mostly there are
 //! none.
 
-use super::block::{Block, Context};
+use super::block::{InjectionContext, RulesBlock};
 use super::importance::by_importance;
-use crate::base::glob::{self, Slash};
+use crate::base::glob::{self, SlashMatching};
 use crate::memory::Note;
 
 /// Least score of a rule that concerns the matter.
@@ -20,7 +20,7 @@ cite it: (applied from memory: <rule>)\n";
 
 /// A note that search found, and how well it fits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct RuleCandidate {
     /// The note.
     pub note: Note,
     /// Score, from 0 to 1.
@@ -29,23 +29,23 @@ pub struct Candidate {
 
 /// The prompt or the call for which rules are selected.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Moment<'a> {
+pub struct TouchedFiles<'a> {
     /// Files that a call touches, from the project's root; empty if that is not known.
     pub touches: &'a [&'a str],
 }
 
 /// Makes a block of at most three of `candidates`, the best first. None if nothing fits well, or
 /// this context has it already.
-pub fn concerning(
-    candidates: &[Candidate],
-    moment: Moment<'_>,
-    context: &Context<'_>,
+pub fn select_concerning(
+    candidates: &[RuleCandidate],
+    moment: TouchedFiles<'_>,
+    context: &InjectionContext<'_>,
     stale: impl Fn(&Note) -> Option<String>,
-) -> Option<Block> {
-    let fits = |it: &&Candidate| {
-        it.score >= THRESHOLD && context.takes(&it.note) && moment.is_for(&it.note)
+) -> Option<RulesBlock> {
+    let fits = |it: &&RuleCandidate| {
+        it.score >= THRESHOLD && context.accepts(&it.note) && moment.concern(&it.note)
     };
-    let mut fitting: Vec<&Candidate> = candidates.iter().filter(fits).collect();
+    let mut fitting: Vec<&RuleCandidate> = candidates.iter().filter(fits).collect();
     fitting
         .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| by_importance(&a.note, &b.note)));
     let best = fitting.first()?.score;
@@ -54,17 +54,17 @@ pub fn concerning(
     // Rules of one trust stand together, under one title.
     let mut rules: Vec<&Note> = fitting.iter().map(|it| &it.note).collect();
     rules.sort_by_key(|note| std::cmp::Reverse(note.trust()));
-    Block::in_order(&rules, context.budget, SOME, stale)
+    RulesBlock::in_order(&rules, context.budget, SOME, stale)
 }
 
-impl Moment<'_> {
+impl TouchedFiles<'_> {
     /// True if a note applies to all files, or to one that the call touches.
-    pub(in crate::memory) fn is_for(&self, note: &Note) -> bool {
+    pub(in crate::memory) fn concern(&self, note: &Note) -> bool {
         let Some(glob) = note.paths.as_deref() else { return true };
         if self.touches.is_empty() {
             return true;
         }
-        let Ok(glob) = glob::compile(glob, Slash::Separates) else { return false };
+        let Ok(glob) = glob::compile_glob(glob, SlashMatching::Separates) else { return false };
         self.touches.iter().any(|path| glob.is_match(path))
     }
 }

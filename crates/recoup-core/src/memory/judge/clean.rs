@@ -2,15 +2,15 @@
 //! characters, and not too long.
 
 use crate::memory::inject::is_unseen;
-use crate::memory::private::without_private;
-use crate::secrets::{self, Values};
+use crate::memory::private_text::without_private;
+use crate::secrets::{self, SecretValues};
 
 /// Mark between the beginning and the end of a text that was too long.
 const GAP: &str = " […] ";
 
 /// Removes invisible characters, private parts and secrets, those in `hidden` among them. Secrets
 /// go before anything is cut: half of one would not be recognized.
-pub(super) fn clean(text: &str, hidden: &Values) -> String {
+pub(super) fn clean(text: &str, hidden: &SecretValues) -> String {
     // First, because an invisible character may hide a secret or a tag.
     let seen: String = text.chars().filter(|c| is_kept(*c)).collect();
     let public = without_private(&seen);
@@ -23,7 +23,7 @@ fn is_kept(c: char) -> bool {
 }
 
 /// Shortens a text to about `most` characters: the beginning and the end.
-pub(super) fn bounded(text: String, most: usize) -> String {
+pub(super) fn shorten_middle(text: String, most: usize) -> String {
     let chars = text.chars().count();
     if chars <= most {
         return text;

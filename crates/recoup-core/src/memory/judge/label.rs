@@ -4,15 +4,15 @@ use crate::memory::NoteKind;
 
 /// Label that a model gives a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Label {
+pub enum SentenceLabel {
     /// Something to remember.
     Of(NoteKind),
     /// Nothing to remember. This is final.
     Nothing,
 }
 
-impl Label {
-    /// The word for [`Label::Nothing`].
+impl SentenceLabel {
+    /// The word for [`SentenceLabel::Nothing`].
     pub const NONE: &str = "none";
 
     /// Parses a label; none for unknown words.
@@ -26,9 +26,9 @@ impl Label {
 
 /// Confidence of a model, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Confidence(f64);
+pub struct LabelConfidence(f64);
 
-impl Confidence {
+impl LabelConfidence {
     /// Returns none for a number outside of the range.
     pub fn new(number: f64) -> Option<Self> {
         (0.0..=1.0).contains(&number).then_some(Self(number))

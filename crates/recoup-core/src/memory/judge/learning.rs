@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::answer;
-use super::grounds::is_mostly_in_the_words_of;
-use super::label::{Confidence, Label};
-use super::tail::{Speaker, Tail};
+use super::grounding::is_mostly_grounded;
+use super::label::{LabelConfidence, SentenceLabel};
+use super::tail::{SessionTail, TurnSpeaker};
 use super::verdict::{confidence, text};
 use crate::error::Result;
-use crate::memory::refuse::refusal;
-use crate::memory::{NoteKind, Source};
+use crate::memory::refuse::statement_refusal;
+use crate::memory::{NoteKind, NoteSource};
 
 /// Most learnings from one session.
 pub const MOST_LEARNINGS: usize = 5;
@@ -18,21 +18,21 @@ const MOST_SAID: usize = 20;
 
 /// Something that a session has taught: never more than a candidate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Learning {
+pub struct SessionLearning {
     /// Kind of content.
     pub kind: NoteKind,
     /// Confidence of the model.
-    pub confidence: Confidence,
+    pub confidence: LabelConfidence,
     /// Statement of what was learned.
     pub text: String,
-    /// [`Source::Extraction`], or [`Source::Tool`] if only a tool's output says so.
-    pub source: Source,
+    /// [`NoteSource::Extraction`], or [`NoteSource::Tool`] if only a tool's output says so.
+    pub source: NoteSource,
 }
 
-impl Learning {
+impl SessionLearning {
     /// Parses the answer to a prompt about `tail`: failures first, then facts about the project,
     /// then corrections. Invalid items are left out.
-    pub fn parse(answer: &str, tail: &Tail) -> Result<Vec<Self>> {
+    pub fn parse(answer: &str, tail: &SessionTail) -> Result<Vec<Self>> {
         let items = answer::items(answer, "learnings", MOST_SAID)?;
         let mut learnings: Vec<Self> = Vec::new();
         for learning in items.iter().filter_map(|item| Self::of(item, tail)) {
@@ -45,11 +45,13 @@ impl Learning {
         Ok(learnings)
     }
 
-    fn of(item: &Value, tail: &Tail) -> Option<Self> {
-        let Label::Of(kind) = Label::parse(item.get("label")?.as_str()?)? else { return None };
+    fn of(item: &Value, tail: &SessionTail) -> Option<Self> {
+        let SentenceLabel::Of(kind) = SentenceLabel::parse(item.get("label")?.as_str()?)? else {
+            return None;
+        };
         let confidence = confidence(item).filter(|it| it.is_enough_for(kind))?;
         let text = text(item, "text")?;
-        if refusal(&text).is_some() {
+        if statement_refusal(&text).is_some() {
             return None;
         }
         let source = source(&text, kind, &cited(item, tail)?)?;
@@ -65,10 +67,10 @@ fn rank(kind: NoteKind) -> u8 {
     }
 }
 
-type Turn = (Speaker, String);
+type TailTurn = (TurnSpeaker, String);
 
 /// Turns that an item cites; each must exist.
-fn cited<'t>(item: &Value, tail: &'t Tail) -> Option<Vec<&'t Turn>> {
+fn cited<'t>(item: &Value, tail: &'t SessionTail) -> Option<Vec<&'t TailTurn>> {
     let turn = |number: &Value| {
         let place = usize::try_from(number.as_u64()?).ok()?.checked_sub(1)?;
         tail.turns().get(place)
@@ -78,20 +80,21 @@ fn cited<'t>(item: &Value, tail: &'t Tail) -> Option<Vec<&'t Turn>> {
 
 /// Source of a learning. Only the user can say what the user wants; what only a tool says is
 /// untrusted.
-fn source(text: &str, kind: NoteKind, cited: &[&Turn]) -> Option<Source> {
-    let said_by = |speakers: &[Speaker]| {
+fn source(text: &str, kind: NoteKind, cited: &[&TailTurn]) -> Option<NoteSource> {
+    let said_by = |speakers: &[TurnSpeaker]| {
         let words: Vec<&str> = cited
             .iter()
             .filter(|(speaker, _)| speakers.contains(speaker))
             .map(|(_, text)| text.as_str())
             .collect();
-        is_mostly_in_the_words_of(text, &words.join("\n"))
+        is_mostly_grounded(text, &words.join("\n"))
     };
     match kind {
         NoteKind::Correction | NoteKind::Preference => {
-            said_by(&[Speaker::User]).then_some(Source::Extraction)
+            said_by(&[TurnSpeaker::User]).then_some(NoteSource::Extraction)
         }
-        _ if said_by(&[Speaker::User, Speaker::Agent]) => Some(Source::Extraction),
-        _ => said_by(&[Speaker::User, Speaker::Agent, Speaker::Tool]).then_some(Source::Tool),
+        _ if said_by(&[TurnSpeaker::User, TurnSpeaker::Agent]) => Some(NoteSource::Extraction),
+        _ => said_by(&[TurnSpeaker::User, TurnSpeaker::Agent, TurnSpeaker::Tool])
+            .then_some(NoteSource::Tool),
     }
 }

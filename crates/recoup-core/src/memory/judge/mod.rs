@@ -2,7 +2,7 @@
 //!
 //! Everything but the call itself: what is sent (without secrets and private parts, bounded, framed
 //! as data), how the answer is parsed (strictly), and what it may cost. The HTTP client implements
-//! [`Judge`].
+//! [`MemoryJudge`].
 //!
 //! ```text
 //! text ──► Candidate, Tail ──► Prompt ──► Account: may it be asked? ──► a model
@@ -14,7 +14,7 @@ pub mod account;
 mod answer;
 mod candidate;
 mod clean;
-mod grounds;
+mod grounding;
 mod label;
 mod learning;
 mod prompt;
@@ -25,18 +25,18 @@ use std::fmt::Debug;
 
 use crate::error::Result;
 
-pub use candidate::{Candidate, MOST_CANDIDATES};
-pub use label::{Confidence, Label};
-pub use learning::{Learning, MOST_LEARNINGS};
-pub use prompt::Prompt;
-pub use tail::{FEWEST_TURNS, MOST_TURNS, Speaker, Tail};
-pub use verdict::{Finding, Undecided, Verdict};
+pub use candidate::{JudgeCandidate, MOST_CANDIDATES};
+pub use label::{LabelConfidence, SentenceLabel};
+pub use learning::{MOST_LEARNINGS, SessionLearning};
+pub use prompt::JudgePrompt;
+pub use tail::{FEWEST_TURNS, MOST_TURNS, SessionTail, TurnSpeaker};
+pub use verdict::{JudgeVerdict, JudgedStatement, UndecidedReason};
 
 /// A model that is asked. On an error, what was decided without a model stands.
-pub trait Judge: Debug + Send + Sync {
+pub trait MemoryJudge: Debug + Send + Sync {
     /// Returns one verdict for each candidate, in their order.
-    fn classify(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>>;
+    fn classify(&self, candidates: &[JudgeCandidate]) -> Result<Vec<JudgeVerdict>>;
 
     /// Returns what a session has taught, at most [`MOST_LEARNINGS`], failures first.
-    fn learn(&self, tail: &Tail) -> Result<Vec<Learning>>;
+    fn learn(&self, tail: &SessionTail) -> Result<Vec<SessionLearning>>;
 }

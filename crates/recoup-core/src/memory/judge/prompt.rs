@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::candidate::Candidate;
-use super::tail::Tail;
+use super::candidate::JudgeCandidate;
+use super::tail::SessionTail;
 use crate::memory::inject::estimate;
 
 /// A question to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct JudgePrompt {
     /// The instructions: ours alone.
     pub system: &'static str,
     /// The data: anybody's.
@@ -25,9 +25,9 @@ pub struct Prompt {
 /// Tokens that the provider may add to a prompt, for the schema among other things.
 const OVERHEAD: u64 = 800;
 
-impl Prompt {
+impl JudgePrompt {
     /// Asks which of these sentences are worth keeping.
-    pub fn classify(candidates: &[Candidate]) -> Self {
+    pub fn classify(candidates: &[JudgeCandidate]) -> Self {
         let texts = candidates.iter().map(|candidate| json!({ "text": candidate.text() }));
         let output = u32::try_from(candidates.len()).unwrap_or(u32::MAX).saturating_mul(250);
         Self {
@@ -39,7 +39,7 @@ impl Prompt {
     }
 
     /// Asks what this session has taught.
-    pub fn learn(tail: &Tail) -> Self {
+    pub fn learn(tail: &SessionTail) -> Self {
         let turns = tail.turns().iter();
         let turns = turns.map(|(who, text)| json!({ "who": who.as_str(), "text": text }));
         Self {

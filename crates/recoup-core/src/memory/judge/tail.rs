@@ -1,7 +1,7 @@
 //! The end of a session, as a model is shown it.
 
-use super::clean::{bounded, clean};
-use crate::secrets::Values;
+use super::clean::{clean, shorten_middle};
+use crate::secrets::SecretValues;
 
 /// Most turns that are shown.
 pub const MOST_TURNS: usize = 50;
@@ -14,7 +14,7 @@ const MOST_OF_ALL: usize = 16_000;
 
 /// Speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
+pub enum TurnSpeaker {
     /// The user.
     User,
     /// The agent.
@@ -23,7 +23,7 @@ pub enum Speaker {
     Tool,
 }
 
-impl Speaker {
+impl TurnSpeaker {
     /// The word that a model is shown.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,14 +36,14 @@ impl Speaker {
 
 /// Last turns of a session, the oldest first, reduced to what may leave the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tail(Vec<(Speaker, String)>);
+pub struct SessionTail(Vec<(TurnSpeaker, String)>);
 
-impl Tail {
+impl SessionTail {
     /// Takes the last [`MOST_TURNS`] of `turns`; none if there are fewer than [`FEWEST_TURNS`], or
     /// nothing may be shown.
     pub fn new<'a>(
-        turns: impl IntoIterator<Item = (Speaker, &'a str)>,
-        hidden: &Values,
+        turns: impl IntoIterator<Item = (TurnSpeaker, &'a str)>,
+        hidden: &SecretValues,
     ) -> Option<Self> {
         let turns: Vec<_> = turns.into_iter().collect();
         if turns.len() < FEWEST_TURNS {
@@ -52,7 +52,7 @@ impl Tail {
         let mut room = MOST_OF_ALL;
         let mut shown = Vec::new();
         for (speaker, text) in turns.into_iter().rev().take(MOST_TURNS) {
-            let text = bounded(clean(text, hidden), MOST_OF_ONE);
+            let text = shorten_middle(clean(text, hidden), MOST_OF_ONE);
             let Some(left) = room.checked_sub(text.chars().count()) else { break };
             room = left;
             if !text.is_empty() {
@@ -64,7 +64,7 @@ impl Tail {
     }
 
     /// Turns that are sent, the oldest first.
-    pub fn turns(&self) -> &[(Speaker, String)] {
+    pub fn turns(&self) -> &[(TurnSpeaker, String)] {
         &self.0
     }
 }

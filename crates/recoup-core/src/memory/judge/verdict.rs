@@ -4,38 +4,38 @@
 use serde_json::Value;
 
 use super::answer;
-use super::candidate::Candidate;
-use super::grounds::is_in_the_words_of;
-use super::label::{Confidence, Label};
+use super::candidate::JudgeCandidate;
+use super::grounding::is_grounded;
+use super::label::{LabelConfidence, SentenceLabel};
 use crate::error::Result;
 use crate::memory::NoteKind;
-use crate::memory::refuse::{Refusal, refusal};
+use crate::memory::refuse::{RefusalReason, statement_refusal};
 
 /// Decision about a candidate.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum JudgeVerdict {
     /// To be kept, as this.
-    Keep(Finding),
+    Keep(JudgedStatement),
     /// Nothing to keep. This is final.
     Nothing,
     /// Not decided by the model.
-    Undecided(Undecided),
+    Undecided(UndecidedReason),
 }
 
 /// Statement that a candidate makes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct JudgedStatement {
     /// Kind of content.
     pub kind: NoteKind,
     /// Confidence of the model.
-    pub confidence: Confidence,
+    pub confidence: LabelConfidence,
     /// The statement, in the candidate's own words.
     pub statement: String,
 }
 
 /// Reason why a candidate is not decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Undecided {
+pub enum UndecidedReason {
     /// Missing from the answer.
     Unsaid,
     /// Item that does not have the requested form.
@@ -49,15 +49,15 @@ pub enum Undecided {
     /// Statement that says something else than the candidate.
     NotItsWords,
     /// Statement that must not be kept.
-    Refused(Refusal),
+    Refused(RefusalReason),
     /// Two items for one candidate.
     Twice,
 }
 
-impl Verdict {
+impl JudgeVerdict {
     /// Parses the answer to a prompt about `candidates`: one verdict for each.
-    pub fn parse(answer: &str, candidates: &[Candidate]) -> Result<Vec<Self>> {
-        let mut verdicts = vec![Self::Undecided(Undecided::Unsaid); candidates.len()];
+    pub fn parse(answer: &str, candidates: &[JudgeCandidate]) -> Result<Vec<Self>> {
+        let mut verdicts = vec![Self::Undecided(UndecidedReason::Unsaid); candidates.len()];
         for item in answer::items(answer, "verdicts", candidates.len())? {
             let id = item.get("id").and_then(Value::as_u64);
             let place = id.and_then(|id| usize::try_from(id).ok()?.checked_sub(1));
@@ -66,15 +66,18 @@ impl Verdict {
             else {
                 continue; // it speaks of something that was not asked
             };
-            let unsaid = verdicts[place] == Self::Undecided(Undecided::Unsaid);
-            verdicts[place] =
-                if unsaid { Self::of(&item, candidate) } else { Self::Undecided(Undecided::Twice) };
+            let unsaid = verdicts[place] == Self::Undecided(UndecidedReason::Unsaid);
+            verdicts[place] = if unsaid {
+                Self::of(&item, candidate)
+            } else {
+                Self::Undecided(UndecidedReason::Twice)
+            };
         }
         Ok(verdicts)
     }
 
-    fn of(item: &Value, candidate: &Candidate) -> Self {
-        match kept(item, candidate) {
+    fn of(item: &Value, candidate: &JudgeCandidate) -> Self {
+        match judge_item(item, candidate) {
             Ok(Some(finding)) => Self::Keep(finding),
             Ok(None) => Self::Nothing,
             Err(why) => Self::Undecided(why),
@@ -82,28 +85,33 @@ impl Verdict {
     }
 }
 
-fn kept(item: &Value, candidate: &Candidate) -> Result<Option<Finding>, Undecided> {
-    let label = item.get("label").and_then(Value::as_str).ok_or(Undecided::Malformed)?;
-    let Label::Of(kind) = Label::parse(label).ok_or(Undecided::UnknownLabel)? else {
+fn judge_item(
+    item: &Value,
+    candidate: &JudgeCandidate,
+) -> Result<Option<JudgedStatement>, UndecidedReason> {
+    let label = item.get("label").and_then(Value::as_str).ok_or(UndecidedReason::Malformed)?;
+    let SentenceLabel::Of(kind) =
+        SentenceLabel::parse(label).ok_or(UndecidedReason::UnknownLabel)?
+    else {
         return Ok(None);
     };
-    let confidence = confidence(item).ok_or(Undecided::NoConfidence)?;
+    let confidence = confidence(item).ok_or(UndecidedReason::NoConfidence)?;
     if !confidence.is_enough_for(kind) {
-        return Err(Undecided::Unsure);
+        return Err(UndecidedReason::Unsure);
     }
-    let statement = text(item, "statement").ok_or(Undecided::Malformed)?;
-    if let Some(refusal) = refusal(&statement) {
-        return Err(Undecided::Refused(refusal));
+    let statement = text(item, "statement").ok_or(UndecidedReason::Malformed)?;
+    if let Some(refusal) = statement_refusal(&statement) {
+        return Err(UndecidedReason::Refused(refusal));
     }
-    if !is_in_the_words_of(&statement, candidate.text()) {
-        return Err(Undecided::NotItsWords);
+    if !is_grounded(&statement, candidate.text()) {
+        return Err(UndecidedReason::NotItsWords);
     }
-    Ok(Some(Finding { kind, confidence, statement }))
+    Ok(Some(JudgedStatement { kind, confidence, statement }))
 }
 
 /// Parses a number from 0 to 1, not a text that looks like one.
-pub(super) fn confidence(item: &Value) -> Option<Confidence> {
-    item.get("confidence").and_then(Value::as_f64).and_then(Confidence::new)
+pub(super) fn confidence(item: &Value) -> Option<LabelConfidence> {
+    item.get("confidence").and_then(Value::as_f64).and_then(LabelConfidence::new)
 }
 
 /// Returns a text on one line; none if it is empty.

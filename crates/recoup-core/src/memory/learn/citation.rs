@@ -19,7 +19,7 @@ pub fn citations(answer: &str) -> Vec<String> {
     while let Some(gap) = lower[from..].find(OPENING) {
         let start = from + gap + OPENING.len();
         from = start;
-        let Some(len) = closing(&text[start..]) else { continue };
+        let Some(len) = find_closing_parenthesis(&text[start..]) else { continue };
         let rule = text[start..start + len].split_whitespace().collect::<Vec<_>>().join(" ");
         from = start + len;
         if !rule.is_empty() && !found.contains(&rule) {
@@ -30,7 +30,7 @@ pub fn citations(answer: &str) -> Vec<String> {
 }
 
 /// Returns the position of the parenthesis that closes one opened before `text`.
-fn closing(text: &str) -> Option<usize> {
+fn find_closing_parenthesis(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices().take_while(|(at, _)| *at < LONGEST) {
         match c {
@@ -50,13 +50,13 @@ fn closing(text: &str) -> Option<usize> {
 /// True if `cited` quotes `rule`: its words, a beginning that ends with an ellipsis, or one of
 /// several rules separated by semicolons.
 pub fn is_cited(cited: &str, rule: &str) -> bool {
-    let rule = normalised(&one_line(rule));
+    let rule = normalise_rule(&one_line(rule));
     let is_rule = |cited: &str| {
         let cut =
             cited.trim_end().strip_suffix('…').or_else(|| cited.trim_end().strip_suffix("..."));
-        match cut.map(normalised) {
+        match cut.map(normalise_rule) {
             Some(start) => start.chars().count() >= ENOUGH && rule.starts_with(&start),
-            None => normalised(cited) == rule,
+            None => normalise_rule(cited) == rule,
         }
     };
     !rule.is_empty() && (is_rule(cited) || cited.split("; ").any(is_rule))
@@ -64,7 +64,7 @@ pub fn is_cited(cited: &str, rule: &str) -> bool {
 
 /// Normalises a rule for comparison: lower case, without emphasis, surrounding quotes and final
 /// full stop.
-pub fn normalised(text: &str) -> String {
+pub fn normalise_rule(text: &str) -> String {
     let text = text.replace("&lt;", "<").replace(['`', '*', '’'], "'").to_lowercase();
     let text: String = text.chars().filter(|c| *c != '\'').collect();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -83,7 +83,7 @@ fn without_code(text: &str) -> String {
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
             (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) => push_spoken(&mut kept, line),
+            (None, None) => push_without_quoted_citations(&mut kept, line),
             _ => {}
         }
     }
@@ -91,7 +91,7 @@ fn without_code(text: &str) -> String {
 }
 
 /// Appends a line without citations in backticks; code inside a citation stays.
-fn push_spoken(kept: &mut String, line: &str) {
+fn push_without_quoted_citations(kept: &mut String, line: &str) {
     let mut rest = line;
     while let Some(at) = rest.find('`') {
         let (before, from) = rest.split_at(at);

@@ -2,19 +2,19 @@
 
 use rusqlite::params;
 
-use super::lessons::{Learned, Ran};
+use super::lessons::{CompletedCommand, LearnedNote};
 use crate::database::fault;
 use crate::error::Result;
-use crate::memory::turn::{About, Happened, Turn};
-use crate::memory::{NoteKind, Recorded, Source, Statement};
+use crate::memory::transaction::{EventDetails, EventTransaction, MemoryEventKind};
+use crate::memory::{NoteKind, NoteSource, NoteStatement, RecordOutcome};
 
 /// Number of denials that make a candidate.
 const ENOUGH: i64 = 2;
 
-impl Turn<'_> {
+impl EventTransaction<'_> {
     /// Records that the user denied a call. A second denial of its kind becomes a candidate.
-    pub fn denied(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
-        if !self.happened(Happened::Denied, About::call(ran.kind, ran.call))? {
+    pub fn record_denial(&self, ran: &CompletedCommand<'_>) -> Result<Option<LearnedNote>> {
+        if !self.record_event(MemoryEventKind::Denied, EventDetails::call(ran.kind, ran.call))? {
             return Ok(None);
         }
         if self.times_denied(ran.kind)? < ENOUGH {
@@ -22,10 +22,11 @@ impl Turn<'_> {
         }
         let text = format!("don't run `{}` without asking", ran.kind.replace('`', "'"));
         let scope = self.occasion.scope.clone();
-        let statement = Statement::new(NoteKind::Preference, text, Source::Extraction, scope);
+        let statement =
+            NoteStatement::new(NoteKind::Preference, text, NoteSource::Extraction, scope);
         Ok(match self.try_record(&statement)? {
-            Some(Recorded::Stored { note, .. }) => Some(Learned::Candidate(note)),
-            Some(Recorded::Confirmed { .. }) | None => None,
+            Some(RecordOutcome::Stored { note, .. }) => Some(LearnedNote::Candidate(note)),
+            Some(RecordOutcome::Confirmed { .. }) | None => None,
         })
     }
 
@@ -37,6 +38,6 @@ impl Turn<'_> {
             .and_then(|mut select| {
                 select.query_row(params![self.occasion.scope.to_string(), kind], |row| row.get(0))
             })
-            .map_err(|error| fault::explain(error, "counting what was denied"))
+            .map_err(|error| fault::from_sqlite(error, "counting what was denied"))
     }
 }

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::memory::Checkpoint;
-use crate::memory::private::without_private;
-use crate::memory::transcript::{Action, Ended, Entry, Plan, Step, steps};
+use crate::memory::WorkCheckpoint;
+use crate::memory::private_text::without_private;
+use crate::memory::transcript::{
+    CallStatus, PlanChange, ToolAction, ToolStep, TranscriptEntry, tool_steps,
+};
 use crate::secrets;
 
 /// Maximum number of tasks; the oldest are dropped.
@@ -13,25 +15,27 @@ const MOST: usize = 200;
 /// Task list, as far as a transcript was read. It is stored between readings, because old tasks are
 /// marked as done by their number alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tasks(Vec<Task>);
+pub struct TaskList(Vec<PlannedTask>);
 
 /// One task of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Task {
+struct PlannedTask {
     id: String,
     text: String,
     done: bool,
 }
 
-impl Tasks {
+impl TaskList {
     /// Applies new entries; the first `known` were read before. Returns true if the list has
     /// changed. Lists of sub-agents are ignored.
-    pub fn read_on(&mut self, entries: &[Entry], known: usize) -> bool {
+    pub fn apply_entries(&mut self, entries: &[TranscriptEntry], known: usize) -> bool {
         let mut is_new = false;
-        let own = |step: &&Step<'_>| step.agent.is_none() && step.until >= known && worked(step);
-        for step in steps(entries).iter().filter(own) {
-            if let Action::Plan(plan) = &step.call.action {
-                is_new |= self.apply(plan, step);
+        let own = |step: &&ToolStep<'_>| {
+            step.agent.is_none() && step.until >= known && has_not_failed(step)
+        };
+        for step in tool_steps(entries).iter().filter(own) {
+            if let ToolAction::Plan(plan) = &step.call.action {
+                is_new |= self.apply_change(plan, step);
             }
         }
         let more = self.0.len().saturating_sub(MOST);
@@ -40,30 +44,35 @@ impl Tasks {
     }
 
     /// Returns the completed and the remaining tasks.
-    pub fn progress(&self) -> Checkpoint {
+    pub fn to_checkpoint(&self) -> WorkCheckpoint {
         let texts = |done: bool| {
             let these = self.0.iter().filter(|task| task.done == done);
             these.map(|task| task.text.clone()).collect::<Vec<_>>()
         };
-        Checkpoint { completed: texts(true), remaining: texts(false), ..Checkpoint::default() }
+        WorkCheckpoint {
+            completed: texts(true),
+            remaining: texts(false),
+            ..WorkCheckpoint::default()
+        }
     }
 
-    fn apply(&mut self, plan: &Plan, step: &Step<'_>) -> bool {
+    fn apply_change(&mut self, plan: &PlanChange, step: &ToolStep<'_>) -> bool {
         match plan {
-            Plan::Whole(all) => {
-                let task = |(text, done): &(String, bool)| Task::new(String::new(), text, *done);
+            PlanChange::Whole(all) => {
+                let task =
+                    |(text, done): &(String, bool)| PlannedTask::new(String::new(), text, *done);
                 self.0 = all.iter().map(task).collect();
                 true
             }
             // The outcome has its number, so it is added once that is there.
-            Plan::Add(text) => step.outcome.is_some_and(|outcome| {
-                let id = number(&outcome.output);
+            PlanChange::Add(text) => step.outcome.is_some_and(|outcome| {
+                let id = first_number(&outcome.output);
                 let id = id.unwrap_or_else(|| (self.0.len() + 1).to_string());
                 self.0.retain(|task| task.id != id);
-                self.0.push(Task::new(id, text, false));
+                self.0.push(PlannedTask::new(id, text, false));
                 true
             }),
-            Plan::Mark { id, done } => {
+            PlanChange::Mark { id, done } => {
                 let is_known = self.0.iter().any(|task| task.id == *id);
                 match done {
                     Some(done) => {
@@ -77,19 +86,19 @@ impl Tasks {
     }
 }
 
-impl Task {
+impl PlannedTask {
     /// Creates a task, without text that must not be kept.
     fn new(id: String, text: &str, done: bool) -> Self {
         Self { id, text: secrets::redact(&without_private(text)).into_owned(), done }
     }
 }
 
-fn worked(step: &Step<'_>) -> bool {
-    step.outcome.is_none_or(|outcome| outcome.ended == Ended::Succeeded)
+fn has_not_failed(step: &ToolStep<'_>) -> bool {
+    step.outcome.is_none_or(|outcome| outcome.ended == CallStatus::Succeeded)
 }
 
 /// Returns the first number of a text: `Task #3 created`.
-fn number(text: &str) -> Option<String> {
+fn first_number(text: &str) -> Option<String> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
     Some(text[start..].chars().take_while(char::is_ascii_digit).collect())
 }

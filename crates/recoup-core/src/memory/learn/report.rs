@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::givings::{self, Giving};
-use crate::memory::rows::{self, Kept};
-use crate::memory::{Memory, Note, NoteId, Wanted};
+use crate::memory::deliveries::{self, DeliveryRecord};
+use crate::memory::note_rows::{self, StoredNote};
+use crate::memory::{Memory, Note, NoteFilter, NoteId};
 
 /// Effect of one rule, in the time that events are kept for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Helped {
+pub struct RuleEffect {
     /// The rule.
     pub note: Note,
     /// Number of contexts that received it.
@@ -31,12 +31,12 @@ pub struct Helped {
 
 impl Memory {
     /// Returns the selected rules: most often repeated first, then most often cited.
-    pub fn report(&self, wanted: &Wanted) -> Result<Vec<Helped>> {
+    pub fn rule_effects(&self, wanted: &NoteFilter) -> Result<Vec<RuleEffect>> {
         let found = self.read(|connection| {
-            let all = rows::many(connection, "1 ORDER BY created, row", [])?;
-            let counts = Counts::of(connection)?;
-            let meant = all.into_iter().filter(|kept| wanted.means(&kept.note));
-            Ok(meant.map(|kept| counts.helped(kept)).collect::<Vec<_>>())
+            let all = note_rows::find_many(connection, "1 ORDER BY created, row", [])?;
+            let counts = RuleCounts::of(connection)?;
+            let meant = all.into_iter().filter(|kept| wanted.matches(&kept.note));
+            Ok(meant.map(|kept| counts.rule_effect(kept)).collect::<Vec<_>>())
         })?;
         let mut report = found.unwrap_or_default();
         report.sort_by_key(|it| std::cmp::Reverse((it.repeated, it.cited, it.given)));
@@ -46,31 +46,33 @@ impl Memory {
 
 /// Counts for each note: every table is read once.
 #[derive(Default)]
-struct Counts {
+struct RuleCounts {
     given: HashMap<NoteId, u64>,
-    after: HashMap<NoteId, After>,
+    after: HashMap<NoteId, CallCounts>,
     /// Counts by row and kind of evidence.
     evidence: HashMap<(i64, String), u64>,
 }
 
 /// Calls after a note was delivered, by how they ended.
 #[derive(Debug, Clone, Copy, Default)]
-struct After {
+struct CallCounts {
     succeeded: u64,
     failed: u64,
 }
 
 /// Calls by context: the time of each end, and true if it succeeded.
-type Calls = HashMap<String, Vec<(Timestamp, bool)>>;
+type CallsByContext = HashMap<String, Vec<(Timestamp, bool)>>;
 
-impl Counts {
+impl RuleCounts {
     fn of(connection: &Connection) -> Result<Self> {
-        let mut counts = Self { evidence: evidence(connection)?, ..Self::default() };
-        let calls = calls(connection)?;
+        let mut counts = Self { evidence: load_evidence(connection)?, ..Self::default() };
+        let calls = load_calls(connection)?;
         // The first delivery to a context counts, even if it was lost and repeated.
         let mut seen = HashSet::new();
-        for Giving { context, at, notes } in givings::all(connection)? {
-            let after = calls.get(&context).map_or(After::default(), |calls| After::of(calls, at));
+        for DeliveryRecord { context, at, notes } in deliveries::all(connection)? {
+            let after = calls
+                .get(&context)
+                .map_or(CallCounts::default(), |calls| CallCounts::of(calls, at));
             for note in notes {
                 *counts.given.entry(note.clone()).or_default() += 1;
                 if seen.insert((context.clone(), note.clone())) {
@@ -81,14 +83,14 @@ impl Counts {
         Ok(counts)
     }
 
-    fn helped(&self, kept: Kept) -> Helped {
+    fn rule_effect(&self, kept: StoredNote) -> RuleEffect {
         let id = &kept.note.id;
         let after = self.after.get(id).copied().unwrap_or_default();
         let evidence = |what: &str| {
             let counted = self.evidence.get(&(kept.row, what.to_owned()));
             counted.copied().unwrap_or_default()
         };
-        Helped {
+        RuleEffect {
             given: self.given.get(id).copied().unwrap_or_default(),
             cited: evidence("cited"),
             repeated: evidence("repeated"),
@@ -99,7 +101,7 @@ impl Counts {
     }
 }
 
-impl After {
+impl CallCounts {
     fn of(calls: &[(Timestamp, bool)], given: Timestamp) -> Self {
         let after = calls.iter().filter(|(at, _)| *at >= given);
         after.fold(Self::default(), |mut all, (_, worked)| {
@@ -115,32 +117,32 @@ impl After {
     }
 }
 
-fn calls(connection: &Connection) -> Result<Calls> {
+fn load_calls(connection: &Connection) -> Result<CallsByContext> {
     const SQL: &str = "SELECT context, at, what = 'succeeded' FROM events
                        WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
-    let mut select = connection.prepare_cached(SQL).map_err(reporting)?;
-    let mut rows = select.query([]).map_err(reporting)?;
-    let mut calls = Calls::new();
-    while let Some(row) = rows.next().map_err(reporting)? {
+    let mut select = connection.prepare_cached(SQL).map_err(reporting_error)?;
+    let mut rows = select.query([]).map_err(reporting_error)?;
+    let mut calls = CallsByContext::new();
+    while let Some(row) = rows.next().map_err(reporting_error)? {
         let read = || Ok((row.get(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)));
-        let (context, call): (String, _) = read().map_err(reporting)?;
+        let (context, call): (String, _) = read().map_err(reporting_error)?;
         calls.entry(context).or_default().push(call);
     }
     Ok(calls)
 }
 
-fn evidence(connection: &Connection) -> Result<HashMap<(i64, String), u64>> {
+fn load_evidence(connection: &Connection) -> Result<HashMap<(i64, String), u64>> {
     const SQL: &str = "SELECT note, what, count(*) FROM evidence
                        WHERE what IN ('cited', 'repeated') GROUP BY note, what";
-    let mut select = connection.prepare_cached(SQL).map_err(reporting)?;
+    let mut select = connection.prepare_cached(SQL).map_err(reporting_error)?;
     let read = |row: &rusqlite::Row<'_>| {
         let count: i64 = row.get(2)?;
         Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
     };
-    let counts = select.query_map([], read).map_err(reporting)?;
-    counts.collect::<rusqlite::Result<_>>().map_err(reporting)
+    let counts = select.query_map([], read).map_err(reporting_error)?;
+    counts.collect::<rusqlite::Result<_>>().map_err(reporting_error)
 }
 
-fn reporting(error: rusqlite::Error) -> Error {
-    fault::explain(error, "telling what helped")
+fn reporting_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "telling what helped")
 }

@@ -1,8 +1,8 @@
 //! Our lines in git's local exclude file, which keep private skills from being published.
 
-use super::marked::Marks;
+use super::marked::BlockMarks;
 
-const MARKS: Marks = Marks {
+const MARKS: BlockMarks = BlockMarks {
     begin: "# recoup: begin (what was said in private is not published; `recoup memory sync`)",
     begins: "# recoup: begin",
     end: "# recoup: end",
@@ -12,9 +12,9 @@ const MARKS: Marks = Marks {
 const PATTERN: &str = "/.claude/skills/recoup-*/";
 
 /// Returns git's exclude file with our lines, or without them.
-pub fn excluded(file: &[u8], hides: bool) -> Vec<u8> {
+pub fn update_exclude_file(file: &[u8], hides: bool) -> Vec<u8> {
     // Without any of our marks, somebody else wrote such a line.
-    let marked = MARKS.are_in(file);
-    let without = MARKS.taken_from(file, |line| marked && line == PATTERN.as_bytes());
-    if hides { MARKS.put_into(&without, &[PATTERN]) } else { without.rest }
+    let marked = MARKS.have_mark_in(file);
+    let without = MARKS.remove_from(file, |line| marked && line == PATTERN.as_bytes());
+    if hides { MARKS.insert_into(&without, &[PATTERN]) } else { without.rest }
 }

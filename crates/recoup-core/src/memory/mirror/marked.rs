@@ -5,7 +5,7 @@
 //! behind.
 
 /// Marks around our lines.
-pub(super) struct Marks {
+pub(super) struct BlockMarks {
     /// Line before ours.
     pub(super) begin: &'static str,
     /// Prefix of that line, also as another version wrote it.
@@ -15,14 +15,14 @@ pub(super) struct Marks {
 }
 
 /// File without our lines, and the position where they belong.
-pub(super) struct Unmarked {
+pub(super) struct UnmarkedFile {
     pub(super) rest: Vec<u8>,
     at: usize,
 }
 
-impl Marks {
+impl BlockMarks {
     /// Removes our lines: the marks, and lines for which `is_ours` is true.
-    pub(super) fn taken_from(&self, file: &[u8], is_ours: impl Fn(&[u8]) -> bool) -> Unmarked {
+    pub(super) fn remove_from(&self, file: &[u8], is_ours: impl Fn(&[u8]) -> bool) -> UnmarkedFile {
         let lines: Vec<&[u8]> = file.split_inclusive(|byte| *byte == b'\n').collect();
         let ours = |line: &&[u8]| {
             let line = line.trim_ascii_end();
@@ -30,7 +30,7 @@ impl Marks {
         };
         let begin = lines.iter().position(|line| line.starts_with(self.begins.as_bytes()));
         let Some(first) = begin.or_else(|| lines.iter().position(&ours)) else {
-            return Unmarked { rest: file.into(), at: file.len() };
+            return UnmarkedFile { rest: file.into(), at: file.len() };
         };
         let others = |lines: &[&[u8]]| -> Vec<u8> {
             lines.iter().copied().filter(|line| !ours(line)).flatten().copied().collect()
@@ -45,12 +45,12 @@ impl Marks {
         }
         let at = rest.len();
         rest.extend(behind);
-        Unmarked { rest, at }
+        UnmarkedFile { rest, at }
     }
 
     /// Inserts our lines where they were, or at the end.
-    pub(super) fn put_into(&self, file: &Unmarked, lines: &[&str]) -> Vec<u8> {
-        let Unmarked { rest, at } = file;
+    pub(super) fn insert_into(&self, file: &UnmarkedFile, lines: &[&str]) -> Vec<u8> {
+        let UnmarkedFile { rest, at } = file;
         let eol = if rest.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
         let block = self.block(lines, eol);
         let unended = *at == rest.len() && rest.last().is_some_and(|byte| *byte != b'\n');
@@ -64,7 +64,7 @@ impl Marks {
     }
 
     /// True if a file has one of our marks.
-    pub(super) fn are_in(&self, file: &[u8]) -> bool {
+    pub(super) fn have_mark_in(&self, file: &[u8]) -> bool {
         file.split(|byte| *byte == b'\n').any(|line| self.is_mark(line.trim_ascii_end()))
     }
 

@@ -21,15 +21,15 @@ mod trace;
 
 use std::collections::HashSet;
 
-pub use exclude::excluded;
-pub use index::{INDEX, Spliced, spliced};
-pub use rules::{MOST_RULES, RuleFile, rule_files, rule_tail};
-pub use skills::{FEWEST, Skill, is_whole_skill, skills};
-pub use trace::Traces;
+pub use exclude::update_exclude_file;
+pub use index::{INDEX, SplicedIndex, splice_index};
+pub use rules::{MOST_RULES, RuleFile, rule_files, rule_line_end};
+pub use skills::{FEWEST, SkillFile, build_skills, is_unmodified_skill};
+pub use trace::NoteTraces;
 
 use super::Note;
-use super::inject::{Budget, Context};
-use super::refuse::refusal;
+use super::inject::{BlockBudget, InjectionContext};
+use super::refuse::statement_refusal;
 use crate::base::project::ProjectId;
 use crate::secrets;
 
@@ -38,15 +38,16 @@ pub const PREFIX: &str = "recoup-";
 
 /// True if a note may be in a file for `project`, or for all projects if there is none: it is a
 /// rule there, and would not be refused today.
-pub fn is_for(note: &Note, project: Option<&ProjectId>) -> bool {
-    let context = Context { project, given: &HashSet::new(), budget: Budget::default() };
-    let has_secret = |text: &String| secrets::detect(text.as_bytes()).is_some();
-    context.takes(note)
-        && refusal(&note.text).is_none()
+pub fn may_mirror(note: &Note, project: Option<&ProjectId>) -> bool {
+    let context =
+        InjectionContext { project, given: &HashSet::new(), budget: BlockBudget::default() };
+    let has_secret = |text: &String| secrets::detect_secret(text.as_bytes()).is_some();
+    context.accepts(note)
+        && statement_refusal(&note.text).is_none()
         && !note.paths.as_ref().is_some_and(has_secret)
 }
 
 /// Returns a note as a list item on a line of its own.
 pub fn item_line(note: &Note) -> String {
-    format!("- {}", text::item(note))
+    format!("- {}", text::item_text(note))
 }

@@ -4,7 +4,7 @@ use crate::memory::NoteKind;
 
 /// Subject of a group of notes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Subject {
+pub(super) struct SkillSubject {
     /// Stable name, which is part of a folder's name.
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -19,11 +19,11 @@ const fn about(
     title: &'static str,
     when: &'static str,
     words: &'static str,
-) -> Subject {
-    Subject { name, title, when, words }
+) -> SkillSubject {
+    SkillSubject { name, title, when, words }
 }
 
-static SUBJECTS: [Subject; 7] = [
+static SUBJECTS: [SkillSubject; 7] = [
     about(
         "testing",
         "Testing",
@@ -72,7 +72,7 @@ static SUBJECTS: [Subject; 7] = [
     ),
 ];
 
-static KINDS: [(NoteKind, Subject); 5] = [
+static KINDS: [(NoteKind, SkillSubject); 5] = [
     (
         NoteKind::Correction,
         about("corrections", "Corrections", "doing work that the user has corrected before", ""),
@@ -96,11 +96,11 @@ static KINDS: [(NoteKind, Subject); 5] = [
 ];
 
 /// Returns the subject with the most words in a statement; the first of those that tie.
-pub(super) fn of_words(statement: &str) -> Option<&'static Subject> {
+pub(super) fn subject_of_text(statement: &str) -> Option<&'static SkillSubject> {
     let statement = statement.to_lowercase();
     let words: Vec<&str> =
         statement.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let count = |subject: &&Subject| {
+    let count = |subject: &&SkillSubject| {
         let own: Vec<&str> = subject.words.split_whitespace().collect();
         words.iter().filter(|word| own.contains(word)).count()
     };
@@ -110,12 +110,12 @@ pub(super) fn of_words(statement: &str) -> Option<&'static Subject> {
 }
 
 /// Returns the subject for a kind.
-pub(super) fn of_kind(kind: NoteKind) -> &'static Subject {
+pub(super) fn subject_of_kind(kind: NoteKind) -> &'static SkillSubject {
     let found = KINDS.iter().find(|(it, _)| *it == kind);
     &found.expect("every kind is in the table").1
 }
 
 /// Returns all subjects, in the order in which they are written.
-pub(super) fn all() -> impl Iterator<Item = &'static Subject> {
+pub(super) fn all_subjects() -> impl Iterator<Item = &'static SkillSubject> {
     SUBJECTS.iter().chain(KINDS.iter().map(|(_, subject)| subject))
 }

@@ -13,7 +13,7 @@ use crate::memory::inject::one_line;
 const DOLLAR: &str = "&#36;";
 
 /// Escapes text for an item of a list.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn escape_item(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len());
     let (mut before, mut chars) = (' ', line.chars().peekable());
@@ -35,9 +35,9 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// Returns a note as an item, with its path glob; empty if nothing can be shown.
-pub(super) fn item(note: &Note) -> String {
-    let text = plain(&note.text);
-    let paths = note.paths.as_deref().map(plain).filter(|glob| !glob.is_empty());
+pub(super) fn item_text(note: &Note) -> String {
+    let text = escape_item(&note.text);
+    let paths = note.paths.as_deref().map(escape_item).filter(|glob| !glob.is_empty());
     match paths {
         Some(glob) if !text.is_empty() => format!("[only for {glob}] {text}"),
         _ => text,
@@ -55,12 +55,12 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// Quotes a text for frontmatter: JSON strings are valid YAML.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_yaml(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Returns the words alone, with one space around each: equal however a text was escaped.
-pub(super) fn folded(text: &str) -> String {
+pub(super) fn fold_words(text: &str) -> String {
     let text = text.replace("&lt;", " ").replace(DOLLAR, " ").to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.fold(" ".to_owned(), |all, word| all + word + " ")

@@ -1,6 +1,6 @@
 //! Detection of a note's text in a file, however it was escaped or cut.
 
-use super::text::{folded, plain};
+use super::text::{escape_item, fold_words};
 use crate::memory::Note;
 
 /// Bytes of a long statement that are enough to recognise it.
@@ -8,22 +8,22 @@ const ENOUGH: usize = 150;
 
 /// Texts by which notes are recognised.
 #[derive(Debug, Clone, Default)]
-pub struct Traces {
+pub struct NoteTraces {
     /// Texts as words alone.
     words: Vec<String>,
     /// Literal texts: ids, and statements without letters or digits.
     literal: Vec<String>,
 }
 
-impl Traces {
+impl NoteTraces {
     /// Collects the texts of some notes.
     pub fn of(notes: &[Note]) -> Self {
         let mut traces = Self::default();
         for note in notes {
             traces.literal.push(note.id.to_string());
             // As stated, and as written, without invisible characters.
-            for text in [note.text.trim().to_owned(), plain(&note.text)] {
-                let words = folded(&text);
+            for text in [note.text.trim().to_owned(), escape_item(&note.text)] {
+                let words = fold_words(&text);
                 if words == " " {
                     traces.literal.push(text);
                 } else {
@@ -39,7 +39,7 @@ impl Traces {
     pub fn are_in(&self, file: &[u8]) -> bool {
         let text = String::from_utf8_lossy(file);
         self.literal.iter().any(|it| text.contains(it)) || {
-            let text = folded(&text);
+            let text = fold_words(&text);
             self.words.iter().any(|it| text.contains(it))
         }
     }
@@ -58,11 +58,11 @@ mod tests {
 
     #[test]
     fn a_long_statement_is_known_by_its_first_words() {
-        let words = folded(&"many words ".repeat(40));
+        let words = fold_words(&"many words ".repeat(40));
         let known = beginning(&words);
         assert!(known.len() <= ENOUGH && known.ends_with(' '), "{known:?}");
         assert_eq!(beginning(" use tabs "), " use tabs ");
-        let one = folded(&"x".repeat(400));
+        let one = fold_words(&"x".repeat(400));
         assert_eq!(beginning(&one), one);
     }
 }

@@ -4,11 +4,11 @@
 //! A rule that is refused by mistake is lost on the user, so a statement is judged as a whole,
 //! never by one word: "ignore the lint warnings" is fine.
 
-mod asian;
+mod chinese_japanese;
+pub(super) mod deobfuscate;
+mod languages;
 pub(super) mod phrase;
 mod phrases;
-pub(super) mod plain;
-mod tongues;
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub const MOST_CHARS: usize = 1_000;
 
 /// Reason why a statement is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RefusalReason {
     /// Nothing in it to keep.
     Empty,
     /// Too many characters: this many.
@@ -33,7 +33,7 @@ pub enum Refusal {
     Instructions,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("there is nothing in it to keep"),
@@ -55,26 +55,26 @@ impl fmt::Display for Refusal {
 }
 
 /// Returns the reason why `statement` must not be kept, if there is one.
-pub fn refusal(statement: &str) -> Option<Refusal> {
+pub fn statement_refusal(statement: &str) -> Option<RefusalReason> {
     if statement.chars().all(|c| c.is_whitespace() || is_unseen(c)) {
-        return Some(Refusal::Empty);
+        return Some(RefusalReason::Empty);
     }
     let chars = statement.chars().count();
     if chars > MOST_CHARS {
-        return Some(Refusal::TooLong(chars));
+        return Some(RefusalReason::TooLong(chars));
     }
-    unfit(statement)
+    text_refusal(statement)
 }
 
 /// Returns the reason why a text of any length must not be kept, if there is one.
-pub fn unfit(text: &str) -> Option<Refusal> {
+pub fn text_refusal(text: &str) -> Option<RefusalReason> {
     if text.contains(is_harmful) {
-        return Some(Refusal::Unseen);
+        return Some(RefusalReason::Unseen);
     }
-    if let Some(rule) = secrets::detect(text.as_bytes()) {
-        return Some(Refusal::Secret(rule));
+    if let Some(rule) = secrets::detect_secret(text.as_bytes()) {
+        return Some(RefusalReason::Secret(rule));
     }
-    is_about_instructions(text).then_some(Refusal::Instructions)
+    is_about_instructions(text).then_some(RefusalReason::Instructions)
 }
 
 /// True for control characters, direction overrides and tag characters. Invisible joiners and
@@ -86,23 +86,25 @@ fn is_harmful(c: char) -> bool {
 
 /// True if a statement tries to override, change or reveal the agent's instructions.
 fn is_about_instructions(statement: &str) -> bool {
-    let plain = plain::letters(statement);
-    if phrases::MARKS.iter().any(|mark| plain.contains(mark)) || asian::speaks(&plain) {
+    let plain = deobfuscate::fold_lookalikes(statement);
+    if phrases::MARKS.iter().any(|mark| plain.contains(mark))
+        || chinese_japanese::has_cjk_override(&plain)
+    {
         return true;
     }
-    let spelt = plain::without_digits(&plain);
-    says_so(&plain) || (spelt != plain && says_so(&spelt))
+    let spelt = deobfuscate::decode_digits(&plain);
+    has_override_phrase(&plain) || (spelt != plain && has_override_phrase(&spelt))
 }
 
-fn says_so(text: &str) -> bool {
-    let clauses = plain::clauses(text);
+fn has_override_phrase(text: &str) -> bool {
+    let clauses = deobfuscate::split_clauses(text);
     // Ends of sentences may be there to hide it.
     let whole: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
-    tongues::sets_aside(&whole)
+    languages::overrides_instructions(&whole)
         || whole.iter().any(|word| phrases::SQUEEZED.iter().any(|it| word.contains(it)))
         || clauses.iter().enumerate().any(|(number, clause)| {
             let words: Vec<&str> = clause.iter().map(String::as_str).collect();
-            tongues::sets_aside(&words)
-                || phrases::ALL.iter().any(|it| phrase::stands_in(it, &words, number == 0))
+            languages::overrides_instructions(&words)
+                || phrases::ALL.iter().any(|it| phrase::occurs_in(it, &words, number == 0))
         })
 }

@@ -6,17 +6,17 @@
 //! ^       the statement begins
 //! ```
 
-use crate::memory::letters::Letters;
+use crate::memory::first_letters::FirstLetters;
 
 /// A phrase pattern.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Phrase {
+pub(super) struct PhrasePattern {
     text: &'static str,
     /// Letters that its first word may begin with.
-    begins: Letters,
+    begins: FirstLetters,
 }
 
-impl Phrase {
+impl PhrasePattern {
     pub(super) const fn new(text: &'static str) -> Self {
         Self { text, begins: first_letters(text) }
     }
@@ -35,34 +35,35 @@ const NEGATIONS: &str = " never not dont cannot cant wont shouldnt mustnt nicht 
 nao no non mai ne ";
 
 /// True if `phrase` occurs in a clause without a negation before it.
-pub(super) fn stands_in(phrase: &Phrase, words: &[&str], first_clause: bool) -> bool {
-    let mut begins = (0..words.len()).filter(|at| phrase.begins.begin(words[*at])).peekable();
+pub(super) fn occurs_in(phrase: &PhrasePattern, words: &[&str], first_clause: bool) -> bool {
+    let mut begins = (0..words.len()).filter(|at| phrase.begins.may_begin(words[*at])).peekable();
     if begins.peek().is_none() {
         return false;
     }
     let parts: Vec<&str> = phrase.text.split(' ').collect();
     if let ["^", parts @ ..] = &parts[..] {
-        return first_clause && matches(parts, words);
+        return first_clause && matches_parts(parts, words);
     }
-    begins
-        .any(|at| matches(&parts, &words[at..]) && !(at > 0 && is_one_of(words[at - 1], NEGATIONS)))
+    begins.any(|at| {
+        matches_parts(&parts, &words[at..]) && !(at > 0 && is_one_of(words[at - 1], NEGATIONS))
+    })
 }
 
 /// True if these words begin with `phrase`.
-pub(in crate::memory) fn begins(phrase: &str, words: &[&str]) -> bool {
+pub(in crate::memory) fn starts_with_phrase(phrase: &str, words: &[&str]) -> bool {
     let parts: Vec<&str> = phrase.split(' ').collect();
-    matches(&parts, words)
+    matches_parts(&parts, words)
 }
 
 /// Returns the letters that the first word of a phrase may begin with; all of them if unknown.
-const fn first_letters(phrase: &str) -> Letters {
+const fn first_letters(phrase: &str) -> FirstLetters {
     let text = phrase.as_bytes();
-    let (mut letters, mut part, mut at) = (Letters::NONE, 0, 0);
+    let (mut letters, mut part, mut at) = (FirstLetters::NONE, 0, 0);
     while at < text.len() {
         match text[at] {
             b' ' if text[at - 1] == b'^' => part = at + 1,
             b' ' => {
-                letters = letters.and(choices(phrase, part, at));
+                letters = letters.union(choice_letters(phrase, part, at));
                 if text[at - 1] != b'?' {
                     return letters;
                 }
@@ -73,43 +74,43 @@ const fn first_letters(phrase: &str) -> Letters {
         at += 1;
     }
     if at > 0 && text[at - 1] == b'?' {
-        return Letters::ALL;
+        return FirstLetters::ALL;
     }
-    letters.and(choices(phrase, part, at))
+    letters.union(choice_letters(phrase, part, at))
 }
 
-const fn choices(phrase: &str, start: usize, end: usize) -> Letters {
+const fn choice_letters(phrase: &str, start: usize, end: usize) -> FirstLetters {
     let (_, behind) = phrase.split_at(start);
     let (part, _) = behind.split_at(end - start);
     match part.as_bytes() {
-        [b'!' | b'~' | b'$', ..] => Letters::ALL,
-        _ => Letters::of(part, b'|'),
+        [b'!' | b'~' | b'$', ..] => FirstLetters::ALL,
+        _ => FirstLetters::of(part, b'|'),
     }
 }
 
-fn matches(parts: &[&str], words: &[&str]) -> bool {
+fn matches_parts(parts: &[&str], words: &[&str]) -> bool {
     let Some((part, later)) = parts.split_first() else { return true };
     match *part {
         "$" => words.is_empty(),
         "~" => (0..=words.len().min(MOST_SMALL))
             .take_while(|count| words[..*count].iter().all(|word| is_one_of(word, SMALL)))
-            .any(|count| matches(later, &words[count..])),
+            .any(|count| matches_parts(later, &words[count..])),
         part => {
             if let Some(unwanted) = part.strip_prefix('!') {
-                return words.first().is_none_or(|word| !is_word(unwanted, word))
-                    && matches(later, words);
+                return words.first().is_none_or(|word| !matches_choice(unwanted, word))
+                    && matches_parts(later, words);
             }
             let (part, optional) = part.strip_suffix('?').map_or((part, false), |it| (it, true));
-            let taken = words
-                .split_first()
-                .is_some_and(|(word, behind)| is_word(part, word) && matches(later, behind));
-            taken || (optional && matches(later, words))
+            let taken = words.split_first().is_some_and(|(word, behind)| {
+                matches_choice(part, word) && matches_parts(later, behind)
+            });
+            taken || (optional && matches_parts(later, words))
         }
     }
 }
 
 /// True if `word` is one of `a|b|c*`.
-pub(in crate::memory) fn is_word(choices: &str, word: &str) -> bool {
+pub(in crate::memory) fn matches_choice(choices: &str, word: &str) -> bool {
     let first = word.as_bytes().first();
     choices.split('|').any(|choice| {
         choice.as_bytes().first() == first
@@ -141,11 +142,11 @@ mod tests {
             ("please? ignore all", "please", "all"),
         ];
         for (phrase, first, later) in cases {
-            let begins = Phrase::new(phrase).begins;
-            assert!(begins.begin(first) && !begins.begin(later), "{phrase}");
+            let begins = PhrasePattern::new(phrase).begins;
+            assert!(begins.may_begin(first) && !begins.may_begin(later), "{phrase}");
         }
         for phrase in ["~ prompt", "!on now", "so?", "so? !on"] {
-            assert_eq!(Phrase::new(phrase).begins, Letters::ALL, "{phrase}");
+            assert_eq!(PhrasePattern::new(phrase).begins, FirstLetters::ALL, "{phrase}");
         }
     }
 }

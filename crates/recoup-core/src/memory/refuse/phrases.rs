@@ -1,7 +1,7 @@
 //! Phrases that ask an agent to take another role, to reveal its instructions, or to hide its
 //! actions.
 
-use super::phrase::Phrase;
+use super::phrase::PhrasePattern;
 
 /// Markers of prompts and other frames, in plain letters.
 pub(super) const MARKS: &[&str] = &[
@@ -48,11 +48,11 @@ pub(super) const SQUEEZED: &[&str] = &[
 ];
 
 /// All phrase patterns, ready to be matched.
-pub(super) static ALL: [Phrase; WRITTEN.len()] = {
-    let mut all = [Phrase::new(""); WRITTEN.len()];
+pub(super) static ALL: [PhrasePattern; WRITTEN.len()] = {
+    let mut all = [PhrasePattern::new(""); WRITTEN.len()];
     let mut at = 0;
     while at < all.len() {
-        all[at] = Phrase::new(WRITTEN[at]);
+        all[at] = PhrasePattern::new(WRITTEN[at]);
         at += 1;
     }
     all

@@ -9,7 +9,7 @@ rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 
 /// Passes the folded form of a character to `take`: one character for most, none for an accent that
 /// stands alone, two for a few letters.
-pub(super) fn fold(c: char, mut take: impl FnMut(char)) {
+pub(super) fn fold_char(c: char, mut take: impl FnMut(char)) {
     match c {
         'A'..='Z' => take(c.to_ascii_lowercase()),
         '\0'..='\x7f' => take(c),
@@ -18,7 +18,7 @@ pub(super) fn fold(c: char, mut take: impl FnMut(char)) {
         'Œ' | 'œ' => "oe".chars().for_each(take),
         'Þ' | 'þ' => "th".chars().for_each(take),
         'Ĳ' | 'ĳ' => "ij".chars().for_each(take),
-        '\u{c0}'..='\u{17f}' => take(base(c)),
+        '\u{c0}'..='\u{17f}' => take(base_letter(c)),
         // Accents that follow their letter, as some file systems write them.
         '\u{300}'..='\u{36f}' => {}
         // The wide forms of ASCII in Chinese and Japanese text.
@@ -30,7 +30,7 @@ pub(super) fn fold(c: char, mut take: impl FnMut(char)) {
     }
 }
 
-fn base(c: char) -> char {
+fn base_letter(c: char) -> char {
     let place = (u32::from(c) - 0xc0) as usize;
     match LATIN.as_bytes().get(place) {
         Some(&letter) if letter != b' ' => char::from(letter),
@@ -55,7 +55,7 @@ mod tests {
 
     fn folded(text: &str) -> String {
         let mut out = String::new();
-        text.chars().for_each(|c| fold(c, |c| out.push(c)));
+        text.chars().for_each(|c| fold_char(c, |c| out.push(c)));
         out
     }
 

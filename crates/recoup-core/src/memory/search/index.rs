@@ -1,4 +1,4 @@
-//! Word index: an FTS5 table beside `notes`, which stores the forms of words and is read one word
+//! Word index: an FTS5 table beside `count_notes`, which stores the forms of words and is read one word
 //! at a time.
 //!
 //! FTS5 only lists the rows of a word, newest first and up to a limit: its own `bm25()` goes
@@ -7,9 +7,9 @@
 
 use rusqlite::{Connection, params};
 
-use super::forms::{Forms, HEAD, STEM, head};
-use super::split::{MOST_TEXT, Sort, split};
-use crate::database::fault::explain;
+use super::forms::{HEAD, STEM, WordStemmer, head};
+use super::tokenizer::{MOST_TEXT, WordSort, tokenize};
+use crate::database::fault::from_sqlite;
 use crate::error::Result;
 
 /// Schema of the table. `secure-delete` removes the words of a deleted row from the index at once,
@@ -26,24 +26,29 @@ pub(super) const WHOLES: &str = "|";
 /// Prefix of a note's scope.
 pub(super) const SCOPE: char = '@';
 
-/// Indexes a note, or updates its index. The row must be in `notes` already.
-pub fn put(connection: &Connection, row: i64, text: &str, topic: Option<&str>) -> Result<()> {
+/// Indexes a note, or updates its index. The row must be in `count_notes` already.
+pub fn index_note(
+    connection: &Connection,
+    row: i64,
+    text: &str,
+    topic: Option<&str>,
+) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO words (rowid, forms)
              VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
         )
-        .and_then(|mut statement| statement.execute(params![row, written(text, topic)]))
-        .map_err(|error| explain(error, "could not index a memory"))?;
+        .and_then(|mut statement| statement.execute(params![row, stored_forms(text, topic)]))
+        .map_err(|error| from_sqlite(error, "could not index a memory"))?;
     Ok(())
 }
 
 /// Removes a note from the index, without a trace.
-pub fn remove(connection: &Connection, row: i64) -> Result<()> {
+pub fn unindex_note(connection: &Connection, row: i64) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM words WHERE rowid = ?1")
         .and_then(|mut statement| statement.execute([row]))
-        .map_err(|error| explain(error, "could not take a memory out of the index"))?;
+        .map_err(|error| from_sqlite(error, "could not take a memory out of the index"))?;
     Ok(())
 }
 
@@ -53,8 +58,8 @@ const SMALL: i64 = 256;
 const PARTS: i64 = 4;
 
 /// Merges the segments of the index: each word is looked up in all of them.
-pub(in crate::memory) fn tidy(connection: &Connection) -> Result<()> {
-    let tidying = |error| explain(error, "could not tidy the index of memories");
+pub(in crate::memory) fn merge_segments(connection: &Connection) -> Result<()> {
+    let tidying = |error| from_sqlite(error, "could not tidy the index of memories");
     let (parts, pages): (i64, i64) = connection
         .query_row("SELECT count(DISTINCT segid), count(*) FROM words_idx", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -69,12 +74,12 @@ pub(in crate::memory) fn tidy(connection: &Connection) -> Result<()> {
 
 /// Returns the stored forms of a note: each word with its other forms behind it, then whole
 /// identifiers.
-fn written(text: &str, topic: Option<&str>) -> String {
-    let forms = Forms::default();
+fn stored_forms(text: &str, topic: Option<&str>) -> String {
+    let forms = WordStemmer::default();
     let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
     let mut wholes = String::new();
-    let mut take = |word: &str, sort: Sort| {
-        let out = if sort == Sort::Whole { &mut wholes } else { &mut words };
+    let mut take = |word: &str, sort: WordSort| {
+        let out = if sort == WordSort::Whole { &mut wholes } else { &mut words };
         out.push_str(word);
         if let Some(stem) = forms.stem(word, sort) {
             out.extend([" ", STEM, &stem]);
@@ -84,26 +89,39 @@ fn written(text: &str, topic: Option<&str>) -> String {
         }
         out.push(' ');
     };
-    split(text, &mut take);
-    split(topic.unwrap_or_default(), &mut take);
+    tokenize(text, &mut take);
+    tokenize(topic.unwrap_or_default(), &mut take);
     format!("{words}{WHOLES} {wholes}")
 }
 
 /// Returns the rows that match, newest first, and no more than `most`.
-pub(super) fn rows(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+pub(super) fn newest_rows(
+    connection: &Connection,
+    asked: &IndexQuery<'_>,
+    most: usize,
+) -> Result<Vec<i64>> {
     let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
                ORDER BY rowid DESC LIMIT ?3";
-    list(connection, sql, asked, most)
+    query_rows(connection, sql, asked, most)
 }
 
 /// Returns the rows that match, oldest first, and no more than `most`.
-pub(super) fn oldest(connection: &Connection, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+pub(super) fn oldest_rows(
+    connection: &Connection,
+    asked: &IndexQuery<'_>,
+    most: usize,
+) -> Result<Vec<i64>> {
     let sql = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid < ?2 AND rowid > ?4
                ORDER BY rowid LIMIT ?3";
-    list(connection, sql, asked, most)
+    query_rows(connection, sql, asked, most)
 }
 
-fn list(connection: &Connection, sql: &str, asked: &Asked<'_>, most: usize) -> Result<Vec<i64>> {
+fn query_rows(
+    connection: &Connection,
+    sql: &str,
+    asked: &IndexQuery<'_>,
+    most: usize,
+) -> Result<Vec<i64>> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let below = asked.below.unwrap_or(i64::MAX);
     let reading = || -> rusqlite::Result<Vec<i64>> {
@@ -112,13 +130,13 @@ fn list(connection: &Connection, sql: &str, asked: &Asked<'_>, most: usize) -> R
             .query_map(params![asked.to_fts(), below, most, asked.above], |row| row.get(0))?
             .collect()
     };
-    reading().map_err(|error| explain(error, "could not search the memories"))
+    reading().map_err(|error| from_sqlite(error, "could not search the memories"))
 }
 
 /// Query of the index: forms that a row must all have, in one of some scopes. Nothing that the user
 /// typed is ever read as FTS5 syntax: forms have letters, digits and dots, and are quoted.
 #[derive(Debug, Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct IndexQuery<'a> {
     pub(super) forms: &'a [&'a str],
     /// True if the last form is only the beginning of a word.
     pub(super) open: bool,
@@ -130,7 +148,7 @@ pub(super) struct Asked<'a> {
     pub(super) scopes: &'a [String],
 }
 
-impl Asked<'_> {
+impl IndexQuery<'_> {
     fn to_fts(&self) -> String {
         let mut all: Vec<String> = self.forms.iter().map(|form| format!("\"{form}\"")).collect();
         if self.open
@@ -147,10 +165,10 @@ impl Asked<'_> {
 }
 
 /// Returns the approximate number of notes; exact if none was deleted.
-pub(super) fn notes(connection: &Connection) -> Result<i64> {
+pub(super) fn count_notes(connection: &Connection) -> Result<i64> {
     connection
         .prepare_cached("SELECT max(row) FROM notes")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
         .map(Option::unwrap_or_default)
-        .map_err(|error| explain(error, "could not count the memories"))
+        .map_err(|error| from_sqlite(error, "could not count the memories"))
 }

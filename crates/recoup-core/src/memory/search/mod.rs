@@ -9,51 +9,51 @@ mod find;
 mod fold;
 mod forms;
 mod index;
-mod kin;
+mod postings;
 mod rank;
-mod split;
-mod stop;
+mod stop_words;
+mod synonyms;
 mod terms;
-mod walk;
+mod tokenizer;
 
 use rusqlite::Connection;
 
-use walk::Effort;
+use postings::SearchEffort;
 
-use super::note::{NoteKind, NoteScope, Source, Status, Trust};
-use crate::database::fault::explain;
+use super::note::{NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
+use crate::database::fault::from_sqlite;
 use crate::error::Result;
 
-pub(in crate::memory) use index::{WORDS, tidy};
-pub use index::{put, remove};
-pub(in crate::memory) use split::Sort;
+pub(in crate::memory) use index::{WORDS, merge_segments};
+pub use index::{index_note, unindex_note};
+pub(in crate::memory) use tokenizer::WordSort;
 
 /// Search query, with its filters.
 #[derive(Debug, Clone)]
-pub struct Query<'a> {
+pub struct SearchQuery<'a> {
     /// Text that the user typed: words, a sentence, a whole prompt. Nothing in it is syntax.
     pub text: &'a str,
     /// Scopes to search; all if empty.
     pub scopes: &'a [NoteScope],
     /// Statuses to include; superseded and retired notes are found only if named.
-    pub statuses: &'a [Status],
+    pub statuses: &'a [NoteStatus],
     /// Kinds to include; all if empty.
     pub kinds: &'a [NoteKind],
     /// Minimum trust.
-    pub trust: Trust,
+    pub trust: NoteTrust,
     /// Maximum number of hits.
     pub limit: usize,
 }
 
-impl<'a> Query<'a> {
+impl<'a> SearchQuery<'a> {
     /// Creates a query for ten active notes of any kind, in all scopes.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
             scopes: &[],
-            statuses: &[Status::Active],
+            statuses: &[NoteStatus::Active],
             kinds: &[],
-            trust: Trust::Untrusted,
+            trust: NoteTrust::Untrusted,
             limit: 10,
         }
     }
@@ -69,13 +69,13 @@ impl<'a> Query<'a> {
         self.statuses.iter().any(|it| it.as_str() == status)
             && (scopes.is_empty() || scopes.iter().any(|it| it == scope))
             && (self.kinds.is_empty() || self.kinds.iter().any(|it| it.as_str() == kind))
-            && Source::parse(source).is_ok_and(|source| source.trust() >= self.trust)
+            && NoteSource::parse(source).is_ok_and(|source| source.trust() >= self.trust)
     }
 }
 
 /// A note that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct SearchHit {
     /// Row in `notes`.
     pub row: i64,
     /// Quality as an answer, 0 to 1.
@@ -85,8 +85,8 @@ pub struct Hit {
 }
 
 /// Returns the notes that answer a query, best first.
-pub fn find(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
-    let mut hits = find::ranked(connection, query, Effort::ASKED)?;
+pub fn find_notes(connection: &Connection, query: &SearchQuery<'_>) -> Result<Vec<SearchHit>> {
+    let mut hits = find::ranked_hits(connection, query, SearchEffort::ASKED)?;
     hits.truncate(query.limit);
     Ok(hits)
 }
@@ -96,8 +96,11 @@ pub const FITS: f32 = 0.5;
 
 /// Returns the notes that fit the subject of a prompt, best first, if any do. They may go into a
 /// context that did not ask for them.
-pub fn fitting(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
-    let mut hits = find::ranked(connection, query, Effort::UNASKED)?;
+pub fn find_fitting_notes(
+    connection: &Connection,
+    query: &SearchQuery<'_>,
+) -> Result<Vec<SearchHit>> {
+    let mut hits = find::ranked_hits(connection, query, SearchEffort::UNASKED)?;
     hits.retain(|hit| hit.fit >= FITS);
     hits.truncate(query.limit);
     Ok(hits)
@@ -105,34 +108,39 @@ pub fn fitting(connection: &Connection, query: &Query<'_>) -> Result<Vec<Hit>> {
 
 /// A word as search knows it, for comparing texts.
 #[derive(Debug)]
-pub(in crate::memory) struct Word {
+pub(in crate::memory) struct SearchWord {
     /// Folded text.
     pub(in crate::memory) exact: String,
     /// Stem, if it has one.
     pub(in crate::memory) stem: Option<String>,
-    pub(in crate::memory) sort: Sort,
+    pub(in crate::memory) sort: WordSort,
     /// True for a stop word.
     pub(in crate::memory) is_small: bool,
 }
 
 /// Returns the words of a text, in order.
-pub(in crate::memory) fn words(text: &str) -> Vec<Word> {
-    let forms = forms::Forms::default();
+pub(in crate::memory) fn split_words(text: &str) -> Vec<SearchWord> {
+    let forms = forms::WordStemmer::default();
     let mut words = Vec::new();
-    split::split(text, |word, sort| {
+    tokenizer::tokenize(text, |word, sort| {
         let stem = forms.stem(word, sort).map(std::borrow::Cow::into_owned);
-        words.push(Word { exact: word.to_owned(), stem, sort, is_small: stop::is_stop(word) });
+        words.push(SearchWord {
+            exact: word.to_owned(),
+            stem,
+            sort,
+            is_small: stop_words::is_stop_word(word),
+        });
     });
     words
 }
 
 /// Opens an empty memory that lives as long as its connection, for measuring search alone.
-pub fn in_memory() -> Result<Connection> {
+pub fn open_in_memory() -> Result<Connection> {
     let create = || {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(super::schema::TABLES)?;
         connection.execute_batch(WORDS)?;
         Ok(connection)
     };
-    create().map_err(|error| explain(error, "could not make a memory"))
+    create().map_err(|error| from_sqlite(error, "could not make a memory"))
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use super::forms::{HEAD, STEM};
 use super::index::WHOLES;
-use super::terms::Terms;
+use super::terms::QueryTerms;
 
-type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+type FormMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Worth of a form, relative to the word itself.
 pub(super) const STEM_WORTH: f32 = 0.9;
@@ -32,10 +32,10 @@ const PLACES: usize = 4;
 
 /// A query, prepared to score notes.
 #[derive(Debug)]
-pub(super) struct Ranker<'a> {
-    terms: &'a Terms,
-    weights: &'a Weights,
-    forms: Map<&'a str, Asked>,
+pub(super) struct NoteRanker<'a> {
+    terms: &'a QueryTerms,
+    weights: &'a TermWeights,
+    forms: FormMap<&'a str, FormMeaning>,
     /// Indices of words of which only the beginning must match.
     open: Vec<usize>,
     /// Weight of all words, and the score of a note that is the query.
@@ -45,14 +45,14 @@ pub(super) struct Ranker<'a> {
 
 /// Weights of words and of compounds, 0 to 1.
 #[derive(Debug)]
-pub(super) struct Weights {
+pub(super) struct TermWeights {
     pub(super) words: Vec<f32>,
     pub(super) joins: Vec<f32>,
 }
 
 /// Query words and compound that a form stands for.
 #[derive(Debug, Default)]
-struct Asked {
+struct FormMeaning {
     /// Words that it is a form of, with its worth.
     words: Vec<(usize, f32)>,
     /// Compound that it is, if any.
@@ -61,14 +61,14 @@ struct Asked {
 
 /// Score of one note.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct NoteScore {
     pub(super) score: f32,
     pub(super) fit: f32,
 }
 
 /// Matches of one query word in a note.
 #[derive(Debug, Clone, Default)]
-struct Found {
+struct TermMatches {
     worth: f32,
     times: f32,
     places: [u16; PLACES],
@@ -78,17 +78,17 @@ struct Found {
 }
 
 /// Matches of a query in a note.
-struct Reading {
-    found: Vec<Found>,
+struct NoteMatches {
+    found: Vec<TermMatches>,
     /// Weight of compounds that were found as one identifier.
     joined: f32,
     /// Number of content words in the note.
     length: u16,
 }
 
-impl<'a> Ranker<'a> {
-    pub(super) fn new(terms: &'a Terms, weights: &'a Weights) -> Self {
-        let mut forms: Map<&str, Asked> = Map::default();
+impl<'a> NoteRanker<'a> {
+    pub(super) fn new(terms: &'a QueryTerms, weights: &'a TermWeights) -> Self {
+        let mut forms: FormMap<&str, FormMeaning> = FormMap::default();
         for (n, term) in terms.words.iter().enumerate() {
             let mut add =
                 |form: &'a str, worth| forms.entry(form).or_default().words.push((n, worth));
@@ -112,71 +112,71 @@ impl<'a> Ranker<'a> {
     }
 
     /// Scores the stored forms of a note.
-    pub(super) fn answer(&self, stored: &str) -> Answer {
-        let reading = self.read(stored);
+    pub(super) fn score_note(&self, stored: &str) -> NoteScore {
+        let reading = self.match_note(stored);
         let near = self.nearness(&reading.found);
         let joined = reading.joined.min(1.0);
         let raw = self.bm25(&reading) + NEAR * near + JOINED * joined;
         let share = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
         let verbatim = if is_verbatim(&reading.found) { VERBATIM } else { 0.0 };
         let score = (share + verbatim) / (1.0 + VERBATIM);
-        Answer { score, fit: self.fit(&reading, joined) }
+        NoteScore { score, fit: self.fit(&reading, joined) }
     }
 
-    fn read(&self, stored: &str) -> Reading {
-        let found = vec![Found::default(); self.terms.words.len()];
-        let mut reading = Reading { found, joined: 0.0, length: 0 };
+    fn match_note(&self, stored: &str) -> NoteMatches {
+        let found = vec![TermMatches::default(); self.terms.words.len()];
+        let mut reading = NoteMatches { found, joined: 0.0, length: 0 };
         let (mut at, mut wholes) = (0_u16, false);
         for form in stored.split_ascii_whitespace() {
             match form {
                 WHOLES => wholes = true,
                 _ if form.starts_with(HEAD) => {}
-                _ if form.starts_with(STEM) => reading.lengthen(!wholes),
+                _ if form.starts_with(STEM) => reading.count_content_word(!wholes),
                 _ if wholes => at = at.saturating_add(APART),
                 _ => {
                     at = at.saturating_add(1);
                     let telling = !form.bytes().all(|byte| byte.is_ascii_alphabetic());
-                    reading.lengthen(telling);
+                    reading.count_content_word(telling);
                 }
             }
-            self.note(form, at, &mut reading);
+            self.record_form(form, at, &mut reading);
         }
         reading
     }
 
     /// Records the query words that a form at a position matches.
-    fn note(&self, form: &str, at: u16, reading: &mut Reading) {
+    fn record_form(&self, form: &str, at: u16, reading: &mut NoteMatches) {
         if let Some(asked) = self.forms.get(form) {
             if let Some(join) = asked.join {
                 reading.joined += self.weights.joins[join];
-                self.credit(join, at, &mut reading.found);
+                self.credit_compound(join, at, &mut reading.found);
             }
             for &(n, worth) in &asked.words {
                 let one = &mut reading.found[n];
                 // Other forms of a word that was counted already are skipped.
                 if one.last != at {
-                    one.see(worth, at);
+                    one.add_match(worth, at);
                 }
             }
         }
         for &n in &self.open {
             if form.starts_with(&*self.terms.words[n].exact) {
-                reading.found[n].see(1.0, at);
+                reading.found[n].add_match(1.0, at);
             }
         }
     }
 
     /// Credits the words of a compound that the note has as one identifier.
-    fn credit(&self, join: usize, at: u16, found: &mut [Found]) {
+    fn credit_compound(&self, join: usize, at: u16, found: &mut [TermMatches]) {
         let places = &self.terms.joins[join].places;
         for (term, one) in self.terms.words.iter().zip(found) {
             if places.contains(&term.at) && one.worth == 0.0 {
-                one.see(STEM_WORTH, at);
+                one.add_match(STEM_WORTH, at);
             }
         }
     }
 
-    fn bm25(&self, reading: &Reading) -> f32 {
+    fn bm25(&self, reading: &NoteMatches) -> f32 {
         let norm = K1 * (1.0 - B + B * f32::from(reading.length) / USUAL_LENGTH);
         let found = reading.found.iter().zip(&self.weights.words);
         found
@@ -185,7 +185,7 @@ impl<'a> Ranker<'a> {
     }
 
     /// Returns the bonus for words that follow each other in the query and are close in the note.
-    fn nearness(&self, found: &[Found]) -> f32 {
+    fn nearness(&self, found: &[TermMatches]) -> f32 {
         let near = |(a, b): (usize, usize)| {
             let closeness = found[a].closeness(&found[b]);
             // A stop word counts only where it stands as in the query.
@@ -217,8 +217,8 @@ impl<'a> Ranker<'a> {
 
     /// Returns the weight of a thing that query and note call by the same two words, as in
     /// "payments client". It is at least as rare as the rarer word, however many clients there are.
-    fn named(&self, found: &[Found]) -> f32 {
-        let names = |n: usize| self.terms.words[n].names();
+    fn shared_name_weight(&self, found: &[TermMatches]) -> f32 {
+        let names = |n: usize| self.terms.words[n].can_be_name();
         let same =
             |&(a, b): &(usize, usize)| names(a) && names(b) && found[a].closeness(&found[b]) >= 1.0;
         let weight = |(a, b): (usize, usize)| self.weights.words[a].max(self.weights.words[b]);
@@ -229,7 +229,7 @@ impl<'a> Ranker<'a> {
     /// weight of shared words; a thing with the same name, an identifier and a query that is
     /// covered add to it, other content of the note subtracts from it. One shared word among
     /// several is never enough.
-    fn fit(&self, reading: &Reading, joined: f32) -> f32 {
+    fn fit(&self, reading: &NoteMatches, joined: f32) -> f32 {
         let found = reading.found.iter().zip(&self.terms.words);
         let shared = found.filter(|(one, term)| one.worth > 0.0 && !term.stop).count();
         let asked = self.terms.words.iter().filter(|term| !term.stop).count();
@@ -239,7 +239,7 @@ impl<'a> Ranker<'a> {
         let words = reading.found.iter().zip(&self.weights.words);
         let covered: f32 = words.map(|(one, weight)| one.worth * weight).sum();
         let beside = (f32::from(reading.length) - 6.0).clamp(0.0, 20.0);
-        let named = self.named(&reading.found);
+        let named = self.shared_name_weight(&reading.found);
         let evidence =
             covered + 0.8 * named + 0.3 * joined + 0.5 * covered / self.total - 0.03 * beside;
         let fit = evidence.max(0.0) / (evidence.max(0.0) + ENOUGH);
@@ -249,22 +249,22 @@ impl<'a> Ranker<'a> {
 }
 
 /// True if all words follow each other as they were typed.
-fn is_verbatim(found: &[Found]) -> bool {
-    let exact = |one: &Found| one.worth >= 1.0;
+fn is_verbatim(found: &[TermMatches]) -> bool {
+    let exact = |one: &TermMatches| one.worth >= 1.0;
     found.iter().all(exact) && found.windows(2).all(|pair| pair[0].closeness(&pair[1]) >= 1.0)
 }
 
 /// Evidence that is as much for as against.
 const ENOUGH: f32 = 1.2;
 
-impl Reading {
-    fn lengthen(&mut self, telling: bool) {
+impl NoteMatches {
+    fn count_content_word(&mut self, telling: bool) {
         self.length = self.length.saturating_add(u16::from(telling));
     }
 }
 
-impl Found {
-    fn see(&mut self, worth: f32, at: u16) {
+impl TermMatches {
+    fn add_match(&mut self, worth: f32, at: u16) {
         self.worth = self.worth.max(worth);
         self.times += if worth > HEAD_WORTH { 1.0 } else { HEAD_WORTH };
         self.last = at;

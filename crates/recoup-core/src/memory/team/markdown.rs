@@ -2,19 +2,19 @@
 //! backslash escapes a sign.
 
 /// A part of a line.
-enum Part<'a> {
+enum MarkdownPart<'a> {
     /// Code, with the backticks around it.
     Code(&'a str),
     Plain(&'a str),
 }
 
 /// Escapes a text for a line, so that nothing in it is HTML or an entity.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for part in parts(text, false) {
+    for part in split_parts(text, false) {
         match part {
-            Part::Code(code) => out.push_str(code),
-            Part::Plain(plain) => escape(plain, &mut out),
+            MarkdownPart::Code(code) => out.push_str(code),
+            MarkdownPart::Plain(plain) => escape(plain, &mut out),
         }
     }
     out
@@ -41,12 +41,12 @@ fn escape(plain: &str, out: &mut String) {
 }
 
 /// Returns the text that a line stands for.
-pub(super) fn unescaped(line: &str) -> String {
+pub(super) fn unescape_markdown(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
-    for part in parts(line, true) {
+    for part in split_parts(line, true) {
         match part {
-            Part::Code(code) => out.push_str(code),
-            Part::Plain(plain) => {
+            MarkdownPart::Code(code) => out.push_str(code),
+            MarkdownPart::Plain(plain) => {
                 let mut chars = plain.chars().peekable();
                 while let Some(c) = chars.next() {
                     let escaped = chars.next_if(|next| c == '\\' && next.is_ascii_punctuation());
@@ -60,14 +60,14 @@ pub(super) fn unescaped(line: &str) -> String {
 
 /// True if a line has something that the rendered page does not show as it is: HTML, comments among
 /// it, or an entity.
-pub(super) fn has_hidden(line: &str) -> bool {
-    parts(line, true).iter().any(|part| match part {
-        Part::Code(_) => false,
-        Part::Plain(plain) => plain_hides(plain),
+pub(super) fn has_hidden_markup(line: &str) -> bool {
+    split_parts(line, true).iter().any(|part| match part {
+        MarkdownPart::Code(_) => false,
+        MarkdownPart::Plain(plain) => has_markup(plain),
     })
 }
 
-fn plain_hides(plain: &str) -> bool {
+fn has_markup(plain: &str) -> bool {
     let mut chars = plain.chars().peekable();
     while let Some(c) = chars.next() {
         let next = chars.peek().copied();
@@ -89,7 +89,7 @@ fn plain_hides(plain: &str) -> bool {
 
 /// Splits a text into code and other parts. Code stands between two runs of as many backticks; with
 /// `escapes`, a backslash before a run takes its meaning away.
-fn parts(text: &str, escapes: bool) -> Vec<Part<'_>> {
+fn split_parts(text: &str, escapes: bool) -> Vec<MarkdownPart<'_>> {
     let bytes = text.as_bytes();
     let (mut parts, mut from, mut at) = (Vec::new(), 0, 0);
     while at < bytes.len() {
@@ -97,23 +97,23 @@ fn parts(text: &str, escapes: bool) -> Vec<Part<'_>> {
             b'\\' if escapes && bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation) => at += 2,
             b'`' => {
                 let run = run_at(bytes, at);
-                let Some(end) = closing(bytes, at + run, run) else {
+                let Some(end) = find_closing_run(bytes, at + run, run) else {
                     at += run;
                     continue;
                 };
-                parts.push(Part::Plain(&text[from..at]));
-                parts.push(Part::Code(&text[at..end]));
+                parts.push(MarkdownPart::Plain(&text[from..at]));
+                parts.push(MarkdownPart::Code(&text[at..end]));
                 (from, at) = (end, end);
             }
             _ => at += 1,
         }
     }
-    parts.push(Part::Plain(&text[from..]));
+    parts.push(MarkdownPart::Plain(&text[from..]));
     parts
 }
 
 /// Returns the end of the next run of just that length.
-fn closing(bytes: &[u8], mut at: usize, run: usize) -> Option<usize> {
+fn find_closing_run(bytes: &[u8], mut at: usize, run: usize) -> Option<usize> {
     while at < bytes.len() {
         if bytes[at] == b'`' {
             let found = run_at(bytes, at);

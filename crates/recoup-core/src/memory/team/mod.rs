@@ -27,17 +27,17 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
-pub use apply::{Accepted, Outvoted};
-pub(super) use apply::{accept, knows_any, retire_all};
-pub use diff::{Diff, diff};
-pub use merge::{LeftOut, Merged, Share, is_shared, merge};
-pub use read::{Problem, parse};
-pub use rule::{Rule, TeamRules};
-pub use write::render;
+pub use apply::{AcceptedRules, OverruledRule};
+pub(super) use apply::{accept_rules, has_any_rule, retire_all};
+pub use diff::{RuleDiff, diff_rules};
+pub use merge::{MergedRules, OmittedNote, RuleContribution, is_shareable, merge_rules};
+pub use read::{RuleFileProblem, parse_rules};
+pub use rule::{TeamRule, TeamRules};
+pub use write::render_rules;
 
 /// The file's name at the project's root, beside `recoup.toml`.
 pub const FILE: &str = "recoup-rules.md";
@@ -47,7 +47,7 @@ pub const MAX_LEN: u64 = 256 << 10;
 
 /// State of a project's rule file, compared with what the user has accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum RuleFileState {
     /// No file, and none was accepted.
     Absent,
     /// A file that was never accepted.
@@ -58,7 +58,7 @@ pub enum State {
     Changed,
 }
 
-impl State {
+impl RuleFileState {
     /// Returns advice for the user, in one line.
     pub fn advice(self) -> Option<String> {
         match self {
@@ -74,13 +74,13 @@ impl State {
 }
 
 /// Returns the path of the rule file in the project at `root`.
-pub fn path(root: &Path) -> PathBuf {
+pub fn rule_file_path(root: &Path) -> PathBuf {
     root.join(FILE)
 }
 
 /// Reads the rule file of the project at `root`, if there is one.
-pub fn read(root: &Path) -> Result<Option<Vec<u8>>> {
-    let path = path(root);
+pub fn read_rule_file(root: &Path) -> Result<Option<Vec<u8>>> {
+    let path = rule_file_path(root);
     // A link may lead out of the repository, to content that nobody has reviewed.
     if path.is_symlink() {
         let message = format!("{} is a link, and is not believed", path.display());
@@ -91,11 +91,13 @@ pub fn read(root: &Path) -> Result<Option<Vec<u8>>> {
 
 /// Compares the file at `root` with the accepted digest. The file is hashed and not parsed: a hook
 /// calls this when a session starts.
-pub fn state(root: &Path, accepted: Option<Digest>) -> State {
-    match (read(root), accepted) {
-        (Ok(None), None) => State::Absent,
-        (Ok(Some(_)) | Err(_), None) => State::Unknown,
-        (Ok(Some(bytes)), Some(digest)) if Digest::of(&bytes) == digest => State::Accepted,
-        (_, Some(_)) => State::Changed,
+pub fn rule_file_state(root: &Path, accepted: Option<Sha256Digest>) -> RuleFileState {
+    match (read_rule_file(root), accepted) {
+        (Ok(None), None) => RuleFileState::Absent,
+        (Ok(Some(_)) | Err(_), None) => RuleFileState::Unknown,
+        (Ok(Some(bytes)), Some(digest)) if Sha256Digest::of(&bytes) == digest => {
+            RuleFileState::Accepted
+        }
+        (_, Some(_)) => RuleFileState::Changed,
     }
 }

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::markdown::{has_hidden, unescaped};
-use super::rule::Mark;
-use super::write::{TITLE, section};
-use super::{Rule, TeamRules};
+use super::markdown::{has_hidden_markup, unescape_markdown};
+use super::rule::RuleIdentity;
+use super::write::{TITLE, section_name};
+use super::{TeamRule, TeamRules};
 use crate::memory::inject::is_unseen;
-use crate::memory::private::without_private;
-use crate::memory::refuse::refusal;
-use crate::memory::statement::said;
+use crate::memory::private_text::without_private;
+use crate::memory::refuse::statement_refusal;
+use crate::memory::statement::normalize_for_comparison;
 use crate::memory::{NoteKind, paths, topic};
 
 /// Maximum number of rules: more would never fit into a context.
@@ -25,29 +25,32 @@ const LONGEST_DETAIL: usize = 160;
 
 /// A problem in a rule file, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct RuleFileProblem {
     /// Line number, from 1.
     pub line: usize,
     /// Description of the problem.
     pub why: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for RuleFileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.why)
     }
 }
 
 /// Parses a rule file, or returns its problems.
-pub fn parse(bytes: &[u8]) -> Result<TeamRules, Vec<Problem>> {
+pub fn parse_rules(bytes: &[u8]) -> Result<TeamRules, Vec<RuleFileProblem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
-        vec![Problem { line, why: "this is not valid UTF-8: save the file as UTF-8".to_owned() }]
+        vec![RuleFileProblem {
+            line,
+            why: "this is not valid UTF-8: save the file as UTF-8".to_owned(),
+        }]
     })?;
-    let mut reader = Reader::default();
+    let mut reader = RuleFileParser::default();
     for (at, line) in text.split('\n').enumerate() {
-        reader.line(at + 1, line.strip_suffix('\r').unwrap_or(line));
+        reader.read_line(at + 1, line.strip_suffix('\r').unwrap_or(line));
         if reader.problems.len() >= MOST_PROBLEMS {
             break;
         }
@@ -56,27 +59,27 @@ pub fn parse(bytes: &[u8]) -> Result<TeamRules, Vec<Problem>> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct RuleFileParser {
     opened: bool,
     section: Option<NoteKind>,
     remarks: Vec<String>,
     /// Rules with their line numbers.
-    rules: Vec<(usize, Rule)>,
-    problems: Vec<Problem>,
+    rules: Vec<(usize, TeamRule)>,
+    problems: Vec<RuleFileProblem>,
 }
 
-impl Reader {
-    fn line(&mut self, number: usize, line: &str) {
+impl RuleFileParser {
+    fn read_line(&mut self, number: usize, line: &str) {
         let line = line.trim_end();
         if line.is_empty() {
             return;
         }
-        if let Err(why) = self.take(number, line) {
-            self.problems.push(Problem { line: number, why });
+        if let Err(why) = self.parse_line(number, line) {
+            self.problems.push(RuleFileProblem { line: number, why });
         }
     }
 
-    fn take(&mut self, number: usize, line: &str) -> Result<(), String> {
+    fn parse_line(&mut self, number: usize, line: &str) -> Result<(), String> {
         if let Some(c) = line.chars().find(|c| is_unseen(*c)) {
             return Err(format!(
                 "it has a character that nobody sees (U+{:04X}): take it out",
@@ -95,33 +98,33 @@ impl Reader {
             };
             return if line == TITLE { Ok(()) } else { Err(wrong()) };
         }
-        if has_hidden(line) {
+        if has_hidden_markup(line) {
             return Err("it has HTML or an entity, which the rendered page does not show as it is: put it between backticks, or a backslash before it".to_owned());
         }
         if let Some(name) = line.strip_prefix("## ") {
-            self.section = Some(kind_of(name)?);
+            self.section = Some(section_kind(name)?);
             Ok(())
         } else if let Some(text) = line.strip_prefix("- ") {
-            self.rule(number, text)
+            self.add_rule(number, text)
         } else if let Some(detail) = line.strip_prefix("  - ") {
-            self.detail(detail)
+            self.add_detail(detail)
         } else if line.starts_with('>') && self.section.is_none() {
-            self.remark(line)
+            self.add_remark(line)
         } else {
             Err("this is no rule: one is `- ` and a statement on one line, in a section such as `## Preferences`; lines for people begin with `> ` and come first".to_owned())
         }
     }
 
-    fn remark(&mut self, line: &str) -> Result<(), String> {
+    fn add_remark(&mut self, line: &str) -> Result<(), String> {
         let text = line.trim_start_matches(['>', ' ']);
         if !text.is_empty() {
-            permitted(text)?;
+            check_permitted(text)?;
         }
         self.remarks.push(line.to_owned());
         Ok(())
     }
 
-    fn rule(&mut self, number: usize, line: &str) -> Result<(), String> {
+    fn add_rule(&mut self, number: usize, line: &str) -> Result<(), String> {
         let Some(kind) = self.section else {
             return Err(
                 "a rule stands in a section: put one above it, such as `## Preferences`".to_owned()
@@ -132,24 +135,24 @@ impl Reader {
                 "there are more than {MOST_RULES} rules: agents could not be given them"
             ));
         }
-        let text = unescaped(line).split_whitespace().collect::<Vec<_>>().join(" ");
-        self.rules.push((number, Rule { kind, text: text.clone(), paths: None, topic: None }));
+        let text = unescape_markdown(line).split_whitespace().collect::<Vec<_>>().join(" ");
+        self.rules.push((number, TeamRule { kind, text: text.clone(), paths: None, topic: None }));
         if without_private(&text) != text {
             return Err("what is private has no place in a file that is shared".to_owned());
         }
-        if said(&text).is_empty() {
+        if normalize_for_comparison(&text).is_empty() {
             return Err("there is nothing in it: say what is to be done".to_owned());
         }
-        permitted(&text)
+        check_permitted(&text)
     }
 
-    fn detail(&mut self, detail: &str) -> Result<(), String> {
+    fn add_detail(&mut self, detail: &str) -> Result<(), String> {
         let Some((_, rule)) = self.rules.last_mut() else {
             return Err("there is no rule above it that this could be about".to_owned());
         };
         let (place, value) = match detail.split_once(": ") {
-            Some(("paths", value)) => (&mut rule.paths, glob(value.trim())?),
-            Some(("topic", value)) => (&mut rule.topic, unescaped(value.trim())),
+            Some(("paths", value)) => (&mut rule.paths, parse_glob(value.trim())?),
+            Some(("topic", value)) => (&mut rule.topic, unescape_markdown(value.trim())),
             _ => {
                 return Err(
                     "only `  - paths: `GLOB`` and `  - topic: TOPIC` can be said of a rule"
@@ -163,19 +166,19 @@ impl Reader {
         if value.chars().count() > LONGEST_DETAIL {
             return Err(format!("it has more than {LONGEST_DETAIL} characters: say it shorter"));
         }
-        permitted(&value)?;
+        check_permitted(&value)?;
         *place = Some(value);
         Ok(())
     }
 
-    fn finish(mut self) -> Result<TeamRules, Vec<Problem>> {
+    fn finish(mut self) -> Result<TeamRules, Vec<RuleFileProblem>> {
         if !self.opened {
             let why = format!("the file is empty: one of rules begins with `{TITLE}`");
-            return Err(vec![Problem { line: 1, why }]);
+            return Err(vec![RuleFileProblem { line: 1, why }]);
         }
         // A topic that the text implies is not stored.
         for (_, rule) in &mut self.rules {
-            let derived = topic::topic(&rule.text);
+            let derived = topic::derive_topic(&rule.text);
             rule.topic.take_if(|given| Some(&*given) == derived.as_ref());
         }
         self.find_rivals();
@@ -191,7 +194,7 @@ impl Reader {
     fn find_rivals(&mut self) {
         let mut taken = HashMap::new();
         for (line, rule) in &self.rules {
-            let Mark { paths, said, about } = rule.mark();
+            let RuleIdentity { paths, said, about } = rule.identity();
             let places = std::iter::once(format!("said {said}")).chain(about);
             let earlier: Vec<usize> = places
                 .filter_map(|place| taken.insert((paths.clone(), place), *line))
@@ -201,28 +204,28 @@ impl Reader {
                 let why = format!(
                     "it can't hold beside line {other}, which is about the same: take one of them out"
                 );
-                self.problems.push(Problem { line: *line, why });
+                self.problems.push(RuleFileProblem { line: *line, why });
             }
         }
     }
 }
 
-fn permitted(text: &str) -> Result<(), String> {
-    refusal(text).map_or(Ok(()), |refused| Err(refused.to_string()))
+fn check_permitted(text: &str) -> Result<(), String> {
+    statement_refusal(text).map_or(Ok(()), |refused| Err(refused.to_string()))
 }
 
-fn kind_of(name: &str) -> Result<NoteKind, String> {
-    let found = NoteKind::ALL.iter().find(|kind| section(**kind) == name);
+fn section_kind(name: &str) -> Result<NoteKind, String> {
+    let found = NoteKind::ALL.iter().find(|kind| section_name(**kind) == name);
     found.copied().ok_or_else(|| {
-        let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section(*kind)).collect();
+        let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section_name(*kind)).collect();
         format!("there is no such section: expected one of {}", all.join(", "))
     })
 }
 
-fn glob(value: &str) -> Result<String, String> {
+fn parse_glob(value: &str) -> Result<String, String> {
     let inner = value.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
     let glob = inner
         .filter(|it| !it.is_empty() && !it.contains('`'))
         .ok_or_else(|| "a glob stands between backticks: `  - paths: `src/**``".to_owned())?;
-    paths::check(glob).map(|()| glob.to_owned())
+    paths::check_path_glob(glob).map(|()| glob.to_owned())
 }

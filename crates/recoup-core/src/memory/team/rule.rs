@@ -1,12 +1,12 @@
 //! Team rules, and the content of a rule file.
 
-use crate::memory::statement::said;
-use crate::memory::topic::{by_words, topic};
-use crate::memory::{Note, NoteKind, NoteScope, Source, Statement};
+use crate::memory::statement::normalize_for_comparison;
+use crate::memory::topic::{derive_topic, topic_by_words};
+use crate::memory::{Note, NoteKind, NoteScope, NoteSource, NoteStatement};
 
 /// One rule of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct TeamRule {
     /// Kind of the rule.
     pub kind: NoteKind,
     /// Text of the statement.
@@ -23,41 +23,42 @@ pub struct TeamRules {
     /// Lines for people, above the rules.
     pub remarks: Vec<String>,
     /// The rules.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<TeamRule>,
 }
 
-impl Rule {
+impl TeamRule {
     /// Creates a rule from a note, without private details.
-    pub fn of(note: &Note) -> Self {
-        let own = note.topic.clone().filter(|it| topic(&note.text).as_ref() != Some(it));
+    pub fn from_note(note: &Note) -> Self {
+        let own = note.topic.clone().filter(|it| derive_topic(&note.text).as_ref() != Some(it));
         Self { kind: note.kind, text: note.text.clone(), paths: note.paths.clone(), topic: own }
     }
 
     /// Returns the rule as a statement in `scope`.
-    pub(super) fn statement(&self, scope: &NoteScope) -> Statement {
-        Statement {
+    pub(super) fn to_statement(&self, scope: &NoteScope) -> NoteStatement {
+        NoteStatement {
             paths: self.paths.clone(),
             topic: self.topic.clone(),
-            ..Statement::new(self.kind, self.text.clone(), Source::Team, scope.clone())
+            ..NoteStatement::new(self.kind, self.text.clone(), NoteSource::Team, scope.clone())
         }
     }
 
     /// True if both say the same about the same files.
     pub fn says_same(&self, other: &Self) -> bool {
-        self.paths == other.paths && said(&self.text) == said(&other.text)
+        self.paths == other.paths
+            && normalize_for_comparison(&self.text) == normalize_for_comparison(&other.text)
     }
 
     /// Returns the topic, given or derived from the text.
-    pub(super) fn about(&self) -> Option<String> {
-        self.topic.clone().or_else(|| topic(&self.text))
+    pub(super) fn effective_topic(&self) -> Option<String> {
+        self.topic.clone().or_else(|| derive_topic(&self.text))
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    pub(super) fn identity(&self) -> RuleIdentity {
         let paths = self.paths.clone().unwrap_or_default();
-        let words = if self.topic.is_none() { by_words(&self.text) } else { None };
-        let about = self.about().map(|topic| format!("topic {topic}"));
-        Mark {
-            said: said(&self.text),
+        let words = if self.topic.is_none() { topic_by_words(&self.text) } else { None };
+        let about = self.effective_topic().map(|topic| format!("topic {topic}"));
+        RuleIdentity {
+            said: normalize_for_comparison(&self.text),
             about: [about, words].into_iter().flatten().collect(),
             paths,
         }
@@ -66,20 +67,20 @@ impl Rule {
 
 /// Keys that rules are compared by, computed once for each, because there may be many.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct RuleIdentity {
     pub(super) paths: String,
     pub(super) said: String,
     /// Topics: two rules with a common one contradict each other.
     pub(super) about: Vec<String>,
 }
 
-impl Mark {
-    pub(super) fn of_note(note: &Note) -> (String, String) {
-        (note.paths.clone().unwrap_or_default(), said(&note.text))
+impl RuleIdentity {
+    pub(super) fn note_lookup_key(note: &Note) -> (String, String) {
+        (note.paths.clone().unwrap_or_default(), normalize_for_comparison(&note.text))
     }
 
     /// Returns the key under which equal rules are found.
-    pub(super) fn place(&self) -> (String, String) {
+    pub(super) fn lookup_key(&self) -> (String, String) {
         (self.paths.clone(), self.said.clone())
     }
 
@@ -89,7 +90,7 @@ impl Mark {
     }
 
     /// True if the two cannot both hold.
-    pub(super) fn rivals(&self, other: &Self) -> bool {
+    pub(super) fn contradicts(&self, other: &Self) -> bool {
         self.paths == other.paths && self.about.iter().any(|it| other.about.contains(it))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::escaped;
-use super::{Rule, TeamRules};
+use super::markdown::escape_markdown;
+use super::{TeamRule, TeamRules};
 use crate::memory::NoteKind;
-use crate::memory::statement::said;
+use crate::memory::statement::normalize_for_comparison;
 
 /// First line of a file.
 pub(super) const TITLE: &str = "# Team rules";
@@ -16,7 +16,7 @@ const REMARKS: &str = "\
 > and `recoup trust` accepts them: before that, and after a change, they mean nothing to an agent.";
 
 /// Returns the name of a kind's section.
-pub(super) fn section(kind: NoteKind) -> &'static str {
+pub(super) fn section_name(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::Correction => "Corrections",
         NoteKind::Preference => "Preferences",
@@ -27,7 +27,7 @@ pub(super) fn section(kind: NoteKind) -> &'static str {
 }
 
 /// Renders these rules as a file.
-pub fn render(team: &TeamRules) -> String {
+pub fn render_rules(team: &TeamRules) -> String {
     let mut text = format!("{TITLE}\n\n");
     if team.remarks.is_empty() {
         text.push_str(REMARKS);
@@ -37,27 +37,27 @@ pub fn render(team: &TeamRules) -> String {
         text.push_str(remark);
         text.push('\n');
     }
-    let mut rules: Vec<&Rule> = team.rules.iter().collect();
+    let mut rules: Vec<&TeamRule> = team.rules.iter().collect();
     rules.sort_by_cached_key(|rule| {
-        (rule.kind, said(&rule.text), rule.text.clone(), rule.paths.clone())
+        (rule.kind, normalize_for_comparison(&rule.text), rule.text.clone(), rule.paths.clone())
     });
     let mut within = None;
     for rule in rules {
         if within != Some(rule.kind) {
             within = Some(rule.kind);
-            let _ = write!(text, "\n## {}\n\n", section(rule.kind));
+            let _ = write!(text, "\n## {}\n\n", section_name(rule.kind));
         }
-        push(&mut text, rule);
+        push_rule(&mut text, rule);
     }
     text
 }
 
-fn push(text: &mut String, rule: &Rule) {
-    let _ = writeln!(text, "- {}", escaped(&rule.text));
+fn push_rule(text: &mut String, rule: &TeamRule) {
+    let _ = writeln!(text, "- {}", escape_markdown(&rule.text));
     if let Some(paths) = &rule.paths {
         let _ = writeln!(text, "  - paths: `{paths}`");
     }
     if let Some(topic) = &rule.topic {
-        let _ = writeln!(text, "  - topic: {}", escaped(topic));
+        let _ = writeln!(text, "  - topic: {}", escape_markdown(topic));
     }
 }

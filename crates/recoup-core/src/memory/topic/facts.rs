@@ -1,7 +1,7 @@
 //! Topics of facts and locations: a subject and its attribute, without the value.
 
-use super::words::{Polarity, Word};
-use super::{rest, with_rest};
+use super::words::{TopicWord, WordPolarity};
+use super::{qualified_topic, remaining_words};
 
 /// Attributes of which a thing has one.
 const ATTRIBUTES: &str = "base-url url endpoint host hostname domain timeout region bucket namespace \
@@ -20,14 +20,14 @@ const PUT: &str = "put place keep store save live lives go goes belong belongs s
 
 const PLACES: &str = "in into under inside at to next beside below";
 
-pub(super) fn topic(words: &[Word]) -> Option<String> {
-    port(words)
-        .or_else(|| way(words).filter(|_| is_asked(words)))
-        .or_else(|| attribute(words))
-        .or_else(|| place(words))
-        .or_else(|| version(words))
-        .or_else(|| line_length(words))
-        .or_else(|| branch_names(words))
+pub(super) fn fact_topic(words: &[TopicWord]) -> Option<String> {
+    port_topic(words)
+        .or_else(|| method_topic(words).filter(|_| rules_nothing_out(words)))
+        .or_else(|| attribute_topic(words))
+        .or_else(|| location_topic(words))
+        .or_else(|| version_topic(words))
+        .or_else(|| line_length_topic(words))
+        .or_else(|| branch_name_topic(words))
 }
 
 /// Activities that a project does in one way.
@@ -36,55 +36,58 @@ const DONE: &str = "deploy release publish ship migration migrate";
 const TOOLS: &str = "make npm pnpm yarn bun just task cargo docker docker-compose kubectl helm terraform gradle mvn fly rake";
 
 /// "Deploy with `make ship`", "run migrations with just migrate".
-pub(super) fn way(words: &[Word]) -> Option<String> {
+pub(super) fn method_topic(words: &[TopicWord]) -> Option<String> {
     let with = words.iter().position(|word| is_in("with using via", &word.text))?;
     let (front, behind) = words.split_at(with);
     behind.get(1).filter(|it| is_in(TOOLS, &it.text))?;
     front.iter().find(|it| is_in(DONE, &it.text))?;
     // Arguments belong to the value; time, place and purpose belong to the topic.
     let ends =
-        |word: &&Word| !word.has_meaning || is_in("before after when during per", &word.text);
+        |word: &&TopicWord| !word.has_meaning || is_in("before after when during per", &word.text);
     let arguments = 1 + behind[2..].iter().take_while(|it| !ends(it)).count();
-    let mut beyond = rest(front, |word| word == "run");
-    beyond.extend(rest(&behind[1 + arguments..], |_| false));
-    Some(with_rest("way", &beyond))
+    let mut beyond = remaining_words(front, |word| word == "run");
+    beyond.extend(remaining_words(&behind[1 + arguments..], |_| false));
+    Some(qualified_topic("way", &beyond))
 }
 
 /// True if nothing is ruled out: to rule out one way chooses none.
-fn is_asked(words: &[Word]) -> bool {
-    words.iter().all(|word| word.polarity == Polarity::Asked)
+fn rules_nothing_out(words: &[TopicWord]) -> bool {
+    words.iter().all(|word| word.polarity == WordPolarity::Asked)
 }
 
 fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|it| it == word)
 }
 
-fn one(words: &[Word], is_it: impl Fn(&Word) -> bool) -> Option<&Word> {
+fn single_word(words: &[TopicWord], is_it: impl Fn(&TopicWord) -> bool) -> Option<&TopicWord> {
     let mut found = words.iter().filter(|word| is_it(word));
     found.next().filter(|_| found.next().is_none())
 }
 
 /// Returns the topic of a fact: its name, and the words that are not its own as the subject.
 /// Without any, a general word is the subject ("the server runs on …"), or the project is.
-fn about(name: &str, words: &[Word], value: &str) -> String {
+fn topic_with_subject(name: &str, words: &[TopicWord], value: &str) -> String {
     let own = |word: &str| word == name || word == value || is_in(AROUND, word);
-    let mut beyond = rest(words, own);
+    let mut beyond = remaining_words(words, own);
     if beyond.is_empty() {
         let general = words.iter().find(|word| is_in("server service app application", &word.text));
         beyond.extend(general.map(|word| word.text.as_str()));
     }
-    with_rest(name, &beyond)
+    qualified_topic(name, &beyond)
 }
 
 /// "Staging runs on port 8443."
-fn port(words: &[Word]) -> Option<String> {
-    let number = one(words, Word::is_number)?;
-    words.iter().any(|word| word.text == "port").then(|| about("port", words, &number.text))
+fn port_topic(words: &[TopicWord]) -> Option<String> {
+    let number = single_word(words, TopicWord::is_number)?;
+    words
+        .iter()
+        .any(|word| word.text == "port")
+        .then(|| topic_with_subject("port", words, &number.text))
 }
 
 /// "The base URL of the API is https://…": one attribute, and a value behind `is`.
-fn attribute(words: &[Word]) -> Option<String> {
-    let name = one(words, |word| is_in(ATTRIBUTES, &word.text))?;
+fn attribute_topic(words: &[TopicWord]) -> Option<String> {
+    let name = single_word(words, |word| is_in(ATTRIBUTES, &word.text))?;
     let is = words
         .iter()
         .position(|word| matches!(word.text.as_str(), "is" | "are" | "use" | "=" | "called"))?;
@@ -99,41 +102,42 @@ fn attribute(words: &[Word]) -> Option<String> {
     let value = values.next()?;
     // More than one value: it says something else.
     let subject_first = words[..is].iter().any(|word| word.text == name.text);
-    (values.next().is_none() && subject_first).then(|| about(&name.text, words, &value.text))
+    (values.next().is_none() && subject_first)
+        .then(|| topic_with_subject(&name.text, words, &value.text))
 }
 
 /// "Put tests in `__tests__/`", "tests go under tests/".
-fn place(words: &[Word]) -> Option<String> {
+fn location_topic(words: &[TopicWord]) -> Option<String> {
     let verb = words.iter().position(|word| is_in(PUT, &word.text))?;
     let found = words[verb..].iter().position(|word| is_in(PLACES, &word.text))?;
     let at = verb + found;
     let (front, behind) = words.split_at(at);
-    let object = rest(front, |word| is_in(PUT, word));
+    let object = remaining_words(front, |word| is_in(PUT, word));
     // Things are also kept or stored in a form, a language or a unit.
     let needs_path = is_in("keep store save stay sit", &words[verb].text);
-    let beyond = behind_place(behind, needs_path)?;
+    let beyond = words_beyond_location(behind, needs_path)?;
     if object.is_empty() {
         return None;
     }
-    Some(with_rest(&format!("place:{}", object.join(" ")), &beyond))
+    Some(qualified_topic(&format!("place:{}", object.join(" ")), &beyond))
 }
 
 /// Returns the words beyond the location itself, which is a path, the end of the statement, or
 /// beside something.
-fn behind_place(behind: &[Word], needs_path: bool) -> Option<Vec<&str>> {
+fn words_beyond_location(behind: &[TopicWord], needs_path: bool) -> Option<Vec<&str>> {
     let is_room = |word: &str| is_in("folder directory", word);
     let first = behind.iter().position(|word| word.has_meaning && !is_in(PLACES, &word.text));
     let Some(first) = first else {
         return is_in("next beside", &behind.first()?.text).then(Vec::new);
     };
-    let beyond = rest(&behind[first + 1..], is_room);
+    let beyond = remaining_words(&behind[first + 1..], is_room);
     let is_path = behind[first].text.contains(['/', '.', '_']);
     (is_path || (beyond.is_empty() && !needs_path)).then_some(beyond)
 }
 
 /// "Use Python 3.12."
-fn version(words: &[Word]) -> Option<String> {
-    let number = one(words, Word::is_number)?;
+fn version_topic(words: &[TopicWord]) -> Option<String> {
+    let number = single_word(words, TopicWord::is_number)?;
     let at = words.iter().position(|word| std::ptr::eq(word, number))?;
     let name = words[..at].iter().rev().find(|word| word.has_meaning && word.text != "version")?;
     if !is_in(VERSIONED, &name.text) {
@@ -142,12 +146,12 @@ fn version(words: &[Word]) -> Option<String> {
     let own = |word: &str| {
         word == name.text || word == number.text || is_in("version or newer later", word)
     };
-    Some(with_rest(&format!("version:{}", name.text), &rest(words, own)))
+    Some(qualified_topic(&format!("version:{}", name.text), &remaining_words(words, own)))
 }
 
 /// "Keep the line length at 100", "wrap lines at 80".
-fn line_length(words: &[Word]) -> Option<String> {
-    let number = one(words, Word::is_number)?;
+fn line_length_topic(words: &[TopicWord]) -> Option<String> {
+    let number = single_word(words, TopicWord::is_number)?;
     words.iter().any(|word| word.text == "line-length").then_some(())?;
     let own = |word: &str| {
         word == number.text
@@ -156,16 +160,16 @@ fn line_length(words: &[Word]) -> Option<String> {
                 word,
             )
     };
-    Some(with_rest("line-length", &rest(words, own)))
+    Some(qualified_topic("line-length", &remaining_words(words, own)))
 }
 
 /// "Name branches feature/…": the branches belong to the topic, their names do not.
-fn branch_names(words: &[Word]) -> Option<String> {
+fn branch_name_topic(words: &[TopicWord]) -> Option<String> {
     let branch =
         words.iter().position(|word| matches!(word.text.as_str(), "branch" | "branche"))?;
     let verb = words.iter().position(|word| is_in("name naming prefix", &word.text))?;
     (verb.abs_diff(branch) <= 2).then_some(())?;
     let before = branch.checked_sub(1).map(|at| words[at].text.as_str());
     let which = before.filter(|word| is_in("release feature hotfix bugfix experimental", word));
-    Some(with_rest("branch-names", &which.into_iter().collect::<Vec<_>>()))
+    Some(qualified_topic("branch-names", &which.into_iter().collect::<Vec<_>>()))
 }

@@ -1,28 +1,28 @@
 //! Families of alternatives, of which a project has one, as a rule.
 
-use crate::memory::letters::Letters;
+use crate::memory::first_letters::FirstLetters;
 
 /// Alternatives of which one is chosen.
-pub(super) struct Family {
+pub(super) struct ValueFamily {
     pub(super) name: &'static str,
     /// Values to choose from.
     values: &'static str,
     /// Letters that the values begin with.
-    letters: Letters,
+    letters: FirstLetters,
     /// Words that belong to the topic and add nothing to it.
     own: &'static str,
     /// True if ruling out one value chooses the other.
     pub(super) is_either_or: bool,
 }
 
-impl Family {
-    pub(super) fn has(&self, word: &str) -> bool {
-        self.letters.begin(word) && self.values.split_ascii_whitespace().any(|it| it == word)
+impl ValueFamily {
+    pub(super) fn has_value(&self, word: &str) -> bool {
+        self.letters.may_begin(word) && self.values.split_ascii_whitespace().any(|it| it == word)
     }
 
     /// True if a word adds nothing to the topic. Numbers belong to indentation: two spaces, four
     /// spaces.
-    pub(super) fn owns(&self, word: &str) -> bool {
+    pub(super) fn is_topic_word(&self, word: &str) -> bool {
         let number = word.bytes().all(|b| b.is_ascii_digit())
             || matches!(word, "two" | "three" | "four" | "eight");
         self.own.split_ascii_whitespace().any(|it| it == word)
@@ -30,15 +30,15 @@ impl Family {
     }
 }
 
-const fn one_of(name: &'static str, values: &'static str, own: &'static str) -> Family {
-    Family { name, values, letters: Letters::of(values, b' '), own, is_either_or: false }
+const fn one_of(name: &'static str, values: &'static str, own: &'static str) -> ValueFamily {
+    ValueFamily { name, values, letters: FirstLetters::of(values, b' '), own, is_either_or: false }
 }
 
-const fn either_or(name: &'static str, values: &'static str, own: &'static str) -> Family {
-    Family { is_either_or: true, ..one_of(name, values, own) }
+const fn either_or(name: &'static str, values: &'static str, own: &'static str) -> ValueFamily {
+    ValueFamily { is_either_or: true, ..one_of(name, values, own) }
 }
 
-pub(super) const FAMILIES: &[Family] = &[
+pub(super) const FAMILIES: &[ValueFamily] = &[
     either_or("indentation", "tabs spaces", "indentation width size character"),
     either_or("quotes", "single-quotes double-quotes", "quote string"),
     either_or("semicolon", "semicolon", "end line add"),

@@ -19,22 +19,22 @@ mod facts;
 mod families;
 mod words;
 
-use families::{FAMILIES, Family};
-use words::{Polarity, Word};
+use families::{FAMILIES, ValueFamily};
+use words::{TopicWord, WordPolarity};
 
 /// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;
 
 /// Returns the topic of a statement, or `None` if its words do not tell.
-pub fn topic(statement: &str) -> Option<String> {
-    of(&words::of(statement))
+pub fn derive_topic(statement: &str) -> Option<String> {
+    topic_from_words(&words::statement_words(statement))
 }
 
-fn of(words: &[Word]) -> Option<String> {
-    let found = facts::topic(words)
-        .or_else(|| of_family(words))
-        .or_else(|| of_choice(words))
-        .or_else(|| of_words(words))?;
+fn topic_from_words(words: &[TopicWord]) -> Option<String> {
+    let found = facts::fact_topic(words)
+        .or_else(|| family_topic(words))
+        .or_else(|| choice_topic(words))
+        .or_else(|| word_topic(words))?;
     (found.len() <= LONGEST).then_some(found)
 }
 
@@ -42,31 +42,31 @@ fn of(words: &[Word]) -> Option<String> {
 /// rules out. "Never use yarn" does not contradict "use pnpm", so the two share no topic, but it
 /// ends "use yarn".
 pub fn overturns(newer: &str, older: &str) -> bool {
-    let (new, old) = (words::of(newer), words::of(older));
-    let same_topic = of(&new).is_some_and(|it| Some(it) == of(&old));
-    let same_words = of_words(&new).is_some_and(|it| Some(it) == of_words(&old));
+    let (new, old) = (words::statement_words(newer), words::statement_words(older));
+    let same_topic = topic_from_words(&new).is_some_and(|it| Some(it) == topic_from_words(&old));
+    let same_words = word_topic(&new).is_some_and(|it| Some(it) == word_topic(&old));
     same_topic || same_words
 }
 
 /// Returns the index keys of a statement. If one of two statements [`overturns`] the other, they
 /// share one of these, whichever is newer.
-pub(in crate::memory) fn subjects(statement: &str) -> [Option<String>; 2] {
-    let words = words::of(statement);
-    let derived = of(&words).map(|topic| format!("derived {topic}"));
-    [derived, of_words(&words).map(|said| format!("words {said}"))]
+pub(in crate::memory) fn subject_keys(statement: &str) -> [Option<String>; 2] {
+    let words = words::statement_words(statement);
+    let derived = topic_from_words(&words).map(|topic| format!("derived {topic}"));
+    [derived, word_topic(&words).map(|said| format!("words {said}"))]
 }
 
 /// Returns every topic that a statement with these words may have, whatever it asks for or rules
 /// out: a statement that it overturns has one of these. Other facts have only their own topic.
-pub fn around(statement: &str) -> Vec<String> {
-    let words = words::of(statement);
-    let (family, _) = family(&words).unzip();
-    let mut topics: Vec<String> = of(&words).into_iter().collect();
-    topics.extend(of_words(&words));
-    topics.extend(facts::way(&words));
-    topics.extend(family.map(|family| in_family(family, &words)));
-    let said: Vec<&str> = meant(&words).collect();
-    topics.extend(said.windows(2).map(|pair| choice([pair[0], pair[1]], &words)));
+pub fn possible_topics(statement: &str) -> Vec<String> {
+    let words = words::statement_words(statement);
+    let (family, _) = named_family(&words).unzip();
+    let mut topics: Vec<String> = topic_from_words(&words).into_iter().collect();
+    topics.extend(word_topic(&words));
+    topics.extend(facts::method_topic(&words));
+    topics.extend(family.map(|family| format_family_topic(family, &words)));
+    let said: Vec<&str> = meaningful_words(&words).collect();
+    topics.extend(said.windows(2).map(|pair| format_choice_topic([pair[0], pair[1]], &words)));
     topics.sort_unstable();
     topics.dedup();
     topics
@@ -74,14 +74,14 @@ pub fn around(statement: &str) -> Vec<String> {
 
 /// Returns the topic by words alone, whether asked for or ruled out: two statements that share it
 /// are the same, or opposites.
-pub(in crate::memory) fn by_words(statement: &str) -> Option<String> {
-    of_words(&words::of(statement))
+pub(in crate::memory) fn topic_by_words(statement: &str) -> Option<String> {
+    word_topic(&words::statement_words(statement))
 }
 
 /// True if one of two statements asks for a thing that the other rules out.
 pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
-    let (one, other) = (words::of(one), words::of(other));
-    let opposes = |a: &Word, b: &Word| {
+    let (one, other) = (words::statement_words(one), words::statement_words(other));
+    let opposes = |a: &TopicWord, b: &TopicWord| {
         a.has_meaning && a.text == b.text && a.text != "use" && a.polarity != b.polarity
     };
     one.iter().any(|a| other.iter().any(|b| opposes(a, b)))
@@ -89,8 +89,10 @@ pub(in crate::memory) fn is_opposed(one: &str, other: &str) -> bool {
 
 /// True if both statements name a value of one family, such as two package managers.
 pub(in crate::memory) fn shares_family(one: &str, other: &str) -> bool {
-    let (one, other) = (words::of(one), words::of(other));
-    let names = |words: &[Word], family: &Family| words.iter().any(|it| family.has(&it.text));
+    let (one, other) = (words::statement_words(one), words::statement_words(other));
+    let names = |words: &[TopicWord], family: &ValueFamily| {
+        words.iter().any(|it| family.has_value(&it.text))
+    };
     FAMILIES.iter().any(|family| names(&one, family) && names(&other, family))
 }
 
@@ -101,28 +103,28 @@ yourself manually anymore ";
 /// True if a rule is against a command: it rules out what the command does, or asks for another
 /// value of the same family.
 pub(in crate::memory) fn forbids(rule: &str, command: &str) -> bool {
-    let (rule, done) = (words::of(rule), words::of_command(command));
-    let does = |word: &&Word| done.contains(&word.text);
-    let says = |word: &&Word| {
+    let (rule, done) = (words::statement_words(rule), words::command_words(command));
+    let does = |word: &&TopicWord| done.contains(&word.text);
+    let says = |word: &&TopicWord| {
         let text = word.text.as_str();
         word.has_meaning && text != "use" && !DOING.split_whitespace().any(|it| it == text)
     };
     let mut ruled_out =
-        rule.iter().filter(|it| it.polarity == Polarity::RuledOut).filter(says).peekable();
+        rule.iter().filter(|it| it.polarity == WordPolarity::RuledOut).filter(says).peekable();
     if ruled_out.peek().is_some() && ruled_out.all(|word| does(&word)) {
         return true;
     }
-    family(&rule).is_some_and(|(family, named)| {
-        let mut asked = named.iter().filter(|it| it.polarity == Polarity::Asked).peekable();
-        asked.peek().is_some() && !asked.any(does) && done.iter().any(|word| family.has(word))
+    named_family(&rule).is_some_and(|(family, named)| {
+        let mut asked = named.iter().filter(|it| it.polarity == WordPolarity::Asked).peekable();
+        asked.peek().is_some() && !asked.any(does) && done.iter().any(|word| family.has_value(word))
     })
 }
 
 /// Returns the topic of a choice within a family.
-fn of_family(words: &[Word]) -> Option<String> {
-    let (family, named) = family(words)?;
+fn family_topic(words: &[TopicWord]) -> Option<String> {
+    let (family, named) = named_family(words)?;
     // Among many values, ruling out one chooses none.
-    let chooses = named.iter().any(|word| word.polarity == Polarity::Asked);
+    let chooses = named.iter().any(|word| word.polarity == WordPolarity::Asked);
     if !chooses && !family.is_either_or {
         return None;
     }
@@ -130,14 +132,14 @@ fn of_family(words: &[Word]) -> Option<String> {
     if words.iter().any(|it| it.is_compared) && named.len() == 1 && !family.is_either_or {
         return None;
     }
-    Some(in_family(family, words))
+    Some(format_family_topic(family, words))
 }
 
 /// Returns the one family that all named values are of, and these values.
-fn family(words: &[Word]) -> Option<(&'static Family, Vec<&Word>)> {
-    let is_value = |word: &&Word| FAMILIES.iter().any(|it| it.has(&word.text));
-    let named: Vec<&Word> = words.iter().filter(is_value).collect();
-    let all_of = |family: &&Family| named.iter().all(|word| family.has(&word.text));
+fn named_family(words: &[TopicWord]) -> Option<(&'static ValueFamily, Vec<&TopicWord>)> {
+    let is_value = |word: &&TopicWord| FAMILIES.iter().any(|it| it.has_value(&word.text));
+    let named: Vec<&TopicWord> = words.iter().filter(is_value).collect();
+    let all_of = |family: &&ValueFamily| named.iter().all(|word| family.has_value(&word.text));
     let mut families = FAMILIES.iter().filter(all_of);
     let (family, None) = (families.next().filter(|_| !named.is_empty())?, families.next()) else {
         return None;
@@ -145,47 +147,48 @@ fn family(words: &[Word]) -> Option<(&'static Family, Vec<&Word>)> {
     Some((family, named))
 }
 
-fn in_family(family: &Family, words: &[Word]) -> String {
-    let beyond = rest(words, |word| family.has(word) || family.owns(word));
-    with_rest(family.name, &beyond)
+fn format_family_topic(family: &ValueFamily, words: &[TopicWord]) -> String {
+    let beyond =
+        remaining_words(words, |word| family.has_value(word) || family.is_topic_word(word));
+    qualified_topic(family.name, &beyond)
 }
 
 /// Returns the topic of "use A, not B", which does not depend on the one that is chosen.
-fn of_choice(words: &[Word]) -> Option<String> {
+fn choice_topic(words: &[TopicWord]) -> Option<String> {
     let at = words.iter().position(|word| word.is_compared)?;
-    let meaning = |word: &&Word| word.has_meaning;
+    let meaning = |word: &&TopicWord| word.has_meaning;
     let chosen = words[..at].iter().rev().find(meaning)?;
     let other = words[at..].iter().find(meaning)?;
-    Some(choice([&chosen.text, &other.text], words))
+    Some(format_choice_topic([&chosen.text, &other.text], words))
 }
 
-fn choice(mut both: [&str; 2], words: &[Word]) -> String {
+fn format_choice_topic(mut both: [&str; 2], words: &[TopicWord]) -> String {
     both.sort_unstable();
-    let beyond = rest(words, |word| both.contains(&word));
-    with_rest(&format!("choice:{}|{}", both[0], both[1]), &beyond)
+    let beyond = remaining_words(words, |word| both.contains(&word));
+    qualified_topic(&format!("choice:{}|{}", both[0], both[1]), &beyond)
 }
 
 /// Returns the topic of all meaningful words in order, whether asked for or ruled out.
-fn of_words(words: &[Word]) -> Option<String> {
-    let said: Vec<&str> = meant(words).collect();
+fn word_topic(words: &[TopicWord]) -> Option<String> {
+    let said: Vec<&str> = meaningful_words(words).collect();
     let few = !said.is_empty() && said.len() <= 8;
     few.then(|| format!("say:{}", said.join(" ")))
 }
 
 /// Returns the meaningful words. "Use" is understood: `no default exports`.
-fn meant(words: &[Word]) -> impl Iterator<Item = &str> {
+fn meaningful_words(words: &[TopicWord]) -> impl Iterator<Item = &str> {
     let meaning = words.iter().filter(|word| word.has_meaning && word.text != "use");
     meaning.map(|word| word.text.as_str())
 }
 
 /// Returns the words beyond a topic's own, sorted.
-fn rest(words: &[Word], is_own: impl Fn(&str) -> bool) -> Vec<&str> {
-    let mut beyond: Vec<&str> = meant(words).filter(|word| !is_own(word)).collect();
+fn remaining_words(words: &[TopicWord], is_own: impl Fn(&str) -> bool) -> Vec<&str> {
+    let mut beyond: Vec<&str> = meaningful_words(words).filter(|word| !is_own(word)).collect();
     beyond.sort_unstable();
     beyond.dedup();
     beyond
 }
 
-fn with_rest(name: &str, beyond: &[&str]) -> String {
+fn qualified_topic(name: &str, beyond: &[&str]) -> String {
     if beyond.is_empty() { name.to_owned() } else { format!("{name}:{}", beyond.join(" ")) }
 }

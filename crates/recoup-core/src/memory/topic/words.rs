@@ -5,9 +5,9 @@ use super::families::FAMILIES;
 
 /// A word of a statement.
 #[derive(Debug)]
-pub(super) struct Word {
+pub(super) struct TopicWord {
     pub(super) text: String,
-    pub(super) polarity: Polarity,
+    pub(super) polarity: WordPolarity,
     /// The first behind "instead of", "rather than", or a "not" in the middle.
     pub(super) is_compared: bool,
     /// True if it tells what the statement is about.
@@ -16,7 +16,7 @@ pub(super) struct Word {
 
 /// Attitude of a statement to a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Polarity {
+pub(super) enum WordPolarity {
     Asked,
     RuledOut,
 }
@@ -151,13 +151,13 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Splits a statement into words.
-pub(super) fn of(statement: &str) -> Vec<Word> {
+pub(super) fn statement_words(statement: &str) -> Vec<TopicWord> {
     let text = statement.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'");
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (written, same) in SAME {
-        text = replaced(text, written, same);
+        text = replace_words(text, written, same);
     }
-    let mut words: Vec<Word> = Vec::new();
+    let mut words: Vec<TopicWord> = Vec::new();
     let (mut ruled_out, mut compared) = (false, false);
     for raw in text.split(' ') {
         let word = raw.trim_matches(|c: char| !(c.is_alphanumeric() || "_./@#$-".contains(c)));
@@ -166,7 +166,9 @@ pub(super) fn of(statement: &str) -> Vec<Word> {
             continue;
         }
         let comparing = word == "insteadof"
-            || ((word == "not" || word == "over") && says_something(&words) && is_joined(&words));
+            || ((word == "not" || word == "over")
+                && has_meaningful_word(&words)
+                && is_comparison(&words));
         if comparing {
             (ruled_out, compared) = (true, true);
         } else if is_in(NEGATIONS, word) {
@@ -178,13 +180,13 @@ pub(super) fn of(statement: &str) -> Vec<Word> {
                 ruled_out = false;
             }
         }
-        let text = if comparing { "not".to_owned() } else { normal(word) };
-        let polarity = if ruled_out { Polarity::RuledOut } else { Polarity::Asked };
+        let text = if comparing { "not".to_owned() } else { normalise_word(word) };
+        let polarity = if ruled_out { WordPolarity::RuledOut } else { WordPolarity::Asked };
         let ends_phrase = raw.ends_with([',', ';', '.', '!', ':', '\u{2014}']);
         let has_meaning = !is_in(SMALL, &text);
         let is_compared = compared && has_meaning;
         compared &= !has_meaning;
-        words.push(Word { text, polarity, is_compared, has_meaning });
+        words.push(TopicWord { text, polarity, is_compared, has_meaning });
         if ends_phrase {
             ruled_out = false;
         }
@@ -193,14 +195,14 @@ pub(super) fn of(statement: &str) -> Vec<Word> {
 }
 
 /// Splits a command line into words as a statement would have them, the program first.
-pub(super) fn of_command(line: &str) -> Vec<String> {
+pub(super) fn command_words(line: &str) -> Vec<String> {
     let parts = line.split(|c: char| !(c.is_alphanumeric() || "_./@".contains(c)));
     let parts = parts.map(|part| part.trim_matches('.').to_lowercase());
-    parts.filter(|part| !part.is_empty()).map(|part| normal(&part)).collect()
+    parts.filter(|part| !part.is_empty()).map(|part| normalise_word(&part)).collect()
 }
 
 /// Replaces whole words only: there is a "do not" in "do nothing".
-fn replaced(text: String, written: &str, same: &str) -> String {
+fn replace_words(text: String, written: &str, same: &str) -> String {
     if !text.contains(written) {
         return text;
     }
@@ -217,12 +219,12 @@ fn replaced(text: String, written: &str, same: &str) -> String {
     out + rest
 }
 
-fn says_something(words: &[Word]) -> bool {
+fn has_meaningful_word(words: &[TopicWord]) -> bool {
     words.iter().any(|it| it.has_meaning && it.text != "use")
 }
 
 /// True for "prefer A over B" and "use A, not B"; "A is not B" compares nothing.
-fn is_joined(words: &[Word]) -> bool {
+fn is_comparison(words: &[TopicWord]) -> bool {
     let verb =
         words.iter().any(|it| matches!(it.text.as_str(), "use" | "prefer" | "write" | "choose"));
     let denies =
@@ -230,11 +232,11 @@ fn is_joined(words: &[Word]) -> bool {
     verb && !denies
 }
 
-fn normal(word: &str) -> String {
+fn normalise_word(word: &str) -> String {
     if let Some((_, same)) = ALIASES.iter().find(|(written, _)| *written == word) {
         return (*same).to_owned();
     }
-    let kept = FAMILIES.iter().any(|family| family.has(word))
+    let kept = FAMILIES.iter().any(|family| family.has_value(word))
         || word == "kubernetes"
         || word.contains(['/', '.', '_', '-'])
         || ["ss", "us", "is", "js"].iter().any(|end| word.ends_with(end));
@@ -248,7 +250,7 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|it| it == word)
 }
 
-impl Word {
+impl TopicWord {
     /// True for a number, also with a `v` in front and dots in it.
     pub(super) fn is_number(&self) -> bool {
         let digits = self.text.trim_start_matches('v').trim_end_matches('+').trim_end_matches(".x");

@@ -18,7 +18,7 @@ const CUT: &str = "\n…\n";
 const NEAR: usize = 1 << 10;
 
 /// Cuts out the middle of a text that is longer than [`MOST_TEXT`].
-pub fn bounded(text: &str) -> Cow<'_, str> {
+pub fn bound_text(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_TEXT {
         return Cow::Borrowed(text);
     }
@@ -33,6 +33,6 @@ pub fn bounded(text: &str) -> Cow<'_, str> {
 }
 
 /// Cuts a name to [`MOST_NAME`] bytes.
-pub fn named(text: &str) -> String {
+pub fn bound_name(text: &str) -> String {
     text[..text.floor_char_boundary(MOST_NAME)].to_owned()
 }

@@ -1,14 +1,14 @@
 //! Entries of a transcript.
 
-use super::bounds::{bounded, named};
+use super::bounds::{bound_name, bound_text};
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
-use crate::memory::private::spoken_openly;
+use crate::base::digest::Sha256Digest;
+use crate::memory::private_text::without_private_and_opted_out;
 use crate::secrets::RedactedCommand;
 
 /// Transcript entry: one thing that was said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct TranscriptEntry {
     /// Time, if the client records it.
     pub at: Option<Timestamp>,
     /// Sub-agent that it happened in; `None` for the conversation itself.
@@ -25,11 +25,11 @@ pub enum EntryKind {
     /// Words of the agent.
     Words(String),
     /// A tool call.
-    Call(Call),
+    Call(ToolCall),
     /// Outcome of a tool call.
-    Outcome(Outcome),
+    Outcome(CallOutcome),
     /// News of a background task.
-    Notification(Notification),
+    Notification(TaskNotification),
     /// Compaction: the agent knows what came before only as a summary.
     Compaction,
     /// Task that the agent gave to a sub-agent.
@@ -40,20 +40,20 @@ pub enum EntryKind {
 
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct ToolCall {
     /// Id that its outcome refers to.
     pub id: String,
     /// Name of the tool, as the client has it.
     pub tool: String,
     /// Action of the call.
-    pub action: Action,
+    pub action: ToolAction,
     /// Fingerprint of the input: equal for equal calls of a tool.
     pub print: u64,
 }
 
 /// Action of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum ToolAction {
     /// Runs this line in a shell.
     Shell(RedactedCommand),
     /// Changes these files.
@@ -67,14 +67,14 @@ pub enum Action {
     /// Polls a background task.
     Wait,
     /// Changes the task list.
-    Plan(Plan),
+    Plan(PlanChange),
     /// Anything else; see the tool's name.
     Other,
 }
 
 /// A change to the task list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
+pub enum PlanChange {
     /// The whole list, with true for tasks that are done.
     Whole(Vec<(String, bool)>),
     /// One more task; the outcome of the call has its number.
@@ -90,18 +90,18 @@ pub enum Plan {
 
 /// Outcome of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CallOutcome {
     /// Id of the call.
     pub call: String,
     /// Status in which it ended.
-    pub ended: Ended,
+    pub ended: CallStatus,
     /// Output; only the beginning and the end, if it is long.
     pub output: String,
 }
 
 /// Status in which a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum CallStatus {
     /// Success, as far as the client knows.
     Succeeded,
     /// An error.
@@ -119,7 +119,7 @@ pub enum Ended {
 
 /// News of a background task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notification {
+pub struct TaskNotification {
     /// Id of the task.
     pub id: String,
     /// Status as the client puts it: `completed`, `failed`, `killed`.
@@ -131,46 +131,46 @@ pub struct Notification {
 impl EntryKind {
     /// Creates a prompt, without its private parts; `None` if nothing remains.
     pub fn prompt(text: &str) -> Option<Self> {
-        let text = spoken_openly(text);
-        said(&text).map(Self::Prompt)
+        let text = without_private_and_opted_out(text);
+        non_empty_text(&text).map(Self::Prompt)
     }
 
     /// Creates an entry of the agent's words; `None` if there are none.
     pub fn words(text: &str) -> Option<Self> {
-        said(text).map(Self::Words)
+        non_empty_text(text).map(Self::Words)
     }
 
     /// Creates an entry of a sub-agent's task; `None` if it is empty.
     pub fn sub_agent(task: &str) -> Option<Self> {
-        said(task).map(Self::SubAgent)
+        non_empty_text(task).map(Self::SubAgent)
     }
 }
 
-fn said(text: &str) -> Option<String> {
+fn non_empty_text(text: &str) -> Option<String> {
     let text = text.trim();
-    (!text.is_empty()).then(|| bounded(text).into_owned())
+    (!text.is_empty()).then(|| bound_text(text).into_owned())
 }
 
-impl Call {
+impl ToolCall {
     /// Creates a call of `tool` with that `input`, as the client encodes it.
-    pub fn new(id: &str, tool: &str, action: Action, input: &[u8]) -> Self {
-        let digest = Digest::of(input);
+    pub fn new(id: &str, tool: &str, action: ToolAction, input: &[u8]) -> Self {
+        let digest = Sha256Digest::of(input);
         let (first, _) = digest.as_bytes().split_at(8);
         let print = first.iter().fold(0, |print, byte| print << 8 | u64::from(*byte));
-        Self { id: named(id), tool: named(tool), action: action.bounded(), print }
+        Self { id: bound_name(id), tool: bound_name(tool), action: action.bounded(), print }
     }
 
     /// Returns the line that it runs in a shell, if it does.
     pub fn command(&self) -> Option<&RedactedCommand> {
         match &self.action {
-            Action::Shell(line) => Some(line),
+            ToolAction::Shell(line) => Some(line),
             _ => None,
         }
     }
 
     /// True if the tool itself changes files.
     pub fn edits(&self) -> bool {
-        matches!(self.action, Action::Edit(_) | Action::Write(_))
+        matches!(self.action, ToolAction::Edit(_) | ToolAction::Write(_))
     }
 }
 
@@ -179,7 +179,7 @@ const MOST_TASKS: usize = 50;
 /// Maximum number of files of one change.
 const MOST_FILES: usize = 20;
 
-impl Action {
+impl ToolAction {
     /// Creates the action of running `line` in a shell, without credentials.
     pub fn shell(line: impl Into<RedactedCommand>) -> Self {
         Self::Shell(line.into())
@@ -187,19 +187,19 @@ impl Action {
 
     fn bounded(self) -> Self {
         match self {
-            Self::Shell(line) => Self::Shell(line.cut(|line| bounded(line))),
+            Self::Shell(line) => Self::Shell(line.shortened_by(|line| bound_text(line))),
             Self::Edit(paths) => {
-                Self::Edit(paths.iter().take(MOST_FILES).map(|path| named(path)).collect())
+                Self::Edit(paths.iter().take(MOST_FILES).map(|path| bound_name(path)).collect())
             }
-            Self::Write(path) => Self::Write(named(&path)),
-            Self::Read(path) => Self::Read(named(&path)),
+            Self::Write(path) => Self::Write(bound_name(&path)),
+            Self::Read(path) => Self::Read(bound_name(&path)),
             Self::Plan(plan) => Self::Plan(plan.bounded()),
             other => other,
         }
     }
 }
 
-impl Plan {
+impl PlanChange {
     /// Returns the texts of the tasks.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
@@ -212,25 +212,30 @@ impl Plan {
     fn bounded(self) -> Self {
         match self {
             Self::Whole(tasks) => {
-                let tasks = tasks.iter().take(MOST_TASKS).map(|(task, done)| (named(task), *done));
+                let tasks =
+                    tasks.iter().take(MOST_TASKS).map(|(task, done)| (bound_name(task), *done));
                 Self::Whole(tasks.collect())
             }
-            Self::Add(task) => Self::Add(named(&task)),
-            Self::Mark { id, done } => Self::Mark { id: named(&id), done },
+            Self::Add(task) => Self::Add(bound_name(&task)),
+            Self::Mark { id, done } => Self::Mark { id: bound_name(&id), done },
         }
     }
 }
 
-impl Outcome {
+impl CallOutcome {
     /// Creates the outcome of `call`.
-    pub fn new(call: &str, ended: Ended, output: &str) -> Self {
-        Self { call: named(call), ended, output: bounded(output.trim()).into_owned() }
+    pub fn new(call: &str, ended: CallStatus, output: &str) -> Self {
+        Self { call: bound_name(call), ended, output: bound_text(output.trim()).into_owned() }
     }
 }
 
-impl Notification {
+impl TaskNotification {
     /// Creates news of the task `id`.
     pub fn new(id: &str, status: &str, summary: &str) -> Self {
-        Self { id: named(id), status: named(status), summary: bounded(summary).into_owned() }
+        Self {
+            id: bound_name(id),
+            status: bound_name(status),
+            summary: bound_text(summary).into_owned(),
+        }
     }
 }

@@ -7,6 +7,9 @@ mod bounds;
 mod entry;
 mod steps;
 
-pub use bounds::{MOST_NAME, MOST_TEXT, bounded, named};
-pub use entry::{Action, Call, Ended, Entry, EntryKind, Notification, Outcome, Plan};
-pub use steps::{Step, steps};
+pub use bounds::{MOST_NAME, MOST_TEXT, bound_name, bound_text};
+pub use entry::{
+    CallOutcome, CallStatus, EntryKind, PlanChange, TaskNotification, ToolAction, ToolCall,
+    TranscriptEntry,
+};
+pub use steps::{ToolStep, tool_steps};

@@ -1,7 +1,7 @@
 //! The table of credential slots: programs that take a password on the command line, and its place
 //! there. A program's name is its literal; one of a few letters includes its blank.
 
-use crate::secrets::rule::Rule;
+use crate::secrets::rule::SecretRule;
 use crate::secrets::slot::CredentialSlot as Slot;
 use crate::secrets::slot::SlotForm::{Login, Scheme};
 use crate::secrets::slot::SlotPlace::{Argument, Each, Flag, Joined, LastIf, Named, Next, Piped};
@@ -10,8 +10,8 @@ use crate::secrets::slot::{self};
 const PASSWORD: Slot = Slot::whole(Flag(&["-p", "--password", "--pass"]));
 const CAPITAL_PASSWORD: Slot = Slot::whole(Flag(&["-P"]));
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::slots(
+pub(super) const RULES: &[SecretRule] = &[
+    SecretRule::slots(
         "mysql-password",
         &[
             "mysql",
@@ -27,13 +27,13 @@ pub(super) const RULES: &[Rule] = &[
         &[Slot::whole(Joined("-p"))],
         ["mysql -h db -u root -p{l8} shop", "mysql -u root -p shop"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "sshpass-password",
         &["sshpass"],
         &[PASSWORD],
         ["sshpass -p '{l8}' ssh host", "sshpass -p \"$PW\" ssh host"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "login-password",
         &[
             "docker login",
@@ -77,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
         &[PASSWORD],
         ["docker login r.io -u ci -p {l8}", "docker run -p 8080:80 nginx"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "capital-password",
         &[
             "sqlcmd",
@@ -97,25 +97,25 @@ pub(super) const RULES: &[Rule] = &[
         &[CAPITAL_PASSWORD, Slot::whole(Flag(&["-pw", "-N"]))],
         ["sqlcmd -S db -U sa -P '{l8}'", "zip -r out.zip src"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "putty-password",
         &["plink", "pscp", "psftp", "putty"],
         &[Slot::whole(Flag(&["-pw"]))],
         ["plink -ssh -pw {l8} root@host", "plink -ssh -P 22 root@host"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "archive-password",
         &["7z ", "7za ", "7zz ", "unrar "],
         &[Slot::whole(Joined("-hp")), Slot::whole(Joined("-p"))],
         ["7z a -p{l8} out.7z src/", "7z a -mx9 out.7z src/"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "redis-password",
         &["redis-cli", "keydb-cli", "redis-benchmark"],
         &[Slot::whole(Flag(&["-a", "--pass"]))],
         ["redis-cli -h cache -a {l8} ping", "redis-cli -h cache --askpass ping"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "http-user-password",
         &["curl"],
         &[
@@ -124,7 +124,7 @@ pub(super) const RULES: &[Rule] = &[
         ],
         ["curl -s -u admin:{l8} https://host/", "curl -u user:$PASSWORD https://host/"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "user-password-pair",
         &["skopeo", "http ", "https ", "xh ", "xhs "],
         &[Slot::behind(
@@ -133,19 +133,19 @@ pub(super) const RULES: &[Rule] = &[
         )],
         ["skopeo copy --src-creds admin:{l8} docker://x dir:y", "skopeo copy docker://x dir:y"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "samba-password",
         &["smbclient", "rpcclient", "smbget", "smbmap", "smbcacls", "wmiexec"],
         &[Slot::behind(b'%', Flag(&["-U", "--user"])), PASSWORD],
         ["smbclient //fs/share -U 'CORP\\ada%{l8}'", "smbclient //fs/share -U ada"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "lftp-password",
         &["lftp"],
         &[Slot::behind(b',', Flag(&["-u", "--user"]))],
         ["lftp -u web,{l8} ftp.host", "lftp -u web ftp.host"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "ldap-password",
         &[
             "ldapsearch",
@@ -159,13 +159,13 @@ pub(super) const RULES: &[Rule] = &[
         &[Slot::whole(Flag(&["-w", "-s", "-a"]))],
         ["ldapwhoami -x -D cn=admin -w {l8}", "ldapwhoami -x -D cn=admin -W"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "oracle-login",
         &["sqlplus", "sqlldr", "sqlcl"],
         &[Slot { place: Argument(0), form: Login }],
         ["sqlplus system/{l8}@//ora:1521/PDB", "sqlplus / as sysdba"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "openssl-password",
         &["openssl"],
         &[
@@ -177,37 +177,37 @@ pub(super) const RULES: &[Rule] = &[
         ],
         ["openssl rsa -in k.pem -passin pass:{l8}", "openssl rsa -in k.pem -passin env:PW"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "passphrase",
         &["gpg ", "gpg2 ", "gpg-preset-passphrase", "cryptsetup"],
         &[Slot::whole(Flag(&["--passphrase", "-P"]))],
         ["gpg --batch --passphrase {l8} -c f", "gpg --batch --passphrase-file f -c g"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "htpasswd-password",
         &["htpasswd"],
         &[Slot::whole(LastIf(b'b'))],
         ["htpasswd -cb /etc/.htpasswd ada {l8}", "htpasswd -c /etc/.htpasswd ada"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "remote-desktop-password",
         &["xfreerdp", "wfreerdp", "sdl-freerdp", "freerdp", "mstsc"],
         &[Slot::whole(Flag(&["/p:", "/password:", "-p"]))],
         ["xfreerdp /v:host /u:ada /p:'{l8}'", "xfreerdp /v:host /u:ada"],
     ),
-    Rule::code(
+    SecretRule::code(
         "windows-share-password",
         &[" /user:"],
         slot::find_share,
         ["net use Z: \\\\fs\\share {l8} /user:ada", "net use Z: \\\\fs\\share /user:ada *"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "snmp-password",
         &["snmpwalk", "snmpget", "snmpset", "snmpbulkwalk", "snmptrap", "snmpgetnext", "snmptable"],
         &[Slot::whole(Flag(&["-A", "-X", "-c"]))],
         ["snmpwalk -v3 -u mon -a SHA -A {l8} host", "snmpwalk -v2c -c public host"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "java-keystore-password",
         &["keytool", "apksigner"],
         &[
@@ -224,13 +224,13 @@ pub(super) const RULES: &[Rule] = &[
         ],
         ["keytool -list -keystore k.jks -storepass {l8}", "keytool -list -keystore k.jks"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "set-secret",
         &["gh secret set", "gh variable set", "glab variable set"],
         &[Slot::whole(Flag(&["-b", "--body", "-v", "--value"]))],
         ["gh secret set DEPLOY_PW -b \"{l8}\"", "gh secret set DEPLOY_PW < pw.txt"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "set-credential",
         &[
             "aws configure set aws_secret_access_key",
@@ -244,37 +244,37 @@ pub(super) const RULES: &[Rule] = &[
         &[Slot::whole(Argument(0))],
         ["aws configure set aws_secret_access_key {a12}", "vault login -method=oidc"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "wireless-password",
         &["wpa_passphrase", "mysqladmin password"],
         &[Slot::whole(Argument(1))],
         ["wpa_passphrase workshop {l8}", "wpa_passphrase workshop"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "object-store-password",
         &["mc alias set", "mc config host add"],
         &[Slot::whole(Argument(3))],
         ["mc alias set minio http://h:9000 admin {l8}", "mc alias set minio http://h:9000"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "vault-value",
         &["vault kv put", "vault kv patch"],
         &[Slot::behind(b'=', Each)],
         ["vault kv put kv/shop dsn={l8}", "vault kv put kv/shop @values.json"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "git-password",
         &["git config"],
         &[Slot::whole(Named)],
         ["git config sendemail.smtppass {l8}", "git config user.signingkey 3AA5C34371567BD2"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "windows-user-password",
         &["net user "],
         r#"(?i)net user [^\s/]{1,64} ['"]?([^\s/*<$\['"][^\s'"]{2,120})['"]? +/[a-z]"#,
         ["net user ada {l8} /add", "net user ada * /add"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "piped-password",
         &[
             "sudo -s",
@@ -291,13 +291,13 @@ pub(super) const RULES: &[Rule] = &[
         &[Slot::whole(Piped)],
         ["echo '{l8}' | sudo -S apt-get update", "sudo -s whoami"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "piped-user-password",
         &["chpasswd"],
         &[Slot::behind(b':', Piped)],
         ["echo \"root:{l8}\" | sudo chpasswd", "sudo chpasswd < users.txt"],
     ),
-    Rule::code(
+    SecretRule::code(
         "flag-beside-user",
         &[" -p ", " -w ", " -pw "],
         slot::find_beside_user,

@@ -1,21 +1,21 @@
 //! Forges and build services.
 
-use crate::secrets::rule::Rule;
+use crate::secrets::rule::SecretRule;
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::pattern(
+pub(super) const RULES: &[SecretRule] = &[
+    SecretRule::pattern(
         "github-token",
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
         r"gh[pousr]_[0-9A-Za-z]{20,255}",
         ["ghp_{a36}", "ghp_token"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "github-fine-grained-token",
         &["github_pat_"],
         r"github_pat_[0-9A-Za-z_]{30,255}",
         ["github_pat_{a22}_{a59}", "github_pat_prefix"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "gitlab-token",
         &[
             "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "gloas-", "glimt-",
@@ -24,53 +24,58 @@ pub(super) const RULES: &[Rule] = &[
         r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|oas|imt|agent|ffct|rtr)-[0-9A-Za-z_.-]{18,300}[0-9A-Za-z_-]",
         ["glpat-{w20}", "glpat-xxxxxxxxxxxxxxxxxxxx"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "gitlab-runner-token",
         &["gr1348941"],
         r"GR1348941[0-9A-Za-z_-]{20}",
         ["GR1348941{a20}", "GR1348941"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "bitbucket-token",
         &["atbb", "bbdc-"],
         r"(?:ATBB[0-9A-Za-z]{24,}|BBDC-[0-9A-Za-z+/@_-]{32,})",
         ["ATBB{a32}", "BBDC-server"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "atlassian-token",
         &["atatt3", "atctt3"],
         r"AT[AC]TT3[0-9A-Za-z_=-]{40,}",
         ["ATATT3x{w180}={h8}", "ATATT3 is the prefix"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "sourcegraph-token",
         &["sgp_"],
         r"sgp_(?:[0-9a-fA-F]{16}_|local_)?[0-9a-fA-F]{40}",
         ["sgp_{h16}_{h40}", "sgp_local"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "circleci-token",
         &["ccipat_", "cciprj_"],
         r"CCI(?:PAT|PRJ)_[0-9A-Za-z]{22}_[0-9a-f]{40}",
         ["CCIPAT_{a22}_{h40}", "CCIPAT_prefix"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "buildkite-token",
         &["bkua_", "bkaa_", "bkct_", "bkpat_"],
         r"bk(?:ua|aa|ct|pat)_[0-9A-Za-z_-]{38,}",
         ["bkua_{h40}", "bkua_tokens"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "sonar-token",
         &["squ_", "sqp_", "sqa_"],
         r"sq[upa]_[0-9a-f]{40}",
         ["squ_{h40}", "squ_bytes"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "artifactory-key",
         &["akcp", "cmvmd"],
         r"(?:AKCp[0-9A-Za-z]{60,75}|cmVmd[0-9A-Za-z]{59})",
         ["AKCp{a69}", "AKCpShort"],
     ),
-    Rule::pattern("octopus-key", &["api-"], r"API-[0-9A-Z]{26,40}", ["API-{u26}", "API-REFERENCE"]),
+    SecretRule::pattern(
+        "octopus-key",
+        &["api-"],
+        r"API-[0-9A-Z]{26,40}",
+        ["API-{u26}", "API-REFERENCE"],
+    ),
 ];

@@ -1,13 +1,13 @@
 //! Secrets of no particular provider: names with values, addresses with passwords, web tokens,
 //! headers, statements.
 
-use crate::secrets::rule::Rule;
+use crate::secrets::rule::SecretRule;
 use crate::secrets::slot::CredentialSlot as Slot;
 use crate::secrets::slot::SlotPlace::{Argument, Flag};
 use crate::secrets::{assignment, authorization, call, cookie, jwt, slot, url};
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::code(
+pub(super) const RULES: &[SecretRule] = &[
+    SecretRule::code(
         "credential",
         &[
             "pass",
@@ -69,55 +69,55 @@ pub(super) const RULES: &[Rule] = &[
             "masterauth",
             "_auth",
         ],
-        assignment::find,
+        assignment::find_assigned,
         [r#"{"password": "tr{a4}9"}"#, r#"{"password_reset": "src/reset.ts"}"#],
     ),
-    Rule::code(
+    SecretRule::code(
         "url-password",
         &["://"],
-        url::find,
+        url::find_url_password,
         ["postgres://app:{a16}@db.internal:5432/app", "postgres://user:password@localhost/app"],
     ),
-    Rule::code(
+    SecretRule::code(
         "jwt",
         &[
             "eyjh", "eyj0", "eyjr", "eyjl", "eyjj", "eyjq", "eyj4", "eyj6", "eyjp", "eyj1", "eyju",
             "eyji", "eyjw", "eyai", "ewog", "ew0k",
         ],
-        jwt::find,
+        jwt::find_jwt,
         ["eyJhbGciOiJIUzI1NiJ9.eyJ{w40}.{w43}", "eyJhbGciOiJIUzI1NiJ9"],
     ),
-    Rule::code(
+    SecretRule::code(
         "bearer-token",
         &["bearer "],
         authorization::find_bearer,
         ["Authorization: Bearer {a24}", "Authorization: Bearer $TOKEN"],
     ),
-    Rule::code(
+    SecretRule::code(
         "basic-credentials",
         &["basic "],
         authorization::find_basic,
         ["Authorization: Basic YWRtaW46aHVudGVyMg==", "Basic authentication is disabled"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "sql-password",
         &["identified by ", "with password ", "password for "],
         r#"(?i)(?:identified by|with(?: encrypted)? password|password for \S{1,64}) ?=? ?\\?['"]([^'"\\\[/~][^'"\\\[]{2,199})"#,
         ["CREATE USER shop IDENTIFIED BY '{a12}'", "IDENTIFIED BY ''"],
     ),
-    Rule::code(
+    SecretRule::code(
         "authorization-header",
         &["authorization"],
         authorization::find_header,
         ["Authorization: Token {h40}", "Authorization: Token <token>"],
     ),
-    Rule::code(
+    SecretRule::code(
         "session-cookie",
         &["cookie", " -b "],
-        cookie::find,
+        cookie::find_cookie,
         ["Set-Cookie: sid={a24}; Path=/", "Set-Cookie: theme=dark; Path=/"],
     ),
-    Rule::code(
+    SecretRule::code(
         "login-call",
         &[
             "ogin(",
@@ -136,46 +136,46 @@ pub(super) const RULES: &[Rule] = &[
         call::find_login,
         ["ftp.login(\"ada\", \"Tr0ub{a6}3x\")", "ftp.login(\"user\", \"password\")"],
     ),
-    Rule::code(
+    SecretRule::code(
         "data-source-password",
         &["@tcp(", "@unix("],
-        call::find_source,
+        call::find_data_source,
         [
             "sql.Open(\"mysql\", \"svc:{a12}@tcp(10.1.0.6:3306)/shop\")",
             "user:$PW@tcp(db:3306)/shop",
         ],
     ),
-    Rule::code(
+    SecretRule::code(
         "service-key",
         super::super::words::VENDORS,
         assignment::find_vendor,
         ["algolia admin key {h32}", "algolia indexes 32 records"],
     ),
-    Rule::code(
+    SecretRule::code(
         "netrc-password",
         &["password ", "password\t"],
         slot::find_netrc,
         ["machine api.host login ada password {l8}", "machine api.host login ada password $PW"],
     ),
-    Rule::inner(
+    SecretRule::inner(
         "pgpass-password",
         &[":5432:", ":5433:", ":5434:", ":6432:", ":*:"],
         (r"[\w.-]{0,64}:(?:[0-9]{2,5}|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:([^\s:\[<$]{3,120})", 64),
         ["db.lan:5432:shop:ada:{l8}", "db.lan:5432:*:*"],
     ),
-    Rule::inner(
+    SecretRule::inner(
         "mail-relay-password",
         &["]:587 ", "]:465 ", "]:25 ", "]:2525 "],
         (r"\]:[0-9]{2,5}\s+[^\s:]{1,120}:([^\s\[<$]{3,120})", 0),
         ["[smtp.host]:587 ada@host:{l8}", "[smtp.host]:587 refused"],
     ),
-    Rule::inner(
+    SecretRule::inner(
         "directive-password",
         &["pass ", "auth "],
         (r#"(?:requirepass|masterauth)[ \t]+["']?([^\s"'<$\[\]{(#]{4,128})"#, 7),
         ["requirepass {l8}\nmaxmemory 2gb", "# requirepass ''"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "network-password",
         &[
             "password 0 ",
@@ -196,7 +196,7 @@ pub(super) const RULES: &[Rule] = &[
         r#"(?:password [07]|secret [0589]|enable (?:secret|password)|snmp-server community|key-string|r[ow]community|wpa-psk|(?:tacacs|radius)-server key)[ \t]+(?:[0-9] )?["']?([^\s"'<$\[\]{(#]{4,128})"#,
         ["ppp chap password 0 {l8}", "enable secret <secret>"],
     ),
-    Rule::inner(
+    SecretRule::inner(
         "azure-filesystem-key",
         &[".account.key."],
         (r"\.account\.key\.\S{1,120}[ =:]+\s*([A-Za-z0-9+/]{40,90}={0,2})", 0),
@@ -205,25 +205,25 @@ pub(super) const RULES: &[Rule] = &[
             "fs.azure.account.key.lake {{key}}",
         ],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "oracle-url-password",
         &["jdbc:oracle:"],
         r"jdbc:oracle:(?:thin|oci8?):[\w$#]{1,64}/([^@\s\[<$]{3,120})@",
         ["jdbc:oracle:thin:hr/{l8}@ora3:1521/HR", "jdbc:oracle:thin:@ora3:1521/HR"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "signed-url",
         &["x-amz-signature=", "x-goog-signature="],
         r"(?i)x-(?:amz|goog)-signature=([0-9a-f]{40,600})",
         ["https://b.s3.amazonaws.com/f?X-Amz-Signature={h64}", "X-Amz-Signature=abc"],
     ),
-    Rule::pattern(
+    SecretRule::pattern(
         "wireless-key",
         &["key content"],
         r"(?i)key content\s*:\s*([^\s\[<$]{4,128})",
         ["    Key Content            : {l8}", "Key Content: <key>"],
     ),
-    Rule::slots(
+    SecretRule::slots(
         "secure-string",
         &["-securestring"],
         &[Slot::whole(Argument(0)), Slot::whole(Flag(&["-String"]))],

@@ -10,15 +10,15 @@ mod hosting;
 mod keys;
 mod models;
 mod payment;
+mod prose;
 mod registry;
 mod service;
 mod telemetry;
-mod told;
 
-use super::rule::Rule;
+use super::rule::SecretRule;
 
 /// All families. The pre-filter makes its tables from them at compile time.
-pub(super) const FAMILIES: [&[Rule]; 13] = [
+pub(super) const FAMILIES: [&[SecretRule]; 13] = [
     keys::RULES,
     cloud::RULES,
     hosting::RULES,
@@ -31,7 +31,7 @@ pub(super) const FAMILIES: [&[Rule]; 13] = [
     service::RULES,
     generic::RULES,
     commands::RULES,
-    told::RULES,
+    prose::RULES,
 ];
 
 /// Number of rules.
@@ -44,7 +44,7 @@ pub(super) const COUNT: usize = {
     total
 };
 
-static BY_NUMBER: [&Rule; COUNT] = {
+static BY_NUMBER: [&SecretRule; COUNT] = {
     let mut all = [&FAMILIES[0][0]; COUNT];
     let (mut number, mut family) = (0, 0);
     while family < FAMILIES.len() {
@@ -60,11 +60,11 @@ static BY_NUMBER: [&Rule; COUNT] = {
 };
 
 /// All rules, with their proofs.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
+pub fn all_rules() -> impl Iterator<Item = &'static SecretRule> {
     BY_NUMBER.iter().copied()
 }
 
 /// The rule with the number that the pre-filter gives.
-pub(super) fn by_number(number: usize) -> &'static Rule {
+pub(super) fn rule_by_number(number: usize) -> &'static SecretRule {
     BY_NUMBER[number]
 }

@@ -9,11 +9,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Claim, Claims, Held};
-use crate::base::digest::{Digest, hex};
-use crate::base::fsx::PassingLock;
+use super::{Claim, ClaimGuard, ClaimRegistry};
+use crate::base::digest::{Sha256Digest, encode_hex};
+use crate::base::fsx::EphemeralLock;
 use crate::error::{IoContext as _, Result};
-use crate::key::Id;
+use crate::key::EntryId;
 
 const EXTENSION: &str = "claim";
 
@@ -30,20 +30,20 @@ impl FileClaims {
     }
 
     /// By hash, because an id may have characters that a file name cannot.
-    fn path(&self, id: &Id) -> PathBuf {
-        let digest = Digest::of(id.to_string().as_bytes());
-        self.dir.join(format!("{}.{EXTENSION}", hex(&digest.as_bytes()[..16])))
+    fn path(&self, id: &EntryId) -> PathBuf {
+        let digest = Sha256Digest::of(id.to_string().as_bytes());
+        self.dir.join(format!("{}.{EXTENSION}", encode_hex(&digest.as_bytes()[..16])))
     }
 }
 
-impl Claims for FileClaims {
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
-        Ok(PassingLock::try_acquire(&self.path(id))?.map(Claim::new))
+impl ClaimRegistry for FileClaims {
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
+        Ok(EphemeralLock::try_acquire(&self.path(id))?.map(Claim::new))
     }
 
     /// Derived from inode and ctime: each owner creates a file of its own, except over one left by
     /// a dead owner.
-    fn holder(&self, id: &Id) -> Option<u64> {
+    fn holder(&self, id: &EntryId) -> Option<u64> {
         let found = std::fs::symlink_metadata(self.path(id)).ok()?;
         let times = found.ctime().wrapping_mul(1_000_000_000).wrapping_add(found.ctime_nsec());
         Some(found.ino() ^ times.cast_unsigned().rotate_left(20))
@@ -59,16 +59,16 @@ impl Claims for FileClaims {
         }
         let listing = || format!("listing {}", self.dir.display());
         let mut swept = 0;
-        for entry in std::fs::read_dir(&self.dir).doing(listing)? {
-            let path = entry.doing(listing)?.path();
+        for entry in std::fs::read_dir(&self.dir).with_context(listing)? {
+            let path = entry.with_context(listing)?.path();
             if path.extension().is_some_and(|extension| extension == EXTENSION) && path.is_file() {
-                swept += usize::from(PassingLock::sweep(&path)?);
+                swept += usize::from(EphemeralLock::remove_unheld(&path)?);
             }
         }
         Ok(swept)
     }
 }
 
-impl Held for PassingLock {
+impl ClaimGuard for EphemeralLock {
     fn release(self: Box<Self>) {}
 }

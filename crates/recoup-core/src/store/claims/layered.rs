@@ -4,27 +4,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Claim, Claims, Held};
+use super::{Claim, ClaimGuard, ClaimRegistry};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::Id;
-use crate::store::breaker::Breaker;
-use crate::store::{FaultLog, Info};
+use crate::key::EntryId;
+use crate::store::breaker::CircuitBreaker;
+use crate::store::{FaultLog, StoreInfo};
 
 /// `near`, then `far`.
 #[derive(Debug)]
-pub(in crate::store) struct Layered {
-    pub(in crate::store) near: Arc<dyn Claims>,
-    pub(in crate::store) far: Arc<dyn Claims>,
+pub(in crate::store) struct LayeredClaims {
+    pub(in crate::store) near: Arc<dyn ClaimRegistry>,
+    pub(in crate::store) far: Arc<dyn ClaimRegistry>,
     /// Decides whether `far` is called.
-    pub(in crate::store) breaker: Breaker,
+    pub(in crate::store) breaker: CircuitBreaker,
     /// The server of `far`, for fault reports.
-    pub(in crate::store) server: Info,
+    pub(in crate::store) server: StoreInfo,
     pub(in crate::store) faults: Arc<dyn FaultLog>,
 }
 
-impl Layered {
+impl LayeredClaims {
     /// Calls the server through the circuit breaker, as for records.
-    fn ask_far(&self, id: &Id) -> Result<Option<Claim>> {
+    fn try_claim_far(&self, id: &EntryId) -> Result<Option<Claim>> {
         self.breaker.admit()?;
         let answer = self.far.try_claim(id);
         match &answer {
@@ -34,29 +34,31 @@ impl Layered {
         answer
     }
 
-    fn note(&self, error: Error) {
+    fn log_fault(&self, error: Error) {
         self.faults.fault(&self.server, &error.context("claiming the work for an entry"));
     }
 }
 
-impl Claims for Layered {
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
+impl ClaimRegistry for LayeredClaims {
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
         let near = match self.near.try_claim(id) {
             Ok(None) => return Ok(None),
             near => near,
         };
-        match (self.ask_far(id), near) {
-            (Ok(Some(far)), near) => Ok(Some(Claim::new(Both { far, near: near.ok().flatten() }))),
+        match (self.try_claim_far(id), near) {
+            (Ok(Some(far)), near) => {
+                Ok(Some(Claim::new(LayeredGuard { far, near: near.ok().flatten() })))
+            }
             (Ok(None), _) => Ok(None),
             (Err(error), near) => {
-                self.note(error);
+                self.log_fault(error);
                 near
             }
         }
     }
 
     /// Of the far claim: the near one changes hands quickly while its machine waits for another.
-    fn holder(&self, id: &Id) -> Option<u64> {
+    fn holder(&self, id: &EntryId) -> Option<u64> {
         self.breaker.admit().ok()?;
         self.far.holder(id)
     }
@@ -72,12 +74,12 @@ impl Claims for Layered {
 
 /// Releases the far claim first, so that the next holder of the near one finds it free.
 #[derive(Debug)]
-struct Both {
+struct LayeredGuard {
     far: Claim,
     near: Option<Claim>,
 }
 
-impl Held for Both {
+impl ClaimGuard for LayeredGuard {
     fn release(self: Box<Self>) {
         self.far.release();
         if let Some(near) = self.near {

@@ -12,21 +12,21 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::key::Id;
+use crate::key::EntryId;
 
 pub use file::FileClaims;
-pub(super) use layered::Layered;
+pub(super) use layered::LayeredClaims;
 pub use thread::ThreadClaims;
 
 /// Elects one of the callers that want to compute the same entry.
-pub trait Claims: Send + Sync + fmt::Debug {
+pub trait ClaimRegistry: Send + Sync + fmt::Debug {
     /// Takes the claim on the work for `id`; `None` while another caller holds it. Never waits for
     /// that.
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>>;
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>>;
 
     /// A number that tells the holder of the claim on `id` from the next one; `None` if there is
     /// none or it is unknown.
-    fn holder(&self, id: &Id) -> Option<u64>;
+    fn holder(&self, id: &EntryId) -> Option<u64>;
 
     /// The longest pause between two tries of a waiting caller: longer if tries are expensive.
     fn longest_pause(&self) -> Duration;
@@ -38,17 +38,17 @@ pub trait Claims: Send + Sync + fmt::Debug {
 /// The right to work on one entry, until it is dropped.
 #[derive(Debug)]
 #[must_use = "a claim that is dropped is free for others"]
-pub struct Claim(Box<dyn Held>);
+pub struct Claim(Box<dyn ClaimGuard>);
 
 /// The resource behind a claim. Dropping it releases the claim without waiting.
-pub trait Held: Send + Sync + fmt::Debug {
+pub trait ClaimGuard: Send + Sync + fmt::Debug {
     /// Releases the claim, and waits until that has happened.
     fn release(self: Box<Self>);
 }
 
 impl Claim {
     /// A claim that is released when `held` is dropped.
-    pub fn new(held: impl Held + 'static) -> Self {
+    pub fn new(held: impl ClaimGuard + 'static) -> Self {
         Self(Box::new(held))
     }
 

@@ -5,35 +5,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Claim, Claims, Held};
+use super::{Claim, ClaimGuard, ClaimRegistry};
 use crate::error::Result;
-use crate::key::Id;
+use crate::key::EntryId;
 
 /// Claims within this process. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadClaims {
-    taken: Arc<Mutex<HashMap<Id, u64>>>,
+    taken: Arc<Mutex<HashMap<EntryId, u64>>>,
     owners: Arc<AtomicU64>,
 }
 
 impl ThreadClaims {
-    fn taken(&self) -> MutexGuard<'_, HashMap<Id, u64>> {
+    fn taken(&self) -> MutexGuard<'_, HashMap<EntryId, u64>> {
         // Ids are inserted and removed whole; no panic leaves half of one.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Claims for ThreadClaims {
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
+impl ClaimRegistry for ThreadClaims {
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
         let mut taken = self.taken();
         if taken.contains_key(id) {
             return Ok(None);
         }
         taken.insert(id.clone(), self.owners.fetch_add(1, Ordering::Relaxed));
-        Ok(Some(Claim::new(Taken { claims: self.clone(), id: id.clone() })))
+        Ok(Some(Claim::new(ThreadClaimGuard { claims: self.clone(), id: id.clone() })))
     }
 
-    fn holder(&self, id: &Id) -> Option<u64> {
+    fn holder(&self, id: &EntryId) -> Option<u64> {
         self.taken().get(id).copied()
     }
 
@@ -47,16 +47,16 @@ impl Claims for ThreadClaims {
 }
 
 #[derive(Debug)]
-struct Taken {
+struct ThreadClaimGuard {
     claims: ThreadClaims,
-    id: Id,
+    id: EntryId,
 }
 
-impl Held for Taken {
+impl ClaimGuard for ThreadClaimGuard {
     fn release(self: Box<Self>) {}
 }
 
-impl Drop for Taken {
+impl Drop for ThreadClaimGuard {
     fn drop(&mut self) {
         self.claims.taken().remove(&self.id);
     }

@@ -8,16 +8,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::files;
-use super::head::StoredHead;
-use super::layout::Layout;
-use super::stamps::{Stamp, Stamps};
+use super::head::HeadFile;
+use super::layout::ScopeLayout;
+use super::stamps::{ScopeStamps, StatStamp};
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::base::fsx;
-use crate::entry::Head;
+use crate::entry::EntryHead;
 use crate::error::Result;
 use crate::key::{Key, Kind};
-use crate::store::Usage;
+use crate::store::ScopeUsage;
 
 /// In place of the expiry of an entry that does not expire.
 const NEVER: &str = "-";
@@ -26,34 +26,36 @@ const FIRST_LINE: u64 = 1_024;
 
 /// Catalogue data of one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fact {
+pub(super) struct CatalogueEntry {
     pub(super) kind: Kind,
     /// Size of body and header.
     bytes: u64,
     /// Digest of the body. In hex, because thousands are read and written at a time and hardly one
     /// is used.
     sha256: String,
-    pub(super) full: Option<Full>,
+    pub(super) full: Option<SharedFullResult>,
     dies: Option<Timestamp>,
     pub(super) used: Timestamp,
 }
 
 /// A full result, which several entries may share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Full {
-    pub(super) sha256: Digest,
+pub(super) struct SharedFullResult {
+    pub(super) sha256: Sha256Digest,
     len: u64,
 }
 
-impl Fact {
-    pub(super) fn of(stored: &StoredHead, head: &Head) -> Self {
+impl CatalogueEntry {
+    pub(super) fn of(stored: &HeadFile, head: &EntryHead) -> Self {
         let header = &head.header;
         Self {
             kind: header.kind,
             bytes: header.body.raw_len.saturating_add(stored.header_len()),
             sha256: header.body.sha256.to_hex(),
-            full: header.full.map(|full| Full { sha256: full.sha256, len: full.raw_len }),
-            dies: header.dead_at(),
+            full: header
+                .full
+                .map(|full| SharedFullResult { sha256: full.sha256, len: full.raw_len }),
+            dies: header.deletable_at(),
             used: head.last_used,
         }
     }
@@ -66,7 +68,7 @@ impl Fact {
         let dies = dies.map_or_else(|| NEVER.to_owned(), |at| at.as_millis().to_string());
         let words = [key.as_str(), kind.as_str(), &bytes, sha256, &used, &dies];
         text.extend(words.iter().flat_map(|word| [word, " "]));
-        if let Some(Full { sha256, len }) = full {
+        if let Some(SharedFullResult { sha256, len }) = full {
             text.extend([&sha256.to_hex(), " ", &len.to_string()]);
         }
         text.push('\n');
@@ -85,14 +87,15 @@ impl Fact {
         };
         let full = match next() {
             None => None,
-            Some(word) => {
-                Some(Full { sha256: Digest::from_hex(word)?, len: next()?.parse().ok()? })
-            }
+            Some(word) => Some(SharedFullResult {
+                sha256: Sha256Digest::from_hex(word)?,
+                len: next()?.parse().ok()?,
+            }),
         };
         Some((key, Self { kind, bytes, sha256, full, dies, used }))
     }
 
-    pub(super) fn is_of(&self, body: Digest) -> bool {
+    pub(super) fn has_body(&self, body: Sha256Digest) -> bool {
         self.sha256 == body.to_hex()
     }
 
@@ -102,29 +105,29 @@ impl Fact {
 }
 
 /// All entries of ours in one scope.
-pub(super) type Facts = BTreeMap<Key, Fact>;
+pub(super) type CatalogueEntries = BTreeMap<Key, CatalogueEntry>;
 
 /// The first expiry among the entries.
-pub(super) fn first_death(facts: &Facts) -> Option<Timestamp> {
+pub(super) fn first_expiry(facts: &CatalogueEntries) -> Option<Timestamp> {
     facts.values().filter_map(|fact| fact.dies).min()
 }
 
 /// Total size of entries. A full result counts once for each kind that has it, because limits apply
 /// per kind.
 #[derive(Debug, Default)]
-pub(super) struct Sum {
-    pub(super) usage: Usage,
-    fulls: HashMap<(Kind, Full), u64>,
+pub(super) struct UsageSum {
+    pub(super) usage: ScopeUsage,
+    fulls: HashMap<(Kind, SharedFullResult), u64>,
 }
 
-impl Sum {
-    pub(super) fn of<'a>(facts: impl Iterator<Item = &'a Fact>) -> Self {
+impl UsageSum {
+    pub(super) fn of<'a>(facts: impl Iterator<Item = &'a CatalogueEntry>) -> Self {
         let mut sum = Self::default();
         facts.for_each(|fact| sum.add(fact));
         sum
     }
 
-    fn add(&mut self, fact: &Fact) {
+    fn add(&mut self, fact: &CatalogueEntry) {
         self.usage.entries += 1;
         self.usage.bytes = self.usage.bytes.saturating_add(fact.bytes);
         if let Some(full) = fact.full {
@@ -136,7 +139,7 @@ impl Sum {
         }
     }
 
-    pub(super) fn subtract(&mut self, fact: &Fact) {
+    pub(super) fn subtract(&mut self, fact: &CatalogueEntry) {
         self.usage.entries = self.usage.entries.saturating_sub(1);
         self.usage.bytes = self.usage.bytes.saturating_sub(fact.bytes);
         if let Some(full) = fact.full
@@ -152,33 +155,33 @@ impl Sum {
 
 /// The catalogue as it was written.
 #[derive(Debug)]
-pub(super) struct Catalogue {
-    pub(super) stamps: Stamps,
-    pub(super) facts: Facts,
+pub(super) struct ScopeCatalogue {
+    pub(super) stamps: ScopeStamps,
+    pub(super) facts: CatalogueEntries,
 }
 
-impl Catalogue {
+impl ScopeCatalogue {
     /// `None` if it is missing or unreadable: then the heads are read.
-    pub(super) fn read(layout: &Layout) -> Option<Self> {
-        let found = files::read_helper(&layout.catalogue())?;
+    pub(super) fn read(layout: &ScopeLayout) -> Option<Self> {
+        let found = files::read_rebuildable(&layout.catalogue())?;
         Self::parse(str::from_utf8(&found).ok()?)
     }
 
     /// The catalogue, if nothing was changed since it was written.
-    pub(super) fn read_current(layout: &Layout) -> Option<Self> {
-        Self::read(layout).filter(|found| found.stamps == Stamps::of(layout))
+    pub(super) fn read_current(layout: &ScopeLayout) -> Option<Self> {
+        Self::read(layout).filter(|found| found.stamps == ScopeStamps::of(layout))
     }
 
     /// True if the index is the one that we wrote. Reads only the first line of the catalogue.
-    pub(super) fn knows_index(layout: &Layout) -> bool {
+    pub(super) fn is_index_current(layout: &ScopeLayout) -> bool {
         let known = || {
             let start = fsx::read_start(&layout.catalogue(), FIRST_LINE).ok()?;
             let line = start.split(|byte| *byte == b'\n').next()?;
-            let (stamps, _): (Stamps, usize) = serde_json::from_slice(line).ok()?;
+            let (stamps, _): (ScopeStamps, usize) = serde_json::from_slice(line).ok()?;
             stamps.index
         };
         // Opening a pipe would block.
-        layout.catalogue().is_file() && known() == Stamp::at(&layout.index())
+        layout.catalogue().is_file() && known() == StatStamp::at(&layout.index())
     }
 
     /// The stamps and the number of entries as JSON, then a line for each entry: the whole file is
@@ -186,14 +189,18 @@ impl Catalogue {
     /// whether the file is complete.
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
-        let (stamps, count): (Stamps, usize) = serde_json::from_str(lines.next()?).ok()?;
-        let facts = lines.map(Fact::parse).collect::<Option<Facts>>()?;
+        let (stamps, count): (ScopeStamps, usize) = serde_json::from_str(lines.next()?).ok()?;
+        let facts = lines.map(CatalogueEntry::parse).collect::<Option<CatalogueEntries>>()?;
         (facts.len() == count).then_some(Self { stamps, facts })
     }
 
     /// Writes the catalogue for an index with this stamp.
-    pub(super) fn write(layout: &Layout, facts: &Facts, index: Option<Stamp>) -> Result<()> {
-        let first = (Stamps::of(layout).with_index(index), facts.len());
+    pub(super) fn write(
+        layout: &ScopeLayout,
+        facts: &CatalogueEntries,
+        index: Option<StatStamp>,
+    ) -> Result<()> {
+        let first = (ScopeStamps::of(layout).with_index(index), facts.len());
         let mut text = serde_json::to_string(&first).expect("numbers always serialize");
         text.push('\n');
         for (key, fact) in facts {

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fields(Vec<(String, Box<RawValue>)>);
+pub(super) struct JsonFields(Vec<(String, Box<RawValue>)>);
 
-impl Fields {
+impl JsonFields {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -41,11 +41,11 @@ impl Fields {
 }
 
 /// Serializes a value that cannot fail to.
-pub(super) fn raw(value: &impl Serialize) -> Box<RawValue> {
+pub(super) fn to_raw_json(value: &impl Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("text, numbers and lists always serialize")
 }
 
-impl Serialize for Fields {
+impl Serialize for JsonFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in &self.0 {
@@ -55,24 +55,24 @@ impl Serialize for Fields {
     }
 }
 
-impl<'de> Deserialize<'de> for Fields {
+impl<'de> Deserialize<'de> for JsonFields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Fields;
+        struct JsonFieldsVisitor;
+        impl<'de> Visitor<'de> for JsonFieldsVisitor {
+            type Value = JsonFields;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields, M::Error> {
-                let mut fields = Fields::default();
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<JsonFields, M::Error> {
+                let mut fields = JsonFields::default();
                 while let Some((name, value)) = map.next_entry::<String, _>()? {
                     fields.set(&name, value);
                 }
                 Ok(fields)
             }
         }
-        deserializer.deserialize_map(Reader)
+        deserializer.deserialize_map(JsonFieldsVisitor)
     }
 }

@@ -27,12 +27,12 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 /// The contents of a file that can be rebuilt; `None` also if it cannot be read.
-pub(super) fn read_helper(path: &Path) -> Option<Vec<u8>> {
+pub(super) fn read_rebuildable(path: &Path) -> Option<Vec<u8>> {
     read(path).ok().flatten()
 }
 
 /// Removes a file that can be rebuilt. A directory in its place stays.
-pub(super) fn remove_helper(path: &Path) -> Result<()> {
+pub(super) fn remove_rebuildable(path: &Path) -> Result<()> {
     match fsx::remove(path) {
         Err(_) if path.is_dir() => Ok(()),
         removed => removed.map(drop),
@@ -40,10 +40,10 @@ pub(super) fn remove_helper(path: &Path) -> Result<()> {
 }
 
 /// True if anything exists there, even a dangling link. An error if that cannot be determined.
-pub(super) fn is_there(path: &Path) -> Result<bool> {
+pub(super) fn exists(path: &Path) -> Result<bool> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        found => found.map(|_| true).doing(|| format!("looking at {}", path.display())),
+        found => found.map(|_| true).with_context(|| format!("looking at {}", path.display())),
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn is_directory(path: &Path) -> bool {
 }
 
 /// The error for a file in a place of ours that we did not write.
-pub(super) fn stranger(path: &Path) -> Error {
+pub(super) fn not_an_entry_error(path: &Path) -> Error {
     let message = format!("{} is not a cache entry, so it is left alone", path.display());
     Error::new(ErrorKind::Invalid, message)
 }
@@ -68,8 +68,9 @@ pub(super) fn names_in(dir: &Path) -> Result<Vec<String>> {
     let listing = || format!("listing {}", dir.display());
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.doing(listing)?,
+        entries => entries.with_context(listing)?,
     };
-    let names = entries.map(|entry| Ok(entry.doing(listing)?.file_name().into_string().ok()));
+    let names =
+        entries.map(|entry| Ok(entry.with_context(listing)?.file_name().into_string().ok()));
     names.filter_map(Result::transpose).collect()
 }

@@ -9,43 +9,43 @@ use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use super::Directory;
+use super::DirectoryStore;
 use super::files;
-use super::head::StoredHead;
-use super::layout::Layout;
+use super::head::HeadFile;
+use super::layout::ScopeLayout;
+use super::open_scope::{OpenScope, stats_of};
 use super::read;
-use super::shelf::{Shelf, stats_of};
-use super::stats::Stats;
+use super::stats::IndexStats;
 use crate::base::clock::Timestamp;
-use crate::base::name::Name;
-use crate::entry::Batch;
+use crate::base::name::SafeName;
+use crate::entry::EventBatch;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Key, Scope};
-use crate::store::sums::Sums;
-use crate::store::tallies::Tallies;
+use crate::store::sums::BatchSums;
+use crate::store::tallies::TallyTable;
 
-pub(super) fn fold(dir: &Directory, batch: &Batch) -> Result<()> {
+pub(super) fn fold(dir: &DirectoryStore, batch: &EventBatch) -> Result<()> {
     if batch.events.is_empty() {
         return Ok(());
     }
-    let sums = Sums::of(batch);
+    let sums = BatchSums::of(batch);
     let folder = &dir.folder;
     let _lock = folder.lock()?;
-    let mut counts = folder.counts()?;
+    let mut counts = folder.load_counts()?;
     if !counts.add(batch, &sums) {
         return Ok(());
     }
     let scopes: BTreeSet<&Scope> = sums.counts.keys().map(|counted| counted.scope).collect();
     let mut shelves = Vec::new();
     for scope in scopes {
-        if let Some(mut shelf) = shelf_of(dir, scope)? {
-            tell_entries(&mut shelf, scope, &sums, &batch.name)?;
+        if let Some(mut shelf) = open_used_scope(dir, scope)? {
+            update_entries(&mut shelf, scope, &sums, &batch.name)?;
             shelves.push((scope, shelf));
         }
     }
     folder.save_counts(&counts)?;
     for (scope, mut shelf) in shelves {
-        tell_stats(&mut shelf, scope, &sums, &counts)?;
+        update_stats(&mut shelf, scope, &sums, &counts)?;
         shelf.save()?;
     }
     Ok(())
@@ -53,10 +53,10 @@ pub(super) fn fold(dir: &Directory, batch: &Batch) -> Result<()> {
 
 /// `None` if nothing is stored there. A refused scope is skipped, so that it does not block the
 /// others: its readers and writers get the error.
-fn shelf_of<'a>(dir: &'a Directory, scope: &'a Scope) -> Result<Option<Shelf<'a>>> {
+fn open_used_scope<'a>(dir: &'a DirectoryStore, scope: &'a Scope) -> Result<Option<OpenScope<'a>>> {
     let open = || {
         let is_used = dir.layout(scope)?.is_used()?;
-        if is_used { Shelf::open(dir, scope).map(Some) } else { Ok(None) }
+        if is_used { OpenScope::open(dir, scope).map(Some) } else { Ok(None) }
     };
     match open() {
         Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
@@ -64,12 +64,19 @@ fn shelf_of<'a>(dir: &'a Directory, scope: &'a Scope) -> Result<Option<Shelf<'a>
     }
 }
 
-fn tell_entries(shelf: &mut Shelf<'_>, scope: &Scope, sums: &Sums<'_>, batch: &Name) -> Result<()> {
+fn update_entries(
+    shelf: &mut OpenScope<'_>,
+    scope: &Scope,
+    sums: &BatchSums<'_>,
+    batch: &SafeName,
+) -> Result<()> {
     for (id, (hits, last)) in sums.served.iter().filter(|(id, _)| id.scope == *scope) {
-        serve(shelf, &id.key, batch, *hits, *last)?;
+        add_hits_to_entry(shelf, &id.key, batch, *hits, *last)?;
     }
     for (id, at) in sums.damaged.iter().filter(|(id, _)| id.scope == *scope) {
-        if is_still_damaged(&shelf.layout, &id.key, *at) && shelf.obstacle(&id.key).is_none() {
+        if is_still_damaged(&shelf.layout, &id.key, *at)
+            && shelf.blocking_directory(&id.key).is_none()
+        {
             shelf.remove(&id.key)?;
         }
     }
@@ -77,13 +84,19 @@ fn tell_entries(shelf: &mut Shelf<'_>, scope: &Scope, sums: &Sums<'_>, batch: &N
 }
 
 /// Entries of other tools have their hits in the index only.
-fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timestamp) -> Result<()> {
+fn add_hits_to_entry(
+    shelf: &mut OpenScope<'_>,
+    key: &Key,
+    batch: &SafeName,
+    hits: u64,
+    last: Timestamp,
+) -> Result<()> {
     let mut in_all = 0;
-    match StoredHead::read(&shelf.layout.head(key)) {
+    match HeadFile::read(&shelf.layout.head(key)) {
         Ok(Some(mut stored)) => {
             stored.add_hits(batch, hits, last);
-            if let Ok(head) = stored.head() {
-                shelf.restate(key, &stored, &head)?;
+            if let Ok(head) = stored.parse_head() {
+                shelf.update_head(key, &stored, &head)?;
                 in_all = head.hits;
             }
         }
@@ -99,15 +112,15 @@ fn serve(shelf: &mut Shelf<'_>, key: &Key, batch: &Name, hits: u64, last: Timest
 
 /// Checks again: the entry may have been stored anew or restored. Other tools take no lock, so a
 /// body newer than the damage may be one that is not in the index yet.
-fn is_still_damaged(layout: &Layout, key: &Key, at: Timestamp) -> bool {
+fn is_still_damaged(layout: &ScopeLayout, key: &Key, at: Timestamp) -> bool {
     let is_newer = || modified(&layout.body(key)).is_some_and(|modified| modified > at);
     let is_damaged = || match read::get(layout, key) {
         Ok(None) => false,
         Ok(Some(record)) if record.head.stored_at > at => false,
-        Ok(Some(record)) => record.open().is_err() || !has_full(layout, key),
+        Ok(Some(record)) => record.open().is_err() || !is_full_result_intact(layout, key),
         // Anything but a file is not ours to remove, unless there is a head of ours.
         Err(error) => {
-            let is_ours = files::is_there(&layout.head(key)).unwrap_or(false);
+            let is_ours = files::exists(&layout.head(key)).unwrap_or(false);
             is_ours && error.kind() == ErrorKind::Corrupt
         }
     };
@@ -120,7 +133,7 @@ fn modified(path: &Path) -> Option<Timestamp> {
 }
 
 /// True if the entry has no full result, or an intact one.
-fn has_full(layout: &Layout, key: &Key) -> bool {
+fn is_full_result_intact(layout: &ScopeLayout, key: &Key) -> bool {
     let info = || read::get(layout, key).ok()??.head.header.full;
     match (read::full(layout, key), info()) {
         (Ok(Some(full)), Some(info)) => full.to_plain(&info).is_ok(),
@@ -129,14 +142,14 @@ fn has_full(layout: &Layout, key: &Key) -> bool {
     }
 }
 
-fn tell_stats(
-    shelf: &mut Shelf<'_>,
+fn update_stats(
+    shelf: &mut OpenScope<'_>,
     scope: &Scope,
-    sums: &Sums<'_>,
-    counts: &Tallies,
+    sums: &BatchSums<'_>,
+    counts: &TallyTable,
 ) -> Result<()> {
     let these = sums.counts.iter().filter(|(counted, _)| counted.scope == scope);
-    let added = Stats::of(these.map(|(counted, amount)| (counted.what, amount.count)));
+    let added = IndexStats::of(these.map(|(counted, amount)| (counted.what, amount.count)));
 
     shelf.index_mut()?.add_stats(added, stats_of(counts, scope));
     Ok(())

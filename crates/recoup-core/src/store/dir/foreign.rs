@@ -9,11 +9,11 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::files;
-use super::index::Index;
-use super::layout::Layout;
-use super::listed::Listed;
-use crate::base::digest::Digest;
-use crate::entry::{Body, Head, Payload, Record};
+use super::index::DirectoryIndex;
+use super::layout::ScopeLayout;
+use super::listed_entry::ListedEntry;
+use crate::base::digest::Sha256Digest;
+use crate::entry::{Body, EntryHead, EntryRecord, StoredBody};
 use crate::error::Result;
 use crate::key::Key;
 
@@ -23,7 +23,7 @@ const TRIES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The entry, possibly damaged; `None` if it is not in the index.
-pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
+pub(super) fn get(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRecord>>> {
     let mut damaged = None;
     for attempt in 0..TRIES {
         if attempt > 0 {
@@ -31,43 +31,43 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
         }
         // The body first: an index written after that belongs to another body.
         let Some(body) = files::read(&layout.body(key))? else { return Ok(None) };
-        let Some(listed) = layout.listing()?.listed(key.as_str()) else {
+        let Some(listed) = layout.current_index()?.entry_for(key.as_str()) else {
             return Ok(None);
         };
-        if let Some(record) = matching(&listed, &body) {
+        if let Some(record) = record_if_matching(&listed, &body) {
             return Ok(Some(record));
         }
-        damaged = Some(mismatched(listed, body));
+        damaged = Some(damaged_record(listed, body));
     }
     Ok(damaged)
 }
 
 /// The entry, if the body matches its hash in the index.
-pub(super) fn matching(listed: &Listed, stored: &[u8]) -> Option<Arc<Record>> {
+pub(super) fn record_if_matching(listed: &ListedEntry, stored: &[u8]) -> Option<Arc<EntryRecord>> {
     let body = Bytes::copy_from_slice(listed.hashed_part(stored)?);
     let mut head = listed.clone().into_head(body.len() as u64);
-    head.header.body.sha256 = Digest::of(&body);
-    Some(Arc::new(Record { payload: Payload::Opened(Body::Whole(body)), head, full: None }))
+    head.header.body.sha256 = Sha256Digest::of(&body);
+    Some(Arc::new(EntryRecord { payload: StoredBody::Opened(Body::Whole(body)), head, full: None }))
 }
 
 /// A record that fails when it is opened.
-fn mismatched(listed: Listed, body: Vec<u8>) -> Arc<Record> {
+fn damaged_record(listed: ListedEntry, body: Vec<u8>) -> Arc<EntryRecord> {
     let head = listed.into_head(body.len() as u64);
-    Arc::new(Record { payload: Payload::Plain(body.into()), head, full: None })
+    Arc::new(EntryRecord { payload: StoredBody::Plain(body.into()), head, full: None })
 }
 
 /// The head alone; `None` if the entry is not in the index.
-pub(super) fn head(layout: &Layout, key: &Key, index: &Index) -> Option<Head> {
+pub(super) fn head(layout: &ScopeLayout, key: &Key, index: &DirectoryIndex) -> Option<EntryHead> {
     let len = fs::metadata(layout.body(key)).ok()?.len();
-    Some(index.listed(key.as_str())?.into_head(len))
+    Some(index.entry_for(key.as_str())?.into_head(len))
 }
 
 /// The keys in the index without a head. `known` names keys that have one.
 pub(super) fn keys<'a>(
-    layout: &'a Layout,
-    index: &'a Index,
+    layout: &'a ScopeLayout,
+    index: &'a DirectoryIndex,
     known: impl Fn(&Key) -> bool + 'a,
 ) -> impl Iterator<Item = Key> + 'a {
     let keys = index.keys().filter_map(|key| Key::parse(key).ok());
-    keys.filter(move |key| !known(key) && matches!(files::is_there(&layout.head(key)), Ok(false)))
+    keys.filter(move |key| !known(key) && matches!(files::exists(&layout.head(key)), Ok(false)))
 }

@@ -18,17 +18,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::files;
-use super::layout::Layout;
+use super::layout::ScopeLayout;
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
-use crate::base::name::Name;
-use crate::entry::{Head, Header};
+use crate::base::digest::Sha256Digest;
+use crate::base::name::SafeName;
+use crate::entry::{EntryHead, Header};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
 /// A head as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct StoredHead {
+pub(super) struct HeadFile {
     /// Random number of the put, so that a reader notices a new one.
     pub(super) turn: u64,
     stored_at: Timestamp,
@@ -43,9 +43,9 @@ pub(super) struct StoredHead {
     before: Option<Box<Self>>,
 }
 
-impl StoredHead {
-    pub(super) fn of(head: &Head) -> Self {
-        let Head { header, stored_at, hits, last_used } = head;
+impl HeadFile {
+    pub(super) fn of(head: &EntryHead) -> Self {
+        let EntryHead { header, stored_at, hits, last_used } = head;
         Self {
             turn: fastrand::u64(..),
             stored_at: *stored_at,
@@ -66,49 +66,50 @@ impl StoredHead {
         })
     }
 
-    pub(super) fn write(&self, layout: &Layout, key: &Key) -> Result<()> {
+    pub(super) fn write(&self, layout: &ScopeLayout, key: &Key) -> Result<()> {
         let json = serde_json::to_vec(self).expect("what was read or made as JSON serializes");
         layout.write(&layout.head(key), &json).map(drop)
     }
 
     /// Both heads, until the body is replaced.
-    pub(super) fn replacing(&self, before: Self) -> Self {
+    pub(super) fn with_previous(&self, before: Self) -> Self {
         let before = Some(Box::new(Self { before: None, ..before }));
         Self { before, ..self.clone() }
     }
 
     /// True if a put was interrupted, so that the body decides which head applies.
-    pub(super) fn is_open(&self) -> bool {
+    pub(super) fn is_unsettled(&self) -> bool {
         self.before.is_some()
     }
 
     /// The one of the two heads that the body belongs to, alone.
-    pub(super) fn settled(self, body: Digest) -> Self {
+    pub(super) fn settle_for(self, body: Sha256Digest) -> Self {
         match self.before {
-            Some(before) if before.is_of(body) => *before,
+            Some(before) if before.has_body(body) => *before,
             _ => Self { before: None, ..self },
         }
     }
 
-    fn is_of(&self, body: Digest) -> bool {
-        self.head().is_ok_and(|head| head.header.body.sha256 == body)
+    fn has_body(&self, body: Sha256Digest) -> bool {
+        self.parse_head().is_ok_and(|head| head.header.body.sha256 == body)
     }
 
     /// The head of that body, if one of the two is.
-    pub(super) fn head_of(&self, body: Digest) -> Result<Option<Head>> {
-        let is_its = |head: &Head| head.header.body.sha256 == body;
-        let before = self.before.as_ref().and_then(|before| before.head().ok()).filter(is_its);
+    pub(super) fn head_for_body(&self, body: Sha256Digest) -> Result<Option<EntryHead>> {
+        let is_its = |head: &EntryHead| head.header.body.sha256 == body;
+        let before =
+            self.before.as_ref().and_then(|before| before.parse_head().ok()).filter(is_its);
         match before {
             Some(before) => Ok(Some(before)),
-            None => self.head().map(|head| Some(head).filter(is_its)),
+            None => self.parse_head().map(|head| Some(head).filter(is_its)),
         }
     }
 
     /// The parsed head.
-    pub(super) fn head(&self) -> Result<Head> {
+    pub(super) fn parse_head(&self) -> Result<EntryHead> {
         let header = Header::from_json(self.header.get().as_bytes())?;
         let Self { stored_at, hits, last_used, .. } = *self;
-        Ok(Head { header, stored_at, hits, last_used })
+        Ok(EntryHead { header, stored_at, hits, last_used })
     }
 
     /// Size of the header.
@@ -117,7 +118,7 @@ impl StoredHead {
     }
 
     /// Counts the hits of a batch, once.
-    pub(super) fn add_hits(&mut self, batch: &Name, hits: u64, last: Timestamp) {
+    pub(super) fn add_hits(&mut self, batch: &SafeName, hits: u64, last: Timestamp) {
         if self.batch.as_deref() != Some(batch.as_str()) {
             self.hits = self.hits.saturating_add(hits);
             self.last_used = self.last_used.max(last);

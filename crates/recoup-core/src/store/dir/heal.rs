@@ -8,19 +8,19 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::Directory;
-use super::catalogue::{Catalogue, Fact, Facts};
+use super::DirectoryStore;
+use super::catalogue::{CatalogueEntries, CatalogueEntry, ScopeCatalogue};
 use super::files::{self, file_name};
-use super::head::StoredHead;
-use super::index::{self, Found, Index};
-use super::layout::Layout;
-use super::listed::Listed;
-use super::shelf::stats_of;
-use super::stamps::{Stamp, Stamps};
+use super::head::HeadFile;
+use super::index::{self, DirectoryIndex, IndexState};
+use super::layout::ScopeLayout;
+use super::listed_entry::ListedEntry;
+use super::open_scope::stats_of;
+use super::stamps::{ScopeStamps, StatStamp};
 use crate::base::clock::SystemClock;
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::base::{fsx, ids};
-use crate::entry::Head;
+use crate::entry::EntryHead;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Scope};
 
@@ -29,37 +29,45 @@ const TRIES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A repaired scope.
-pub(super) struct Healed {
-    pub(super) index: Index,
-    pub(super) facts: Facts,
+pub(super) struct RepairedScope {
+    pub(super) index: DirectoryIndex,
+    pub(super) facts: CatalogueEntries,
     /// True if all heads could be read, so that all references are known.
     pub(super) knows_all: bool,
 }
 
 /// Repairs a scope. The caller must hold the lock.
-pub(super) fn healed(dir: &Directory, scope: &Scope, layout: &Layout) -> Result<Healed> {
+pub(super) fn repair_scope(
+    dir: &DirectoryStore,
+    scope: &Scope,
+    layout: &ScopeLayout,
+) -> Result<RepairedScope> {
     // First, because it may be refused: then nothing is touched.
-    let mut index = found_index(dir, scope, layout)?;
-    let last = Catalogue::read(layout);
-    files::remove_helper(&layout.catalogue())?;
+    let mut index = find_or_create_index(dir, scope, layout)?;
+    let last = ScopeCatalogue::read(layout);
+    files::remove_rebuildable(&layout.catalogue())?;
     layout.remove_leftovers()?;
     let bodies = files::keys_in(&layout.bodies())?;
     let mut facts = match last {
-        Some(last) if last.stamps.heads == Stamps::of(layout).heads => last.facts,
-        _ => sweep(layout, |key, settled| settled.write(layout, key))?,
+        Some(last) if last.stamps.heads == ScopeStamps::of(layout).heads => last.facts,
+        _ => read_all_heads(layout, |key, settled| settled.write(layout, key))?,
     };
     let bodiless = files::keys_in(&layout.heads())?.difference(&bodies).cloned().collect();
-    give_up(bodiless, layout, &mut facts)?;
-    forget_lost(&mut index, &bodies);
+    remove_stale_heads(bodiless, layout, &mut facts)?;
+    remove_bodiless(&mut index, &bodies);
     let replaced = replaced_by_others(layout, &index, &facts);
-    give_up(replaced, layout, &mut facts)?;
-    list_ours(layout, &mut index, &facts);
+    remove_stale_heads(replaced, layout, &mut facts)?;
+    list_own_entries(layout, &mut index, &facts);
     let knows_all = files::keys_in(&layout.heads())?.len() == facts.len();
-    Ok(Healed { index, facts, knows_all })
+    Ok(RepairedScope { index, facts, knows_all })
 }
 
 /// Removes heads whose bodies were removed or replaced by others.
-fn give_up(keys: Vec<Key>, layout: &Layout, facts: &mut Facts) -> Result<()> {
+fn remove_stale_heads(
+    keys: Vec<Key>,
+    layout: &ScopeLayout,
+    facts: &mut CatalogueEntries,
+) -> Result<()> {
     for key in keys {
         facts.remove(&key);
         // An unreadable head may be that of a later version.
@@ -70,34 +78,34 @@ fn give_up(keys: Vec<Key>, layout: &Layout, facts: &mut Facts) -> Result<()> {
     Ok(())
 }
 
-fn read_head(layout: &Layout, key: &Key) -> Option<Head> {
-    StoredHead::read(&layout.head(key)).ok()??.head().ok()
+fn read_head(layout: &ScopeLayout, key: &Key) -> Option<EntryHead> {
+    HeadFile::read(&layout.head(key)).ok()??.parse_head().ok()
 }
 
 /// Catalogue data of the entries that have a head and a body. Writes nothing; unreadable heads are
 /// skipped, and stay for the error that a read reports.
-pub(super) fn facts_from_heads(layout: &Layout) -> Result<Facts> {
-    sweep(layout, |_, _| Ok(()))
+pub(super) fn entries_from_heads(layout: &ScopeLayout) -> Result<CatalogueEntries> {
+    read_all_heads(layout, |_, _| Ok(()))
 }
 
 /// Reads all heads. `settle` is called for those whose put was interrupted, with the head that
 /// applies.
-fn sweep(
-    layout: &Layout,
-    mut settle: impl FnMut(&Key, &StoredHead) -> Result<()>,
-) -> Result<Facts> {
-    let mut facts = Facts::new();
+fn read_all_heads(
+    layout: &ScopeLayout,
+    mut settle: impl FnMut(&Key, &HeadFile) -> Result<()>,
+) -> Result<CatalogueEntries> {
+    let mut facts = CatalogueEntries::new();
     let heads = files::keys_in(&layout.heads())?;
     let bodies = files::keys_in(&layout.bodies())?;
     for key in heads.into_iter().filter(|key| bodies.contains(key)) {
-        let Ok(Some(mut stored)) = StoredHead::read(&layout.head(&key)) else { continue };
-        if stored.is_open() {
+        let Ok(Some(mut stored)) = HeadFile::read(&layout.head(&key)) else { continue };
+        if stored.is_unsettled() {
             let Ok(Some(body)) = files::read(&layout.body(&key)) else { continue };
-            stored = stored.settled(Digest::of(&body));
+            stored = stored.settle_for(Sha256Digest::of(&body));
             settle(&key, &stored)?;
         }
-        if let Ok(head) = stored.head() {
-            facts.insert(key, Fact::of(&stored, &head));
+        if let Ok(head) = stored.parse_head() {
+            facts.insert(key, CatalogueEntry::of(&stored, &head));
         }
     }
     Ok(facts)
@@ -105,38 +113,42 @@ fn sweep(
 
 /// The existing index, or a new one. A broken one is set aside and reported; an unrelated file is
 /// an error.
-fn found_index(dir: &Directory, scope: &Scope, layout: &Layout) -> Result<Index> {
+fn find_or_create_index(
+    dir: &DirectoryStore,
+    scope: &Scope,
+    layout: &ScopeLayout,
+) -> Result<DirectoryIndex> {
     let path = layout.index();
-    let stats = stats_of(&dir.folder.counts()?, scope);
+    let stats = stats_of(&dir.folder.load_counts()?, scope);
     for attempt in 1.. {
-        let seen = Stamp::at(&path);
-        match Index::find(&path)? {
-            Found::Whole(index) => return Ok(index),
-            Found::Nothing => return Ok(Index::with_stats(stats, seen)),
-            Found::Others => return Err(index::refused(&path)),
-            Found::Broken if attempt == TRIES => break,
-            Found::Broken => thread::sleep(PAUSE),
+        let seen = StatStamp::at(&path);
+        match DirectoryIndex::find(&path)? {
+            IndexState::Whole(index) => return Ok(index),
+            IndexState::Nothing => return Ok(DirectoryIndex::with_stats(stats, seen)),
+            IndexState::Others => return Err(index::not_an_index_error(&path)),
+            IndexState::Broken if attempt == TRIES => break,
+            IndexState::Broken => thread::sleep(PAUSE),
         }
     }
     set_aside(dir, &path)?;
-    Ok(Index::with_stats(stats, None))
+    Ok(DirectoryIndex::with_stats(stats, None))
 }
 
-fn set_aside(dir: &Directory, index: &Path) -> Result<()> {
-    let aside = fsx::with_suffix(index, &format!(".broken-{}", ids::fresh(&SystemClock)));
+fn set_aside(dir: &DirectoryStore, index: &Path) -> Result<()> {
+    let aside = fsx::with_suffix(index, &format!(".broken-{}", ids::fresh_id(&SystemClock)));
     fsx::rename(index, &aside)?;
     let message = format!(
         "{} could not be read: it is kept as {}, and made again from what is there",
         index.display(),
         aside.display()
     );
-    dir.tell(&Error::new(ErrorKind::Corrupt, message));
+    dir.log_fault(&Error::new(ErrorKind::Corrupt, message));
     Ok(())
 }
 
 /// Removes entries without a body from the index. Keys that are invalid for us are kept, because
 /// the paths of their bodies are unknown.
-fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
+fn remove_bodiless(index: &mut DirectoryIndex, bodies: &BTreeSet<Key>) {
     let is_lost = |key: &&str| Key::parse(key).is_ok_and(|key| !bodies.contains(&key));
     let lost: Vec<String> = index.keys().filter(is_lost).map(str::to_owned).collect();
     for key in lost {
@@ -145,15 +157,19 @@ fn forget_lost(index: &mut Index, bodies: &BTreeSet<Key>) {
 }
 
 /// Entries of ours whose body and index entry another tool has replaced: they are no longer ours.
-fn replaced_by_others(layout: &Layout, index: &Index, facts: &Facts) -> Vec<Key> {
-    let is_replaced = |(key, fact): &(&Key, &Fact)| {
-        let speaks_of_another = |listed: &Listed| {
-            !fact.is_of(listed.integrity_hash)
-                || !listed.is_marked()
-                    && read_head(layout, key).is_some_and(|head| listed.is_not_of(&head))
+fn replaced_by_others(
+    layout: &ScopeLayout,
+    index: &DirectoryIndex,
+    facts: &CatalogueEntries,
+) -> Vec<Key> {
+    let is_replaced = |(key, fact): &(&Key, &CatalogueEntry)| {
+        let speaks_of_another = |listed: &ListedEntry| {
+            !fact.has_body(listed.integrity_hash)
+                || !listed.is_own()
+                    && read_head(layout, key).is_some_and(|head| listed.differs_from(&head))
         };
-        index.listed(key.as_str()).filter(speaks_of_another).is_some_and(|listed| {
-            let body = files::read_helper(&layout.body(key));
+        index.entry_for(key.as_str()).filter(speaks_of_another).is_some_and(|listed| {
+            let body = files::read_rebuildable(&layout.body(key));
             body.is_some_and(|body| listed.hashed_part(&body).is_some())
         })
     };
@@ -161,17 +177,18 @@ fn replaced_by_others(layout: &Layout, index: &Index, facts: &Facts) -> Vec<Key>
 }
 
 /// Corrects the index entries of our own entries.
-fn list_ours(layout: &Layout, index: &mut Index, facts: &Facts) {
+fn list_own_entries(layout: &ScopeLayout, index: &mut DirectoryIndex, facts: &CatalogueEntries) {
     for (key, fact) in facts {
-        let is_right = |listed: Listed| fact.is_of(listed.integrity_hash) && listed.is_marked();
+        let is_right =
+            |listed: ListedEntry| fact.has_body(listed.integrity_hash) && listed.is_own();
         let full = fact.full.map(|full| file_name(&full.sha256.to_hex()));
-        if index.listed(key.as_str()).is_some_and(is_right)
+        if index.entry_for(key.as_str()).is_some_and(is_right)
             && index.full_name(key.as_str(), layout) == full
         {
             continue;
         }
         if let Some(head) = read_head(layout, key) {
-            index.restate(key.as_str(), Listed::of(&head, layout));
+            index.update_entry(key.as_str(), ListedEntry::of(&head, layout));
         }
     }
 }

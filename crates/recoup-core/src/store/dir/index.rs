@@ -10,21 +10,21 @@ use std::path::{Component, Path, PathBuf};
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use self::changes::Change;
-use super::fields::{Fields, raw};
+use self::changes::IndexChange;
+use super::fields::{JsonFields, to_raw_json};
 use super::files;
-use super::layout::Layout;
-use super::listed::Listed;
-use super::stamps::Stamp;
-use super::stats::Stats;
+use super::layout::ScopeLayout;
+use super::listed_entry::ListedEntry;
+use super::stamps::StatStamp;
+use super::stats::IndexStats;
 use crate::base::clock::Timestamp;
-use crate::base::name::Name;
+use crate::base::name::SafeName;
 use crate::error::{Error, ErrorKind, Result};
 
 /// State of the index file.
 #[derive(Debug)]
-pub(super) enum Found {
-    Whole(Index),
+pub(super) enum IndexState {
+    Whole(DirectoryIndex),
     /// Missing or empty, so that nothing is lost.
     Nothing,
     /// Possibly a damaged index.
@@ -34,58 +34,58 @@ pub(super) enum Found {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct DirectoryIndex {
     /// All fields but the entries, of which only the position is kept.
-    fields: Fields,
+    fields: JsonFields,
     entries: BTreeMap<String, Box<RawValue>>,
     /// Stamp of the file from which it was read; `None` if there was none.
-    seen: Option<Stamp>,
+    seen: Option<StatStamp>,
     /// Our changes since, to be replayed on an index that others wrote meanwhile.
-    changes: Vec<Change>,
+    changes: Vec<IndexChange>,
 }
 
-impl Index {
+impl DirectoryIndex {
     /// An empty index with these counts, to replace a file with the stamp `seen`. Its creation time
     /// is set when it is written.
-    pub(super) fn with_stats(stats: Stats, seen: Option<Stamp>) -> Self {
+    pub(super) fn with_stats(stats: IndexStats, seen: Option<StatStamp>) -> Self {
         let mut index = Self { seen, ..Self::default() };
         for name in ["schema_version", "created_at", "entries"] {
-            index.fields.set(name, raw(&()));
+            index.fields.set(name, to_raw_json(&()));
         }
-        index.add_stats(Stats::default(), stats);
+        index.add_stats(IndexStats::default(), stats);
         index
     }
 
     /// Reads the whole index, or nothing.
-    pub(super) fn find(path: &Path) -> Result<Found> {
+    pub(super) fn find(path: &Path) -> Result<IndexState> {
         // Before the read: a concurrent change is noticed when the index is written.
-        let seen = Stamp::at(path);
+        let seen = StatStamp::at(path);
         let json = match files::read(path) {
-            Ok(None) => return Ok(Found::Nothing),
-            Ok(Some(json)) if json.trim_ascii().is_empty() => return Ok(Found::Nothing),
+            Ok(None) => return Ok(IndexState::Nothing),
+            Ok(Some(json)) if json.trim_ascii().is_empty() => return Ok(IndexState::Nothing),
             Ok(Some(json)) => json,
-            Err(_) if files::is_directory(path) => return Ok(Found::Others),
-            Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(Found::Broken),
+            Err(_) if files::is_directory(path) => return Ok(IndexState::Others),
+            Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(IndexState::Broken),
             Err(error) => return Err(error),
         };
         Ok(match serde_json::from_slice::<Self>(&json) {
-            Ok(index) if index.fields.is_empty() => Found::Nothing,
-            Ok(index) if index.is_one() => Found::Whole(Self { seen, ..index }),
-            Ok(_) => Found::Others,
-            Err(_) if is_whole_and_no_object(&json) => Found::Others,
-            Err(_) => Found::Broken,
+            Ok(index) if index.fields.is_empty() => IndexState::Nothing,
+            Ok(index) if index.has_index_fields() => IndexState::Whole(Self { seen, ..index }),
+            Ok(_) => IndexState::Others,
+            Err(_) if is_whole_and_no_object(&json) => IndexState::Others,
+            Err(_) => IndexState::Broken,
         })
     }
 
-    fn is_one(&self) -> bool {
+    fn has_index_fields(&self) -> bool {
         ["entries", "schema_version"].iter().any(|it| self.fields.get::<IgnoredAny>(it).is_some())
     }
 
     /// The index for readers: empty if the file is not a readable index.
     pub(super) fn read(path: &Path) -> Result<Self> {
         Ok(match Self::find(path)? {
-            Found::Whole(index) => index,
-            Found::Nothing | Found::Broken | Found::Others => Self::default(),
+            IndexState::Whole(index) => index,
+            IndexState::Nothing | IndexState::Broken | IndexState::Others => Self::default(),
         })
     }
 
@@ -98,46 +98,46 @@ impl Index {
     }
 
     /// An entry of the index, if all its fields can be read.
-    pub(super) fn listed(&self, key: &str) -> Option<Listed> {
+    pub(super) fn entry_for(&self, key: &str) -> Option<ListedEntry> {
         serde_json::from_str(self.entries.get(key)?.get()).ok()
     }
 
     /// File name of an entry's full result, if that is in this directory.
-    pub(super) fn full_name(&self, key: &str, layout: &Layout) -> Option<String> {
-        let entry: Fields = serde_json::from_str(self.entries.get(key)?.get()).ok()?;
+    pub(super) fn full_name(&self, key: &str, layout: &ScopeLayout) -> Option<String> {
+        let entry: JsonFields = serde_json::from_str(self.entries.get(key)?.get()).ok()?;
         let path = PathBuf::from(entry.get::<String>("full_result_path")?);
         let name = path.file_name()?.to_str()?;
-        Name::parse("full result", name).ok()?;
-        leads_to(&path, &layout.full(name)).then(|| name.to_owned())
+        SafeName::parse("full result", name).ok()?;
+        names_our_file(&path, &layout.full(name)).then(|| name.to_owned())
     }
 
-    fn entry(&self, key: &str) -> Fields {
+    fn entry_fields(&self, key: &str) -> JsonFields {
         let entry = self.entries.get(key);
         entry.and_then(|entry| serde_json::from_str(entry.get()).ok()).unwrap_or_default()
     }
 
     /// Adds an entry, in place of any previous one.
-    pub(super) fn insert(&mut self, key: &str, listed: Listed) {
-        self.change(Change::Put(key.to_owned(), listed));
+    pub(super) fn insert(&mut self, key: &str, listed: ListedEntry) {
+        self.change(IndexChange::Put(key.to_owned(), listed));
     }
 
     /// Updates an entry, and preserves its unknown fields.
-    pub(super) fn restate(&mut self, key: &str, listed: Listed) {
-        self.change(Change::Restated(key.to_owned(), listed));
+    pub(super) fn update_entry(&mut self, key: &str, listed: ListedEntry) {
+        self.change(IndexChange::Restated(key.to_owned(), listed));
     }
 
     pub(super) fn remove(&mut self, key: &str) {
-        self.change(Change::Removed(key.to_owned()));
+        self.change(IndexChange::Removed(key.to_owned()));
     }
 
     /// Counts hits of a listed entry, which had at least `in_all` of them.
     pub(super) fn add_hits(&mut self, key: &str, hits: u64, in_all: u64, last: Timestamp) {
-        self.change(Change::Hits { key: key.to_owned(), hits, in_all, last });
+        self.change(IndexChange::Hits { key: key.to_owned(), hits, in_all, last });
     }
 
     /// Counts look-ups, of which there were at least `least` in all.
-    pub(super) fn add_stats(&mut self, added: Stats, least: Stats) {
-        self.change(Change::Stats { added, least });
+    pub(super) fn add_stats(&mut self, added: IndexStats, least: IndexStats) {
+        self.change(IndexChange::Stats { added, least });
     }
 }
 
@@ -148,7 +148,7 @@ fn is_whole_and_no_object(json: &[u8]) -> bool {
 
 /// True if a path in the index names this file of ours. A relative path starts at some directory
 /// above, where its writer was.
-fn leads_to(path: &Path, file: &Path) -> bool {
+fn names_our_file(path: &Path, file: &Path) -> bool {
     let is_plain = path.components().all(|it| !matches!(it, Component::ParentDir));
     let path: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
     let is_it =
@@ -156,18 +156,18 @@ fn leads_to(path: &Path, file: &Path) -> bool {
     let in_full = path.components().count() > 1;
     is_plain
         && in_full
-        && (std::path::absolute(file).is_ok_and(is_it) || real(file).is_some_and(is_it))
+        && (std::path::absolute(file).is_ok_and(is_it) || canonical_path(file).is_some_and(is_it))
 }
 
 /// The path with all links of the directory resolved. The file need not exist.
-fn real(file: &Path) -> Option<PathBuf> {
+fn canonical_path(file: &Path) -> Option<PathBuf> {
     let full = file.parent()?;
     let dir = full.parent()?.canonicalize().ok()?;
     Some(dir.join(full.file_name()?).join(file.file_name()?))
 }
 
 /// The error for an unrelated file in the place of an index.
-pub(super) fn refused(path: &Path) -> Error {
+pub(super) fn not_an_index_error(path: &Path) -> Error {
     let message = format!(
         "{} is not the index of a cache, so it is left alone: move it, or name another directory",
         path.display()

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::files::{self, file_name};
-use super::index::Index;
-use super::parsed::Parsed;
-use crate::base::fsx::{self, Staged};
+use super::index::DirectoryIndex;
+use super::index_cache::IndexCache;
+use crate::base::fsx::{self, StagedFile};
 use crate::error::Result;
 use crate::key::Key;
 
@@ -19,13 +19,13 @@ const IGNORE_OURS: &str = "/index.json\n/index.json.broken-*\n/results/\n/full/\
 
 /// The directory of one scope. Keys are validated names, so no path leads out of it.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct ScopeLayout {
     dir: PathBuf,
-    parsed: Arc<Parsed>,
+    parsed: Arc<IndexCache>,
 }
 
-impl Layout {
-    pub(super) fn new(dir: PathBuf, parsed: Arc<Parsed>) -> Self {
+impl ScopeLayout {
+    pub(super) fn new(dir: PathBuf, parsed: Arc<IndexCache>) -> Self {
         Self { dir, parsed }
     }
 
@@ -34,8 +34,8 @@ impl Layout {
     }
 
     /// The index for readers, parsed again only if it has changed.
-    pub(super) fn listing(&self) -> Result<Arc<Index>> {
-        self.parsed.index(&self.index())
+    pub(super) fn current_index(&self) -> Result<Arc<DirectoryIndex>> {
+        self.parsed.current_index(&self.index())
     }
 
     pub(super) fn bodies(&self) -> PathBuf {
@@ -56,7 +56,7 @@ impl Layout {
     }
 
     pub(super) fn heads(&self) -> PathBuf {
-        self.own().join("heads")
+        self.private_dir().join("heads")
     }
 
     pub(super) fn head(&self, key: &Key) -> PathBuf {
@@ -64,31 +64,31 @@ impl Layout {
     }
 
     /// Directory of the markers for full results of ours.
-    pub(super) fn made(&self) -> PathBuf {
-        self.own().join("made")
+    pub(super) fn full_markers(&self) -> PathBuf {
+        self.private_dir().join("made")
     }
 
     pub(super) fn catalogue(&self) -> PathBuf {
-        self.own().join("catalogue")
+        self.private_dir().join("catalogue")
     }
 
-    fn own(&self) -> PathBuf {
+    fn private_dir(&self) -> PathBuf {
         self.dir.join(".recoup")
     }
 
     /// The directories that a `get` reads from.
-    pub(super) fn entries(&self) -> [PathBuf; 2] {
+    pub(super) fn read_directories(&self) -> [PathBuf; 2] {
         [self.heads(), self.bodies()]
     }
 
     /// All directories in which we write and remove.
-    pub(super) fn directories(&self) -> [PathBuf; 4] {
-        [self.heads(), self.made(), self.bodies(), self.fulls()]
+    pub(super) fn written_directories(&self) -> [PathBuf; 4] {
+        [self.heads(), self.full_markers(), self.bodies(), self.fulls()]
     }
 
     /// True if anything was ever stored here, by us or by others.
     pub(super) fn is_used(&self) -> Result<bool> {
-        Ok(files::is_there(&self.heads())? || files::is_there(&self.index())?)
+        Ok(files::exists(&self.heads())? || files::exists(&self.index())?)
     }
 
     /// Creates the directories, and at the first time a `.gitignore` unless there is one.
@@ -101,12 +101,12 @@ impl Layout {
     }
 
     pub(super) fn hide_from_git(&self) -> Result<()> {
-        fsx::ensure_dir(&self.own())?;
+        fsx::ensure_dir(&self.private_dir())?;
         let ignore = self.dir.join(".gitignore");
-        if files::is_there(&ignore)? {
+        if files::exists(&ignore)? {
             return Ok(());
         }
-        let is_project = files::is_there(&self.dir.join(".git"))?;
+        let is_project = files::exists(&self.dir.join(".git"))?;
         let ignored = if is_project { IGNORE_OURS } else { IGNORE_ALL };
         self.write(&ignore, ignored.as_bytes()).map(drop)
     }
@@ -114,17 +114,17 @@ impl Layout {
     /// Writes a file atomically. Temporary files are in a directory of our own, so that a sweep
     /// removes only ours.
     pub(super) fn write(&self, path: &Path, contents: &[u8]) -> Result<File> {
-        self.stage(contents)?.put_at(path)
+        self.stage(contents)?.move_into_place(path)
     }
 
-    pub(super) fn stage(&self, contents: &[u8]) -> Result<Staged> {
-        Staged::new(&self.own(), contents)
+    pub(super) fn stage(&self, contents: &[u8]) -> Result<StagedFile> {
+        StagedFile::new(&self.private_dir(), contents)
     }
 
     /// Removes temporary files of killed writers. The caller must hold the lock, so that none is
     /// still in use.
     pub(super) fn remove_leftovers(&self) -> Result<()> {
-        let own = self.own();
+        let own = self.private_dir();
         for name in files::names_in(&own)?.iter().filter(|name| is_leftover(name)) {
             if own.join(name).is_file() {
                 fsx::remove(&own.join(name))?;

@@ -23,21 +23,21 @@
 //! not make are not touched, and no link below the directory is followed.
 
 mod catalogue;
-mod deaths;
 mod evict;
+mod expiry_index;
 mod fields;
 mod files;
 mod fold;
 mod foreign;
-mod fulls;
+mod full_results;
 mod head;
 mod heal;
 mod index;
+mod index_cache;
 mod layout;
-mod listed;
-mod parsed;
+mod listed_entry;
+mod open_scope;
 mod read;
-mod shelf;
 mod stamps;
 mod stats;
 mod write;
@@ -45,28 +45,31 @@ mod write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::layout::Layout;
-use self::parsed::Parsed;
-use super::folder::Folder;
+use self::index_cache::IndexCache;
+use self::layout::ScopeLayout;
+use super::folder::StoreFolder;
 use super::plan::{clear_by_scan, scan_refined};
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
-use crate::entry::{Batch, Head, Payload, Record, Tally};
+use super::{
+    EvictionPlan, EvictionReport, FaultLog, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe,
+    Store, StoreInfo, nearest,
+};
+use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, Result};
-use crate::key::{Id, Kind, Scope};
+use crate::key::{EntryId, Kind, Scope};
 
 /// Entries in plain files, in the layout of contract 1.
 #[derive(Debug)]
-pub struct Directory {
-    folder: Folder,
+pub struct DirectoryStore {
+    folder: StoreFolder,
     faults: Arc<dyn FaultLog>,
-    parsed: Arc<Parsed>,
+    parsed: Arc<IndexCache>,
 }
 
-impl Directory {
+impl DirectoryStore {
     /// The store in `dir`. Nothing is opened or created before the first use. `faults` hears of
     /// indexes that had to be set aside.
     pub fn at(dir: impl Into<PathBuf>, faults: Arc<dyn FaultLog>) -> Self {
-        Self { folder: Folder::new(dir.into()), faults, parsed: Arc::default() }
+        Self { folder: StoreFolder::new(dir.into()), faults, parsed: Arc::default() }
     }
 
     /// Makes git ignore the directory, unless it has a `.gitignore`. For callers that write other
@@ -76,55 +79,55 @@ impl Directory {
     }
 
     /// The layout of a scope, if no link leads out of the directory.
-    fn layout(&self, scope: &Scope) -> Result<Layout> {
-        self.layout_without_links(scope, Layout::directories)
+    fn layout(&self, scope: &Scope) -> Result<ScopeLayout> {
+        self.layout_without_links(scope, ScopeLayout::written_directories)
     }
 
     fn layout_without_links<const N: usize>(
         &self,
         scope: &Scope,
-        places: fn(&Layout) -> [PathBuf; N],
-    ) -> Result<Layout> {
-        let layout = Layout::new(self.folder.of(scope), Arc::clone(&self.parsed));
+        places: fn(&ScopeLayout) -> [PathBuf; N],
+    ) -> Result<ScopeLayout> {
+        let layout = ScopeLayout::new(self.folder.scope_dir(scope), Arc::clone(&self.parsed));
         places(&layout).iter().try_for_each(|dir| self.folder.refuse_links(dir))?;
         Ok(layout)
     }
 
-    fn tell(&self, error: &Error) {
+    fn log_fault(&self, error: &Error) {
         self.faults.fault(&self.info(), error);
     }
 }
 
-impl Store for Directory {
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
-        read::get(&self.layout_without_links(&id.scope, Layout::entries)?, &id.key)
+impl Store for DirectoryStore {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
+        read::get(&self.layout_without_links(&id.scope, ScopeLayout::read_directories)?, &id.key)
     }
 
-    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
         read::full(&self.layout(&id.scope)?, &id.key)
     }
 
-    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
         write::put(self, id, record)
     }
 
-    fn remove(&self, ids: &[Id]) -> Result<usize> {
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         write::remove(self, ids)
     }
 
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
         clear_by_scan(self, scope, gone)
     }
 
-    fn fold(&self, batch: &Batch) -> Result<()> {
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
         fold::fold(self, batch)
     }
 
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
-        Ok(self.folder.counts()?.of(scope))
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
+        Ok(self.folder.load_counts()?.for_scope(scope))
     }
 
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
         scan_refined(filter, visit, |filter, visit| {
             let scopes = match &filter.scope {
                 Some(scope) => vec![scope.clone()],
@@ -139,20 +142,20 @@ impl Store for Directory {
         })
     }
 
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         evict::carry_out(self, plan)
     }
 
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
-        nearest::by_scan(self, probe)
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
+        nearest::nearest_by_scan(self, probe)
     }
 
-    fn usage(&self, scope: &Scope) -> Result<Usage> {
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         read::usage(&self.layout(scope)?)
     }
 
-    fn info(&self) -> Info {
+    fn info(&self) -> StoreInfo {
         let url = format!("dir:{}", self.folder.root().display());
-        Info { url, durable: true, keeps_stale: true }
+        StoreInfo { url, durable: true, keeps_stale: true }
     }
 }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::catalogue::{Catalogue, Sum};
+use super::catalogue::{ScopeCatalogue, UsageSum};
 use super::files::{self, file_name};
 use super::foreign;
-use super::head::StoredHead;
+use super::head::HeadFile;
 use super::heal;
-use super::index::Index;
-use super::layout::Layout;
-use crate::base::digest::Digest;
-use crate::entry::{Body, Head, Payload, Record};
+use super::index::DirectoryIndex;
+use super::layout::ScopeLayout;
+use crate::base::digest::Sha256Digest;
+use crate::entry::{Body, EntryHead, EntryRecord, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Key, Scope};
-use crate::store::{Filter, Flow, Usage, Visit};
+use crate::key::{EntryId, Key, Scope};
+use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
 
 /// How often the read of an entry is repeated while others keep replacing it.
 const TRIES: usize = 100;
@@ -26,28 +26,28 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// Reads the head, then the body: a body that does not match the head was written after it, and the
 /// next try finds its head. If the head is unchanged then, another program changed the body.
-pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
+pub(super) fn get(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRecord>>> {
     let mut seen = None;
     for _ in 0..TRIES {
-        let Some(stored) = StoredHead::read(&layout.head(key))? else {
+        let Some(stored) = HeadFile::read(&layout.head(key))? else {
             let found = foreign::get(layout, key)?;
             // An entry that got a head meanwhile is ours.
-            if found.is_none() || StoredHead::read(&layout.head(key))?.is_none() {
+            if found.is_none() || HeadFile::read(&layout.head(key))?.is_none() {
                 return Ok(found);
             }
             continue;
         };
         let Some(body) = files::read(&layout.body(key))? else { return Ok(None) };
-        let sha256 = Digest::of(&body);
-        if let Some(head) = stored.head_of(sha256)? {
-            if let Some(theirs) = set_by_others(layout, key, &head, &body)? {
+        let sha256 = Sha256Digest::of(&body);
+        if let Some(head) = stored.head_for_body(sha256)? {
+            if let Some(theirs) = foreign_entry_with_same_body(layout, key, &head, &body)? {
                 return Ok(Some(theirs));
             }
-            let payload = Payload::Opened(Body::from(body));
-            return Ok(Some(Arc::new(Record { payload, head, full: None })));
+            let payload = StoredBody::Opened(Body::from(body));
+            return Ok(Some(Arc::new(EntryRecord { payload, head, full: None })));
         }
         if seen.replace((stored.turn, sha256)) == Some((stored.turn, sha256)) {
-            return changed_by_others(layout, key, stored.head()?, body).map(Some);
+            return foreign_or_damaged_entry(layout, key, stored.parse_head()?, body).map(Some);
         }
     }
     Err(Error::new(ErrorKind::Locked, format!("others keep replacing the entry {key}")))
@@ -55,31 +55,38 @@ pub(super) fn get(layout: &Layout, key: &Key) -> Result<Option<Arc<Record>>> {
 
 /// Another tool's entry in place of ours that happens to have the same body. While the index is as
 /// we left it there is none, and it is not opened.
-fn set_by_others(
-    layout: &Layout,
+fn foreign_entry_with_same_body(
+    layout: &ScopeLayout,
     key: &Key,
-    head: &Head,
+    head: &EntryHead,
     body: &[u8],
-) -> Result<Option<Arc<Record>>> {
-    if Catalogue::knows_index(layout) {
+) -> Result<Option<Arc<EntryRecord>>> {
+    if ScopeCatalogue::is_index_current(layout) {
         return Ok(None);
     }
-    let listed = layout.listing()?.listed(key.as_str()).filter(|listed| listed.is_not_of(head));
-    Ok(listed.and_then(|listed| foreign::matching(&listed, body)))
+    let listed =
+        layout.current_index()?.entry_for(key.as_str()).filter(|listed| listed.differs_from(head));
+    Ok(listed.and_then(|listed| foreign::record_if_matching(&listed, body)))
 }
 
 /// Another tool's entry in place of ours, if the index says so; else damage, which shows when the
 /// record is opened.
-fn changed_by_others(layout: &Layout, key: &Key, head: Head, body: Vec<u8>) -> Result<Arc<Record>> {
-    let listed = layout.listing()?.listed(key.as_str());
-    let theirs = listed.and_then(|listed| foreign::matching(&listed, &body));
-    let ours = || Arc::new(Record { payload: Payload::Plain(body.into()), head, full: None });
+fn foreign_or_damaged_entry(
+    layout: &ScopeLayout,
+    key: &Key,
+    head: EntryHead,
+    body: Vec<u8>,
+) -> Result<Arc<EntryRecord>> {
+    let listed = layout.current_index()?.entry_for(key.as_str());
+    let theirs = listed.and_then(|listed| foreign::record_if_matching(&listed, &body));
+    let ours =
+        || Arc::new(EntryRecord { payload: StoredBody::Plain(body.into()), head, full: None });
     Ok(theirs.unwrap_or_else(ours))
 }
 
 /// The full result of an entry. If it is missing, the entry may just be replaced: the next try
 /// finds another one.
-pub(super) fn full(layout: &Layout, key: &Key) -> Result<Option<Payload>> {
+pub(super) fn full(layout: &ScopeLayout, key: &Key) -> Result<Option<StoredBody>> {
     for attempt in 0..FULL_TRIES {
         if attempt > 0 {
             thread::sleep(PAUSE);
@@ -88,7 +95,7 @@ pub(super) fn full(layout: &Layout, key: &Key) -> Result<Option<Payload>> {
         let Some(info) = record.head.header.full else { return Ok(None) };
         let path = layout.full(&file_name(&info.sha256.to_hex()));
         if let Some(stored) = files::read(&path)? {
-            return Ok(Some(Payload::Plain(stored.into())));
+            return Ok(Some(StoredBody::Plain(stored.into())));
         }
     }
     let message = format!("the full result of the entry {key} is gone");
@@ -98,30 +105,30 @@ pub(super) fn full(layout: &Layout, key: &Key) -> Result<Option<Payload>> {
 /// Visits the heads of one scope. All keys are listed first, because the visitor may change the
 /// store.
 pub(super) fn scan(
-    layout: &Layout,
+    layout: &ScopeLayout,
     scope: &Scope,
-    filter: &Filter,
-    visit: &mut Visit<'_>,
-) -> Result<Flow> {
-    let wanted = |head: &Head| filter.kind.is_none_or(|kind| kind == head.header.kind);
-    let index = layout.listing()?;
+    filter: &ScanFilter,
+    visit: &mut RecordVisitor<'_>,
+) -> Result<ScanFlow> {
+    let wanted = |head: &EntryHead| filter.kind.is_none_or(|kind| kind == head.header.kind);
+    let index = layout.current_index()?;
     for key in keys(layout, &index)? {
         let shown = match head(layout, &key, &index) {
             Ok(None) => continue,
             Ok(Some(head)) if !wanted(&head) => continue,
-            Ok(Some(head)) => visit(&Id::new(scope.clone(), key), Ok(&head)),
-            Err(error) => visit(&Id::new(scope.clone(), key), Err(error)),
+            Ok(Some(head)) => visit(&EntryId::new(scope.clone(), key), Ok(&head)),
+            Err(error) => visit(&EntryId::new(scope.clone(), key), Err(error)),
         };
         if shown.is_break() {
             return Ok(shown);
         }
     }
-    Ok(Flow::Continue(()))
+    Ok(ScanFlow::Continue(()))
 }
 
 /// All keys with a body, and a head or an index entry. Heads are listed before bodies, because a
 /// removal deletes the body first.
-fn keys(layout: &Layout, index: &Index) -> Result<BTreeSet<Key>> {
+fn keys(layout: &ScopeLayout, index: &DirectoryIndex) -> Result<BTreeSet<Key>> {
     let heads = files::keys_in(&layout.heads())?;
     let mut keys: BTreeSet<Key> = foreign::keys(layout, index, |key| heads.contains(key)).collect();
     keys.extend(heads);
@@ -130,9 +137,9 @@ fn keys(layout: &Layout, index: &Index) -> Result<BTreeSet<Key>> {
     Ok(keys)
 }
 
-fn head(layout: &Layout, key: &Key, index: &Index) -> Result<Option<Head>> {
-    match StoredHead::read(&layout.head(key))? {
-        Some(stored) if !stored.is_open() => stored.head().map(Some),
+fn head(layout: &ScopeLayout, key: &Key, index: &DirectoryIndex) -> Result<Option<EntryHead>> {
+    match HeadFile::read(&layout.head(key))? {
+        Some(stored) if !stored.is_unsettled() => stored.parse_head().map(Some),
         // Only the body decides which of the two heads applies.
         Some(_) => Ok(get(layout, key)?.map(|record| record.head.clone())),
         None => Ok(foreign::head(layout, key, index)),
@@ -140,13 +147,13 @@ fn head(layout: &Layout, key: &Key, index: &Index) -> Result<Option<Head>> {
 }
 
 /// Number and size of the entries that a scan would visit.
-pub(super) fn usage(layout: &Layout) -> Result<Usage> {
-    let facts = match Catalogue::read_current(layout) {
+pub(super) fn usage(layout: &ScopeLayout) -> Result<ScopeUsage> {
+    let facts = match ScopeCatalogue::read_current(layout) {
         Some(current) => current.facts,
-        None => heal::facts_from_heads(layout)?,
+        None => heal::entries_from_heads(layout)?,
     };
-    let mut usage = Sum::of(facts.values()).usage;
-    let index = layout.listing()?;
+    let mut usage = UsageSum::of(facts.values()).usage;
+    let index = layout.current_index()?;
     let theirs = foreign::keys(layout, &index, |key| facts.contains_key(key));
     for head in theirs.filter_map(|key| foreign::head(layout, &key, &index)) {
         usage.entries += 1;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::Layout;
+use super::layout::ScopeLayout;
 use crate::base::clock::{Clock as _, SystemClock};
 
 /// Two changes within this time may leave the same timestamps.
@@ -14,9 +14,9 @@ const SETTLES_MS: i64 = 100;
 
 /// Modified, changed (both in nanoseconds), inode, length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamp(i64, i64, u64, u64);
+pub(super) struct StatStamp(i64, i64, u64, u64);
 
-impl Stamp {
+impl StatStamp {
     pub(super) fn of(meta: &Metadata) -> Self {
         let nanos =
             |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
@@ -38,27 +38,27 @@ impl Stamp {
 
 /// Stamps of a scope after its last write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamps {
-    pub(super) heads: Option<Stamp>,
-    bodies: Option<Stamp>,
+pub(super) struct ScopeStamps {
+    pub(super) heads: Option<StatStamp>,
+    bodies: Option<StatStamp>,
     /// Number of bodies: one that is removed right after a write may leave the timestamps of that
     /// write.
     count: usize,
-    pub(super) index: Option<Stamp>,
+    pub(super) index: Option<StatStamp>,
 }
 
-impl Stamps {
-    pub(super) fn of(layout: &Layout) -> Self {
+impl ScopeStamps {
+    pub(super) fn of(layout: &ScopeLayout) -> Self {
         Self {
-            heads: Stamp::at(&layout.heads()),
-            bodies: Stamp::at(&layout.bodies()),
+            heads: StatStamp::at(&layout.heads()),
+            bodies: StatStamp::at(&layout.bodies()),
             count: fs::read_dir(layout.bodies()).map_or(0, Iterator::count),
-            index: Stamp::at(&layout.index()),
+            index: StatStamp::at(&layout.index()),
         }
     }
 
     /// These stamps with another stamp of the index.
-    pub(super) fn with_index(self, index: Option<Stamp>) -> Self {
+    pub(super) fn with_index(self, index: Option<StatStamp>) -> Self {
         Self { index, ..self }
     }
 }

@@ -2,52 +2,52 @@
 
 use serde::Deserialize;
 
-use super::fields::{Fields, raw};
-use crate::entry::Happening;
+use super::fields::{JsonFields, to_raw_json};
+use crate::entry::EntryEventKind;
 
 /// Counted as in `cache/stats.rs`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub(super) struct Stats {
+pub(super) struct IndexStats {
     hits: u64,
     misses: u64,
     invalidations: u64,
 }
 
-impl Stats {
-    pub(super) fn of(counts: impl Iterator<Item = (Happening, u64)>) -> Self {
+impl IndexStats {
+    pub(super) fn of(counts: impl Iterator<Item = (EntryEventKind, u64)>) -> Self {
         counts.fold(Self::default(), |sum, (what, count)| sum.plus(Self::of_one(what, count)))
     }
 
     /// A look-up whose sources had changed is a miss and an invalidation; a removal by hand is no
     /// look-up.
-    fn of_one(what: Happening, count: u64) -> Self {
+    fn of_one(what: EntryEventKind, count: u64) -> Self {
         let (hits, misses, invalidations) = match what {
-            Happening::Hit => (count, 0, 0),
-            Happening::Invalidated => (0, count, count),
-            Happening::Removed => (0, 0, count),
-            Happening::Absent
-            | Happening::Expired
-            | Happening::Corrupt
-            | Happening::Unavailable => (0, count, 0),
-            Happening::Stored
-            | Happening::Refused
-            | Happening::Evicted
-            | Happening::Purged
-            | Happening::Deleted => (0, 0, 0),
+            EntryEventKind::Hit => (count, 0, 0),
+            EntryEventKind::Invalidated => (0, count, count),
+            EntryEventKind::Removed => (0, 0, count),
+            EntryEventKind::Absent
+            | EntryEventKind::Expired
+            | EntryEventKind::Corrupt
+            | EntryEventKind::Unavailable => (0, count, 0),
+            EntryEventKind::Stored
+            | EntryEventKind::Refused
+            | EntryEventKind::Evicted
+            | EntryEventKind::Purged
+            | EntryEventKind::Deleted => (0, 0, 0),
         };
         Self { hits, misses, invalidations }
     }
 
-    pub(super) fn read(fields: &Fields) -> Self {
+    pub(super) fn read(fields: &JsonFields) -> Self {
         let count = |name| fields.get(name).unwrap_or(0);
         Self { hits: count("hits"), misses: count("misses"), invalidations: count("invalidations") }
     }
 
-    pub(super) fn write(self, fields: &mut Fields) {
+    pub(super) fn write(self, fields: &mut JsonFields) {
         let Self { hits, misses, invalidations } = self;
         for (name, count) in [("hits", hits), ("misses", misses), ("invalidations", invalidations)]
         {
-            fields.set(name, raw(&count));
+            fields.set(name, to_raw_json(&count));
         }
     }
 
@@ -55,7 +55,7 @@ impl Stats {
         self.with(other, u64::saturating_add)
     }
 
-    pub(super) fn at_least(self, other: Self) -> Self {
+    pub(super) fn max_of_each(self, other: Self) -> Self {
         self.with(other, u64::max)
     }
 

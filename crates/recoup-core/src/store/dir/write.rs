@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use super::Directory;
+use super::DirectoryStore;
 use super::files::MAX_LEN;
-use super::shelf::Shelf;
-use crate::entry::Record;
+use super::open_scope::OpenScope;
+use crate::entry::EntryRecord;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Key, Scope};
-use crate::store::folder::text_of;
+use crate::key::{EntryId, Key, Scope};
+use crate::store::folder::payload_text;
 
-pub(super) fn put(dir: &Directory, id: &Id, record: &Record) -> Result<()> {
+pub(super) fn put(dir: &DirectoryStore, id: &EntryId, record: &EntryRecord) -> Result<()> {
     let header = &record.head.header;
-    let body = text_of(&record.payload, &header.body)?;
+    let body = payload_text(&record.payload, &header.body)?;
     let full = match (&record.full, &header.full) {
-        (Some(full), Some(info)) => Some(text_of(full, info)?),
+        (Some(full), Some(info)) => Some(payload_text(full, info)?),
         _ => None,
     };
     for contents in [Some(&body), full.as_ref()].into_iter().flatten() {
-        refuse_giants(contents.len() as u64)?;
+        refuse_too_large(contents.len() as u64)?;
     }
     let _lock = dir.folder.lock()?;
-    let mut shelf = Shelf::open(dir, &id.scope)?;
+    let mut shelf = OpenScope::open(dir, &id.scope)?;
     shelf.put(&id.key, &record.head, &body, full.as_deref())?;
     shelf.save()
 }
 
 /// An error for results that would be too large to be read again.
-fn refuse_giants(len: u64) -> Result<()> {
+fn refuse_too_large(len: u64) -> Result<()> {
     if len > MAX_LEN {
         let message = format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");
         return Err(Error::new(ErrorKind::Invalid, message));
@@ -35,7 +35,7 @@ fn refuse_giants(len: u64) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn remove(dir: &Directory, ids: &[Id]) -> Result<usize> {
+pub(super) fn remove(dir: &DirectoryStore, ids: &[EntryId]) -> Result<usize> {
     let mut by_scope: BTreeMap<&Scope, Vec<&Key>> = BTreeMap::new();
     for id in ids {
         by_scope.entry(&id.scope).or_default().push(&id.key);
@@ -52,7 +52,7 @@ pub(super) fn remove(dir: &Directory, ids: &[Id]) -> Result<usize> {
     let _lock = dir.folder.lock()?;
     let mut removed = 0;
     for (scope, keys) in used {
-        let mut shelf = Shelf::open(dir, scope)?;
+        let mut shelf = OpenScope::open(dir, scope)?;
         for key in keys {
             removed += usize::from(shelf.remove(key)?);
         }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answer::Answer;
-use super::{format, list, look};
+use super::shared_fields::SharedFields;
+use super::{classify, format, list};
 use crate::base::clock::{Clock, SystemClock, Timestamp};
-use crate::base::fsx::{self, Found};
+use crate::base::fsx::{self, FileLookup};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
@@ -55,8 +55,8 @@ impl FileCache {
             let message = format!("the answer for {key:?} is empty, and only others are kept");
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        let contents = format::answer(value, self.expiry(ttl));
-        if contents.len() as u64 > look::MAX_LEN {
+        let contents = format::render_shared_fields(value, self.expiry(ttl));
+        if contents.len() as u64 > classify::MAX_LEN {
             return Err(Error::new(
                 ErrorKind::Invalid,
                 format!("the answer for {key:?} is too long"),
@@ -70,17 +70,17 @@ impl FileCache {
     /// removed, unless another program replaced it meanwhile.
     pub fn get(&self, key: &str) -> Result<Option<String>> {
         let path = self.path_of(key)?;
-        Ok(self.answer_at(&path))
+        Ok(self.value_at(&path))
     }
 
     /// The value in a file; `None` for anything unreadable.
-    fn answer_at(&self, path: &Path) -> Option<String> {
-        let file = look::regular(path).ok()??;
-        let json = look::contents(&file, path).ok()??;
-        let answer = Answer::parse(&json)?;
+    fn value_at(&self, path: &Path) -> Option<String> {
+        let file = classify::open_entry_file(path).ok()??;
+        let json = classify::read_contents(&file, path).ok()??;
+        let answer = SharedFields::parse(&json)?;
         if answer.expires().is_some_and(|at| at <= self.clock.now()) {
             // Best effort: the next read tries again.
-            fsx::try_remove_same(path, file.stamp()).ok();
+            fsx::try_remove_if_unchanged(path, file.stamp()).ok();
             return None;
         }
         Some(answer.value.into_owned())
@@ -101,10 +101,10 @@ impl FileCache {
 /// An error if the file is not a cache entry. Links are replaced. Our own field may have any
 /// content: the value still counts.
 fn may_replace(path: &Path) -> Result<()> {
-    let Found::Regular(file) = fsx::look_at(path)? else { return Ok(()) };
-    let json = look::contents(&file, path)?;
-    if json.is_some_and(|json| Answer::parse(&json).is_some()) {
+    let FileLookup::Regular(file) = fsx::open_regular(path)? else { return Ok(()) };
+    let json = classify::read_contents(&file, path)?;
+    if json.is_some_and(|json| SharedFields::parse(&json).is_some()) {
         return Ok(());
     }
-    look::is_entry(path).map(drop)
+    classify::is_entry(path).map(drop)
 }

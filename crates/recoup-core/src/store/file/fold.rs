@@ -3,21 +3,21 @@
 
 use std::path::{Path, PathBuf};
 
-use super::format::{self, Parsed, Whose};
+use super::format::{self, EntryOwner, ParsedEntry};
 use super::tail::{self, CLOSING};
-use super::{list, look};
+use super::{classify, list};
 use crate::base::clock::Timestamp;
 use crate::base::fsx;
-use crate::entry::{Batch, Payload};
+use crate::entry::{EventBatch, StoredBody};
 use crate::error::{ErrorKind, Result};
-use crate::key::Id;
-use crate::store::folder::Folder;
-use crate::store::sums::Sums;
+use crate::key::EntryId;
+use crate::store::folder::StoreFolder;
+use crate::store::sums::BatchSums;
 
-pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
-    let sums = Sums::of(batch);
+pub(super) fn fold(folder: &StoreFolder, batch: &EventBatch) -> Result<()> {
+    let sums = BatchSums::of(batch);
     let _turn = folder.lock()?;
-    let mut counts = folder.counts()?;
+    let mut counts = folder.load_counts()?;
     if !counts.add(batch, &sums) {
         return Ok(());
     }
@@ -33,33 +33,33 @@ pub(super) fn fold(folder: &Folder, batch: &Batch) -> Result<()> {
     done
 }
 
-fn add_hits(folder: &Folder, id: &Id, hits: u64, last: Timestamp) -> Result<()> {
+fn add_hits(folder: &StoreFolder, id: &EntryId, hits: u64, last: Timestamp) -> Result<()> {
     let path = path_of(folder, id)?;
-    fsx::change_end(&path, CLOSING, |closing| tail::with_hits(closing, hits, last))
+    fsx::rewrite_tail(&path, CLOSING, |closing| tail::with_hits(closing, hits, last))
 }
 
 /// Checks again, because the damage was found some time ago: an entry that was restored or stored
 /// again stays, whatever the clocks say.
-fn drop_damaged(folder: &Folder, id: &Id) -> Result<()> {
+fn drop_damaged(folder: &StoreFolder, id: &EntryId) -> Result<()> {
     let path = path_of(folder, id)?;
     fsx::remove_if(&path, || is_damaged(&path)).map(drop)
 }
 
 /// True if there is an entry of ours that cannot be served.
 fn is_damaged(path: &Path) -> Result<bool> {
-    let Some(file) = look::regular(path)? else { return Ok(false) };
-    let Some(json) = look::contents(&file, path)? else { return Ok(false) };
+    let Some(file) = classify::open_entry_file(path)? else { return Ok(false) };
+    let Some(json) = classify::read_contents(&file, path)? else { return Ok(false) };
     Ok(match format::parse(&json, file.modified()) {
-        Ok(Some(Parsed { head, value, whose: Whose::Ours })) => {
-            Payload::Plain(value).open(&head.header.body).is_err()
+        Ok(Some(ParsedEntry { head, value, whose: EntryOwner::Ours })) => {
+            StoredBody::Plain(value).open(&head.header.body).is_err()
         }
         Ok(_) => false,
         Err(error) => error.kind() == ErrorKind::Corrupt,
     })
 }
 
-fn path_of(folder: &Folder, id: &Id) -> Result<PathBuf> {
-    let dir = folder.of(&id.scope);
+fn path_of(folder: &StoreFolder, id: &EntryId) -> Result<PathBuf> {
+    let dir = folder.scope_dir(&id.scope);
     folder.refuse_links(&dir)?;
     Ok(list::path_in(dir, &id.key))
 }

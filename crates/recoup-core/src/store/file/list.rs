@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::base::fsx;
 use crate::error::Result;
 use crate::key::Key;
-use crate::store::folder::each_in;
+use crate::store::folder::visit_entries;
 
 /// Extension of an entry's file.
 const ENDING: &str = ".json";
 
 /// A file whose name is that of an entry.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct EntryPath {
     pub(super) key: Key,
     pub(super) path: PathBuf,
 }
@@ -27,10 +27,10 @@ pub(super) fn path_in(mut dir: PathBuf, key: &Key) -> PathBuf {
 }
 
 /// The files that could be entries; none if the directory does not exist.
-pub(super) fn entries_in(dir: &Path) -> Result<Vec<Named>> {
+pub(super) fn entries_in(dir: &Path) -> Result<Vec<EntryPath>> {
     let mut found = Vec::new();
-    each_file(dir, &mut |file, name| {
-        found.extend(key_of(name).map(|key| Named { key, path: file.path() }));
+    visit_files(dir, &mut |file, name| {
+        found.extend(key_of(name).map(|key| EntryPath { key, path: file.path() }));
     })?;
     Ok(found)
 }
@@ -48,7 +48,7 @@ pub(super) struct FolderSurvey {
 
 pub(super) fn survey(dir: &Path) -> Result<FolderSurvey> {
     let mut seen = FolderSurvey::default();
-    each_file(dir, &mut |file, name| {
+    visit_files(dir, &mut |file, name| {
         if key_of(name).is_some() {
             // A file that is gone meanwhile has no size.
             let len = file.metadata().map_or(0, |metadata| metadata.len());
@@ -62,22 +62,22 @@ pub(super) fn survey(dir: &Path) -> Result<FolderSurvey> {
 }
 
 fn is_temporary(name: &str) -> bool {
-    fsx::temporary_for(name).and_then(key_of).is_some()
+    fsx::temporary_target(name).and_then(key_of).is_some()
 }
 
 /// The temporary files of entries, whether or not their writers are alive.
-pub(super) fn temporary_in(dir: &Path) -> Result<Vec<PathBuf>> {
-    named(dir, &is_temporary)
+pub(super) fn temporaries_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    paths_named(dir, &is_temporary)
 }
 
 /// The temporary files in our own directory.
-pub(super) fn hidden_in(own: &Path) -> Result<Vec<PathBuf>> {
-    named(own, &fsx::is_hidden_temporary)
+pub(super) fn own_temporaries_in(own: &Path) -> Result<Vec<PathBuf>> {
+    paths_named(own, &fsx::is_hidden_temporary)
 }
 
-fn named(dir: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+fn paths_named(dir: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    each_file(dir, &mut |file, name| found.extend(is_wanted(name).then(|| file.path())))?;
+    visit_files(dir, &mut |file, name| found.extend(is_wanted(name).then(|| file.path())))?;
     Ok(found)
 }
 
@@ -86,8 +86,8 @@ fn key_of(name: &str) -> Option<Key> {
 }
 
 /// Visits regular files. Links are not followed.
-fn each_file(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
-    each_in(dir, &mut |entry, name| {
+fn visit_files(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
+    visit_entries(dir, &mut |entry, name| {
         if entry.file_type().is_ok_and(|sort| sort.is_file()) {
             visit(entry, name);
         }

@@ -8,9 +8,9 @@
 
 use serde::Deserialize;
 
-use super::answer::digits;
+use super::shared_fields::digits;
 use crate::base::clock::Timestamp;
-use crate::entry::{FORMAT, Head, Header};
+use crate::entry::{EntryHead, FORMAT, Header};
 
 /// Precedes the header. It occurs nowhere else in a file of ours: within a string its quotes would
 /// be escaped.
@@ -28,7 +28,7 @@ pub(super) const CLOSING: usize =
 
 /// The JSON form of a head.
 #[derive(Deserialize)]
-pub(super) struct Book {
+pub(super) struct RecoupHead {
     pub(super) header: Header,
     #[serde(deserialize_with = "digits")]
     stored_at: i64,
@@ -38,9 +38,9 @@ pub(super) struct Book {
     last_used: i64,
 }
 
-impl Book {
-    pub(super) fn into_head(self) -> Head {
-        Head {
+impl RecoupHead {
+    pub(super) fn into_head(self) -> EntryHead {
+        EntryHead {
             header: self.header,
             stored_at: Timestamp::from_millis(self.stored_at),
             hits: self.hits,
@@ -50,7 +50,7 @@ impl Book {
 }
 
 /// The text after the header.
-pub(super) fn closing(head: &Head) -> String {
+pub(super) fn render_counters(head: &EntryHead) -> String {
     let (stored_at, last_used) = (head.stored_at.as_millis(), head.last_used.as_millis());
     let hits = head.hits;
     format!("{STORED_AT}{stored_at:+020}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}")
@@ -59,13 +59,13 @@ pub(super) fn closing(head: &Head) -> String {
 /// Adds `hits`, the last of them at `at`, to the counters; `None` if this is not the end of a file
 /// of ours.
 pub(super) fn with_hits(closing: &[u8], hits: u64, at: Timestamp) -> Option<Vec<u8>> {
-    let (before, hits_so_far, last_used) = counters(closing)?;
+    let (before, hits_so_far, last_used) = parse_counters(closing)?;
     let hits = hits_so_far.saturating_add(hits);
     let last_used = last_used.max(at.as_millis());
     Some(format!("{before}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}").into_bytes())
 }
 
-fn counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
+fn parse_counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
     let text = str::from_utf8(closing).ok().filter(|text| text.len() == CLOSING)?;
     let (before, rest) = text.split_once(HITS)?;
     let (hits, rest) = rest.split_once(LAST_USED)?;
@@ -74,8 +74,8 @@ fn counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
 }
 
 /// True if this is the end of a file of ours.
-pub(super) fn is_end(end: &[u8]) -> bool {
-    end.len().checked_sub(CLOSING).and_then(|at| counters(&end[at..])).is_some()
+pub(super) fn ends_with_counters(end: &[u8]) -> bool {
+    end.len().checked_sub(CLOSING).and_then(|at| parse_counters(&end[at..])).is_some()
 }
 
 /// True if the beginning of our head occurs exactly once: a file made of several of ours is not
@@ -86,15 +86,15 @@ pub(super) fn has_one_head(json: &[u8]) -> bool {
 
 /// The head begins before the bytes that were read.
 #[derive(Debug)]
-pub(super) struct Longer;
+pub(super) struct HeadBeforeTail;
 
 /// Parses the head from the end of a file; `None` if it is not the end of an intact file of ours.
-pub(super) fn head_in(end: &[u8]) -> Result<Option<Head>, Longer> {
-    if !is_end(end) {
+pub(super) fn head_in(end: &[u8]) -> Result<Option<EntryHead>, HeadBeforeTail> {
+    if !ends_with_counters(end) {
         return Ok(None);
     }
-    let at = end.windows(HEAD.len()).rposition(|window| window == HEAD).ok_or(Longer)?;
+    let at = end.windows(HEAD.len()).rposition(|window| window == HEAD).ok_or(HeadBeforeTail)?;
     let object = at + HEAD.len() - br#"{"header":"#.len();
-    let book = serde_json::from_slice::<Book>(&end[object..end.len() - 1]).ok();
-    Ok(book.filter(|book| book.header.format <= FORMAT).map(Book::into_head))
+    let book = serde_json::from_slice::<RecoupHead>(&end[object..end.len() - 1]).ok();
+    Ok(book.filter(|book| book.header.format <= FORMAT).map(RecoupHead::into_head))
 }

@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Folder;
+use super::StoreFolder;
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-impl Folder {
+impl StoreFolder {
     /// Checks that every component below the root on the way to `dir` is a directory or does not
     /// exist. One that cannot be inspected is an error.
     pub(in crate::store) fn refuse_links(&self, dir: &Path) -> Result<()> {
@@ -19,29 +19,29 @@ impl Folder {
             let found = match fs::symlink_metadata(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                    return Err(no_directory(fsx::parent(&path)));
+                    return Err(not_a_directory_error(fsx::parent(&path)));
                 }
-                found => found.doing(|| format!("looking at {}", path.display()))?,
+                found => found.with_context(|| format!("looking at {}", path.display()))?,
             };
             if found.is_symlink() {
-                return Err(link(&path));
+                return Err(link_error(&path));
             }
             if !found.is_dir() {
-                return Err(no_directory(&path));
+                return Err(not_a_directory_error(&path));
             }
         }
         Ok(())
     }
 }
 
-fn link(path: &Path) -> Error {
+fn link_error(path: &Path) -> Error {
     let path = path.display();
     let message =
         format!("{path} is a symbolic link, which is not followed: put a directory in its place");
     Error::new(ErrorKind::Invalid, message)
 }
 
-fn no_directory(path: &Path) -> Error {
+fn not_a_directory_error(path: &Path) -> Error {
     let path = path.display();
     let message = format!("{path} is not a directory: remove it, or name another directory");
     Error::new(ErrorKind::Invalid, message)

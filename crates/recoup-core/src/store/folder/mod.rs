@@ -19,22 +19,22 @@ use bytes::Bytes;
 
 use crate::base::clock::Deadline;
 use crate::base::fsx::{self, FileLock};
-use crate::entry::{BodyInfo, Payload};
+use crate::entry::{BodyInfo, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::tallies::Tallies;
+use crate::store::tallies::TallyTable;
 
-pub(super) use walk::each_in;
+pub(super) use walk::visit_entries;
 
 /// How long a writer waits for others.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// A directory that holds a store.
 #[derive(Debug, Clone)]
-pub(super) struct Folder {
+pub(super) struct StoreFolder {
     root: PathBuf,
 }
 
-impl Folder {
+impl StoreFolder {
     pub(super) fn new(root: PathBuf) -> Self {
         Self { root }
     }
@@ -44,33 +44,33 @@ impl Folder {
     }
 
     /// The directory for our own files.
-    pub(super) fn own(&self) -> PathBuf {
+    pub(super) fn private_dir(&self) -> PathBuf {
         self.root.join(".recoup")
     }
 
     /// Waits for the lock that is needed to change more than one file.
     pub(super) fn lock(&self) -> Result<FileLock> {
-        self.refuse_links(&self.own())?;
-        fsx::ensure_dir(&self.own())?;
-        FileLock::acquire(&self.own().join("lock"), Deadline::after(WAIT))
+        self.refuse_links(&self.private_dir())?;
+        fsx::ensure_dir(&self.private_dir())?;
+        FileLock::acquire(&self.private_dir().join("lock"), Deadline::after(WAIT))
     }
 
     /// The event counts so far.
-    pub(super) fn counts(&self) -> Result<Tallies> {
-        self.refuse_links(&self.own())?;
-        Ok(counts::load(&self.own().join("counts.json")))
+    pub(super) fn load_counts(&self) -> Result<TallyTable> {
+        self.refuse_links(&self.private_dir())?;
+        Ok(counts::load(&self.private_dir().join("counts.json")))
     }
 
     /// Saves the event counts. The caller must hold the lock since it loaded them.
-    pub(super) fn save_counts(&self, counts: &Tallies) -> Result<()> {
-        self.refuse_links(&self.own())?;
-        fsx::ensure_dir(&self.own())?;
-        counts::save(counts, &self.own().join("counts.json"))
+    pub(super) fn save_counts(&self, counts: &TallyTable) -> Result<()> {
+        self.refuse_links(&self.private_dir())?;
+        fsx::ensure_dir(&self.private_dir())?;
+        counts::save(counts, &self.private_dir().join("counts.json"))
     }
 }
 
 /// The text of a payload. These formats cannot store other bytes.
-pub(super) fn text_of(payload: &Payload, info: &BodyInfo) -> Result<Bytes> {
+pub(super) fn payload_text(payload: &StoredBody, info: &BodyInfo) -> Result<Bytes> {
     let plain = payload.to_plain(info)?;
     match str::from_utf8(&plain) {
         Ok(_) => Ok(plain),

@@ -5,16 +5,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Folder, each_in};
+use super::{StoreFolder, visit_entries};
 use crate::error::{IoContext as _, Result};
 use crate::key::Scope;
 
 /// Scope types: the text before the colon.
-const SORTS: [&str; 3] = ["project", "tenant", "session"];
+const SCOPE_TYPES: [&str; 3] = ["project", "tenant", "session"];
 
-impl Folder {
+impl StoreFolder {
     /// The directory of a scope.
-    pub(in crate::store) fn of(&self, scope: &Scope) -> PathBuf {
+    pub(in crate::store) fn scope_dir(&self, scope: &Scope) -> PathBuf {
         match scope.as_str().split_once(':') {
             None => self.root().to_owned(),
             Some((sort, name)) => self.root().join(sort).join(name),
@@ -24,7 +24,7 @@ impl Folder {
     /// The scopes that have a directory; `global` always does.
     pub(in crate::store) fn scopes(&self) -> Result<Vec<Scope>> {
         let mut scopes = vec![Scope::global()];
-        for sort in SORTS {
+        for sort in SCOPE_TYPES {
             let names = directories_in(&self.root().join(sort))?;
             scopes.extend(
                 names.iter().filter_map(|name| Scope::parse(&format!("{sort}:{name}")).ok()),
@@ -45,10 +45,10 @@ fn directories_in(dir: &Path) -> Result<Vec<String>> {
         {
             return Ok(Vec::new());
         }
-        looked => looked.doing(|| format!("looking at {}", dir.display()))?,
+        looked => looked.with_context(|| format!("looking at {}", dir.display()))?,
     };
     let mut names = Vec::new();
-    each_in(dir, &mut |entry, name| {
+    visit_entries(dir, &mut |entry, name| {
         if entry.file_type().is_ok_and(|sort| sort.is_dir()) {
             names.push(name.to_owned());
         }

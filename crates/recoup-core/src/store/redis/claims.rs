@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::keeper::{Hold, Keeper};
-use super::keys::Keys;
-use super::line::Line;
+use super::claim_renewal::{ClaimRenewer, ClaimToken};
+use super::keys::RedisKeys;
+use super::pool::RedisPool;
 use super::scripts::{self, eval};
-use super::target::Target;
+use super::target::RedisTarget;
 use crate::base::clock::SystemClock;
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::base::ids;
 use crate::error::Result;
-use crate::key::Id;
-use crate::store::{Claim, Claims, Held};
+use crate::key::EntryId;
+use crate::store::{Claim, ClaimGuard, ClaimRegistry};
 
 /// How long a claim outlives its owner.
 const LEASE: Duration = Duration::from_secs(10);
@@ -26,52 +26,52 @@ const LEASE: Duration = Duration::from_secs(10);
 /// Claims on a Redis server.
 #[derive(Debug)]
 pub struct RedisClaims {
-    line: Arc<Line>,
-    keys: Keys,
+    line: Arc<RedisPool>,
+    keys: RedisKeys,
     lease: Duration,
-    keeper: Keeper,
+    keeper: ClaimRenewer,
 }
 
 impl RedisClaims {
     /// The claims at `target`. No connection is made before the first use.
-    pub fn at(target: Target) -> Self {
+    pub fn at(target: RedisTarget) -> Self {
         Self::with_lease(target, LEASE)
     }
 
     /// Like [`Self::at`], with claims that outlive their owner by at most `lease`.
-    pub fn with_lease(target: Target, lease: Duration) -> Self {
-        let (keys, line) = (Keys::new(&target.prefix), Arc::new(Line::new(target)));
-        Self { keeper: Keeper::new(Arc::clone(&line), lease), line, keys, lease }
+    pub fn with_lease(target: RedisTarget, lease: Duration) -> Self {
+        let (keys, line) = (RedisKeys::new(&target.prefix), Arc::new(RedisPool::new(target)));
+        Self { keeper: ClaimRenewer::new(Arc::clone(&line), lease), line, keys, lease }
     }
 
     /// Tries to take the claim. Returns true if it is ours now.
-    fn claim(&self, hold: &Hold) -> Result<bool> {
+    fn try_take(&self, hold: &ClaimToken) -> Result<bool> {
         let mut command = eval(scripts::CLAIM, &[&hold.name]);
         command.arg(&hold.token).arg(millis(self.lease));
-        let answer = self.line.ask_one("claiming the work for an entry", command)?;
+        let answer = self.line.query_one("claiming the work for an entry", command)?;
         Ok(answer == Value::Int(1))
     }
 }
 
-impl Claims for RedisClaims {
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
-        let hold = Hold { name: self.keys.claim(id), token: ids::fresh(&SystemClock) };
+impl ClaimRegistry for RedisClaims {
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
+        let hold = ClaimToken { name: self.keys.claim(id), token: ids::fresh_id(&SystemClock) };
         // Before the claim: without renewal it would be lost in the middle of the work.
-        let kept = self.keeper.start()?;
-        if !self.claim(&hold)? {
+        let kept = self.keeper.ensure_running()?;
+        if !self.try_take(&hold)? {
             return Ok(None);
         }
         kept.keep(&hold);
         let line = Arc::clone(&self.line);
-        Ok(Some(Claim::new(Lease { hold, line, kept, released: false })))
+        Ok(Some(Claim::new(RedisClaimGuard { hold, line, kept, released: false })))
     }
 
-    fn holder(&self, id: &Id) -> Option<u64> {
+    fn holder(&self, id: &EntryId) -> Option<u64> {
         let mut command = redis::cmd("GET");
         command.arg(self.keys.claim(id));
-        match self.line.ask_one("asking who works on an entry", command).ok()? {
+        match self.line.query_one("asking who works on an entry", command).ok()? {
             Value::BulkString(token) => {
-                let digest = Digest::of(&token);
+                let digest = Sha256Digest::of(&token);
                 let start: [u8; 8] = digest.as_bytes()[..8].try_into().ok()?;
                 Some(u64::from_le_bytes(start))
             }
@@ -90,22 +90,22 @@ impl Claims for RedisClaims {
 }
 
 #[derive(Debug)]
-struct Lease {
-    hold: Hold,
-    line: Arc<Line>,
-    kept: super::keeper::Handle,
+struct RedisClaimGuard {
+    hold: ClaimToken,
+    line: Arc<RedisPool>,
+    kept: super::claim_renewal::RenewerHandle,
     released: bool,
 }
 
-impl Held for Lease {
+impl ClaimGuard for RedisClaimGuard {
     fn release(mut self: Box<Self>) {
         self.released = true;
         // Best effort: the claim expires anyway.
-        let _ = release(&self.line, &self.hold);
+        let _ = release_claim(&self.line, &self.hold);
     }
 }
 
-impl Drop for Lease {
+impl Drop for RedisClaimGuard {
     fn drop(&mut self) {
         if self.released {
             self.kept.forget(&self.hold);
@@ -116,10 +116,10 @@ impl Drop for Lease {
 }
 
 /// Releases the claim if it is still ours.
-pub(super) fn release(line: &Line, hold: &Hold) -> Result<()> {
+pub(super) fn release_claim(line: &RedisPool, hold: &ClaimToken) -> Result<()> {
     let mut command = eval(scripts::RELEASE, &[&hold.name]);
     command.arg(&hold.token);
-    line.ask_one("freeing a claim", command).map(drop)
+    line.query_one("freeing a claim", command).map(drop)
 }
 
 pub(super) fn millis(time: Duration) -> u64 {

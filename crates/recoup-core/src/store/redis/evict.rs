@@ -4,31 +4,31 @@
 
 use redis::Value;
 
-use super::Shared;
+use super::RedisShared;
 use super::keys::parse_id;
-use super::read::Fields;
+use super::read::ReplyFields;
 use super::scripts::{self, eval};
-use super::write::{BATCH, Removal, Removed, remove_by};
+use super::write::{BATCH, RecordRemoval, RemovalOutcome, remove_by};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::key::{Id, Key};
-use crate::store::{Cause, Evicted, EvictionPlan, Limit};
+use crate::key::{EntryId, Key};
+use crate::store::{EvictionCause, EvictionLimit, EvictionPlan, EvictionReport};
 
-pub(super) fn carry_out(shared: &Shared, plan: &EvictionPlan) -> Result<Evicted> {
-    let mut evicted = Evicted::default();
+pub(super) fn carry_out(shared: &RedisShared, plan: &EvictionPlan) -> Result<EvictionReport> {
+    let mut evicted = EvictionReport::default();
     loop {
         let dead = take_dead(shared, plan.now)?;
         let removed = remove_by(shared, &dead, scripts::REMOVE_DEAD)?;
-        for ((id, _), Removal { outcome, kind }) in dead.iter().zip(removed) {
+        for ((id, _), RecordRemoval { outcome, kind }) in dead.iter().zip(removed) {
             match outcome {
-                Removed::Gone(bytes) => evicted.bytes = evicted.bytes.saturating_add(bytes),
+                RemovalOutcome::Gone(bytes) => evicted.bytes = evicted.bytes.saturating_add(bytes),
                 // The server was faster.
-                Removed::Absent => {}
-                Removed::Kept => continue,
+                RemovalOutcome::Absent => {}
+                RemovalOutcome::Kept => continue,
             }
-            evicted.add(Cause::Dead);
+            evicted.count_entry(EvictionCause::Dead);
             if let Some(kind) = kind {
-                evicted.name(id.clone(), kind, Cause::Dead);
+                evicted.list_entry(id.clone(), kind, EvictionCause::Dead);
             }
         }
         if dead.len() < BATCH {
@@ -41,20 +41,20 @@ pub(super) fn carry_out(shared: &Shared, plan: &EvictionPlan) -> Result<Evicted>
     Ok(evicted)
 }
 
-fn take_dead(shared: &Shared, now: Timestamp) -> Result<Vec<(Id, Option<Timestamp>)>> {
+fn take_dead(shared: &RedisShared, now: Timestamp) -> Result<Vec<(EntryId, Option<Timestamp>)>> {
     let mut command = eval(scripts::TAKE_DEAD, &[&shared.keys.dead()]);
     command.arg(now.as_millis()).arg(BATCH);
-    let members = shared.line.ask_one("evicting records", command)?;
+    let members = shared.line.query_one("evicting records", command)?;
     Ok(texts_in(members).filter_map(|id| Some((parse_id(&id)?, Some(now)))).collect())
 }
 
 /// Removes by the list. Members that the server has dropped by itself are taken off the list, and
 /// not counted.
 fn remove_least_used(
-    shared: &Shared,
+    shared: &RedisShared,
     plan: &EvictionPlan,
     max: u64,
-    evicted: &mut Evicted,
+    evicted: &mut EvictionReport,
 ) -> Result<()> {
     loop {
         let excess = entries(shared, plan)?.saturating_sub(max);
@@ -64,39 +64,39 @@ fn remove_least_used(
         }
         let removed = remove_by(shared, &ids, scripts::REMOVE)?;
         for ((id, _), removal) in ids.iter().zip(removed) {
-            if let Removed::Gone(bytes) = removal.outcome {
-                let cause = Cause::Over(Limit::Entries);
-                evicted.add(cause);
-                evicted.name(id.clone(), plan.kind, cause);
+            if let RemovalOutcome::Gone(bytes) = removal.outcome {
+                let cause = EvictionCause::Over(EvictionLimit::Entries);
+                evicted.count_entry(cause);
+                evicted.list_entry(id.clone(), plan.kind, cause);
                 evicted.bytes = evicted.bytes.saturating_add(bytes);
             }
         }
     }
 }
 
-fn entries(shared: &Shared, plan: &EvictionPlan) -> Result<u64> {
+fn entries(shared: &RedisShared, plan: &EvictionPlan) -> Result<u64> {
     let mut command = redis::cmd("ZCARD");
     command.arg(shared.keys.used(&plan.scope, plan.kind));
-    let count = shared.line.ask_one("evicting records", command)?;
-    Ok(Fields::of(Value::Array(vec![count])).number().unwrap_or(0).max(0).cast_unsigned())
+    let count = shared.line.query_one("evicting records", command)?;
+    Ok(ReplyFields::of(Value::Array(vec![count])).number().unwrap_or(0).max(0).cast_unsigned())
 }
 
 fn least_used(
-    shared: &Shared,
+    shared: &RedisShared,
     plan: &EvictionPlan,
     count: u64,
-) -> Result<Vec<(Id, Option<Timestamp>)>> {
+) -> Result<Vec<(EntryId, Option<Timestamp>)>> {
     if count == 0 {
         return Ok(Vec::new());
     }
     let mut command = redis::cmd("ZRANGE");
     // One more, in case the spared one is among them.
     command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(count);
-    let members = shared.line.ask_one("evicting records", command)?;
+    let members = shared.line.query_one("evicting records", command)?;
     let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());
     let others = keys.filter(|key| plan.keep.as_ref() != Some(key));
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(others.take(count).map(|key| (Id::new(plan.scope.clone(), key), None)).collect())
+    Ok(others.take(count).map(|key| (EntryId::new(plan.scope.clone(), key), None)).collect())
 }
 
 fn texts_in(members: Value) -> impl Iterator<Item = String> {

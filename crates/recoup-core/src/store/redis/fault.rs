@@ -11,7 +11,7 @@ pub(super) fn explain(error: &RedisError, doing: &str, password: Option<&str>) -
     let kind = kind_of(error);
     let words = match kind {
         ErrorKind::Full => format!("{doing}: the server has no room left"),
-        _ if is_elsewhere(error) => {
+        _ if is_cluster_redirect(error) => {
             format!("{doing}: another node has that key; the URL of a cluster is redis+cluster://…")
         }
         _ if error.kind() == Redis::Parse => {
@@ -42,13 +42,13 @@ fn redacted(said: &str, password: Option<&str>) -> String {
 }
 
 /// True if a cluster node redirects a client that does not know about the cluster.
-fn is_elsewhere(error: &RedisError) -> bool {
+fn is_cluster_redirect(error: &RedisError) -> bool {
     use ServerErrorKind::{Ask, CrossSlot, Moved};
     matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved))
 }
 
 /// The error for a missed deadline.
-pub(super) fn too_late(doing: &str, after: std::time::Duration) -> Error {
+pub(super) fn timeout_error(doing: &str, after: std::time::Duration) -> Error {
     let message = format!("{doing}: no answer within {} ms", after.as_millis());
     Error::new(ErrorKind::Unavailable, message)
 }

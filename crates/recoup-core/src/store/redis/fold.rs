@@ -6,16 +6,16 @@ use std::collections::{HashMap, HashSet};
 
 use redis::{Cmd, Value};
 
-use super::Shared;
-use super::read::Fields;
+use super::RedisShared;
+use super::read::ReplyFields;
 use super::scan;
 use super::scripts::{self, eval};
 use super::write::{BATCH, remove_by};
 use crate::base::clock::Timestamp;
-use crate::entry::{Batch, Happening, Saved, Tally};
+use crate::entry::{CostSavings, EntryEventKind, EventBatch, EventTally};
 use crate::error::Result;
-use crate::key::{Id, Kind, Scope};
-use crate::store::sums::{Amount, Counted, OTHERS, Sums};
+use crate::key::{EntryId, Kind, Scope};
+use crate::store::sums::{BatchSums, OTHER_NAMES, TallyAmount, TallyKey};
 
 /// How many batch names are remembered per scope. Only a crash repeats a batch, so the newest
 /// suffice.
@@ -24,29 +24,33 @@ const REMEMBERED: usize = 1_000;
 /// From this many counts in a scope on, new names are counted as others.
 const FIELDS: usize = 50_000;
 
-/// Names of the savings, in the order of [`Saved::to_array`].
+/// Names of the savings, in the order of [`CostSavings::to_array`].
 const UNITS: [&str; 4] =
     ["hit.millis", "hit.input_tokens", "hit.output_tokens", "hit.micro_dollars"];
 
 /// Upper bound of a count: the server would refuse to add more.
 const MOST: u64 = 1 << 60;
 
-pub(super) fn fold(shared: &Shared, batch: &Batch) -> Result<()> {
-    let sums = Sums::of(batch);
-    let news = count(shared, batch, &sums)?;
+pub(super) fn fold(shared: &RedisShared, batch: &EventBatch) -> Result<()> {
+    let sums = BatchSums::of(batch);
+    let news = count_batch(shared, batch, &sums)?;
     let served: Vec<_> = sums.served.iter().filter(|(id, _)| news.contains(&id.scope)).collect();
     let records = served.iter().map(|(id, (hits, last))| touch(shared, id, *hits, *last));
-    tell(shared, &records.collect::<Vec<_>>())?;
-    let lists = served.iter().flat_map(|(id, (_, last))| relist(shared, id, *last));
-    tell(shared, &lists.collect::<Vec<_>>())?;
+    send_in_batches(shared, &records.collect::<Vec<_>>())?;
+    let lists = served.iter().flat_map(|(id, (_, last))| reorder_commands(shared, id, *last));
+    send_in_batches(shared, &lists.collect::<Vec<_>>())?;
     let damaged = sums.damaged.iter().filter(|(id, _)| news.contains(&id.scope));
     let damaged: Vec<_> = damaged.map(|(id, at)| ((*id).clone(), Some(*at))).collect();
     remove_by(shared, &damaged, scripts::REMOVE_DAMAGED).map(drop)
 }
 
 /// Counts the batch, and returns the scopes in which it was new.
-fn count<'a>(shared: &Shared, batch: &Batch, sums: &Sums<'a>) -> Result<HashSet<&'a Scope>> {
-    let mut scopes: HashMap<&Scope, Vec<Field>> = HashMap::new();
+fn count_batch<'a>(
+    shared: &RedisShared,
+    batch: &EventBatch,
+    sums: &BatchSums<'a>,
+) -> Result<HashSet<&'a Scope>> {
+    let mut scopes: HashMap<&Scope, Vec<TallyField>> = HashMap::new();
     for (counted, amount) in &sums.counts {
         scopes.entry(counted.scope).or_default().extend(fields_for(counted, amount));
     }
@@ -56,28 +60,28 @@ fn count<'a>(shared: &Shared, batch: &Batch, sums: &Sums<'a>) -> Result<HashSet<
         let newest = batch.events.iter().map(|event| event.at.as_millis()).max().unwrap_or(0);
         command.arg(batch.name.as_str()).arg(newest).arg(REMEMBERED);
         command.arg(sums.first_day()).arg(FIELDS);
-        for Field { name, crowded, count } in counts {
+        for TallyField { name, crowded, count } in counts {
             command.arg(name).arg(crowded).arg(*count);
         }
         command
     });
-    let answers = shared.line.ask_numbers("folding in what happened", commands.collect())?;
+    let answers = shared.line.query_numbers("folding in what happened", commands.collect())?;
     let new = scopes.keys().zip(answers).filter(|(_, answer)| *answer == 1);
     Ok(new.map(|(scope, _)| *scope).collect())
 }
 
 /// One count: its field, and the one to use if there are too many already.
-struct Field {
+struct TallyField {
     name: String,
     crowded: String,
     count: u64,
 }
 
 /// `KIND/DAY/WHAT/NAME` for counts, `KIND/DAY/hit.UNIT/NAME` for savings.
-fn fields_for(counted: &Counted<'_>, amount: &Amount) -> Vec<Field> {
-    let Counted { scope: _, kind, day, what, by } = counted;
-    let others = if by.is_empty() { "" } else { OTHERS };
-    let field = |word: &str, count: u64| Field {
+fn fields_for(counted: &TallyKey<'_>, amount: &TallyAmount) -> Vec<TallyField> {
+    let TallyKey { scope: _, kind, day, what, by } = counted;
+    let others = if by.is_empty() { "" } else { OTHER_NAMES };
+    let field = |word: &str, count: u64| TallyField {
         name: format!("{kind}/{day}/{word}/{by}"),
         crowded: format!("{kind}/{day}/{word}/{others}"),
         count: count.min(MOST),
@@ -87,21 +91,25 @@ fn fields_for(counted: &Counted<'_>, amount: &Amount) -> Vec<Field> {
     counted.chain(saved.map(|(unit, sum)| field(unit, sum))).collect()
 }
 
-fn tell(shared: &Shared, commands: &[Cmd]) -> Result<()> {
+fn send_in_batches(shared: &RedisShared, commands: &[Cmd]) -> Result<()> {
     for commands in commands.chunks(BATCH) {
-        shared.line.ask_numbers("folding in what happened", commands.to_vec())?;
+        shared.line.query_numbers("folding in what happened", commands.to_vec())?;
     }
     Ok(())
 }
 
-fn touch(shared: &Shared, id: &Id, hits: u64, last: Timestamp) -> Cmd {
+fn touch(shared: &RedisShared, id: &EntryId, hits: u64, last: Timestamp) -> Cmd {
     let mut command = eval(scripts::TOUCH, &[&shared.keys.record(id)]);
     command.arg(hits).arg(last.as_millis());
     command
 }
 
 /// Updates the last use of a record in the list of whichever kind has it.
-fn relist(shared: &Shared, id: &Id, last: Timestamp) -> impl Iterator<Item = Cmd> {
+fn reorder_commands(
+    shared: &RedisShared,
+    id: &EntryId,
+    last: Timestamp,
+) -> impl Iterator<Item = Cmd> {
     Kind::ALL.into_iter().map(move |kind| {
         let mut command = redis::cmd("ZADD");
         command.arg(shared.keys.used(&id.scope, kind)).arg("XX").arg("GT");
@@ -111,7 +119,7 @@ fn relist(shared: &Shared, id: &Id, last: Timestamp) -> impl Iterator<Item = Cmd
 }
 
 /// The tallies of one scope, or of all that have counts.
-pub(super) fn tallies(shared: &Shared, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+pub(super) fn tallies(shared: &RedisShared, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
     let scopes =
         scope.map_or_else(|| scan::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
     let mut tallies = Vec::new();
@@ -121,24 +129,24 @@ pub(super) fn tallies(shared: &Shared, scope: Option<&Scope>) -> Result<Vec<Tall
     Ok(tallies)
 }
 
-fn tallies_of(shared: &Shared, scope: &Scope) -> Result<Vec<Tally>> {
+fn tallies_of(shared: &RedisShared, scope: &Scope) -> Result<Vec<EventTally>> {
     let mut command = redis::cmd("HGETALL");
     command.arg(shared.keys.tally(scope));
-    let answer = shared.line.ask_one("reading the counts", command)?;
+    let answer = shared.line.query_one("reading the counts", command)?;
     let mut fields = match answer {
         Value::Map(pairs) => {
-            Fields::of(Value::Array(pairs.into_iter().flat_map(|(k, v)| [k, v]).collect()))
+            ReplyFields::of(Value::Array(pairs.into_iter().flat_map(|(k, v)| [k, v]).collect()))
         }
-        other => Fields::of(other),
+        other => ReplyFields::of(other),
     };
-    let mut sums: HashMap<Counter, Amount> = HashMap::new();
+    let mut sums: HashMap<TallyCounter, TallyAmount> = HashMap::new();
     while let Some(field) = fields.text() {
         let count = fields.number().unwrap_or(0).max(0).cast_unsigned();
         if let Some((counter, amount)) = counter_of(&field, count) {
             sums.entry(counter).or_default().add(amount);
         }
     }
-    let tally = |((kind, day, what, by), Amount { count, saved })| Tally {
+    let tally = |((kind, day, what, by), TallyAmount { count, saved })| EventTally {
         scope: scope.clone(),
         kind,
         day,
@@ -150,10 +158,10 @@ fn tallies_of(shared: &Shared, scope: &Scope) -> Result<Vec<Tally>> {
     Ok(sums.into_iter().map(tally).collect())
 }
 
-type Counter = (Kind, i64, Happening, String);
+type TallyCounter = (Kind, i64, EntryEventKind, String);
 
 /// `None` for kinds and events of a later version. Fields of an earlier one have no name.
-fn counter_of(field: &str, sum: u64) -> Option<(Counter, Amount)> {
+fn counter_of(field: &str, sum: u64) -> Option<(TallyCounter, TallyAmount)> {
     let mut parts = field.splitn(4, '/');
     let kind = Kind::from_name(parts.next()?)?;
     let day = parts.next()?.parse().ok()?;
@@ -162,9 +170,9 @@ fn counter_of(field: &str, sum: u64) -> Option<(Counter, Amount)> {
     if let Some(unit) = UNITS.into_iter().position(|unit| unit == word) {
         let mut saved = [0; 4];
         saved[unit] = sum;
-        let amount = Amount { count: 0, saved: Saved::from_array(saved) };
-        return Some(((kind, day, Happening::Hit, by), amount));
+        let amount = TallyAmount { count: 0, saved: CostSavings::from_array(saved) };
+        return Some(((kind, day, EntryEventKind::Hit, by), amount));
     }
-    let amount = Amount { count: sum, saved: Saved::default() };
-    Some(((kind, day, Happening::from_name(word)?, by), amount))
+    let amount = TallyAmount { count: sum, saved: CostSavings::default() };
+    Some(((kind, day, EntryEventKind::from_name(word)?, by), amount))
 }

@@ -15,28 +15,28 @@
 //! the counts of a scope. Records are authoritative; the sorted sets are only hints for eviction,
 //! and may lag behind.
 
-use crate::key::{Id, Key, Kind, Scope};
+use crate::key::{EntryId, Key, Kind, Scope};
 
 /// Key names with a common prefix.
 #[derive(Debug, Clone)]
-pub(super) struct Keys {
+pub(super) struct RedisKeys {
     prefix: String,
 }
 
-impl Keys {
+impl RedisKeys {
     pub(super) fn new(prefix: &str) -> Self {
         Self { prefix: prefix.to_owned() }
     }
 
-    pub(super) fn record(&self, id: &Id) -> String {
+    pub(super) fn record(&self, id: &EntryId) -> String {
         format!("{}:{{{id}}}", self.prefix)
     }
 
-    pub(super) fn frame(&self, id: &Id, generation: &str, number: u64) -> String {
+    pub(super) fn frame(&self, id: &EntryId, generation: &str, number: u64) -> String {
         format!("{}:{{{id}}}:{generation}:{number}", self.prefix)
     }
 
-    pub(super) fn claim(&self, id: &Id) -> String {
+    pub(super) fn claim(&self, id: &EntryId) -> String {
         format!("{}:claim:{{{id}}}", self.prefix)
     }
 
@@ -77,14 +77,14 @@ impl Keys {
     }
 
     /// The id of a record's key; `None` for other keys.
-    pub(super) fn id_of(&self, name: &[u8]) -> Option<Id> {
+    pub(super) fn id_of(&self, name: &[u8]) -> Option<EntryId> {
         let name = str::from_utf8(name).ok()?.strip_prefix(&self.prefix)?;
         parse_id(name.strip_prefix(":{")?.strip_suffix('}')?)
     }
 }
 
 /// `SCOPE/KEY`
-pub(super) fn parse_id(text: &str) -> Option<Id> {
+pub(super) fn parse_id(text: &str) -> Option<EntryId> {
     let (scope, key) = text.split_once('/')?;
-    Some(Id::new(Scope::parse(scope).ok()?, Key::parse(key).ok()?))
+    Some(EntryId::new(Scope::parse(scope).ok()?, Key::parse(key).ok()?))
 }

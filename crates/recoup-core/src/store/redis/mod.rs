@@ -3,14 +3,14 @@
 //! A record is a hash, so that its head is read without its body; it expires on the server by
 //! itself. Every call has a deadline: a server that misses it causes an error, never a long wait.
 
+mod claim_renewal;
 mod claims;
+mod connection;
 mod evict;
 mod fault;
 mod fold;
-mod keeper;
 mod keys;
-mod line;
-mod link;
+mod pool;
 mod read;
 mod scan;
 mod scripts;
@@ -23,91 +23,94 @@ mod write;
 use std::sync::Arc;
 
 use super::plan::{clear_by_scan, scan_refined};
-use super::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit, nearest};
-use crate::entry::{Batch, Head, Payload, Record, Tally};
+use super::{
+    EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe, Store,
+    StoreInfo, nearest,
+};
+use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::Result;
-use crate::key::{Id, Kind, Scope};
-use keys::Keys;
+use crate::key::{EntryId, Kind, Scope};
+use keys::RedisKeys;
 
 pub use claims::RedisClaims;
-pub(crate) use line::Line;
+pub(crate) use pool::RedisPool;
 pub(crate) use scripts::eval;
-pub use server::Server;
-pub use target::Target;
-pub(super) use target::shown;
+pub use server::RedisServerInfo;
+pub use target::RedisTarget;
+pub(super) use target::redact_url;
 
 /// Records on a Redis server.
 #[derive(Debug)]
-pub struct Redis {
-    shared: Arc<Shared>,
+pub struct RedisStore {
+    shared: Arc<RedisShared>,
 }
 
 /// State shared with the readers of large bodies.
 #[derive(Debug)]
-struct Shared {
-    line: Line,
-    keys: Keys,
+struct RedisShared {
+    line: RedisPool,
+    keys: RedisKeys,
 }
 
-impl Redis {
+impl RedisStore {
     /// The store at `target`. No connection is made before the first use.
-    pub fn at(target: Target) -> Self {
-        let keys = Keys::new(&target.prefix);
-        Self { shared: Arc::new(Shared { line: Line::new(target), keys }) }
+    pub fn at(target: RedisTarget) -> Self {
+        let keys = RedisKeys::new(&target.prefix);
+        Self { shared: Arc::new(RedisShared { line: RedisPool::new(target), keys }) }
     }
 }
 
-impl Store for Redis {
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+impl Store for RedisStore {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
         read::get(&self.shared, id)
     }
 
-    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
         read::full(&self.shared, id)
     }
 
-    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
         write::put(&self.shared, id, record)
     }
 
-    fn remove(&self, ids: &[Id]) -> Result<usize> {
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         let ids: Vec<_> = ids.iter().map(|id| (id.clone(), None)).collect();
         let removed = write::remove_by(&self.shared, &ids, scripts::REMOVE)?;
         Ok(removed
             .iter()
-            .filter(|removed| matches!(removed.outcome, write::Removed::Gone(_)))
+            .filter(|removed| matches!(removed.outcome, write::RemovalOutcome::Gone(_)))
             .count())
     }
 
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
         clear_by_scan(self, scope, gone)
     }
 
-    fn fold(&self, batch: &Batch) -> Result<()> {
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
         fold::fold(&self.shared, batch)
     }
 
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
         fold::tallies(&self.shared, scope)
     }
 
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
         scan_refined(filter, visit, |filter, visit| scan::scan(&self.shared, filter, visit))
     }
 
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         evict::carry_out(&self.shared, plan)
     }
 
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
-        nearest::by_scan(self, probe)
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
+        nearest::nearest_by_scan(self, probe)
     }
 
-    fn usage(&self, scope: &Scope) -> Result<Usage> {
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         scan::usage(&self.shared, scope)
     }
 
-    fn info(&self) -> Info {
-        Info { url: self.shared.line.target().to_string(), durable: true, keeps_stale: true }
+    fn info(&self) -> StoreInfo {
+        StoreInfo { url: self.shared.line.target().to_string(), durable: true, keeps_stale: true }
     }
 }

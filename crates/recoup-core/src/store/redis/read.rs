@@ -5,54 +5,54 @@ use std::sync::Arc;
 use bytes::Bytes;
 use redis::{Cmd, Value};
 
-use super::Shared;
+use super::RedisShared;
 use super::fault;
 use crate::base::clock::Timestamp;
-use crate::entry::{Chunks, Head, Header, Payload, Record};
+use crate::entry::{ChunkSource, EntryHead, EntryRecord, Header, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::Id;
+use crate::key::EntryId;
 
 /// The fields of a head, in the order of the request.
 pub(super) const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 
-pub(super) fn get(shared: &Arc<Shared>, id: &Id) -> Result<Option<Arc<Record>>> {
-    let mut command = fields_of(shared, id, &HEAD);
+pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
+    let mut command = read_fields_command(shared, id, &HEAD);
     command.arg(&["body", "frames"]);
-    let answer = shared.line.ask_one("reading a record", command)?;
-    let mut fields = Fields::expected(answer, HEAD.len() + 2)?;
+    let answer = shared.line.query_one("reading a record", command)?;
+    let mut fields = ReplyFields::expected(answer, HEAD.len() + 2)?;
     if fields.are_absent() {
         return Ok(None);
     }
     let head = fields.head()?;
     let payload = fields.payload(shared, id)?.ok_or_else(|| corrupt("the record has no body"))?;
-    Ok(Some(Arc::new(Record { payload, head, full: None })))
+    Ok(Some(Arc::new(EntryRecord { payload, head, full: None })))
 }
 
-pub(super) fn full(shared: &Arc<Shared>, id: &Id) -> Result<Option<Payload>> {
-    let command = fields_of(shared, id, &["full", "fullframes"]);
-    let answer = shared.line.ask_one("reading a full result", command)?;
-    Fields::expected(answer, 2)?.payload(shared, id)
+pub(super) fn full(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<StoredBody>> {
+    let command = read_fields_command(shared, id, &["full", "fullframes"]);
+    let answer = shared.line.query_one("reading a full result", command)?;
+    ReplyFields::expected(answer, 2)?.payload(shared, id)
 }
 
 /// A command that reads these fields of a record.
-pub(super) fn fields_of(shared: &Shared, id: &Id, names: &[&str]) -> Cmd {
+pub(super) fn read_fields_command(shared: &RedisShared, id: &EntryId, names: &[&str]) -> Cmd {
     let mut command = redis::cmd("HMGET");
     command.arg(shared.keys.record(id)).arg(names);
     command
 }
 
 /// The head in the answer to a request for [`HEAD`]; `None` if there is no record.
-pub(super) fn head_in(answer: Value) -> Result<Option<Head>> {
+pub(super) fn head_in(answer: Value) -> Result<Option<EntryHead>> {
     let answer =
         answer.extract_error().map_err(|error| fault::explain(&error, "reading a record", None))?;
-    let mut fields = Fields::expected(answer, HEAD.len())?;
+    let mut fields = ReplyFields::expected(answer, HEAD.len())?;
     if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
 }
 
 /// Unvalidated values of an answer, consumed from the front.
-pub(super) struct Fields(std::vec::IntoIter<Value>);
+pub(super) struct ReplyFields(std::vec::IntoIter<Value>);
 
-impl Fields {
+impl ReplyFields {
     pub(super) fn of(answer: Value) -> Self {
         Self(answer.into_sequence().unwrap_or_default().into_iter())
     }
@@ -89,11 +89,11 @@ impl Fields {
         }
     }
 
-    fn head(&mut self) -> Result<Head> {
+    fn head(&mut self) -> Result<EntryHead> {
         let header = self.bytes().ok_or_else(|| corrupt("the record has no header"))?;
         let header = Header::from_json(&header)?;
         let mut number = || self.number().ok_or_else(|| corrupt("the record's times are missing"));
-        Ok(Head {
+        Ok(EntryHead {
             header,
             stored_at: Timestamp::from_millis(number()?),
             last_used: Timestamp::from_millis(number()?),
@@ -102,14 +102,14 @@ impl Fields {
     }
 
     /// The payload, inline or in frames.
-    fn payload(&mut self, shared: &Arc<Shared>, id: &Id) -> Result<Option<Payload>> {
+    fn payload(&mut self, shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<StoredBody>> {
         match (self.bytes(), self.text()) {
-            (Some(body), None) => Ok(Some(Payload::Inline(Bytes::from(body)))),
+            (Some(body), None) => Ok(Some(StoredBody::Inline(Bytes::from(body)))),
             (None, Some(frames)) => {
                 let run =
                     FrameRun::parse(&frames).ok_or_else(|| corrupt("the frames have no name"))?;
                 let (shared, id) = (Arc::clone(shared), id.clone());
-                Ok(Some(Payload::Framed(Arc::new(Frames { shared, id, run }))))
+                Ok(Some(StoredBody::Framed(Arc::new(RedisFrames { shared, id, run }))))
             }
             (None, None) => Ok(None),
             (Some(_), Some(_)) => Err(corrupt("the record has two bodies")),
@@ -142,8 +142,8 @@ impl FrameRun {
     /// Their keys on the server.
     pub(super) fn names<'a>(
         &'a self,
-        shared: &'a Shared,
-        id: &'a Id,
+        shared: &'a RedisShared,
+        id: &'a EntryId,
     ) -> impl Iterator<Item = String> + 'a {
         (0..self.count).map(|number| shared.keys.frame(id, &self.generation, number))
     }
@@ -152,18 +152,18 @@ impl FrameRun {
 /// A large body, read frame by frame: one request each, so that the deadline applies to a frame and
 /// not to the whole.
 #[derive(Debug)]
-struct Frames {
-    shared: Arc<Shared>,
-    id: Id,
+struct RedisFrames {
+    shared: Arc<RedisShared>,
+    id: EntryId,
     run: FrameRun,
 }
 
-impl Chunks for Frames {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for RedisFrames {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         for name in self.run.names(&self.shared, &self.id) {
             let mut command = redis::cmd("GET");
             command.arg(name);
-            match self.shared.line.ask_one("reading a large body", command)? {
+            match self.shared.line.query_one("reading a large body", command)? {
                 Value::BulkString(frame) => visit(&frame)?,
                 // Replaced, or evicted by the server.
                 _ => return Err(corrupt("the stored body is damaged: a chunk is gone")),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use redis::{Cmd, Parser, RedisError, RedisResult, Value};
 use rustls::ClientConnection;
 
-use super::target::Target;
+use super::target::RedisTarget;
 use super::tls;
 use crate::base::clock::Deadline;
 
@@ -21,16 +21,16 @@ pub(super) struct SingleServer {
 
 impl SingleServer {
     /// Connects before the deadline; only the name resolution may take longer.
-    pub(super) fn connect(target: &Target) -> RedisResult<Self> {
+    pub(super) fn connect(target: &RedisTarget) -> RedisResult<Self> {
         let deadline = Deadline::after(target.timeout);
-        let tls = target.tls.then(|| tls::client(target)).transpose()?.map(Box::new);
+        let tls = target.tls.then(|| tls::tls_client(target)).transpose()?.map(Box::new);
         let (host, port) = &target.nodes[0];
-        let stream = first_that_answers(host, *port, deadline)?;
+        let stream = connect_first_address(host, *port, deadline)?;
         stream.set_nodelay(true)?;
         let mut server = Self { stream, tls, parser: Parser::new() };
-        let (commands, refusals): (Vec<_>, Vec<_>) = greeting(target).into_iter().unzip();
+        let (commands, refusals): (Vec<_>, Vec<_>) = handshake_commands(target).into_iter().unzip();
         for (answer, refusal) in server.run(&commands, deadline)?.into_iter().zip(refusals) {
-            answer.extract_error().map_err(|error| refused(&error, refusal))?;
+            answer.extract_error().map_err(|error| handshake_error(&error, refusal))?;
         }
         Ok(server)
     }
@@ -45,7 +45,7 @@ impl SingleServer {
         for command in commands {
             command.write_packed_command(&mut packed);
         }
-        let mut timed = Timed { stream: &self.stream, deadline };
+        let mut timed = DeadlineStream { stream: &self.stream, deadline };
         match &mut self.tls {
             None => exchange(&mut self.parser, &mut timed, &packed, commands.len()),
             Some(tls) => {
@@ -67,10 +67,10 @@ fn exchange(
 }
 
 /// Tries all addresses of a host.
-fn first_that_answers(host: &str, port: u16, deadline: Deadline) -> RedisResult<TcpStream> {
+fn connect_first_address(host: &str, port: u16, deadline: Deadline) -> RedisResult<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, at_least_some(deadline)?) {
+        match TcpStream::connect_timeout(&address, remaining_time(deadline)?) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }
@@ -80,7 +80,7 @@ fn first_that_answers(host: &str, port: u16, deadline: Deadline) -> RedisResult<
 
 /// The commands that authenticate and select the database, each with the error message for its
 /// refusal.
-fn greeting(target: &Target) -> Vec<(Cmd, &'static str)> {
+fn handshake_commands(target: &RedisTarget) -> Vec<(Cmd, &'static str)> {
     let mut greeting = Vec::new();
     if target.username.is_some() || target.password.is_some() {
         let mut command = redis::cmd("AUTH");
@@ -100,7 +100,7 @@ fn greeting(target: &Target) -> Vec<(Cmd, &'static str)> {
 }
 
 /// An authentication error with the server's message, unless the server is still loading.
-fn refused(error: &RedisError, refusal: &'static str) -> RedisError {
+fn handshake_error(error: &RedisError, refusal: &'static str) -> RedisError {
     if matches!(error.kind(), redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading)) {
         return error.clone();
     }
@@ -109,21 +109,21 @@ fn refused(error: &RedisError, refusal: &'static str) -> RedisError {
 }
 
 /// A stream that reads and writes until a deadline.
-struct Timed<'a> {
+struct DeadlineStream<'a> {
     stream: &'a TcpStream,
     deadline: Deadline,
 }
 
-impl Read for Timed<'_> {
+impl Read for DeadlineStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(Some(at_least_some(self.deadline)?))?;
+        self.stream.set_read_timeout(Some(remaining_time(self.deadline)?))?;
         self.stream.read(buffer)
     }
 }
 
-impl Write for Timed<'_> {
+impl Write for DeadlineStream<'_> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.stream.set_write_timeout(Some(at_least_some(self.deadline)?))?;
+        self.stream.set_write_timeout(Some(remaining_time(self.deadline)?))?;
         self.stream.write(buffer)
     }
 
@@ -133,7 +133,7 @@ impl Write for Timed<'_> {
 }
 
 /// The remaining time; an error if there is none, because zero would disable the time-out.
-fn at_least_some(deadline: Deadline) -> io::Result<Duration> {
+fn remaining_time(deadline: Deadline) -> io::Result<Duration> {
     let left = deadline.remaining();
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }

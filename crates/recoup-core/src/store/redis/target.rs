@@ -8,7 +8,7 @@
 //! A password may contain anything, also percent-encoded: the last `@` ends it, so one in an option
 //! is written `%40`. Error messages name the wrong part of a URL and never show a password.
 
-mod reader;
+mod url_parser;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::error::{Error, Result};
-use reader::{Reader, checked_prefix, number_of_database};
+use url_parser::{RedisUrlParser, checked_prefix, parse_database};
 
-pub(in crate::store) use reader::shown;
+pub(in crate::store) use url_parser::redact_url;
 
 const DEFAULT_PORT: u16 = 6379;
 const DEFAULT_PREFIX: &str = "recoup";
@@ -32,7 +32,7 @@ const IN_OPTION: &AsciiSet = &CONTROLS.add(b'%').add(b'&').add(b'@').add(b' ').a
 
 /// A server, or a cluster of them.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct RedisTarget {
     pub(super) nodes: Vec<(String, u16)>,
     pub(super) cluster: bool,
     pub(super) tls: bool,
@@ -53,7 +53,7 @@ const SCHEMES: [(&str, bool, bool); 4] = [
     ("rediss+cluster", true, true),
 ];
 
-impl Target {
+impl RedisTarget {
     /// True if the scheme is that of a Redis URL.
     pub fn has_scheme(scheme: &str) -> bool {
         SCHEMES.iter().any(|(name, ..)| *name == scheme)
@@ -61,9 +61,9 @@ impl Target {
 
     /// Parses a URL. A relative `ca` path is resolved against `base`, `~/` against `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
-        Reader { base, home }
-            .read(text)
-            .map_err(|fault| Error::usage(format!("invalid store {:?}: {fault}", shown(text))))
+        RedisUrlParser { base, home }
+            .parse_url(text)
+            .map_err(|fault| Error::usage(format!("invalid store {:?}: {fault}", redact_url(text))))
     }
 
     /// Sets user name and password.
@@ -76,7 +76,7 @@ impl Target {
 
     /// Sets the database.
     pub fn with_database(mut self, database: &str) -> Result<Self> {
-        self.database = number_of_database(database, self.cluster).map_err(Error::usage)?;
+        self.database = parse_database(database, self.cluster).map_err(Error::usage)?;
         Ok(self)
     }
 
@@ -106,7 +106,7 @@ impl Target {
 }
 
 /// The URL without credentials, as shown to people and used as an identity by ledgers.
-impl fmt::Display for Target {
+impl fmt::Display for RedisTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.scheme())?;
         if self.username.is_some() || self.password.is_some() {
@@ -132,7 +132,7 @@ impl fmt::Display for Target {
     }
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for RedisTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({self})")
     }

@@ -9,10 +9,10 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use super::target::Target;
+use super::target::RedisTarget;
 
 /// The TLS client for the first node.
-pub(super) fn client(target: &Target) -> RedisResult<ClientConnection> {
+pub(super) fn tls_client(target: &RedisTarget) -> RedisResult<ClientConnection> {
     let (host, _) = &target.nodes[0];
     let name = ServerName::try_from(host.clone())
         .map_err(|error| invalid("the host's name is none for TLS", &error))?;
@@ -21,9 +21,9 @@ pub(super) fn client(target: &Target) -> RedisResult<ClientConnection> {
         .map_err(|error| invalid("TLS can't be used", &error))
 }
 
-fn roots(target: &Target) -> RedisResult<RootCertStore> {
+fn roots(target: &RedisTarget) -> RedisResult<RootCertStore> {
     let mut roots = RootCertStore::empty();
-    match authority(target)? {
+    match load_ca_certificates(target)? {
         Some(pem) => {
             for certificate in CertificateDer::pem_slice_iter(&pem).flatten() {
                 roots.add(certificate).map_err(|error| invalid(UNREADABLE, &error))?;
@@ -43,7 +43,7 @@ fn roots(target: &Target) -> RedisResult<RootCertStore> {
 const UNREADABLE: &str = "the certificate can't be read";
 
 /// The CA certificates that the URL names, as PEM; `None` for the system's.
-pub(super) fn authority(target: &Target) -> RedisResult<Option<Vec<u8>>> {
+pub(super) fn load_ca_certificates(target: &RedisTarget) -> RedisResult<Option<Vec<u8>>> {
     let Some(path) = &target.ca else { return Ok(None) };
     let shown = path.display();
     let unreadable =

@@ -2,15 +2,15 @@
 
 use redis::{Cmd, Value};
 
-use super::Shared;
-use super::line::Line;
-use super::read::{Fields, FrameRun};
+use super::RedisShared;
+use super::pool::RedisPool;
+use super::read::{FrameRun, ReplyFields};
 use super::scripts::{self, eval};
 use crate::base::clock::{SystemClock, Timestamp};
 use crate::base::ids;
-use crate::entry::{Payload, Record};
+use crate::entry::{EntryRecord, StoredBody};
 use crate::error::Result;
-use crate::key::{Id, Kind};
+use crate::key::{EntryId, Kind};
 
 /// Lifetime of frames without a record, in seconds.
 const UNNAMED: u64 = 3_600;
@@ -19,30 +19,30 @@ const LAST: i64 = 253_402_300_799_000;
 /// Number of commands in one request.
 pub(super) const BATCH: usize = 500;
 
-pub(super) fn put(shared: &Shared, id: &Id, record: &Record) -> Result<()> {
+pub(super) fn put(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> Result<()> {
     if !record.is_sealed() {
-        return put(shared, id, &record.sealed()?);
+        return put(shared, id, &record.to_sealed()?);
     }
-    let body = place(shared, id, &record.payload)?;
-    let full = record.full.as_ref().map(|full| place(shared, id, full)).transpose()?;
+    let body = write_payload(shared, id, &record.payload)?;
+    let full = record.full.as_ref().map(|full| write_payload(shared, id, full)).transpose()?;
     let runs: Vec<_> =
-        [Some(&body), full.as_ref()].into_iter().flatten().filter_map(Placed::run).collect();
-    let expires = record.head.header.dead_at().filter(|at| at.as_millis() < LAST);
+        [Some(&body), full.as_ref()].into_iter().flatten().filter_map(RedisPayload::run).collect();
+    let expires = record.head.header.deletable_at().filter(|at| at.as_millis() < LAST);
     let mut commands = index_commands(shared, id, record);
     commands.push(put_command(shared, id, record, &body, full.as_ref(), expires));
     for name in runs.iter().flat_map(|run| run.names(shared, id)) {
-        commands.push(keep_until(&name, expires));
+        commands.push(set_frame_expiry(&name, expires));
     }
-    shared.line.ask_numbers("storing a record", commands).map(drop)
+    shared.line.query_numbers("storing a record", commands).map(drop)
 }
 
 /// Location of a payload: in the record itself, or as frames.
-enum Placed<'a> {
+enum RedisPayload<'a> {
     Inline(&'a [u8]),
     Framed(FrameRun, u64),
 }
 
-impl Placed<'_> {
+impl RedisPayload<'_> {
     fn run(&self) -> Option<&FrameRun> {
         match self {
             Self::Inline(_) => None,
@@ -66,39 +66,45 @@ impl Placed<'_> {
 }
 
 /// Writes the frames of a large payload; a small one goes into the record.
-fn place<'a>(shared: &Shared, id: &Id, payload: &'a Payload) -> Result<Placed<'a>> {
+fn write_payload<'a>(
+    shared: &RedisShared,
+    id: &EntryId,
+    payload: &'a StoredBody,
+) -> Result<RedisPayload<'a>> {
     let frames = match payload {
-        Payload::Inline(body) | Payload::Plain(body) => return Ok(Placed::Inline(body)),
-        Payload::Framed(frames) => &**frames,
-        Payload::Opened(body) => body,
+        StoredBody::Inline(body) | StoredBody::Plain(body) => {
+            return Ok(RedisPayload::Inline(body));
+        }
+        StoredBody::Framed(frames) => &**frames,
+        StoredBody::Opened(body) => body,
     };
-    let (mut run, mut len) = (FrameRun { generation: ids::fresh(&SystemClock), count: 0 }, 0);
-    frames.each(&mut |frame| {
+    let (mut run, mut len) = (FrameRun { generation: ids::fresh_id(&SystemClock), count: 0 }, 0);
+    frames.for_each_chunk(&mut |frame| {
         let mut command = redis::cmd("SET");
         command.arg(shared.keys.frame(id, &run.generation, run.count)).arg(frame);
         command.arg("EX").arg(UNNAMED);
         run.count += 1;
         len += frame.len() as u64;
-        match shared.line.ask_one("storing a large body", command)? {
+        match shared.line.query_one("storing a large body", command)? {
             Value::Okay => Ok(()),
-            _ => Err(Line::not_redis("storing a large body")),
+            _ => Err(RedisPool::not_redis_error("storing a large body")),
         }
     })?;
-    Ok(Placed::Framed(run, len))
+    Ok(RedisPayload::Framed(run, len))
 }
 
 fn put_command(
-    shared: &Shared,
-    id: &Id,
-    record: &Record,
-    body: &Placed<'_>,
-    full: Option<&Placed<'_>>,
+    shared: &RedisShared,
+    id: &EntryId,
+    record: &EntryRecord,
+    body: &RedisPayload<'_>,
+    full: Option<&RedisPayload<'_>>,
     expires: Option<Timestamp>,
 ) -> Cmd {
     let head = &record.head;
     let header = head.header.to_json();
-    let bytes = body.len() + full.map_or(0, Placed::len) + header.len() as u64;
-    let dead = head.header.dead_at().map(Timestamp::as_millis);
+    let bytes = body.len() + full.map_or(0, RedisPayload::len) + header.len() as u64;
+    let dead = head.header.deletable_at().map(Timestamp::as_millis);
     let mut command = eval(scripts::PUT, &[&shared.keys.record(id)]);
     command.arg(expires.map(Timestamp::as_millis).map_or(String::new(), |at| at.to_string()));
     command.arg("head").arg(header).arg("bytes").arg(bytes);
@@ -113,16 +119,16 @@ fn put_command(
 }
 
 /// Before the record, so that no record escapes the limits.
-fn index_commands(shared: &Shared, id: &Id, record: &Record) -> Vec<Cmd> {
+fn index_commands(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> Vec<Cmd> {
     let head = &record.head;
-    let mut commands = unlist(shared, id, |kind| kind != head.header.kind);
+    let mut commands = remove_from_lists(shared, id, |kind| kind != head.header.kind);
     let mut used = redis::cmd("ZADD");
     used.arg(shared.keys.used(&id.scope, head.header.kind));
     used.arg(head.last_used.as_millis()).arg(id.key.as_str());
     commands.push(used);
-    let mut dead = redis::cmd(if head.header.dead_at().is_some() { "ZADD" } else { "ZREM" });
+    let mut dead = redis::cmd(if head.header.deletable_at().is_some() { "ZADD" } else { "ZREM" });
     dead.arg(shared.keys.dead());
-    if let Some(at) = head.header.dead_at() {
+    if let Some(at) = head.header.deletable_at() {
         dead.arg(at.as_millis());
     }
     dead.arg(id.to_string());
@@ -131,7 +137,7 @@ fn index_commands(shared: &Shared, id: &Id, record: &Record) -> Vec<Cmd> {
 }
 
 /// Removes a record from the sorted sets of some kinds.
-fn unlist(shared: &Shared, id: &Id, of: impl Fn(Kind) -> bool) -> Vec<Cmd> {
+fn remove_from_lists(shared: &RedisShared, id: &EntryId, of: impl Fn(Kind) -> bool) -> Vec<Cmd> {
     let kinds = Kind::ALL.into_iter().filter(|kind| of(*kind));
     let mut commands = Vec::new();
     for kind in kinds {
@@ -143,7 +149,7 @@ fn unlist(shared: &Shared, id: &Id, of: impl Fn(Kind) -> bool) -> Vec<Cmd> {
 }
 
 /// Gives a frame the expiry of its record.
-fn keep_until(name: &str, expires: Option<Timestamp>) -> Cmd {
+fn set_frame_expiry(name: &str, expires: Option<Timestamp>) -> Cmd {
     let mut command = redis::cmd(if expires.is_some() { "PEXPIREAT" } else { "PERSIST" });
     command.arg(name);
     if let Some(at) = expires {
@@ -154,7 +160,7 @@ fn keep_until(name: &str, expires: Option<Timestamp>) -> Cmd {
 
 /// Outcome of a removal.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Removed {
+pub(super) enum RemovalOutcome {
     /// Removed; it had this many bytes.
     Gone(u64),
     /// Did not exist.
@@ -165,17 +171,17 @@ pub(super) enum Removed {
 
 /// Outcome of a removal, with the kind in whose list the record was.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Removal {
-    pub(super) outcome: Removed,
+pub(super) struct RecordRemoval {
+    pub(super) outcome: RemovalOutcome,
     pub(super) kind: Option<Kind>,
 }
 
 /// Removes records with such a script, and takes them off all lists.
 pub(super) fn remove_by(
-    shared: &Shared,
-    ids: &[(Id, Option<Timestamp>)],
+    shared: &RedisShared,
+    ids: &[(EntryId, Option<Timestamp>)],
     script: &str,
-) -> Result<Vec<Removal>> {
+) -> Result<Vec<RecordRemoval>> {
     let mut removed = Vec::with_capacity(ids.len());
     for ids in ids.chunks(BATCH) {
         let commands = ids.iter().map(|(id, at)| {
@@ -185,46 +191,47 @@ pub(super) fn remove_by(
             }
             command
         });
-        let answers = shared.line.ask("removing records", commands.collect())?;
-        let outcomes = answers.into_iter().map(removal).collect::<Result<Vec<Removed>>>()?;
+        let answers = shared.line.query_all("removing records", commands.collect())?;
+        let outcomes =
+            answers.into_iter().map(parse_removal).collect::<Result<Vec<RemovalOutcome>>>()?;
         let mut unlisted = Vec::new();
         for ((id, _), outcome) in ids.iter().zip(&outcomes) {
-            if !matches!(outcome, Removed::Kept) {
-                unlisted.extend(unlist(shared, id, |_| true));
-                unlisted.push(not_dying(shared, id));
+            if !matches!(outcome, RemovalOutcome::Kept) {
+                unlisted.extend(remove_from_lists(shared, id, |_| true));
+                unlisted.push(remove_from_expiry_set(shared, id));
             }
         }
-        let mut lists = shared.line.ask("removing records", unlisted)?.into_iter();
+        let mut lists = shared.line.query_all("removing records", unlisted)?.into_iter();
         removed.extend(outcomes.into_iter().map(|outcome| {
             let answers = match outcome {
-                Removed::Kept => Vec::new(),
+                RemovalOutcome::Kept => Vec::new(),
                 _ => lists.by_ref().take(Kind::ALL.len() + 1).collect(),
             };
-            Removal { outcome, kind: listed_kind(&answers) }
+            RecordRemoval { outcome, kind: listed_kind(&answers) }
         }));
     }
     Ok(removed)
 }
 
-/// The kind in whose list a record was, from the answers to [`unlist`].
+/// The kind in whose list a record was, from the answers to [`remove_from_lists`].
 fn listed_kind(answers: &[Value]) -> Option<Kind> {
     let mut lists = Kind::ALL.into_iter().zip(answers);
     lists.find(|(_, answer)| **answer == Value::Int(1)).map(|(kind, _)| kind)
 }
 
-fn not_dying(shared: &Shared, id: &Id) -> Cmd {
+fn remove_from_expiry_set(shared: &RedisShared, id: &EntryId) -> Cmd {
     let mut command = redis::cmd("ZREM");
     command.arg(shared.keys.dead()).arg(id.to_string());
     command
 }
 
 /// Parses the answer of a removal script: a list that begins with 1, 0 or -1.
-fn removal(answer: Value) -> Result<Removed> {
-    let mut fields = Fields::of(answer);
+fn parse_removal(answer: Value) -> Result<RemovalOutcome> {
+    let mut fields = ReplyFields::of(answer);
     match (fields.number(), fields.number()) {
-        (Some(1), bytes) => Ok(Removed::Gone(bytes.unwrap_or(0).max(0).cast_unsigned())),
-        (Some(0), _) => Ok(Removed::Absent),
-        (Some(_), _) => Ok(Removed::Kept),
-        (None, _) => Err(Line::not_redis("removing records")),
+        (Some(1), bytes) => Ok(RemovalOutcome::Gone(bytes.unwrap_or(0).max(0).cast_unsigned())),
+        (Some(0), _) => Ok(RemovalOutcome::Absent),
+        (Some(_), _) => Ok(RemovalOutcome::Kept),
+        (None, _) => Err(RedisPool::not_redis_error("removing records")),
     }
 }

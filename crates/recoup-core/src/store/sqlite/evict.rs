@@ -4,10 +4,10 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::space;
-use crate::database::{Pool, fault, in_transaction};
+use crate::database::{ConnectionPool, fault, in_transaction};
 use crate::error::{Error, Result};
-use crate::key::{Id, Key, Kind, Scope};
-use crate::store::{Cause, Evicted, EvictionPlan, Gone};
+use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::{EvictedEntry, EvictionCause, EvictionPlan, EvictionReport};
 
 /// Maximum number of records examined or removed in one transaction: one write must not pay for a
 /// long backlog while others wait.
@@ -16,16 +16,16 @@ const BATCH: i64 = 500;
 /// Maximum number of batches per eviction, unless it is thorough. The next one does the rest.
 const ROUNDS: usize = 4;
 
-pub(super) fn carry_out(pool: &Pool, plan: &EvictionPlan) -> Result<Evicted> {
-    let mut all = Evicted::default();
+pub(super) fn carry_out(pool: &ConnectionPool, plan: &EvictionPlan) -> Result<EvictionReport> {
+    let mut all = EvictionReport::default();
     for round in 1.. {
         let (evicted, is_more_due) = pool.remove(|writer| evict_batch(writer, plan))?;
-        let Evicted { expired, least_used, bytes, gone, lost_all: _ } = evicted;
+        let EvictionReport { expired, least_used, bytes, gone, lost_all: _ } = evicted;
         all.expired += expired;
         all.least_used += least_used;
         all.bytes += bytes;
-        for Gone { id, kind, cause } in gone {
-            all.name(id, kind, cause);
+        for EvictedEntry { id, kind, cause } in gone {
+            all.list_entry(id, kind, cause);
         }
         if !is_more_due || expired + least_used == 0 || !plan.thorough && round == ROUNDS {
             break;
@@ -36,12 +36,12 @@ pub(super) fn carry_out(pool: &Pool, plan: &EvictionPlan) -> Result<Evicted> {
 }
 
 /// Evicts one batch. Returns true if more can be evicted at once.
-fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(Evicted, bool)> {
+fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(EvictionReport, bool)> {
     if !is_due(writer, plan)? {
-        return Ok((Evicted::default(), false));
+        return Ok((EvictionReport::default(), false));
     }
     let done = in_transaction(writer, "evicting records", |writer| {
-        let mut evicted = Evicted::default();
+        let mut evicted = EvictionReport::default();
         let before = all_bytes(writer)?;
         remove_dead(writer, plan, &mut evicted)?;
         let is_over = remove_least_used(writer, plan, &mut evicted)?;
@@ -49,7 +49,7 @@ fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(Evicted,
         evicted.bytes = before.saturating_sub(all_bytes(writer)?);
         Ok((evicted, is_over || plan.thorough && any_dead(writer, plan)?))
     })?;
-    space::give_some_back(writer)?;
+    space::vacuum_some(writer)?;
     Ok(done)
 }
 
@@ -58,12 +58,12 @@ fn all_bytes(reader: &Connection) -> Result<u64> {
         .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM totals")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
         .map(|bytes| bytes.max(0).cast_unsigned())
-        .map_err(evicting)
+        .map_err(evict_error)
 }
 
 fn is_due(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
     let (entries, bytes) = totals(reader, plan)?;
-    let bytes = if plan.max_bytes.is_some() { space::on_disk(reader, bytes)? } else { bytes };
+    let bytes = if plan.max_bytes.is_some() { space::disk_share(reader, bytes)? } else { bytes };
     Ok(!plan.allows(entries, bytes) || any_dead(reader, plan)?)
 }
 
@@ -78,7 +78,7 @@ fn totals(reader: &Connection, plan: &EvictionPlan) -> Result<(u64, u64)> {
                 })
                 .optional()
         })
-        .map_err(evicting)?;
+        .map_err(evict_error)?;
     let (entries, bytes) = found.unwrap_or((0, 0));
     Ok((entries.max(0).cast_unsigned(), bytes.max(0).cast_unsigned()))
 }
@@ -87,43 +87,47 @@ fn any_dead(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
     reader
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM entries WHERE expires <= ?1)")
         .and_then(|mut statement| statement.query_row([plan.now.as_millis()], |row| row.get(0)))
-        .map_err(evicting)
+        .map_err(evict_error)
 }
 
-fn remove_dead(writer: &Connection, plan: &EvictionPlan, evicted: &mut Evicted) -> Result<()> {
+fn remove_dead(
+    writer: &Connection,
+    plan: &EvictionPlan,
+    evicted: &mut EvictionReport,
+) -> Result<()> {
     const SQL: &str = "DELETE FROM entries WHERE rowid IN
                        (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)
                        RETURNING scope, key, kind";
-    let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
-    let mut rows = delete.query(params![plan.now.as_millis(), BATCH]).map_err(evicting)?;
-    while let Some(row) = rows.next().map_err(evicting)? {
-        evicted.add(Cause::Dead);
-        if let Some((id, kind)) = named(row).map_err(evicting)? {
-            evicted.name(id, kind, Cause::Dead);
+    let mut delete = writer.prepare_cached(SQL).map_err(evict_error)?;
+    let mut rows = delete.query(params![plan.now.as_millis(), BATCH]).map_err(evict_error)?;
+    while let Some(row) = rows.next().map_err(evict_error)? {
+        evicted.count_entry(EvictionCause::Dead);
+        if let Some((id, kind)) = entry_from_row(row).map_err(evict_error)? {
+            evicted.list_entry(id, kind, EvictionCause::Dead);
         }
     }
     Ok(())
 }
 
 /// Id and kind of a removed row; `None` for those of a later version.
-fn named(row: &Row<'_>) -> rusqlite::Result<Option<(Id, Kind)>> {
+fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<Option<(EntryId, Kind)>> {
     let (scope, key) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
     let id = Scope::parse(scope).ok().zip(Key::parse(key).ok());
     let kind = Kind::from_name(row.get_ref(2)?.as_str()?);
-    Ok(id.zip(kind).map(|((scope, key), kind)| (Id::new(scope, key), kind)))
+    Ok(id.zip(kind).map(|((scope, key), kind)| (EntryId::new(scope, key), kind)))
 }
 
 /// Removes the least used records. Returns true if the limits are still exceeded.
 fn remove_least_used(
     writer: &Connection,
     plan: &EvictionPlan,
-    evicted: &mut Evicted,
+    evicted: &mut EvictionReport,
 ) -> Result<bool> {
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1";
-    let mut delete = writer.prepare_cached(SQL).map_err(evicting)?;
+    let mut delete = writer.prepare_cached(SQL).map_err(evict_error)?;
     let (mut entries, mut bytes) = totals(writer, plan)?;
     // Measured once: pages freed in this transaction still count.
-    let on_disk = space::on_disk(writer, bytes)?;
+    let on_disk = space::disk_share(writer, bytes)?;
     let scaled = |bytes: u64, whole: u64| match u128::from(bytes) * u128::from(on_disk) {
         taken if whole > 0 => u64::try_from(taken / u128::from(whole)).unwrap_or(u64::MAX),
         _ => bytes,
@@ -132,12 +136,18 @@ fn remove_least_used(
     if plan.allows(entries, scaled(bytes, whole)) {
         return Ok(false);
     }
-    for Candidate { row, key, size, has_full } in least_used(writer, plan)? {
-        let Some(limit) = plan.excess(entries, scaled(bytes, whole)) else { return Ok(false) };
-        delete.execute([row]).map_err(evicting)?;
-        evicted.add(Cause::Over(limit));
+    for EvictionCandidate { row, key, size, has_full } in least_used(writer, plan)? {
+        let Some(limit) = plan.exceeded_limit(entries, scaled(bytes, whole)) else {
+            return Ok(false);
+        };
+        delete.execute([row]).map_err(evict_error)?;
+        evicted.count_entry(EvictionCause::Over(limit));
         if let Some(key) = key {
-            evicted.name(Id::new(plan.scope.clone(), key), plan.kind, Cause::Over(limit));
+            evicted.list_entry(
+                EntryId::new(plan.scope.clone(), key),
+                plan.kind,
+                EvictionCause::Over(limit),
+            );
         }
         // Only the totals show whether a full result was removed too.
         (entries, bytes) = if has_full {
@@ -149,7 +159,7 @@ fn remove_least_used(
     Ok(!plan.allows(entries, scaled(bytes, whole)))
 }
 
-struct Candidate {
+struct EvictionCandidate {
     row: i64,
     /// `None` if it is not a valid key.
     key: Option<Key>,
@@ -157,21 +167,21 @@ struct Candidate {
     has_full: bool,
 }
 
-fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<Candidate>> {
+fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<EvictionCandidate>> {
     const SQL: &str = "SELECT rowid, bytes, full IS NOT NULL, key FROM entries
                        WHERE scope = ?1 AND kind = ?2 AND key IS NOT ?3
                        ORDER BY last_used LIMIT ?4";
-    let mut statement = reader.prepare_cached(SQL).map_err(evicting)?;
+    let mut statement = reader.prepare_cached(SQL).map_err(evict_error)?;
     let keep = plan.keep.as_ref().map(Key::as_str);
     let values = params![plan.scope.as_str(), plan.kind.as_str(), keep, BATCH];
     let rows = statement.query_map(values, |row| {
         let size = row.get::<_, i64>(1)?.max(0).cast_unsigned();
         let key = Key::parse(row.get_ref(3)?.as_str()?).ok();
-        Ok(Candidate { row: row.get(0)?, key, size, has_full: row.get(2)? })
+        Ok(EvictionCandidate { row: row.get(0)?, key, size, has_full: row.get(2)? })
     });
-    rows.map_err(evicting)?.collect::<rusqlite::Result<_>>().map_err(evicting)
+    rows.map_err(evict_error)?.collect::<rusqlite::Result<_>>().map_err(evict_error)
 }
 
-fn evicting(error: rusqlite::Error) -> Error {
-    fault::explain(error, "evicting records")
+fn evict_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "evicting records")
 }

@@ -4,28 +4,28 @@
 use rusqlite::{Connection, Row, ToSql, params};
 
 use super::schema;
-use crate::database::{fault, in_transaction, version_of};
-use crate::entry::{Batch, Happening, Saved, Tally};
+use crate::database::{fault, in_transaction, schema_version};
+use crate::entry::{CostSavings, EntryEventKind, EventBatch, EventTally};
 use crate::error::{Error, Result};
 use crate::key::{Kind, Scope};
-use crate::store::sums::{Amount, Counted, NAMES, OTHERS, Sums};
+use crate::store::sums::{BatchSums, MAX_NAMES, OTHER_NAMES, TallyAmount, TallyKey};
 
 /// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice; names
 /// sort by time.
 const REMEMBERED: i64 = 1_000;
 
-pub(super) fn fold(writer: &mut Connection, batch: &Batch) -> Result<()> {
-    let sums = Sums::of(batch);
+pub(super) fn fold(writer: &mut Connection, batch: &EventBatch) -> Result<()> {
+    let sums = BatchSums::of(batch);
     in_transaction(writer, "folding in what happened", |writer| {
-        if is_news(writer, batch)? {
-            write(&sums, writer)?;
-            forget_old(writer)?;
+        if register_batch(writer, batch)? {
+            write_sums(&sums, writer)?;
+            trim_batch_names(writer)?;
         }
         Ok(())
     })
 }
 
-fn write(sums: &Sums<'_>, writer: &Connection) -> Result<()> {
+fn write_sums(sums: &BatchSums<'_>, writer: &Connection) -> Result<()> {
     // Beyond the maximum number of names, events are counted as others.
     const COUNT: &str = "
         INSERT INTO tallies (scope, kind, day, what, by, count,
@@ -48,15 +48,15 @@ fn write(sums: &Sums<'_>, writer: &Connection) -> Result<()> {
                               WHERE scope = ?1 AND key = ?2";
     // A record that was stored later is not the damaged one.
     const DAMAGED: &str = "DELETE FROM entries WHERE scope = ?1 AND key = ?2 AND stored_at <= ?3";
-    let most_names = i64::try_from(NAMES).unwrap_or(i64::MAX);
-    for (Counted { scope, kind, day, what, by }, Amount { count, saved }) in &sums.counts {
+    let most_names = i64::try_from(MAX_NAMES).unwrap_or(i64::MAX);
+    for (TallyKey { scope, kind, day, what, by }, TallyAmount { count, saved }) in &sums.counts {
         let (scope, kind, what) = (scope.as_str(), kind.as_str(), what.as_str());
-        let [millis, input, output, dollars] = saved.to_array().map(bounded);
-        let count = bounded(*count);
+        let [millis, input, output, dollars] = saved.to_array().map(clamp_count);
+        let count = clamp_count(*count);
         let amounts: [&dyn ToSql; 5] = [&count, &millis, &input, &output, &dollars];
         let mut values: Vec<&dyn ToSql> = vec![&scope, &kind, day, &what, by];
         values.extend(amounts);
-        values.extend([&most_names as &dyn ToSql, &OTHERS, &MOST]);
+        values.extend([&most_names as &dyn ToSql, &OTHER_NAMES, &MOST]);
         run(writer, COUNT, &values)?;
         run(writer, OLD, &[&scope, &kind, &sums.first_day()])?;
     }
@@ -70,15 +70,15 @@ fn write(sums: &Sums<'_>, writer: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn is_news(writer: &Connection, batch: &Batch) -> Result<bool> {
+fn register_batch(writer: &Connection, batch: &EventBatch) -> Result<bool> {
     writer
         .prepare_cached("INSERT INTO folded (batch) VALUES (?1) ON CONFLICT DO NOTHING")
         .and_then(|mut insert| insert.execute([batch.name.as_str()]))
         .map(|inserted| inserted > 0)
-        .map_err(folding)
+        .map_err(fold_error)
 }
 
-fn forget_old(writer: &Connection) -> Result<()> {
+fn trim_batch_names(writer: &Connection) -> Result<()> {
     const SQL: &str = "DELETE FROM folded WHERE batch <
                        (SELECT batch FROM folded ORDER BY batch DESC LIMIT 1 OFFSET ?1)";
     run(writer, SQL, &[&REMEMBERED])
@@ -87,7 +87,7 @@ fn forget_old(writer: &Connection) -> Result<()> {
 /// Upper bound of counts, so that the sum of two does not overflow.
 const MOST: i64 = i64::MAX / 2;
 
-fn bounded(number: u64) -> i64 {
+fn clamp_count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(MOST).min(MOST)
 }
 
@@ -96,17 +96,17 @@ fn run(writer: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<()> {
         .prepare_cached(sql)
         .and_then(|mut statement| statement.execute(values))
         .map(drop)
-        .map_err(folding)
+        .map_err(fold_error)
 }
 
-fn folding(error: rusqlite::Error) -> Error {
-    fault::explain(error, "folding in what happened")
+fn fold_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "folding in what happened")
 }
 
-pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<Tally>> {
-    let sql = match version_of(reader)? {
+pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
+    let sql = match schema_version(reader)? {
         // Not written to since an earlier version.
-        schema::BARE => {
+        schema::WITHOUT_SKETCHES => {
             "SELECT scope, kind, day, what, '', count, 0, 0, 0, 0 FROM tallies
              WHERE ?1 IS NULL OR scope = ?1"
         }
@@ -116,21 +116,22 @@ pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<
              FROM tallies WHERE ?1 IS NULL OR scope = ?1"
         }
     };
-    let counting = |error| fault::explain(error, "reading the counts");
+    let counting = |error| fault::from_sqlite(error, "reading the counts");
     let mut statement = reader.prepare_cached(sql).map_err(counting)?;
-    let rows = statement.query_map(params![scope.map(Scope::as_str)], tally).map_err(counting)?;
-    let all: Vec<Option<Tally>> = rows.collect::<rusqlite::Result<_>>().map_err(counting)?;
+    let rows =
+        statement.query_map(params![scope.map(Scope::as_str)], tally_from_row).map_err(counting)?;
+    let all: Vec<Option<EventTally>> = rows.collect::<rusqlite::Result<_>>().map_err(counting)?;
     Ok(all.into_iter().flatten().collect())
 }
 
 /// `None` for kinds and events of a later version.
-fn tally(row: &Row<'_>) -> rusqlite::Result<Option<Tally>> {
+fn tally_from_row(row: &Row<'_>) -> rusqlite::Result<Option<EventTally>> {
     let number = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
     let scope = Scope::parse(row.get_ref(0)?.as_str()?).ok();
     let kind = Kind::from_name(row.get_ref(1)?.as_str()?);
-    let what = Happening::from_name(row.get_ref(3)?.as_str()?);
+    let what = EntryEventKind::from_name(row.get_ref(3)?.as_str()?);
     let (day, by, count) = (row.get(2)?, row.get(4)?, number(5)?);
-    let saved = Saved::from_array([number(6)?, number(7)?, number(8)?, number(9)?]);
+    let saved = CostSavings::from_array([number(6)?, number(7)?, number(8)?, number(9)?]);
     let known = scope.zip(kind).zip(what);
-    Ok(known.map(|((scope, kind), what)| Tally { scope, kind, day, what, by, count, saved }))
+    Ok(known.map(|((scope, kind), what)| EventTally { scope, kind, day, what, by, count, saved }))
 }

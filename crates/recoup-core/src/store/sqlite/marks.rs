@@ -5,12 +5,12 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::schema;
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::database::{fault, in_transaction};
 use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::key::Scope;
-use crate::store::selection::{MarkSet, Selection};
+use crate::store::selection::{EntrySelection, MarkSet};
 
 /// The `mark_set` of a record without marks.
 const NOTHING: i64 = 0;
@@ -19,33 +19,33 @@ const NOTHING: i64 = 0;
 const BATCH: i64 = 500;
 
 /// The id of the header's mark set, which is inserted if it is new.
-pub(super) fn place(writer: &Connection, scope: &str, header: &Header) -> Result<i64> {
+pub(super) fn intern_mark_set(writer: &Connection, scope: &str, header: &Header) -> Result<i64> {
     let marks = MarkSet::of(header);
     if marks.as_str().is_empty() {
         return Ok(NOTHING);
     }
-    let digest = Digest::of(marks.as_str().as_bytes());
+    let digest = Sha256Digest::of(marks.as_str().as_bytes());
     let known = writer
         .prepare_cached("SELECT id FROM mark_sets WHERE scope = ?1 AND digest = ?2")
         .and_then(|mut find| {
             find.query_row(params![scope, digest.as_bytes()], |row| row.get(0)).optional()
         })
-        .map_err(marking)?;
+        .map_err(mark_error)?;
     if let Some(id) = known {
         return Ok(id);
     }
     writer
         .prepare_cached("INSERT INTO mark_sets (scope, digest, marks) VALUES (?1, ?2, ?3)")
         .and_then(|mut add| add.insert(params![scope, digest.as_bytes(), marks.as_str()]))
-        .map_err(marking)
+        .map_err(mark_error)
 }
 
 /// The rows that a selection may match: all matches, and few others. `None` if the file has no mark
 /// index yet, so that every record of the scope must be tested.
-pub(super) fn candidates(
+pub(super) fn candidate_rows(
     reader: &Connection,
     scope: &Scope,
-    selection: &Selection,
+    selection: &EntrySelection,
 ) -> Result<Option<Vec<i64>>> {
     if !schema::is_complete(reader)? {
         return Ok(None);
@@ -71,7 +71,7 @@ pub(super) fn candidates(
         found.sort_unstable();
         Ok(found)
     };
-    find().map(Some).map_err(|error| fault::explain(error, "looking for marked records"))
+    find().map(Some).map_err(|error| fault::from_sqlite(error, "looking for marked records"))
 }
 
 /// Marks some unmarked records after row `after` in one transaction. Returns the last row, or
@@ -99,21 +99,21 @@ fn mark_some(writer: &Connection, after: i64) -> Result<Option<i64>> {
             .query_map([after, BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect()
     };
-    let rows = some().map_err(marking)?;
+    let rows = some().map_err(mark_error)?;
     for (row, scope, header) in &rows {
         // A record with an unreadable header stays unmarked and is tested each time.
         let Ok(header) = Header::from_json(header) else { continue };
-        let set = place(writer, scope, &header)?;
+        let set = intern_mark_set(writer, scope, &header)?;
         writer
             .prepare_cached(
                 "UPDATE entries SET mark_set = ?2, marked_at = stored_at WHERE rowid = ?1",
             )
             .and_then(|mut update| update.execute([*row, set]))
-            .map_err(marking)?;
+            .map_err(mark_error)?;
     }
     Ok(rows.last().map(|(row, ..)| *row))
 }
 
-fn marking(error: rusqlite::Error) -> Error {
-    fault::explain(error, "marking a record")
+fn mark_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "marking a record")
 }

@@ -20,13 +20,18 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::plan::scan_refined;
-use super::{Evicted, EvictionPlan, FaultLog, Filter, Info, Probe, Store, Usage, Visit, nearest};
-use crate::database::{self, Pool, Teller};
-use crate::entry::{Batch, Head, Payload, Record, Tally};
+use super::{
+    EvictionPlan, EvictionReport, FaultLog, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe,
+    Store, StoreInfo, nearest,
+};
+use crate::database::{self, ConnectionPool, RecoveryReporter};
+use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, Result};
-use crate::key::{Id, Kind, Scope};
+use crate::key::{EntryId, Kind, Scope};
 
-pub use crate::database::{Beside, Inspected, Soundness, Waits, lock_of, set_asides};
+pub use crate::database::{
+    DatabaseFileRole, DatabaseInspection, DatabaseSoundness, WaitLimits, list_set_aside, lock_path,
+};
 pub use schema::VERSION;
 
 /// Records per transaction or read. Others may write in between.
@@ -34,17 +39,17 @@ const BATCH: usize = 1_000;
 
 /// Records in an SQLite file.
 #[derive(Debug)]
-pub struct Sqlite {
-    pool: Pool,
+pub struct SqliteStore {
+    pool: ConnectionPool,
 }
 
-impl Sqlite {
+impl SqliteStore {
     /// The store at `path`, opened at its first use and created at its first write. Survived faults
     /// go to `faults`.
-    pub fn at(path: impl Into<PathBuf>, waits: Waits, faults: Arc<dyn FaultLog>) -> Self {
+    pub fn at(path: impl Into<PathBuf>, waits: WaitLimits, faults: Arc<dyn FaultLog>) -> Self {
         let path = path.into();
-        let told = Arc::new(Told { faults, path: path.clone() });
-        Self { pool: Pool::new(path, &schema::LAYOUT, waits, told) }
+        let told = Arc::new(FaultLogAdapter { faults, path: path.clone() });
+        Self { pool: ConnectionPool::new(path, &schema::LAYOUT, waits, told) }
     }
 
     /// Checks the whole file, and mends a damaged one or sets it aside. Returns true if it was
@@ -61,8 +66,8 @@ impl Sqlite {
 
 /// State of the store at `path` and its number of entries, without changing anything; `None` if
 /// there is no file. The page check stops after `limit`.
-pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, u64)>> {
-    database::inspect(path, &schema::LAYOUT, limit, |connection| {
+pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(DatabaseInspection, u64)>> {
+    database::inspect_database(path, &schema::LAYOUT, limit, |connection| {
         connection.query_row("SELECT coalesce(sum(entries), 0) FROM totals", [], |row| {
             row.get::<_, i64>(0).map(|entries| entries.max(0).cast_unsigned())
         })
@@ -71,37 +76,37 @@ pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(Inspected, u64)>>
 
 /// Forwards survived database faults to a [`FaultLog`].
 #[derive(Debug)]
-struct Told {
+struct FaultLogAdapter {
     faults: Arc<dyn FaultLog>,
     path: PathBuf,
 }
 
-impl Teller for Told {
-    fn tell(&self, error: &Error) {
+impl RecoveryReporter for FaultLogAdapter {
+    fn report_recovered_error(&self, error: &Error) {
         self.faults.fault(&info(&self.path), error);
     }
 }
 
-impl Store for Sqlite {
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+impl Store for SqliteStore {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
         let row = self.pool.read(|reader| read::get(reader, id))?.flatten();
         row.map(|row| row.into_record(self.path(), self.pool.waits().read).map(Arc::new))
             .transpose()
     }
 
-    fn full(&self, id: &Id) -> Result<Option<Payload>> {
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
         let found = self.pool.read(|reader| read::full(reader, id))?.flatten();
         found.map(|found| found.into_payload(self.path(), self.pool.waits().read)).transpose()
     }
 
-    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
         let put = self.pool.write(|writer| write::put(writer, id, record));
         // A recreated file has this record, so the flag is reset.
-        self.pool.was_begun_anew();
+        self.pool.was_replaced();
         put
     }
 
-    fn remove(&self, ids: &[Id]) -> Result<usize> {
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         let mut removed = 0;
         for (number, some) in ids.chunks(BATCH).enumerate() {
             if number > 0 {
@@ -110,14 +115,15 @@ impl Store for Sqlite {
             removed += self.pool.remove(|writer| write::remove(writer, some))?;
         }
         if removed > 0 {
-            space::give_all_back(&self.pool)?;
+            space::vacuum_all(&self.pool)?;
         }
         Ok(removed)
     }
 
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
-        let filter = Filter::of_scope(scope);
-        let mut rows = self.pool.read(|reader| read::rows(reader, &filter))?.unwrap_or_default();
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
+        let filter = ScanFilter::of_scope(scope);
+        let mut rows =
+            self.pool.read(|reader| read::matching_rows(reader, &filter))?.unwrap_or_default();
         // In file order, so that each page is written once.
         rows.sort_unstable();
         let mut removed = 0;
@@ -132,36 +138,37 @@ impl Store for Sqlite {
             }
             space::overwrite_freed_pages(writer)
         })?;
-        space::give_back_thoroughly(&self.pool)?;
+        space::upgrade_and_vacuum(&self.pool)?;
         Ok(removed)
     }
 
-    fn fold(&self, batch: &Batch) -> Result<()> {
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
         self.pool.write(|writer| fold::fold(writer, batch))
     }
 
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
         self.pool.read(|reader| fold::tallies(reader, scope)).map(Option::unwrap_or_default)
     }
 
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-        let plain = |filter: &Filter, visit: &mut Visit<'_>| {
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
+        let plain = |filter: &ScanFilter, visit: &mut RecordVisitor<'_>| {
             let scanned = self.pool.read(|reader| read::scan(reader, filter, visit));
             scanned.map(Option::unwrap_or_default)
         };
         if filter.is_plain() {
             return plain(filter, visit);
         }
-        let Filter { kind, key_prefix, served, selection, .. } = filter;
+        let ScanFilter { kind, key_prefix, served, selection, .. } = filter;
         let is_narrowed = kind.is_some() || key_prefix.is_some() || *served || selection.is_some();
         if filter.newest.is_some() && (is_narrowed || filter.scope.is_none()) {
             return scan_refined(filter, visit, plain);
         }
         // No transaction is open during the callbacks, which may take long.
-        let rows = self.pool.read(|reader| read::rows(reader, filter))?.unwrap_or_default();
+        let rows =
+            self.pool.read(|reader| read::matching_rows(reader, filter))?.unwrap_or_default();
         for some in rows.chunks(BATCH) {
             let heads = |reader: &Connection| {
-                some.iter().map(|row| read::head(reader, *row)).collect::<Result<Vec<_>>>()
+                some.iter().map(|row| read::head_in_row(reader, *row)).collect::<Result<Vec<_>>>()
             };
             for (id, head) in self.pool.read(heads)?.into_iter().flatten().flatten() {
                 let found = head.as_ref().ok();
@@ -182,32 +189,32 @@ impl Store for Sqlite {
         Ok(())
     }
 
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         let evicted = evict::carry_out(&self.pool, plan)?;
         if plan.thorough {
-            space::give_back_thoroughly(&self.pool)?;
+            space::upgrade_and_vacuum(&self.pool)?;
         }
-        Ok(Evicted { lost_all: self.pool.was_begun_anew(), ..evicted })
+        Ok(EvictionReport { lost_all: self.pool.was_replaced(), ..evicted })
     }
 
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
         let found = self.pool.read(|reader| near::nearest(reader, probe))?;
         match found {
             None => Ok(Vec::new()),
             Some(Some(found)) => Ok(found),
-            Some(None) => nearest::by_scan(self, probe),
+            Some(None) => nearest::nearest_by_scan(self, probe),
         }
     }
 
-    fn usage(&self, scope: &Scope) -> Result<Usage> {
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         self.pool.read(|reader| read::usage(reader, scope)).map(Option::unwrap_or_default)
     }
 
-    fn info(&self) -> Info {
+    fn info(&self) -> StoreInfo {
         info(self.path())
     }
 }
 
-fn info(path: &Path) -> Info {
-    Info { url: format!("sqlite:{}", path.display()), durable: true, keeps_stale: true }
+fn info(path: &Path) -> StoreInfo {
+    StoreInfo { url: format!("sqlite:{}", path.display()), durable: true, keeps_stale: true }
 }

@@ -10,27 +10,27 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use super::{marks, space};
 use crate::base::clock::Timestamp;
 use crate::database::{busy, connection, fault};
-use crate::entry::{Chunks, Head, Header, Payload, Record};
+use crate::entry::{ChunkSource, EntryHead, EntryRecord, Header, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Id, Key, Kind, Scope};
-use crate::store::{Filter, Flow, Usage, Visit};
+use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
 
 /// A row before validation.
 #[derive(Debug)]
 pub(super) struct StoredRow {
-    head: StoredHead,
+    head: HeadRow,
     payload: StoredPayload,
 }
 
 #[derive(Debug)]
-struct StoredHead {
+struct HeadRow {
     header: Vec<u8>,
     stored_at: i64,
     last_used: i64,
     hits: i64,
 }
 
-impl StoredHead {
+impl HeadRow {
     /// Reads the columns that start at `first`.
     fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         Ok(Self {
@@ -41,8 +41,8 @@ impl StoredHead {
         })
     }
 
-    fn parse(&self) -> Result<Head> {
-        Ok(Head {
+    fn parse(&self) -> Result<EntryHead> {
+        Ok(EntryHead {
             header: Header::from_json(&self.header)?,
             stored_at: Timestamp::from_millis(self.stored_at),
             hits: self.hits.max(0).cast_unsigned(),
@@ -53,14 +53,14 @@ impl StoredHead {
 
 impl StoredRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self { head: StoredHead::read(row, 0)?, payload: StoredPayload::read(row, 4)? })
+        Ok(Self { head: HeadRow::read(row, 0)?, payload: StoredPayload::read(row, 4)? })
     }
 
     /// The record. A large body is read from the database at `path` on demand; opening that may
     /// wait for `wait`.
-    pub(super) fn into_record(self, path: &Path, wait: Duration) -> Result<Record> {
+    pub(super) fn into_record(self, path: &Path, wait: Duration) -> Result<EntryRecord> {
         let head = self.head.parse()?;
-        Ok(Record { payload: self.payload.into_payload(path, wait)?, head, full: None })
+        Ok(EntryRecord { payload: self.payload.into_payload(path, wait)?, head, full: None })
     }
 }
 
@@ -78,11 +78,11 @@ impl StoredPayload {
         Ok(Self { body, frames: row.get(first + 1)? })
     }
 
-    pub(super) fn into_payload(self, path: &Path, wait: Duration) -> Result<Payload> {
+    pub(super) fn into_payload(self, path: &Path, wait: Duration) -> Result<StoredBody> {
         match (self.body, self.frames) {
-            (Some(body), None) => Ok(Payload::Inline(body)),
+            (Some(body), None) => Ok(StoredBody::Inline(body)),
             (None, Some(id)) => {
-                Ok(Payload::Framed(Arc::new(Frames { path: path.to_owned(), id, wait })))
+                Ok(StoredBody::Framed(Arc::new(SqliteFrames { path: path.to_owned(), id, wait })))
             }
             _ => Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
         }
@@ -90,7 +90,7 @@ impl StoredPayload {
 }
 
 /// The full result that a record refers to.
-pub(super) fn full(reader: &Connection, id: &Id) -> Result<Option<StoredPayload>> {
+pub(super) fn full(reader: &Connection, id: &EntryId) -> Result<Option<StoredPayload>> {
     const SQL: &str = "SELECT fulls.body, fulls.frames FROM entries JOIN fulls
                        ON fulls.scope = entries.scope AND fulls.kind = entries.kind
                        AND fulls.sha256 = entries.full
@@ -101,10 +101,10 @@ pub(super) fn full(reader: &Connection, id: &Id) -> Result<Option<StoredPayload>
             let id = params![id.scope.as_str(), id.key.as_str()];
             statement.query_row(id, |row| StoredPayload::read(row, 0)).optional()
         })
-        .map_err(|error| fault::explain(error, "reading a full result"))
+        .map_err(|error| fault::from_sqlite(error, "reading a full result"))
 }
 
-pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
+pub(super) fn get(reader: &Connection, id: &EntryId) -> Result<Option<StoredRow>> {
     const SQL: &str = "SELECT header, stored_at, last_used, hits, body, frames
                        FROM entries WHERE scope = ?1 AND key = ?2";
     reader
@@ -114,45 +114,48 @@ pub(super) fn get(reader: &Connection, id: &Id) -> Result<Option<StoredRow>> {
                 .query_row(params![id.scope.as_str(), id.key.as_str()], StoredRow::read)
                 .optional()
         })
-        .map_err(|error| fault::explain(error, "reading a record"))
+        .map_err(|error| fault::from_sqlite(error, "reading a record"))
 }
 
 /// Id and head of a row; `None` if the row no longer exists.
-pub(super) fn head(reader: &Connection, row: i64) -> Result<Option<(Id, Result<Head>)>> {
+pub(super) fn head_in_row(
+    reader: &Connection,
+    row: i64,
+) -> Result<Option<(EntryId, Result<EntryHead>)>> {
     const SQL: &str = "SELECT scope, key, header, stored_at, last_used, hits
                        FROM entries WHERE rowid = ?1";
     let mut found = None;
     let read = |row: &Row<'_>| {
         visit_row(row, &mut |id, head| {
             found = Some((id.clone(), head.cloned()));
-            Flow::Continue(())
+            ScanFlow::Continue(())
         })
     };
     reader
         .prepare_cached(SQL)
         .and_then(|mut statement| statement.query_row([row], read).optional())
-        .map_err(|error| fault::explain(error, "reading a record"))?;
+        .map_err(|error| fault::from_sqlite(error, "reading a record"))?;
     Ok(found)
 }
 
-pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<Usage> {
+pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<ScopeUsage> {
     const SQL: &str = "SELECT coalesce(sum(entries), 0), coalesce(sum(bytes), 0)
                        FROM totals WHERE scope = ?1";
     let count = |row: &Row<'_>, at| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
     let usage = reader
         .query_row(SQL, [scope.as_str()], |row| {
-            Ok(Usage { entries: count(row, 0)?, bytes: count(row, 1)? })
+            Ok(ScopeUsage { entries: count(row, 0)?, bytes: count(row, 1)? })
         })
-        .map_err(|error| fault::explain(error, "counting the records"))?;
-    Ok(Usage { bytes: space::on_disk(reader, usage.bytes)?, ..usage })
+        .map_err(|error| fault::from_sqlite(error, "counting the records"))?;
+    Ok(ScopeUsage { bytes: space::disk_share(reader, usage.bytes)?, ..usage })
 }
 
 /// The rows that match a filter as far as indexes can tell, in the requested order. The caller
-/// tests the rest with [`Filter::admits`].
-pub(super) fn rows(reader: &Connection, filter: &Filter) -> Result<Vec<i64>> {
-    let explained = |error| fault::explain(error, "listing the records");
+/// tests the rest with [`ScanFilter::admits`].
+pub(super) fn matching_rows(reader: &Connection, filter: &ScanFilter) -> Result<Vec<i64>> {
+    let explained = |error| fault::from_sqlite(error, "listing the records");
     if let (Some(scope), Some(selection)) = (&filter.scope, &filter.selection)
-        && let Some(found) = marks::candidates(reader, scope, selection)?
+        && let Some(found) = marks::candidate_rows(reader, scope, selection)?
     {
         return Ok(found);
     }
@@ -182,8 +185,12 @@ pub(super) fn rows(reader: &Connection, filter: &Filter) -> Result<Vec<i64>> {
     rows.map_err(explained)
 }
 
-pub(super) fn scan(reader: &Connection, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
-    let explained = |error| fault::explain(error, "listing the records");
+pub(super) fn scan(
+    reader: &Connection,
+    filter: &ScanFilter,
+    visit: &mut RecordVisitor<'_>,
+) -> Result<()> {
+    let explained = |error| fault::from_sqlite(error, "listing the records");
     let mut statement = reader.prepare_cached(scan_sql(filter)).map_err(explained)?;
     let scope = filter.scope.as_ref().map(Scope::as_str);
     let kind = filter.kind.map(Kind::as_str);
@@ -197,7 +204,7 @@ pub(super) fn scan(reader: &Connection, filter: &Filter, visit: &mut Visit<'_>) 
 }
 
 /// Literal statements, so that SQLite can pick the index for each.
-fn scan_sql(filter: &Filter) -> &'static str {
+fn scan_sql(filter: &ScanFilter) -> &'static str {
     match (&filter.scope, filter.kind) {
         (Some(_), Some(_)) => {
             "SELECT scope, key, header, stored_at, last_used, hits FROM entries
@@ -218,15 +225,15 @@ fn scan_sql(filter: &Filter) -> &'static str {
     }
 }
 
-fn visit_row(row: &Row<'_>, visit: &mut Visit<'_>) -> rusqlite::Result<Flow> {
+fn visit_row(row: &Row<'_>, visit: &mut RecordVisitor<'_>) -> rusqlite::Result<ScanFlow> {
     let scope = row.get_ref(0)?.as_str().ok().map(Scope::parse);
     let key = row.get_ref(1)?.as_str().ok().map(Key::parse);
     let (Some(Ok(scope)), Some(Ok(key))) = (scope, key) else {
         // No id can address such a row, and no version of ours wrote it.
-        return Ok(Flow::Continue(()));
+        return Ok(ScanFlow::Continue(()));
     };
-    let id = Id::new(scope, key);
-    Ok(match StoredHead::read(row, 2)?.parse() {
+    let id = EntryId::new(scope, key);
+    Ok(match HeadRow::read(row, 2)?.parse() {
         Ok(head) => visit(&id, Ok(&head)),
         Err(error) => visit(&id, Err(error)),
     })
@@ -234,22 +241,22 @@ fn visit_row(row: &Row<'_>, visit: &mut Visit<'_>) -> rusqlite::Result<Flow> {
 
 /// A large body, read frame by frame on a connection of its own, so that the others can go on.
 #[derive(Debug)]
-struct Frames {
+struct SqliteFrames {
     path: PathBuf,
     id: i64,
     wait: Duration,
 }
 
-impl Chunks for Frames {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        busy::within(self.wait, || self.read(visit))
+impl ChunkSource for SqliteFrames {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        busy::with_wait_limit(self.wait, || self.read(visit))
     }
 }
 
-impl Frames {
+impl SqliteFrames {
     fn read(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let explained = |error| fault::explain(error, "reading a large body");
-        let reader = connection::open_as_it_is(&self.path)?;
+        let explained = |error| fault::from_sqlite(error, "reading a large body");
+        let reader = connection::open_unchecked(&self.path)?;
         let mut statement = reader
             .prepare("SELECT data FROM chunks WHERE frames = ?1 ORDER BY seq")
             .map_err(explained)?;

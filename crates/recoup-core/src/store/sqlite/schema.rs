@@ -16,30 +16,30 @@
 use rusqlite::{Connection, params};
 
 use super::marks;
-use crate::database::{Layout, fault};
+use crate::database::{DatabaseLayout, fault};
 use crate::entry::Header;
 use crate::error::{Error, Result};
-use crate::store::nearest::Sketch;
+use crate::store::nearest::PartSketch;
 
 /// Schema version. A file with a newer one is refused.
 pub const VERSION: i64 = 3;
 
 /// The version without marks and incremental vacuum. The first writer adds what takes no time; in a
 /// large file `clear` and `cleanup` do the rest.
-const UNMARKED: i64 = 2;
+const WITHOUT_MARKS: i64 = 2;
 
 /// Files with more entries than this are upgraded stepwise.
-const FEW: i64 = 20_000;
+const MAX_ENTRIES_AT_ONCE: i64 = 20_000;
 
 /// The version without sketches and without names and savings in the tallies. Such a file is read
 /// as it is, and upgraded by its first writer.
-pub(super) const BARE: i64 = 1;
+pub(super) const WITHOUT_SKETCHES: i64 = 1;
 
 /// "Rcop": identifies the file as ours.
 const APPLICATION_ID: u32 = 0x5263_6f70;
 
 /// `expires` is when a record may be deleted (TTL and grace), null for never. `bytes` is the size
-/// of body and header as stored. `sketch` is a [`Sketch`] of the key's parts, null if a version-1
+/// of body and header as stored. `sketch` is a [`PartSketch`] of the key's parts, null if a version-1
 /// writer stored the record. `mark_set` refers to the record's marks and `marked_at` is the
 /// `stored_at` they belong to, so that a write by an older version, which leaves them stale, is
 /// noticed.
@@ -185,13 +185,13 @@ END;
 ";
 
 /// Description of the cache database.
-pub(super) static LAYOUT: Layout = Layout {
+pub(super) static LAYOUT: DatabaseLayout = DatabaseLayout {
     name: "cache",
     elsewhere: "choose another place with --store sqlite:PATH",
     application_id: APPLICATION_ID,
     version: VERSION,
-    first: BARE,
-    oldest: BARE,
+    first: WITHOUT_SKETCHES,
+    oldest: WITHOUT_SKETCHES,
     pragmas: "",
     creation_pragmas: "PRAGMA auto_vacuum = INCREMENTAL;",
     cache: 64 << 10,
@@ -203,21 +203,21 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
-    if from <= BARE {
+    if from <= WITHOUT_SKETCHES {
         add_sketches(connection)?;
-        add_names(connection)?;
+        add_tally_names(connection)?;
     }
-    if from <= UNMARKED {
+    if from <= WITHOUT_MARKS {
         let script = format!(
             "ALTER TABLE entries ADD COLUMN mark_set INTEGER;
              ALTER TABLE entries ADD COLUMN marked_at INTEGER;
              {MARKS}"
         );
-        connection.execute_batch(&script).map_err(migrating)?;
+        connection.execute_batch(&script).map_err(migrate_error)?;
         let entries: i64 = connection
             .query_row("SELECT coalesce(sum(entries), 0) FROM totals", [], |row| row.get(0))
-            .map_err(migrating)?;
-        if entries <= FEW {
+            .map_err(migrate_error)?;
+        if entries <= MAX_ENTRIES_AT_ONCE {
             marks::mark_all(connection)?;
             add_indexes(connection)?;
         }
@@ -230,7 +230,7 @@ pub(super) fn add_indexes(connection: &Connection) -> Result<()> {
     if is_complete(connection)? {
         return Ok(());
     }
-    connection.execute_batch(INDEXES).map_err(migrating)
+    connection.execute_batch(INDEXES).map_err(migrate_error)
 }
 
 /// True if the file has all indexes of this version.
@@ -238,14 +238,14 @@ pub(super) fn is_complete(connection: &Connection) -> Result<bool> {
     connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'marks_replaced')")
         .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(|error| fault::explain(error, "reading the schema"))
+        .map_err(|error| fault::from_sqlite(error, "reading the schema"))
 }
 
-fn migrating(error: rusqlite::Error) -> Error {
-    fault::explain(error, "bringing the cache to this version")
+fn migrate_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "bringing the cache to this version")
 }
 
-fn add_names(connection: &Connection) -> Result<()> {
+fn add_tally_names(connection: &Connection) -> Result<()> {
     let script = format!(
         "ALTER TABLE tallies RENAME TO earlier;
          {TALLIES}
@@ -253,23 +253,27 @@ fn add_names(connection: &Connection) -> Result<()> {
          SELECT scope, kind, day, what, count FROM earlier;
          DROP TABLE earlier;"
     );
-    connection.execute_batch(&script).map_err(migrating)
+    connection.execute_batch(&script).map_err(migrate_error)
 }
 
 fn add_sketches(connection: &Connection) -> Result<()> {
-    connection.execute_batch("ALTER TABLE entries ADD COLUMN sketch BLOB;").map_err(migrating)?;
-    let mut all = connection.prepare("SELECT rowid, header FROM entries").map_err(migrating)?;
-    let mut set =
-        connection.prepare("UPDATE entries SET sketch = ?2 WHERE rowid = ?1").map_err(migrating)?;
-    let mut rows = all.query([]).map_err(migrating)?;
-    while let Some(row) = rows.next().map_err(migrating)? {
+    connection
+        .execute_batch("ALTER TABLE entries ADD COLUMN sketch BLOB;")
+        .map_err(migrate_error)?;
+    let mut all = connection.prepare("SELECT rowid, header FROM entries").map_err(migrate_error)?;
+    let mut set = connection
+        .prepare("UPDATE entries SET sketch = ?2 WHERE rowid = ?1")
+        .map_err(migrate_error)?;
+    let mut rows = all.query([]).map_err(migrate_error)?;
+    while let Some(row) = rows.next().map_err(migrate_error)? {
         let (id, header): (i64, Vec<u8>) =
-            (row.get(0).map_err(migrating)?, row.get(1).map_err(migrating)?);
+            (row.get(0).map_err(migrate_error)?, row.get(1).map_err(migrate_error)?);
         // An unreadable record has no sketch.
         let Ok(header) = Header::from_json(&header) else { continue };
-        set.execute(params![id, Sketch::of(&header.parts).as_bytes()]).map_err(migrating)?;
+        set.execute(params![id, PartSketch::of(&header.parts).as_bytes()])
+            .map_err(migrate_error)?;
     }
     connection
         .execute_batch("CREATE INDEX entries_sketch ON entries (scope, kind, sketch, stored_at);")
-        .map_err(migrating)
+        .map_err(migrate_error)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::{marks, schema};
-use crate::database::{Pool, busy, connection, fault, in_transaction};
+use crate::database::{ConnectionPool, busy, connection, fault, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Overhead is counted from this many bytes of records on: below, it is mostly that of an empty
@@ -39,7 +39,7 @@ pub(super) fn let_others_write() {
 }
 
 /// The disk space of records with this many `bytes`: their share of all used pages.
-pub(super) fn on_disk(reader: &Connection, bytes: u64) -> Result<u64> {
+pub(super) fn disk_share(reader: &Connection, bytes: u64) -> Result<u64> {
     let all = record_bytes(reader)?;
     if all < COUNTED_FROM || bytes == 0 {
         return Ok(bytes);
@@ -67,10 +67,10 @@ pub(super) fn checkpoint_each(writer: &Connection, batch: usize) -> Result<()> {
 }
 
 fn empty_log(writer: &Connection) -> Result<()> {
-    busy::within(FOR_READERS, || {
+    busy::with_wait_limit(FOR_READERS, || {
         writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     })
-    .map_err(|error| fault::explain(error, "emptying the log"))
+    .map_err(|error| fault::from_sqlite(error, "emptying the log"))
 }
 
 /// Stops overwriting freed pages, because they are about to be returned. In a file that cannot
@@ -79,16 +79,16 @@ pub(super) fn leave_freed_pages(writer: &Connection) -> Result<()> {
     if pragma(writer, "auto_vacuum")? == 0 {
         return Ok(());
     }
-    writer.execute_batch("PRAGMA secure_delete = FAST").map_err(counting)
+    writer.execute_batch("PRAGMA secure_delete = FAST").map_err(measure_error)
 }
 
 /// Reverts [`leave_freed_pages`].
 pub(super) fn overwrite_freed_pages(writer: &Connection) -> Result<()> {
-    writer.execute_batch("PRAGMA secure_delete = ON").map_err(counting)
+    writer.execute_batch("PRAGMA secure_delete = ON").map_err(measure_error)
 }
 
 /// Returns some pages after an eviction, if much of the file is unused.
-pub(super) fn give_some_back(writer: &Connection) -> Result<()> {
+pub(super) fn vacuum_some(writer: &Connection) -> Result<()> {
     let unused = pragma(writer, "freelist_count")?;
     if unused > SPARE && unused > pragma(writer, "page_count")? / 4 {
         vacuum_step(writer)?;
@@ -98,23 +98,23 @@ pub(super) fn give_some_back(writer: &Connection) -> Result<()> {
 
 /// Returns all unused pages and empties the log, so that removed data is in neither. On a full disk
 /// there may be no room for that; the removal still counts.
-pub(super) fn give_all_back(pool: &Pool) -> Result<()> {
-    unless_full(give_back(pool))
+pub(super) fn vacuum_all(pool: &ConnectionPool) -> Result<()> {
+    ignore_full_disk(vacuum_and_empty_log(pool))
 }
 
-/// Like [`give_all_back`], and upgrades an older file so that it can shrink.
-pub(super) fn give_back_thoroughly(pool: &Pool) -> Result<()> {
-    unless_full(complete(pool).and_then(|()| give_back(pool)))
+/// Like [`vacuum_all`], and upgrades an older file so that it can shrink.
+pub(super) fn upgrade_and_vacuum(pool: &ConnectionPool) -> Result<()> {
+    ignore_full_disk(upgrade_file(pool).and_then(|()| vacuum_and_empty_log(pool)))
 }
 
-fn unless_full(done: Result<()>) -> Result<()> {
+fn ignore_full_disk(done: Result<()>) -> Result<()> {
     match done {
         Err(error) if error.kind() == ErrorKind::Full => Ok(()),
         done => done,
     }
 }
 
-fn give_back(pool: &Pool) -> Result<()> {
+fn vacuum_and_empty_log(pool: &ConnectionPool) -> Result<()> {
     pool.write_existing(|writer| {
         let unused = pragma(writer, "freelist_count")?;
         // Copying the little that is left is faster than moving so many pages.
@@ -142,7 +142,7 @@ fn give_back(pool: &Pool) -> Result<()> {
 
 /// Upgrades an older file: marks, indexes and incremental vacuum. Stepwise, except for the indexes
 /// and, in a small file, the copy.
-fn complete(pool: &Pool) -> Result<()> {
+fn upgrade_file(pool: &ConnectionPool) -> Result<()> {
     let is_complete = pool.read(schema::is_complete)?.unwrap_or(true);
     if !is_complete {
         let mut after = Some(i64::MIN);
@@ -164,7 +164,7 @@ fn complete(pool: &Pool) -> Result<()> {
 }
 
 fn vacuum_step(writer: &Connection) -> Result<()> {
-    connection::vacuum_pages(writer, STEP).map_err(counting)
+    connection::vacuum_pages(writer, STEP).map_err(measure_error)
 }
 
 /// Size of all records, in every scope.
@@ -173,14 +173,14 @@ fn record_bytes(reader: &Connection) -> Result<u64> {
         .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM totals")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
         .map(|bytes| bytes.max(0).cast_unsigned())
-        .map_err(counting)
+        .map_err(measure_error)
 }
 
 fn pragma(reader: &Connection, name: &str) -> Result<u64> {
-    let number = connection::pragma_number(reader, name).map_err(counting)?;
+    let number = connection::pragma_number(reader, name).map_err(measure_error)?;
     Ok(number.max(0).cast_unsigned())
 }
 
-fn counting(error: rusqlite::Error) -> Error {
-    fault::explain(error, "measuring the file")
+fn measure_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "measuring the file")
 }

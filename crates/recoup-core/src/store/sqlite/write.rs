@@ -6,18 +6,18 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::marks;
 use crate::base::clock::Timestamp;
 use crate::database::{fault, in_transaction};
-use crate::entry::{Chunks, Payload, Record};
+use crate::entry::{ChunkSource, EntryRecord, StoredBody};
 use crate::error::{Error, Result};
-use crate::key::{Id, Key, Kind, Scope};
-use crate::store::nearest::Sketch;
+use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::nearest::PartSketch;
 
 /// Location of a payload: in the row itself, or as frames of that number.
-enum Placed<'a> {
+enum SqlitePayload<'a> {
     Inline(&'a [u8]),
     Framed { frames: i64, len: u64 },
 }
 
-impl Placed<'_> {
+impl SqlitePayload<'_> {
     fn body(&self) -> Option<&[u8]> {
         match self {
             Self::Inline(body) => Some(body),
@@ -41,19 +41,19 @@ impl Placed<'_> {
     }
 }
 
-pub(super) fn put(writer: &mut Connection, id: &Id, record: &Record) -> Result<()> {
+pub(super) fn put(writer: &mut Connection, id: &EntryId, record: &EntryRecord) -> Result<()> {
     if !record.is_sealed() {
-        return put(writer, id, &record.sealed()?);
+        return put(writer, id, &record.to_sealed()?);
     }
     in_transaction(writer, "storing a record", |writer| {
         put_full(writer, id, record)?;
-        upsert(writer, id, record, &place(writer, &record.payload)?)
+        upsert(writer, id, record, &write_payload(writer, &record.payload)?)
     })
 }
 
 /// Stores the full result, once for all entries that share it. An existing one is overwritten,
 /// because it may be damaged.
-fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
+fn put_full(writer: &Connection, id: &EntryId, record: &EntryRecord) -> Result<()> {
     const UPSERT: &str = "INSERT INTO fulls (scope, kind, sha256, bytes, body, frames)
                           VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                           ON CONFLICT (scope, kind, sha256) DO UPDATE SET
@@ -61,7 +61,7 @@ fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
     let header = &record.head.header;
     let (Some(info), Some(payload)) = (&header.full, &record.full) else { return Ok(()) };
     let (scope, kind, sha256) = (id.scope.as_str(), header.kind.as_str(), info.sha256.to_hex());
-    let placed = place(writer, payload)?;
+    let placed = write_payload(writer, payload)?;
     let bytes = placed.len().cast_signed();
     writer
         .prepare_cached(UPSERT)
@@ -69,30 +69,37 @@ fn put_full(writer: &Connection, id: &Id, record: &Record) -> Result<()> {
             insert.execute(params![scope, kind, sha256, bytes, placed.body(), placed.frames()])
         })
         .map(drop)
-        .map_err(storing)
+        .map_err(store_error)
 }
 
 /// Writes the frames of a large payload; a small one goes into its row.
-fn place<'a>(writer: &Connection, payload: &'a Payload) -> Result<Placed<'a>> {
-    let body: &dyn Chunks = match payload {
-        Payload::Inline(body) | Payload::Plain(body) => return Ok(Placed::Inline(body)),
-        Payload::Framed(body) => &**body,
-        Payload::Opened(body) => body,
+fn write_payload<'a>(writer: &Connection, payload: &'a StoredBody) -> Result<SqlitePayload<'a>> {
+    let body: &dyn ChunkSource = match payload {
+        StoredBody::Inline(body) | StoredBody::Plain(body) => {
+            return Ok(SqlitePayload::Inline(body));
+        }
+        StoredBody::Framed(body) => &**body,
+        StoredBody::Opened(body) => body,
     };
     let frames = fastrand::i64(1..);
     let mut insert = writer
         .prepare_cached("INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)")
-        .map_err(storing)?;
+        .map_err(store_error)?;
     let (mut seq, mut len) = (0i64, 0);
-    body.each(&mut |frame| {
+    body.for_each_chunk(&mut |frame| {
         seq += 1;
         len += frame.len() as u64;
-        insert.execute(params![frames, seq, frame]).map(drop).map_err(storing)
+        insert.execute(params![frames, seq, frame]).map(drop).map_err(store_error)
     })?;
-    Ok(Placed::Framed { frames, len })
+    Ok(SqlitePayload::Framed { frames, len })
 }
 
-fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) -> Result<()> {
+fn upsert(
+    writer: &Connection,
+    id: &EntryId,
+    record: &EntryRecord,
+    placed: &SqlitePayload<'_>,
+) -> Result<()> {
     const SQL: &str = "
         INSERT INTO entries (scope, key, kind, expires, stored_at, last_used, hits, bytes, header,
                              body, frames, full, sketch, mark_set, marked_at)
@@ -105,7 +112,7 @@ fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) ->
             marked_at = excluded.marked_at";
     let head = &record.head;
     let json = head.header.to_json();
-    let mark_set = marks::place(writer, id.scope.as_str(), &head.header)?;
+    let mark_set = marks::intern_mark_set(writer, id.scope.as_str(), &head.header)?;
     let bytes = placed.len() + json.len() as u64;
     writer
         .prepare_cached(SQL)
@@ -114,7 +121,7 @@ fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) ->
                 id.scope.as_str(),
                 id.key.as_str(),
                 head.header.kind.as_str(),
-                head.header.dead_at().map(Timestamp::as_millis),
+                head.header.deletable_at().map(Timestamp::as_millis),
                 head.stored_at.as_millis(),
                 head.last_used.as_millis(),
                 head.hits.cast_signed(),
@@ -123,27 +130,28 @@ fn upsert(writer: &Connection, id: &Id, record: &Record, placed: &Placed<'_>) ->
                 placed.body(),
                 placed.frames(),
                 head.header.full.map(|full| full.sha256.to_hex()),
-                Sketch::of(&head.header.parts).as_bytes(),
+                PartSketch::of(&head.header.parts).as_bytes(),
                 mark_set,
             ])
         })
         .map(drop)
-        .map_err(storing)
+        .map_err(store_error)
 }
 
-fn storing(error: rusqlite::Error) -> Error {
-    fault::explain(error, "storing a record")
+fn store_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "storing a record")
 }
 
 /// Removes records in one transaction, and returns how many existed.
-pub(super) fn remove(writer: &mut Connection, ids: &[Id]) -> Result<usize> {
+pub(super) fn remove(writer: &mut Connection, ids: &[EntryId]) -> Result<usize> {
     in_transaction(writer, "removing records", |writer| {
         let mut delete = writer
             .prepare_cached("DELETE FROM entries WHERE scope = ?1 AND key = ?2")
-            .map_err(removing)?;
+            .map_err(remove_error)?;
         ids.iter().try_fold(0, |sum, id| {
-            let gone =
-                delete.execute(params![id.scope.as_str(), id.key.as_str()]).map_err(removing)?;
+            let gone = delete
+                .execute(params![id.scope.as_str(), id.key.as_str()])
+                .map_err(remove_error)?;
             Ok(sum + gone)
         })
     })
@@ -154,28 +162,28 @@ pub(super) fn remove_rows(
     writer: &mut Connection,
     scope: &Scope,
     rows: &[i64],
-    gone: &mut dyn FnMut(Id, Kind),
+    gone: &mut dyn FnMut(EntryId, Kind),
 ) -> Result<usize> {
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1 AND scope = ?2 RETURNING key, kind";
     let mut removed: Vec<(String, String)> = Vec::new();
     in_transaction(writer, "removing records", |writer| {
-        let mut delete = writer.prepare_cached(SQL).map_err(removing)?;
+        let mut delete = writer.prepare_cached(SQL).map_err(remove_error)?;
         for row in rows {
             let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
             let one = delete.query_row(params![row, scope.as_str()], read).optional();
-            removed.extend(one.map_err(removing)?);
+            removed.extend(one.map_err(remove_error)?);
         }
         Ok(())
     })?;
     for (key, kind) in &removed {
         // Skips keys and kinds of a later version.
         if let (Ok(key), Some(kind)) = (Key::parse(key), Kind::from_name(kind)) {
-            gone(Id::new(scope.clone(), key), kind);
+            gone(EntryId::new(scope.clone(), key), kind);
         }
     }
     Ok(removed.len())
 }
 
-fn removing(error: rusqlite::Error) -> Error {
-    fault::explain(error, "removing a record")
+fn remove_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "removing a record")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use recoup_core::memory::classify::Reading;
+use recoup_core::memory::classify::PromptClassification;
 
 use super::Prompt;
 use super::judge::{self, Fault};
@@ -61,7 +61,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Counts one prompt.
-    pub(crate) fn add(&mut self, prompt: &Prompt, reading: &Reading) -> Vec<Fault> {
+    pub(crate) fn add(&mut self, prompt: &Prompt, reading: &PromptClassification) -> Vec<Fault> {
         let faults = judge::faults(prompt, reading);
         let found = judge::label(reading);
         let (said, wanted) = (!reading.sayings.is_empty(), prompt.is_memory());

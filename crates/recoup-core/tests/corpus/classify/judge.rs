@@ -1,6 +1,6 @@
 //! Compares what was read with what a person would have kept.
 
-use recoup_core::memory::classify::{Reading, Saying};
+use recoup_core::memory::classify::{ClassifiedStatement, PromptClassification};
 
 use super::Prompt;
 
@@ -24,7 +24,7 @@ pub(crate) enum Fault {
 }
 
 /// What a prompt was taken for.
-pub(crate) fn label(reading: &Reading) -> &'static str {
+pub(crate) fn label(reading: &PromptClassification) -> &'static str {
     match reading.sayings.first() {
         Some(saying) => saying.kind.as_str(),
         None if reading.re_ask => "re-ask",
@@ -33,7 +33,7 @@ pub(crate) fn label(reading: &Reading) -> &'static str {
 }
 
 /// Everything that is wrong.
-pub(crate) fn faults(prompt: &Prompt, reading: &Reading) -> Vec<Fault> {
+pub(crate) fn faults(prompt: &Prompt, reading: &PromptClassification) -> Vec<Fault> {
     let found = label(reading);
     let mut faults = Vec::new();
     if !reading.sayings.is_empty() && prompt.why == "secret" {
@@ -192,11 +192,11 @@ pub(crate) fn denies(text: &str) -> bool {
 
 /// A denial that was lost; or one that stands where neither the person who labelled the
 /// prompt nor the words that were typed have any.
-fn is_inverted(prompt: &Prompt, sayings: &[Saying]) -> bool {
-    let about = |saying: &&Saying| {
+fn is_inverted(prompt: &Prompt, sayings: &[ClassifiedStatement]) -> bool {
+    let about = |saying: &&ClassifiedStatement| {
         prompt.must.iter().any(|it| saying.text.to_lowercase().contains(&it.to_lowercase()))
     };
-    let own: Vec<&Saying> = sayings.iter().filter(about).collect();
+    let own: Vec<&ClassifiedStatement> = sayings.iter().filter(about).collect();
     if own.is_empty() {
         return false;
     }

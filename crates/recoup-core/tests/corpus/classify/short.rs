@@ -1,6 +1,6 @@
 //! Short prompts: what people type while they work, and what they mean to last.
 
-use recoup_core::memory::classify::{Reading, classify};
+use recoup_core::memory::classify::{PromptClassification, classify};
 use serde::Deserialize;
 
 /// A short prompt, and whether what it says is to hold tomorrow.
@@ -41,7 +41,7 @@ pub(crate) struct ShortFigures {
 }
 
 /// True if something of a prompt becomes a rule at once.
-pub(crate) fn is_active(reading: &Reading) -> bool {
+pub(crate) fn is_active(reading: &PromptClassification) -> bool {
     reading.sayings.iter().any(|saying| saying.lasting)
 }
 

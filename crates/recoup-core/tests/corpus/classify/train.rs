@@ -1,8 +1,8 @@
 //! Makes the weights: a softmax over the features of sentences, by `AdaGrad`, always in the
 //! same order. A prompt's label is its sentence's that says it; the others are nothing.
 
-use recoup_core::memory::classify::Model;
-use recoup_core::memory::classify::training::{self, BUCKETS, CLASSES, Feature, LABELS};
+use recoup_core::memory::classify::ClassifierModel;
+use recoup_core::memory::classify::training::{self, BUCKETS, CLASSES, HashedFeature, LABELS};
 
 use super::Prompt;
 
@@ -15,14 +15,14 @@ const BIAS: u32 = BUCKETS as u32;
 
 /// A sentence to learn from.
 pub(crate) struct Lesson {
-    features: Vec<Feature>,
+    features: Vec<HashedFeature>,
     class: usize,
     weight: f32,
 }
 
 /// What there is to learn from a prompt.
 pub(crate) fn lessons(prompt: &Prompt) -> Vec<Lesson> {
-    let sentences = training::sentences(&prompt.text);
+    let sentences = training::training_sentences(&prompt.text);
     let class = LABELS.iter().position(|label| *label == prompt.label).expect("a known label");
     let none = |features| Lesson { features, class: 0, weight: 1.0 };
     if class == 0 {
@@ -136,14 +136,18 @@ fn pack(weights: &[f32]) -> Vec<u8> {
 
 /// Each prompt of `tested` read by a model that has not seen it: learnt from all the
 /// others of `tested`, and from `more`.
-pub(crate) fn cross_validate(tested: &[Prompt], more: &[Prompt], folds: usize) -> Vec<Model> {
+pub(crate) fn cross_validate(
+    tested: &[Prompt],
+    more: &[Prompt],
+    folds: usize,
+) -> Vec<ClassifierModel> {
     let own: Vec<Vec<Lesson>> = tested.iter().map(lessons).collect();
     let extra: Vec<Lesson> = more.iter().flat_map(lessons).collect();
     (0..folds)
         .map(|fold| {
             let seen = own.iter().enumerate().filter(|(at, _)| at % folds != fold);
             let all: Vec<&Lesson> = seen.flat_map(|(_, it)| it).chain(&extra).collect();
-            Model::read(&train(&all))
+            ClassifierModel::from_bytes(&train(&all))
         })
         .collect()
 }

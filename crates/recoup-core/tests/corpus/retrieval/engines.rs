@@ -1,6 +1,6 @@
 //! The two that are compared: our search, and what FTS5 does by itself.
 
-use recoup_core::memory::search::{self, Query};
+use recoup_core::memory::search::{self, SearchQuery};
 use rusqlite::{Connection, params};
 
 use super::Note;
@@ -15,7 +15,7 @@ pub(crate) struct Ours(pub(crate) Connection);
 
 impl Ours {
     pub(crate) fn over<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Self {
-        let mut connection = search::in_memory().expect("a memory");
+        let mut connection = search::open_in_memory().expect("a memory");
         let transaction = connection.transaction().expect("a transaction");
         for (row, note) in (1..).zip(notes) {
             add(&transaction, row, note);
@@ -26,8 +26,8 @@ impl Ours {
 
     /// Those that are sure enough to be given unasked.
     pub(crate) fn fitting(&self, text: &str) -> Vec<usize> {
-        let query = Query { limit: 3, ..Query::new(text) };
-        rows(&search::fitting(&self.0, &query).expect("an answer"))
+        let query = SearchQuery { limit: 3, ..SearchQuery::new(text) };
+        rows(&search::find_fitting_notes(&self.0, &query).expect("an answer"))
     }
 }
 
@@ -40,16 +40,16 @@ pub(crate) fn add(connection: &Connection, row: i64, note: &Note) {
         )
         .and_then(|mut insert| insert.execute(params![row, note.id, note.kind, note.text]))
         .expect("inserted");
-    search::put(connection, row, &note.text, None).expect("indexed");
+    search::index_note(connection, row, &note.text, None).expect("indexed");
 }
 
-fn rows(hits: &[search::Hit]) -> Vec<usize> {
+fn rows(hits: &[search::SearchHit]) -> Vec<usize> {
     hits.iter().map(|hit| usize::try_from(hit.row).expect("a row") - 1).collect()
 }
 
 impl Engine for Ours {
     fn best(&self, text: &str) -> Vec<usize> {
-        rows(&search::find(&self.0, &Query::new(text)).expect("an answer"))
+        rows(&search::find_notes(&self.0, &SearchQuery::new(text)).expect("an answer"))
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod figures;
 
 use std::path::Path;
 
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use serde::Deserialize;
 
 /// One note.
@@ -30,7 +30,7 @@ pub(crate) struct Question {
 impl Question {
     /// Whether it is of the half on which weights were chosen.
     pub(crate) fn is_tuned_on(&self) -> bool {
-        Digest::of(self.text.as_bytes()).as_bytes()[0].is_multiple_of(2)
+        Sha256Digest::of(self.text.as_bytes()).as_bytes()[0].is_multiple_of(2)
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use recoup_core::secrets::detect;
+use recoup_core::secrets::detect_secret;
 use serde::Deserialize;
 
 /// A text, and whether it must be refused.
@@ -36,7 +36,7 @@ impl LabelledReport {
     pub(crate) fn of(texts: &[LabelledText]) -> Self {
         let mut report = Self::default();
         for LabelledText { class, secret, text } in texts {
-            let rule = detect(text.as_bytes());
+            let rule = detect_secret(text.as_bytes());
             let tally = report.classes.entry((*secret, class.clone())).or_default();
             tally.texts += 1;
             if rule.is_some() == *secret {

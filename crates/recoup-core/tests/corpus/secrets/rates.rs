@@ -1,7 +1,7 @@
 //! How well the rules do on the corpus: the share of secrets that is refused,
 //! the share of clean texts that is, and which texts they get wrong.
 
-use recoup_core::secrets::detect;
+use recoup_core::secrets::detect_secret;
 
 use super::Sample;
 
@@ -28,7 +28,7 @@ impl Rate {
 
 /// The secrets: what is not refused is wrong.
 pub(crate) fn of_secrets(samples: &[Sample]) -> Rate {
-    let missed = samples.iter().filter(|sample| detect(sample.text.as_bytes()).is_none());
+    let missed = samples.iter().filter(|sample| detect_secret(sample.text.as_bytes()).is_none());
     let wrong: Vec<String> = missed.map(|sample| sample.name.clone()).collect();
     Rate { texts: samples.len(), refused: samples.len() - wrong.len(), wrong }
 }
@@ -36,7 +36,7 @@ pub(crate) fn of_secrets(samples: &[Sample]) -> Rate {
 /// The clean texts: what is refused is wrong.
 pub(crate) fn of_clean(samples: &[Sample]) -> Rate {
     let alarm = |sample: &Sample| {
-        let rule = detect(sample.text.as_bytes())?;
+        let rule = detect_secret(sample.text.as_bytes())?;
         Some(format!("{} ({rule})", sample.name))
     };
     let wrong: Vec<String> = samples.iter().filter_map(alarm).collect();

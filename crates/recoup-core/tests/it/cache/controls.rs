@@ -1,6 +1,6 @@
 //! How far a caller wants the cache to be used, on one look-up.
 
-use recoup_core::cache::{Filled, Mode, Outcome, Reason, Request};
+use recoup_core::cache::{CacheMode, FillOutcome, LookupRequest, MissReason, Outcome};
 use recoup_core::entry::Draft;
 use recoup_core::key::Kind;
 
@@ -8,9 +8,9 @@ use super::{Scene, second, text};
 use crate::support::{draft, id};
 
 impl Scene {
-    fn lookup_in(&self, mode: Mode, key: &str) -> Outcome {
+    fn lookup_in(&self, mode: CacheMode, key: &str) -> Outcome {
         let (id, view) = (id(key), self.view());
-        let request = Request { mode, ..Request::new(Kind::Result, &id, &view) };
+        let request = LookupRequest { mode, ..LookupRequest::new(Kind::Result, &id, &view) };
         self.cache.lookup(&request).unwrap()
     }
 }
@@ -19,10 +19,10 @@ impl Scene {
 fn refresh_passes_over_what_is_there_and_replaces_it() {
     let scene = Scene::new();
     scene.fill("a", "old", second(), &[]);
-    let Outcome::Miss(permit, Reason::Asked) = scene.lookup_in(Mode::Refresh, "a") else {
+    let Outcome::Miss(permit, MissReason::Asked) = scene.lookup_in(CacheMode::Refresh, "a") else {
         panic!("no permit")
     };
-    assert!(matches!(permit.fill(draft("new"), second()).unwrap(), Filled::Stored(_)));
+    assert!(matches!(permit.fill(draft("new"), second()).unwrap(), FillOutcome::Stored(_)));
     let Outcome::Hit(entry) = scene.lookup("a") else { panic!("no hit") };
     assert_eq!(text(&entry), "new");
 }
@@ -31,18 +31,21 @@ fn refresh_passes_over_what_is_there_and_replaces_it() {
 fn no_store_takes_what_is_there_and_gives_no_permit() {
     let scene = Scene::new();
     scene.fill("a", "body", second(), &[]);
-    assert!(matches!(scene.lookup_in(Mode::NoStore, "a"), Outcome::Hit(_)));
-    assert!(matches!(scene.lookup_in(Mode::NoStore, "b"), Outcome::Bypass(Reason::Absent)));
+    assert!(matches!(scene.lookup_in(CacheMode::NoStore, "a"), Outcome::Hit(_)));
+    assert!(matches!(
+        scene.lookup_in(CacheMode::NoStore, "b"),
+        Outcome::Bypass(MissReason::Absent)
+    ));
 }
 
 #[test]
 fn only_if_cached_says_why_there_is_nothing() {
     let scene = Scene::new();
     scene.fill("a", "body", second(), &[]);
-    assert!(matches!(scene.lookup_in(Mode::OnlyIfCached, "a"), Outcome::Hit(_)));
+    assert!(matches!(scene.lookup_in(CacheMode::OnlyIfCached, "a"), Outcome::Hit(_)));
     scene.pass(1_000);
-    let outcome = scene.lookup_in(Mode::OnlyIfCached, "a");
-    assert!(matches!(outcome, Outcome::Bypass(Reason::Expired { .. })), "{outcome:?}");
+    let outcome = scene.lookup_in(CacheMode::OnlyIfCached, "a");
+    assert!(matches!(outcome, Outcome::Bypass(MissReason::Expired { .. })), "{outcome:?}");
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn a_stale_entry_comes_without_a_permit_where_nothing_may_be_stored() {
     let graceful = Draft { grace: 500, ..draft("old") };
     let _ = scene.permit(&id("a"), &[]).fill(graceful, second()).unwrap();
     scene.pass(1_000);
-    for mode in [Mode::NoStore, Mode::OnlyIfCached] {
+    for mode in [CacheMode::NoStore, CacheMode::OnlyIfCached] {
         assert!(matches!(scene.lookup_in(mode, "a"), Outcome::Stale(_, None)), "{mode:?}");
     }
 }
@@ -60,5 +63,5 @@ fn a_stale_entry_comes_without_a_permit_where_nothing_may_be_stored() {
 fn bypass_does_not_even_look() {
     let scene = Scene::new();
     scene.fill("a", "body", second(), &[]);
-    assert!(matches!(scene.lookup_in(Mode::Bypass, "a"), Outcome::Bypass(Reason::Asked)));
+    assert!(matches!(scene.lookup_in(CacheMode::Bypass, "a"), Outcome::Bypass(MissReason::Asked)));
 }

@@ -5,37 +5,38 @@ mod rules;
 use std::fs;
 
 use recoup_core::cache::{
-    Cause, Change, Changed, Difference, Differs, Explanation, Mode, Options, Request, Ttl, Verdict,
-    WordPlace, Wording,
+    CacheMode, CacheOptions, Differs, LookupExplanation, LookupRequest, LookupVerdict, MissCause,
+    PartDifference, SourceChange, SourceChangeKind, TextDifference, Ttl, WordPlace,
 };
 use recoup_core::entry::Draft;
 use recoup_core::key::agent_run::AgentRunRecipe;
 use recoup_core::key::result::ResultRecipe;
-use recoup_core::key::{Id, Kind, Part, Recipe, Scope};
+use recoup_core::key::{EntryId, KeyPart, KeyRecipe, Kind, Scope};
 
 use super::{Scene, second};
 use crate::support::{draft, id};
 
 impl Scene {
-    fn explain_key(&self, key: &str) -> Explanation {
-        self.cache.explain(&Request::new(Kind::Result, &id(key), &self.view()))
+    fn explain_key(&self, key: &str) -> LookupExplanation {
+        self.cache.explain(&LookupRequest::new(Kind::Result, &id(key), &self.view()))
     }
 
-    fn keep<R: Recipe>(&self, recipe: &R) {
-        let id = Id::new(Scope::global(), recipe.key().unwrap());
+    fn keep<R: KeyRecipe>(&self, recipe: &R) {
+        let id = EntryId::new(Scope::global(), recipe.key().unwrap());
         let draft = Draft { kind: R::KIND, parts: recipe.parts(), ..draft("body") };
         let _ = self.permit(&id, &[]).fill(draft, Ttl::days(1)).unwrap();
     }
 
-    fn explain<R: Recipe>(&self, recipe: &R) -> Explanation {
-        let id = Id::new(Scope::global(), recipe.key().unwrap());
+    fn explain<R: KeyRecipe>(&self, recipe: &R) -> LookupExplanation {
+        let id = EntryId::new(Scope::global(), recipe.key().unwrap());
         let (parts, view) = (recipe.parts(), self.view());
-        self.cache.explain(&Request { parts: &parts, ..Request::new(R::KIND, &id, &view) })
+        self.cache
+            .explain(&LookupRequest { parts: &parts, ..LookupRequest::new(R::KIND, &id, &view) })
     }
 
-    fn differences<R: Recipe>(&self, recipe: &R) -> Vec<Difference> {
+    fn differences<R: KeyRecipe>(&self, recipe: &R) -> Vec<PartDifference> {
         let explanation = self.explain(recipe);
-        assert!(matches!(explanation.causes[..], [Cause::Absent]), "{explanation:?}");
+        assert!(matches!(explanation.causes[..], [MissCause::Absent]), "{explanation:?}");
         explanation.nearest.map(|nearest| nearest.differences).unwrap_or_default()
     }
 }
@@ -44,12 +45,12 @@ fn asked(paths: &str, query: &str, operation: &str) -> ResultRecipe {
     ResultRecipe::new(paths, query, operation)
 }
 
-fn differs(part: &str, how: Differs) -> Vec<Difference> {
-    vec![Difference { part: part.to_owned(), how }]
+fn differs(part: &str, how: Differs) -> Vec<PartDifference> {
+    vec![PartDifference { part: part.to_owned(), how }]
 }
 
 fn words(place: WordPlace, now: &str, was: &str) -> Differs {
-    Differs::Text(Wording::Words { place, now: now.to_owned(), was: was.to_owned() })
+    Differs::Text(TextDifference::Words { place, now: now.to_owned(), was: was.to_owned() })
 }
 
 #[test]
@@ -58,11 +59,14 @@ fn a_hit_says_how_old_it_is_and_for_how_long_it_is_good() {
     scene.fill("a", "body", second(), &[]);
     scene.fill("b", "body", Ttl::Forever, &[]);
     scene.pass(400);
-    assert_eq!(scene.explain_key("a").verdict, Verdict::Hit { age: 400, left: Some(600) });
-    assert_eq!(scene.explain_key("b").verdict, Verdict::Hit { age: 400, left: None });
+    assert_eq!(scene.explain_key("a").verdict, LookupVerdict::Hit { age: 400, left: Some(600) });
+    assert_eq!(scene.explain_key("b").verdict, LookupVerdict::Hit { age: 400, left: None });
     let (id, view) = (id("b"), scene.view());
-    let request = Request { ttl: Some(500), ..Request::new(Kind::Result, &id, &view) };
-    assert_eq!(scene.cache.explain(&request).verdict, Verdict::Hit { age: 400, left: Some(100) });
+    let request = LookupRequest { ttl: Some(500), ..LookupRequest::new(Kind::Result, &id, &view) };
+    assert_eq!(
+        scene.cache.explain(&request).verdict,
+        LookupVerdict::Hit { age: 400, left: Some(100) }
+    );
 }
 
 #[test]
@@ -71,7 +75,7 @@ fn a_stale_entry_says_since_when() {
     let graceful = Draft { grace: 5_000, ..draft("old") };
     let _ = scene.permit(&id("a"), &[]).fill(graceful, second()).unwrap();
     scene.pass(3_000);
-    assert_eq!(scene.explain_key("a").verdict, Verdict::Stale { since: 2_000 });
+    assert_eq!(scene.explain_key("a").verdict, LookupVerdict::Stale { since: 2_000 });
 }
 
 #[test]
@@ -86,13 +90,13 @@ fn everything_that_is_wrong_is_told_and_not_only_what_is_found_first() {
     fs::remove_file(scene.path("src/gone.rs")).unwrap();
     scene.pass(3_000);
     let explanation = scene.explain_key("a");
-    assert_eq!(explanation.verdict, Verdict::Miss);
-    let changes: Vec<(&str, Changed)> = explanation
+    assert_eq!(explanation.verdict, LookupVerdict::Miss);
+    let changes: Vec<(&str, SourceChangeKind)> = explanation
         .causes
         .iter()
         .filter_map(|cause| match cause {
-            Cause::Source { change: Change { path, how }, at } => {
-                assert_eq!(at.is_some(), *how != Changed::Missing);
+            MissCause::Source { change: SourceChange { path, how }, at } => {
+                assert_eq!(at.is_some(), *how != SourceChangeKind::Missing);
                 Some((path.as_str(), *how))
             }
             _ => None,
@@ -101,13 +105,13 @@ fn everything_that_is_wrong_is_told_and_not_only_what_is_found_first() {
     assert_eq!(
         changes,
         [
-            ("src/changed.rs", Changed::Modified),
-            ("src/gone.rs", Changed::Missing),
-            ("src/new.rs", Changed::New),
+            ("src/changed.rs", SourceChangeKind::Modified),
+            ("src/gone.rs", SourceChangeKind::Missing),
+            ("src/new.rs", SourceChangeKind::New),
         ]
     );
     let last = explanation.causes.last();
-    assert!(matches!(last, Some(Cause::Expired { since: 2_000, ttl: 1_000 })), "{last:?}");
+    assert!(matches!(last, Some(MissCause::Expired { since: 2_000, ttl: 1_000 })), "{last:?}");
 }
 
 #[test]
@@ -116,20 +120,21 @@ fn what_a_reader_does_not_accept_is_told() {
     scene.fill("a", "body", Ttl::days(1), &[]);
     scene.pass(3_000);
     let (id, view) = (id("a"), scene.view());
-    let plain = Request::new(Kind::Result, &id, &view);
-    let causes = scene.cache.explain(&Request { max_age: Some(2_999), ..plain.clone() }).causes;
-    assert!(matches!(causes[..], [Cause::TooOld { age: 3_000, limit: 2_999 }]), "{causes:?}");
-    let causes = scene.cache.explain(&Request { ttl: Some(1_000), ..plain.clone() }).causes;
-    assert!(matches!(causes[..], [Cause::Expired { since: 2_000, ttl: 1_000 }]), "{causes:?}");
-    let causes = scene.cache.explain(&Request { mode: Mode::Refresh, ..plain }).causes;
-    assert!(matches!(causes[..], [Cause::Asked]), "{causes:?}");
+    let plain = LookupRequest::new(Kind::Result, &id, &view);
+    let causes =
+        scene.cache.explain(&LookupRequest { max_age: Some(2_999), ..plain.clone() }).causes;
+    assert!(matches!(causes[..], [MissCause::TooOld { age: 3_000, limit: 2_999 }]), "{causes:?}");
+    let causes = scene.cache.explain(&LookupRequest { ttl: Some(1_000), ..plain.clone() }).causes;
+    assert!(matches!(causes[..], [MissCause::Expired { since: 2_000, ttl: 1_000 }]), "{causes:?}");
+    let causes = scene.cache.explain(&LookupRequest { mode: CacheMode::Refresh, ..plain }).causes;
+    assert!(matches!(causes[..], [MissCause::Asked]), "{causes:?}");
 }
 
 #[test]
 fn a_cache_that_is_off_says_so() {
-    let off = Options { enabled: false, ..Options::default() };
+    let off = CacheOptions { enabled: false, ..CacheOptions::default() };
     let scene = Scene::with(Scene::new().store, off);
-    assert!(matches!(scene.explain_key("a").causes[..], [Cause::Disabled]));
+    assert!(matches!(scene.explain_key("a").causes[..], [MissCause::Disabled]));
 }
 
 #[test]
@@ -146,8 +151,10 @@ fn the_words_that_differ_are_named() {
         let expected = differs("query", words(place, now, was));
         assert_eq!(scene.differences(&asked("a.rs", query, "audit")), expected, "{query}");
     }
-    let other =
-        Wording::Other { now: "explain this".to_owned(), was: "find the sql injection".to_owned() };
+    let other = TextDifference::Other {
+        now: "explain this".to_owned(),
+        was: "find the sql injection".to_owned(),
+    };
     let expected = differs("query", Differs::Text(other));
     assert_eq!(scene.differences(&asked("a.rs", "explain this", "audit")), expected);
 }
@@ -170,7 +177,7 @@ fn a_text_that_differs_where_nothing_is_kept_says_where_that_begins() {
         model: "m".to_owned(),
     };
     scene.keep(&run("one"));
-    let beyond = Differs::Text(Wording::Beyond { chars: 200 });
+    let beyond = Differs::Text(TextDifference::Beyond { chars: 200 });
     assert_eq!(scene.differences(&run("two")), differs("system", beyond));
 }
 
@@ -204,9 +211,9 @@ fn an_entry_that_answers_another_question_says_which() {
     let _ = scene.permit(&id("key"), &[]).fill(draft, Ttl::days(1)).unwrap();
     let (id, view) = (id("key"), scene.view());
     let parts = asked("a.rs", "find them", "audit").parts();
-    let request = Request { parts: &parts, ..Request::new(Kind::Result, &id, &view) };
+    let request = LookupRequest { parts: &parts, ..LookupRequest::new(Kind::Result, &id, &view) };
     let causes = scene.cache.explain(&request).causes;
-    let [Cause::AnotherQuestion(differences)] = &causes[..] else { panic!("{causes:?}") };
+    let [MissCause::AnotherQuestion(differences)] = &causes[..] else { panic!("{causes:?}") };
     assert_eq!(*differences, differs("query", words(WordPlace::Last, "them", "it")));
 }
 
@@ -237,14 +244,15 @@ fn explaining_leaves_no_trace() {
 #[test]
 fn hidden_parts_differ_without_being_shown() {
     let scene = Scene::new();
-    let part = |value: &str| vec![Part::hidden("stdin", value), Part::shown("arguments", "cat")];
+    let part =
+        |value: &str| vec![KeyPart::hidden("stdin", value), KeyPart::shown("arguments", "cat")];
     let keep = |key: &str, value: &str| {
         let draft = Draft { kind: Kind::Command, parts: part(value), ..draft("body") };
         let _ = scene.permit(&id(key), &[]).fill(draft, Ttl::days(1)).unwrap();
     };
     keep("one", "a");
     let (id, view, parts) = (id("two"), scene.view(), part("b"));
-    let request = Request { parts: &parts, ..Request::new(Kind::Command, &id, &view) };
+    let request = LookupRequest { parts: &parts, ..LookupRequest::new(Kind::Command, &id, &view) };
     let nearest = scene.cache.explain(&request).nearest.unwrap();
     assert_eq!(nearest.differences, differs("stdin", Differs::Hidden));
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use recoup_core::cache::{Reason, Ttl};
+use recoup_core::cache::{MissReason, Ttl};
 
 use super::Scene;
 use crate::support::id;
@@ -47,7 +47,9 @@ fn what_the_repository_ignores_is_passed_over() {
         scene.write("build/new.js", "");
         assert!(scene.hits("key"), "{source}");
         scene.write("src/new.rs", "");
-        assert!(matches!(scene.miss("key"), Reason::SourceModified(path) if path == "src/new.rs"));
+        assert!(
+            matches!(scene.miss("key"), MissReason::SourceModified(path) if path == "src/new.rs")
+        );
     }
 }
 
@@ -65,13 +67,13 @@ fn what_is_ignored_counts_when_it_is_named_outright() {
     let scene = scene();
     scene.fill("key", "body", Ttl::Forever, &["src/debug.log"]);
     scene.write("src/debug.log", "more");
-    assert!(matches!(scene.miss("key"), Reason::SourceModified(_)));
+    assert!(matches!(scene.miss("key"), MissReason::SourceModified(_)));
 
     scene.fill("key", "body", Ttl::Forever, &["build"]);
     assert_eq!(paths(&scene), ["build/deep/out.js", "build/out.js"]);
     scene.write("build/deep/new.js", "");
     assert!(
-        matches!(scene.miss("key"), Reason::SourceModified(path) if path == "build/deep/new.js")
+        matches!(scene.miss("key"), MissReason::SourceModified(path) if path == "build/deep/new.js")
     );
 }
 
@@ -83,7 +85,9 @@ fn a_new_rule_that_ignores_nothing_known_changes_nothing_but_its_own_file() {
     scene.write("src/new.tmp", "");
     assert!(scene.hits("key"));
     scene.write(".gitignore", "build/\n");
-    assert!(matches!(scene.miss("key"), Reason::SourceModified(path) if path == "src/debug.log"));
+    assert!(
+        matches!(scene.miss("key"), MissReason::SourceModified(path) if path == "src/debug.log")
+    );
 }
 
 #[test]

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use recoup_core::cache::{Cache, Filled, Limits, Options, Outcome, Parts, Refusal, Ttl};
+use recoup_core::cache::{
+    Cache, CacheLimits, CacheOptions, CacheParts, FillOutcome, FillRefusal, Outcome, Ttl,
+};
 use recoup_core::entry::INLINE_MAX;
 use recoup_core::key::Kind;
 use recoup_core::ledger::Ledger;
-use recoup_core::store::{Filter, Memory, Store, ThreadClaims};
+use recoup_core::store::{InMemoryStore, ScanFilter, Store, ThreadClaims};
 
 use super::{Scene, second};
 use crate::store_contract::stores::{Factory as _, InSqlite};
@@ -15,15 +17,18 @@ use crate::support::Touch as _;
 use crate::support::{draft, id, id_in, noise, noise_text, scanned, scopes};
 
 fn scene(store: Arc<dyn Store>, max_entries: Option<u64>, max_bytes: Option<u64>) -> Scene {
-    Scene::with(store, Options { limits: Limits { max_entries, max_bytes }, ..Options::default() })
+    Scene::with(
+        store,
+        CacheOptions { limits: CacheLimits { max_entries, max_bytes }, ..CacheOptions::default() },
+    )
 }
 
 fn memory() -> Arc<dyn Store> {
-    Arc::new(Memory::with_capacity(64 << 20))
+    Arc::new(InMemoryStore::with_capacity(64 << 20))
 }
 
 fn left(scene: &Scene) -> usize {
-    scanned(&*scene.store, &Filter::default()).len()
+    scanned(&*scene.store, &ScanFilter::default()).len()
 }
 
 #[test]
@@ -33,8 +38,8 @@ fn an_entry_above_the_limit_is_refused() {
         scene.fill("small", "small", second(), &[]);
         let bytes = body.len() as u64;
         let filled = scene.permit(&id("a"), &[]).fill(draft(body), second()).unwrap();
-        let Filled::Refused(refusal @ Refusal::TooLarge { .. }) = filled else { panic!() };
-        let Refusal::TooLarge { bytes: takes, limit } = refusal else { panic!() };
+        let FillOutcome::Refused(refusal @ FillRefusal::TooLarge { .. }) = filled else { panic!() };
+        let FillRefusal::TooLarge { bytes: takes, limit } = refusal else { panic!() };
         assert!(takes >= bytes && limit == 5_000, "{takes}, {limit}");
         assert_eq!(left(&scene), 1);
     }
@@ -64,8 +69,8 @@ fn what_fills_the_limit_to_the_brim_does_not_empty_the_cache() {
         for len in [4_400, 4_600, 4_700, 4_800, 4_900, 4_999, 5_000] {
             let filled = scene.permit(&id("a"), &[]).fill(draft(noise(len, 1)), second()).unwrap();
             match filled {
-                Filled::Stored(_) => assert!(scene.hits("a"), "{len}: stored, and not there"),
-                Filled::Refused(Refusal::TooLarge { .. }) => {}
+                FillOutcome::Stored(_) => assert!(scene.hits("a"), "{len}: stored, and not there"),
+                FillOutcome::Refused(FillRefusal::TooLarge { .. }) => {}
                 other => panic!("{len}: {other:?}"),
             }
             assert!(left(&scene) > 0, "{len}: the cache is empty");
@@ -82,13 +87,13 @@ fn filling_makes_the_least_recently_used_give_way() {
             scene.fill(&n.to_string(), "body", Ttl::Forever, &[]);
             scene.pass(10);
         }
-        assert_eq!(scanned(&*scene.store, &Filter::default()), ["2", "3", "4"].map(id));
+        assert_eq!(scanned(&*scene.store, &ScanFilter::default()), ["2", "3", "4"].map(id));
         scene.store.touch(&[(id("2"), scene.cache.clock().now())]).unwrap();
         scene.pass(10);
         let filled = scene.permit(&id("5"), &[]).fill(draft("body"), Ttl::Forever).unwrap();
-        let Filled::Stored(evicted) = filled else { panic!("{filled:?}") };
+        let FillOutcome::Stored(evicted) = filled else { panic!("{filled:?}") };
         assert_eq!((evicted.expired, evicted.least_used), (0, 1));
-        assert_eq!(scanned(&*scene.store, &Filter::default()), ["2", "4", "5"].map(id));
+        assert_eq!(scanned(&*scene.store, &ScanFilter::default()), ["2", "4", "5"].map(id));
     }
 }
 
@@ -100,9 +105,9 @@ fn the_dead_give_way_before_the_living() {
     scene.fill("mortal", "body", second(), &[]);
     scene.pass(1_000);
     let filled = scene.permit(&id("new"), &[]).fill(draft("body"), Ttl::Forever).unwrap();
-    let Filled::Stored(evicted) = filled else { panic!("{filled:?}") };
+    let FillOutcome::Stored(evicted) = filled else { panic!("{filled:?}") };
     assert_eq!((evicted.expired, evicted.least_used), (1, 0));
-    assert_eq!(scanned(&*scene.store, &Filter::default()), ["forever", "new"].map(id));
+    assert_eq!(scanned(&*scene.store, &ScanFilter::default()), ["forever", "new"].map(id));
 }
 
 #[test]
@@ -127,13 +132,13 @@ fn no_kind_and_no_scope_evicts_anothers() {
 fn what_was_read_outlives_what_was_not() {
     let stored = InSqlite::fresh();
     for store in [memory(), stored.store()] {
-        let limits = Limits { max_entries: None, max_bytes: Some(31_500) };
-        let options = Options { limits, ..Options::default() };
+        let limits = CacheLimits { max_entries: None, max_bytes: Some(31_500) };
+        let options = CacheOptions { limits, ..CacheOptions::default() };
         let scene = Scene::with(store.clone(), options);
         let ledger = Some(Ledger::at(scene.path("ledger")));
         let clock = Arc::new(scene.clock.clone());
         let claims = Arc::new(ThreadClaims::default());
-        let cache = Cache::assemble(Parts { store, clock, ledger, claims, options });
+        let cache = Cache::from_parts(CacheParts { store, clock, ledger, claims, options });
         let scene = Scene { cache, ..scene };
         for key in ["a", "b", "c"] {
             scene.fill(key, &noise_text(10_000, 1), Ttl::Forever, &[]);
@@ -144,7 +149,7 @@ fn what_was_read_outlives_what_was_not() {
         for (key, left) in [("d", ["a", "c", "d"]), ("e", ["a", "d", "e"])] {
             scene.fill(key, &noise_text(10_000, 1), Ttl::Forever, &[]);
             scene.pass(10);
-            assert_eq!(scanned(&*scene.store, &Filter::default()), left.map(id));
+            assert_eq!(scanned(&*scene.store, &ScanFilter::default()), left.map(id));
         }
     }
 }
@@ -157,7 +162,7 @@ fn a_full_result_counts_for_the_limit() {
         let mut draft = draft("short");
         draft.full = Some(noise(5_001, 1).into());
         let filled = scene.permit(&id("a"), &[]).fill(draft, second()).unwrap();
-        let Filled::Refused(refusal) = filled else { panic!("{filled:?}") };
+        let FillOutcome::Refused(refusal) = filled else { panic!("{filled:?}") };
         assert!(refusal.to_string().contains("more than the limit of 5000"), "{refusal}");
         assert_eq!(left(&scene), 0);
     }

@@ -3,26 +3,31 @@
 use std::fs;
 use std::sync::Arc;
 
-use recoup_core::cache::{Filled, Limits, Options, Outcome, Parts, Request, Selection, Ttl};
-use recoup_core::entry::{Cost, Detail, Event, Happening, Identity, Why};
+use recoup_core::cache::{
+    CacheLimits, CacheOptions, CacheParts, EntrySelection, FillOutcome, LookupRequest, Outcome, Ttl,
+};
+use recoup_core::entry::{
+    EntryEvent, EntryEventKind, EventDetail, EventReason, ProducerIdentity, ProductionCost,
+};
 use recoup_core::key::{Kind, Scope};
-use recoup_core::ledger::{Appends, HitLog, Ledger};
-use recoup_core::store::{Memory, ThreadClaims};
+use recoup_core::ledger::{AppendMode, HitLog, Ledger};
+use recoup_core::store::{InMemoryStore, ThreadClaims};
 
 use super::{Cache, Scene, second};
 use crate::support::{draft, id, noise_text};
 
 /// A scene whose cache notes what happens.
 fn scene(max_entries: Option<u64>, max_bytes: Option<u64>) -> (Scene, Ledger) {
-    let store = Arc::new(Memory::with_capacity(64 << 20));
-    let options = Options { limits: Limits { max_entries, max_bytes }, ..Options::default() };
+    let store = Arc::new(InMemoryStore::with_capacity(64 << 20));
+    let options =
+        CacheOptions { limits: CacheLimits { max_entries, max_bytes }, ..CacheOptions::default() };
     let scene = Scene::with(store.clone(), options);
     let hits = Some(HitLog::in_dir(scene.path("logs")));
-    let ledger = Ledger::open(scene.path("ledger"), hits, Appends::AtOnce);
+    let ledger = Ledger::open(scene.path("ledger"), hits, AppendMode::AtOnce);
     let clock = Arc::new(scene.clock.clone());
     let claims = Arc::new(ThreadClaims::default());
     let noting = Some(ledger.clone());
-    let cache = Cache::assemble(Parts { store, clock, ledger: noting, claims, options });
+    let cache = Cache::from_parts(CacheParts { store, clock, ledger: noting, claims, options });
     (Scene { cache, ..scene }, ledger)
 }
 
@@ -31,7 +36,7 @@ fn story(ledger: &Ledger, key: &str) -> Vec<String> {
     ledger.history(&id(key)).unwrap().iter().map(ToString::to_string).collect()
 }
 
-fn noted(ledger: &Ledger) -> Vec<Event> {
+fn noted(ledger: &Ledger) -> Vec<EntryEvent> {
     let mut events = Vec::new();
     ledger
         .fold(|batch| {
@@ -72,7 +77,7 @@ fn what_is_dead_is_purged_by_the_next_write_and_by_cleaning_up() {
     scene.fill("b", "b", second(), &[]);
     assert_eq!(story(&ledger, "a"), ["purged", "stored"]);
     scene.pass(1_000);
-    scene.cache.clean_up(&Scope::global(), Limits::default()).unwrap();
+    scene.cache.clean_up(&Scope::global(), CacheLimits::default()).unwrap();
     assert_eq!(story(&ledger, "b"), ["purged", "stored"]);
     assert_eq!(misses(&scene), 0);
 }
@@ -84,7 +89,7 @@ fn refusals_say_why_and_count_as_no_miss() {
         let permit = scene.permit(&id(key), sources);
         meanwhile();
         let filled = permit.fill(draft(body.to_owned()), second()).unwrap();
-        assert!(matches!(filled, Filled::Refused(_)), "{filled:?}");
+        assert!(matches!(filled, FillOutcome::Refused(_)), "{filled:?}");
     };
     fs::write(scene.path("a.rs"), "before").unwrap();
     refused("large", &noise_text(2_000, 1), &[], &|| {});
@@ -102,9 +107,9 @@ fn refusals_say_why_and_count_as_no_miss() {
 fn a_token_for_another_state_is_a_refusal_too() {
     let (scene, ledger) = scene(None, None);
     fs::write(scene.path("a.rs"), "before").unwrap();
-    let since = scene.cache.since(&scene.view(), &["a.rs".to_owned()]).unwrap();
+    let since = scene.cache.issue_since_token(&scene.view(), &["a.rs".to_owned()]).unwrap();
     fs::write(scene.path("a.rs"), "after!!").unwrap();
-    scene.permit(&id("a"), &["a.rs"]).since(&since).unwrap_err();
+    scene.permit(&id("a"), &["a.rs"]).require_unchanged_since(&since).unwrap_err();
     assert_eq!(story(&ledger, "a").len(), 1);
     assert!(story(&ledger, "a")[0].starts_with("refused: "));
 }
@@ -132,7 +137,7 @@ fn what_is_invalidated_by_hand_is_noted_one_by_one_and_counted() {
         draft.tags = vec!["t".to_owned()];
         let _ = scene.permit(&id(key), &[]).fill(draft, second()).unwrap();
     }
-    let selection = Selection::default().with_tag("t");
+    let selection = EntrySelection::default().with_tag("t");
     assert_eq!(scene.cache.invalidate(&Scope::global(), &selection).unwrap(), 2);
     for key in ["a", "b"] {
         assert_eq!(story(&ledger, key), ["removed", "stored"]);
@@ -143,8 +148,15 @@ fn what_is_invalidated_by_hand_is_noted_one_by_one_and_counted() {
 #[test]
 fn a_hit_says_who_asked_who_made_it_its_age_and_what_it_saved() {
     let (scene, ledger) = scene(None, None);
-    let named = |name: &str| Identity { name: Some(name.to_owned()), ..Identity::default() };
-    let cost = Cost { millis: Some(900), micro_dollars: Some(20_000), ..Cost::default() };
+    let named = |name: &str| ProducerIdentity {
+        name: Some(name.to_owned()),
+        ..ProducerIdentity::default()
+    };
+    let cost = ProductionCost {
+        millis: Some(900),
+        micro_dollars: Some(20_000),
+        ..ProductionCost::default()
+    };
     let made = recoup_core::entry::Draft { identity: named("then"), cost, ..draft("body") };
     let _ = scene.permit(&id("a"), &[]).fill(made, second()).unwrap();
     noted(&ledger);
@@ -153,18 +165,18 @@ fn a_hit_says_who_asked_who_made_it_its_age_and_what_it_saved() {
     for identity in [None, Some(named("then")), Some(named("now")), Some(long)] {
         let (id, view) = (id("a"), scene.view());
         let identity = identity.as_ref();
-        let request = Request { identity, ..Request::new(Kind::Result, &id, &view) };
+        let request = LookupRequest { identity, ..LookupRequest::new(Kind::Result, &id, &view) };
         assert!(matches!(scene.cache.lookup(&request).unwrap(), Outcome::Hit(_)));
     }
     let events = noted(&ledger);
-    let expected = |by: &str, stored_by: Option<&str>| Detail {
+    let expected = |by: &str, stored_by: Option<&str>| EventDetail {
         by: Some(by.to_owned()),
         stored_by: stored_by.map(str::to_owned),
         age: Some(70),
         cost,
-        ..Detail::default()
+        ..EventDetail::default()
     };
-    let details: Vec<&Detail> = events.iter().map(|event| &event.detail).collect();
+    let details: Vec<&EventDetail> = events.iter().map(|event| &event.detail).collect();
     assert_eq!(
         details[..3],
         [&expected("then", None), &expected("then", None), &expected("now", Some("then"))]
@@ -185,16 +197,17 @@ fn a_secret_in_a_name_is_noted_nowhere() {
     let (scene, ledger) = scene(None, None);
     let token = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
     let name = Some(format!("curl -H {token}"));
-    let identity = Identity { namespace: name.clone(), name, hash: None };
+    let identity = ProducerIdentity { namespace: name.clone(), name, hash: None };
     let made = recoup_core::entry::Draft { identity: identity.clone(), ..draft("body") };
     let _ = scene.permit(&id("a"), &[]).fill(made, second()).unwrap();
     let (id, view) = (id("a"), scene.view());
-    let request = Request { identity: Some(&identity), ..Request::new(Kind::Result, &id, &view) };
+    let request =
+        LookupRequest { identity: Some(&identity), ..LookupRequest::new(Kind::Result, &id, &view) };
     assert!(matches!(scene.cache.lookup(&request).unwrap(), Outcome::Hit(_)));
     for file in ["ledger/open.log", "logs/hits.jsonl"] {
         let text = fs::read_to_string(scene.path(file)).unwrap();
         assert!(text.contains("curl") && !text.contains("ghp_"), "{text}");
     }
-    assert!(noted(&ledger).iter().any(|event| event.what == Happening::Hit));
-    assert!(matches!(Why::Secret(String::new()).code(), "secret"));
+    assert!(noted(&ledger).iter().any(|event| event.what == EntryEventKind::Hit));
+    assert!(matches!(EventReason::Secret(String::new()).code(), "secret"));
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 
-use recoup_core::cache::{Reason, Selection};
-use recoup_core::entry::{Older, Sources};
+use recoup_core::cache::{EntrySelection, MissReason};
+use recoup_core::entry::{RecordedSources, TimedSources};
 use recoup_core::key::Scope;
 
 use super::{Scene, set_mtime};
@@ -25,16 +25,17 @@ fn after(scene: &Scene) -> i64 {
 
 fn put(scene: &Scene, than: i64, paths: &[&str]) {
     let paths = paths.iter().map(|&path| path.to_owned()).collect();
-    let sources = Sources { older: Some(Older { than, paths }), ..Sources::default() };
+    let sources =
+        RecordedSources { older: Some(TimedSources { than, paths }), ..RecordedSources::default() };
     scene.store.put(&id("key"), &draft("body").seal(sources, START).unwrap()).unwrap();
 }
 
 fn modified(scene: &Scene, path: &str) -> bool {
-    matches!(scene.miss("key"), Reason::SourceModified(found) if found == path)
+    matches!(scene.miss("key"), MissReason::SourceModified(found) if found == path)
 }
 
 fn missing(scene: &Scene, path: &str) -> bool {
-    matches!(scene.miss("key"), Reason::SourceMissing(found) if found == path)
+    matches!(scene.miss("key"), MissReason::SourceMissing(found) if found == path)
 }
 
 /// A file, a directory with one below it, and a file beside them.
@@ -115,7 +116,7 @@ fn they_are_found_by_their_paths() {
     let scene = scene();
     put(&scene, i64::MAX, &["src/a.ts"]);
     let invalidate = |glob: &str| {
-        let selection = Selection::default().with_paths(glob).unwrap();
+        let selection = EntrySelection::default().with_paths(glob).unwrap();
         scene.cache.invalidate(&Scope::global(), &selection).unwrap()
     };
     assert_eq!((invalidate("lib/*"), invalidate("src/*")), (0, 1));

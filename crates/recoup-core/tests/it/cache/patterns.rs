@@ -6,7 +6,8 @@ use std::os::unix::fs::symlink;
 
 use recoup_core::ErrorKind;
 use recoup_core::cache::{
-    Cache, Freshness, Options, Peek, Reason, Request, SourceLimits, Ttl, View,
+    Cache, CacheOptions, FreshnessCheck, LookupRequest, MissReason, PathContext, PeekOutcome,
+    SourceLimits, Ttl,
 };
 use recoup_core::key::Kind;
 
@@ -37,7 +38,10 @@ fn paths(scene: &Scene) -> Vec<String> {
 #[track_caller]
 fn assert_modified(scene: &Scene, path: &str) {
     let reason = scene.miss("key");
-    assert!(matches!(&reason, Reason::SourceModified(changed) if changed == path), "{reason:?}");
+    assert!(
+        matches!(&reason, MissReason::SourceModified(changed) if changed == path),
+        "{reason:?}"
+    );
 }
 
 #[test]
@@ -58,7 +62,9 @@ fn a_changed_or_deleted_file_in_a_directory_is_a_change() {
     scene.write("src/deep/c.rs", "changed");
     assert_modified(&scene, "src/deep/c.rs");
     fs::remove_file(scene.path("src/deep/c.rs")).unwrap();
-    assert!(matches!(scene.miss("key"), Reason::SourceMissing(path) if path == "src/deep/c.rs"));
+    assert!(
+        matches!(scene.miss("key"), MissReason::SourceMissing(path) if path == "src/deep/c.rs")
+    );
 }
 
 #[test]
@@ -116,7 +122,9 @@ fn a_changed_or_deleted_match_of_a_glob_is_a_change() {
     scene.write("src/deep/c.rs", "changed");
     assert_modified(&scene, "src/deep/c.rs");
     fs::remove_file(scene.path("src/deep/c.rs")).unwrap();
-    assert!(matches!(scene.miss("key"), Reason::SourceMissing(path) if path == "src/deep/c.rs"));
+    assert!(
+        matches!(scene.miss("key"), MissReason::SourceMissing(path) if path == "src/deep/c.rs")
+    );
 }
 
 #[test]
@@ -137,7 +145,7 @@ fn a_glob_from_a_directory_with_special_characters_means_that_directory() {
     let scene = Scene::for_files(true);
     scene.write("app/[id]/page.tsx", "one");
     scene.write("app/i/page.tsx", "another");
-    let view = View { cwd: scene.path("app/[id]"), ..scene.view() };
+    let view = PathContext { cwd: scene.path("app/[id]"), ..scene.view() };
     let permit = scene.cache.permit(&id("key"), &view, &["*.tsx".to_owned()]).unwrap();
     let _ = permit.fill(draft("body"), Ttl::Forever).unwrap();
     assert_eq!(paths(&scene), ["app/[id]/page.tsx"]);
@@ -155,15 +163,15 @@ fn a_root_with_special_characters_is_only_a_name() {
     for (n, glob) in
         ["src/*.rs".to_owned(), format!("{}/src/*.rs", root.display())].into_iter().enumerate()
     {
-        let view = View { root: root.clone(), cwd: root.clone() };
+        let view = PathContext { root: root.clone(), cwd: root.clone() };
         let key = id(&n.to_string());
         let permit = scene.cache.permit(&key, &view, &[glob]).unwrap();
         let _ = permit.fill(draft("body"), Ttl::Forever).unwrap();
-        let peek = |cache: &Cache| cache.peek(&Request::new(Kind::Result, &key, &view));
-        assert!(matches!(peek(&scene.cache), Peek::Hit(_)));
+        let peek = |cache: &Cache| cache.peek(&LookupRequest::new(Kind::Result, &key, &view));
+        assert!(matches!(peek(&scene.cache), PeekOutcome::Hit(_)));
         let new = root.join(format!("src/new{n}.rs"));
         fs::write(&new, "").unwrap();
-        assert!(matches!(peek(&scene.cache), Peek::Miss(Reason::SourceModified(_))));
+        assert!(matches!(peek(&scene.cache), PeekOutcome::Miss(MissReason::SourceModified(_))));
         fs::remove_file(new).unwrap();
     }
 }
@@ -189,7 +197,7 @@ fn a_glob_that_is_none_or_matches_nothing_is_refused() {
 fn directories_and_globs_are_given_from_where_one_is() {
     for given in ["../../other", "../../other/*.rs", "../../src/../other"] {
         let scene = four_files();
-        let view = View { cwd: scene.path("src/deep"), ..scene.view() };
+        let view = PathContext { cwd: scene.path("src/deep"), ..scene.view() };
         let permit = scene.cache.permit(&id("key"), &view, &[given.to_owned()]).unwrap();
         let _ = permit.fill(draft("body"), Ttl::Forever).unwrap();
         assert_eq!(paths(&scene), ["other/d.rs"], "{given}");
@@ -214,15 +222,18 @@ fn a_directory_outside_the_root_counts_too() {
 fn another_worktree_hits_with_the_same_files_and_misses_with_one_more() {
     for sources in [&["src"][..], &["src/**/*.rs"]] {
         let (scene, other) = (watching(sources), four_files());
-        let peek = || scene.cache.peek(&Request::new(Kind::Result, &id("key"), &other.view()));
-        assert!(matches!(peek(), Peek::Hit(_)), "{sources:?}");
+        let peek =
+            || scene.cache.peek(&LookupRequest::new(Kind::Result, &id("key"), &other.view()));
+        assert!(matches!(peek(), PeekOutcome::Hit(_)), "{sources:?}");
         other.write("src/more.rs", "");
         assert!(
-            matches!(peek(), Peek::Miss(Reason::SourceModified(path)) if path == "src/more.rs")
+            matches!(peek(), PeekOutcome::Miss(MissReason::SourceModified(path)) if path == "src/more.rs")
         );
         fs::remove_file(other.path("src/more.rs")).unwrap();
         fs::remove_file(other.path("src/a.rs")).unwrap();
-        assert!(matches!(peek(), Peek::Miss(Reason::SourceMissing(path)) if path == "src/a.rs"));
+        assert!(
+            matches!(peek(), PeekOutcome::Miss(MissReason::SourceMissing(path)) if path == "src/a.rs")
+        );
         assert!(scene.hits("key"), "it is still good where it was made");
     }
 }
@@ -263,7 +274,7 @@ fn dots_after_a_link_lead_where_the_file_system_says() {
 
 #[test]
 fn by_contents_a_touched_file_hits_and_a_changed_one_misses() {
-    let options = Options { freshness: Freshness::Content, ..Options::default() };
+    let options = CacheOptions { freshness: FreshnessCheck::Content, ..CacheOptions::default() };
     let scene = four_files();
     let cache = cache_of(&scene.store, options, &scene.clock);
     let scene = Scene { cache, ..scene };
@@ -314,7 +325,7 @@ fn a_link_into_another_tree_is_not_followed() {
 fn too_many_files_and_too_many_bytes_are_refused_with_the_remedy() {
     let scene = four_files();
     let refused = |limits: SourceLimits, source: &str| {
-        let options = Options { sources: limits, ..Options::default() };
+        let options = CacheOptions { sources: limits, ..CacheOptions::default() };
         let cache = cache_of(&scene.store, options, &scene.clock);
         cache.permit(&id("key"), &scene.view(), &[source.to_owned()]).unwrap_err().to_string()
     };

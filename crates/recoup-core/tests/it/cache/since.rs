@@ -4,8 +4,8 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use recoup_core::cache::{Filled, Refusal, Since, Ttl};
-use recoup_core::store::Filter;
+use recoup_core::cache::{FillOutcome, FillRefusal, SinceToken, Ttl};
+use recoup_core::store::ScanFilter;
 use recoup_core::{ErrorKind, Result};
 
 use super::{Scene, mtime, set_mtime};
@@ -23,20 +23,20 @@ fn given(sources: &[&str]) -> Vec<String> {
 }
 
 /// A token as another process gets it: as text.
-fn token(scene: &Scene, sources: &[&str]) -> Since {
-    let token = scene.cache.since(&scene.view(), &given(sources)).unwrap();
-    Since::parse(&token.to_string()).unwrap()
+fn token(scene: &Scene, sources: &[&str]) -> SinceToken {
+    let token = scene.cache.issue_since_token(&scene.view(), &given(sources)).unwrap();
+    SinceToken::parse(&token.to_string()).unwrap()
 }
 
-fn fill(scene: &Scene, sources: &[&str], since: &Since) -> Result<Filled, Refusal> {
-    let permit = scene.permit(&id("key"), sources).since(since)?;
+fn fill(scene: &Scene, sources: &[&str], since: &SinceToken) -> Result<FillOutcome, FillRefusal> {
+    let permit = scene.permit(&id("key"), sources).require_unchanged_since(since)?;
     Ok(permit.fill(draft("body"), Ttl::Forever).unwrap())
 }
 
 #[track_caller]
-fn assert_refused(scene: &Scene, sources: &[&str], since: &Since) -> Refusal {
+fn assert_refused(scene: &Scene, sources: &[&str], since: &SinceToken) -> FillRefusal {
     let refusal = fill(scene, sources, since).expect_err("it was not refused");
-    assert_eq!(scanned(&*scene.store, &Filter::default()), []);
+    assert_eq!(scanned(&*scene.store, &ScanFilter::default()), []);
     refusal
 }
 
@@ -46,7 +46,7 @@ fn unchanged_sources_are_stored() {
         let scene = scene();
         let since = token(&scene, sources);
         scene.write("elsewhere", "");
-        assert!(matches!(fill(&scene, sources, &since), Ok(Filled::Stored(_))), "{sources:?}");
+        assert!(matches!(fill(&scene, sources, &since), Ok(FillOutcome::Stored(_))), "{sources:?}");
         assert!(scene.hits("key"));
     }
 }
@@ -56,7 +56,7 @@ fn the_order_and_the_spelling_of_sources_do_not_matter() {
     let scene = scene();
     let since = token(&scene, &["src/a.rs", "src/b.rs"]);
     let sources = ["./src/b.rs", "src/../src/a.rs", "src/a.rs"];
-    assert!(matches!(fill(&scene, &sources, &since), Ok(Filled::Stored(_))));
+    assert!(matches!(fill(&scene, &sources, &since), Ok(FillOutcome::Stored(_))));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_change_is_refused() {
             let since = token(&scene, sources);
             change(&scene);
             let refusal = assert_refused(&scene, sources, &since);
-            assert!(matches!(refusal, Refusal::SourcesDiffer), "{refusal:?}");
+            assert!(matches!(refusal, FillRefusal::SourcesDiffer), "{refusal:?}");
         }
     }
 }
@@ -103,7 +103,10 @@ fn a_token_for_other_sources_is_refused() {
     let since = token(&scene, &["src"]);
     let files = ["src/a.rs", "src/b.rs"];
     let refusal = assert_refused(&scene, &files, &since);
-    assert!(matches!(refusal, Refusal::OtherSources), "new files would not be seen: {refusal:?}");
+    assert!(
+        matches!(refusal, FillRefusal::OtherSources),
+        "new files would not be seen: {refusal:?}"
+    );
 }
 
 /// Which files count is often known only after the work.
@@ -113,7 +116,7 @@ fn more_sources_than_the_tokens_are_fine_if_they_are_older() {
     scene.pass(3_600_000);
     let since = token(&scene, &["src/a.rs"]);
     let both = ["src/b.rs", "src/a.rs"];
-    assert!(matches!(fill(&scene, &both, &since), Ok(Filled::Stored(_))));
+    assert!(matches!(fill(&scene, &both, &since), Ok(FillOutcome::Stored(_))));
     scene.write("src/b.rs", "three");
     assert!(!scene.hits("key"), "both are watched");
     set_mtime(&scene.path("src/b.rs"), SystemTime::now() + Duration::from_hours(2));
@@ -121,7 +124,7 @@ fn more_sources_than_the_tokens_are_fine_if_they_are_older() {
     assert!(refusal.to_string().contains("src/b.rs has changed"), "{refusal}");
     scene.write("src/a.rs", "three");
     let refusal = fill(&scene, &both, &since).unwrap_err();
-    assert!(matches!(refusal, Refusal::SourcesDiffer), "{refusal:?}");
+    assert!(matches!(refusal, FillRefusal::SourcesDiffer), "{refusal:?}");
 }
 
 #[test]
@@ -129,8 +132,8 @@ fn without_sources_a_token_accepts_what_is_older() {
     let scene = scene();
     scene.pass(3_600_000);
     let since = token(&scene, &[]);
-    assert!(matches!(fill(&scene, &["src"], &since), Ok(Filled::Stored(_))));
-    assert!(matches!(fill(&scene, &[], &since), Ok(Filled::Stored(_))));
+    assert!(matches!(fill(&scene, &["src"], &since), Ok(FillOutcome::Stored(_))));
+    assert!(matches!(fill(&scene, &[], &since), Ok(FillOutcome::Stored(_))));
 }
 
 #[test]
@@ -167,8 +170,8 @@ fn a_refusal_leaves_an_earlier_value_alone() {
 fn a_token_reads_back_as_it_was_written() {
     let scene = scene();
     for sources in [&[][..], &["src"]] {
-        let written = scene.cache.since(&scene.view(), &given(sources)).unwrap();
-        assert_eq!(Since::parse(&written.to_string()).unwrap(), written);
+        let written = scene.cache.issue_since_token(&scene.view(), &given(sources)).unwrap();
+        assert_eq!(SinceToken::parse(&written.to_string()).unwrap(), written);
         assert!(!written.to_string().contains("src"), "it names no file");
     }
 }
@@ -197,11 +200,11 @@ fn what_is_no_token_is_a_usage_error() {
     ]
     .map(str::to_owned);
     for text in garbage {
-        let error = Since::parse(&text).expect_err(&text);
+        let error = SinceToken::parse(&text).expect_err(&text);
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains("--since"), "{error}");
     }
     for good in [format!("r1-5-{state}"), format!("r2-5-{state}-0123abcd.00000000")] {
-        assert_eq!(Since::parse(&good).unwrap().to_string(), good);
+        assert_eq!(SinceToken::parse(&good).unwrap().to_string(), good);
     }
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use recoup_core::ErrorKind;
-use recoup_core::cache::{Filled, Reason, Refusal, Ttl, View};
-use recoup_core::store::Filter;
+use recoup_core::cache::{FillOutcome, FillRefusal, MissReason, PathContext, Ttl};
+use recoup_core::store::ScanFilter;
 
 use super::{Scene, mtime, set_mtime};
 use crate::support::{draft, id, scanned};
@@ -21,7 +21,10 @@ fn filled(trusting: bool, contents: &str) -> Scene {
 
 fn assert_modified(scene: &Scene) {
     let reason = scene.miss("key");
-    assert!(matches!(&reason, Reason::SourceModified(path) if path == "src/a.rs"), "{reason:?}");
+    assert!(
+        matches!(&reason, MissReason::SourceModified(path) if path == "src/a.rs"),
+        "{reason:?}"
+    );
     assert!(scene.store.get(&id("key")).unwrap().is_some(), "nothing is deleted");
 }
 
@@ -58,7 +61,8 @@ fn an_edit_in_the_same_moment_is_a_miss() {
 fn a_source_that_is_gone_is_a_miss() {
     let scene = filled(true, "before");
     fs::remove_file(scene.path("src/a.rs")).unwrap();
-    let missing = |path: &str| matches!(scene.miss("key"), Reason::SourceMissing(p) if p == path);
+    let missing =
+        |path: &str| matches!(scene.miss("key"), MissReason::SourceMissing(p) if p == path);
     assert!(missing("src/a.rs"));
     fs::remove_dir_all(scene.path("src")).unwrap();
     scene.write("src", "a file where the directory was");
@@ -87,7 +91,7 @@ fn a_link_is_watched_where_it_leads() {
         symlink(scene.path("two"), scene.path("src/a.rs")).unwrap();
         assert_modified(&scene);
         fs::remove_file(scene.path("two")).unwrap();
-        assert!(matches!(scene.miss("key"), Reason::SourceMissing(_)), "a dangling link");
+        assert!(matches!(scene.miss("key"), MissReason::SourceMissing(_)), "a dangling link");
     }
 }
 
@@ -105,9 +109,11 @@ fn what_changed_during_the_work_is_not_stored() {
         let permit = scene.permit(&id("key"), &["src/a.rs"]);
         change(&scene);
         let filled = permit.fill(draft("body"), Ttl::Forever).unwrap();
-        let Filled::Refused(refusal @ Refusal::SourceChanged(_)) = filled else { panic!() };
+        let FillOutcome::Refused(refusal @ FillRefusal::SourceChanged(_)) = filled else {
+            panic!()
+        };
         assert!(refusal.to_string().contains("src/a.rs"), "{refusal}");
-        assert_eq!(scanned(&*scene.store, &Filter::default()), []);
+        assert_eq!(scanned(&*scene.store, &ScanFilter::default()), []);
     }
 }
 
@@ -126,7 +132,7 @@ fn sources_are_kept_from_the_root_each_once_and_in_order() {
     let scene = Scene::for_files(true);
     scene.write("src/a.rs", "a");
     scene.write("src/sub/b.rs", "b");
-    let view = View { cwd: scene.path("src/sub"), ..scene.view() };
+    let view = PathContext { cwd: scene.path("src/sub"), ..scene.view() };
     let given = ["b.rs", "../a.rs", "./b.rs", "../../src/./a.rs", "gone/../b.rs"];
     let permit = scene.cache.permit(&id("key"), &view, &given.map(str::to_owned)).unwrap();
     let _ = permit.fill(draft("body"), Ttl::Forever).unwrap();
@@ -135,5 +141,7 @@ fn sources_are_kept_from_the_root_each_once_and_in_order() {
     assert_eq!(paths, ["src/a.rs", "src/sub/b.rs"]);
     assert!(scene.hits("key"), "also from another directory");
     scene.write("src/sub/b.rs", "changed");
-    assert!(matches!(scene.miss("key"), Reason::SourceModified(path) if path == "src/sub/b.rs"));
+    assert!(
+        matches!(scene.miss("key"), MissReason::SourceModified(path) if path == "src/sub/b.rs")
+    );
 }

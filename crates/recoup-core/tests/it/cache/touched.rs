@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use recoup_core::cache::{
-    Cache, Filled, Freshness, Options, Outcome, Parts, Reason, Refusal, Request, Ttl,
+    Cache, CacheOptions, CacheParts, FillOutcome, FillRefusal, FreshnessCheck, LookupRequest,
+    MissReason, Outcome, Ttl,
 };
 use recoup_core::key::Kind;
 use recoup_core::ledger::Ledger;
@@ -40,9 +41,9 @@ const HARMLESS: [(&str, Change); 4] = [
     }),
 ];
 
-fn scene(freshness: Freshness) -> Scene {
+fn scene(freshness: FreshnessCheck) -> Scene {
     let scene = Scene::for_files(true);
-    let options = Options { freshness, ..Options::default() };
+    let options = CacheOptions { freshness, ..CacheOptions::default() };
     let cache = cache_of(&scene.store, options, &scene.clock);
     let scene = Scene { cache, ..scene };
     scene.write("a", "before");
@@ -52,9 +53,11 @@ fn scene(freshness: Freshness) -> Scene {
 #[test]
 fn unchanged_contents_are_a_hit_unless_times_are_to_count() {
     for (what, change) in HARMLESS {
-        for (freshness, hits) in
-            [(Freshness::Auto, true), (Freshness::Content, true), (Freshness::Mtime, false)]
-        {
+        for (freshness, hits) in [
+            (FreshnessCheck::Auto, true),
+            (FreshnessCheck::Content, true),
+            (FreshnessCheck::Mtime, false),
+        ] {
             let scene = scene(freshness);
             scene.fill("key", "body", Ttl::Forever, &["a"]);
             change(&scene);
@@ -65,24 +68,24 @@ fn unchanged_contents_are_a_hit_unless_times_are_to_count() {
 
 #[test]
 fn another_file_of_the_same_size_and_mtime_is_a_miss() {
-    for freshness in [Freshness::Auto, Freshness::Content, Freshness::Mtime] {
+    for freshness in [FreshnessCheck::Auto, FreshnessCheck::Content, FreshnessCheck::Mtime] {
         let scene = scene(freshness);
         scene.fill("key", "body", Ttl::Forever, &["a"]);
         scene.write("copy", "AFTER!");
         set_mtime(&scene.path("copy"), mtime(&scene.path("a")));
         fs::rename(scene.path("copy"), scene.path("a")).unwrap();
-        assert!(matches!(scene.miss("key"), Reason::SourceModified(path) if path == "a"));
+        assert!(matches!(scene.miss("key"), MissReason::SourceModified(path) if path == "a"));
     }
 }
 
 /// As for git: a script that may no longer be run gives another answer.
 #[test]
 fn a_file_that_becomes_executable_or_ceases_to_be_is_another() {
-    for freshness in [Freshness::Auto, Freshness::Content, Freshness::Mtime] {
+    for freshness in [FreshnessCheck::Auto, FreshnessCheck::Content, FreshnessCheck::Mtime] {
         let scene = scene(freshness);
         scene.fill("key", "body", Ttl::Forever, &["a"]);
         fs::set_permissions(scene.path("a"), fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(matches!(scene.miss("key"), Reason::SourceModified(path) if path == "a"));
+        assert!(matches!(scene.miss("key"), MissReason::SourceModified(path) if path == "a"));
     }
 }
 
@@ -90,15 +93,17 @@ fn a_file_that_becomes_executable_or_ceases_to_be_is_another() {
 #[test]
 fn during_the_work_times_count_unless_only_contents_are_to() {
     for (what, change) in HARMLESS {
-        for (freshness, is_kept) in
-            [(Freshness::Auto, false), (Freshness::Content, true), (Freshness::Mtime, false)]
-        {
+        for (freshness, is_kept) in [
+            (FreshnessCheck::Auto, false),
+            (FreshnessCheck::Content, true),
+            (FreshnessCheck::Mtime, false),
+        ] {
             let scene = scene(freshness);
             let permit = scene.permit(&id("key"), &["a"]);
             change(&scene);
             match permit.fill(draft("body"), Ttl::Forever).unwrap() {
-                Filled::Stored(_) => assert!(is_kept, "{what}, {freshness:?}"),
-                Filled::Refused(Refusal::SourceChanged(_)) => {
+                FillOutcome::Stored(_) => assert!(is_kept, "{what}, {freshness:?}"),
+                FillOutcome::Refused(FillRefusal::SourceChanged(_)) => {
                     assert!(!is_kept, "{what}, {freshness:?}");
                 }
                 other => panic!("{what}: {other:?}"),
@@ -112,12 +117,12 @@ const LARGE: usize = 1 << 20;
 
 /// As another process would see it, with a clock at which nothing is too young to trust.
 fn with_ledger(scene: &Scene) -> Cache {
-    Cache::assemble(Parts {
+    Cache::from_parts(CacheParts {
         store: scene.store.clone(),
         clock: Arc::new(scene.clock.clone()),
         ledger: Some(Ledger::at(scene.path("ledger"))),
         claims: Arc::new(ThreadClaims::default()),
-        options: Options::default(),
+        options: CacheOptions::default(),
     })
 }
 
@@ -129,14 +134,14 @@ fn read_for_a_hit(scene: &Scene, cache: &Cache) -> usize {
         count.parse::<usize>().unwrap()
     };
     let before = read();
-    let found = cache.lookup(&Request::new(Kind::Result, &id("key"), &scene.view())).unwrap();
+    let found = cache.lookup(&LookupRequest::new(Kind::Result, &id("key"), &scene.view())).unwrap();
     assert!(matches!(found, Outcome::Hit(_)), "{found:?}");
     read() - before
 }
 
 #[test]
 fn contents_are_read_once_for_each_state() {
-    let scene = scene(Freshness::Auto);
+    let scene = scene(FreshnessCheck::Auto);
     scene.write("a", &"x".repeat(LARGE));
     scene.fill("key", "body", Ttl::Forever, &["a"]);
     assert!(read_for_a_hit(&scene, &with_ledger(&scene)) < LARGE, "nothing has changed");
@@ -149,7 +154,7 @@ fn contents_are_read_once_for_each_state() {
 
 #[test]
 fn what_is_too_young_to_be_trusted_is_read_until_it_is_not() {
-    let scene = scene(Freshness::Auto);
+    let scene = scene(FreshnessCheck::Auto);
     scene.write("a", &"x".repeat(LARGE));
     scene.fill("key", "body", Ttl::Forever, &["a"]);
     let soon = SystemTime::now() + Duration::from_hours(1);
@@ -164,24 +169,25 @@ fn what_is_too_young_to_be_trusted_is_read_until_it_is_not() {
 
 #[test]
 fn what_is_noted_of_one_file_says_nothing_of_its_later_contents() {
-    let scene = scene(Freshness::Auto);
+    let scene = scene(FreshnessCheck::Auto);
     scene.fill("key", "body", Ttl::Forever, &["a"]);
     set_mtime(&scene.path("a"), SystemTime::UNIX_EPOCH);
     read_for_a_hit(&scene, &with_ledger(&scene));
     scene.write("a", "AFTER!");
     set_mtime(&scene.path("a"), SystemTime::UNIX_EPOCH);
-    let found =
-        with_ledger(&scene).lookup(&Request::new(Kind::Result, &id("key"), &scene.view())).unwrap();
-    assert!(matches!(found, Outcome::Miss(_, Reason::SourceModified(_))), "{found:?}");
+    let found = with_ledger(&scene)
+        .lookup(&LookupRequest::new(Kind::Result, &id("key"), &scene.view()))
+        .unwrap();
+    assert!(matches!(found, Outcome::Miss(_, MissReason::SourceModified(_))), "{found:?}");
 }
 
 #[test]
 fn an_explanation_notes_nothing() {
-    let scene = scene(Freshness::Auto);
+    let scene = scene(FreshnessCheck::Auto);
     scene.fill("key", "body", Ttl::Forever, &["a"]);
     set_mtime(&scene.path("a"), SystemTime::UNIX_EPOCH);
     let (id, view) = (id("key"), scene.view());
-    let explained = with_ledger(&scene).explain(&Request::new(Kind::Result, &id, &view));
+    let explained = with_ledger(&scene).explain(&LookupRequest::new(Kind::Result, &id, &view));
     assert_eq!(explained.causes.len(), 0, "{explained:?}");
     assert!(!scene.path("ledger").exists());
 }

@@ -1,17 +1,17 @@
 //! Values that are secret for where they come from.
 
-use recoup_core::cache::{Filled, Refusal};
+use recoup_core::cache::{FillOutcome, FillRefusal};
 use recoup_core::entry::{Body, Draft, INLINE_MAX};
-use recoup_core::key::Part;
-use recoup_core::secrets::Values;
+use recoup_core::key::KeyPart;
+use recoup_core::secrets::SecretValues;
 
 use super::{Scene, second};
 use crate::support::{draft, id};
 
 const VALUE: &str = "plain-words-and-1-number";
 
-fn withheld() -> Values {
-    Values::of_credentials([
+fn withheld() -> SecretValues {
+    SecretValues::of_credentials([
         ("SERVICE_API_KEY", VALUE),
         ("PWD", "/home/somebody/work"),
         ("DB_PASSWORD", "postgres"),
@@ -20,7 +20,7 @@ fn withheld() -> Values {
     ])
 }
 
-fn fill(body: impl Into<Body>) -> Filled {
+fn fill(body: impl Into<Body>) -> FillOutcome {
     let draft = Draft { withheld: withheld(), ..draft(body) };
     Scene::new().permit(&id("a"), &[]).fill(draft, second()).unwrap()
 }
@@ -34,7 +34,7 @@ fn a_result_that_holds_the_value_of_a_credential_is_refused() {
     };
     for text in [VALUE.to_owned(), format!("it is {VALUE}!"), large(7), large((1 << 20) - 5)] {
         let filled = fill(text);
-        let Filled::Refused(Refusal::Secret(rule)) = filled else { panic!("{filled:?}") };
+        let FillOutcome::Refused(FillRefusal::Secret(rule)) = filled else { panic!("{filled:?}") };
         assert_eq!(rule, "environment-credential");
     }
 }
@@ -42,13 +42,13 @@ fn a_result_that_holds_the_value_of_a_credential_is_refused() {
 #[test]
 fn paths_words_short_values_and_other_variables_hinder_nothing() {
     for text in ["/home/somebody/work", "postgres", "a1", "an-editor-with-1-number"] {
-        assert!(matches!(fill(text), Filled::Stored(_)), "{text}");
+        assert!(matches!(fill(text), FillOutcome::Stored(_)), "{text}");
     }
 }
 
 #[test]
 fn a_credential_is_one_whether_it_has_letters_alone_or_begins_like_a_path() {
-    let values = Values::of_credentials([
+    let values = SecretValues::of_credentials([
         ("MYSQL_PASSWORD", "swordfish"),
         ("ADMIN_PASSWORD", "correcthorsebatterystaple"),
         ("STORAGE_ACCESS_KEY", "/9Tk4Ns6Bf8/Hd1Jm3Pc5Gy0Wu2Ea7Ro+Ti4Ks6Dl8Fn1Vb3Mx5=="),
@@ -83,9 +83,12 @@ fn a_credential_is_one_whether_it_has_letters_alone_or_begins_like_a_path() {
 #[test]
 fn what_is_shown_of_the_question_is_without_it() {
     let scene = Scene::new();
-    let parts = vec![Part::shown("arguments", &format!("greet --name {VALUE} url"))];
+    let parts = vec![KeyPart::shown("arguments", &format!("greet --name {VALUE} url"))];
     let draft = Draft { parts, withheld: withheld(), ..draft("body") };
-    assert!(matches!(scene.permit(&id("a"), &[]).fill(draft, second()), Ok(Filled::Stored(_))));
+    assert!(matches!(
+        scene.permit(&id("a"), &[]).fill(draft, second()),
+        Ok(FillOutcome::Stored(_))
+    ));
     let head = scene.cache.head(&id("a")).unwrap().unwrap();
     let shown = head.header.parts[0].preview.as_deref();
     assert_eq!(shown, Some("greet --name [redacted: environment-credential] url"));
@@ -96,8 +99,8 @@ fn what_would_be_refused_in_any_case_is_known_before_the_work() {
     let scene = Scene::new();
     let tagged =
         |tag: &str| Draft { tags: vec![tag.to_owned()], withheld: withheld(), ..draft("") };
-    assert!(scene.cache.check(&id("a"), &tagged("nightly"), second()).is_ok());
-    let error = scene.cache.check(&id("a"), &tagged(VALUE), second()).unwrap_err();
+    assert!(scene.cache.check_draft(&id("a"), &tagged("nightly"), second()).is_ok());
+    let error = scene.cache.check_draft(&id("a"), &tagged(VALUE), second()).unwrap_err();
     assert_eq!(error.to_string(), "there is a secret among the tags (environment-credential)");
 }
 

@@ -1,6 +1,6 @@
 //! Tokens: counted with a real tokenizer, and kept to.
 
-use recoup_core::condense::{Estimate, Options, Strategy, Tokenizer};
+use recoup_core::condense::{CondenseOptions, CondenseStrategy, TokenEstimate, Tokenizer};
 use serde_json::{Value, json};
 
 use super::kept;
@@ -38,11 +38,11 @@ fn identifiers_stay_within_the_budget_and_the_rest_is_counted() {
             .to_string();
     let tokenizer = Tokenizer::load();
     for max_tokens in [0, 1, 50, 400, 1_000_000] {
-        let options = Options {
-            strategy: Strategy::IdentifiersOnly,
+        let options = CondenseOptions {
+            strategy: CondenseStrategy::IdentifiersOnly,
             preserve: vec!["extra".to_owned()],
             max_tokens: Some(max_tokens),
-            ..Options::default()
+            ..CondenseOptions::default()
         };
         let printed = kept(&options, &input);
         let json: Value = serde_json::from_str(&printed).unwrap();
@@ -60,12 +60,12 @@ fn identifiers_stay_within_the_budget_and_the_rest_is_counted() {
 fn an_estimate_compares_every_strategy_with_the_input() {
     let findings: Vec<_> =
         (0..100).map(|n| json!({"id": n, "message": "words ".repeat(9)})).collect();
-    let estimate = Estimate::of(json!({"findings": findings}).to_string().as_bytes()).unwrap();
+    let estimate = TokenEstimate::of(json!({"findings": findings}).to_string().as_bytes()).unwrap();
     let [(_, verdict), (_, identifiers), (_, summary)] = estimate.condensed;
     assert!(estimate.original > 1_000 && verdict < 400 && summary < 60, "{estimate:?}");
     assert!(estimate.saved_pct(verdict) > 60 && estimate.saved_pct(identifiers) >= 99);
-    let tiny = Estimate::of(b"{}").unwrap();
+    let tiny = TokenEstimate::of(b"{}").unwrap();
     assert_eq!(tiny.saved_pct(tiny.condensed[0].1), 0, "the input itself is shorter");
-    let clean = Estimate::of(b"{\"reason\":\"build-finished\",\"success\":true}").unwrap();
+    let clean = TokenEstimate::of(b"{\"reason\":\"build-finished\",\"success\":true}").unwrap();
     assert!(clean.saved_pct(clean.condensed[0].1) < 0, "a report is condensed in any case");
 }

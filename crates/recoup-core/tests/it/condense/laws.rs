@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
-use recoup_core::condense::{Options, Strategy as Way};
+use recoup_core::condense::{CondenseOptions, CondenseStrategy as Way};
 use serde_json::{Map, Value, json};
 
 use super::{identifiers, printed, verdict, with};
@@ -83,7 +83,7 @@ proptest! {
     ) {
         let input = Value::from(Map::from_iter(fields)).to_string();
         for strategy in Way::ALL {
-            let options = Options { strategy, preserve: preserve.clone(), ..Options::default() };
+            let options = CondenseOptions { strategy, preserve: preserve.clone(), ..CondenseOptions::default() };
             let printed = with(&options, &input);
             let parsed: Value = serde_json::from_str(&printed).unwrap();
             prop_assert!(parsed.is_object());
@@ -156,7 +156,7 @@ proptest! {
     fn no_text_makes_it_panic(input in ".{0,60}", lines in vec(any_json(), 0..4)) {
         let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
         for text in [input, lines.join("\n")] {
-            let _ = recoup_core::condense::Document::read(text.as_bytes());
+            let _ = recoup_core::condense::InputDocument::read(text.as_bytes());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use recoup_core::condense::{Options, Strategy as Way, Tokenizer};
+use recoup_core::condense::{CondenseOptions, CondenseStrategy as Way, Tokenizer};
 use serde_json::{Map, Value, json};
 
 use super::kept;
@@ -15,22 +15,26 @@ fn a_small_result_is_given_as_it_is() {
         "findings": [{"message": "nothing is wrong, \u0061nd 1.10 stays as it is", "line": 1.10}]
     }"#;
     let short = r#"{"verdict":"PASS","findings":[{"message":"nothing is wrong, and 1.10 stays as it is","line":1.10}]}"#;
-    assert_eq!(kept(&Options::default(), input), short);
+    assert_eq!(kept(&CondenseOptions::default(), input), short);
     let large = json!({"verdict": "PASS", "notes": "words ".repeat(40)}).to_string();
-    let condensed: Value = serde_json::from_str(&kept(&Options::default(), large)).unwrap();
+    let condensed: Value = serde_json::from_str(&kept(&CondenseOptions::default(), large)).unwrap();
     assert_eq!(condensed["top_findings"], json!([]));
 }
 
 #[test]
 fn a_report_is_condensed_in_any_case() {
     let finished = r#"{"reason":"build-finished","success":true}"#;
-    let condensed = kept(&Options { strategy: Way::Summary, ..Options::default() }, finished);
+    let condensed =
+        kept(&CondenseOptions { strategy: Way::Summary, ..CondenseOptions::default() }, finished);
     assert_eq!(serde_json::from_str::<Value>(&condensed).unwrap()["verdict"], "PASS");
 }
 
 #[test]
 fn the_path_of_a_full_result_needs_a_result_that_names_it() {
-    let options = Options { full_result_path: Some("full/1.json".into()), ..Options::default() };
+    let options = CondenseOptions {
+        full_result_path: Some("full/1.json".into()),
+        ..CondenseOptions::default()
+    };
     let condensed: Value = serde_json::from_str(&kept(&options, "{}")).unwrap();
     assert_eq!(condensed["full_result_path"], "full/1.json");
     assert_eq!(condensed["verdict"], "UNKNOWN");
@@ -40,10 +44,10 @@ fn the_path_of_a_full_result_needs_a_result_that_names_it() {
 fn a_budget_of_tokens_holds_for_the_input_itself_too() {
     let input = r#"{"files":["a:10","a:9","b","c"]}"#;
     let within = |most| {
-        let options = Options {
+        let options = CondenseOptions {
             strategy: Way::IdentifiersOnly,
             max_tokens: Some(most),
-            ..Options::default()
+            ..CondenseOptions::default()
         };
         kept(&options, input)
     };
@@ -70,14 +74,14 @@ fn the_figures_of_the_strategies_are_the_medians_of_real_reports() {
     let median = |strategy| {
         let tokens = |name: &&str| {
             let path = format!("{}/tests/fixtures/condense/{name}", env!("CARGO_MANIFEST_DIR"));
-            let options = Options { strategy, ..Options::default() };
+            let options = CondenseOptions { strategy, ..CondenseOptions::default() };
             tokenizer.count(&kept(&options, std::fs::read(path).unwrap()))
         };
         let mut all: Vec<_> = REPORTS.iter().map(tokens).collect();
         all.sort_unstable();
         all[all.len() / 2]
     };
-    let said = Way::ALL.map(|strategy| strategy.about().target_tokens as usize);
+    let said = Way::ALL.map(|strategy| strategy.info().target_tokens as usize);
     assert_eq!(said, Way::ALL.map(median));
 }
 
@@ -89,7 +93,7 @@ proptest! {
         input.insert("verdict".into(), json!("PASS"));
         let input = Value::from(input).to_string();
         for strategy in Way::ALL {
-            let given = kept(&Options { strategy, ..Options::default() }, &input);
+            let given = kept(&CondenseOptions { strategy, ..CondenseOptions::default() }, &input);
             prop_assert!(given.len() <= input.len(), "{given}\n{input}");
         }
     }

@@ -1,6 +1,6 @@
 //! Inputs that nobody should write, and somebody does.
 
-use recoup_core::condense::{Options, Strategy};
+use recoup_core::condense::{CondenseOptions, CondenseStrategy};
 use serde_json::json;
 
 use super::{identifiers, printed, refusal, summary, verdict, with};
@@ -50,7 +50,7 @@ fn half_a_surrogate_pair_becomes_a_replacement_character() {
 #[test]
 fn numbers_of_any_size_come_through() {
     let input = r#"{"findings": [{"id": 123456789012345678901234567890, "file": "a", "line": 12345678901234567890123}]}"#;
-    let printed = printed(Strategy::StructuredVerdict, input);
+    let printed = printed(CondenseStrategy::StructuredVerdict, input);
     assert!(printed.contains("\"id\": 123456789012345678901234567890,"), "{printed}");
     assert!(printed.contains("\"line\": 12345678901234567890123\n"), "{printed}");
     assert_eq!(identifiers(input)["identifiers"], json!(["a:12345678901234567890123"]));
@@ -69,7 +69,8 @@ fn deep_nesting_costs_neither_the_stack_nor_the_square_of_its_depth() {
     let depth = 200_000;
     let deep =
         format!(r#"{{"verdict": "ok", "deep": {}1{}}}"#, "[".repeat(depth), "]".repeat(depth));
-    let options = Options { preserve: vec!["deep".to_owned()], ..Options::default() };
+    let options =
+        CondenseOptions { preserve: vec!["deep".to_owned()], ..CondenseOptions::default() };
     let printed = with(&options, &deep);
     assert!(printed.len() < deep.len() + 10_000, "{} bytes", printed.len());
     assert_eq!(printed.matches('[').count(), depth + 1);
@@ -79,7 +80,7 @@ fn deep_nesting_costs_neither_the_stack_nor_the_square_of_its_depth() {
 fn any_number_of_top_findings_may_be_asked_for() {
     let input = json!({"findings": [{"id": 1}, {"id": 2}]}).to_string();
     for (top, shown) in [(0, 0), (1, 1), (2, 2), (usize::MAX, 2)] {
-        let printed = with(&Options { top, ..Options::default() }, &input);
+        let printed = with(&CondenseOptions { top, ..CondenseOptions::default() }, &input);
         assert_eq!(printed.matches("\"id\"").count(), shown);
     }
 }

@@ -1,13 +1,13 @@
 //! Fields that are kept as they are.
 
-use recoup_core::condense::{Document, Options, Strategy, missing};
+use recoup_core::condense::{CondenseOptions, CondenseStrategy, InputDocument, missing_paths};
 use serde_json::{Value, json};
 
 use super::with;
 
-fn preserving(paths: &[&str]) -> Options {
+fn preserving(paths: &[&str]) -> CondenseOptions {
     let preserve = paths.iter().map(|path| (*path).to_owned()).collect();
-    Options { strategy: Strategy::Summary, preserve, ..Options::default() }
+    CondenseOptions { strategy: CondenseStrategy::Summary, preserve, ..CondenseOptions::default() }
 }
 
 fn kept(input: &str, path: &str) -> Option<Value> {
@@ -62,10 +62,10 @@ fn the_fields_of_the_strategy_come_first() {
     }
     "#);
     let own = ["identifiers", "severity_counts", "top_findings", "verdict"];
-    for strategy in [Strategy::IdentifiersOnly, Strategy::StructuredVerdict] {
-        let shape = with(&Options { strategy, ..Options::default() }, input);
+    for strategy in [CondenseStrategy::IdentifiersOnly, CondenseStrategy::StructuredVerdict] {
+        let shape = with(&CondenseOptions { strategy, ..CondenseOptions::default() }, input);
         let shape: Value = serde_json::from_str(&shape).unwrap();
-        let kept = with(&Options { strategy, ..preserving(&own) }, input);
+        let kept = with(&CondenseOptions { strategy, ..preserving(&own) }, input);
         let kept: Value = serde_json::from_str(&kept).unwrap();
         for (name, value) in shape.as_object().unwrap() {
             assert_eq!(&kept[name], value, "{strategy}: {name}");
@@ -76,6 +76,6 @@ fn the_fields_of_the_strategy_come_first() {
 #[test]
 fn what_is_not_there_is_named() {
     let options = preserving(&["verdict", "nothing", "a.b"]);
-    let document = Document::read(br#"{"verdict": null, "a": {}}"#).unwrap();
-    assert_eq!(missing(&document, &options), ["nothing", "a.b"]);
+    let document = InputDocument::read(br#"{"verdict": null, "a": {}}"#).unwrap();
+    assert_eq!(missing_paths(&document, &options), ["nothing", "a.b"]);
 }

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{identifiers, printed, summary, verdict};
-use recoup_core::condense::Strategy;
+use recoup_core::condense::CondenseStrategy;
 
 /// All three forms of a report, short enough for a snapshot.
 fn forms(fixture: &str) -> String {
@@ -206,7 +206,7 @@ fn results_of_agents_are_not_taken_for_reports() {
 #[test]
 fn a_report_has_the_shape_of_any_other_result() {
     let events = r#"{"type":"summary","data":{"stats":{"matches":0}}}"#;
-    insta::assert_snapshot!(printed(Strategy::StructuredVerdict, events), @r#"
+    insta::assert_snapshot!(printed(CondenseStrategy::StructuredVerdict, events), @r#"
     {
       "verdict": "NOT_FOUND",
       "severity_counts": {

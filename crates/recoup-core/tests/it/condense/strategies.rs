@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{identifiers, printed, summary, verdict};
-use recoup_core::condense::Strategy;
+use recoup_core::condense::CondenseStrategy;
 
 #[test]
 fn a_verdict_has_counts_and_the_gravest_findings_first() {
@@ -15,7 +15,7 @@ fn a_verdict_has_counts_and_the_gravest_findings_first() {
             {"id": "F3", "severity": "warning", "file": "src/c.rs", "line": 9, "message": "third"}
         ]
     }"#;
-    insta::assert_snapshot!(printed(Strategy::StructuredVerdict, input), @r#"
+    insta::assert_snapshot!(printed(CondenseStrategy::StructuredVerdict, input), @r#"
     {
       "verdict": "FAIL",
       "severity_counts": {
@@ -67,7 +67,7 @@ fn identifiers_are_unique_and_in_the_order_of_paths_and_numbers() {
             {"file": "src/a.rs"}
         ]
     }"#;
-    insta::assert_snapshot!(printed(Strategy::IdentifiersOnly, input), @r#"
+    insta::assert_snapshot!(printed(CondenseStrategy::IdentifiersOnly, input), @r#"
     {
       "identifiers": [
         "README.md",
@@ -87,7 +87,7 @@ fn identifiers_are_unique_and_in_the_order_of_paths_and_numbers() {
 #[test]
 fn a_summary_has_a_description_and_a_count() {
     let input = r#"{"status": "ok", "summary": "All is well.", "items": [1, 2, 3]}"#;
-    insta::assert_snapshot!(printed(Strategy::Summary, input), @r#"
+    insta::assert_snapshot!(printed(CondenseStrategy::Summary, input), @r#"
     {
       "type": "summary",
       "verdict": "ok",

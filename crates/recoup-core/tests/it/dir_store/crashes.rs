@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use recoup_core::entry::Happening;
+use recoup_core::entry::EntryEventKind;
 use recoup_core::key::Scope;
 use recoup_core::store::Store as _;
 use serde_json::Value;
@@ -62,7 +62,7 @@ impl Replaced {
         }
         assert!(!self.scene.text(HEAD).contains("before"), "settled");
         let listed = self.scene.index()["entries"]["a"]["integrity_hash"].clone();
-        assert_eq!(listed, recoup_core::base::digest::Digest::of(body.as_bytes()).to_hex());
+        assert_eq!(listed, recoup_core::base::digest::Sha256Digest::of(body.as_bytes()).to_hex());
     }
 }
 
@@ -103,7 +103,10 @@ fn the_full_result_of_a_put_that_did_not_happen_goes() {
                 Some(old) => scene.write(HEAD, &both(old, &scene.text(HEAD))),
             }
             assert!(scene.path(&full_name(full)).exists());
-            assert!(scene.store.full(&id("a")).unwrap().is_none(), "it is as it was before");
+            assert!(
+                scene.store.full_payload(&id("a")).unwrap().is_none(),
+                "it is as it was before"
+            );
             scene.put("next", "write");
             assert!(!scene.path(&full_name("lost")).exists());
             assert_eq!(scene.text(&full_name("kept")), "kept");
@@ -159,13 +162,13 @@ fn temporary_files_of_the_dead_are_removed_where_only_we_write() {
 #[test]
 fn a_batch_that_was_told_half_way_counts_once() {
     let scene = Scene::with(&["a"]);
-    scene.fold("0", &[("a", Happening::Hit, 1)]);
+    scene.fold("0", &[("a", EntryEventKind::Hit, 1)]);
     let (counts, index) = (scene.text(".recoup/counts.json"), scene.text("index.json"));
-    scene.fold("1", &[("a", Happening::Hit, 2)]);
+    scene.fold("1", &[("a", EntryEventKind::Hit, 2)]);
     scene.write(".recoup/counts.json", &counts);
     scene.write("index.json", &index);
     scene.remove(CATALOGUE);
-    scene.fold("1", &[("a", Happening::Hit, 2)]);
+    scene.fold("1", &[("a", EntryEventKind::Hit, 2)]);
     assert_eq!(scene.store.get(&id("a")).unwrap().unwrap().head.hits, 3);
     assert_eq!(scene.store.tallies(Some(&Scope::global())).unwrap()[0].count, 3);
     assert_eq!(scene.index()["entries"]["a"]["hit_count"], 3);
@@ -177,10 +180,10 @@ fn a_batch_that_was_told_half_way_counts_once() {
 fn an_index_that_missed_a_batch_catches_up() {
     let scene = Scene::with(&["a"]);
     let index = scene.text("index.json");
-    scene.fold("1", &[("a", Happening::Hit, 2)]);
+    scene.fold("1", &[("a", EntryEventKind::Hit, 2)]);
     scene.write("index.json", &index);
     scene.remove(CATALOGUE);
-    scene.fold("2", &[("a", Happening::Hit, 1)]);
+    scene.fold("2", &[("a", EntryEventKind::Hit, 1)]);
     assert_eq!(scene.index()["entries"]["a"]["hit_count"], 3);
     assert_eq!(scene.index()["stats"]["hits"], 3);
 }

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use recoup_core::key::Scope;
-use recoup_core::store::{Directory, Filter, Store as _};
+use recoup_core::store::{DirectoryStore, ScanFilter, Store as _};
 
 use super::{Scene, directory, full_name, with_full};
 use crate::support::{body_of, id, noise_text, record, scanned};
@@ -113,7 +113,7 @@ fn process(part: &str, scene: &Scene, number: usize) -> Child {
 }
 
 /// What such a process was told; none when somebody runs ignored tests by hand.
-fn part() -> Option<(usize, Directory)> {
+fn part() -> Option<(usize, DirectoryStore)> {
     let meeting = std::env::var(MEETING).ok()?;
     let (number, dir) = meeting.split_once('=').unwrap();
     Some((number.parse().unwrap(), directory(dir)))
@@ -153,7 +153,7 @@ fn writers_that_are_killed_leave_nothing_half_done() {
         assert_eq!(written.take(5 + round).count(), 5 + round);
         child.kill().unwrap();
         child.wait().unwrap();
-        for found in scanned(&scene.store, &Filter::default()) {
+        for found in scanned(&scene.store, &ScanFilter::default()) {
             assert_whole(body_of(&scene.store, &found).expect("it was just listed"));
         }
         scene.put("next", &value(1));

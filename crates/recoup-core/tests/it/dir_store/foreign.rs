@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::base::digest::Digest;
-use recoup_core::cache::{Peek, Reason};
-use recoup_core::entry::{Damage, Happening};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::cache::{MissReason, PeekOutcome};
+use recoup_core::entry::{BodyDamage, EntryEventKind};
 use recoup_core::key::{Kind, Scope};
 use recoup_core::store::{EvictionPlan, Store as _};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use super::{Scene, damaged, full_name, theirs, with_full};
 use crate::support::{evict_plan, id, later};
 
 fn hits(scene: &Scene, key: &str) -> bool {
-    matches!(scene.peek(key, scene.dir.path()), Peek::Hit(_))
+    matches!(scene.peek(key, scene.dir.path()), PeekOutcome::Hit(_))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn they_are_served_shown_and_counted() {
     let head = scene.store.get(&id("x")).unwrap().unwrap().head.clone();
     assert_eq!(head.header.kind, Kind::Result);
     assert_eq!(head.header.ttl, Some(30 * 24 * 60 * 60 * 1_000));
-    assert!(scene.store.full(&id("x")).unwrap().is_none());
+    assert!(scene.store.full_payload(&id("x")).unwrap().is_none());
     assert_eq!(scene.text("index.json"), index);
     assert!(!scene.path(".recoup").exists(), "reads write nothing");
 }
@@ -61,7 +61,7 @@ fn a_changed_body_is_corrupt() {
     let scene = Scene::new();
     scene.other_tool_sets("x", "changed", theirs("before"));
     let reason = scene.miss("x", scene.dir.path());
-    assert!(matches!(reason, Reason::Corrupt(Damage::Mismatch)), "{reason:?}");
+    assert!(matches!(reason, MissReason::Corrupt(BodyDamage::Mismatch)), "{reason:?}");
     assert!(damaged(&scene.store, &id("x")));
 }
 
@@ -110,9 +110,13 @@ fn a_source_that_changed_in_the_same_second_is_stale() {
     set(changed + 1, "src/a.ts");
     assert!(hits(&scene, "x"));
     set(changed, "src/a.ts");
-    assert!(matches!(scene.miss("x", root), Reason::SourceModified(path) if path == "src/a.ts"));
+    assert!(
+        matches!(scene.miss("x", root), MissReason::SourceModified(path) if path == "src/a.ts")
+    );
     set(changed + 1, "src/gone.ts");
-    assert!(matches!(scene.miss("x", root), Reason::SourceMissing(path) if path == "src/gone.ts"));
+    assert!(
+        matches!(scene.miss("x", root), MissReason::SourceMissing(path) if path == "src/gone.ts")
+    );
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn they_expire_after_thirty_days() {
     let mut entry = theirs("body");
     entry["created_at"] = json!(entry["created_at"].as_i64().unwrap() - 30 * 24 * 60 * 60);
     scene.other_tool_sets("x", "body", entry);
-    assert!(matches!(scene.miss("x", scene.dir.path()), Reason::Expired { .. }));
+    assert!(matches!(scene.miss("x", scene.dir.path()), MissReason::Expired { .. }));
 }
 
 /// Unknown fields at every level, in their order and with their spaces.
@@ -131,7 +135,7 @@ fn everything_that_is_not_ours_is_kept_byte_for_byte() {
     let entry = format!(
         r#"{{ "created_at": 1, "note":  [1.50, "\u00e9"], "integrity_hash" : "{}",
              "cached_mtime": 1, "source_paths": [], "big": 123456789012345678901234567890 }}"#,
-        Digest::of(b"body")
+        Sha256Digest::of(b"body")
     );
     let stats = r#"{ "hits": 4, "misses": 2, "saved":  1.0, "invalidations": 0 }"#;
     let text = format!(
@@ -150,7 +154,7 @@ fn everything_that_is_not_ours_is_kept_byte_for_byte() {
             .to_vec();
         assert!(names.is_sorted(), "{now}");
     }
-    scene.fold("1", &[("ours", Happening::Hit, 1), ("x", Happening::Hit, 2)]);
+    scene.fold("1", &[("ours", EntryEventKind::Hit, 1), ("x", EntryEventKind::Hit, 2)]);
     let now = scene.text("index.json");
     assert!(now.contains(r#""note":[1.50, "\u00e9"]"#), "{now}");
     assert!(now.contains("123456789012345678901234567890"), "{now}");
@@ -234,7 +238,7 @@ fn what_looked_damaged_goes_only_if_it_still_does() {
     let scene = Scene::new();
     scene.other_tool_sets("sound", "body", theirs("body"));
     scene.other_tool_sets("bad", "changed", theirs("before"));
-    scene.fold("1", &[("sound", Happening::Corrupt, 1), ("bad", Happening::Corrupt, 1)]);
+    scene.fold("1", &[("sound", EntryEventKind::Corrupt, 1), ("bad", EntryEventKind::Corrupt, 1)]);
     assert_eq!(scene.shown(), ["sound"]);
     assert_eq!(scene.listed(), ["sound"]);
 }
@@ -243,7 +247,7 @@ fn what_looked_damaged_goes_only_if_it_still_does() {
 fn hits_on_theirs_are_counted_in_the_index() {
     let scene = Scene::new();
     scene.other_tool_sets("x", "body", theirs("body"));
-    scene.fold("1", &[("x", Happening::Hit, 2)]);
+    scene.fold("1", &[("x", EntryEventKind::Hit, 2)]);
     let entry = &scene.index()["entries"]["x"];
     assert_eq!(entry["hit_count"], 2);
     assert_eq!(entry["last_hit"], later(5_000).as_seconds());

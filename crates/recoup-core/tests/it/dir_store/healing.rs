@@ -74,7 +74,7 @@ fn a_missing_index_is_made_again_by_any_write() {
     let writes: [Write; 4] = [
         |scene| scene.put("a", "a"),
         |scene| assert_eq!(scene.store.remove(&[id("gone")]).unwrap(), 0),
-        |scene| scene.fold("1", &[("a", recoup_core::entry::Happening::Hit, 1)]),
+        |scene| scene.fold("1", &[("a", recoup_core::entry::EntryEventKind::Hit, 1)]),
         |scene| assert_eq!(scene.store.evict(&evict_plan(START)).unwrap().expired, 0),
     ];
     for write in writes {

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use recoup_core::ErrorKind;
-use recoup_core::entry::{Happening, Older, Sources};
+use recoup_core::entry::{EntryEventKind, RecordedSources, TimedSources};
 use recoup_core::store::{EvictionPlan, Store as _};
 use serde_json::json;
 
@@ -19,10 +19,10 @@ fn the_index_has_the_contracts_fields_and_one_of_ours() {
     let scene = Scene::new();
     let mut draft = draft("{\"verdict\":\"PASS\"}");
     draft.full = Some("the full result".into());
-    scene.store.put(&id("full"), &draft.seal(Sources::default(), START).unwrap()).unwrap();
+    scene.store.put(&id("full"), &draft.seal(RecordedSources::default(), START).unwrap()).unwrap();
     let rich = rich_draft("body").seal(rich_sources(), START).unwrap();
     scene.store.put(&id("rich"), &rich).unwrap();
-    scene.fold("1", &[("rich", Happening::Hit, 3), ("gone", Happening::Absent, 1)]);
+    scene.fold("1", &[("rich", EntryEventKind::Hit, 3), ("gone", EntryEventKind::Absent, 1)]);
     let index = scene.text("index.json").replace(scene.root().to_str().unwrap(), "DIR");
     insta::assert_snapshot!(index, @r#"
     {
@@ -41,12 +41,12 @@ fn the_index_has_the_contracts_fields_and_one_of_ours() {
 #[test]
 fn the_block_of_stats_counts_what_was_folded() {
     let scene = Scene::with(&["a"]);
-    let one_of_each = Happening::ALL.map(|what| ("a", what, 1));
+    let one_of_each = EntryEventKind::ALL.map(|what| ("a", what, 1));
     scene.fold("1", &one_of_each);
     let stats = || scene.index()["stats"].clone();
     assert_eq!(stats(), json!({"hits": 1, "misses": 5, "invalidations": 2}));
     scene.fold("1", &one_of_each);
-    scene.fold("2", &[("a", Happening::Hit, 10)]);
+    scene.fold("2", &[("a", EntryEventKind::Hit, 10)]);
     assert_eq!(stats(), json!({"hits": 11, "misses": 5, "invalidations": 2}));
     scene.remove("index.json");
     scene.put("b", "b");
@@ -57,7 +57,7 @@ fn the_block_of_stats_counts_what_was_folded() {
 #[test]
 fn counts_before_the_first_entry_are_not_lost() {
     let scene = Scene::new();
-    scene.fold("1", &[("a", Happening::Absent, 2)]);
+    scene.fold("1", &[("a", EntryEventKind::Absent, 2)]);
     assert!(!scene.path("index.json").exists(), "nothing is stored yet");
     scene.put("a", "a");
     assert_eq!(scene.index()["stats"]["misses"], 2);
@@ -71,8 +71,8 @@ fn hits_and_the_last_of_them_show_after_a_fold() {
         (entry["hit_count"].clone(), entry["last_hit"].clone())
     };
     assert_eq!(hits("a"), (json!(0), json!(null)));
-    scene.fold("1", &[("a", Happening::Hit, 2)]);
-    scene.fold("2", &[("a", Happening::Hit, 1)]);
+    scene.fold("1", &[("a", EntryEventKind::Hit, 2)]);
+    scene.fold("2", &[("a", EntryEventKind::Hit, 1)]);
     assert_eq!(hits("a"), (json!(3), json!(later(5_000).as_seconds())));
     assert_eq!(hits("b"), (json!(0), json!(null)));
     scene.put("a", "anew");
@@ -82,8 +82,8 @@ fn hits_and_the_last_of_them_show_after_a_fold() {
 #[test]
 fn sources_are_listed_by_their_paths() {
     let scene = Scene::new();
-    let older = Some(Older { than: 1, paths: vec!["old.rs".to_owned()] });
-    let sources = Sources { older, ..rich_sources() };
+    let older = Some(TimedSources { than: 1, paths: vec!["old.rs".to_owned()] });
+    let sources = RecordedSources { older, ..rich_sources() };
     scene.store.put(&id("a"), &draft("a").seal(sources, START).unwrap()).unwrap();
     let paths = scene.index()["entries"]["a"]["source_paths"].clone();
     assert_eq!(paths, json!(["/outside", "src/ä.rs", "src/*.rs", "old.rs"]));
@@ -114,7 +114,7 @@ fn a_full_result_is_one_file_for_all_that_share_it() {
     assert_eq!(files(), 1);
     let mut other_kind = rich_draft("short");
     other_kind.full = Some("shared".into());
-    let other_kind = other_kind.seal(Sources::default(), START).unwrap();
+    let other_kind = other_kind.seal(RecordedSources::default(), START).unwrap();
     scene.store.put(&id("other"), &other_kind).unwrap();
     scene.store.put(&id("a"), &with_full("another")).unwrap();
     assert_eq!(files(), 2);
@@ -179,7 +179,7 @@ fn nothing_is_created_by_looking() {
     let scene = Scene::new();
     let store = directory(scene.root());
     assert!(store.get(&id("a")).unwrap().is_none());
-    assert!(store.full(&id("a")).unwrap().is_none());
+    assert!(store.full_payload(&id("a")).unwrap().is_none());
     assert_eq!(store.remove(&[id("a")]).unwrap(), 0);
     assert_eq!(store.usage(&scopes()[0]).unwrap().entries, 0);
     assert_eq!(store.tallies(Some(&scopes()[0])).unwrap(), []);

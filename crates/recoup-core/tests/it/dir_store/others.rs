@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use recoup_core::ErrorKind;
-use recoup_core::entry::Happening;
-use recoup_core::store::{EvictionPlan, Filter, Flow, Store as _};
+use recoup_core::entry::EntryEventKind;
+use recoup_core::store::{EvictionPlan, ScanFilter, ScanFlow, Store as _};
 
 use super::{Scene, theirs};
 use crate::support::{START, body_of, evict_plan, id};
@@ -19,7 +19,10 @@ fn a_tool_that_writes_in_between_loses_nothing_and_costs_us_nothing() {
         let body = format!("their {n}");
         scene.other_tool_sets(&format!("x-{n}"), &body, theirs(&body));
         scene.put(&format!("ours-{n}"), &format!("our {n}"));
-        scene.fold(&n.to_string(), &[("x-1", Happening::Hit, 1), ("ours-1", Happening::Hit, 1)]);
+        scene.fold(
+            &n.to_string(),
+            &[("x-1", EntryEventKind::Hit, 1), ("ours-1", EntryEventKind::Hit, 1)],
+        );
     }
     let expected = ["ours-0", "ours-1", "ours-2", "ours-3", "ours-4", "x-1", "x-2", "x-3", "x-4"];
     assert_eq!(scene.listed(), expected);
@@ -52,7 +55,7 @@ fn hits_that_a_tool_counted_on_ours_are_kept() {
     index["entries"]["a"]["hit_count"] = 10.into();
     index["stats"]["hits"] = 10.into();
     scene.write("index.json", &index.to_string());
-    scene.fold("1", &[("a", Happening::Hit, 2)]);
+    scene.fold("1", &[("a", EntryEventKind::Hit, 2)]);
     assert_eq!(scene.index()["entries"]["a"]["hit_count"], 12);
     assert_eq!(scene.index()["stats"]["hits"], 12);
     assert_eq!(scene.store.get(&id("a")).unwrap().unwrap().head.hits, 2, "ours are ours");
@@ -89,9 +92,9 @@ fn a_pipe_or_a_directory_in_a_files_place_is_damage_and_nothing_to_wait_for() {
             let mut seen = 0;
             let visit = &mut |_: &_, _: recoup_core::Result<&_>| {
                 seen += 1;
-                Flow::Continue(())
+                ScanFlow::Continue(())
             };
-            scene.store.scan(&Filter::default(), visit).unwrap();
+            scene.store.scan(&ScanFilter::default(), visit).unwrap();
             assert_eq!(seen, 2);
             scene.put("c", "c");
             if pipe {
@@ -116,7 +119,7 @@ fn what_is_no_file_stops_no_housekeeping() {
                 fs::create_dir(scene.path(name)).unwrap();
             }
         }
-        scene.fold("1", &[("ours", Happening::Corrupt, 1), ("x", Happening::Corrupt, 1)]);
+        scene.fold("1", &[("ours", EntryEventKind::Corrupt, 1), ("x", EntryEventKind::Corrupt, 1)]);
         assert_eq!(
             scene.path(".recoup/heads/ours.json").exists(),
             !pipe,

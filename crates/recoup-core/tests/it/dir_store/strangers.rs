@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use recoup_core::ErrorKind;
-use recoup_core::entry::Happening;
+use recoup_core::entry::EntryEventKind;
 use recoup_core::key::Scope;
-use recoup_core::store::{EvictionPlan, Filter, Flow, Store as _};
+use recoup_core::store::{EvictionPlan, ScanFilter, ScanFlow, Store as _};
 
 use super::{Scene, directory, full_name, with_full};
 use crate::support::{START, evict_plan, id, id_in, record};
@@ -46,7 +46,7 @@ fn no_directory_of_ours_may_be_a_link() {
             assert!(scene.store.get(&key).unwrap_err().to_string().contains("symbolic link"));
         }
         let errors = [
-            scene.store.full(&key).map(drop).unwrap_err(),
+            scene.store.full_payload(&key).map(drop).unwrap_err(),
             scene.store.put(&key, &record("new")).unwrap_err(),
             scene.store.put(&id_in(&scope, "b"), &record("new")).unwrap_err(),
             scene.store.remove(std::slice::from_ref(&key)).map(drop).unwrap_err(),
@@ -60,9 +60,9 @@ fn no_directory_of_ours_may_be_a_link() {
         let mut shown = 0;
         let count = &mut |_: &_, _: recoup_core::Result<&_>| {
             shown += 1;
-            Flow::Continue(())
+            ScanFlow::Continue(())
         };
-        let filter = Filter { scope: Some(scope), ..Filter::default() };
+        let filter = ScanFilter { scope: Some(scope), ..ScanFilter::default() };
         assert!(scene.store.scan(&filter, count).is_err());
         assert_eq!(shown, 0);
         assert_eq!(files_in(&aside), before, "{place}");
@@ -121,7 +121,7 @@ fn an_index_of_somebody_elses_is_left_alone() {
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.to_string().contains("index.json is not the index of a cache"), "{error}");
         assert!(scene.store.remove(&[id("a")]).is_err());
-        scene.fold("1", &[("a", Happening::Hit, 1)]);
+        scene.fold("1", &[("a", EntryEventKind::Hit, 1)]);
         assert_eq!(scene.text("index.json"), text);
         assert_eq!(scene.faults.count(), 0);
     }
@@ -152,9 +152,9 @@ fn a_full_result_that_is_gone_is_damage() {
     let scene = Scene::new();
     scene.store.put(&id("a"), &with_full("full")).unwrap();
     scene.remove(&full_name("full"));
-    assert_eq!(scene.store.full(&id("a")).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(scene.store.full_payload(&id("a")).unwrap_err().kind(), ErrorKind::Corrupt);
     scene.store.put(&id("a"), &with_full("full")).unwrap();
-    assert!(scene.store.full(&id("a")).unwrap().is_some());
+    assert!(scene.store.full_payload(&id("a")).unwrap().is_some());
 }
 
 /// As a writer leaves it that is killed after it let go of a full result's last

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use recoup_core::Error;
-use recoup_core::cache::{Peek, Reason};
-use recoup_core::entry::{Happening, Sources};
+use recoup_core::cache::{MissReason, PeekOutcome};
+use recoup_core::entry::{EntryEventKind, RecordedSources};
 use recoup_core::key::Kind;
-use recoup_core::store::{Directory, FaultLog, Info, Store as _};
+use recoup_core::store::{DirectoryStore, FaultLog, Store as _, StoreInfo};
 use serde_json::json;
 
 use super::{Scene, theirs, with_full};
@@ -21,13 +21,13 @@ fn an_entry_that_was_restored_since_it_was_found_corrupt_stays() {
     let scene = Scene::with(&["a", "b"]);
     scene.store.put(&id("full"), &with_full("full")).unwrap();
     scene.write("results/b.json", "changed");
-    let events = ["a", "b", "full"].map(|key| (key, Happening::Corrupt, 1));
+    let events = ["a", "b", "full"].map(|key| (key, EntryEventKind::Corrupt, 1));
     scene.fold("1", &events);
     assert_eq!(scene.body("a"), Some("a".to_owned()));
     assert_eq!(scene.body("b"), None);
     assert_eq!(scene.shown(), ["a", "full"]);
     scene.remove(&super::full_name("full"));
-    scene.fold("2", &[("full", Happening::Corrupt, 1)]);
+    scene.fold("2", &[("full", EntryEventKind::Corrupt, 1)]);
     assert_eq!(scene.shown(), ["a"]);
 }
 
@@ -39,7 +39,7 @@ fn a_body_that_is_newer_than_the_damage_is_left_alone() {
     let at = u64::try_from(later(9_000).as_millis()).unwrap();
     let body = fs::File::options().write(true).open(scene.path("results/a.json")).unwrap();
     body.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(at)).unwrap();
-    scene.fold("1", &[("a", Happening::Corrupt, 1)]);
+    scene.fold("1", &[("a", EntryEventKind::Corrupt, 1)]);
     assert_eq!(scene.text("results/a.json"), "theirs");
     scene.other_tool_sets("a", "theirs", theirs("theirs"));
     assert_eq!(scene.body("a"), Some("theirs".to_owned()));
@@ -50,7 +50,7 @@ fn a_body_that_is_newer_than_the_damage_is_left_alone() {
 struct Meddler(PathBuf);
 
 impl FaultLog for Meddler {
-    fn fault(&self, _: &Info, _: &Error) {
+    fn fault(&self, _: &StoreInfo, _: &Error) {
         fs::write(self.0.join("results/x.json"), "theirs").unwrap();
         let index = json!({
             "schema_version": "1.0.0", "theirs": 1, "entries": {"x": theirs("theirs")},
@@ -64,7 +64,7 @@ impl FaultLog for Meddler {
 fn an_index_that_others_write_while_we_work_is_taken_in() {
     let scene = Scene::with(&["a"]);
     scene.write("index.json", "broken");
-    let store = Directory::at(scene.root(), Arc::new(Meddler(scene.root())));
+    let store = DirectoryStore::at(scene.root(), Arc::new(Meddler(scene.root())));
     store.put(&id("b"), &record("b")).unwrap();
     assert_eq!(scene.listed(), ["a", "b", "x"]);
     assert_eq!(scene.index()["theirs"], 1);
@@ -81,7 +81,7 @@ fn an_index_that_others_write_while_we_work_is_taken_in() {
 fn an_entry_that_others_set_while_we_work_is_theirs() {
     let scene = Scene::with(&["x"]);
     scene.write("index.json", "broken");
-    let store = Directory::at(scene.root(), Arc::new(Meddler(scene.root())));
+    let store = DirectoryStore::at(scene.root(), Arc::new(Meddler(scene.root())));
     store.put(&id("b"), &record("b")).unwrap();
     assert_eq!(scene.body("x"), Some("theirs".to_owned()));
     scene.put("c", "c");
@@ -98,7 +98,7 @@ fn an_entry_that_others_set_with_the_same_body_is_theirs() {
     scene.other_tool_sets("a", "a", entry.clone());
     for round in ["before", "after"] {
         let reason = scene.miss("a", scene.dir.path());
-        assert!(matches!(reason, Reason::SourceMissing(_)), "{round}: {reason:?}");
+        assert!(matches!(reason, MissReason::SourceMissing(_)), "{round}: {reason:?}");
         scene.put("c", "c");
     }
     assert!(!scene.path(".recoup/heads/a.json").exists());
@@ -124,7 +124,7 @@ fn a_short_life_outlives_the_loss_of_our_own_files() {
     for (key, ttl) in [("short", Some(1_500)), ("for-ever", None)] {
         let mut draft = draft(key);
         (draft.kind, draft.ttl) = (Kind::AgentRun, ttl);
-        scene.store.put(&id(key), &draft.seal(Sources::default(), START).unwrap()).unwrap();
+        scene.store.put(&id(key), &draft.seal(RecordedSources::default(), START).unwrap()).unwrap();
     }
     fs::remove_dir_all(scene.path(".recoup")).unwrap();
     for (key, ttl) in [("short", Some(1_500)), ("for-ever", None)] {
@@ -148,11 +148,14 @@ fn what_can_be_done_without_may_be_said_in_another_way() {
         let mut entry = theirs("body");
         entry[name] = value.clone();
         scene.other_tool_sets("x", "body", entry.clone());
-        assert!(matches!(scene.peek("x", scene.dir.path()), Peek::Hit(_)), "{name}: {value}");
+        assert!(
+            matches!(scene.peek("x", scene.dir.path()), PeekOutcome::Hit(_)),
+            "{name}: {value}"
+        );
         entry.as_object_mut().unwrap().remove(name);
         if name != "created_at" {
             scene.other_tool_sets("x", "body", entry);
-            assert!(matches!(scene.peek("x", scene.dir.path()), Peek::Hit(_)), "no {name}");
+            assert!(matches!(scene.peek("x", scene.dir.path()), PeekOutcome::Hit(_)), "no {name}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use recoup_core::ErrorKind;
-use recoup_core::coord::{EarlyExit, Elected, RedisSessions};
+use recoup_core::early_exit::{EarlyExit, ElectionOutcome, RedisSessions};
 
 use super::places::{answer, lost, name, signal, won};
 use crate::redis_server::{Cluster, free_port, target};
@@ -18,7 +18,7 @@ fn sessions_on_every_node_are_elected_and_listed() {
     let sessions = open();
     let names: Vec<String> = (10..30).map(|n| format!("s{n}")).collect();
     for session in &names {
-        assert_eq!(signal(&sessions, session, "a", None, Some("1")), Elected::Won);
+        assert_eq!(signal(&sessions, session, "a", None, Some("1")), ElectionOutcome::Won);
         assert_eq!(signal(&open(), session, "b", None, None), lost("a"));
         assert_eq!(answer(&open(), session), won("a", Some("1")));
     }

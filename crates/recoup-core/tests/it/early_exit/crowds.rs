@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use recoup_core::coord::Elected;
+use recoup_core::early_exit::ElectionOutcome;
 
 use super::places::{Place, answer, signal};
 
@@ -26,11 +26,11 @@ fn rush<P: Place>(place: &P, session: &str) -> String {
                 let (winner, result) = answer(&sessions, session).unwrap();
                 assert_eq!(result.as_deref(), Some(winner.as_str()));
                 match elected {
-                    Elected::Won => {
+                    ElectionOutcome::Won => {
                         winners.fetch_add(1, Ordering::SeqCst);
                         assert_eq!(winner, agent);
                     }
-                    Elected::Lost(to) => assert_eq!(winner, to.as_str()),
+                    ElectionOutcome::Lost(to) => assert_eq!(winner, to.as_str()),
                 }
             });
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::SystemClock;
-use recoup_core::coord::{Bid, DirSessions, EarlyExit, Elected};
+use recoup_core::early_exit::{DirSessions, EarlyExit, ElectionBid, ElectionOutcome};
 use tempfile::TempDir;
 
 use super::places::{answer, lost, name, signal, won};
@@ -96,7 +96,7 @@ fn links_are_not_followed_out_of_the_directory() {
     symlink(outside.join("results"), dir.join("s/results")).unwrap();
     refused("s");
     let agent = name("b");
-    let bid = Bid { agent: &agent, lease: Some(1), result: None };
+    let bid = ElectionBid { agent: &agent, lease: Some(1), result: None };
     let error = sessions.signal(&name("s"), bid).unwrap_err();
     assert!(error.to_string().contains("symbolic link"), "{error}");
     assert!(!dir.join("s/WINNER").exists(), "nobody wins where no result can be");
@@ -149,7 +149,7 @@ fn whoever_dies_before_the_last_step_has_not_won() {
     fs::create_dir(dir.path().join("+tmp/prepared")).unwrap();
     fs::write(dir.path().join("+locks/s"), "").unwrap();
     assert_eq!(answer(&sessions, "s"), None);
-    assert_eq!(signal(&sessions, "s", "next", None, Some("2")), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "next", None, Some("2")), ElectionOutcome::Won);
     assert_eq!(answer(&sessions, "s"), won("next", Some("2")));
     assert_eq!(fs::read_to_string(dir.path().join("s/winner_agent")).unwrap(), "next\n");
 }

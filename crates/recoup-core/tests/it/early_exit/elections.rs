@@ -1,7 +1,7 @@
 //! Who wins, and what others see of it.
 
 use recoup_core::ErrorKind;
-use recoup_core::coord::{Bid, Elected, Status};
+use recoup_core::early_exit::{ElectionBid, ElectionOutcome, SessionStatus};
 
 use super::places::{Place, answer, lost, name, signal, won};
 
@@ -15,23 +15,23 @@ pub(super) fn nobody_has_won_at_first<P: Place>() {
 
 pub(super) fn the_first_wins_and_the_others_learn_its_name<P: Place>() {
     let place = P::new();
-    assert_eq!(signal(&place.open(), "s", "one", None, None), Elected::Won);
+    assert_eq!(signal(&place.open(), "s", "one", None, None), ElectionOutcome::Won);
     assert_eq!(signal(&place.open(), "s", "two", None, None), lost("one"));
     let winner = place.open().winner(&name("s")).unwrap().unwrap();
     assert_eq!((winner.agent, winner.has_result), (name("one"), false));
-    assert_eq!(signal(&place.open(), "other", "two", None, None), Elected::Won);
+    assert_eq!(signal(&place.open(), "other", "two", None, None), ElectionOutcome::Won);
 }
 
 pub(super) fn the_winner_itself_wins_only_once<P: Place>() {
     let sessions = P::new().open();
-    assert_eq!(signal(&sessions, "s", "a", None, None), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "a", None, None), ElectionOutcome::Won);
     assert_eq!(signal(&sessions, "s", "a", None, Some("again")), lost("a"));
     assert_eq!(answer(&sessions, "s"), won("a", None));
 }
 
 pub(super) fn a_result_comes_with_the_signal<P: Place>() {
     let sessions = P::new().open();
-    assert_eq!(signal(&sessions, "s", "a", None, Some("42")), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "a", None, Some("42")), ElectionOutcome::Won);
     assert_eq!(answer(&sessions, "s"), won("a", Some("42")));
 }
 
@@ -78,7 +78,7 @@ pub(super) fn sessions_are_listed_and_forgotten<P: Place>() {
     }
     signal(&sessions, "s", "b", None, Some("1"));
     sessions.register(&name(".t"), &name("a")).unwrap();
-    let status = Status {
+    let status = SessionStatus {
         winner: Some(name("b")),
         agents: vec![name(".c"), name("a"), name("b")],
         results: vec![name("b")],
@@ -88,7 +88,7 @@ pub(super) fn sessions_are_listed_and_forgotten<P: Place>() {
     assert!(sessions.remove(&name("s")).unwrap());
     assert_eq!(sessions.list().unwrap(), [name(".t")]);
     assert_eq!(answer(&sessions, "s"), None);
-    assert_eq!(signal(&sessions, "s", "c", None, None), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "c", None, None), ElectionOutcome::Won);
     assert_eq!(answer(&sessions, "s"), won("c", None));
 }
 
@@ -96,7 +96,7 @@ pub(super) fn a_result_with_a_secret_is_refused_and_nobody_wins<P: Place>() {
     let sessions = P::new().open();
     let secret = br#"{"password": "secret123"}"#;
     let agent = name("a");
-    let bid = Bid { agent: &agent, lease: None, result: Some(secret) };
+    let bid = ElectionBid { agent: &agent, lease: None, result: Some(secret) };
     let refused = [
         sessions.signal(&name("s"), bid).unwrap_err(),
         sessions.write_result(&name("s"), &agent, secret).unwrap_err(),

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recoup_core::coord::Elected;
+use recoup_core::early_exit::ElectionOutcome;
 
 use super::places::{Place, answer, name, signal, won};
 
@@ -15,7 +15,7 @@ pub(super) fn what_nobody_uses_is_forgotten<P: Place>() {
     assert_eq!(sessions.status(&name("s")).unwrap(), None);
     assert_eq!(sessions.list().unwrap(), []);
     // The same name is another session: nothing of the old one is left in it.
-    assert_eq!(signal(&sessions, "s", "b", None, None), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "b", None, None), ElectionOutcome::Won);
     assert_eq!(sessions.status(&name("s")).unwrap().unwrap().results, []);
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::SystemClock;
-use recoup_core::coord::{DirSessions, EarlyExit, Elected};
+use recoup_core::early_exit::{DirSessions, EarlyExit, ElectionOutcome};
 use tempfile::TempDir;
 
 use super::places::{answer, lost, name, signal, won};
@@ -99,7 +99,7 @@ fn a_session_of_another_tool_is_used_and_removed_by_name_only() {
     }
     fs::write(dir.path().join("s/agents/theirs"), "").unwrap();
     sessions.register(&name("s"), &name("ours")).unwrap();
-    assert_eq!(signal(&sessions, "s", "ours", None, Some("1")), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "ours", None, Some("1")), ElectionOutcome::Won);
     assert_eq!(signal(&sessions, "s", "theirs", None, None), lost("ours"));
     assert_eq!(answer(&sessions, "s"), won("ours", Some("1")));
     make_old(&dir.path().join("s"));

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use recoup_core::coord::Elected;
+use recoup_core::early_exit::ElectionOutcome;
 
 use super::places::{Place, answer, lost, name, signal, won};
 
@@ -16,14 +16,14 @@ fn wait_for_its_end() {
 
 pub(super) fn a_winner_without_a_result_makes_room_after_its_lease<P: Place>() {
     let sessions = P::new().open();
-    assert_eq!(signal(&sessions, "s", "dead", Some(LEASE), None), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "dead", Some(LEASE), None), ElectionOutcome::Won);
     assert_eq!(signal(&sessions, "s", "next", None, Some("1")), lost("dead"));
     assert_eq!(answer(&sessions, "s"), won("dead", None));
     wait_for_its_end();
     assert_eq!(answer(&sessions, "s"), None);
     assert_eq!(sessions.winner(&name("s")).unwrap(), None);
     assert_eq!(sessions.status(&name("s")).unwrap().unwrap().winner, None);
-    assert_eq!(signal(&sessions, "s", "next", None, Some("1")), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "next", None, Some("1")), ElectionOutcome::Won);
     assert_eq!(answer(&sessions, "s"), won("next", Some("1")));
 }
 
@@ -49,7 +49,7 @@ pub(super) fn a_late_result_is_not_the_new_winners<P: Place>() {
     let sessions = P::new().open();
     signal(&sessions, "s", "old", Some(1), None);
     thread::sleep(Duration::from_millis(20));
-    assert_eq!(signal(&sessions, "s", "new", None, None), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "new", None, None), ElectionOutcome::Won);
     let winner = sessions.write_result(&name("s"), &name("old"), b"late").unwrap();
     assert_eq!(winner, Some(name("new")));
     assert_eq!(answer(&sessions, "s"), won("new", None));

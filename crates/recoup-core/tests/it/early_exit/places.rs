@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recoup_core::base::clock::SystemClock;
-use recoup_core::base::name::Name;
-use recoup_core::coord::{Bid, DirSessions, EarlyExit, Elected, KEPT, RedisSessions};
+use recoup_core::base::name::SafeName;
+use recoup_core::early_exit::{
+    DirSessions, EarlyExit, ElectionBid, ElectionOutcome, RedisSessions, SESSION_RETENTION,
+};
 use tempfile::TempDir;
 
 use crate::redis_server::{Server, fresh_prefix, shared, shared_valkey};
@@ -17,7 +19,7 @@ pub(super) trait Place: Send + Sync {
     fn kept_for(&self, kept: Duration) -> EarlyExit;
 
     fn open(&self) -> EarlyExit {
-        self.kept_for(KEPT)
+        self.kept_for(SESSION_RETENTION)
     }
 }
 
@@ -30,7 +32,7 @@ impl Place for Dir {
 
     fn kept_for(&self, kept: Duration) -> EarlyExit {
         let dir = self.0.path().join("sessions");
-        EarlyExit::new(Arc::new(DirSessions::kept_for(&dir, Arc::new(SystemClock), kept)))
+        EarlyExit::new(Arc::new(DirSessions::with_retention(&dir, Arc::new(SystemClock), kept)))
     }
 }
 
@@ -58,11 +60,11 @@ impl Place for OnValkey {
 }
 
 fn on(server: &Server, prefix: &str, kept: Duration) -> EarlyExit {
-    EarlyExit::new(Arc::new(RedisSessions::kept_for(server.target(prefix), kept)))
+    EarlyExit::new(Arc::new(RedisSessions::with_retention(server.target(prefix), kept)))
 }
 
-pub(super) fn name(text: &str) -> Name {
-    Name::parse("name", text).unwrap()
+pub(super) fn name(text: &str) -> SafeName {
+    SafeName::parse("name", text).unwrap()
 }
 
 /// `signal SESSION AGENT`, with a lease in milliseconds and a result, or without.
@@ -72,14 +74,14 @@ pub(super) fn signal(
     agent: &str,
     lease: Option<u64>,
     result: Option<&str>,
-) -> Elected {
+) -> ElectionOutcome {
     let agent = name(agent);
-    let bid = Bid { agent: &agent, lease, result: result.map(str::as_bytes) };
+    let bid = ElectionBid { agent: &agent, lease, result: result.map(str::as_bytes) };
     sessions.signal(&name(session), bid).unwrap()
 }
 
-pub(super) fn lost(to: &str) -> Elected {
-    Elected::Lost(name(to))
+pub(super) fn lost(to: &str) -> ElectionOutcome {
+    ElectionOutcome::Lost(name(to))
 }
 
 /// Who has won, and with what.

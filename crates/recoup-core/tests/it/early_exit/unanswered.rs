@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::ErrorKind;
-use recoup_core::coord::{Bid, EarlyExit, Elected, RedisSessions};
+use recoup_core::early_exit::{EarlyExit, ElectionBid, ElectionOutcome, RedisSessions};
 use rustix::process::Signal;
 
 use super::places::{answer, lost, name, signal, won};
@@ -19,7 +19,7 @@ fn unanswered(server: &Server, agent: &str, result: Option<&[u8]>) -> String {
     let pid = server.pid();
     Server::signal(pid, Signal::STOP);
     let agent = name(agent);
-    let bid = Bid { agent: &agent, lease: Some(600_000), result };
+    let bid = ElectionBid { agent: &agent, lease: Some(600_000), result };
     let error = sessions.signal(&name("s"), bid).unwrap_err();
     Server::signal(pid, Signal::CONT);
     assert_eq!(error.kind(), ErrorKind::Unavailable);
@@ -42,7 +42,7 @@ fn who_never_heard_of_its_victory_may_claim_it_once() {
     assert!(words.contains("not known") && words.contains("check s"), "{words}");
     let sessions = patient(&server);
     assert_eq!(signal(&sessions, "s", "y", None, None), lost("x"));
-    assert_eq!(signal(&sessions, "s", "x", None, None), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "x", None, None), ElectionOutcome::Won);
     assert_eq!(signal(&sessions, "s", "x", None, None), lost("x"));
     assert_eq!(answer(&sessions, "s"), won("x", None));
 }
@@ -52,7 +52,7 @@ fn it_may_claim_it_together_with_its_result() {
     let server = Server::start();
     unanswered(&server, "x", None);
     let sessions = patient(&server);
-    assert_eq!(signal(&sessions, "s", "x", None, Some("1")), Elected::Won);
+    assert_eq!(signal(&sessions, "s", "x", None, Some("1")), ElectionOutcome::Won);
     assert_eq!(signal(&sessions, "s", "x", None, Some("2")), lost("x"));
     assert_eq!(answer(&sessions, "s"), won("x", Some("1")));
 }
@@ -71,11 +71,11 @@ fn of_many_by_the_same_name_who_claim_it_one_wins() {
     let server = Server::start();
     unanswered(&server, "x", None);
     drop(patient(&server));
-    let elected: Vec<Elected> = thread::scope(|scope| {
+    let elected: Vec<ElectionOutcome> = thread::scope(|scope| {
         let claims: Vec<_> = (0..16)
             .map(|_| scope.spawn(|| signal(&patient(&server), "s", "x", None, None)))
             .collect();
         claims.into_iter().map(|claim| claim.join().unwrap()).collect()
     });
-    assert_eq!(elected.iter().filter(|elected| **elected == Elected::Won).count(), 1);
+    assert_eq!(elected.iter().filter(|elected| **elected == ElectionOutcome::Won).count(), 1);
 }

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proptest::prelude::*;
 use recoup_core::entry::{
-    BodyInfo, CHUNK_LEN, Chunks, Damage, Encoding, INLINE_MAX, Payload, Record,
+    BodyDamage, BodyEncoding, BodyInfo, CHUNK_LEN, ChunkSource, EntryRecord, INLINE_MAX, StoredBody,
 };
 use recoup_core::{ErrorKind, Result};
 
 use super::{open, stored};
 use crate::support::{noise, record};
 
-fn lying(record: &Record, lie: impl FnOnce(&mut BodyInfo)) -> Record {
+fn lying(record: &EntryRecord, lie: impl FnOnce(&mut BodyInfo)) -> EntryRecord {
     let mut record = record.clone();
     lie(&mut record.head.header.body);
     record
 }
 
-fn with_payload(record: &Record, stored: Vec<u8>) -> Record {
-    Record { payload: Payload::Inline(stored.into()), ..record.clone() }
+fn with_payload(record: &EntryRecord, stored: Vec<u8>) -> EntryRecord {
+    EntryRecord { payload: StoredBody::Inline(stored.into()), ..record.clone() }
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_lying_length_is_found_out() {
     for raw_len in [0, 1, 9_999, 10_001, INLINE_MAX as u64] {
         for sound in [&packed, &plain] {
             let lie = lying(sound, |info| info.raw_len = raw_len);
-            assert_eq!(open(lie).unwrap_err(), Damage::Mismatch, "{raw_len}");
+            assert_eq!(open(lie).unwrap_err(), BodyDamage::Mismatch, "{raw_len}");
         }
     }
 }
@@ -40,10 +40,10 @@ fn a_huge_length_allocates_nothing() {
     let packed = record("a".repeat(10_000));
     for raw_len in [INLINE_MAX as u64 + 1, 1 << 40, u64::MAX] {
         let lie = lying(&packed, |info| info.raw_len = raw_len);
-        assert_eq!(open(lie).unwrap_err(), Damage::Unreadable, "{raw_len}");
+        assert_eq!(open(lie).unwrap_err(), BodyDamage::Unreadable, "{raw_len}");
     }
     let lie = lying(&record("short"), |info| info.raw_len = u64::MAX);
-    assert_eq!(open(lie).unwrap_err(), Damage::Mismatch);
+    assert_eq!(open(lie).unwrap_err(), BodyDamage::Mismatch);
 }
 
 /// Some 2 GB of zeros in a body of 2 MB, under a header that says 10,000 bytes.
@@ -64,7 +64,7 @@ fn gzip_that_breaks_off_is_unreadable() {
     let packed = stored(&sound);
     for len in [0, 1, 9, 10, 11, packed.len() / 2, packed.len() - 8, packed.len() - 1] {
         let cut = with_payload(&sound, packed[..len].to_vec());
-        assert_eq!(open(cut).unwrap_err(), Damage::Unreadable, "{len} of {}", packed.len());
+        assert_eq!(open(cut).unwrap_err(), BodyDamage::Unreadable, "{len} of {}", packed.len());
     }
 }
 
@@ -72,10 +72,10 @@ fn gzip_that_breaks_off_is_unreadable() {
 fn another_encoding_than_the_one_in_the_header_is_never_served() {
     let (packed, plain) = (record("a".repeat(900)), record("short"));
     for (sound, encoding) in [
-        (&packed, Encoding::Plain),
-        (&packed, Encoding::Framed),
-        (&plain, Encoding::Gzip),
-        (&plain, Encoding::Framed),
+        (&packed, BodyEncoding::Plain),
+        (&packed, BodyEncoding::Framed),
+        (&plain, BodyEncoding::Gzip),
+        (&plain, BodyEncoding::Framed),
     ] {
         assert!(open(lying(sound, |info| info.encoding = encoding)).is_err(), "{encoding:?}");
     }
@@ -101,32 +101,33 @@ proptest! {
 #[derive(Debug)]
 struct Frames(Vec<Bytes>);
 
-impl Chunks for Frames {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for Frames {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.0.iter().try_for_each(|frame| visit(frame))
     }
 }
 
-fn frames_of(record: &Record) -> Vec<Bytes> {
-    let Payload::Framed(frames) = &record.payload else { panic!("not framed") };
+fn frames_of(record: &EntryRecord) -> Vec<Bytes> {
+    let StoredBody::Framed(frames) = &record.payload else { panic!("not framed") };
     let mut all = Vec::new();
     let collect = &mut |frame: &[u8]| {
         all.push(Bytes::copy_from_slice(frame));
         Ok(())
     };
-    frames.each(collect).unwrap();
+    frames.for_each_chunk(collect).unwrap();
     all
 }
 
 /// Reading fails as damage, and every byte given out before that is right.
-fn assert_refused(sound: &Record, body: &[u8], frames: Vec<Bytes>, what: &str) {
-    let damaged = Record { payload: Payload::Framed(Arc::new(Frames(frames))), ..sound.clone() };
+fn assert_refused(sound: &EntryRecord, body: &[u8], frames: Vec<Bytes>, what: &str) {
+    let damaged =
+        EntryRecord { payload: StoredBody::Framed(Arc::new(Frames(frames))), ..sound.clone() };
     let mut read = Vec::new();
     let collect = &mut |chunk: &[u8]| {
         read.extend_from_slice(chunk);
         Ok(())
     };
-    let error = open(damaged).unwrap().body().each(collect).unwrap_err();
+    let error = open(damaged).unwrap().body().for_each_chunk(collect).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
     assert!(body.starts_with(&read), "{what}: wrong bytes were given out");
 }

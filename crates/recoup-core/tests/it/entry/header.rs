@@ -4,11 +4,12 @@
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::entry::{
-    BodyInfo, Cost, Encoding, FORMAT, Header, Identity, Place, Source, Sources, Stat,
+    BodyEncoding, BodyInfo, FORMAT, FileStat, Header, ProducerIdentity, ProductionCost,
+    RecordedSources, SnapshotPlace, SourceFile,
 };
-use recoup_core::key::{Kind, Part};
+use recoup_core::key::{KeyPart, Kind};
 use serde_json::{Value, json};
 
 use crate::support::{START, record, rich_draft, rich_sources};
@@ -91,24 +92,24 @@ fn the_end_of_an_entry_is_never_before_its_beginning() {
     let mut header = rich();
     (header.ttl, header.grace) = (Some(u64::MAX), u64::MAX);
     assert_eq!(header.fresh_until(), Timestamp::MAX);
-    assert_eq!(header.dead_at(), Some(Timestamp::MAX));
+    assert_eq!(header.deletable_at(), Some(Timestamp::MAX));
     header.ttl = None;
-    assert_eq!((header.fresh_until(), header.dead_at()), (Timestamp::MAX, None));
+    assert_eq!((header.fresh_until(), header.deletable_at()), (Timestamp::MAX, None));
     (header.ttl, header.grace) = (Some(10), 5);
     assert_eq!(header.fresh_until(), START.plus_millis(10));
-    assert_eq!(header.dead_at(), Some(START.plus_millis(15)));
+    assert_eq!(header.deletable_at(), Some(START.plus_millis(15)));
 }
 
-fn digest() -> impl Strategy<Value = Digest> {
-    any::<u64>().prop_map(|seed| Digest::of(&seed.to_le_bytes()))
+fn digest() -> impl Strategy<Value = Sha256Digest> {
+    any::<u64>().prop_map(|seed| Sha256Digest::of(&seed.to_le_bytes()))
 }
 
-fn source() -> impl Strategy<Value = Source> {
+fn source() -> impl Strategy<Value = SourceFile> {
     let stat = (any::<i64>(), any::<i64>(), any::<u64>(), any::<bool>())
-        .prop_map(|(mtime, ctime, inode, racy)| Stat { mtime, ctime, inode, racy });
+        .prop_map(|(mtime, ctime, inode, racy)| FileStat { mtime, ctime, inode, racy });
     let name = (any::<String>(), any::<Option<String>>());
     (name, any::<u64>(), digest(), any::<Option<bool>>(), stat).prop_map(
-        |((path, given), size, sha256, executable, stat)| Source {
+        |((path, given), size, sha256, executable, stat)| SourceFile {
             path,
             given,
             size,
@@ -119,10 +120,10 @@ fn source() -> impl Strategy<Value = Source> {
     )
 }
 
-fn sources() -> impl Strategy<Value = Sources> {
+fn sources() -> impl Strategy<Value = RecordedSources> {
     let place = any::<Option<(String, String)>>()
-        .prop_map(|place| place.map(|(machine, root)| Place { machine, root }));
-    (place, prop::collection::vec(source(), 0..3)).prop_map(|(place, files)| Sources {
+        .prop_map(|place| place.map(|(machine, root)| SnapshotPlace { machine, root }));
+    (place, prop::collection::vec(source(), 0..3)).prop_map(|(place, files)| RecordedSources {
         place,
         files,
         patterns: Vec::new(),
@@ -131,7 +132,8 @@ fn sources() -> impl Strategy<Value = Sources> {
 }
 
 fn body_info() -> impl Strategy<Value = BodyInfo> {
-    let encoding = prop::sample::select(vec![Encoding::Plain, Encoding::Gzip, Encoding::Framed]);
+    let encoding =
+        prop::sample::select(vec![BodyEncoding::Plain, BodyEncoding::Gzip, BodyEncoding::Framed]);
     (encoding, any::<u64>(), any::<u64>(), digest()).prop_map(
         |(encoding, raw_len, stored_len, sha256)| BodyInfo {
             encoding,
@@ -155,7 +157,7 @@ prop_compose! {
         (began, failure, streams_merged) in any::<(Option<i64>, bool, bool)>(),
     ) -> Header {
         let part = |(name, value, shown): &(String, String, bool)| {
-            if *shown { Part::shown(name, value) } else { Part::hidden(name, value) }
+            if *shown { KeyPart::shown(name, value) } else { KeyPart::hidden(name, value) }
         };
         let (millis, input_tokens, output_tokens, micro_dollars) = cost;
         Header {
@@ -163,9 +165,9 @@ prop_compose! {
             ttl, grace, sources, kind, body, tags,
             format: FORMAT,
             full: None,
-            identity: Identity { name, namespace, hash },
+            identity: ProducerIdentity { name, namespace, hash },
             parts: parts.iter().map(part).collect(),
-            cost: Cost { millis, input_tokens, output_tokens, micro_dollars },
+            cost: ProductionCost { millis, input_tokens, output_tokens, micro_dollars },
             failure,
             streams_merged,
             began: began.map(Timestamp::from_millis),

@@ -2,8 +2,10 @@
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::cache::{Cache, Options, Peek, Reason, Request, View};
-use recoup_core::entry::{Damage, Happening};
+use recoup_core::cache::{
+    Cache, CacheOptions, LookupRequest, MissReason, PathContext, PeekOutcome,
+};
+use recoup_core::entry::{BodyDamage, EntryEventKind};
 use recoup_core::key::Kind;
 use recoup_core::store::{EvictionPlan, Store as _};
 
@@ -50,9 +52,9 @@ fn an_empty_file_is_a_miss_that_only_a_put_replaces() {
     let scene = Scene::new();
     scene.write("key", "");
     assert!(scene.store.get(&id("key")).unwrap().is_none());
-    assert!(scene.store.full(&id("key")).unwrap().is_none());
+    assert!(scene.store.full_payload(&id("key")).unwrap().is_none());
     assert_eq!(scene.store.remove(&[id("key")]).unwrap(), 0);
-    scene.tell("1", &id("key"), Happening::Corrupt, later(1));
+    scene.tell("1", &id("key"), EntryEventKind::Corrupt, later(1));
     scene.store.evict(&evict_plan(later(1 << 40))).unwrap();
     assert_eq!(scene.scanned(), []);
     assert_eq!(scene.text("key"), "");
@@ -77,10 +79,13 @@ fn a_damaged_file_is_a_miss_that_says_so_and_names_the_file() {
     scene.write("key", BROKEN);
     let error = scene.store.get(&id("key")).unwrap_err();
     assert!(error.to_string().contains("key.json"), "{error}");
-    let cache = Cache::new(std::sync::Arc::new(scene.another()), Options::default());
-    let view = View { root: "/".into(), cwd: "/".into() };
-    let found = cache.peek(&Request::new(Kind::Result, &id("key"), &view));
-    assert!(matches!(found, Peek::Miss(Reason::Corrupt(Damage::Unreadable))), "{found:?}");
+    let cache = Cache::new(std::sync::Arc::new(scene.another()), CacheOptions::default());
+    let view = PathContext { root: "/".into(), cwd: "/".into() };
+    let found = cache.peek(&LookupRequest::new(Kind::Result, &id("key"), &view));
+    assert!(
+        matches!(found, PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Unreadable))),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -90,7 +95,7 @@ fn a_damaged_file_can_be_removed_and_goes_when_it_is_told_of() {
         scene.write("key", contents);
         assert_eq!(scene.store.remove(&[id("key")]).unwrap(), 1);
         scene.write("key", contents);
-        scene.tell(&format!("b{}", contents.len()), &id("key"), Happening::Corrupt, later(1));
+        scene.tell(&format!("b{}", contents.len()), &id("key"), EntryEventKind::Corrupt, later(1));
         assert!(!scene.path("key").exists());
     }
 }
@@ -104,7 +109,7 @@ fn what_is_sound_again_stays_whatever_the_clocks_say() {
     assert!(scene.store.get(&id("key")).unwrap().unwrap().open().is_err());
     scene.write("key", &sound);
     for (name, at) in [("1", Timestamp::default()), ("2", later(1 << 40))] {
-        scene.tell(name, &id("key"), Happening::Corrupt, at);
+        scene.tell(name, &id("key"), EntryEventKind::Corrupt, at);
         assert_eq!(scene.text("key"), sound, "{name}");
     }
 }
@@ -115,7 +120,7 @@ fn what_is_still_damaged_goes_whatever_the_clocks_say() {
     for (name, at) in [("1", Timestamp::default()), ("2", later(1 << 40))] {
         scene.store.put(&id("key"), &record("value")).unwrap();
         scene.write("key", &scene.text("key").replace("\"value\",", "\"vAlue\","));
-        scene.tell(name, &id("key"), Happening::Corrupt, at);
+        scene.tell(name, &id("key"), EntryEventKind::Corrupt, at);
         assert!(!scene.path("key").exists(), "{name}");
     }
 }
@@ -144,7 +149,7 @@ fn a_later_version_is_called_that_and_never_damaged() {
         assert_eq!(get_fault(&scene), ErrorKind::TooNew, "{new}");
         assert_eq!(scene.scanned(), [("key".to_owned(), Some(ErrorKind::TooNew))]);
         scene.store.touch(&[(id("key"), later(1))]).unwrap();
-        scene.tell("1", &id("key"), Happening::Corrupt, later(9));
+        scene.tell("1", &id("key"), EntryEventKind::Corrupt, later(9));
         scene.store.evict(&evict_plan(later(1 << 40))).unwrap();
         assert!(scene.path("key").exists(), "{new}");
         assert_eq!(scene.store.remove(&[id("key")]).unwrap(), 1, "but it may be removed");
@@ -155,9 +160,9 @@ fn a_later_version_is_called_that_and_never_damaged() {
 fn a_missing_full_result_is_none() {
     let scene = Scene::new();
     scene.store.put(&id("key"), &record("v")).unwrap();
-    assert!(scene.store.full(&id("key")).unwrap().is_none());
+    assert!(scene.store.full_payload(&id("key")).unwrap().is_none());
     scene.write("key", &BROKEN[..BROKEN.len() - 2]);
-    assert_eq!(scene.store.full(&id("key")).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(scene.store.full_payload(&id("key")).unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::{ManualClock, Timestamp};
-use recoup_core::entry::{Body, Sources};
-use recoup_core::store::{Files, Store as _};
+use recoup_core::entry::{Body, RecordedSources};
+use recoup_core::store::{FileStore, Store as _};
 use serde_json::Value;
 
 use super::{Scene, mortal, names};
@@ -27,7 +27,7 @@ fn the_two_fields_come_first_and_our_head_is_last() {
     let mut draft = draft("the \"value\"");
     (draft.ttl, draft.grace) = (Some(500), 9_000);
     draft.full = Some(Body::from("all of it"));
-    scene.store.put(&id("key"), &draft.seal(Sources::default(), START).unwrap()).unwrap();
+    scene.store.put(&id("key"), &draft.seal(RecordedSources::default(), START).unwrap()).unwrap();
     let text = scene.text("key");
     let beginning = "{\"value\":\"the \\\"value\\\"\",\"expires_at\":4100000001,\
                      \"expires_at_ms\":4100000000623,\"full\":\"all of it\",\
@@ -60,7 +60,7 @@ fn the_header_is_kept_as_it_was_sealed() {
 fn nothing_is_made_before_the_first_write() {
     let dir = tempfile::tempdir().unwrap();
     let deep = dir.path().join("not").join("there");
-    let store = Files::at(&deep, Arc::new(ManualClock::at(START)));
+    let store = FileStore::at(&deep, Arc::new(ManualClock::at(START)));
     assert!(store.get(&id("key")).unwrap().is_none());
     assert_eq!(store.remove(&[id("key")]).unwrap(), 0);
     store.evict(&evict_plan(START)).unwrap();
@@ -133,7 +133,8 @@ fn what_is_not_text_is_refused_and_leaves_what_was_there() {
     assert!(error.to_string().contains("byte 1 is not UTF-8"), "{error}");
     let mut draft = draft("short");
     draft.full = Some(Body::from(vec![0xc0]));
-    let error = scene.store.put(&id("key"), &draft.seal(Sources::default(), START).unwrap());
+    let error =
+        scene.store.put(&id("key"), &draft.seal(RecordedSources::default(), START).unwrap());
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Invalid);
     assert_eq!(body_of(&scene.store, &id("key")), Some(b"before".to_vec()));
     assert_eq!(names(scene.dir.path()), ["key.json"]);
@@ -154,7 +155,7 @@ fn heads_of_every_length_are_found_at_the_end() {
     for tags in [0, 300, 3_000, 30_000] {
         let mut draft = draft("v".repeat(20_000));
         draft.tags = (0..tags).map(|n| format!("tag \"{n}\" ,\"recoup\":{{\"header\":")).collect();
-        let stored = draft.seal(Sources::default(), START).unwrap();
+        let stored = draft.seal(RecordedSources::default(), START).unwrap();
         scene.store.put(&id("key"), &stored).unwrap();
         scene.store.touch(&[(id("key"), later(3))]).unwrap();
         assert_eq!(scene.scanned(), [("key".to_owned(), None)]);
@@ -209,7 +210,7 @@ fn times_before_1970_and_the_largest_counts_come_back() {
 
 #[test]
 fn it_says_what_it_is() {
-    let store = Files::at("/some/where", Arc::new(ManualClock::at(START)));
+    let store = FileStore::at("/some/where", Arc::new(ManualClock::at(START)));
     let info = store.info();
     assert_eq!((info.url.as_str(), info.durable), ("file:/some/where", true));
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use recoup_core::base::clock::{Clock as _, Timestamp};
-use recoup_core::cache::{Cache, Options, Parts, Peek, Reason, Request, View};
-use recoup_core::entry::{Encoding, Happening};
+use recoup_core::cache::{
+    Cache, CacheOptions, CacheParts, LookupRequest, MissReason, PathContext, PeekOutcome,
+};
+use recoup_core::entry::{BodyEncoding, EntryEventKind};
 use recoup_core::key::Kind;
 use recoup_core::store::{EvictionPlan, Store as _, ThreadClaims};
 
@@ -32,10 +34,10 @@ fn a_guest_is_an_agent_run_of_the_time_when_it_was_written() {
     let header = &found.head.header;
     assert_eq!((header.kind, header.created), (Kind::AgentRun, later(7)));
     assert_eq!(header.fresh_until(), later(3_600_000));
-    assert_eq!((header.body.encoding, header.body.raw_len), (Encoding::Plain, 10));
+    assert_eq!((header.body.encoding, header.body.raw_len), (BodyEncoding::Plain, 10));
     assert_eq!((found.head.stored_at, found.head.hits), (later(7), 0));
     assert_eq!(body_of(&scene.store, &id("key")), Some(b"the answer".to_vec()));
-    assert!(scene.store.full(&id("key")).unwrap().is_none());
+    assert!(scene.store.full_payload(&id("key")).unwrap().is_none());
 }
 
 #[test]
@@ -60,22 +62,22 @@ fn an_expired_guest_is_expired_however_late_its_file_was_touched() {
 #[test]
 fn the_cache_serves_guests_until_they_expire() {
     let scene = Scene::new();
-    let cache = Cache::assemble(Parts {
+    let cache = Cache::from_parts(CacheParts {
         claims: Arc::new(ThreadClaims::default()),
         store: Arc::new(scene.another()),
-        options: Options::default(),
+        options: CacheOptions::default(),
         clock: Arc::new(scene.clock.clone()),
         ledger: None,
     });
-    let view = View { root: "/".into(), cwd: "/".into() };
+    let view = PathContext { root: "/".into(), cwd: "/".into() };
     let key = id("key");
-    let request = Request::new(Kind::AgentRun, &key, &view);
+    let request = LookupRequest::new(Kind::AgentRun, &key, &view);
     scene.file_cache().set("key", "the answer", Duration::from_millis(500)).unwrap();
     set_modified(&scene, "key", START);
-    assert!(matches!(cache.peek(&request), Peek::Hit(_)));
+    assert!(matches!(cache.peek(&request), PeekOutcome::Hit(_)));
     scene.clock.advance(Duration::from_millis(500));
-    assert!(matches!(cache.peek(&request), Peek::Miss(Reason::Expired { .. })));
-    assert!(matches!(cache.peek(&request), Peek::Miss(Reason::Absent)));
+    assert!(matches!(cache.peek(&request), PeekOutcome::Miss(MissReason::Expired { .. })));
+    assert!(matches!(cache.peek(&request), PeekOutcome::Miss(MissReason::Absent)));
 }
 
 #[test]
@@ -132,7 +134,7 @@ fn guests_are_not_changed_by_what_happens_to_them() {
     set_modified(&scene, "guest", START);
     let before = scene.text("guest");
     scene.store.touch(&[(id("guest"), later(5))]).unwrap();
-    scene.tell("1", &id("guest"), Happening::Corrupt, later(5));
+    scene.tell("1", &id("guest"), EntryEventKind::Corrupt, later(5));
     assert_eq!(scene.text("guest"), before);
     assert_eq!(
         scene.store.tallies(Some(&scopes()[0])).unwrap().len(),

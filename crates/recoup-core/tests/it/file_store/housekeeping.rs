@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use recoup_core::entry::Sources;
+use recoup_core::entry::RecordedSources;
 use recoup_core::key::Key;
 use recoup_core::store::{EvictionPlan, Store as _};
 
@@ -26,7 +26,10 @@ fn reading_what_is_dead_returns_it_once_more_and_removes_it() {
     let scene = Scene::new();
     let mut draft = draft("dead");
     (draft.ttl, draft.grace) = (Some(100), 50);
-    scene.store.put(&id("key"), &draft.seal(Sources::default(), later(0)).unwrap()).unwrap();
+    scene
+        .store
+        .put(&id("key"), &draft.seal(RecordedSources::default(), later(0)).unwrap())
+        .unwrap();
     scene.clock.advance(Duration::from_millis(149));
     assert!(body_of(&scene.store, &id("key")).is_some());
     assert!(scene.path("key").exists(), "it is expired, but in its grace");

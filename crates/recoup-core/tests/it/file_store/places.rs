@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::ManualClock;
-use recoup_core::entry::Happening;
-use recoup_core::store::{EvictionPlan, Files, Filter, Flow, Store as _};
+use recoup_core::entry::EntryEventKind;
+use recoup_core::store::{EvictionPlan, FileStore, ScanFilter, ScanFlow, Store as _};
 
 use super::{Scene, mortal, names};
 use crate::support::{START, Touch as _, body_of, evict_plan, id, id_in, later, record, scopes};
@@ -17,15 +17,15 @@ fn a_file_in_the_place_of_the_directory_is_an_error_for_all() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, "mine").unwrap();
-    let store = Files::at(&path, Arc::new(ManualClock::at(START)));
-    let scan = |filter: &Filter| store.scan(filter, &mut |_, _| Flow::Continue(()));
+    let store = FileStore::at(&path, Arc::new(ManualClock::at(START)));
+    let scan = |filter: &ScanFilter| store.scan(filter, &mut |_, _| ScanFlow::Continue(()));
     let global = scopes()[0].clone();
     let failed = [
         store.get(&id("key")).map(drop),
         store.put(&id("key"), &record("value")),
         store.remove(&[id("key")]).map(drop),
-        scan(&Filter::default()),
-        scan(&Filter { scope: Some(global.clone()), ..Filter::default() }),
+        scan(&ScanFilter::default()),
+        scan(&ScanFilter { scope: Some(global.clone()), ..ScanFilter::default() }),
         store.usage(&global).map(drop),
         store.evict(&evict_plan(START)).map(drop),
     ];
@@ -103,7 +103,7 @@ fn the_root_may_be_a_link() {
     let (scene, links) = (Scene::new(), tempfile::tempdir().unwrap());
     let link = links.path().join("link");
     symlink(scene.dir.path(), &link).unwrap();
-    let store = Files::at(&link, Arc::new(scene.clock.clone()));
+    let store = FileStore::at(&link, Arc::new(scene.clock.clone()));
     store.put(&id("key"), &record("value")).unwrap();
     store.touch(&[(id("key"), later(1))]).unwrap();
     store.evict(&evict_plan(later(1))).unwrap();
@@ -125,6 +125,6 @@ fn hits_do_not_change_copies_that_share_the_file() {
     scene.store.touch(&[(id("key"), later(2))]).unwrap();
     assert_eq!(scene.store.get(&id("key")).unwrap().unwrap().head.hits, 2);
     assert_eq!(inode(), own, "from then on in place");
-    scene.tell("1", &id("key"), Happening::Corrupt, later(3));
+    scene.tell("1", &id("key"), EntryEventKind::Corrupt, later(3));
     assert!(scene.path("key").exists());
 }

@@ -13,7 +13,7 @@ const STORES: u64 = 4;
 
 fn each_with_a_store_of_its_own(
     scene: &Scene,
-    act: impl Fn(u64, &recoup_core::store::Files) + Sync,
+    act: impl Fn(u64, &recoup_core::store::FileStore) + Sync,
 ) {
     let start = Barrier::new(usize::try_from(STORES).unwrap());
     thread::scope(|scope| {

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use recoup_core::ErrorKind;
-use recoup_core::entry::Happening;
+use recoup_core::entry::EntryEventKind;
 use recoup_core::key::Kind;
 use recoup_core::store::{EvictionPlan, Store as _};
 
@@ -19,7 +19,7 @@ const PACKAGE: &str = "{\n  \"name\": \"app\",\n  \"value\": 1\n}\n";
 fn is_left_alone(scene: &Scene, key: &str) {
     let path = scene.path(key);
     assert!(scene.store.get(&id(key)).unwrap().is_none(), "{key}");
-    assert!(scene.store.full(&id(key)).unwrap().is_none(), "{key}");
+    assert!(scene.store.full_payload(&id(key)).unwrap().is_none(), "{key}");
     for refused in
         [scene.store.put(&id(key), &record("value")), scene.store.remove(&[id(key)]).map(drop)]
     {
@@ -29,7 +29,7 @@ fn is_left_alone(scene: &Scene, key: &str) {
         assert!(error.to_string().contains("not a cache entry"), "{error}");
     }
     scene.store.touch(&[(id(key), later(1))]).unwrap();
-    scene.tell(&format!("corrupt-{key}"), &id(key), Happening::Corrupt, later(9));
+    scene.tell(&format!("corrupt-{key}"), &id(key), EntryEventKind::Corrupt, later(9));
     for kind in Kind::ALL {
         let none = EvictionPlan {
             kind,

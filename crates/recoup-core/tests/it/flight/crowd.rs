@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use recoup_core::cache::{Cache, Computed, Filled, How};
+use recoup_core::cache::{Cache, ComputedResult, FillOutcome, ResultOrigin};
 use recoup_core::entry::Draft;
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -34,7 +34,7 @@ impl Crowd {
 }
 
 /// So many callers, spread over the caches of several.
-fn run<M: Meeting>(callers: usize, fails: usize) -> (Vec<Result<Computed>>, usize) {
+fn run<M: Meeting>(callers: usize, fails: usize) -> (Vec<Result<ComputedResult>>, usize) {
     let (meeting, crowd) = (M::fresh(), Crowd::default());
     let caches: Vec<Cache> = (0..4).map(|_| meeting.cache()).collect();
     let results = Mutex::new(Vec::new());
@@ -51,16 +51,22 @@ fn run<M: Meeting>(callers: usize, fails: usize) -> (Vec<Result<Computed>>, usiz
     (results.into_inner().unwrap(), crowd.worked.into_inner())
 }
 
-fn count(results: &[Result<Computed>], of: impl Fn(&Result<Computed>) -> bool) -> usize {
+fn count(
+    results: &[Result<ComputedResult>],
+    of: impl Fn(&Result<ComputedResult>) -> bool,
+) -> usize {
     results.iter().filter(|result| of(result)).count()
 }
 
-fn was_hit(result: &Result<Computed>) -> bool {
-    matches!(result, Ok(Computed { how: How::Hit, .. }))
+fn was_hit(result: &Result<ComputedResult>) -> bool {
+    matches!(result, Ok(ComputedResult { how: ResultOrigin::Hit, .. }))
 }
 
-fn was_stored(result: &Result<Computed>) -> bool {
-    matches!(result, Ok(Computed { how: How::Computed(Ok(Filled::Stored(_))), .. }))
+fn was_stored(result: &Result<ComputedResult>) -> bool {
+    matches!(
+        result,
+        Ok(ComputedResult { how: ResultOrigin::Computed(Ok(FillOutcome::Stored(_))), .. })
+    )
 }
 
 pub(super) fn a_hundred_callers_cost_one_computation<M: Meeting>() {

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use recoup_core::cache::{Filled, Limits, Options, Outcome, Ttl};
+use recoup_core::cache::{CacheLimits, CacheOptions, FillOutcome, Outcome, Ttl};
 use recoup_core::key::Scope;
-use recoup_core::store::{Claims, FileClaims, StoreUrl, ThreadClaims};
+use recoup_core::store::{ClaimRegistry, FileClaims, StoreUrl, ThreadClaims};
 
 use super::lookup;
 use super::meetings::{Meeting, OnOneMachine, around, assemble};
@@ -24,7 +24,7 @@ fn names_in(dir: &Path) -> Vec<String> {
 #[test]
 fn a_claim_is_one_owners_until_it_is_dropped() {
     let dir = tempfile::tempdir().unwrap();
-    let files: [&dyn Claims; 2] = [&FileClaims::at(dir.path()), &FileClaims::at(dir.path())];
+    let files: [&dyn ClaimRegistry; 2] = [&FileClaims::at(dir.path()), &FileClaims::at(dir.path())];
     let threads = ThreadClaims::default();
     for [one, other] in [files, [&threads, &threads.clone()]] {
         let claim = one.try_claim(&id("a")).unwrap().expect("it is free");
@@ -142,8 +142,8 @@ fn clean_up_sweeps() {
     fs::write(dir.path().join("left.claim"), "").unwrap();
     let (store, _) = meeting.parts();
     let claims = Arc::new(FileClaims::at(dir.path()));
-    let cache = assemble(store, claims, meeting.clock(), Options::default());
-    let _ = cache.clean_up(&Scope::global(), Limits::default()).unwrap();
+    let cache = assemble(store, claims, meeting.clock(), CacheOptions::default());
+    let _ = cache.clean_up(&Scope::global(), CacheLimits::default()).unwrap();
     assert_eq!(names_in(dir.path()), [""; 0]);
 }
 
@@ -156,11 +156,11 @@ fn a_directory_that_cant_be_made_is_in_nobodys_way() {
     claims.try_claim(&id("key")).unwrap_err();
     let meeting = OnOneMachine::<InSqlite>::fresh();
     let (store, _) = meeting.parts();
-    let cache = assemble(store, claims, meeting.clock(), Options::default());
+    let cache = assemble(store, claims, meeting.clock(), CacheOptions::default());
     let (one, two) = (lookup(&cache, "key"), lookup(&cache, "key"));
     let (Outcome::Miss(one, _), Outcome::Miss(two, _)) = (one, two) else { panic!("no misses") };
     for permit in [one, two] {
-        assert!(matches!(permit.fill(draft("a"), Ttl::days(1)).unwrap(), Filled::Stored(_)));
+        assert!(matches!(permit.fill(draft("a"), Ttl::days(1)).unwrap(), FillOutcome::Stored(_)));
     }
     assert!(matches!(lookup(&cache, "key"), Outcome::Hit(_)));
 }

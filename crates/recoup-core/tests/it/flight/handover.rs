@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recoup_core::cache::{Cache, Filled, How, Mode, Options, Outcome, Reason, Request, Ttl};
+use recoup_core::cache::{
+    Cache, CacheMode, CacheOptions, FillOutcome, LookupRequest, MissReason, Outcome, ResultOrigin,
+    Ttl,
+};
 use recoup_core::key::Kind;
 use recoup_core::store::ThreadClaims;
 
@@ -18,14 +21,14 @@ use crate::support::{draft, id};
 fn two_callers(meeting: &InOneProcess, wait: Duration) -> (Cache, Arc<Counted>) {
     let claims = Counted::over(Arc::new(ThreadClaims::default()));
     let (store, _) = meeting.parts();
-    let options = Options { wait, ..Options::default() };
+    let options = CacheOptions { wait, ..CacheOptions::default() };
     (assemble(store, claims.clone(), meeting.clock(), options), claims)
 }
 
 #[test]
 fn a_leader_that_panics_hands_over() {
     let meeting = InOneProcess::fresh();
-    let (cache, claims) = two_callers(&meeting, Options::default().wait);
+    let (cache, claims) = two_callers(&meeting, CacheOptions::default().wait);
     thread::scope(|scope| {
         scope.spawn(|| {
             let panicking = || {
@@ -38,7 +41,10 @@ fn a_leader_that_panics_hands_over() {
         });
         super::until("the first has it", || claims.tries() == 1);
         let second = compute(&cache, "key", || Ok(made("second"))).unwrap();
-        assert!(matches!(second.how, How::Computed(Ok(Filled::Stored(_)))), "{second:?}");
+        assert!(
+            matches!(second.how, ResultOrigin::Computed(Ok(FillOutcome::Stored(_)))),
+            "{second:?}"
+        );
         assert_eq!(text(&second.body), "second");
     });
 }
@@ -46,9 +52,9 @@ fn a_leader_that_panics_hands_over() {
 #[test]
 fn a_permit_that_is_dropped_or_released_hands_over() {
     let meeting = InOneProcess::fresh();
-    let (cache, claims) = two_callers(&meeting, Options::default().wait);
+    let (cache, claims) = two_callers(&meeting, CacheOptions::default().wait);
     for release in [false, true] {
-        let Outcome::Miss(permit, Reason::Absent) = lookup(&cache, "key") else { panic!() };
+        let Outcome::Miss(permit, MissReason::Absent) = lookup(&cache, "key") else { panic!() };
         thread::scope(|scope| {
             let waiter = scope.spawn(|| lookup(&cache, "key"));
             claims.wait_for(3);
@@ -58,7 +64,7 @@ fn a_permit_that_is_dropped_or_released_hands_over() {
                 drop(permit);
             }
             let outcome = waiter.join().unwrap();
-            assert!(matches!(outcome, Outcome::Miss(_, Reason::Absent)), "{outcome:?}");
+            assert!(matches!(outcome, Outcome::Miss(_, MissReason::Absent)), "{outcome:?}");
         });
     }
 }
@@ -67,12 +73,12 @@ fn a_permit_that_is_dropped_or_released_hands_over() {
 #[test]
 fn a_result_that_is_not_kept_hands_over() {
     let meeting = InOneProcess::fresh();
-    let (cache, claims) = two_callers(&meeting, Options::default().wait);
+    let (cache, claims) = two_callers(&meeting, CacheOptions::default().wait);
     let Outcome::Miss(permit, _) = lookup(&cache, "key") else { panic!() };
     thread::scope(|scope| {
         let waiter = scope.spawn(|| compute(&cache, "key", || Ok(made("kept"))).unwrap());
         claims.wait_for(3);
-        assert!(matches!(permit.fill(draft("not kept"), Ttl::Off).unwrap(), Filled::Off));
+        assert!(matches!(permit.fill(draft("not kept"), Ttl::Off).unwrap(), FillOutcome::Off));
         assert_eq!(text(&waiter.join().unwrap().body), "kept");
     });
 }
@@ -81,13 +87,15 @@ fn works_alone_after_its_deadline<M: Meeting>() {
     let meeting = M::fresh();
     let Outcome::Miss(leader, _) = lookup(&meeting.cache(), "key") else { panic!("no miss") };
     let (store, claims) = meeting.parts();
-    let options = Options { wait: Duration::from_millis(120), ..Options::default() };
+    let options = CacheOptions { wait: Duration::from_millis(120), ..CacheOptions::default() };
     let waiting = assemble(store, claims, meeting.clock(), options);
     let began = Instant::now();
-    let Outcome::Miss(permit, Reason::Absent) = lookup(&waiting, "key") else { panic!("no miss") };
+    let Outcome::Miss(permit, MissReason::Absent) = lookup(&waiting, "key") else {
+        panic!("no miss")
+    };
     assert!(began.elapsed() >= Duration::from_millis(120));
     for permit in [permit, leader] {
-        assert!(matches!(permit.fill(draft("a"), Ttl::days(1)).unwrap(), Filled::Stored(_)));
+        assert!(matches!(permit.fill(draft("a"), Ttl::days(1)).unwrap(), FillOutcome::Stored(_)));
     }
 }
 
@@ -108,11 +116,14 @@ fn the_longest_wait_there_is_can_be_asked_for() {
 #[test]
 fn a_refresh_does_not_wait() {
     let meeting = InOneProcess::fresh();
-    let (cache, claims) = two_callers(&meeting, Options::default().wait);
+    let (cache, claims) = two_callers(&meeting, CacheOptions::default().wait);
     let Outcome::Miss(leader, _) = lookup(&cache, "key") else { panic!("no miss") };
     let (id, view) = (id("key"), nowhere());
-    let request = Request { mode: Mode::Refresh, ..Request::new(Kind::Result, &id, &view) };
-    let Outcome::Miss(refresh, Reason::Asked) = cache.lookup(&request).unwrap() else { panic!() };
+    let request =
+        LookupRequest { mode: CacheMode::Refresh, ..LookupRequest::new(Kind::Result, &id, &view) };
+    let Outcome::Miss(refresh, MissReason::Asked) = cache.lookup(&request).unwrap() else {
+        panic!()
+    };
     assert_eq!(claims.tries(), 2);
     drop((leader, refresh));
     let Outcome::Miss(refresh, _) = cache.lookup(&request).unwrap() else { panic!() };

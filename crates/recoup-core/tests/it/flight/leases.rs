@@ -6,10 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::cache::{Cache, Options, Outcome, Reason, Ttl};
-use recoup_core::key::Id;
-use recoup_core::store::redis::{RedisClaims, Target};
-use recoup_core::store::{Claims, StoreUrl};
+use recoup_core::cache::{Cache, CacheOptions, MissReason, Outcome, Ttl};
+use recoup_core::key::EntryId;
+use recoup_core::store::redis::{RedisClaims, RedisTarget};
+use recoup_core::store::{ClaimRegistry, StoreUrl};
 use redis::{Commands as _, Connection};
 
 use super::meetings::{around, assemble, claims_at};
@@ -27,7 +27,7 @@ fn claims(prefix: &str, lease: Duration) -> RedisClaims {
     RedisClaims::with_lease(redis_server::shared().target(prefix), lease)
 }
 
-fn name(prefix: &str, id: &Id) -> String {
+fn name(prefix: &str, id: &EntryId) -> String {
     format!("{prefix}:claim:{{{id}}}")
 }
 
@@ -124,11 +124,11 @@ fn cache_on(server: &Server, dir: &tempfile::TempDir, faults: &Arc<Faults>) -> C
     let (clock, target) = (ManualClock::at(START), short(server.port));
     let url = StoreUrl::Redis(Box::new(target.clone()));
     let claims = claims_at(target, dir, faults);
-    assemble(url.open(&around(faults, &clock)), claims, &clock, Options::default())
+    assemble(url.open(&around(faults, &clock)), claims, &clock, CacheOptions::default())
 }
 
 /// Long enough for an answer, short enough for none.
-fn short(port: u16) -> Target {
+fn short(port: u16) -> RedisTarget {
     target(&format!("redis://127.0.0.1:{port}/?timeout=2s"))
 }
 
@@ -136,12 +136,14 @@ fn short(port: u16) -> Target {
 fn a_server_that_goes_away_during_the_work_stops_nobody() {
     let (server, dir, faults) = (Server::start(), tempfile::tempdir().unwrap(), Faults::new());
     let cache = cache_on(&server, &dir, &faults);
-    let Outcome::Miss(permit, Reason::Absent) = lookup(&cache, "key") else { panic!("no miss") };
+    let Outcome::Miss(permit, MissReason::Absent) = lookup(&cache, "key") else {
+        panic!("no miss")
+    };
     server.kill();
     let began = Instant::now();
     permit.fill(draft("a"), Ttl::days(1)).unwrap_err();
     let outcome = lookup(&cache, "key");
-    assert!(matches!(outcome, Outcome::Miss(_, Reason::Unavailable(_))), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Miss(_, MissReason::Unavailable(_))), "{outcome:?}");
     assert!(began.elapsed() < PATIENCE);
 }
 

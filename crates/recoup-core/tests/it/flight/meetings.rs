@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::cache::{Cache, Options, Parts};
-use recoup_core::store::redis::Target;
-use recoup_core::store::{Claims, FileClaims, Memory, Store, StoreUrl, Surroundings, ThreadClaims};
+use recoup_core::cache::{Cache, CacheOptions, CacheParts};
+use recoup_core::store::redis::RedisTarget;
+use recoup_core::store::{
+    ClaimRegistry, FileClaims, InMemoryStore, Store, StoreContext, StoreUrl, ThreadClaims,
+};
 use tempfile::TempDir;
 
 use crate::redis_server;
@@ -20,36 +22,36 @@ pub(super) trait Meeting {
     fn clock(&self) -> &ManualClock;
 
     /// What the next caller brings along.
-    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn Claims>);
+    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn ClaimRegistry>);
 
     /// The cache of the next caller.
     fn cache(&self) -> Cache {
         let (store, claims) = self.parts();
-        assemble(store, claims, self.clock(), Options::default())
+        assemble(store, claims, self.clock(), CacheOptions::default())
     }
 }
 
 pub(super) fn assemble(
     store: Arc<dyn Store>,
-    claims: Arc<dyn Claims>,
+    claims: Arc<dyn ClaimRegistry>,
     clock: &ManualClock,
-    options: Options,
+    options: CacheOptions,
 ) -> Cache {
     let clock = Arc::new(clock.clone());
-    Cache::assemble(Parts { store, clock, ledger: None, claims, options })
+    Cache::from_parts(CacheParts { store, clock, ledger: None, claims, options })
 }
 
 /// In front of memory, with claims of the same sort.
 #[derive(Debug)]
 pub(super) struct InOneProcess {
-    store: Arc<Memory>,
+    store: Arc<InMemoryStore>,
     claims: ThreadClaims,
     clock: ManualClock,
 }
 
 impl Meeting for InOneProcess {
     fn fresh() -> Self {
-        let store = Arc::new(Memory::with_capacity(64 << 20));
+        let store = Arc::new(InMemoryStore::with_capacity(64 << 20));
         Self { store, claims: ThreadClaims::default(), clock: ManualClock::at(START) }
     }
 
@@ -57,7 +59,7 @@ impl Meeting for InOneProcess {
         &self.clock
     }
 
-    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn Claims>) {
+    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn ClaimRegistry>) {
         (Arc::clone(&self.store) as _, Arc::new(self.claims.clone()))
     }
 }
@@ -80,7 +82,7 @@ impl<F: Factory> Meeting for OnOneMachine<F> {
         &self.clock
     }
 
-    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn Claims>) {
+    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn ClaimRegistry>) {
         (self.stored.store(), Arc::new(FileClaims::at(self.dir.path().join("claims"))))
     }
 }
@@ -105,20 +107,24 @@ impl<S: Shared> Meeting for OnTwoMachines<S> {
         &self.clock
     }
 
-    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn Claims>) {
+    fn parts(&self) -> (Arc<dyn Store>, Arc<dyn ClaimRegistry>) {
         let machine = tempfile::tempdir_in(self.dir.path()).unwrap().keep();
         let around = around(&Faults::new(), &self.clock);
         (self.url.open(&around), self.url.claims(&around, machine.join("claims")))
     }
 }
 
-pub(super) fn around(faults: &Arc<Faults>, clock: &ManualClock) -> Surroundings {
+pub(super) fn around(faults: &Arc<Faults>, clock: &ManualClock) -> StoreContext {
     let clock = Arc::new(clock.clone());
-    Surroundings { clock, faults: Arc::clone(faults) as _, breakers: None }
+    StoreContext { clock, faults: Arc::clone(faults) as _, breakers: None }
 }
 
 /// As the program opens them.
-pub(super) fn claims_at(target: Target, dir: &TempDir, faults: &Arc<Faults>) -> Arc<dyn Claims> {
+pub(super) fn claims_at(
+    target: RedisTarget,
+    dir: &TempDir,
+    faults: &Arc<Faults>,
+) -> Arc<dyn ClaimRegistry> {
     let around = around(faults, &ManualClock::at(START));
     StoreUrl::Redis(Box::new(target)).claims(&around, dir.path().join("claims"))
 }

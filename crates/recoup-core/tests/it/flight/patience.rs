@@ -5,24 +5,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recoup_core::cache::{Cache, Options, Outcome, Patience, Request};
+use recoup_core::cache::{Cache, CacheOptions, LookupRequest, Outcome, WaitPolicy};
 use recoup_core::key::Kind;
-use recoup_core::store::{Claims as _, ThreadClaims};
+use recoup_core::store::{ClaimRegistry as _, ThreadClaims};
 
 use super::meetings::{InOneProcess, Meeting as _, OnOneMachine, OnTwoMachines};
 use super::{Counted, lookup, nowhere, until};
 use crate::store_contract::stores::{InSqlite, OnRedis};
 use crate::support::id;
 
-fn waiting(cache: &Cache, patience: Patience<'_>) -> Outcome {
+fn waiting(cache: &Cache, patience: WaitPolicy<'_>) -> Outcome {
     let (id, view) = (id("key"), nowhere());
-    cache.lookup(&Request { patience, ..Request::new(Kind::Result, &id, &view) }).unwrap()
+    cache
+        .lookup(&LookupRequest { patience, ..LookupRequest::new(Kind::Result, &id, &view) })
+        .unwrap()
 }
 
 /// Ten callers whose results nobody keeps: two take turns, then all others work at once.
 fn takes_turns_only_for_a_while(caches: &[Cache]) {
     let [asked, working, most, done] = [const { AtomicUsize::new(0) }; 4];
-    let patience = Patience { leaders: Some(2), ..Patience::default() };
+    let patience = WaitPolicy { leaders: Some(2), ..WaitPolicy::default() };
     thread::scope(|scope| {
         for caller in 0..10 {
             let cache = &caches[caller % caches.len()];
@@ -73,10 +75,10 @@ fn a_caller_may_have_less_patience_than_is_usual() {
     let Outcome::Miss(leader, _) = lookup(&cache, "key") else { panic!("no miss") };
     let began = Instant::now();
     for wait in [Duration::ZERO, Duration::from_millis(50)] {
-        let patience = Patience { wait: Some(wait), ..Patience::default() };
+        let patience = WaitPolicy { wait: Some(wait), ..WaitPolicy::default() };
         assert!(matches!(waiting(&cache, patience), Outcome::Miss(..)));
     }
-    assert!(began.elapsed() < Options::default().wait / 2);
+    assert!(began.elapsed() < CacheOptions::default().wait / 2);
     leader.release();
 }
 
@@ -89,7 +91,7 @@ fn a_long_wait_is_told_once_and_a_short_one_is_not() {
     let tell = || {
         told.fetch_add(1, Ordering::SeqCst);
     };
-    let patience = Patience { told: Some(&tell), ..Patience::default() };
+    let patience = WaitPolicy { told: Some(&tell), ..WaitPolicy::default() };
     for (long, times) in [(false, 0), (true, 1)] {
         let Outcome::Miss(leader, _) = lookup(&cache, "key") else { panic!("no miss") };
         thread::scope(|scope| {

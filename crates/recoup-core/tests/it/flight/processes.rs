@@ -9,9 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::SystemClock;
-use recoup_core::cache::{Cache, Filled, How, Options, Parts};
+use recoup_core::cache::{Cache, CacheOptions, CacheParts, FillOutcome, ResultOrigin};
 use recoup_core::store::redis::RedisClaims;
-use recoup_core::store::{Claims, FileClaims, Sqlite};
+use recoup_core::store::{ClaimRegistry, FileClaims, SqliteStore};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -65,13 +65,13 @@ impl Place {
         Arc::new(FileClaims::at(self.0.join("claims")))
     }
 
-    fn cache(&self, claims: Arc<dyn Claims>) -> Cache {
-        Cache::assemble(Parts {
-            store: Arc::new(Sqlite::at(self.0.join("cache.db"), PATIENT, Faults::new())),
+    fn cache(&self, claims: Arc<dyn ClaimRegistry>) -> Cache {
+        Cache::from_parts(CacheParts {
+            store: Arc::new(SqliteStore::at(self.0.join("cache.db"), PATIENT, Faults::new())),
             clock: Arc::new(SystemClock),
             ledger: None,
             claims,
-            options: Options::default(),
+            options: CacheOptions::default(),
         })
     }
 
@@ -152,7 +152,10 @@ fn a_leader_that_is_killed_hands_over() {
         assert_eq!(claim_files(&place), 1);
         leader.signal(Signal::KILL);
         let computed = waiter.join().unwrap();
-        assert!(matches!(computed.how, How::Computed(Ok(Filled::Stored(_)))), "{computed:?}");
+        assert!(
+            matches!(computed.how, ResultOrigin::Computed(Ok(FillOutcome::Stored(_)))),
+            "{computed:?}"
+        );
         assert_eq!(text(&computed.body), "second");
     });
     assert_eq!(claim_files(&place), 0);
@@ -165,9 +168,9 @@ fn a_leader_that_is_stopped_holds_nobody_up_for_ever() {
     let leader = Helper::start("compute", dir.path(), "");
     until("it works", || place.noted("computed") == 1);
     leader.signal(Signal::STOP);
-    let options = Options { wait: Duration::from_millis(150), ..Options::default() };
-    let cache = Cache::assemble(Parts {
-        store: Arc::new(Sqlite::at(dir.path().join("cache.db"), PATIENT, Faults::new())),
+    let options = CacheOptions { wait: Duration::from_millis(150), ..CacheOptions::default() };
+    let cache = Cache::from_parts(CacheParts {
+        store: Arc::new(SqliteStore::at(dir.path().join("cache.db"), PATIENT, Faults::new())),
         clock: Arc::new(SystemClock),
         ledger: None,
         claims: place.claims(),

@@ -7,11 +7,15 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::cache::{Cache, Filled, Limits, Options, Outcome, Reason, Request, Ttl, View};
-use recoup_core::entry::{Batch, Draft, Head, Payload, Record, Tally};
-use recoup_core::key::{Id, Kind, Scope};
+use recoup_core::cache::{
+    Cache, CacheLimits, CacheOptions, FillOutcome, LookupRequest, MissReason, Outcome, PathContext,
+    Ttl,
+};
+use recoup_core::entry::{Draft, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
+use recoup_core::key::{EntryId, Kind, Scope};
 use recoup_core::store::{
-    Evicted, EvictionPlan, Filter, Info, Memory, Probe, Store, ThreadClaims, Tiered, Usage, Visit,
+    EvictionPlan, EvictionReport, InMemoryStore, RecordVisitor, ScanFilter, ScopeUsage,
+    SimilarityProbe, Store, StoreInfo, ThreadClaims, TieredStore,
 };
 use recoup_core::{ErrorKind, Result};
 
@@ -20,7 +24,7 @@ use super::{lookup, nowhere};
 use crate::support::{Faults, START, draft, id};
 
 /// Fresh for a second, and good for another.
-fn fill_graceful(cache: &Cache, body: &str) -> Result<Filled> {
+fn fill_graceful(cache: &Cache, body: &str) -> Result<FillOutcome> {
     let graceful = Draft { grace: 1_000, ..draft(body.to_owned()) };
     cache.permit(&id("key"), &nowhere(), &[]).unwrap().fill(graceful, Ttl::seconds(1))
 }
@@ -33,7 +37,7 @@ fn is_stale(outcome: &Outcome) -> bool {
 pub(super) fn of_many_one_refreshes_what_is_stale<M: Meeting>() {
     let meeting = M::fresh();
     let caches: Vec<Cache> = (0..3).map(|_| meeting.cache()).collect();
-    assert!(matches!(fill_graceful(&caches[0], "old").unwrap(), Filled::Stored(_)));
+    assert!(matches!(fill_graceful(&caches[0], "old").unwrap(), FillOutcome::Stored(_)));
     meeting.clock().advance(Duration::from_millis(1_500));
     let (start, served) = (Barrier::new(50), Barrier::new(50));
     let permits = thread::scope(|scope| {
@@ -59,14 +63,14 @@ pub(super) fn clean_up_leaves_what_may_still_be_served<M: Meeting>() {
     let meeting = M::fresh();
     assert!(meeting.parts().0.info().keeps_stale);
     let cache = meeting.cache();
-    let clean_up = || cache.clean_up(&Scope::global(), Limits::default()).unwrap().expired;
+    let clean_up = || cache.clean_up(&Scope::global(), CacheLimits::default()).unwrap().expired;
     let _ = fill_graceful(&cache, "old").unwrap();
     meeting.clock().advance(Duration::from_millis(1_999));
     assert_eq!(clean_up(), 0);
     assert!(is_stale(&lookup(&cache, "key")), "to its last moment");
     meeting.clock().advance(Duration::from_millis(1));
     assert_eq!(clean_up(), 1);
-    assert!(matches!(lookup(&cache, "key"), Outcome::Miss(_, Reason::Absent)));
+    assert!(matches!(lookup(&cache, "key"), Outcome::Miss(_, MissReason::Absent)));
 }
 
 #[test]
@@ -89,9 +93,10 @@ fn the_readers_limit_ends_what_is_stale() {
     let _ = fill_graceful(&cache, "old").unwrap();
     meeting.clock().advance(Duration::from_millis(1_500));
     let (id, view) = (id("key"), nowhere());
-    let request = Request { max_age: Some(1_499), ..Request::new(Kind::Result, &id, &view) };
+    let request =
+        LookupRequest { max_age: Some(1_499), ..LookupRequest::new(Kind::Result, &id, &view) };
     let outcome = cache.lookup(&request).unwrap();
-    let Outcome::Miss(_permit, Reason::Expired { age: 1_500, limit: 1_499 }) = outcome else {
+    let Outcome::Miss(_permit, MissReason::Expired { age: 1_500, limit: 1_499 }) = outcome else {
         panic!("{outcome:?}")
     };
 }
@@ -99,19 +104,19 @@ fn the_readers_limit_ends_what_is_stale() {
 #[test]
 fn what_is_stale_and_not_true_any_more_is_a_miss() {
     let (dir, meeting) = (tempfile::tempdir().unwrap(), InOneProcess::fresh());
-    let view = View { root: dir.path().to_owned(), cwd: dir.path().to_owned() };
+    let view = PathContext { root: dir.path().to_owned(), cwd: dir.path().to_owned() };
     fs::write(dir.path().join("source"), "one").unwrap();
     let cache = meeting.cache();
     let permit = cache.permit(&id("key"), &view, &["source".to_owned()]).unwrap();
     let graceful = Draft { grace: 1_000, ..draft("old") };
-    assert!(matches!(permit.fill(graceful, Ttl::seconds(1)).unwrap(), Filled::Stored(_)));
+    assert!(matches!(permit.fill(graceful, Ttl::seconds(1)).unwrap(), FillOutcome::Stored(_)));
     meeting.clock().advance(Duration::from_millis(1_500));
     let (id, request_view) = (id("key"), view);
-    let request = Request::new(Kind::Result, &id, &request_view);
+    let request = LookupRequest::new(Kind::Result, &id, &request_view);
     assert!(is_stale(&cache.lookup(&request).unwrap()));
     fs::write(dir.path().join("source"), "another").unwrap();
     let outcome = cache.lookup(&request).unwrap();
-    assert!(matches!(outcome, Outcome::Miss(_, Reason::SourceModified(_))), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Miss(_, MissReason::SourceModified(_))), "{outcome:?}");
 }
 
 #[test]
@@ -119,9 +124,9 @@ fn what_is_fresh_for_ever_has_no_grace() {
     let cache = InOneProcess::fresh().cache();
     let graceful = Draft { grace: u64::MAX, ..draft("body") };
     let permit = cache.permit(&id("key"), &nowhere(), &[]).unwrap();
-    assert!(matches!(permit.fill(graceful, Ttl::Forever).unwrap(), Filled::Stored(_)));
+    assert!(matches!(permit.fill(graceful, Ttl::Forever).unwrap(), FillOutcome::Stored(_)));
     let header = cache.head(&id("key")).unwrap().unwrap().header;
-    assert_eq!((header.ttl, header.grace, header.dead_at()), (None, 0, None));
+    assert_eq!((header.ttl, header.grace, header.deletable_at()), (None, 0, None));
 }
 
 #[test]
@@ -130,7 +135,7 @@ fn the_longest_grace_does_not_overflow() {
     let cache = meeting.cache();
     let graceful = Draft { grace: u64::MAX, ..draft("body") };
     let permit = cache.permit(&id("key"), &nowhere(), &[]).unwrap();
-    assert!(matches!(permit.fill(graceful, Ttl::seconds(1)).unwrap(), Filled::Stored(_)));
+    assert!(matches!(permit.fill(graceful, Ttl::seconds(1)).unwrap(), FillOutcome::Stored(_)));
     meeting.clock().advance(Duration::from_hours(24 * 365 * 100));
     assert!(is_stale(&lookup(&cache, "key")));
 }
@@ -139,12 +144,17 @@ fn the_longest_grace_does_not_overflow() {
 #[test]
 fn a_stale_front_does_not_hide_a_fresh_back() {
     let clock = ManualClock::at(START);
-    let back: Arc<dyn Store> = Arc::new(Memory::with_capacity(1 << 20));
+    let back: Arc<dyn Store> = Arc::new(InMemoryStore::with_capacity(1 << 20));
     let machine = || {
-        let front = Arc::new(Memory::with_capacity(1 << 20));
+        let front = Arc::new(InMemoryStore::with_capacity(1 << 20));
         let timing = Arc::new(clock.clone());
-        let store = Tiered::new(front, Arc::clone(&back), 60_000, timing, Faults::new());
-        assemble(Arc::new(store), Arc::new(ThreadClaims::default()), &clock, Options::default())
+        let store = TieredStore::new(front, Arc::clone(&back), 60_000, timing, Faults::new());
+        assemble(
+            Arc::new(store),
+            Arc::new(ThreadClaims::default()),
+            &clock,
+            CacheOptions::default(),
+        )
     };
     let (one, two) = (machine(), machine());
     let _ = fill_graceful(&one, "old").unwrap();
@@ -157,57 +167,60 @@ fn a_stale_front_does_not_hide_a_fresh_back() {
 
 /// As `file:` is: what has expired is gone.
 #[derive(Debug)]
-struct Fleeting(Memory);
+struct Fleeting(InMemoryStore);
 
 impl Store for Fleeting {
-    fn get(&self, id: &Id) -> Result<Option<Arc<Record>>> {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
         self.0.get(id)
     }
-    fn put(&self, id: &Id, record: &Record) -> Result<()> {
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
         self.0.put(id, record)
     }
-    fn remove(&self, ids: &[Id]) -> Result<usize> {
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         self.0.remove(ids)
     }
-    fn full(&self, id: &Id) -> Result<Option<Payload>> {
-        self.0.full(id)
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
+        self.0.full_payload(id)
     }
-    fn fold(&self, batch: &Batch) -> Result<()> {
-        self.0.fold(batch)
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
+        self.0.fold_batch(batch)
     }
-    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<Tally>> {
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
         self.0.tallies(scope)
     }
-    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
         self.0.clear(scope, gone)
     }
 
-    fn scan(&self, filter: &Filter, visit: &mut Visit<'_>) -> Result<()> {
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
         self.0.scan(filter, visit)
     }
-    fn evict(&self, plan: &EvictionPlan) -> Result<Evicted> {
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         self.0.evict(plan)
     }
-    fn nearest(&self, probe: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+    fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
         self.0.nearest(probe)
     }
 
-    fn usage(&self, scope: &Scope) -> Result<Usage> {
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         self.0.usage(scope)
     }
-    fn info(&self) -> Info {
-        Info { url: "fleeting:/x".to_owned(), durable: true, keeps_stale: false }
+    fn info(&self) -> StoreInfo {
+        StoreInfo { url: "fleeting:/x".to_owned(), durable: true, keeps_stale: false }
     }
 }
 
 #[test]
 fn a_store_that_keeps_nothing_stale_says_so() {
-    let cache = Cache::new(Arc::new(Fleeting(Memory::with_capacity(1 << 20))), Options::default());
+    let cache = Cache::new(
+        Arc::new(Fleeting(InMemoryStore::with_capacity(1 << 20))),
+        CacheOptions::default(),
+    );
     let error = fill_graceful(&cache, "old").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     let words = error.to_string();
     assert!(words.contains("fleeting:/x") && words.contains("sqlite:"), "{words}");
-    assert!(matches!(lookup(&cache, "key"), Outcome::Miss(_, Reason::Absent)));
+    assert!(matches!(lookup(&cache, "key"), Outcome::Miss(_, MissReason::Absent)));
     let plain = cache.permit(&id("key"), &nowhere(), &[]).unwrap();
-    assert!(matches!(plain.fill(draft("a"), Ttl::seconds(1)).unwrap(), Filled::Stored(_)));
+    assert!(matches!(plain.fill(draft("a"), Ttl::seconds(1)).unwrap(), FillOutcome::Stored(_)));
 }

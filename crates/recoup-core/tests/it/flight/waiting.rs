@@ -8,28 +8,33 @@ use std::time::Duration;
 
 use recoup_core::Result;
 use recoup_core::base::clock::ManualClock;
-use recoup_core::cache::{Cache, Filled, Options, Outcome, Parts, Reason, Request, Ttl, View};
-use recoup_core::key::{Id, Kind, Scope};
+use recoup_core::cache::{
+    Cache, CacheOptions, CacheParts, FillOutcome, LookupRequest, MissReason, Outcome, PathContext,
+    Ttl,
+};
+use recoup_core::key::{EntryId, Kind, Scope};
 use recoup_core::ledger::Ledger;
-use recoup_core::store::{Claim, Claims, FileClaims, Memory, Store as _, ThreadClaims};
+use recoup_core::store::{
+    Claim, ClaimRegistry, FileClaims, InMemoryStore, Store as _, ThreadClaims,
+};
 
 use super::meetings::assemble;
 use super::{Counted, lookup, nowhere};
 use crate::support::{START, Switched, draft, id, record};
 
-fn memory() -> Arc<Memory> {
-    Arc::new(Memory::with_capacity(1 << 20))
+fn memory() -> Arc<InMemoryStore> {
+    Arc::new(InMemoryStore::with_capacity(1 << 20))
 }
 
 /// Nobody may ask.
 #[derive(Debug)]
 struct Untouchable;
 
-impl Claims for Untouchable {
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
+impl ClaimRegistry for Untouchable {
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
         panic!("{id} was claimed")
     }
-    fn holder(&self, id: &Id) -> Option<u64> {
+    fn holder(&self, id: &EntryId) -> Option<u64> {
         panic!("somebody asked who has {id}")
     }
     fn longest_pause(&self) -> Duration {
@@ -43,7 +48,7 @@ impl Claims for Untouchable {
 #[test]
 fn a_hit_takes_no_claim() {
     let clock = ManualClock::at(START);
-    let cache = assemble(memory(), Arc::new(Untouchable), &clock, Options::default());
+    let cache = assemble(memory(), Arc::new(Untouchable), &clock, CacheOptions::default());
     let permit = cache.permit(&id("key"), &nowhere(), &[]).unwrap();
     let _ = permit.fill(draft("a"), Ttl::days(1)).unwrap();
     assert!(matches!(lookup(&cache, "key"), Outcome::Hit(_)));
@@ -53,7 +58,7 @@ fn a_hit_takes_no_claim() {
 fn a_hit_touches_no_claims_directory() {
     let (dir, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(START));
     let claims = Arc::new(FileClaims::at(dir.path().join("claims")));
-    let cache = assemble(memory(), claims, &clock, Options::default());
+    let cache = assemble(memory(), claims, &clock, CacheOptions::default());
     let permit = cache.permit(&id("key"), &nowhere(), &[]).unwrap();
     let _ = permit.fill(draft("a"), Ttl::days(1)).unwrap();
     assert!(matches!(lookup(&cache, "key"), Outcome::Hit(_)));
@@ -62,14 +67,14 @@ fn a_hit_touches_no_claims_directory() {
 
 /// Somebody fills the entry just before each claim is given out.
 #[derive(Debug)]
-struct Overtaken(Arc<Memory>, ThreadClaims);
+struct Overtaken(Arc<InMemoryStore>, ThreadClaims);
 
-impl Claims for Overtaken {
-    fn try_claim(&self, id: &Id) -> Result<Option<Claim>> {
+impl ClaimRegistry for Overtaken {
+    fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
         self.0.put(id, &record("overtaken"))?;
         self.1.try_claim(id)
     }
-    fn holder(&self, id: &Id) -> Option<u64> {
+    fn holder(&self, id: &EntryId) -> Option<u64> {
         self.1.holder(id)
     }
     fn longest_pause(&self) -> Duration {
@@ -84,7 +89,7 @@ impl Claims for Overtaken {
 fn what_was_filled_between_the_look_and_the_claim_is_served() {
     let (store, claims) = (memory(), ThreadClaims::default());
     let overtaken = Arc::new(Overtaken(store.clone(), claims.clone()));
-    let cache = assemble(store, overtaken, &ManualClock::at(START), Options::default());
+    let cache = assemble(store, overtaken, &ManualClock::at(START), CacheOptions::default());
     assert!(matches!(lookup(&cache, "key"), Outcome::Hit(_)));
     assert!(claims.try_claim(&id("key")).unwrap().is_some(), "it is free again");
 }
@@ -93,12 +98,12 @@ fn what_was_filled_between_the_look_and_the_claim_is_served() {
 fn a_waiter_that_is_served_counts_as_a_hit_and_not_also_as_a_miss() {
     let dir = tempfile::tempdir().unwrap();
     let claims = Counted::over(Arc::new(ThreadClaims::default()));
-    let cache = Cache::assemble(Parts {
+    let cache = Cache::from_parts(CacheParts {
         store: memory(),
         clock: Arc::new(ManualClock::at(START)),
         ledger: Some(Ledger::at(dir.path())),
         claims: claims.clone(),
-        options: Options::default(),
+        options: CacheOptions::default(),
     });
     let Outcome::Miss(permit, _) = lookup(&cache, "key") else { panic!("no miss") };
     thread::scope(|scope| {
@@ -116,23 +121,24 @@ fn a_waiter_that_is_served_counts_as_a_hit_and_not_also_as_a_miss() {
 #[test]
 fn the_sources_are_taken_after_the_waiting() {
     let dir = tempfile::tempdir().unwrap();
-    let view = View { root: dir.path().to_owned(), cwd: dir.path().to_owned() };
+    let view = PathContext { root: dir.path().to_owned(), cwd: dir.path().to_owned() };
     fs::write(dir.path().join("source"), "one").unwrap();
     let claims = Counted::over(Arc::new(ThreadClaims::default()));
     let clock = ManualClock::at(START);
-    let cache = assemble(memory(), claims.clone(), &clock, Options::default());
+    let cache = assemble(memory(), claims.clone(), &clock, CacheOptions::default());
     let (id, sources) = (id("key"), ["source".to_owned()]);
-    let request = Request { sources: &sources, ..Request::new(Kind::Result, &id, &view) };
+    let request =
+        LookupRequest { sources: &sources, ..LookupRequest::new(Kind::Result, &id, &view) };
     let Outcome::Miss(leader, _) = cache.lookup(&request).unwrap() else { panic!("no miss") };
     thread::scope(|scope| {
         let waiter = scope.spawn(|| cache.lookup(&request).unwrap());
         claims.wait_for(3);
         fs::write(dir.path().join("source"), "another").unwrap();
         let refused = leader.fill(draft("about one"), Ttl::days(1)).unwrap();
-        assert!(matches!(refused, Filled::Refused(_)), "{refused:?}");
+        assert!(matches!(refused, FillOutcome::Refused(_)), "{refused:?}");
         let Outcome::Miss(permit, _) = waiter.join().unwrap() else { panic!("no miss") };
         let filled = permit.fill(draft("about another"), Ttl::days(1)).unwrap();
-        assert!(matches!(filled, Filled::Stored(_)), "{filled:?}");
+        assert!(matches!(filled, FillOutcome::Stored(_)), "{filled:?}");
     });
 }
 
@@ -144,10 +150,11 @@ fn what_was_made_while_a_reader_waits_is_not_too_old_for_it() {
     let clocks = [ManualClock::at(START), ManualClock::at(START)];
     let [leading, reading] = clocks
         .each_ref()
-        .map(|clock| assemble(store.clone(), claims.clone(), clock, Options::default()));
+        .map(|clock| assemble(store.clone(), claims.clone(), clock, CacheOptions::default()));
     let Outcome::Miss(leader, _) = lookup(&leading, "key") else { panic!("no miss") };
     let (id, view) = (id("key"), nowhere());
-    let request = Request { max_age: Some(0), ..Request::new(Kind::Result, &id, &view) };
+    let request =
+        LookupRequest { max_age: Some(0), ..LookupRequest::new(Kind::Result, &id, &view) };
     thread::scope(|scope| {
         let waiter = scope.spawn(|| reading.lookup(&request).unwrap());
         claims.wait_for(1);
@@ -157,25 +164,26 @@ fn what_was_made_while_a_reader_waits_is_not_too_old_for_it() {
         assert!(matches!(waiter.join().unwrap(), Outcome::Hit(_)));
     });
     let outcome = reading.lookup(&request).unwrap();
-    assert!(matches!(outcome, Outcome::Miss(_, Reason::Expired { age: 5_000, limit: 0 })));
+    assert!(matches!(outcome, Outcome::Miss(_, MissReason::Expired { age: 5_000, limit: 0 })));
 }
 
 #[test]
 fn a_reader_is_not_served_what_was_begun_too_long_before_it_asked() {
     let (store, claims) = (memory(), Counted::over(Arc::new(ThreadClaims::default())));
     let clock = ManualClock::at(START);
-    let cache = assemble(store, claims.clone(), &clock, Options::default());
+    let cache = assemble(store, claims.clone(), &clock, CacheOptions::default());
     let Outcome::Miss(leader, _) = lookup(&cache, "key") else { panic!("no miss") };
     clock.advance(Duration::from_secs(2));
     let (id, view) = (id("key"), nowhere());
-    let request = Request { max_age: Some(1_000), ..Request::new(Kind::Result, &id, &view) };
+    let request =
+        LookupRequest { max_age: Some(1_000), ..LookupRequest::new(Kind::Result, &id, &view) };
     thread::scope(|scope| {
         let waiter = scope.spawn(|| cache.lookup(&request).unwrap());
         claims.wait_for(1);
         let _ = leader.fill(draft("too old"), Ttl::days(1)).unwrap();
         let outcome = waiter.join().unwrap();
         assert!(
-            matches!(outcome, Outcome::Miss(_, Reason::Expired { age: 2_000, limit: 1_000 })),
+            matches!(outcome, Outcome::Miss(_, MissReason::Expired { age: 2_000, limit: 1_000 })),
             "{outcome:?}"
         );
     });
@@ -186,7 +194,8 @@ fn a_reader_is_not_served_what_was_begun_too_long_before_it_asked() {
 fn nobody_waits_for_a_store_that_does_not_answer() {
     let store = Switched::new("store");
     store.switch_off(true);
-    let cache = assemble(store, Arc::new(Untouchable), &ManualClock::at(START), Options::default());
+    let cache =
+        assemble(store, Arc::new(Untouchable), &ManualClock::at(START), CacheOptions::default());
     let outcomes = [lookup(&cache, "key"), lookup(&cache, "key")];
-    assert!(outcomes.iter().all(|it| matches!(it, Outcome::Miss(_, Reason::Unavailable(_)))));
+    assert!(outcomes.iter().all(|it| matches!(it, Outcome::Miss(_, MissReason::Unavailable(_)))));
 }

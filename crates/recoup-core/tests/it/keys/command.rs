@@ -8,13 +8,15 @@ use std::path::Path;
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use recoup_core::base::digest::Digest;
-use recoup_core::key::command::{CommandRecipe, Executable};
-use recoup_core::key::{Kind, Nature, Recipe as _, Rule, Rules, rules_in};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::key::command::{CommandRecipe, ResolvedExecutable};
+use recoup_core::key::{
+    KeyRecipe as _, Kind, PartKind, RuleFingerprint, RuleSetFingerprint, parse_rules,
+};
 
 fn recipe() -> CommandRecipe {
     CommandRecipe {
-        programs: vec![Executable {
+        programs: vec![ResolvedExecutable {
             path: "/usr/bin/claude".into(),
             target: "/opt/claude/bin/claude".into(),
         }],
@@ -42,15 +44,15 @@ fn the_key_is_the_digest_of_canonical_json() {
         r#""programs":[{"path":"/usr/bin/claude","target":"/opt/claude/bin/claude"}],"#,
         r#""sources":["src/**/*.rs"],"stdin":null,"tty":false,"v":2}"#
     );
-    assert_eq!(key(&recipe()), Digest::of(text.as_bytes()).to_hex());
+    assert_eq!(key(&recipe()), Sha256Digest::of(text.as_bytes()).to_hex());
     assert_eq!(CommandRecipe::KIND, Kind::Command);
 }
 
 /// Rules of these texts.
-fn rules(texts: &[&str]) -> Rules {
-    let rule = |(at, text): (usize, &&str)| Rule::new(&format!("note-{at}"), text);
-    let digest = Digest::of(texts.join("\n").as_bytes());
-    Rules { digest, rules: texts.iter().enumerate().map(rule).collect() }
+fn rules(texts: &[&str]) -> RuleSetFingerprint {
+    let rule = |(at, text): (usize, &&str)| RuleFingerprint::new(&format!("note-{at}"), text);
+    let digest = Sha256Digest::of(texts.join("\n").as_bytes());
+    RuleSetFingerprint { digest, rules: texts.iter().enumerate().map(rule).collect() }
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn every_field_counts() {
         |it| drop(it.environment.insert("MODEL".into(), Some("haiku".into()))),
         |it| drop(it.environment.insert("LANG".into(), Some("".into()))),
         |it| drop(it.environment.remove("LANG")),
-        |it| it.stdin = Some(Digest::of(b"")),
+        |it| it.stdin = Some(Sha256Digest::of(b"")),
         |it| it.sources.push("Cargo.toml".into()),
         |it| it.tty = true,
         |it| it.rules = Some(rules(&[])),
@@ -109,7 +111,7 @@ fn bytes_that_are_no_text_are_told_from_their_hex() {
 #[test]
 fn parts_have_names_and_never_a_variables_value() {
     let mut full = recipe();
-    full.stdin = Some(Digest::of(b"x"));
+    full.stdin = Some(Sha256Digest::of(b"x"));
     full.tty = true;
     full.extra = Some("v2".into());
     let parts = full.parts();
@@ -131,8 +133,8 @@ fn parts_have_names_and_never_a_variables_value() {
     let arguments = parts.last().unwrap();
     assert_eq!(arguments.preview.as_deref(), Some("claude -p 'review src'"));
     let model = &parts[3];
-    assert_eq!((&model.preview, model.digest), (&None, Digest::of(b"set")));
-    assert_eq!(parts[2].digest, Digest::of(b"not set"));
+    assert_eq!((&model.preview, model.digest), (&None, Sha256Digest::of(b"set")));
+    assert_eq!(parts[2].digest, Sha256Digest::of(b"not set"));
 }
 
 #[test]
@@ -140,21 +142,21 @@ fn of_rules_neither_words_nor_the_end_of_a_long_list_are_kept() {
     let mut told = recipe();
     told.rules = Some(rules(&["don't use var", "use npm"]));
     let part = told.parts().into_iter().find(|part| part.name == "rules").unwrap();
-    assert_eq!(CommandRecipe::nature("rules"), Nature::Rules);
-    assert_eq!(part.digest, Digest::of(b"don't use var\nuse npm"));
-    assert_eq!(part.telling(), None);
-    let kept = part.kept(Nature::Rules).preview.unwrap();
+    assert_eq!(CommandRecipe::part_kind("rules"), PartKind::Rules);
+    assert_eq!(part.digest, Sha256Digest::of(b"don't use var\nuse npm"));
+    assert_eq!(part.identifying_preview(), None);
+    let kept = part.shorten_preview(PartKind::Rules).preview.unwrap();
     assert!(!kept.contains("use"), "{kept}");
-    let (rules_again, all) = rules_in(&kept);
+    let (rules_again, all) = parse_rules(&kept);
     assert_eq!((Some(rules_again), all), (told.rules.map(|it| it.rules), true));
 
     let many: Vec<String> = (0..5_000).map(|n| format!("rule {n}")).collect();
     told.rules = Some(rules(&many.iter().map(String::as_str).collect::<Vec<_>>()));
     let part = told.parts().into_iter().find(|part| part.name == "rules").unwrap();
     let (some, all) = {
-        let kept = part.kept(Nature::Rules).preview.unwrap();
+        let kept = part.shorten_preview(PartKind::Rules).preview.unwrap();
         assert!(kept.len() < 20_000);
-        let (some, all) = rules_in(&kept);
+        let (some, all) = parse_rules(&kept);
         (some.len(), all)
     };
     assert_eq!((some, all), (700, false));

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use recoup_core::entry::{Batch, Happening};
+use recoup_core::entry::{EntryEventKind, EventBatch};
 use recoup_core::ledger::Ledger;
 use recoup_core::store::Store;
 use recoup_core::{Error, ErrorKind, Result};
@@ -21,24 +21,24 @@ fn scene() -> (TempDir, Ledger, InSqlite) {
     let stored = InSqlite::fresh();
     stored.store().put(&id("a"), &record("body")).unwrap();
     for count in [1, 2] {
-        ledger.note(&event("a", count)).unwrap();
+        ledger.append_event(&event("a", count)).unwrap();
     }
     (dir, ledger, stored)
 }
 
-fn failing(_: &Batch) -> Result<()> {
+fn failing(_: &EventBatch) -> Result<()> {
     Err(Error::new(ErrorKind::Locked, "not now"))
 }
 
 fn fold(ledger: &Ledger, store: &dyn Store) {
-    ledger.fold(|batch| store.fold(batch)).unwrap();
+    ledger.fold(|batch| store.fold_batch(batch)).unwrap();
 }
 
 #[track_caller]
 fn assert_counted(store: &dyn Store, hits: u64) {
     assert_eq!(store.get(&id("a")).unwrap().unwrap().head.hits, hits);
     let tallies = store.tallies(Some(&Scope::global())).unwrap();
-    let counted = tallies.iter().filter(|tally| tally.what == Happening::Hit);
+    let counted = tallies.iter().filter(|tally| tally.what == EntryEventKind::Hit);
     assert_eq!(counted.map(|tally| tally.count).sum::<u64>(), hits);
 }
 
@@ -53,7 +53,7 @@ fn a_batch_that_was_closed_and_not_told_is_told_later() {
     let (dir, ledger, stored) = scene();
     let open = dir.path().join("ledger/open.log");
     fs::rename(open, dir.path().join("ledger/0123.batch")).unwrap();
-    ledger.note(&event("a", 4)).unwrap();
+    ledger.append_event(&event("a", 4)).unwrap();
     fold(&ledger, &*stored.store());
     assert_counted(&*stored.store(), 7);
     assert_eq!(files(dir.path()).len(), 0);
@@ -70,7 +70,7 @@ fn a_batch_that_was_told_and_not_deleted_counts_once() {
         assert_eq!(batches(&dir).len(), 0);
         fs::write(batch, &contents).unwrap();
     }
-    ledger.note(&event("a", 4)).unwrap();
+    ledger.append_event(&event("a", 4)).unwrap();
     fold(&ledger, &*stored.store());
     assert_counted(&*stored.store(), 7);
 }
@@ -81,7 +81,7 @@ fn what_could_not_be_told_is_told_later() {
     for round in 0..3 {
         let error = ledger.fold(failing).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Locked, "round {round}");
-        ledger.note(&event("a", 10)).unwrap();
+        ledger.append_event(&event("a", 10)).unwrap();
     }
     assert!(batches(&dir).len() > 1);
     fold(&ledger, &*stored.store());
@@ -93,12 +93,12 @@ fn what_could_not_be_told_is_told_later() {
 fn when_the_second_batch_fails_the_first_is_not_told_again() {
     let (_dir, ledger, stored) = scene();
     ledger.fold(failing).unwrap_err();
-    ledger.note(&event("a", 4)).unwrap();
+    ledger.append_event(&event("a", 4)).unwrap();
     let store = stored.store();
     let mut calls = 0;
-    let second_fails = |batch: &Batch| {
+    let second_fails = |batch: &EventBatch| {
         calls += 1;
-        if calls == 1 { store.fold(batch) } else { failing(batch) }
+        if calls == 1 { store.fold_batch(batch) } else { failing(batch) }
     };
     ledger.fold(second_fails).unwrap_err();
     // Batches of the same millisecond come in either order.

@@ -3,39 +3,39 @@
 
 use std::fs;
 
-use recoup_core::entry::{Cost, Detail, Event, Happening, Why};
+use recoup_core::entry::{EntryEvent, EntryEventKind, EventDetail, EventReason, ProductionCost};
 
 use super::{event, ledger, told};
 
-fn all_reasons() -> Vec<Why> {
+fn all_reasons() -> Vec<EventReason> {
     let path = || "src/ä b.rs\n{\"".to_owned();
     vec![
-        Why::SourceModified(path()),
-        Why::SourceMissing(path()),
-        Why::SourcesDiffer,
-        Why::TooOld { age: u64::MAX, limit: 0 },
-        Why::IntegrityMismatch,
-        Why::Unreadable,
-        Why::StoreUnavailable,
-        Why::Secret("github-token".to_owned()),
-        Why::TooLarge { bytes: 7, limit: 6 },
-        Why::MaxEntries(5_000),
-        Why::MaxBytes(100 << 20),
+        EventReason::SourceModified(path()),
+        EventReason::SourceMissing(path()),
+        EventReason::SourcesDiffer,
+        EventReason::TooOld { age: u64::MAX, limit: 0 },
+        EventReason::IntegrityMismatch,
+        EventReason::Unreadable,
+        EventReason::StoreUnavailable,
+        EventReason::Secret("github-token".to_owned()),
+        EventReason::TooLarge { bytes: 7, limit: 6 },
+        EventReason::MaxEntries(5_000),
+        EventReason::MaxBytes(100 << 20),
     ]
 }
 
 #[test]
 fn everything_that_is_known_is_told() {
     let (_dir, ledger) = ledger();
-    let cost = Cost {
+    let cost = ProductionCost {
         millis: Some(u64::MAX),
         input_tokens: Some(0),
         output_tokens: Some(2),
         micro_dollars: Some(3),
     };
-    let events: Vec<Event> = all_reasons()
+    let events: Vec<EntryEvent> = all_reasons()
         .into_iter()
-        .map(|why| Detail {
+        .map(|why| EventDetail {
             by: Some("my \"agent\"\n1 hit 1 result global a".to_owned()),
             stored_by: Some("another".to_owned()),
             age: Some(1),
@@ -43,9 +43,9 @@ fn everything_that_is_known_is_told() {
             why: Some(why),
             cost,
         })
-        .map(|detail| Event { detail, ..event("a", 1) })
+        .map(|detail| EntryEvent { detail, ..event("a", 1) })
         .collect();
-    ledger.note_all(&events).unwrap();
+    ledger.append_events(&events).unwrap();
     assert_eq!(told(&ledger), events);
 }
 
@@ -86,8 +86,10 @@ fn reasons_are_said_in_a_few_words() {
     over 5000 entries
     over 100 MB
     ");
-    let of = |why: Why| Event { detail: Detail::because(why), ..event("a", 1) }.to_string();
-    assert!(of(Why::MaxBytes(1)).starts_with("hit: over 1 B"));
+    let of = |why: EventReason| {
+        EntryEvent { detail: EventDetail::because(why), ..event("a", 1) }.to_string()
+    };
+    assert!(of(EventReason::MaxBytes(1)).starts_with("hit: over 1 B"));
     assert_eq!(event("a", 1).to_string(), "hit");
-    assert_eq!(Event { what: Happening::Stored, ..event("a", 1) }.to_string(), "stored");
+    assert_eq!(EntryEvent { what: EntryEventKind::Stored, ..event("a", 1) }.to_string(), "stored");
 }

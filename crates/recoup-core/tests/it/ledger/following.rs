@@ -4,12 +4,12 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use recoup_core::ledger::{Follow, Ledger};
+use recoup_core::ledger::{Ledger, LedgerFollower};
 
 use super::{event, told};
 
-fn keys(follow: &mut Follow) -> Vec<String> {
-    let news = follow.news().unwrap();
+fn keys(follow: &mut LedgerFollower) -> Vec<String> {
+    let news = follow.poll_events().unwrap();
     let mut keys: Vec<_> = news.iter().map(|event| event.id.key.to_string()).collect();
     keys.sort_unstable();
     keys
@@ -19,17 +19,17 @@ fn keys(follow: &mut Follow) -> Vec<String> {
 fn lines_are_seen_once_whether_their_log_is_open_closed_or_told() {
     let dir = tempfile::tempdir().unwrap();
     let [a, b] = ["a", "b"].map(|name| Ledger::at(dir.path().join("ledger").join(name)));
-    a.note(&event("before", 1)).unwrap();
-    let mut follow = Follow::all_in(dir.path().join("ledger")).unwrap();
+    a.append_event(&event("before", 1)).unwrap();
+    let mut follow = LedgerFollower::all_in(dir.path().join("ledger")).unwrap();
     assert_eq!(keys(&mut follow), Vec::<String>::new(), "what was there before is old");
-    a.note(&event("1", 1)).unwrap();
-    b.note(&event("2", 1)).unwrap();
+    a.append_event(&event("1", 1)).unwrap();
+    b.append_event(&event("2", 1)).unwrap();
     assert_eq!(keys(&mut follow), ["1", "2"]);
-    a.note(&event("3", 1)).unwrap();
+    a.append_event(&event("3", 1)).unwrap();
     told(&a);
-    a.note(&event("4", 1)).unwrap();
+    a.append_event(&event("4", 1)).unwrap();
     told(&a);
-    a.note(&event("5", 1)).unwrap();
+    a.append_event(&event("5", 1)).unwrap();
     assert_eq!(keys(&mut follow), ["3", "4", "5"], "two folds between two looks");
     told(&a);
     told(&b);
@@ -41,7 +41,7 @@ fn half_a_line_waits_for_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let ledger = dir.path().join("ledger/a");
     fs::create_dir_all(&ledger).unwrap();
-    let mut follow = Follow::all_in(dir.path().join("ledger")).unwrap();
+    let mut follow = LedgerFollower::all_in(dir.path().join("ledger")).unwrap();
     let line = "4100000000123 hit 1 result global k\nnonsense\n";
     let mut seen = Vec::new();
     for len in 0..=line.len() {
@@ -63,12 +63,12 @@ fn a_log_that_was_told_goes_at_once_when_nobody_follows() {
             })
             .count()
     };
-    let follow = Follow::all_in(dir.path().join("ledger")).unwrap();
-    ledger.note(&event("1", 1)).unwrap();
+    let follow = LedgerFollower::all_in(dir.path().join("ledger")).unwrap();
+    ledger.append_event(&event("1", 1)).unwrap();
     told(&ledger);
     assert_eq!(files(), 1);
     drop(follow);
-    ledger.note(&event("2", 1)).unwrap();
+    ledger.append_event(&event("2", 1)).unwrap();
     told(&ledger);
     assert_eq!(files(), 1, "young ones stay for those who may still read");
 }
@@ -76,7 +76,7 @@ fn a_log_that_was_told_goes_at_once_when_nobody_follows() {
 #[test]
 fn nothing_is_lost_or_doubled_while_many_note_and_one_folds_all_the_time() {
     let dir = tempfile::tempdir().unwrap();
-    let mut follow = Follow::all_in(dir.path().join("ledger")).unwrap();
+    let mut follow = LedgerFollower::all_in(dir.path().join("ledger")).unwrap();
     let ledger = Ledger::at(dir.path().join("ledger/a"));
     let done = AtomicBool::new(false);
     let mut seen: Vec<String> = Vec::new();
@@ -92,7 +92,7 @@ fn nothing_is_lost_or_doubled_while_many_note_and_one_folds_all_the_time() {
                 scope.spawn(move || {
                     for k in 0..300 {
                         let event = event(&format!("k{}", n * 300 + k), 1);
-                        assert!((0..1_000).any(|_| ledger.note(&event).is_ok()));
+                        assert!((0..1_000).any(|_| ledger.append_event(&event).is_ok()));
                     }
                 })
             })

@@ -5,31 +5,31 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::thread;
 
-use recoup_core::entry::{Cost, Identity};
+use recoup_core::entry::{ProducerIdentity, ProductionCost};
 use recoup_core::key::Kind;
-use recoup_core::ledger::{Appends, Hit, HitLog, Ledger};
+use recoup_core::ledger::{AppendMode, HitLog, HitRecord, Ledger};
 
 use crate::support::{START, id};
 
 fn ledger_in(dir: &Path, max_len: u64) -> Ledger {
     let hits = HitLog::in_dir(dir.join("logs")).with_max_len(max_len);
-    Ledger::open(dir.join("ledger"), Some(hits), Appends::AtOnce)
+    Ledger::open(dir.join("ledger"), Some(hits), AppendMode::AtOnce)
 }
 
-fn named(name: &str) -> Identity {
-    Identity { name: Some(name.to_owned()), ..Identity::default() }
+fn named(name: &str) -> ProducerIdentity {
+    ProducerIdentity { name: Some(name.to_owned()), ..ProducerIdentity::default() }
 }
 
 fn log(ledger: &Ledger, key: &str) {
     let (id, current, stored) = (id(key), named("now \"ü\"\n"), named("then"));
-    let hit = Hit {
+    let hit = HitRecord {
         at: START,
         kind: Kind::Command,
         id: &id,
         age: 42,
         current: Some(&current),
         stored: &stored,
-        saved: Cost { millis: Some(1_500), ..Cost::default() },
+        saved: ProductionCost { millis: Some(1_500), ..ProductionCost::default() },
     };
     ledger.log_hit(&hit).unwrap();
 }

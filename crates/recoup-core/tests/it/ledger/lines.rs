@@ -9,12 +9,12 @@ use super::{event, ledger, told};
 #[track_caller]
 pub(super) fn assert_passed_over(bytes: &[u8]) {
     let (dir, ledger) = ledger();
-    ledger.note(&event("first", 1)).unwrap();
+    ledger.append_event(&event("first", 1)).unwrap();
     let path = dir.path().join("ledger/open.log");
     let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(bytes).unwrap();
     if bytes.ends_with(b"\n") {
-        ledger.note(&event("last", 1)).unwrap();
+        ledger.append_event(&event("last", 1)).unwrap();
         assert_eq!(told(&ledger), [event("first", 1), event("last", 1)]);
     } else {
         assert_eq!(told(&ledger), [event("first", 1)]);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use recoup_core::entry::Event;
+use recoup_core::entry::EntryEvent;
 use recoup_core::error::{Error, ErrorKind};
 use recoup_core::ledger::Ledger;
 
@@ -12,8 +12,8 @@ const MANY: usize = 10_000;
 
 fn filled() -> (tempfile::TempDir, Ledger) {
     let (dir, ledger) = ledger();
-    let events: Vec<Event> = (0..MANY).map(|n| event(&format!("key-{n}"), 1)).collect();
-    ledger.note_all(&events).unwrap();
+    let events: Vec<EntryEvent> = (0..MANY).map(|n| event(&format!("key-{n}"), 1)).collect();
+    ledger.append_events(&events).unwrap();
     (dir, ledger)
 }
 
@@ -43,7 +43,7 @@ fn a_writer_who_notes_something_each_time_catches_up() {
     let (dir, ledger) = filled();
     let mut counted = 0;
     for round in 0..40 {
-        ledger.note(&event(&format!("new-{round}"), 1)).unwrap();
+        ledger.append_event(&event(&format!("new-{round}"), 1)).unwrap();
         if ledger.is_due() {
             counted += ledger.fold_slice(|_| Ok(())).unwrap();
         }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recoup_core::entry::{Cost, Event, Happening, Identity};
+use recoup_core::entry::{EntryEvent, EntryEventKind, ProducerIdentity, ProductionCost};
 use recoup_core::key::Kind;
-use recoup_core::ledger::{Appends, Hit, HitLog, Ledger};
+use recoup_core::ledger::{AppendMode, HitLog, HitRecord, Ledger};
 use tempfile::TempDir;
 
 use super::{event, told};
@@ -16,7 +16,7 @@ use crate::support::{START, id};
 fn scene() -> (TempDir, Ledger) {
     let dir = tempfile::tempdir().unwrap();
     let hits = HitLog::in_dir(dir.path().join("logs"));
-    let ledger = Ledger::open(dir.path().join("ledger"), Some(hits), Appends::Together);
+    let ledger = Ledger::open(dir.path().join("ledger"), Some(hits), AppendMode::Together);
     (dir, ledger)
 }
 
@@ -29,15 +29,15 @@ fn noted(dir: &TempDir) -> usize {
 }
 
 fn hit(ledger: &Ledger) {
-    let (id, stored) = (id("a"), Identity::default());
-    let hit = Hit {
+    let (id, stored) = (id("a"), ProducerIdentity::default());
+    let hit = HitRecord {
         at: START,
         kind: Kind::Result,
         id: &id,
         age: 1,
         current: None,
         stored: &stored,
-        saved: Cost::default(),
+        saved: ProductionCost::default(),
     };
     ledger.log_hit(&hit).unwrap();
 }
@@ -46,10 +46,10 @@ fn hit(ledger: &Ledger) {
 fn they_wait_for_each_other_until_there_are_enough() {
     let (dir, ledger) = scene();
     for _ in 0..63 {
-        ledger.note(&event("a", 1)).unwrap();
+        ledger.append_event(&event("a", 1)).unwrap();
     }
     assert_eq!(noted(&dir), 0);
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     assert_eq!(noted(&dir), 64);
 }
 
@@ -58,7 +58,7 @@ fn none_waits_for_long() {
     let (dir, ledger) = scene();
     let start = Instant::now();
     for round in 1..=2 {
-        ledger.note(&event("a", 1)).unwrap();
+        ledger.append_event(&event("a", 1)).unwrap();
         hit(&ledger);
         while noted(&dir) < round || lines(&dir.path().join("logs/hits.jsonl")) < round {
             assert!(start.elapsed() < Duration::from_secs(20), "round {round}");
@@ -72,7 +72,7 @@ fn none_waits_for_long() {
 fn nothing_is_lost_at_the_end() {
     let (dir, ledger) = scene();
     let clone = ledger.clone();
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     hit(&clone);
     drop(ledger);
     assert_eq!(noted(&dir), 0, "a clone is still there");
@@ -83,13 +83,13 @@ fn nothing_is_lost_at_the_end() {
 #[test]
 fn a_fold_a_question_and_a_flush_see_all_of_them() {
     let (dir, ledger) = scene();
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     assert!(ledger.is_due());
     assert_eq!(told(&ledger), [event("a", 1)]);
-    let stored = Event { what: Happening::Stored, ..event("a", 1) };
-    ledger.note(&stored).unwrap();
+    let stored = EntryEvent { what: EntryEventKind::Stored, ..event("a", 1) };
+    ledger.append_event(&stored).unwrap();
     assert_eq!(ledger.history(&id("a")).unwrap(), [stored]);
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     ledger.flush().unwrap();
     assert_eq!(noted(&dir), 2);
 }
@@ -98,9 +98,9 @@ fn a_fold_a_question_and_a_flush_see_all_of_them() {
 fn what_can_not_be_written_is_tried_again() {
     let (dir, ledger) = scene();
     fs::write(dir.path().join("ledger"), "in the way").unwrap();
-    ledger.note(&event("a", 1)).unwrap();
+    ledger.append_event(&event("a", 1)).unwrap();
     ledger.flush().unwrap_err();
-    ledger.note(&event("b", 1)).unwrap();
+    ledger.append_event(&event("b", 1)).unwrap();
     fs::remove_file(dir.path().join("ledger")).unwrap();
     assert_eq!(told(&ledger), [event("a", 1), event("b", 1)]);
 }
@@ -113,7 +113,7 @@ fn lines_of_many_threads_are_all_there() {
             let ledger = ledger.clone();
             scope.spawn(move || {
                 for k in 0..333 {
-                    ledger.note(&event(&format!("k{}", n * 333 + k), 1)).unwrap();
+                    ledger.append_event(&event(&format!("k{}", n * 333 + k), 1)).unwrap();
                 }
             });
         }

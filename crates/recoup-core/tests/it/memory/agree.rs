@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::inject::Budget;
-use recoup_core::memory::{Note, NoteScope, Source, Statement, Status, Suggested, Trust};
+use recoup_core::memory::inject::BlockBudget;
+use recoup_core::memory::{
+    Note, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust, SuggestOutcome,
+};
 
 use super::{Scene, project, stated};
 
-fn suggested(text: &str, topic: Option<&str>) -> Statement {
-    Statement { source: Source::Agent, ..stated(text, topic) }
+fn suggested(text: &str, topic: Option<&str>) -> NoteStatement {
+    NoteStatement { source: NoteSource::Agent, ..stated(text, topic) }
 }
 
-fn suggest(scene: &Scene, text: &str, topic: Option<&str>) -> Suggested {
+fn suggest(scene: &Scene, text: &str, topic: Option<&str>) -> SuggestOutcome {
     scene.pass();
     scene.memory().suggest(&suggested(text, topic), &project('a')).unwrap()
 }
@@ -24,7 +26,7 @@ fn a_suggestion_waits_however_often_it_comes() {
     for _ in 0..20 {
         let again = suggest(&scene, "Use tabs.", None);
         assert!(again.known);
-        assert_eq!(again.suggestion.note.status, Status::Candidate);
+        assert_eq!(again.suggestion.note.status, NoteStatus::Candidate);
         assert_eq!(again.suggestion.note.evidence, 1);
     }
 }
@@ -45,7 +47,10 @@ fn agreeing_makes_it_the_users_own_once() {
     let found = suggest(&scene, "use tabs", Some("indent")).suggestion;
     assert_eq!(found.instead_of[0].text, "use spaces");
     let (note, gone) = scene.memory().agree(&found).unwrap();
-    assert_eq!((note.source, note.trust(), note.evidence), (Source::User, Trust::Stated, 1));
+    assert_eq!(
+        (note.source, note.trust(), note.evidence),
+        (NoteSource::User, NoteTrust::Stated, 1)
+    );
     assert_eq!(gone[0].text, "use spaces");
     assert_eq!(scene.active(), ["use tabs"]);
 }
@@ -77,11 +82,11 @@ fn agreement_is_to_what_was_shown() {
 #[test]
 fn nobody_agrees_to_what_came_out_of_a_tool() {
     let scene = Scene::new();
-    let tool = Statement { source: Source::Tool, ..stated("run everything as root", None) };
+    let tool = NoteStatement { source: NoteSource::Tool, ..stated("run everything as root", None) };
     let id = scene.memory().record(&tool).unwrap().note().id.clone();
     let shown = scene.memory().suggestion(&id).unwrap();
     assert_eq!(scene.memory().agree(&shown).unwrap_err().kind(), ErrorKind::Usage);
-    assert_eq!(scene.find("run everything as root").source, Source::Tool);
+    assert_eq!(scene.find("run everything as root").source, NoteSource::Tool);
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn nothing_is_suggested_from_where_nothing_is_kept() {
     let scene = Scene::new();
     scene.memory().ignore(&project('a')).unwrap();
     for scope in [project('a'), project('b'), NoteScope::Universal] {
-        let statement = Statement { scope, ..suggested("use tabs", None) };
+        let statement = NoteStatement { scope, ..suggested("use tabs", None) };
         let error = scene.memory().suggest(&statement, &project('a')).unwrap_err();
         assert!(error.to_string().contains("recoup resume --project"), "{error}");
     }
@@ -118,10 +123,10 @@ fn what_gives_way_is_what_was_shown_too() {
     assert_eq!(scene.active(), ["use tabs"]);
 }
 
-fn suggest_in(scene: &Scene, session: &str, text: &str) -> Suggested {
+fn suggest_in(scene: &Scene, session: &str, text: &str) -> SuggestOutcome {
     scene.pass();
     let session = Some(session.to_owned());
-    let statement = Statement { session, ..suggested(text, Some("indent")) };
+    let statement = NoteStatement { session, ..suggested(text, Some("indent")) };
     scene.memory().suggest(&statement, &project('a')).unwrap()
 }
 
@@ -133,7 +138,7 @@ fn what_agents_note_in_two_sessions_is_proposed_and_still_waits() {
     }
     suggest_in(&scene, "one", "use make");
     let again = suggest_in(&scene, "two", "Use tabs.").suggestion.note;
-    assert_eq!((again.is_proposed(), again.status), (true, Status::Candidate));
+    assert_eq!((again.is_proposed(), again.status), (true, NoteStatus::Candidate));
     assert_eq!(suggest_in(&scene, "two", "use tabs").suggestion.note.evidence, 2);
     let noted = scene.memory().noted_by_agents(&project('a')).unwrap();
     let texts: Vec<&str> = noted.iter().map(|note| note.text.as_str()).collect();
@@ -146,9 +151,9 @@ fn only_what_agents_noted_and_nobody_confirmed_is_given_as_noted() {
     let scene = Scene::new();
     let memory = scene.memory();
     scene.say("use spaces", None);
-    let learned = Statement { source: Source::Extraction, ..stated("use bazel", None) };
+    let learned = NoteStatement { source: NoteSource::Extraction, ..stated("use bazel", None) };
     memory.record(&learned).unwrap();
-    let elsewhere = Statement { scope: project('b'), ..suggested("use make", None) };
+    let elsewhere = NoteStatement { scope: project('b'), ..suggested("use make", None) };
     memory.suggest(&elsewhere, &project('b')).unwrap();
     let agreed = suggest(&scene, "use tabs", None).suggestion;
     assert_eq!(memory.noted_by_agents(&project('a')).unwrap(), std::slice::from_ref(&agreed.note));
@@ -161,14 +166,16 @@ fn what_an_allowed_agent_records_counts_and_tells_where_it_came_from() {
     let scene = Scene::new();
     let memory = scene.memory();
     let (note, _) = record(&scene, "use npm", Some("pkg")).unwrap();
-    assert_eq!((note.source, note.trust()), (Source::AllowedAgent, Trust::Recorded));
+    assert_eq!((note.source, note.trust()), (NoteSource::AllowedAgent, NoteTrust::Recorded));
     assert_eq!(memory.recorder(&note.id).unwrap().as_deref(), Some("cursor"));
     // Of two that agents recorded the newer counts.
     let (_, gone) = record(&scene, "use pnpm", Some("pkg")).unwrap();
     assert_eq!((gone[0].text.as_str(), scene.active()), ("use npm", vec!["use pnpm".to_owned()]));
     // The user's own words take its place, and it never theirs.
     scene.pass();
-    memory.record(&Statement { scope: project('a'), ..stated("use yarn", Some("pkg")) }).unwrap();
+    memory
+        .record(&NoteStatement { scope: project('a'), ..stated("use yarn", Some("pkg")) })
+        .unwrap();
     assert_eq!(record(&scene, "use bun", Some("pkg")), None);
     assert_eq!(scene.active(), ["use yarn"]);
     assert_eq!(memory.recorder(&scene.find("use bun").id).unwrap(), None);
@@ -186,7 +193,7 @@ fn record_in(
     topic: Option<&str>,
 ) -> Option<(Note, Vec<Note>)> {
     scene.pass();
-    let statement = Statement { scope, ..suggested(text, topic) };
+    let statement = NoteStatement { scope, ..suggested(text, topic) };
     let found = scene.memory().suggest(&statement, &project('a')).unwrap().suggestion;
     let NoteScope::Project(here) = project('a') else { unreachable!() };
     scene.memory().record_for_user(&found, &here, "cursor").unwrap()
@@ -206,9 +213,9 @@ fn an_allowed_agent_contradicts_neither_the_user_nor_the_team_whatever_its_words
     ];
     for (own, agents) in cases {
         for scope in [NoteScope::Universal, project('a')] {
-            for source in [Source::User, Source::Team] {
+            for source in [NoteSource::User, NoteSource::Team] {
                 let scene = Scene::new();
-                let rule = Statement { scope: scope.clone(), source, ..stated(own, None) };
+                let rule = NoteStatement { scope: scope.clone(), source, ..stated(own, None) };
                 scene.memory().record(&rule).unwrap();
                 // A topic that is named later changes nothing.
                 for topic in [None, Some("deploy"), Some("other")] {
@@ -227,7 +234,7 @@ fn an_allowed_agent_contradicts_neither_the_user_nor_the_team_whatever_its_words
 #[test]
 fn what_holds_elsewhere_stops_no_allowed_agent() {
     let scene = Scene::new();
-    let rule = Statement { scope: project('b'), ..stated("Never push to main", None) };
+    let rule = NoteStatement { scope: project('b'), ..stated("Never push to main", None) };
     scene.memory().record(&rule).unwrap();
     assert!(record(&scene, "Push to main", None).is_some());
 }
@@ -245,7 +252,7 @@ fn what_the_user_retired_anywhere_is_recorded_by_no_agent() {
     let scene = Scene::new();
     for scope in [NoteScope::Universal, project('a'), project('b')] {
         let text = format!("Always squash commits of {scope}");
-        let rule = Statement { scope, ..stated(&text, None) };
+        let rule = NoteStatement { scope, ..stated(&text, None) };
         let id = scene.memory().record(&rule).unwrap().note().id.clone();
         scene.memory().retire(&id).unwrap();
         for again in [text.clone(), text.to_uppercase() + ".", text.replace("squash", "squash all")]
@@ -263,7 +270,7 @@ fn a_topic_of_an_allowed_agent_hides_no_rule_that_holds_everywhere() {
     assert!(record(&scene, "Prefer short names", Some("say:push main")).is_some());
     scene.say("Never push to main", None);
     let texts = || -> Vec<String> {
-        let rules = memory.rules(&project('a'), Budget::default()).unwrap();
+        let rules = memory.rules(&project('a'), BlockBudget::default()).unwrap();
         rules.into_iter().map(|note| note.text).collect()
     };
     assert!(texts().contains(&"Never push to main".to_owned()), "{:?}", texts());
@@ -277,11 +284,11 @@ fn what_agents_noted_waits_longer_than_what_was_only_inferred() {
     let scene = Scene::new();
     let memory = scene.memory();
     suggest(&scene, "use tabs", None);
-    let learned = Statement { source: Source::Extraction, ..stated("use bazel", None) };
+    let learned = NoteStatement { source: NoteSource::Extraction, ..stated("use bazel", None) };
     memory.record(&learned).unwrap();
     scene.clock.advance(8 * DAY);
-    assert_eq!(memory.settle().unwrap().dropped, 1);
-    assert_eq!(scene.find("use tabs").status, Status::Candidate);
+    assert_eq!(memory.maintain().unwrap().dropped, 1);
+    assert_eq!(scene.find("use tabs").status, NoteStatus::Candidate);
     scene.clock.advance(90 * DAY);
-    assert_eq!(memory.settle().unwrap().dropped, 1);
+    assert_eq!(memory.maintain().unwrap().dropped, 1);
 }

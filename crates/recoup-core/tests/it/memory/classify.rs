@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use recoup_core::memory::NoteKind;
-use recoup_core::memory::classify::{Reading, classify};
-use recoup_core::memory::private::without_private;
-use recoup_core::memory::refuse::Refusal;
+use recoup_core::memory::classify::{PromptClassification, classify};
+use recoup_core::memory::private_text::without_private;
+use recoup_core::memory::refuse::RefusalReason;
 
 mod complaints;
 #[path = "../../corpus/classify/mod.rs"]
@@ -178,7 +178,7 @@ fn only_the_lasting_part_of_a_prompt_is_kept() {
     let [saying] = &reading.sayings[..] else { panic!("{reading:?}") };
     assert_eq!(saying.text, "write all commit messages in English");
     assert_eq!(saying.quote, "from now on write all commit messages in English.");
-    assert_eq!(saying.topic, recoup_core::memory::topic::topic(&saying.text));
+    assert_eq!(saying.topic, recoup_core::memory::topic::derive_topic(&saying.text));
 }
 
 #[test]
@@ -204,8 +204,11 @@ fn nothing_of_a_prompt_with_a_secret_is_kept() {
         "always use pnpm. the token is ghp_16C7e42F292c6912E7710c838347Ae178B4a",
         "nimm ab jetzt immer das Passwort Wx9!kLm72-Fluss",
     ] {
-        let Reading { sayings, refused, .. } = classify(prompt);
-        assert!(sayings.is_empty() && matches!(refused, Some(Refusal::Secret(_))), "{prompt:?}");
+        let PromptClassification { sayings, refused, .. } = classify(prompt);
+        assert!(
+            sayings.is_empty() && matches!(refused, Some(RefusalReason::Secret(_))),
+            "{prompt:?}"
+        );
     }
     assert_eq!(kept("never log passwords or tokens"), "never log passwords or tokens");
 }

@@ -6,8 +6,8 @@ use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::thread;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::{Occasion, Wanted};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::{EventOrigin, NoteFilter};
 use rusqlite::Connection;
 
 use super::{Scene, project};
@@ -49,7 +49,7 @@ fn what_can_be_read_of_a_damaged_memory_is_taken_over() {
     for text in ["statement number 100:", "statement number 200:"] {
         damage_page_with(&scene, text);
     }
-    let notes = scene.memory().notes(&Wanted::default()).unwrap();
+    let notes = scene.memory().notes(&NoteFilter::default()).unwrap();
     assert!(notes.len() > 250, "{} were taken over", notes.len());
     assert!(notes.iter().any(|note| note.text.starts_with("statement number 150:")));
     assert_eq!(set_aside(&scene), 1);
@@ -70,7 +70,7 @@ fn a_listing_notices_damage_and_shows_what_was_taken_over() {
     let file = fs::OpenOptions::new().write(true).open(scene.path()).unwrap();
     file.write_all_at(&[0; 4_096], number * 4_096).unwrap();
     let mut shown = 0;
-    let each = scene.memory().each_note(&Wanted::default(), usize::MAX, |_| {
+    let each = scene.memory().each_note(&NoteFilter::default(), usize::MAX, |_| {
         shown += 1;
         Ok::<_, recoup_core::Error>(())
     });
@@ -82,14 +82,14 @@ fn a_listing_notices_damage_and_shows_what_was_taken_over() {
 
 /// What the next person is told, wherever that is.
 fn told(scene: &Scene) -> Vec<String> {
-    let occasion = Occasion {
-        client: Client::ClaudeCode,
+    let occasion = EventOrigin {
+        client: HookClient::ClaudeCode,
         session: "one".to_owned(),
         context: "one".to_owned(),
         scope: project('a'),
     };
-    let lines = scene.memory().turn(&occasion, |turn| {
-        let lines = turn.told()?;
+    let lines = scene.memory().transact(&occasion, |turn| {
+        let lines = turn.take_notices()?;
         Ok(lines)
     });
     lines.unwrap().expect("nothing is paused")
@@ -103,7 +103,7 @@ fn a_memory_that_has_lost_its_beginning_is_taken_over_and_the_user_is_told() {
         let file = fs::OpenOptions::new().write(true).open(scene.path()).unwrap();
         file.write_all_at(&vec![0; length], 0).unwrap();
         drop(file);
-        assert_eq!(scene.memory().notes(&Wanted::default()).unwrap().len(), 60, "{length}");
+        assert_eq!(scene.memory().notes(&NoteFilter::default()).unwrap().len(), 60, "{length}");
         assert_eq!(set_aside(&scene), 1);
         let lines = told(&scene);
         assert_eq!(lines.len(), 1, "{lines:?}");
@@ -137,7 +137,7 @@ fn a_flipped_byte_of_the_schema_loses_no_note() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x5a;
         let scene = with_file(&damaged);
-        match scene.memory().notes(&Wanted::default()) {
+        match scene.memory().notes(&NoteFilter::default()) {
             Ok(notes) => assert_eq!(notes.len(), 40, "byte {at}"),
             Err(error) => {
                 assert!(is_refused_by(at), "byte {at}: {error}");
@@ -162,7 +162,7 @@ fn a_truncated_memory_keeps_what_is_on_its_remaining_pages() {
         let there = leaves.iter().filter(|(number, _)| *number as usize <= pages);
         let there: u32 = there.map(|(_, notes)| notes).sum();
         let scene = with_file(&bytes[..pages * 4_096]);
-        let found = scene.memory().notes(&Wanted::default()).unwrap().len();
+        let found = scene.memory().notes(&NoteFilter::default()).unwrap().len();
         assert_eq!(found, there as usize, "{pages} pages");
     }
 }
@@ -172,7 +172,7 @@ fn a_memory_that_was_emptied_is_set_aside_and_its_log_is_read() {
     let scene = Scene::new();
     scene.say("said in the log", None);
     fs::OpenOptions::new().write(true).truncate(true).open(scene.path()).unwrap();
-    assert!(scene.memory().notes(&Wanted::default()).unwrap().is_empty());
+    assert!(scene.memory().notes(&NoteFilter::default()).unwrap().is_empty());
     let lines = told(&scene);
     assert_eq!(lines.len(), 1, "{lines:?}");
     let begins = "memory.db was damaged: 1 memory could be saved; ";
@@ -206,7 +206,7 @@ fn a_memory_that_is_noise_is_set_aside_and_begun_anew() {
 fn a_memory_of_a_newer_version_is_left_alone() {
     let scene = with_many_notes();
     Connection::open(scene.path()).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
-    let error = scene.memory().notes(&Wanted::default()).unwrap_err();
+    let error = scene.memory().notes(&NoteFilter::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooNew);
     assert_eq!(set_aside(&scene), 0);
 }
@@ -217,14 +217,14 @@ fn a_cache_is_no_memory() {
     let other = Connection::open(scene.path()).unwrap();
     other.execute_batch("CREATE TABLE notes (text); PRAGMA application_id = 1382248304; PRAGMA user_version = 1;").unwrap();
     drop(other);
-    assert!(scene.memory().notes(&Wanted::default()).is_err());
+    assert!(scene.memory().notes(&NoteFilter::default()).is_err());
     assert_eq!(set_aside(&scene), 0);
 }
 
 #[test]
 fn it_is_private_and_a_read_creates_nothing() {
     let scene = Scene::new();
-    assert!(scene.memory().notes(&Wanted::default()).unwrap().is_empty());
+    assert!(scene.memory().notes(&NoteFilter::default()).unwrap().is_empty());
     assert!(!scene.path().exists());
     scene.say("use tabs", None);
     let mode = fs::metadata(scene.path()).unwrap().permissions().mode();

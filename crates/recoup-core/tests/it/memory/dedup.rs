@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use recoup_core::memory::dedup::{Duplicates, duplicates};
-use recoup_core::memory::{Note, NoteScope, Source, Statement, Status, Wanted};
+use recoup_core::memory::dedup::{DuplicateGroup, duplicates};
+use recoup_core::memory::{Note, NoteFilter, NoteScope, NoteSource, NoteStatement, NoteStatus};
 
 use super::{Scene, active, project, stated};
 
@@ -52,8 +52,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("if not released, rebase", "not if released, rebase"),
 ];
 
-fn found(scene: &Scene) -> Vec<Duplicates> {
-    duplicates(&scene.memory().notes(&Wanted::default()).unwrap())
+fn found(scene: &Scene) -> Vec<DuplicateGroup> {
+    duplicates(&scene.memory().notes(&NoteFilter::default()).unwrap())
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn one_stays_with_the_evidence_of_all_and_the_others_can_be_brought_back() {
     assert_eq!(merged[0].stays.evidence, 2);
     assert_eq!(scene.active(), [merged[0].stays.text.clone()]);
     let gone = scene.find(&merged[0].others[0].text);
-    assert_eq!(gone.status, Status::Superseded);
+    assert_eq!(gone.status, NoteStatus::Superseded);
     assert_eq!(gone.superseded_by, Some(merged[0].stays.id.clone()));
     scene.memory().activate(&gone.id, "restored").unwrap();
     assert!(scene.active().contains(&gone.text));
@@ -107,7 +107,7 @@ fn one_stays_with_the_evidence_of_all_and_the_others_can_be_brought_back() {
 fn the_newest_wording_of_the_most_trusted_stays() {
     let later = |note: Note, millis| Note { updated: note.updated.plus_millis(millis), ..note };
     let (old, new) = (active("never push to main"), later(active("don't push to main"), 10));
-    let team = Note { source: Source::Team, ..later(active("avoid pushing to main"), 20) };
+    let team = Note { source: NoteSource::Team, ..later(active("avoid pushing to main"), 20) };
     let found = duplicates(&[old, new.clone(), team]);
     assert_eq!((found.len(), &found[0].stays, found[0].others.len()), (1, &new, 2));
 }
@@ -118,14 +118,14 @@ fn topics_that_somebody_gave_keep_notes_apart_and_what_does_not_count_is_not_loo
     let (one, other) = ("never push to main", "don't push to main");
     assert_eq!(duplicates(&[on(one, "a"), on(other, "b")]), []);
     assert_eq!(duplicates(&[on(one, "a"), on(other, "a")]).len(), 1);
-    let retired = Note { status: Status::Retired, ..active(other) };
+    let retired = Note { status: NoteStatus::Retired, ..active(other) };
     assert_eq!(duplicates(&[active(one), retired]), []);
 }
 
 fn at(scene: &Scene, text: &str, paths: Option<&str>) {
     let paths = paths.map(str::to_owned);
     scene.pass();
-    scene.memory().record(&Statement { paths, ..stated(text, None) }).unwrap();
+    scene.memory().record(&NoteStatement { paths, ..stated(text, None) }).unwrap();
 }
 
 #[test]
@@ -170,7 +170,10 @@ fn an_exception_to_an_exception_is_no_repeat() {
 fn scopes_are_kept_apart() {
     let scene = Scene::new();
     for scope in [project('a'), project('b'), NoteScope::Universal] {
-        scene.memory().record(&Statement { scope, ..stated("never push to main", None) }).unwrap();
+        scene
+            .memory()
+            .record(&NoteStatement { scope, ..stated("never push to main", None) })
+            .unwrap();
     }
     assert_eq!(found(&scene), []);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use recoup_core::ErrorKind;
-use recoup_core::memory::{Checkpoint, NoteId, Statement, Wanted};
+use recoup_core::memory::{NoteFilter, NoteId, NoteStatement, WorkCheckpoint};
 use rusqlite::Connection;
 
 use super::{Scene, project, stated};
@@ -26,7 +26,7 @@ fn what_is_forgotten_is_in_no_file_any_more() {
     let scene = Scene::new();
     let quote = Some("no, the wombat goes into the fridge".to_owned());
     let statement =
-        Statement { quote, ..stated("put the wombat into the fridge", Some("wombats")) };
+        NoteStatement { quote, ..stated("put the wombat into the fridge", Some("wombats")) };
     let id = scene.memory().record(&statement).unwrap().note().id.clone();
     for n in 0..200 {
         scene.say(&format!("statement number {n} about something else"), None);
@@ -35,7 +35,7 @@ fn what_is_forgotten_is_in_no_file_any_more() {
     let forgotten = scene.memory().forget(std::slice::from_ref(&id)).unwrap();
     assert_eq!(forgotten.notes[0].id, id);
     assert!(!is_anywhere(scene.dir.path(), "wombat"));
-    assert_eq!(scene.memory().notes(&Wanted::default()).unwrap().len(), 200);
+    assert_eq!(scene.memory().notes(&NoteFilter::default()).unwrap().len(), 200);
     let error = scene.memory().forget(&[id]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Absent);
 }
@@ -79,23 +79,24 @@ fn where_work_stands_loses_what_has_the_words_and_nothing_else() {
     let scene = Scene::new();
     let rule = r#"put "use strict" \ first"#;
     let id = scene.say(rule, None).note().id.clone();
-    let checkpoint = Checkpoint {
+    let checkpoint = WorkCheckpoint {
         completed: vec!["read the \"docs\"".to_owned()],
         remaining: vec![format!("the user says: {rule}"), "write the tests".to_owned()],
         blockers: vec![rule.to_owned()],
         notes: Some(format!("remember: {rule}!")),
     };
-    let only = Checkpoint { remaining: vec![rule.to_owned()], ..Checkpoint::default() };
-    let untouched = Checkpoint { remaining: vec!["ship".to_owned()], ..Checkpoint::default() };
+    let only = WorkCheckpoint { remaining: vec![rule.to_owned()], ..WorkCheckpoint::default() };
+    let untouched =
+        WorkCheckpoint { remaining: vec!["ship".to_owned()], ..WorkCheckpoint::default() };
     for (letter, checkpoint) in [('a', &checkpoint), ('b', &only), ('c', &untouched)] {
         scene.memory().save_checkpoint(&project(letter), checkpoint).unwrap();
     }
     scene.memory().forget(&[id]).unwrap();
     let left = |letter| scene.memory().checkpoint(&project(letter)).unwrap().map(|it| it.0);
-    let rest = Checkpoint {
+    let rest = WorkCheckpoint {
         completed: checkpoint.completed.clone(),
         remaining: vec!["write the tests".to_owned()],
-        ..Checkpoint::default()
+        ..WorkCheckpoint::default()
     };
     assert_eq!(left('a'), Some(rest));
     assert_eq!(left('b'), None, "nothing is left of it");
@@ -107,9 +108,9 @@ fn where_work_stands_loses_what_has_the_words_and_nothing_else() {
 fn a_quote_of_which_nothing_is_left_is_not_in_everything() {
     let scene = Scene::new();
     let quote = Some("<private>put the wombat away</private>".to_owned());
-    let statement = Statement { quote, ..stated("put the wombat into the fridge", None) };
+    let statement = NoteStatement { quote, ..stated("put the wombat into the fridge", None) };
     let id = scene.memory().record(&statement).unwrap().note().id.clone();
-    let ship = Checkpoint { remaining: vec!["ship".to_owned()], ..Checkpoint::default() };
+    let ship = WorkCheckpoint { remaining: vec!["ship".to_owned()], ..WorkCheckpoint::default() };
     scene.memory().save_checkpoint(&project('a'), &ship).unwrap();
     scene.memory().forget(&[id]).unwrap();
     assert_eq!(scene.memory().checkpoint(&project('a')).unwrap().map(|it| it.0), Some(ship));

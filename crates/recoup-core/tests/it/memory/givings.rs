@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
-use recoup_core::memory::{NoteId, Wanted};
+use recoup_core::memory::{NoteFilter, NoteId};
 
 use super::Scene;
 use super::lessons::{ran, session};
@@ -73,11 +73,11 @@ proptest! {
                 Step::Gives { context, mut notes } => {
                     notes.retain(|note| !account.gone.contains(note));
                     let given: Vec<&NoteId> = notes.iter().map(|note| &ids[*note]).collect();
-                    let new = memory.turn(&session(CONTEXTS[context]), |turn| turn.knows(given.clone()));
+                    let new = memory.transact(&session(CONTEXTS[context]), |turn| turn.mark_delivered(given.clone()));
                     prop_assert_eq!(new.unwrap(), Some(account.gives(context, &notes)));
                 }
                 Step::Loses { context } => {
-                    memory.turn(&session(CONTEXTS[context]), |turn| turn.lose().map(drop)).unwrap();
+                    memory.transact(&session(CONTEXTS[context]), |turn| turn.forget_deliveries().map(drop)).unwrap();
                     account.held.retain(|(holder, _)| *holder != context);
                 }
                 Step::Forgets { note } if account.gone.insert(note) => {
@@ -94,9 +94,9 @@ proptest! {
         for (context, name) in CONTEXTS.iter().enumerate() {
             let held = account.held.iter().filter(|(holder, _)| *holder == context);
             let held: HashSet<NoteId> = held.map(|(_, note)| ids[*note].clone()).collect();
-            prop_assert_eq!(memory.given(name).unwrap().notes, held);
+            prop_assert_eq!(memory.deliveries_to(name).unwrap().notes, held);
         }
-        for helped in memory.report(&Wanted::default()).unwrap() {
+        for helped in memory.rule_effects(&NoteFilter::default()).unwrap() {
             let note = ids.iter().position(|id| *id == helped.note.id).unwrap();
             prop_assert_eq!(helped.given, account.times.get(&note).copied().unwrap_or_default());
         }
@@ -109,10 +109,10 @@ fn a_call_counts_once_for_a_rule_that_its_context_lost_and_was_given_again() {
     scene.say("Use tabs.", None);
     scene.gives("one");
     scene.works("one", &ran("make", "make", "1"));
-    scene.memory().turn(&session("one"), |turn| turn.lose().map(drop)).unwrap();
+    scene.memory().transact(&session("one"), |turn| turn.forget_deliveries().map(drop)).unwrap();
     scene.gives("one");
     scene.works("one", &ran("make", "make", "2"));
-    let report = scene.memory().report(&Wanted::default()).unwrap();
+    let report = scene.memory().rule_effects(&NoteFilter::default()).unwrap();
     assert_eq!((report[0].given, report[0].succeeded, report[0].failed), (2, 2, 0));
 }
 
@@ -127,5 +127,5 @@ fn a_forgotten_note_is_in_no_list() {
     let lists: String =
         database.query_row("SELECT notes FROM givings", [], |row| row.get(0)).unwrap();
     assert!(!lists.contains(id.as_str()), "{lists:?}");
-    assert_eq!(scene.memory().given("one").unwrap().notes.len(), 1);
+    assert_eq!(scene.memory().deliveries_to("one").unwrap().notes.len(), 1);
 }

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use recoup_core::memory::hooked::{self, Client, Places, has_our_hooks, switched_off};
+use recoup_core::memory::hooked::{
+    self, ClientPlaces, HookClient, has_our_hooks, hooks_disabled_by,
+};
 use serde_json::json;
 
 struct Scene {
@@ -23,9 +25,9 @@ impl Scene {
         self
     }
 
-    fn has(&self, client: Client) -> bool {
+    fn has(&self, client: HookClient) -> bool {
         let (home, root) = (self.dir.path().join("home"), self.dir.path().join("project"));
-        has_our_hooks(client, &Places::new(&home, &root))
+        has_our_hooks(client, &ClientPlaces::new(&home, &root))
     }
 }
 
@@ -43,17 +45,17 @@ fn hook(json: &str) -> String {
 #[test]
 fn programs_are_known_by_the_name_of_their_file() {
     for (program, client) in [
-        ("claude", Some(Client::ClaudeCode)),
-        ("/usr/local/bin/claude", Some(Client::ClaudeCode)),
-        ("./codex", Some(Client::Codex)),
-        ("/opt/pi/pi", Some(Client::Pi)),
+        ("claude", Some(HookClient::ClaudeCode)),
+        ("/usr/local/bin/claude", Some(HookClient::ClaudeCode)),
+        ("./codex", Some(HookClient::Codex)),
+        ("/opt/pi/pi", Some(HookClient::Pi)),
         ("claude-helper", None),
         ("pip", None),
-        ("/claude/", Some(Client::ClaudeCode)),
+        ("/claude/", Some(HookClient::ClaudeCode)),
         ("..", None),
         ("", None),
     ] {
-        assert_eq!(Client::of_program(Path::new(program)), client, "{program}");
+        assert_eq!(HookClient::of_program(Path::new(program)), client, "{program}");
     }
 }
 
@@ -65,10 +67,10 @@ fn each_settings_file_of_claude_code_counts() {
         "project/.claude/settings.local.json",
     ] {
         let scene = Scene::new().with(path, string_form("recoup hook"));
-        assert!(scene.has(Client::ClaudeCode), "{path}");
-        assert!(!scene.has(Client::Codex), "{path}");
+        assert!(scene.has(HookClient::ClaudeCode), "{path}");
+        assert!(!scene.has(HookClient::Codex), "{path}");
     }
-    assert!(!Scene::new().has(Client::ClaudeCode));
+    assert!(!Scene::new().has(HookClient::ClaudeCode));
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn commands_for_a_shell_that_call_us() {
         "  recoup   hook  ",
     ] {
         let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
-        assert!(scene.has(Client::ClaudeCode), "{command}");
+        assert!(scene.has(HookClient::ClaudeCode), "{command}");
     }
 }
 
@@ -108,7 +110,7 @@ fn commands_for_a_shell_that_do_not() {
         "'unclosed recoup hook",
     ] {
         let scene = Scene::new().with("home/.claude/settings.json", string_form(command));
-        assert!(!scene.has(Client::ClaudeCode), "{command}");
+        assert!(!scene.has(HookClient::ClaudeCode), "{command}");
     }
 }
 
@@ -125,7 +127,7 @@ fn the_exec_form_needs_no_shell() {
         (r#"{"type":"command","command":7}"#, false),
     ] {
         let scene = Scene::new().with("project/.claude/settings.json", hook(json));
-        assert_eq!(scene.has(Client::ClaudeCode), ours, "{json}");
+        assert_eq!(scene.has(HookClient::ClaudeCode), ours, "{json}");
     }
 }
 
@@ -134,11 +136,11 @@ fn whoever_switches_all_hooks_off_has_none() {
     let off = r#"{"disableAllHooks": true}"#;
     let on = r#"{"disableAllHooks": false}"#;
     let user = || Scene::new().with("home/.claude/settings.json", string_form("recoup hook"));
-    assert!(!user().with("project/.claude/settings.json", off).has(Client::ClaudeCode));
+    assert!(!user().with("project/.claude/settings.json", off).has(HookClient::ClaudeCode));
     let both = user()
         .with("project/.claude/settings.json", off)
         .with("project/.claude/settings.local.json", on);
-    assert!(both.has(Client::ClaudeCode));
+    assert!(both.has(HookClient::ClaudeCode));
 }
 
 /// One answer for whoever asks: which file switches them off, and for whom.
@@ -149,28 +151,28 @@ fn the_strongest_file_that_says_so_switches_hooks_off() {
     let by = |scene: &Scene, client, dir: &str, in_project: bool| {
         let (user, root) =
             (scene.dir.path().join("home").join(dir), scene.dir.path().join("project"));
-        let path = switched_off(client, &user, in_project.then_some(&*root))?;
+        let path = hooks_disabled_by(client, &user, in_project.then_some(&*root))?;
         Some(path.strip_prefix(scene.dir.path()).unwrap().display().to_string())
     };
     let scene = Scene::new().with("home/.claude/settings.json", off);
     let user = Some("home/.claude/settings.json".to_owned());
-    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", false), user);
-    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", true), user);
+    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", false), user);
+    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", true), user);
     let scene = scene.with("project/.claude/settings.json", on);
-    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", false), user, "elsewhere it is off");
-    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", true), None);
+    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", false), user, "elsewhere it is off");
+    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", true), None);
     let scene = scene.with("project/.claude/settings.local.json", off);
     let local = Some("project/.claude/settings.local.json".to_owned());
-    assert_eq!(by(&scene, Client::ClaudeCode, ".claude", true), local);
+    assert_eq!(by(&scene, HookClient::ClaudeCode, ".claude", true), local);
 
     let codex = Some("home/.codex/config.toml".to_owned());
     for switch in ["hooks = false", "codex_hooks = false", "hooks = false\ncodex_hooks = true"] {
         let text = format!("[features]\n{switch}\n");
         let scene = Scene::new().with("home/.codex/config.toml", text);
-        assert_eq!(by(&scene, Client::Codex, ".codex", true), codex, "{switch}");
+        assert_eq!(by(&scene, HookClient::Codex, ".codex", true), codex, "{switch}");
         let scene = scene.with("project/.codex/config.toml", "features.hooks = true\n");
-        assert_eq!(by(&scene, Client::Codex, ".codex", true), None, "{switch}");
-        assert_eq!(by(&scene, Client::Codex, ".codex", false), codex, "{switch}");
+        assert_eq!(by(&scene, HookClient::Codex, ".codex", true), None, "{switch}");
+        assert_eq!(by(&scene, HookClient::Codex, ".codex", false), codex, "{switch}");
     }
 }
 
@@ -181,7 +183,7 @@ fn a_call_of_ours_is_known_whatever_starts_it() {
         if let Some(args) = args {
             hook["args"] = json!(args);
         }
-        hooked::hook(&hook)
+        hooked::call_in_hook(&hook)
     };
     for (call, started, wrapped) in [
         (hook("/x/recoup hook --client codex", None), "/x/recoup", false),
@@ -193,20 +195,32 @@ fn a_call_of_ours_is_known_whatever_starts_it() {
         (hook("npx", Some(&["-y", "recoup", "hook"])), "npx", true),
         (hook("/usr/bin/env A=1 timeout 5 recoup hook", None), "/usr/bin/env", true),
         (hook("sh", Some(&["-c", "cd /x; exec recoup hook"])), "sh", true),
-        (hooked::notify(&json!({"notify": ["recoup", "hook"]})), "recoup", false),
-        (hooked::notify(&json!({"notify": ["sh", "-c", "recoup hook \"$1\""]})), "sh", true),
-        (hooked::server(&json!({"command": "recoup", "args": ["mcp", "--x"]})), "recoup", false),
-        (hooked::server(&json!({"command": ["/x/recoup", "mcp"]})), "/x/recoup", false),
-        (hooked::server(&json!({"command": "npx", "args": ["-y", "recoup", "mcp"]})), "npx", true),
+        (hooked::call_in_notify(&json!({"notify": ["recoup", "hook"]})), "recoup", false),
+        (
+            hooked::call_in_notify(&json!({"notify": ["sh", "-c", "recoup hook \"$1\""]})),
+            "sh",
+            true,
+        ),
+        (
+            hooked::call_in_server(&json!({"command": "recoup", "args": ["mcp", "--x"]})),
+            "recoup",
+            false,
+        ),
+        (hooked::call_in_server(&json!({"command": ["/x/recoup", "mcp"]})), "/x/recoup", false),
+        (
+            hooked::call_in_server(&json!({"command": "npx", "args": ["-y", "recoup", "mcp"]})),
+            "npx",
+            true,
+        ),
     ] {
         let call = call.unwrap();
         assert_eq!((call.started(), call.wrapped), (started, wrapped), "{call:?}");
     }
     for other in [
-        hooked::notify(&json!({"notify": ["notify-send", "recoup", "hook"]})),
-        hooked::notify(&json!({"notify": "recoup hook"})),
-        hooked::server(&json!({"command": "docker", "args": ["run", "recoup", "mcp"]})),
-        hooked::server(&json!({"url": "https://recoup.example/mcp"})),
+        hooked::call_in_notify(&json!({"notify": ["notify-send", "recoup", "hook"]})),
+        hooked::call_in_notify(&json!({"notify": "recoup hook"})),
+        hooked::call_in_server(&json!({"command": "docker", "args": ["run", "recoup", "mcp"]})),
+        hooked::call_in_server(&json!({"url": "https://recoup.example/mcp"})),
         hook("npx", Some(&["recoup", "mcp"])),
     ] {
         assert_eq!(other, None);
@@ -221,18 +235,18 @@ fn a_moved_directory_takes_the_place_of_the_usual_one() {
     let home = scene.dir.path().join("home");
     let root = scene.dir.path().join("project");
     let moved = scene.dir.path().join("moved");
-    let places = Places { claude_dir: Some(&moved), ..Places::new(&home, &root) };
-    assert!(!has_our_hooks(Client::ClaudeCode, &places));
+    let places = ClientPlaces { claude_dir: Some(&moved), ..ClientPlaces::new(&home, &root) };
+    assert!(!has_our_hooks(HookClient::ClaudeCode, &places));
     fs::write(moved.join("settings.json"), string_form("recoup hook")).unwrap();
-    assert!(has_our_hooks(Client::ClaudeCode, &places));
+    assert!(has_our_hooks(HookClient::ClaudeCode, &places));
 }
 
 #[test]
 fn codex_has_a_file_for_its_hooks() {
     for path in ["home/.codex/hooks.json", "project/.codex/hooks.json"] {
         let scene = Scene::new().with(path, string_form("recoup hook"));
-        assert!(scene.has(Client::Codex), "{path}");
-        assert!(!scene.has(Client::ClaudeCode), "{path}");
+        assert!(scene.has(HookClient::Codex), "{path}");
+        assert!(!scene.has(HookClient::ClaudeCode), "{path}");
     }
 }
 
@@ -253,13 +267,13 @@ fn codex_has_hooks_among_its_settings_too() {
     ] {
         for path in ["home/.codex/config.toml", "project/.codex/config.toml"] {
             let scene = Scene::new().with(path, tables(command));
-            assert_eq!(scene.has(Client::Codex), ours, "{path} {command}");
-            assert!(!scene.has(Client::ClaudeCode), "{path}");
+            assert_eq!(scene.has(HookClient::Codex), ours, "{path} {command}");
+            assert!(!scene.has(HookClient::ClaudeCode), "{path}");
         }
     }
     let inline =
         r#"hooks = { Stop = [{ hooks = [{ type = "command", command = "recoup hook" }] }] }"#;
-    assert!(Scene::new().with("home/.codex/config.toml", inline).has(Client::Codex));
+    assert!(Scene::new().with("home/.codex/config.toml", inline).has(HookClient::Codex));
 }
 
 #[test]
@@ -277,9 +291,9 @@ fn what_is_broken_in_codex_says_no_and_hides_nothing_else() {
     ];
     for content in contents {
         let scene = Scene::new().with("home/.codex/config.toml", content);
-        assert!(!scene.has(Client::Codex));
+        assert!(!scene.has(HookClient::Codex));
         let scene = scene.with("home/.codex/hooks.json", string_form("recoup hook"));
-        assert!(scene.has(Client::Codex));
+        assert!(scene.has(HookClient::Codex));
     }
 }
 
@@ -293,11 +307,11 @@ fn pi_has_extensions() {
         "project/.pi/extensions/recoup.ts",
         "project/.pi/extensions/recoup/index.ts",
     ] {
-        assert!(Scene::new().with(path, EXTENSION).has(Client::Pi), "{path}");
+        assert!(Scene::new().with(path, EXTENSION).has(HookClient::Pi), "{path}");
         for other in ["// nothing yet", "the recoups of hooks", "recoup memory", "a hook", "\0"] {
-            assert!(!Scene::new().with(path, other).has(Client::Pi), "{path} {other}");
+            assert!(!Scene::new().with(path, other).has(HookClient::Pi), "{path} {other}");
         }
-        assert!(!Scene::new().with(path, EXTENSION).has(Client::ClaudeCode), "{path}");
+        assert!(!Scene::new().with(path, EXTENSION).has(HookClient::ClaudeCode), "{path}");
     }
     for path in [
         "home/.pi/agent/extensions/README.md",
@@ -305,7 +319,7 @@ fn pi_has_extensions() {
         "home/.pi/agent/recoup.ts",
         "home/.pi/extensions/recoup.ts",
     ] {
-        assert!(!Scene::new().with(path, EXTENSION).has(Client::Pi), "{path}");
+        assert!(!Scene::new().with(path, EXTENSION).has(HookClient::Pi), "{path}");
     }
 }
 
@@ -314,10 +328,10 @@ fn pi_has_extensions() {
 fn an_extension_with_our_line_alone_calls_nobody() {
     let line = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
     let path = "project/.pi/extensions/recoup.ts";
-    assert!(!Scene::new().with(path, line).has(Client::Pi));
+    assert!(!Scene::new().with(path, line).has(HookClient::Pi));
     assert_eq!(hooked::extension_program(line), None);
     let whole = format!("{line}{EXTENSION}");
-    assert!(Scene::new().with(path, &whole).has(Client::Pi));
+    assert!(Scene::new().with(path, &whole).has(HookClient::Pi));
     assert_eq!(&whole[hooked::extension_program(&whole).unwrap()], "\"recoup\"");
     assert_eq!(hooked::extension_program(EXTENSION), None, "somebody's own");
 }
@@ -332,21 +346,21 @@ fn pi_lists_extensions_in_its_settings() {
         ("project/.pi/settings.json", r#"["../../home/my"]"#),
     ] {
         let scene = Scene::new().with("home/my/tool.ts", EXTENSION);
-        assert!(!scene.has(Client::Pi));
+        assert!(!scene.has(HookClient::Pi));
         let scene = scene.with(settings, format!(r#"{{"extensions": {list}}}"#));
-        assert!(scene.has(Client::Pi), "{settings} {list}");
+        assert!(scene.has(HookClient::Pi), "{settings} {list}");
     }
     for list in ["[]", "3", "[null, 7]", r#"["!~/my/tool.ts"]"#, r#"["~/nowhere"]"#, "["] {
         let scene = Scene::new()
             .with("home/my/tool.ts", EXTENSION)
             .with("home/.pi/agent/settings.json", format!(r#"{{"extensions": {list}}}"#));
-        assert!(!scene.has(Client::Pi), "{list}");
+        assert!(!scene.has(HookClient::Pi), "{list}");
     }
     let package = Scene::new()
         .with("home/my/src/deep/tool.ts", EXTENSION)
         .with("home/my/package.json", r#"{"pi": {"extensions": ["./src/deep/tool.ts", "."]}}"#)
         .with("home/.pi/agent/settings.json", r#"{"extensions": ["~/my"]}"#);
-    assert!(package.has(Client::Pi));
+    assert!(package.has(HookClient::Pi));
 }
 
 #[test]
@@ -355,25 +369,25 @@ fn settings_on_the_way_to_the_root_count() {
     let (home, root) = (scene.dir.path().join("home"), scene.dir.path().join("project"));
     let from = |cwd: &str| {
         let cwd = root.join(cwd);
-        let places = Places { cwd: Some(&cwd), ..Places::new(&home, &root) };
-        has_our_hooks(Client::ClaudeCode, &places)
+        let places = ClientPlaces { cwd: Some(&cwd), ..ClientPlaces::new(&home, &root) };
+        has_our_hooks(HookClient::ClaudeCode, &places)
     };
-    assert!(!scene.has(Client::ClaudeCode));
+    assert!(!scene.has(HookClient::ClaudeCode));
     assert!(from("a"));
     assert!(from("a/b/c"));
     assert!(!from("b"));
     assert!(!from(""));
     // Which of them a client reads depends on its version: one that has hooks is enough.
     let scene = scene.with("project/.claude/settings.json", r#"{"disableAllHooks": true}"#);
-    assert!(from("a/b") && !scene.has(Client::ClaudeCode));
+    assert!(from("a/b") && !scene.has(HookClient::ClaudeCode));
 }
 
 #[test]
 fn a_command_is_a_client_behind_wrappers_too() {
-    use Client::{ClaudeCode, Codex, Pi};
+    use HookClient::{ClaudeCode, Codex, Pi};
     let of = |program: &str, words: &[&str]| {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        Client::of_command(Path::new(program), &words)
+        HookClient::of_command(Path::new(program), &words)
     };
     for (words, clients) in [
         (&["claude", "-p", "ask codex"][..], &[ClaudeCode][..]),
@@ -420,10 +434,10 @@ fn what_is_broken_says_no() {
     ];
     for content in contents {
         let scene = Scene::new().with("home/.claude/settings.json", content);
-        assert!(!scene.has(Client::ClaudeCode));
+        assert!(!scene.has(HookClient::ClaudeCode));
     }
     let scene = Scene::new().with("home/.claude/settings.json/inside", "x");
-    assert!(!scene.has(Client::ClaudeCode), "a directory in its place");
+    assert!(!scene.has(HookClient::ClaudeCode), "a directory in its place");
 }
 
 #[test]
@@ -436,5 +450,5 @@ fn a_byte_order_mark_and_a_link_do_no_harm() {
         scene.dir.path().join("home/.claude/settings.json"),
     )
     .unwrap();
-    assert!(scene.has(Client::ClaudeCode));
+    assert!(scene.has(HookClient::ClaudeCode));
 }

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::inject::{Budget, Context};
-use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, Source, Status};
+use recoup_core::memory::inject::{BlockBudget, InjectionContext};
+use recoup_core::memory::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 /// A rule that the user said, about everything.
 fn note(text: &str) -> Note {
@@ -20,11 +20,11 @@ fn note(text: &str) -> Note {
         kind: NoteKind::Preference,
         text: text.to_owned(),
         quote: None,
-        source: Source::User,
+        source: NoteSource::User,
         scope: NoteScope::Universal,
         paths: None,
         topic: None,
-        status: Status::Active,
+        status: NoteStatus::Active,
         evidence: 1,
         tokens: 0,
         created: Timestamp::from_millis(1_000),
@@ -34,8 +34,8 @@ fn note(text: &str) -> Note {
     }
 }
 
-fn context(given: &HashSet<NoteId>) -> Context<'_> {
-    Context { project: None, given, budget: Budget::default() }
+fn context(given: &HashSet<NoteId>) -> InjectionContext<'_> {
+    InjectionContext { project: None, given, budget: BlockBudget::default() }
 }
 
 fn project(id: &str) -> ProjectId {

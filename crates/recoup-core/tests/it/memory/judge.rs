@@ -5,9 +5,9 @@ mod learnings;
 mod sent;
 mod verdicts;
 
-use recoup_core::memory::judge::Candidate;
-use recoup_core::secrets::Values;
+use recoup_core::memory::judge::JudgeCandidate;
+use recoup_core::secrets::SecretValues;
 
-fn candidate(text: &str) -> Candidate {
-    Candidate::new(text, &Values::default()).unwrap()
+fn candidate(text: &str) -> JudgeCandidate {
+    JudgeCandidate::new(text, &SecretValues::default()).unwrap()
 }

@@ -7,17 +7,19 @@ mod failure;
 mod passwords;
 mod trouble;
 
-use recoup_core::memory::transcript::{Action, Call, Ended, Entry, EntryKind, Outcome};
+use recoup_core::memory::transcript::{
+    CallOutcome, CallStatus, EntryKind, ToolAction, ToolCall, TranscriptEntry,
+};
 
 /// A conversation that is put together step by step.
 #[derive(Default)]
 struct Talk {
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
 }
 
 impl Talk {
     fn push(mut self, what: EntryKind) -> Self {
-        self.entries.push(Entry { at: None, agent: None, what });
+        self.entries.push(TranscriptEntry { at: None, agent: None, what });
         self
     }
 
@@ -29,30 +31,44 @@ impl Talk {
         self.push(EntryKind::words(text).unwrap())
     }
 
-    fn step(self, tool: &str, action: Action, input: &str, ended: Ended, output: &str) -> Self {
+    fn step(
+        self,
+        tool: &str,
+        action: ToolAction,
+        input: &str,
+        ended: CallStatus,
+        output: &str,
+    ) -> Self {
         let id = format!("call-{}", self.entries.len());
-        let call = Call::new(&id, tool, action, input.as_bytes());
-        self.push(EntryKind::Call(call)).push(EntryKind::Outcome(Outcome::new(&id, ended, output)))
+        let call = ToolCall::new(&id, tool, action, input.as_bytes());
+        self.push(EntryKind::Call(call))
+            .push(EntryKind::Outcome(CallOutcome::new(&id, ended, output)))
     }
 
-    fn run(self, line: &str, ended: Ended, output: &str) -> Self {
-        self.step("Bash", Action::shell(line), line, ended, output)
+    fn run(self, line: &str, ended: CallStatus, output: &str) -> Self {
+        self.step("Bash", ToolAction::shell(line), line, ended, output)
     }
 
     fn ok(self, line: &str, output: &str) -> Self {
-        self.run(line, Ended::Succeeded, output)
+        self.run(line, CallStatus::Succeeded, output)
     }
 
     fn fails(self, line: &str, output: &str) -> Self {
-        self.run(line, Ended::Failed { exit: Some(1) }, output)
+        self.run(line, CallStatus::Failed { exit: Some(1) }, output)
     }
 
     fn edit(self, path: &str) -> Self {
         let input = format!("{path} {}", self.entries.len());
-        self.step("Edit", Action::Edit(vec![path.to_owned()]), &input, Ended::Succeeded, "done")
+        self.step(
+            "Edit",
+            ToolAction::Edit(vec![path.to_owned()]),
+            &input,
+            CallStatus::Succeeded,
+            "done",
+        )
     }
 }
 
-fn shell(line: &str) -> Call {
-    Call::new("call", "Bash", Action::shell(line), line.as_bytes())
+fn shell(line: &str) -> ToolCall {
+    ToolCall::new("call", "Bash", ToolAction::shell(line), line.as_bytes())
 }

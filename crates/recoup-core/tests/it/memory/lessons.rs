@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::inject::{Block, Budget, Context};
-use recoup_core::memory::learn::command::Kind;
-use recoup_core::memory::learn::{Learned, Ran};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
+use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::learn::{CompletedCommand, LearnedNote};
 use recoup_core::memory::{
-    About, Happened, Memory, Note, NoteId, NoteKind, Occasion, Source, Statement, Status, Wanted,
+    EventDetails, EventOrigin, Memory, MemoryEventKind, Note, NoteFilter, NoteId, NoteKind,
+    NoteSource, NoteStatement, NoteStatus,
 };
 
 use proptest::prelude::*;
@@ -18,51 +19,64 @@ use super::{Scene, project};
 pub(super) const MISSING: &str = "Error: Cannot find module 'left-pad'";
 const DAY: Duration = Duration::from_hours(24);
 
-pub(super) fn session(name: &str) -> Occasion {
-    Occasion {
-        client: Client::ClaudeCode,
+pub(super) fn session(name: &str) -> EventOrigin {
+    EventOrigin {
+        client: HookClient::ClaudeCode,
         session: name.to_owned(),
         context: name.to_owned(),
         scope: project('a'),
     }
 }
 
-pub(super) fn ran<'a>(kind: &'a str, command: &'a str, call: &'a str) -> Ran<'a> {
-    Ran { kind, command: RedactedCommand::new(command), call }
+pub(super) fn ran<'a>(kind: &'a str, command: &'a str, call: &'a str) -> CompletedCommand<'a> {
+    CompletedCommand { kind, command: RedactedCommand::new(command), call }
 }
 
 impl Scene {
-    pub(super) fn fails(&self, session_name: &str, ran: &Ran<'_>, error: &str) -> Option<Learned> {
+    pub(super) fn fails(
+        &self,
+        session_name: &str,
+        ran: &CompletedCommand<'_>,
+        error: &str,
+    ) -> Option<LearnedNote> {
         self.pass();
-        let turn = self
-            .memory()
-            .turn(&session(session_name), |turn| turn.failed(ran, Some(1), Some(error)));
+        let turn = self.memory().transact(&session(session_name), |turn| {
+            turn.record_failure(ran, Some(1), Some(error))
+        });
         turn.unwrap().unwrap()
     }
 
-    pub(super) fn works(&self, session_name: &str, ran: &Ran<'_>) -> Option<Learned> {
+    pub(super) fn works(
+        &self,
+        session_name: &str,
+        ran: &CompletedCommand<'_>,
+    ) -> Option<LearnedNote> {
         self.pass();
-        let turn = self.memory().turn(&session(session_name), |turn| turn.succeeded(ran));
+        let turn = self.memory().transact(&session(session_name), |turn| turn.record_success(ran));
         turn.unwrap().unwrap()
     }
 
     pub(super) fn edits(&self, session_name: &str, file: &str) {
         self.pass();
-        let edited = About { subject: Some(file), ..About::default() };
-        let turn = self
-            .memory()
-            .turn(&session(session_name), |turn| turn.happened(Happened::Edited, edited));
+        let edited = EventDetails { subject: Some(file), ..EventDetails::default() };
+        let turn = self.memory().transact(&session(session_name), |turn| {
+            turn.record_event(MemoryEventKind::Edited, edited)
+        });
         turn.unwrap().unwrap();
     }
 
-    pub(super) fn denies(&self, session_name: &str, ran: &Ran<'_>) -> Option<Learned> {
+    pub(super) fn denies(
+        &self,
+        session_name: &str,
+        ran: &CompletedCommand<'_>,
+    ) -> Option<LearnedNote> {
         self.pass();
-        let turn = self.memory().turn(&session(session_name), |turn| turn.denied(ran));
+        let turn = self.memory().transact(&session(session_name), |turn| turn.record_denial(ran));
         turn.unwrap().unwrap()
     }
 
-    pub(super) fn all(&self) -> Vec<(Status, String)> {
-        let notes = self.memory().notes(&Wanted::default()).unwrap();
+    pub(super) fn all(&self) -> Vec<(NoteStatus, String)> {
+        let notes = self.memory().notes(&NoteFilter::default()).unwrap();
         notes.into_iter().map(|note| (note.status, note.text)).collect()
     }
 
@@ -71,28 +85,29 @@ impl Scene {
         self.pass();
         let (memory, occasion) = (self.memory(), session(session_name));
         let block = block(&memory, &occasion);
-        memory.turn(&occasion, |turn| turn.give(&block)).unwrap().unwrap();
+        memory.transact(&occasion, |turn| turn.deliver(&block)).unwrap().unwrap();
         block.included().iter().map(|it| it.id.clone()).collect()
     }
 }
 
-fn block(memory: &Memory, occasion: &Occasion) -> Block {
-    let rules = memory.rules(&occasion.scope, Budget::default()).unwrap();
-    let given = memory.given(&occasion.context).unwrap().notes;
+fn block(memory: &Memory, occasion: &EventOrigin) -> RulesBlock {
+    let rules = memory.rules(&occasion.scope, BlockBudget::default()).unwrap();
+    let given = memory.deliveries_to(&occasion.context).unwrap().notes;
     let recoup_core::memory::NoteScope::Project(id) = &occasion.scope else { unreachable!() };
-    let context = Context { project: Some(id), given: &given, budget: Budget::default() };
-    Block::of(&rules, &context, |_| None).unwrap()
+    let context =
+        InjectionContext { project: Some(id), given: &given, budget: BlockBudget::default() };
+    RulesBlock::select(&rules, &context, |_| None).unwrap()
 }
 
-fn promoted(learned: Option<Learned>) -> Note {
+fn promoted(learned: Option<LearnedNote>) -> Note {
     match learned {
-        Some(Learned::Promoted(note)) => note,
+        Some(LearnedNote::Promoted(note)) => note,
         other => panic!("{other:?}"),
     }
 }
 
 /// A failure and what worked instead, in one session.
-fn fixed(scene: &Scene, session: &str) -> Option<Learned> {
+fn fixed(scene: &Scene, session: &str) -> Option<LearnedNote> {
     let call = |what: &str| format!("{session} {what}");
     scene.fails(session, &ran("npm test", "npm test", &call("failed")), MISSING);
     scene.works(session, &ran("npm test", "npm test -- -i", &call("worked")))
@@ -101,14 +116,14 @@ fn fixed(scene: &Scene, session: &str) -> Option<Learned> {
 #[test]
 fn the_same_failure_in_two_sessions_becomes_a_lesson_where_a_fix_is_known() {
     let scene = Scene::new();
-    assert!(matches!(fixed(&scene, "one"), Some(Learned::Candidate(_))));
+    assert!(matches!(fixed(&scene, "one"), Some(LearnedNote::Candidate(_))));
     let note = promoted(scene.fails("two", &ran("npm test", "npm test", "2"), MISSING));
-    assert_eq!((note.kind, note.source), (NoteKind::Failure, Source::Extraction));
+    assert_eq!((note.kind, note.source), (NoteKind::Failure, NoteSource::Extraction));
     assert_eq!(
         note.text,
         "`npm test` fails (exit code 1, module not found: `left-pad`); `npm test -- -i` works"
     );
-    assert_eq!(note.status, Status::Active);
+    assert_eq!(note.status, NoteStatus::Active);
 }
 
 #[test]
@@ -137,11 +152,11 @@ fn one_event_is_never_counted_twice() {
         assert_eq!(scene.fails("one", &call, MISSING), None);
     }
     let fix = ran("npm test", "npm test -- --runInBand", "2");
-    assert!(matches!(scene.works("one", &fix), Some(Learned::Candidate(_))));
+    assert!(matches!(scene.works("one", &fix), Some(LearnedNote::Candidate(_))));
     for _ in 0..3 {
         assert_eq!(scene.works("one", &fix), None);
     }
-    assert_eq!(scene.all()[0].0, Status::Candidate);
+    assert_eq!(scene.all()[0].0, NoteStatus::Candidate);
 }
 
 #[test]
@@ -172,13 +187,13 @@ fn what_worked_soon_after_in_the_same_session_is_the_fix() {
     let scene = Scene::new();
     scene.fails("one", &ran("npm test", "npm test", "1"), MISSING);
     let learned = scene.works("one", &ran("npm test", "npm test -- --runInBand", "2"));
-    let Some(Learned::Candidate(note)) = learned else { panic!("{learned:?}") };
+    let Some(LearnedNote::Candidate(note)) = learned else { panic!("{learned:?}") };
     assert_eq!(
         note.text,
         "`npm test` fails (exit code 1, module not found: `left-pad`); \
          `npm test -- --runInBand` works"
     );
-    assert_eq!(note.status, Status::Candidate);
+    assert_eq!(note.status, NoteStatus::Candidate);
 }
 
 #[test]
@@ -238,7 +253,7 @@ fn what_worked_after_something_else_was_done_is_not_known_to_be_the_fix() {
         let call = call("again");
         let worked = ran("python a.py", "python a.py --since today", &call);
         let learned = scene.works(session, &worked);
-        assert!(matches!(learned, Some(Learned::Candidate(_))), "{learned:?}");
+        assert!(matches!(learned, Some(LearnedNote::Candidate(_))), "{learned:?}");
     }
     assert_eq!(scene.all().len(), 1);
     // A look is nothing.
@@ -257,7 +272,7 @@ fn a_lesson_learns_its_fix_later() {
     let all = scene.all();
     assert_eq!(all.len(), 1);
     assert!(all[0].1.ends_with("`npm test -- -i` works"), "{all:?}");
-    assert_eq!(all[0].0, Status::Active);
+    assert_eq!(all[0].0, NoteStatus::Active);
 }
 
 #[test]
@@ -268,7 +283,7 @@ fn what_the_user_retired_or_forgot_does_not_come_back_by_itself() {
     let note = promoted(scene.fails("two", &run("2"), MISSING));
     scene.memory().retire(&note.id).unwrap();
     assert_eq!(scene.fails("three", &run("3"), MISSING), None);
-    assert_eq!(scene.all()[0].0, Status::Retired);
+    assert_eq!(scene.all()[0].0, NoteStatus::Retired);
     scene.memory().forget(&[note.id]).unwrap();
     assert_eq!(scene.fails("four", &run("4"), MISSING), None);
     assert_eq!(scene.all(), []);
@@ -279,7 +294,9 @@ fn a_failure_without_a_reason_teaches_nothing() {
     let scene = Scene::new();
     for name in ["one", "two"] {
         let run = ran("grep", "grep -r foo", name);
-        let learned = scene.memory().turn(&session(name), |turn| turn.failed(&run, Some(1), None));
+        let learned = scene
+            .memory()
+            .transact(&session(name), |turn| turn.record_failure(&run, Some(1), None));
         assert_eq!(learned.unwrap(), Some(None));
     }
     assert_eq!(scene.all(), []);
@@ -329,9 +346,9 @@ fn a_call_denied_again_becomes_a_candidate() {
     assert_eq!(scene.denies("one", &push("1")), None);
     assert_eq!(scene.denies("one", &push("1")), None);
     let learned = scene.denies("one", &push("2"));
-    let Some(Learned::Candidate(note)) = learned else { panic!("{learned:?}") };
+    let Some(LearnedNote::Candidate(note)) = learned else { panic!("{learned:?}") };
     assert_eq!(note.text, "don't run `git push` without asking");
-    assert_eq!((note.kind, note.status), (NoteKind::Preference, Status::Candidate));
+    assert_eq!((note.kind, note.status), (NoteKind::Preference, NoteStatus::Candidate));
     assert_eq!(scene.denies("two", &push("3")), None);
     assert_eq!(scene.find(&note.text).evidence, 2);
 }
@@ -342,16 +359,17 @@ fn candidates_that_nobody_sees_again_go_after_a_week_and_what_the_user_brought_i
     let run = |call| ran("npm test", "npm test", call);
     scene.fails("one", &run("1"), MISSING);
     scene.works("one", &ran("npm test", "npm test -- -i", "2"));
-    let said = Statement::new(NoteKind::Preference, "use tabs", Source::User, project('a'));
-    let tentative = Statement { tentative: true, ..said };
-    assert_eq!(scene.memory().record(&tentative).unwrap().note().status, Status::Candidate);
-    let brought = Statement::new(NoteKind::Preference, "use bun", Source::Import, project('a'));
+    let said = NoteStatement::new(NoteKind::Preference, "use tabs", NoteSource::User, project('a'));
+    let tentative = NoteStatement { tentative: true, ..said };
+    assert_eq!(scene.memory().record(&tentative).unwrap().note().status, NoteStatus::Candidate);
+    let brought =
+        NoteStatement::new(NoteKind::Preference, "use bun", NoteSource::Import, project('a'));
     scene.memory().record(&brought).unwrap();
     scene.clock.advance(6 * DAY);
-    assert_eq!(scene.memory().settle().unwrap().dropped, 0);
+    assert_eq!(scene.memory().maintain().unwrap().dropped, 0);
     scene.clock.advance(2 * DAY);
-    assert_eq!(scene.memory().settle().unwrap().dropped, 2);
-    assert_eq!(scene.all(), [(Status::Candidate, "use bun".to_owned())]);
+    assert_eq!(scene.memory().maintain().unwrap().dropped, 2);
+    assert_eq!(scene.all(), [(NoteStatus::Candidate, "use bun".to_owned())]);
     // And then it is a first time again.
     assert_eq!(scene.fails("two", &run("3"), MISSING), None);
 }
@@ -364,10 +382,10 @@ fn lessons_retire_by_themselves_and_what_the_user_said_does_not() {
     let lesson = promoted(scene.fails("two", &run("2"), MISSING)).text;
     scene.say("use tabs", None);
     scene.clock.advance(89 * DAY);
-    assert_eq!(scene.memory().settle().unwrap().retired, 0);
+    assert_eq!(scene.memory().maintain().unwrap().retired, 0);
     scene.clock.advance(3 * DAY);
-    assert_eq!(scene.memory().settle().unwrap().retired, 1);
-    assert_eq!(scene.find(&lesson).status, Status::Retired);
+    assert_eq!(scene.memory().maintain().unwrap().retired, 1);
+    assert_eq!(scene.find(&lesson).status, NoteStatus::Retired);
     assert_eq!(scene.active(), ["use tabs"]);
 }
 
@@ -375,17 +393,21 @@ fn lessons_retire_by_themselves_and_what_the_user_said_does_not() {
 fn events_are_kept_for_ninety_days() {
     let scene = Scene::new();
     let begin = |name: &str| {
-        scene.memory().turn(&session(name), |turn| turn.begin("startup")).unwrap().unwrap();
+        scene
+            .memory()
+            .transact(&session(name), |turn| turn.begin_session("startup"))
+            .unwrap()
+            .unwrap();
     };
     begin("one");
     scene.clock.advance(60 * DAY);
     begin("two");
     scene.clock.advance(31 * DAY);
     // The event and the episode of the first.
-    assert_eq!(scene.memory().settle().unwrap().events, 2);
-    assert_eq!(scene.memory().settle().unwrap().events, 0);
+    assert_eq!(scene.memory().maintain().unwrap().events, 2);
+    assert_eq!(scene.memory().maintain().unwrap().events, 0);
     scene.clock.advance(60 * DAY);
-    assert_eq!(scene.memory().settle().unwrap().events, 2);
+    assert_eq!(scene.memory().maintain().unwrap().events, 2);
 }
 
 #[test]
@@ -419,7 +441,8 @@ fn what_worked_before_the_failure_is_no_fix() {
     scene.clock.advance(Duration::from_mins(50));
     scene.fails("one", &ran("npm test", "npm test", "1"), MISSING);
     let fix = ran("npm test", "npm test -- -i", "2");
-    let swept = scene.memory().turn(&session("one"), |turn| turn.at(before).succeeded(&fix));
+    let swept =
+        scene.memory().transact(&session("one"), |turn| turn.at_time(before).record_success(&fix));
     assert_eq!(swept.unwrap(), Some(None));
     assert_eq!(scene.all(), []);
 }
@@ -433,7 +456,7 @@ fn what_the_user_made_of_a_lesson_stays_theirs() {
     scene.memory().edit(&note.id, "run npm ci before npm test").unwrap();
     scene.fails("three", &run("3"), MISSING);
     assert_eq!(scene.active(), ["run npm ci before npm test"]);
-    assert_eq!(scene.find("run npm ci before npm test").source, Source::Manual);
+    assert_eq!(scene.find("run npm ci before npm test").source, NoteSource::Manual);
 }
 
 #[test]
@@ -443,10 +466,10 @@ fn a_lesson_that_retired_by_itself_is_learned_again() {
     fixed(&scene, "one");
     let lesson = promoted(scene.fails("two", &run("2"), MISSING)).text;
     scene.clock.advance(92 * DAY);
-    assert_eq!(scene.memory().settle().unwrap().retired, 1);
+    assert_eq!(scene.memory().maintain().unwrap().retired, 1);
     fixed(&scene, "three");
     scene.fails("four", &run("4"), MISSING);
-    assert_eq!(scene.find(&lesson).status, Status::Active);
+    assert_eq!(scene.find(&lesson).status, NoteStatus::Active);
 }
 
 #[test]
@@ -471,10 +494,10 @@ proptest! {
         for name in ["one", "two"] {
             let failed = RedactedCommand::new(&line);
             let worked = RedactedCommand::new(&format!("cd web && {line}"));
-            let kind = Kind::of(&failed).map(|kind| kind.to_string()).unwrap_or_default();
+            let kind = CommandKind::of(&failed).map(|kind| kind.to_string()).unwrap_or_default();
             let error = format!("error: could not run {line}");
-            scene.fails(name, &Ran { kind: &kind, command: failed, call: &format!("{name} 1") }, &error);
-            scene.works(name, &Ran { kind: &kind, command: worked, call: &format!("{name} 2") });
+            scene.fails(name, &CompletedCommand { kind: &kind, command: failed, call: &format!("{name} 1") }, &error);
+            scene.works(name, &CompletedCommand { kind: &kind, command: worked, call: &format!("{name} 2") });
         }
         for file in std::fs::read_dir(scene.dir.path()).unwrap() {
             let path = file.unwrap().path();

@@ -1,7 +1,7 @@
 //! Lists of very many notes: a page of them, a count, and all of them as they are read.
 
 use recoup_core::Error;
-use recoup_core::memory::{Imported, NoteScope, Status, Wanted};
+use recoup_core::memory::{NoteFilter, NoteImportReport, NoteScope, NoteStatus};
 
 use super::{Scene, active, project};
 
@@ -15,8 +15,8 @@ fn filled(count: usize) -> Scene {
         note
     };
     let notes: Vec<_> = (0..count).map(note).collect();
-    assert_eq!(memory.import(&notes).unwrap(), Imported { added: count, known: 0 });
-    assert_eq!(memory.import(&notes).unwrap(), Imported { added: 0, known: count });
+    assert_eq!(memory.import(&notes).unwrap(), NoteImportReport { added: count, known: 0 });
+    assert_eq!(memory.import(&notes).unwrap(), NoteImportReport { added: 0, known: count });
     scene
 }
 
@@ -24,7 +24,7 @@ fn filled(count: usize) -> Scene {
 fn the_latest_come_first_and_no_more_than_asked_for() {
     let scene = filled(2_500);
     let memory = scene.memory();
-    let wanted = Wanted::active_in(&project('a'));
+    let wanted = NoteFilter::active_in(&project('a'));
     assert_eq!(memory.count_notes(&wanted).unwrap(), 2_500);
     let all = memory.notes(&wanted).unwrap();
     for (most, shown) in [(50, 50), (1_001, 1_001), (usize::MAX, 2_500), (0, 0)] {
@@ -36,18 +36,18 @@ fn the_latest_come_first_and_no_more_than_asked_for() {
         each.unwrap();
         assert!(seen.len() == shown && seen[..] == all[..shown]);
     }
-    let others = Wanted { statuses: vec![Status::Retired], ..wanted.clone() };
+    let others = NoteFilter { statuses: vec![NoteStatus::Retired], ..wanted.clone() };
     assert_eq!(memory.count_notes(&others).unwrap(), 0);
-    let universal = Wanted { scopes: vec![NoteScope::Universal], ..wanted };
+    let universal = NoteFilter { scopes: vec![NoteScope::Universal], ..wanted };
     assert!(memory.notes(&universal).unwrap().is_empty());
-    assert_eq!(memory.count_notes(&Wanted::default()).unwrap(), 2_500);
+    assert_eq!(memory.count_notes(&NoteFilter::default()).unwrap(), 2_500);
 }
 
 #[test]
 fn whoever_has_seen_enough_ends_the_list() {
     let scene = filled(10);
     let mut seen = 0;
-    let each = scene.memory().each_note(&Wanted::default(), usize::MAX, |_| {
+    let each = scene.memory().each_note(&NoteFilter::default(), usize::MAX, |_| {
         seen += 1;
         if seen == 4 { Err(Error::usage("enough")) } else { Ok(()) }
     });

@@ -3,7 +3,7 @@
 use std::fs;
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::{NoteId, Wanted};
+use recoup_core::memory::{NoteFilter, NoteId};
 use rusqlite::Connection;
 
 use super::Scene;
@@ -69,10 +69,10 @@ fn version(scene: &Scene) -> i64 {
 fn a_reader_finds_what_contexts_were_given_before() {
     let (scene, ids) = of_the_first_version();
     let memory = scene.memory();
-    assert_eq!(memory.given("one").unwrap().notes, ids.iter().cloned().collect());
-    assert_eq!(memory.given("one").unwrap().last_whole.map(Timestamp::as_millis), Some(5));
-    assert!(memory.given("two").unwrap().notes.is_empty(), "it was lost");
-    let report = memory.report(&Wanted::default()).unwrap();
+    assert_eq!(memory.deliveries_to("one").unwrap().notes, ids.iter().cloned().collect());
+    assert_eq!(memory.deliveries_to("one").unwrap().last_whole.map(Timestamp::as_millis), Some(5));
+    assert!(memory.deliveries_to("two").unwrap().notes.is_empty(), "it was lost");
+    let report = memory.rule_effects(&NoteFilter::default()).unwrap();
     let figures = |id: &NoteId| {
         let it = report.iter().find(|it| it.note.id == *id).unwrap();
         (it.given, it.succeeded)
@@ -84,14 +84,14 @@ fn a_reader_finds_what_contexts_were_given_before() {
 #[test]
 fn a_writer_goes_on_with_it() {
     let (scene, ids) = of_the_first_version();
-    let new = scene.memory().turn(&session("two"), |turn| turn.knows(&ids)).unwrap();
+    let new = scene.memory().transact(&session("two"), |turn| turn.mark_delivered(&ids)).unwrap();
     assert_eq!((new, version(&scene)), (Some(2), 2));
     let episodes: i64 = Connection::open(scene.path())
         .unwrap()
         .query_row("SELECT count(*) FROM episodes WHERE session = 'one'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(episodes, 1);
-    scene.memory().turn(&session("one"), |turn| turn.end("exit")).unwrap();
+    scene.memory().transact(&session("one"), |turn| turn.end_session("exit")).unwrap();
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_copy_that_somebody_was_making_is_made_anew_and_never_left_behind() {
     let (scene, [tabs, _]) = of_the_first_version();
     let unfinished = scene.dir.path().join("memory.db.copy");
     fs::write(&unfinished, "Use tabs.").unwrap();
-    scene.memory().given("one").unwrap();
+    scene.memory().deliveries_to("one").unwrap();
     assert!(!unfinished.exists());
     let left = [".copy", ".copy-journal", ".new", ".new-wal", ".mended", ".mended-wal"];
     let left = left.map(|kind| scene.dir.path().join(format!("memory.db{kind}")));
@@ -114,7 +114,7 @@ fn a_copy_that_somebody_was_making_is_made_anew_and_never_left_behind() {
 #[test]
 fn what_is_forgotten_is_gone_from_the_copy_of_the_first_version_too() {
     let (scene, [tabs, _]) = of_the_first_version();
-    scene.memory().given("one").unwrap();
+    scene.memory().deliveries_to("one").unwrap();
     let copy = scene.dir.path().join("memory.db.backup-1");
     let forgotten = scene.memory().forget(&[tabs]).unwrap();
     assert_eq!((forgotten.copies, forgotten.unreached), (vec![copy.clone()], Vec::new()));

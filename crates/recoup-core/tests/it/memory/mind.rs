@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::memory::{Recorded, Source, Statement, Status, Wanted};
+use recoup_core::memory::{NoteFilter, NoteSource, NoteStatement, NoteStatus, RecordOutcome};
 
 use super::{Scene, project, stated};
 
@@ -13,8 +13,8 @@ use super::{Scene, project, stated};
 fn what_the_user_says_counts_at_once() {
     let scene = Scene::new();
     let recorded = scene.say("use tabs", Some("indentation"));
-    assert!(matches!(&recorded, Recorded::Stored { instead_of, .. } if instead_of.is_empty()));
-    assert_eq!(recorded.note().status, Status::Active);
+    assert!(matches!(&recorded, RecordOutcome::Stored { instead_of, .. } if instead_of.is_empty()));
+    assert_eq!(recorded.note().status, NoteStatus::Active);
     assert_eq!(scene.active(), ["use tabs"]);
 }
 
@@ -24,9 +24,9 @@ fn the_same_again_is_evidence_and_no_second_row() {
     scene.say("Use  tabs.", None);
     for text in ["use tabs", "USE TABS!", " use\ttabs "] {
         let recorded = scene.say(text, None);
-        assert!(matches!(recorded, Recorded::Confirmed { .. }), "{text}: {recorded:?}");
+        assert!(matches!(recorded, RecordOutcome::Confirmed { .. }), "{text}: {recorded:?}");
     }
-    let notes = scene.memory().notes(&Wanted::default()).unwrap();
+    let notes = scene.memory().notes(&NoteFilter::default()).unwrap();
     assert_eq!((notes.len(), notes[0].evidence), (1, 4));
     assert_eq!(notes[0].text, "Use tabs.");
 }
@@ -36,14 +36,14 @@ fn a_newer_statement_on_a_topic_takes_its_place_and_the_old_one_can_be_brought_b
     let scene = Scene::new();
     scene.say("use tabs", Some("indentation"));
     let recorded = scene.say("use spaces", Some("indentation"));
-    let Recorded::Stored { note, instead_of } = recorded else { panic!() };
+    let RecordOutcome::Stored { note, instead_of } = recorded else { panic!() };
     assert_eq!(instead_of[0].text, "use tabs");
     assert_eq!(scene.active(), ["use spaces"]);
     let old = scene.find("use tabs");
-    assert_eq!((old.status, &old.superseded_by), (Status::Superseded, &Some(note.id.clone())));
+    assert_eq!((old.status, &old.superseded_by), (NoteStatus::Superseded, &Some(note.id.clone())));
     scene.pass();
     let (back, instead_of) = scene.memory().activate(&old.id, "restored").unwrap();
-    assert_eq!((back.status, back.superseded_by), (Status::Active, None));
+    assert_eq!((back.status, back.superseded_by), (NoteStatus::Active, None));
     assert_eq!(instead_of[0].id, note.id);
     assert_eq!(scene.active(), ["use tabs"]);
 }
@@ -58,7 +58,7 @@ fn saying_again_what_had_been_retired_or_superseded_makes_it_count_again() {
     assert_eq!(scene.active(), ["use tabs"]);
     scene.say("use spaces", Some("indentation"));
     let recorded = scene.say("use tabs", Some("indentation"));
-    let Recorded::Confirmed { instead_of, .. } = recorded else { panic!() };
+    let RecordOutcome::Confirmed { instead_of, .. } = recorded else { panic!() };
     assert_eq!(instead_of[0].text, "use spaces");
     assert_eq!(scene.active(), ["use tabs"]);
 }
@@ -89,10 +89,10 @@ fn topics_projects_and_paths_are_apart() {
         ("use three spaces", project('a'), Some("docs/**".to_owned())),
     ] {
         let statement = stated(text, Some("indentation"));
-        scene.memory().record(&Statement { scope, paths, ..statement }).unwrap();
+        scene.memory().record(&NoteStatement { scope, paths, ..statement }).unwrap();
     }
     assert_eq!(scene.active().len(), 5);
-    let here = Wanted::active_in(&project('a'));
+    let here = NoteFilter::active_in(&project('a'));
     let texts: Vec<_> = scene.memory().notes(&here).unwrap();
     assert_eq!(texts.len(), 4);
 }
@@ -101,11 +101,11 @@ fn topics_projects_and_paths_are_apart() {
 fn what_others_infer_waits_and_takes_no_topic() {
     let scene = Scene::new();
     scene.say("use tabs", Some("indentation"));
-    for source in [Source::Extraction, Source::Tool, Source::Import] {
+    for source in [NoteSource::Extraction, NoteSource::Tool, NoteSource::Import] {
         scene.pass();
         let statement = stated(&format!("use spaces, says {source}"), Some("indentation"));
-        let recorded = scene.memory().record(&Statement { source, ..statement }).unwrap();
-        assert_eq!(recorded.note().status, Status::Candidate);
+        let recorded = scene.memory().record(&NoteStatement { source, ..statement }).unwrap();
+        assert_eq!(recorded.note().status, NoteStatus::Candidate);
     }
     assert_eq!(scene.active(), ["use tabs"]);
 }
@@ -115,10 +115,13 @@ fn what_others_infer_brings_nothing_back() {
     let scene = Scene::new();
     let id = scene.say("use tabs", None).note().id.clone();
     scene.memory().retire(&id).unwrap();
-    let inferred = Statement { source: Source::Extraction, ..stated("use tabs", None) };
+    let inferred = NoteStatement { source: NoteSource::Extraction, ..stated("use tabs", None) };
     scene.memory().record(&inferred).unwrap();
     let note = scene.memory().note(&id).unwrap().unwrap();
-    assert_eq!((note.status, note.evidence, note.source), (Status::Retired, 2, Source::User));
+    assert_eq!(
+        (note.status, note.evidence, note.source),
+        (NoteStatus::Retired, 2, NoteSource::User)
+    );
 }
 
 #[test]
@@ -126,23 +129,24 @@ fn what_the_team_agreed_on_gives_way_to_what_the_user_said() {
     let scene = Scene::new();
     scene.say("use tabs", Some("indentation"));
     scene.pass();
-    let team = Statement { source: Source::Team, ..stated("use spaces", Some("indentation")) };
+    let team =
+        NoteStatement { source: NoteSource::Team, ..stated("use spaces", Some("indentation")) };
     let recorded = scene.memory().record(&team).unwrap();
-    assert_eq!(recorded.note().status, Status::Superseded);
+    assert_eq!(recorded.note().status, NoteStatus::Superseded);
     assert_eq!(scene.active(), ["use tabs"]);
 }
 
 #[test]
 fn what_came_out_of_a_tool_becomes_no_rule_by_promotion() {
     let scene = Scene::new();
-    let tool = Statement { source: Source::Tool, ..stated("run everything as root", None) };
+    let tool = NoteStatement { source: NoteSource::Tool, ..stated("run everything as root", None) };
     let id = scene.memory().record(&tool).unwrap().note().id.clone();
     let error = scene.memory().activate(&id, "promoted").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     // But the user may say so.
     scene.say("run everything as root", None);
     assert_eq!(scene.active(), ["run everything as root"]);
-    assert_eq!(scene.find("run everything as root").source, Source::User);
+    assert_eq!(scene.find("run everything as root").source, NoteSource::User);
 }
 
 #[test]
@@ -206,14 +210,14 @@ proptest! {
                     let said = format!("do thing {text} about {topic}");
                     let statement = stated(&said, Some(&format!("topic {topic}")));
                     let by_user = matches!(act, Act::Say { .. });
-                    let source = if by_user { Source::User } else { Source::Extraction };
-                    memory.record(&Statement { source, ..statement }).unwrap();
+                    let source = if by_user { NoteSource::User } else { NoteSource::Extraction };
+                    memory.record(&NoteStatement { source, ..statement }).unwrap();
                     if by_user {
                         newest.insert(topic, said);
                     }
                 }
                 Act::Retire { nth } | Act::Forget { nth } => {
-                    let notes = memory.notes(&Wanted::default()).unwrap();
+                    let notes = memory.notes(&NoteFilter::default()).unwrap();
                     if let Some(note) = notes.get(nth) {
                         if let Act::Retire { .. } = act {
                             memory.retire(&note.id).unwrap();
@@ -239,25 +243,26 @@ fn the_team_brings_nothing_back_that_the_user_gave_up() {
     let scene = Scene::new();
     scene.say("use yarn", Some("package manager"));
     scene.say("use pnpm", Some("package manager"));
-    let team = Statement { source: Source::Team, ..stated("use yarn", Some("package manager")) };
+    let team =
+        NoteStatement { source: NoteSource::Team, ..stated("use yarn", Some("package manager")) };
     scene.memory().record(&team).unwrap();
     assert_eq!(scene.active(), ["use pnpm"]);
-    assert_eq!(scene.find("use yarn").status, Status::Superseded);
+    assert_eq!(scene.find("use yarn").status, NoteStatus::Superseded);
 }
 
 #[test]
 fn a_run_without_a_person_makes_nothing_the_users_word() {
     let scene = Scene::new();
-    let team = Statement { source: Source::Team, ..stated("use pnpm", None) };
+    let team = NoteStatement { source: NoteSource::Team, ..stated("use pnpm", None) };
     scene.memory().record(&team).unwrap();
-    let tentative = Statement { tentative: true, ..stated("use pnpm", None) };
+    let tentative = NoteStatement { tentative: true, ..stated("use pnpm", None) };
     scene.memory().record(&tentative).unwrap();
-    assert_eq!(scene.find("use pnpm").source, Source::Team);
+    assert_eq!(scene.find("use pnpm").source, NoteSource::Team);
 }
 
 /// A statement that a person made in a session, without a sign that it is to last.
-fn passing(text: &str, session: &str) -> Statement {
-    Statement { session: Some(session.into()), lasting: false, ..stated(text, None) }
+fn passing(text: &str, session: &str) -> NoteStatement {
+    NoteStatement { session: Some(session.into()), lasting: false, ..stated(text, None) }
 }
 
 #[test]
@@ -265,12 +270,12 @@ fn what_may_be_meant_for_one_task_waits_until_it_is_said_in_another_session() {
     let scene = Scene::new();
     let memory = scene.memory();
     let recorded = memory.record(&passing("return an empty list", "one")).unwrap();
-    assert_eq!(recorded.note().status, Status::Candidate);
+    assert_eq!(recorded.note().status, NoteStatus::Candidate);
     let recorded = memory.record(&passing("return an empty list", "one")).unwrap();
-    assert_eq!(recorded.note().status, Status::Candidate, "the same session says nothing new");
+    assert_eq!(recorded.note().status, NoteStatus::Candidate, "the same session says nothing new");
     let recorded = memory.record(&passing("Return an empty list.", "two")).unwrap();
-    assert!(matches!(recorded, Recorded::Confirmed { revived: true, .. }), "{recorded:?}");
-    assert_eq!(recorded.note().status, Status::Active);
+    assert!(matches!(recorded, RecordOutcome::Confirmed { revived: true, .. }), "{recorded:?}");
+    assert_eq!(recorded.note().status, NoteStatus::Active);
 }
 
 #[test]
@@ -278,15 +283,15 @@ fn a_script_confirms_nothing() {
     let scene = Scene::new();
     let memory = scene.memory();
     let script =
-        |session| Statement { tentative: true, ..passing("return an empty list", session) };
+        |session| NoteStatement { tentative: true, ..passing("return an empty list", session) };
     memory.record(&script("one")).unwrap();
     memory.record(&script("two")).unwrap();
     let said = memory.record(&passing("return an empty list", "three")).unwrap();
-    assert_eq!(said.note().status, Status::Candidate, "a person said it once");
+    assert_eq!(said.note().status, NoteStatus::Candidate, "a person said it once");
     let again = memory.record(&script("four")).unwrap();
-    assert_eq!(again.note().status, Status::Candidate);
+    assert_eq!(again.note().status, NoteStatus::Candidate);
     let said = memory.record(&passing("return an empty list", "five")).unwrap();
-    assert_eq!(said.note().status, Status::Active);
+    assert_eq!(said.note().status, NoteStatus::Active);
 }
 
 #[test]
@@ -296,5 +301,5 @@ fn a_repetition_brings_nothing_back_that_the_user_retired() {
     let id = memory.record(&passing("return an empty list", "one")).unwrap().note().id.clone();
     memory.retire(&id).unwrap();
     let again = memory.record(&passing("return an empty list", "two")).unwrap();
-    assert_eq!(again.note().status, Status::Retired);
+    assert_eq!(again.note().status, NoteStatus::Retired);
 }

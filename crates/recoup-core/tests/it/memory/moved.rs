@@ -7,8 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use recoup_core::base::project::{Project, ProjectRegistry};
-use recoup_core::memory::search::Query;
-use recoup_core::memory::{Checkpoint, Memory, NoteScope, Silence, Statement, Status, Wanted};
+use recoup_core::memory::search::SearchQuery;
+use recoup_core::memory::{
+    Memory, NoteFilter, NoteScope, NoteStatement, NoteStatus, PauseReason, WorkCheckpoint,
+};
 
 use super::{Scene, stated};
 
@@ -34,11 +36,11 @@ fn scope(project: &Project) -> NoteScope {
 }
 
 fn say(memory: &Memory, project: &Project, text: &str) {
-    memory.record(&Statement { scope: scope(project), ..stated(text, None) }).unwrap();
+    memory.record(&NoteStatement { scope: scope(project), ..stated(text, None) }).unwrap();
 }
 
 fn active(memory: &Memory, project: &Project) -> Vec<String> {
-    let wanted = Wanted { scopes: vec![scope(project)], statuses: vec![Status::Active] };
+    let wanted = NoteFilter { scopes: vec![scope(project)], statuses: vec![NoteStatus::Active] };
     let mut texts: Vec<String> =
         memory.notes(&wanted).unwrap().into_iter().map(|note| note.text).collect();
     texts.sort();
@@ -54,18 +56,18 @@ fn what_was_said_in_a_folder_holds_in_its_repository_and_with_its_remote() {
     make_repository(dir.path(), "");
     let repository = find(dir.path());
     assert_ne!(folder.id(), repository.id());
-    assert_eq!(memory.bring_along(&repository).unwrap(), 1);
+    assert_eq!(memory.move_from_former_ids(&repository).unwrap(), 1);
     say(&memory, &repository, "never push to main");
     make_repository(dir.path(), REMOTE);
     let published = find(dir.path());
     assert_ne!(repository.id(), published.id());
-    assert_eq!(memory.bring_along(&published).unwrap(), 2);
+    assert_eq!(memory.move_from_former_ids(&published).unwrap(), 2);
     assert_eq!(active(&memory, &published), ["never push to main", "use tabs"]);
     assert_eq!(active(&memory, &repository), [""; 0]);
     let scopes = [scope(&published)];
-    let query = Query { scopes: &scopes, ..Query::new("tabs") };
+    let query = SearchQuery { scopes: &scopes, ..SearchQuery::new("tabs") };
     assert_eq!(memory.search(&query).unwrap().len(), 1, "search knows where it is now");
-    assert_eq!(memory.bring_along(&published).unwrap(), 0, "once");
+    assert_eq!(memory.move_from_former_ids(&published).unwrap(), 0, "once");
 }
 
 #[test]
@@ -81,7 +83,7 @@ fn nothing_comes_from_anywhere_else() {
     say(&memory, &above, "use spaces");
     make_repository(&dir.path().join("two"), REMOTE);
     let two = find(&dir.path().join("two"));
-    assert_eq!(memory.bring_along(&two).unwrap(), 0);
+    assert_eq!(memory.move_from_former_ids(&two).unwrap(), 0);
     assert_eq!(active(&memory, &two), [""; 0]);
     assert_eq!(active(&memory, &one), ["use tabs"]);
 }
@@ -99,11 +101,11 @@ fn of_what_two_clones_were_told_the_newest_counts_and_the_same_counts_once() {
     let after = find(dir.path());
     say(&memory, &after, "use yarn, not npm");
     say(&memory, &after, "never push to main");
-    assert_eq!(memory.bring_along(&after).unwrap(), 2);
+    assert_eq!(memory.move_from_former_ids(&after).unwrap(), 2);
     assert_eq!(active(&memory, &after), ["never push to main", "use yarn, not npm"]);
-    let all = memory.notes(&Wanted::default()).unwrap();
+    let all = memory.notes(&NoteFilter::default()).unwrap();
     let old = all.iter().find(|note| note.text == "use npm, not yarn").unwrap();
-    assert_eq!(old.status, Status::Superseded);
+    assert_eq!(old.status, NoteStatus::Superseded);
     assert!(old.superseded_by.is_some());
     assert_eq!(all.iter().filter(|note| note.text == "never push to main").count(), 1);
 }
@@ -116,12 +118,12 @@ fn an_ignored_project_stays_ignored() {
     memory.ignore(&scope(&find(dir.path()))).unwrap();
     make_repository(dir.path(), REMOTE);
     let after = find(dir.path());
-    assert_eq!(memory.silence(&scope(&after)).unwrap(), None);
-    memory.bring_along(&after).unwrap();
-    assert_eq!(memory.silence(&scope(&after)).unwrap(), Some(Silence::Ignored));
-    assert!(memory.heed(&scope(&after)).unwrap());
-    memory.bring_along(&after).unwrap();
-    assert_eq!(memory.silence(&scope(&after)).unwrap(), None, "what was taken back stays so");
+    assert_eq!(memory.pause_reason(&scope(&after)).unwrap(), None);
+    memory.move_from_former_ids(&after).unwrap();
+    assert_eq!(memory.pause_reason(&scope(&after)).unwrap(), Some(PauseReason::Ignored));
+    assert!(memory.unignore(&scope(&after)).unwrap());
+    memory.move_from_former_ids(&after).unwrap();
+    assert_eq!(memory.pause_reason(&scope(&after)).unwrap(), None, "what was taken back stays so");
 }
 
 #[test]
@@ -130,11 +132,11 @@ fn where_work_stands_comes_along() {
     let (memory, dir) = (scene.memory(), tempfile::tempdir().unwrap());
     make_repository(dir.path(), "");
     let before = find(dir.path());
-    let checkpoint = Checkpoint { remaining: vec!["docs".into()], ..Checkpoint::default() };
+    let checkpoint = WorkCheckpoint { remaining: vec!["docs".into()], ..WorkCheckpoint::default() };
     memory.save_checkpoint(&scope(&before), &checkpoint).unwrap();
     make_repository(dir.path(), REMOTE);
     let after = find(dir.path());
-    memory.bring_along(&after).unwrap();
+    memory.move_from_former_ids(&after).unwrap();
     let found = memory.checkpoint(&scope(&after)).unwrap();
     assert_eq!(found.map(|(it, _)| it.remaining), Some(vec!["docs".to_owned()]));
 }

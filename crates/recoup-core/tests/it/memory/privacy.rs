@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::{NoteScope, Silence, Statement};
+use recoup_core::memory::{NoteScope, NoteStatement, PauseReason};
 
 use super::{Scene, project, stated};
 use crate::support::START;
@@ -13,9 +13,12 @@ use crate::support::START;
 fn nothing_is_kept_while_memory_is_paused() {
     let scene = Scene::new();
     let memory = scene.memory();
-    assert_eq!(memory.silence(&NoteScope::Universal).unwrap(), None);
+    assert_eq!(memory.pause_reason(&NoteScope::Universal).unwrap(), None);
     memory.pause(None).unwrap();
-    assert_eq!(memory.silence(&NoteScope::Universal).unwrap(), Some(Silence::Paused(None)));
+    assert_eq!(
+        memory.pause_reason(&NoteScope::Universal).unwrap(),
+        Some(PauseReason::Paused(None))
+    );
     let error = memory.record(&stated("use tabs", None)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains("recoup resume"), "{error}");
@@ -40,10 +43,10 @@ fn an_ignored_project_is_silent_and_others_are_not() {
     let scene = Scene::new();
     let memory = scene.memory();
     memory.ignore(&project('a')).unwrap();
-    let here = |letter| Statement { scope: project(letter), ..stated("use tabs", None) };
+    let here = |letter| NoteStatement { scope: project(letter), ..stated("use tabs", None) };
     assert!(memory.record(&here('a')).is_err());
     memory.record(&here('b')).unwrap();
-    assert!(memory.heed(&project('a')).unwrap());
+    assert!(memory.unignore(&project('a')).unwrap());
     memory.record(&here('a')).unwrap();
 }
 
@@ -54,8 +57,8 @@ fn it_is_known_afterwards_when_nothing_was_to_be_kept() {
     let was_silent = |seconds: i64| {
         let then = Timestamp::from_millis(START.as_millis() + seconds * 1_000);
         (
-            memory.was_silent(&project('a'), then).unwrap(),
-            memory.was_silent(&project('b'), then).unwrap(),
+            memory.was_paused(&project('a'), then).unwrap(),
+            memory.was_paused(&project('b'), then).unwrap(),
         )
     };
     let pass = || scene.clock.advance(Duration::from_secs(10));
@@ -66,7 +69,7 @@ fn it_is_known_afterwards_when_nothing_was_to_be_kept() {
     pass();
     memory.ignore(&project('a')).unwrap();
     pass();
-    memory.heed(&project('a')).unwrap();
+    memory.unignore(&project('a')).unwrap();
     pass();
     memory.pause(Some(Timestamp::from_millis(START.as_millis() + 60_000))).unwrap();
     let expected = [

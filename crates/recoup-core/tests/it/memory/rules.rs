@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use recoup_core::base::clock::Clock as _;
-use recoup_core::memory::inject::{Budget, by_importance};
-use recoup_core::memory::search::Query;
-use recoup_core::memory::{NoteKind, NoteScope, Source, Statement, Wanted};
+use recoup_core::memory::inject::{BlockBudget, by_importance};
+use recoup_core::memory::search::SearchQuery;
+use recoup_core::memory::{NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatement};
 
 use super::{Scene, project};
 
@@ -19,24 +19,24 @@ proptest! {
         let scene = Scene::new();
         let memory = scene.memory();
         for (n, (kind, source, universal, times)) in said.into_iter().enumerate() {
-            let source = [Source::User, Source::Manual, Source::Team, Source::User][source];
+            let source = [NoteSource::User, NoteSource::Manual, NoteSource::Team, NoteSource::User][source];
             let scope = if universal { NoteScope::Universal } else { project('a') };
             let text = format!("rule number {n} about thing{n}");
-            let statement = Statement {
+            let statement = NoteStatement {
                 topic: Some(format!("topic {n}")),
-                ..Statement::new(NoteKind::ALL[kind], text, source, scope)
+                ..NoteStatement::new(NoteKind::ALL[kind], text, source, scope)
             };
             for _ in 0..[1, 2, 4, 8, 17][times] {
                 scene.pass();
                 memory.record(&statement).unwrap();
             }
         }
-        let mut all = memory.notes(&Wanted::active_in(&project('a'))).unwrap();
+        let mut all = memory.notes(&NoteFilter::active_in(&project('a'))).unwrap();
         all.sort_by(by_importance);
-        let budget = Budget { tokens: u32::MAX, ..Budget::default() };
+        let budget = BlockBudget { tokens: u32::MAX, ..BlockBudget::default() };
         prop_assert_eq!(&memory.rules(&project('a'), budget).unwrap(), &all);
         // What there is no room for is not read, but for one in each scope.
-        let budget = Budget { tokens: 0, ..Budget::default() };
+        let budget = BlockBudget { tokens: 0, ..BlockBudget::default() };
         let first = memory.rules(&project('a'), budget).unwrap();
         prop_assert!(first.len() <= 2);
         prop_assert_eq!(&first[0], &all[0]);
@@ -47,10 +47,11 @@ proptest! {
 fn other_projects_have_other_rules() {
     let scene = Scene::new();
     for (letter, text) in [('a', "use tabs"), ('b', "use spaces")] {
-        let statement = Statement::new(NoteKind::Preference, text, Source::User, project(letter));
+        let statement =
+            NoteStatement::new(NoteKind::Preference, text, NoteSource::User, project(letter));
         scene.memory().record(&statement).unwrap();
     }
-    let rules = scene.memory().rules(&project('a'), Budget::default()).unwrap();
+    let rules = scene.memory().rules(&project('a'), BlockBudget::default()).unwrap();
     assert_eq!(rules.iter().map(|it| &it.text).collect::<Vec<_>>(), ["use tabs"]);
 }
 
@@ -60,7 +61,7 @@ fn what_fits_a_prompt_is_found_and_mostly_nothing_does() {
     scene.say("Run migrations with `make migrate`.", None);
     scene.say("Staging runs on port 8443.", None);
     let fitting = |prompt: &str| {
-        let found = scene.memory().fitting(prompt, &project('a')).unwrap();
+        let found = scene.memory().related_notes(prompt, &project('a')).unwrap();
         found.into_iter().map(|it| it.note.text).collect::<Vec<_>>()
     };
     assert_eq!(fitting("how do I run the migrations?"), ["Run migrations with `make migrate`."]);
@@ -71,13 +72,13 @@ fn what_fits_a_prompt_is_found_and_mostly_nothing_does() {
 fn on_one_topic_the_project_counts_and_not_what_holds_everywhere() {
     let scene = Scene::new();
     scene.say("use tabs", Some("indentation"));
-    let here = Statement {
+    let here = NoteStatement {
         topic: Some("indentation".to_owned()),
-        ..Statement::new(NoteKind::Preference, "use spaces", Source::User, project('a'))
+        ..NoteStatement::new(NoteKind::Preference, "use spaces", NoteSource::User, project('a'))
     };
     scene.memory().record(&here).unwrap();
     let rules = |letter| {
-        let rules = scene.memory().rules(&project(letter), Budget::default()).unwrap();
+        let rules = scene.memory().rules(&project(letter), BlockBudget::default()).unwrap();
         rules.into_iter().map(|note| note.text).collect::<Vec<_>>()
     };
     assert_eq!(rules('a'), ["use spaces"]);
@@ -99,9 +100,9 @@ fn an_index_in_many_parts_is_made_one_when_memory_is_settled() {
         database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
     };
     assert!(parts() > 4, "{}", parts());
-    scene.memory().settle().unwrap();
+    scene.memory().maintain().unwrap();
     assert_eq!(parts(), 1);
-    let found = scene.memory().search(&Query::new("number4")).unwrap();
+    let found = scene.memory().search(&SearchQuery::new("number4")).unwrap();
     assert_eq!(found[0].0.text, "the service number4 runs on its own port");
 }
 
@@ -110,7 +111,7 @@ fn what_was_imported_is_new_since_then_however_old_it_is() {
     let (one, other) = (Scene::new(), Scene::new());
     one.say("use tabs", None);
     one.say("never push to main", None);
-    let notes = one.memory().notes(&Wanted::default()).unwrap();
+    let notes = one.memory().notes(&NoteFilter::default()).unwrap();
     for _ in 0..3 {
         other.pass();
     }
@@ -132,7 +133,7 @@ fn what_was_imported_is_new_since_then_however_old_it_is() {
         let scene = Scene::new();
         scene.say(&format!("rule {n}"), None);
         other.pass();
-        other.memory().import(&scene.memory().notes(&Wanted::default()).unwrap()).unwrap();
+        other.memory().import(&scene.memory().notes(&NoteFilter::default()).unwrap()).unwrap();
     }
     assert_eq!(since().len(), 22, "each once");
 }

@@ -13,7 +13,7 @@ mod named;
 mod order;
 mod words;
 
-use recoup_core::memory::search::{self, Query};
+use recoup_core::memory::search::{self, SearchQuery};
 use rusqlite::{Connection, params};
 
 /// A memory with a few notes; the first is row 1.
@@ -21,7 +21,7 @@ struct Memory(Connection);
 
 impl Memory {
     fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let memory = Self(search::in_memory().unwrap());
+        let memory = Self(search::open_in_memory().unwrap());
         for (row, text) in (1..).zip(texts) {
             memory.add(row, text);
         }
@@ -45,7 +45,7 @@ impl Memory {
                 params![row, format!("id{row}"), text],
             )
             .unwrap();
-        search::put(&self.0, row, text, None).unwrap();
+        search::index_note(&self.0, row, text, None).unwrap();
     }
 
     /// Changes a field of a note without indexing it anew.
@@ -55,15 +55,15 @@ impl Memory {
     }
 
     fn find(&self, text: &str) -> Vec<i64> {
-        self.answer(&Query::new(text))
+        self.answer(&SearchQuery::new(text))
     }
 
-    fn answer(&self, query: &Query<'_>) -> Vec<i64> {
-        search::find(&self.0, query).unwrap().iter().map(|hit| hit.row).collect()
+    fn answer(&self, query: &SearchQuery<'_>) -> Vec<i64> {
+        search::find_notes(&self.0, query).unwrap().iter().map(|hit| hit.row).collect()
     }
 
     fn fitting(&self, text: &str) -> Vec<i64> {
-        let hits = search::fitting(&self.0, &Query::new(text)).unwrap();
+        let hits = search::find_fitting_notes(&self.0, &SearchQuery::new(text)).unwrap();
         hits.iter().map(|hit| hit.row).collect()
     }
 }

@@ -4,8 +4,10 @@ use std::fs;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::time::Duration;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::{Happened, NoteId, Occasion, Status, Wanted, snapshots_of};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::{
+    EventOrigin, MemoryEventKind, NoteFilter, NoteId, NoteStatus, snapshots_of,
+};
 use rusqlite::Connection;
 
 use super::{Scene, project, stated};
@@ -16,14 +18,14 @@ fn dates(scene: &Scene) -> Vec<String> {
     snapshots_of(&scene.path()).into_iter().map(|it| it.date).collect()
 }
 
-fn occasion() -> Occasion {
+fn occasion() -> EventOrigin {
     let (session, context) = ("one".to_owned(), "one".to_owned());
-    Occasion { client: Client::ClaudeCode, session, context, scope: project('a') }
+    EventOrigin { client: HookClient::ClaudeCode, session, context, scope: project('a') }
 }
 
 fn told(scene: &Scene) -> Vec<String> {
-    let lines = scene.memory().turn(&occasion(), |turn| {
-        let lines = turn.told()?;
+    let lines = scene.memory().transact(&occasion(), |turn| {
+        let lines = turn.take_notices()?;
         Ok(lines)
     });
     lines.unwrap().expect("nothing is paused")
@@ -73,8 +75,10 @@ fn one_is_made_each_day_and_the_newest_three_are_kept() {
 fn what_clients_reported_is_not_in_it() {
     let scene = Scene::new();
     scene.say("use tabs", None);
-    let of = recoup_core::memory::About { detail: Some("a wombat"), ..Default::default() };
-    let happened = scene.memory().turn(&occasion(), |turn| turn.happened(Happened::Prompted, of));
+    let of = recoup_core::memory::EventDetails { detail: Some("a wombat"), ..Default::default() };
+    let happened = scene
+        .memory()
+        .transact(&occasion(), |turn| turn.record_event(MemoryEventKind::Prompted, of));
     happened.unwrap().unwrap();
     let snapshot = scene.memory().snapshot_daily().unwrap().unwrap();
     let bytes = fs::read(&snapshot).unwrap();
@@ -93,14 +97,14 @@ fn what_only_the_snapshot_has_is_taken_from_it_and_told() {
     scene.memory().snapshot_daily().unwrap().unwrap();
     scene.say("said after the snapshot", None);
     damage_page_with(&scene, "statement number 50:");
-    let notes = scene.memory().notes(&Wanted::default()).unwrap();
+    let notes = scene.memory().notes(&NoteFilter::default()).unwrap();
     assert_eq!(notes.len(), 101);
     assert!(notes.iter().any(|note| note.text == "said after the snapshot"));
     let lines = told(&scene).join("\n");
     let date = &dates(&scene)[0];
     assert!(lines.contains("101 memories could be saved, "), "{lines}");
     assert!(lines.contains(&format!(" of them from the snapshot of {date}; ")), "{lines}");
-    let hit = scene.memory().search(&recoup_core::memory::search::Query::new("statement 50"));
+    let hit = scene.memory().search(&recoup_core::memory::search::SearchQuery::new("statement 50"));
     assert!(!hit.unwrap().is_empty(), "search knows them, too");
 }
 
@@ -142,13 +146,13 @@ fn a_snapshot_brings_nothing_back_that_was_given_up() {
     }
     scene.say("use spaces", Some("indentation"));
     damage_page_with(&scene, "a wombat in the fridge");
-    let notes = scene.memory().notes(&Wanted::default()).unwrap();
+    let notes = scene.memory().notes(&NoteFilter::default()).unwrap();
     let status = |text: &str| notes.iter().find(|note| note.text == text).map(|it| it.status);
-    assert_eq!(status("a wombat in the fridge"), Some(Status::Active));
-    assert_eq!(status("retired since"), Some(Status::Retired));
+    assert_eq!(status("a wombat in the fridge"), Some(NoteStatus::Active));
+    assert_eq!(status("retired since"), Some(NoteStatus::Retired));
     assert_eq!(status("forgotten since"), None);
-    assert_eq!(status("use tabs"), Some(Status::Superseded));
-    assert_eq!(status("use spaces"), Some(Status::Active));
+    assert_eq!(status("use tabs"), Some(NoteStatus::Superseded));
+    assert_eq!(status("use spaces"), Some(NoteStatus::Active));
 }
 
 #[test]
@@ -229,7 +233,7 @@ fn forgetting_reaches_a_snapshot_that_is_finished_meanwhile() {
     let whole = scene.memory().snapshot_daily().unwrap().unwrap();
     let part = whole.with_extension("db.part");
     fs::rename(&whole, &part).unwrap();
-    let lock = recoup_core::store::sqlite::lock_of(&scene.path());
+    let lock = recoup_core::store::sqlite::lock_path(&scene.path());
     let held = fs::OpenOptions::new().read(true).write(true).open(lock).unwrap();
     held.lock().unwrap();
     let id = scene.find("a wombat in the fridge").id;

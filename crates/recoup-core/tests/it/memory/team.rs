@@ -5,9 +5,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use proptest::prelude::*;
-use recoup_core::base::digest::Digest;
-use recoup_core::memory::team::{self, Rule, Share, State, TeamRules};
-use recoup_core::memory::{Memory, NoteKind, NoteScope, Source, Statement, Status, Wanted};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::team::{self, RuleContribution, RuleFileState, TeamRule, TeamRules};
+use recoup_core::memory::{
+    Memory, NoteFilter, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus,
+};
 
 use super::{Scene, active, project};
 
@@ -28,11 +30,11 @@ const EXAMPLE: &str = "\
   - topic: how to indent
 ";
 
-fn rule(text: &str) -> Rule {
-    Rule { kind: NoteKind::Preference, text: text.to_owned(), paths: None, topic: None }
+fn rule(text: &str) -> TeamRule {
+    TeamRule { kind: NoteKind::Preference, text: text.to_owned(), paths: None, topic: None }
 }
 
-fn rules(texts: &[&str]) -> Vec<Rule> {
+fn rules(texts: &[&str]) -> Vec<TeamRule> {
     texts.iter().map(|text| rule(text)).collect()
 }
 
@@ -43,24 +45,25 @@ fn file(lines: &str) -> String {
 
 /// What is wrong with a file, each with its line.
 fn problems(bytes: impl AsRef<[u8]>) -> String {
-    let problems = team::parse(bytes.as_ref()).unwrap_err();
+    let problems = team::parse_rules(bytes.as_ref()).unwrap_err();
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-fn accept(memory: &Memory, now: &[&str], before: &[&str]) -> team::Accepted {
-    memory.accept_team(&project('a'), &rules(now), &rules(before)).unwrap()
+fn accept(memory: &Memory, now: &[&str], before: &[&str]) -> team::AcceptedRules {
+    memory.accept_team_rules(&project('a'), &rules(now), &rules(before)).unwrap()
 }
 
-fn texts(scene: &Scene, status: Status) -> Vec<String> {
-    let wanted = Wanted { scopes: vec![project('a')], statuses: vec![status] };
+fn texts(scene: &Scene, status: NoteStatus) -> Vec<String> {
+    let wanted = NoteFilter { scopes: vec![project('a')], statuses: vec![status] };
     let mut texts: Vec<String> =
         scene.memory().notes(&wanted).unwrap().into_iter().map(|note| note.text).collect();
     texts.sort();
     texts
 }
 
-fn say(scene: &Scene, text: &str) -> Statement {
-    let statement = Statement::new(NoteKind::Preference, text, Source::Manual, project('a'));
+fn say(scene: &Scene, text: &str) -> NoteStatement {
+    let statement =
+        NoteStatement::new(NoteKind::Preference, text, NoteSource::Manual, project('a'));
     scene.pass();
     scene.memory().record(&statement).unwrap();
     statement
@@ -68,26 +71,27 @@ fn say(scene: &Scene, text: &str) -> Statement {
 
 #[test]
 fn a_file_is_read_and_written_as_it_was() {
-    let read = team::parse(EXAMPLE.as_bytes()).unwrap();
+    let read = team::parse_rules(EXAMPLE.as_bytes()).unwrap();
     assert_eq!(read.remarks, ["> For people."]);
     assert_eq!(read.rules[0].kind, NoteKind::Correction);
     assert_eq!(read.rules[1].text, "use `Vec<T>`, not <b>");
     assert_eq!(read.rules[2].paths.as_deref(), Some("src/**"));
     assert_eq!(read.rules[2].topic.as_deref(), Some("how to indent"));
-    assert_eq!(team::render(&read), EXAMPLE);
+    assert_eq!(team::render_rules(&read), EXAMPLE);
 }
 
 #[test]
 fn order_does_not_change_the_bytes() {
-    let mut read = team::parse(EXAMPLE.as_bytes()).unwrap();
+    let mut read = team::parse_rules(EXAMPLE.as_bytes()).unwrap();
     read.rules.reverse();
-    assert_eq!(team::render(&read), EXAMPLE);
+    assert_eq!(team::render_rules(&read), EXAMPLE);
 }
 
 #[test]
 fn line_ends_and_a_mark_of_another_system_do_not_matter() {
     let other = format!("\u{feff}{}", EXAMPLE.replace('\n', "\r\n"));
-    let (ours, theirs) = (team::parse(EXAMPLE.as_bytes()), team::parse(other.as_bytes()));
+    let (ours, theirs) =
+        (team::parse_rules(EXAMPLE.as_bytes()), team::parse_rules(other.as_bytes()));
     assert_eq!(ours, theirs);
 }
 
@@ -148,7 +152,7 @@ fn nothing_hides_from_whoever_reads_the_page() {
         assert!(found.contains("a character that nobody sees"), "{c:?}: {found}");
     }
     // In code it is seen as it is.
-    assert!(team::parse(file("- close it with `</b>`, a \\<b> or 3 < 4").as_bytes()).is_ok());
+    assert!(team::parse_rules(file("- close it with `</b>`, a \\<b> or 3 < 4").as_bytes()).is_ok());
 }
 
 #[test]
@@ -171,34 +175,34 @@ fn secrets_and_words_about_instructions_are_refused_wherever_they_stand() {
 #[test]
 fn a_hostile_file_is_refused_in_good_time() {
     let dir = tempfile::tempdir().unwrap();
-    let path = team::path(dir.path());
+    let path = team::rule_file_path(dir.path());
     fs::write(&path, vec![b'`'; 300 << 10]).unwrap();
-    assert!(team::read(dir.path()).is_err());
+    assert!(team::read_rule_file(dir.path()).is_err());
     let many: Vec<String> = (0..600).map(|n| format!("- rule number {n}")).collect();
     assert!(
         problems(file(&many.join("\n"))).starts_with("line 505: there are more than 500 rules")
     );
     let ticks: String = (1..400).map(|n| "`".repeat(n) + " ").collect();
-    assert!(team::parse(file(&format!("- {ticks}")).as_bytes()).is_err());
+    assert!(team::parse_rules(file(&format!("- {ticks}")).as_bytes()).is_err());
     let bad = "x\n".repeat(100_000);
-    assert_eq!(team::parse(file(&bad).as_bytes()).unwrap_err().len(), 20);
+    assert_eq!(team::parse_rules(file(&bad).as_bytes()).unwrap_err().len(), 20);
 }
 
 #[test]
 fn a_session_learns_cheaply_whether_the_file_is_the_accepted_one() {
     let dir = tempfile::tempdir().unwrap();
-    let accepted = Some(Digest::of(EXAMPLE.as_bytes()));
-    assert_eq!(team::state(dir.path(), None), State::Absent);
-    assert_eq!(team::state(dir.path(), accepted), State::Changed);
-    fs::write(team::path(dir.path()), EXAMPLE).unwrap();
-    assert_eq!(team::state(dir.path(), None), State::Unknown);
-    assert_eq!(team::state(dir.path(), accepted), State::Accepted);
-    fs::write(team::path(dir.path()), format!("{EXAMPLE}\n")).unwrap();
-    assert_eq!(team::state(dir.path(), accepted), State::Changed);
-    fs::remove_file(team::path(dir.path())).unwrap();
-    symlink("/dev/zero", team::path(dir.path())).unwrap();
-    assert_eq!(team::state(dir.path(), None), State::Unknown);
-    assert_eq!(team::state(dir.path(), accepted), State::Changed);
+    let accepted = Some(Sha256Digest::of(EXAMPLE.as_bytes()));
+    assert_eq!(team::rule_file_state(dir.path(), None), RuleFileState::Absent);
+    assert_eq!(team::rule_file_state(dir.path(), accepted), RuleFileState::Changed);
+    fs::write(team::rule_file_path(dir.path()), EXAMPLE).unwrap();
+    assert_eq!(team::rule_file_state(dir.path(), None), RuleFileState::Unknown);
+    assert_eq!(team::rule_file_state(dir.path(), accepted), RuleFileState::Accepted);
+    fs::write(team::rule_file_path(dir.path()), format!("{EXAMPLE}\n")).unwrap();
+    assert_eq!(team::rule_file_state(dir.path(), accepted), RuleFileState::Changed);
+    fs::remove_file(team::rule_file_path(dir.path())).unwrap();
+    symlink("/dev/zero", team::rule_file_path(dir.path())).unwrap();
+    assert_eq!(team::rule_file_state(dir.path(), None), RuleFileState::Unknown);
+    assert_eq!(team::rule_file_state(dir.path(), accepted), RuleFileState::Changed);
 }
 
 #[test]
@@ -206,7 +210,7 @@ fn what_is_accepted_counts_as_agreed_and_what_is_gone_no_longer_does() {
     let scene = Scene::new();
     let accepted = accept(&scene.memory(), &["use tabs", "squash before merging"], &[]);
     assert_eq!(accepted.active.len(), 2);
-    assert!(accepted.active.iter().all(|note| note.source == Source::Team));
+    assert!(accepted.active.iter().all(|note| note.source == NoteSource::Team));
     scene.pass();
     let accepted = accept(
         &scene.memory(),
@@ -214,15 +218,15 @@ fn what_is_accepted_counts_as_agreed_and_what_is_gone_no_longer_does() {
         &["use tabs", "squash before merging"],
     );
     assert_eq!(accepted.active[0].text, "use spaces");
-    assert_eq!(texts(&scene, Status::Active), ["squash before merging", "use spaces"]);
-    assert_eq!(texts(&scene, Status::Superseded), ["use tabs"]);
+    assert_eq!(texts(&scene, NoteStatus::Active), ["squash before merging", "use spaces"]);
+    assert_eq!(texts(&scene, NoteStatus::Superseded), ["use tabs"]);
     scene.pass();
     let accepted =
         accept(&scene.memory(), &["use spaces"], &["use spaces", "squash before merging"]);
     assert_eq!(accepted.retired[0].text, "squash before merging");
     assert_eq!(scene.find("use spaces").evidence, 1, "accepting it again is no new evidence");
-    scene.memory().retire_team(&project('a')).unwrap();
-    assert_eq!(texts(&scene, Status::Active), [""; 0]);
+    scene.memory().retire_team_rules(&project('a')).unwrap();
+    assert_eq!(texts(&scene, NoteStatus::Active), [""; 0]);
 }
 
 #[test]
@@ -233,10 +237,10 @@ fn what_the_user_said_stands_above_the_team_and_outlives_its_file() {
     let accepted = accept(&scene.memory(), &["use spaces", "squash before merging"], &[]);
     assert_eq!(accepted.outvoted[0].rule.text, "use spaces");
     assert_eq!(accepted.outvoted[0].by.text, "use tabs");
-    assert_eq!(texts(&scene, Status::Active), ["squash before merging", "use tabs"]);
+    assert_eq!(texts(&scene, NoteStatus::Active), ["squash before merging", "use tabs"]);
     accept(&scene.memory(), &[], &["use spaces", "squash before merging"]);
-    scene.memory().retire_team(&project('a')).unwrap();
-    assert_eq!(texts(&scene, Status::Active), ["squash before merging", "use tabs"]);
+    scene.memory().retire_team_rules(&project('a')).unwrap();
+    assert_eq!(texts(&scene, NoteStatus::Active), ["squash before merging", "use tabs"]);
 }
 
 #[test]
@@ -245,45 +249,48 @@ fn what_the_user_retired_does_not_come_back_with_the_next_version() {
     accept(&scene.memory(), &["use tabs"], &[]);
     scene.memory().retire(&scene.find("use tabs").id).unwrap();
     accept(&scene.memory(), &["use tabs", "squash before merging"], &["use tabs"]);
-    assert_eq!(texts(&scene, Status::Active), ["squash before merging"]);
+    assert_eq!(texts(&scene, NoteStatus::Active), ["squash before merging"]);
 }
 
 #[test]
 fn another_kind_or_topic_of_the_same_words_is_taken_over() {
     let scene = Scene::new();
     accept(&scene.memory(), &["run make migrate"], &[]);
-    let again = Rule {
+    let again = TeamRule {
         kind: NoteKind::Devops,
         topic: Some("migrations".to_owned()),
         ..rule("Run make migrate")
     };
-    scene.memory().accept_team(&project('a'), &[again], &rules(&["run make migrate"])).unwrap();
+    scene
+        .memory()
+        .accept_team_rules(&project('a'), &[again], &rules(&["run make migrate"]))
+        .unwrap();
     let note = scene.find("Run make migrate");
     assert_eq!((note.kind, note.topic.as_deref()), (NoteKind::Devops, Some("migrations")));
-    assert_eq!(texts(&scene, Status::Active).len(), 1);
+    assert_eq!(texts(&scene, NoteStatus::Active).len(), 1);
 }
 
 #[test]
 fn nothing_is_accepted_while_memory_is_paused_or_for_another_project() {
     let scene = Scene::new();
     accept(&scene.memory(), &["use tabs"], &[]);
-    assert!(!scene.memory().knows_team(&project('b'), &rules(&["use tabs"])).unwrap());
+    assert!(!scene.memory().knows_team_rules(&project('b'), &rules(&["use tabs"])).unwrap());
     scene.memory().pause(None).unwrap();
-    let refused = scene.memory().accept_team(&project('a'), &rules(&["be kind"]), &[]);
+    let refused = scene.memory().accept_team_rules(&project('a'), &rules(&["be kind"]), &[]);
     assert!(refused.unwrap_err().to_string().contains("recoup resume"));
-    assert_eq!(texts(&scene, Status::Active), ["use tabs"]);
+    assert_eq!(texts(&scene, NoteStatus::Active), ["use tabs"]);
 }
 
-fn shared(scene: &Scene, file: &[&str], accepted: &[&str], chosen: &[&str]) -> team::Merged {
-    let wanted = Wanted { scopes: vec![project('a')], statuses: Vec::new() };
+fn shared(scene: &Scene, file: &[&str], accepted: &[&str], chosen: &[&str]) -> team::MergedRules {
+    let wanted = NoteFilter { scopes: vec![project('a')], statuses: Vec::new() };
     let notes = scene.memory().notes(&wanted).unwrap();
     let ids: Vec<_> = chosen.iter().map(|text| scene.find(text).id).collect();
     let chosen = Some(&ids[..]).filter(|ids| !ids.is_empty());
     let file = TeamRules { remarks: Vec::new(), rules: rules(file) };
-    team::merge(&file, Share { notes: &notes, accepted: &rules(accepted), chosen })
+    team::merge_rules(&file, RuleContribution { notes: &notes, accepted: &rules(accepted), chosen })
 }
 
-fn said(merged: &team::Merged) -> Vec<&str> {
+fn said(merged: &team::MergedRules) -> Vec<&str> {
     merged.team.rules.iter().map(|rule| rule.text.as_str()).collect()
 }
 
@@ -292,19 +299,19 @@ fn only_what_is_said_or_agreed_to_in_the_project_is_shared_and_never_a_quote() {
     let scene = Scene::new();
     let memory = scene.memory();
     for (text, source, scope) in [
-        ("squash before merging", Source::User, project('a')),
-        ("answer in German", Source::User, NoteScope::Universal),
-        ("the build is slow", Source::Extraction, project('a')),
-        ("trust the page", Source::Tool, project('a')),
-        ("be kind", Source::User, project('b')),
+        ("squash before merging", NoteSource::User, project('a')),
+        ("answer in German", NoteSource::User, NoteScope::Universal),
+        ("the build is slow", NoteSource::Extraction, project('a')),
+        ("trust the page", NoteSource::Tool, project('a')),
+        ("be kind", NoteSource::User, project('b')),
     ] {
-        let statement = Statement::new(NoteKind::Preference, text, source, scope);
+        let statement = NoteStatement::new(NoteKind::Preference, text, source, scope);
         let quote = Some("that wombat again".to_owned());
-        memory.record(&Statement { quote, ..statement }).unwrap();
+        memory.record(&NoteStatement { quote, ..statement }).unwrap();
     }
     let merged = shared(&scene, &[], &[], &[]);
     assert_eq!(said(&merged), ["squash before merging"]);
-    assert!(!team::render(&merged.team).contains("wombat"));
+    assert!(!team::render_rules(&merged.team).contains("wombat"));
 }
 
 #[test]
@@ -347,11 +354,11 @@ proptest! {
     fn any_statement_survives_the_file(text in "[ -~äß`\\\\<&\u{200b}]{1,60}") {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let notes = [active(&text)];
-        let share = Share { notes: &notes, accepted: &[], chosen: None };
-        let merged = team::merge(&TeamRules::default(), share);
+        let share = RuleContribution { notes: &notes, accepted: &[], chosen: None };
+        let merged = team::merge_rules(&TeamRules::default(), share);
         prop_assert_eq!(merged.left_out.len() + merged.team.rules.len(), 1);
         for rule in &merged.team.rules {
-            let read = team::parse(team::render(&merged.team).as_bytes()).unwrap();
+            let read = team::parse_rules(team::render_rules(&merged.team).as_bytes()).unwrap();
             prop_assert_eq!(&read.rules[0], rule);
             prop_assert_eq!(&rule.text, &text);
         }
@@ -360,11 +367,11 @@ proptest! {
     /// Whatever is in it, it is read or refused.
     #[test]
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = team::parse(&bytes);
+        let _ = team::parse_rules(&bytes);
         let mut titled = b"# Team rules\n## Devops\n- ".to_vec();
         titled.extend(bytes);
-        if let Ok(read) = team::parse(&titled) {
-            prop_assert_eq!(team::parse(team::render(&read).as_bytes()).unwrap().rules, read.rules);
+        if let Ok(read) = team::parse_rules(&titled) {
+            prop_assert_eq!(team::parse_rules(team::render_rules(&read).as_bytes()).unwrap().rules, read.rules);
         }
     }
 }
@@ -374,6 +381,7 @@ fn a_full_file_takes_no_more() {
     let rules = (0..500).map(|n| rule(&format!("rule number {n}"))).collect();
     let file = TeamRules { remarks: Vec::new(), rules };
     let notes = [active("be kind")];
-    let merged = team::merge(&file, Share { notes: &notes, accepted: &[], chosen: None });
+    let merged =
+        team::merge_rules(&file, RuleContribution { notes: &notes, accepted: &[], chosen: None });
     assert_eq!((merged.team.rules.len(), merged.left_out.len()), (500, 1));
 }

@@ -2,26 +2,29 @@
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;
-use recoup_core::memory::{Imported, NoteKind, Source, Statement, Status, Wanted, export, parse};
+use recoup_core::memory::{
+    NoteFilter, NoteImportReport, NoteKind, NoteSource, NoteStatement, NoteStatus, export_notes,
+    parse_export,
+};
 
 use super::{Scene, project, stated};
 
 fn all(scene: &Scene) -> String {
-    export(&scene.memory().notes(&Wanted::default()).unwrap())
+    export_notes(&scene.memory().notes(&NoteFilter::default()).unwrap())
 }
 
-fn statement() -> impl Strategy<Value = Statement> {
+fn statement() -> impl Strategy<Value = NoteStatement> {
     let text = "[a-zA-Z0-9 äß\u{4e2d}\u{6587}\"'<>{}/._-]{0,60}";
     let topic = prop::option::of("[a-z ]{1,10}");
     let paths = prop::option::of("[a-z*/.]{1,10}");
-    let sources = prop::sample::select(Source::ALL.to_vec());
+    let sources = prop::sample::select(NoteSource::ALL.to_vec());
     let kinds = prop::sample::select(NoteKind::ALL.to_vec());
     (text, topic, paths, sources, kinds, any::<bool>()).prop_map(
         |(text, topic, paths, source, kind, here)| {
             let statement = stated(&format!("x{text}"), topic.as_deref());
             let scope = if here { project('a') } else { statement.scope.clone() };
             let quote = Some(text);
-            Statement { paths, source, kind, scope, quote, ..statement }
+            NoteStatement { paths, source, kind, scope, quote, ..statement }
         },
     )
 }
@@ -39,12 +42,12 @@ proptest! {
             let _ = one.memory().record(&statement);
         }
         let exported = all(&one);
-        let notes = parse(&exported).unwrap();
+        let notes = parse_export(&exported).unwrap();
         let imported = other.memory().import(&notes).unwrap();
-        prop_assert_eq!(imported, Imported { added: notes.len(), known: 0 });
+        prop_assert_eq!(imported, NoteImportReport { added: notes.len(), known: 0 });
         prop_assert_eq!(all(&other), exported.clone());
         let again = other.memory().import(&notes).unwrap();
-        prop_assert_eq!(again, Imported { added: 0, known: notes.len() });
+        prop_assert_eq!(again, NoteImportReport { added: 0, known: notes.len() });
         prop_assert_eq!(all(&other), exported);
     }
 }
@@ -54,8 +57,8 @@ fn what_is_known_stays_as_it_is() {
     let (one, other) = (Scene::new(), Scene::new());
     one.say("Use tabs.", Some("indentation"));
     let ours = other.say("use tabs", Some("indentation")).note().clone();
-    let imported = other.memory().import(&parse(&all(&one)).unwrap()).unwrap();
-    assert_eq!(imported, Imported { added: 0, known: 1 });
+    let imported = other.memory().import(&parse_export(&all(&one)).unwrap()).unwrap();
+    assert_eq!(imported, NoteImportReport { added: 0, known: 1 });
     assert_eq!(other.find("use tabs"), ours);
 }
 
@@ -65,9 +68,9 @@ fn what_is_no_export_is_refused_with_its_line_and_nothing_is_taken_in() {
     scene.say("use tabs", None);
     let good = all(&scene);
     let newer = good.replace("\"version\":1", "\"version\":9");
-    assert_eq!(parse(&newer).unwrap_err().kind(), ErrorKind::TooNew);
+    assert_eq!(parse_export(&newer).unwrap_err().kind(), ErrorKind::TooNew);
     for bad in ["", "{}", "[]", "use tabs", "\u{0}"] {
-        assert!(parse(bad).unwrap_err().to_string().contains("line 1"), "{bad:?}");
+        assert!(parse_export(bad).unwrap_err().to_string().contains("line 1"), "{bad:?}");
     }
     let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
     let broken = [
@@ -76,7 +79,7 @@ fn what_is_no_export_is_refused_with_its_line_and_nothing_is_taken_in() {
         good.replace("use tabs", &token),
     ];
     for bad in broken {
-        let error = parse(&bad).unwrap_err().to_string();
+        let error = parse_export(&bad).unwrap_err().to_string();
         assert!(error.starts_with("line 2: "), "{error}");
         assert!(!error.contains(&token), "{error}");
     }
@@ -86,19 +89,19 @@ fn what_is_no_export_is_refused_with_its_line_and_nothing_is_taken_in() {
 fn what_comes_in_is_checked_like_what_is_said() {
     let scene = Scene::new();
     scene.say("use pnpm", Some("package manager"));
-    let lines = export(&scene.memory().notes(&Wanted::default()).unwrap());
+    let lines = export_notes(&scene.memory().notes(&NoteFilter::default()).unwrap());
     let changed = |from: &str, to: &str| {
         let line = lines.lines().nth(1).unwrap().replace(from, to);
         let id = scene.find("use pnpm").id.to_string();
         let line = line.replace(&id, recoup_core::memory::NoteId::fresh().as_str());
-        parse(&format!("{}\n{line}\n", lines.lines().next().unwrap()))
+        parse_export(&format!("{}\n{line}\n", lines.lines().next().unwrap()))
     };
     // Ours stays.
     let other = changed("use pnpm", "use yarn").unwrap();
     scene.memory().import(&other).unwrap();
     assert_eq!(scene.active(), ["use pnpm"]);
     let tool = changed("\"source\":\"user\"", "\"source\":\"tool\"").unwrap();
-    assert_eq!(tool[0].status, Status::Candidate);
+    assert_eq!(tool[0].status, NoteStatus::Candidate);
     let private = changed("use pnpm", "use <private>it</private> pnpm").unwrap();
     assert_eq!(private[0].text, "use pnpm");
     let often = changed("\"evidence\":1", "\"evidence\":18446744073709551615").unwrap();

@@ -3,27 +3,27 @@
 use std::time::Duration;
 
 use recoup_core::base::clock::{ManualClock, Timestamp};
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::inject::{Block, Budget, Context};
-use recoup_core::memory::{Memory, NoteScope, Occasion, Statement};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
+use recoup_core::memory::{EventOrigin, Memory, NoteScope, NoteStatement};
 
 use super::{Scene, project, stated};
 use crate::support::START;
 
-fn occasion(context: &str) -> Occasion {
-    Occasion {
-        client: Client::ClaudeCode,
+fn occasion(context: &str) -> EventOrigin {
+    EventOrigin {
+        client: HookClient::ClaudeCode,
         session: "one".to_owned(),
         context: context.to_owned(),
         scope: NoteScope::Universal,
     }
 }
 
-fn all_rules(memory: &Memory) -> Block {
-    let notes = memory.rules(&NoteScope::Universal, Budget::default()).unwrap();
+fn all_rules(memory: &Memory) -> RulesBlock {
+    let notes = memory.rules(&NoteScope::Universal, BlockBudget::default()).unwrap();
     let given = std::collections::HashSet::new();
-    let context = Context { project: None, given: &given, budget: Budget::default() };
-    Block::of(&notes, &context, |_| None).unwrap()
+    let context = InjectionContext { project: None, given: &given, budget: BlockBudget::default() };
+    RulesBlock::select(&notes, &context, |_| None).unwrap()
 }
 
 #[test]
@@ -33,33 +33,38 @@ fn a_context_that_was_given_all_lacks_only_what_came_later_until_it_loses_it() {
     let memory = scene.memory();
     scene.pass();
     let block = all_rules(&memory);
-    memory.turn(&occasion("one"), |turn| turn.give_all(Some(&block))).unwrap();
-    let last = memory.given("one").unwrap().last_whole.unwrap();
+    memory.transact(&occasion("one"), |turn| turn.deliver_all(Some(&block))).unwrap();
+    let last = memory.deliveries_to("one").unwrap().last_whole.unwrap();
     assert!(memory.rules_since(last, &NoteScope::Universal).unwrap().is_empty());
-    assert_eq!(memory.given("one/agent").unwrap().last_whole, None, "a sub-agent has nothing");
+    assert_eq!(
+        memory.deliveries_to("one/agent").unwrap().last_whole,
+        None,
+        "a sub-agent has nothing"
+    );
 
     scene.say("never push to main", None);
     let new = memory.rules_since(last, &NoteScope::Universal).unwrap();
     assert_eq!(new.iter().map(|note| &*note.text).collect::<Vec<_>>(), ["never push to main"]);
 
-    memory.turn(&occasion("one"), |turn| turn.lose().map(drop)).unwrap();
-    assert_eq!(memory.given("one").unwrap().last_whole, None);
-    assert!(memory.given("one").unwrap().notes.is_empty());
+    memory.transact(&occasion("one"), |turn| turn.forget_deliveries().map(drop)).unwrap();
+    assert_eq!(memory.deliveries_to("one").unwrap().last_whole, None);
+    assert!(memory.deliveries_to("one").unwrap().notes.is_empty());
 }
 
 /// What a context is given when it goes on.
 fn resumes(scene: &Scene, context: &str) -> Vec<String> {
     scene.pass();
     let memory = scene.memory();
-    let given = memory.given(context).unwrap();
+    let given = memory.deliveries_to(context).unwrap();
     let notes = match given.last_whole {
         Some(last) => memory.rules_since(last, &NoteScope::Universal).unwrap(),
-        None => memory.rules(&NoteScope::Universal, Budget::default()).unwrap(),
+        None => memory.rules(&NoteScope::Universal, BlockBudget::default()).unwrap(),
     };
-    let of = Context { project: None, given: &given.notes, budget: Budget::default() };
-    let block = Block::of(&notes, &of, |_| None);
-    memory.turn(&occasion(context), |turn| turn.give_all(block.as_ref())).unwrap();
-    let lines = block.iter().flat_map(Block::included);
+    let of =
+        InjectionContext { project: None, given: &given.notes, budget: BlockBudget::default() };
+    let block = RulesBlock::select(&notes, &of, |_| None);
+    memory.transact(&occasion(context), |turn| turn.deliver_all(block.as_ref())).unwrap();
+    let lines = block.iter().flat_map(RulesBlock::included);
     lines.map(|rule| rule.line.clone()).collect()
 }
 
@@ -81,7 +86,7 @@ fn a_rule_that_is_brought_back_is_given_to_those_who_were_told_of_another_in_its
     scene.say("use pnpm", None);
     assert_eq!(resumes(&scene, "one"), ["use pnpm"], "said once more");
     assert_eq!(resumes(&scene, "two"), ["use pnpm"]);
-    let report = scene.memory().report(&recoup_core::memory::Wanted::default()).unwrap();
+    let report = scene.memory().rule_effects(&recoup_core::memory::NoteFilter::default()).unwrap();
     let times = |text: &str| report.iter().find(|it| it.note.text == text).unwrap().given;
     assert_eq!((times("use npm"), times("use pnpm")), (3, 3), "each time stays known");
 }
@@ -108,10 +113,10 @@ fn what_is_said_in_a_context_is_known_there_and_does_not_stand_for_all() {
     let note = scene.say("use pnpm", None).note().id.clone();
     let memory = scene.memory();
     let known = |context: &str| {
-        memory.turn(&occasion(context), |turn| turn.knows([&note])).unwrap().unwrap()
+        memory.transact(&occasion(context), |turn| turn.mark_delivered([&note])).unwrap().unwrap()
     };
     assert_eq!((known("one"), known("one"), known("two")), (1, 0, 1));
-    assert_eq!(memory.given("one").unwrap().last_whole, None);
+    assert_eq!(memory.deliveries_to("one").unwrap().last_whole, None);
 }
 
 #[test]
@@ -120,13 +125,15 @@ fn rules_for_files_concern_whoever_touches_one() {
     let memory = scene.memory();
     let record = |text: &str, paths: &str, scope: NoteScope| {
         let statement = stated(text, None);
-        memory.record(&Statement { paths: Some(paths.to_owned()), scope, ..statement }).unwrap();
+        memory
+            .record(&NoteStatement { paths: Some(paths.to_owned()), scope, ..statement })
+            .unwrap();
     };
     record("keep it reversible", "db/**", project('a'));
     record("keep it short", "*.md", NoteScope::Universal);
     record("another project's", "db/**", project('b'));
     let found = |touched: &[&str]| {
-        let found = memory.for_files(touched, &project('a')).unwrap();
+        let found = memory.rules_for_files(touched, &project('a')).unwrap();
         found.into_iter().map(|it| it.note.text).collect::<Vec<_>>()
     };
     assert_eq!(found(&["db/schema.sql"]), ["keep it reversible"]);
@@ -141,8 +148,8 @@ fn what_is_told_late_happened_when_it_did_and_never_in_the_future() {
     let memory = scene.memory();
     let early = Timestamp::from_millis(START.as_millis() - 60_000);
     for at in [early, Timestamp::MAX] {
-        let noted = memory.turn(&occasion("one"), |turn| turn.at(at).give_all(None));
+        let noted = memory.transact(&occasion("one"), |turn| turn.at_time(at).deliver_all(None));
         assert_eq!(noted.unwrap(), Some(at == early), "given all before, it is given nothing");
     }
-    assert_eq!(memory.given("one").unwrap().last_whole, Some(START));
+    assert_eq!(memory.deliveries_to("one").unwrap().last_whole, Some(START));
 }

@@ -1,6 +1,8 @@
 //! What becomes of rules: cited, repeated, given, lost, taken back; and what people are told.
 
-use recoup_core::memory::{NoteId, NoteKind, Occasion, Source, Statement, Status, Wanted};
+use recoup_core::memory::{
+    EventOrigin, NoteFilter, NoteId, NoteKind, NoteSource, NoteStatement, NoteStatus,
+};
 
 use super::lessons::{MISSING, ran, session};
 use super::{Scene, project};
@@ -12,14 +14,15 @@ fn a_citation_counts_once_for_each_answer() {
     scene.gives("one");
     let cite = |answer: &str, rule: &str| {
         let rules = [rule.to_owned()];
-        let turn = scene.memory().turn(&session("one"), |turn| turn.cited(answer, &rules));
+        let turn =
+            scene.memory().transact(&session("one"), |turn| turn.record_citations(answer, &rules));
         turn.unwrap().unwrap()
     };
     assert_eq!(cite("done (applied from memory: …)", "use pnpm, never npm"), 1);
     assert_eq!(cite("done (applied from memory: …)", "use pnpm, never npm"), 0);
     assert_eq!(cite("again", "Use pnpm, never npm."), 1);
     assert_eq!(cite("third", "Use yarn"), 0);
-    let report = scene.memory().report(&Wanted::default()).unwrap();
+    let report = scene.memory().rule_effects(&NoteFilter::default()).unwrap();
     assert_eq!((report[0].given, report[0].cited, report[0].note.evidence), (1, 2, 3));
 }
 
@@ -28,7 +31,8 @@ fn nobody_cites_what_they_were_not_given() {
     let scene = Scene::new();
     scene.say("Use pnpm, never npm.", None);
     let rules = ["Use pnpm, never npm.".to_owned()];
-    let turn = scene.memory().turn(&session("one"), |turn| turn.cited("done", &rules));
+    let turn =
+        scene.memory().transact(&session("one"), |turn| turn.record_citations("done", &rules));
     assert_eq!(turn.unwrap(), Some(0));
 }
 
@@ -38,7 +42,8 @@ fn a_re_ask_is_tied_to_the_rule_that_it_repeats() {
     scene.say("Run the linter before each commit.", None);
     scene.say("Staging runs on port 8443.", None);
     let ask = |name: &str, prompt: &str| {
-        let turn = scene.memory().turn(&session(name), |turn| turn.reasked(prompt)).unwrap();
+        let turn =
+            scene.memory().transact(&session(name), |turn| turn.record_reask(prompt)).unwrap();
         turn.unwrap().map(|note| note.text)
     };
     // This context was given nothing.
@@ -49,7 +54,7 @@ fn a_re_ask_is_tied_to_the_rule_that_it_repeats() {
         Some("Run the linter before each commit.")
     );
     assert_eq!(ask("one", "still broken"), None);
-    let report = scene.memory().report(&Wanted::default()).unwrap();
+    let report = scene.memory().rule_effects(&NoteFilter::default()).unwrap();
     let linter = report.iter().find(|it| it.note.text.contains("linter")).unwrap();
     assert_eq!(linter.repeated, 1);
     assert_eq!(report.iter().map(|it| it.repeated).sum::<u64>(), 1);
@@ -64,7 +69,7 @@ fn the_report_says_what_came_after_a_rule_was_given() {
     scene.works("one", &ran("make", "make", "1"));
     scene.fails("one", &ran("make", "make", "2"), "boom: it broke");
     scene.works("two", &ran("make", "make", "3"));
-    let report = scene.memory().report(&Wanted::default()).unwrap();
+    let report = scene.memory().rule_effects(&NoteFilter::default()).unwrap();
     let found = report.iter().find(|it| it.note.id == note.id).unwrap();
     assert_eq!((found.given, found.succeeded, found.failed), (1, 1, 1));
 }
@@ -77,10 +82,10 @@ fn a_rule_that_is_given_often_and_never_used_ranks_lower_until_it_is_used() {
         scene.gives(&format!("session {n}"));
     }
     let new = scene.say("Prefer early returns.", None).note().id.clone();
-    assert_eq!(scene.memory().settle().unwrap().idle, 1);
+    assert_eq!(scene.memory().maintain().unwrap().idle, 1);
     assert_eq!(scene.gives("later"), [new.clone(), old.clone()]);
     let rules = ["Use tabs.".to_owned()];
-    scene.memory().turn(&session("later"), |turn| turn.cited("x", &rules)).unwrap();
+    scene.memory().transact(&session("later"), |turn| turn.record_citations("x", &rules)).unwrap();
     assert_eq!(scene.gives("last"), [old, new]);
 }
 
@@ -89,15 +94,17 @@ fn nothing_is_kept_while_memory_is_paused_or_a_project_is_ignored() {
     let scene = Scene::new();
     let run = ran("npm test", "npm test", "1");
     scene.memory().pause(None).unwrap();
-    let turn =
-        scene.memory().turn(&session("one"), |turn| turn.failed(&run, Some(1), Some(MISSING)));
+    let turn = scene
+        .memory()
+        .transact(&session("one"), |turn| turn.record_failure(&run, Some(1), Some(MISSING)));
     assert_eq!(turn.unwrap(), None);
     scene.memory().resume().unwrap();
     scene.memory().ignore(&project('a')).unwrap();
-    let turn =
-        scene.memory().turn(&session("two"), |turn| turn.failed(&run, Some(1), Some(MISSING)));
+    let turn = scene
+        .memory()
+        .transact(&session("two"), |turn| turn.record_failure(&run, Some(1), Some(MISSING)));
     assert_eq!(turn.unwrap(), None);
-    scene.memory().heed(&project('a')).unwrap();
+    scene.memory().unignore(&project('a')).unwrap();
     assert_eq!(scene.fails("three", &run, MISSING), None);
 }
 
@@ -105,9 +112,9 @@ fn nothing_is_kept_while_memory_is_paused_or_a_project_is_ignored() {
 fn nothing_of_a_turn_that_fails_is_kept() {
     let scene = Scene::new();
     scene.say("Use tabs.", None);
-    let failed = scene.memory().turn(&session("one"), |turn| {
+    let failed = scene.memory().transact(&session("one"), |turn| {
         let statement =
-            Statement::new(NoteKind::Preference, "use spaces", Source::User, project('a'));
+            NoteStatement::new(NoteKind::Preference, "use spaces", NoteSource::User, project('a'));
         turn.record(&statement)?;
         Err::<(), _>(recoup_core::Error::usage("something else went wrong"))
     });
@@ -120,9 +127,9 @@ fn a_context_is_given_a_rule_once_and_again_when_it_lost_it() {
     let scene = Scene::new();
     let id = scene.say("Use tabs.", None).note().id.clone();
     assert_eq!(scene.gives("one"), std::slice::from_ref(&id));
-    assert!(scene.memory().given("one").unwrap().notes.contains(&id));
-    assert!(scene.memory().given("one/agent").unwrap().notes.is_empty());
-    scene.memory().turn(&session("one"), |turn| turn.lose().map(drop)).unwrap();
+    assert!(scene.memory().deliveries_to("one").unwrap().notes.contains(&id));
+    assert!(scene.memory().deliveries_to("one/agent").unwrap().notes.is_empty());
+    scene.memory().transact(&session("one"), |turn| turn.forget_deliveries().map(drop)).unwrap();
     assert_eq!(scene.gives("one"), [id]);
 }
 
@@ -131,13 +138,17 @@ fn what_was_done_in_the_background_is_told_once_and_only_where_it_was_done() {
     let scene = Scene::new();
     let memory = scene.memory();
     for text in ["learned one thing", "learned another"] {
-        memory.turn(&session("one"), |turn| turn.tell(text)).unwrap();
+        memory.transact(&session("one"), |turn| turn.add_notice(text)).unwrap();
     }
-    let elsewhere = Occasion { scope: project('b'), ..session("three") };
-    let told = memory.turn(&elsewhere, |turn| Ok(turn.told()?.len())).unwrap();
+    let elsewhere = EventOrigin { scope: project('b'), ..session("three") };
+    let told = memory.transact(&elsewhere, |turn| Ok(turn.take_notices()?.len())).unwrap();
     assert_eq!(told, Some(0));
-    let told =
-        || memory.turn(&session("two"), |turn| Ok(turn.told()?.join("; "))).unwrap().unwrap();
+    let told = || {
+        memory
+            .transact(&session("two"), |turn| Ok(turn.take_notices()?.join("; ")))
+            .unwrap()
+            .unwrap()
+    };
     assert_eq!(told(), "learned one thing; learned another");
     assert_eq!(told(), "");
 }
@@ -146,10 +157,10 @@ fn what_was_done_in_the_background_is_told_once_and_only_where_it_was_done() {
 fn a_transcript_is_read_on_from_where_it_was_read_to() {
     let scene = Scene::new();
     let memory = scene.memory();
-    assert_eq!(memory.swept("/t.jsonl").unwrap(), None);
+    assert_eq!(memory.transcript_position("/t.jsonl").unwrap(), None);
     for mark in ["1:2:3", "1:2:9"] {
-        memory.sweep("/t.jsonl", mark).unwrap();
-        assert_eq!(memory.swept("/t.jsonl").unwrap().as_deref(), Some(mark));
+        memory.store_transcript_position("/t.jsonl", mark).unwrap();
+        assert_eq!(memory.transcript_position("/t.jsonl").unwrap().as_deref(), Some(mark));
     }
 }
 
@@ -160,10 +171,10 @@ fn what_was_no_statement_is_taken_back_and_what_gave_way_to_it_counts_again() {
     let id = scene.say("use spaces", Some("indentation")).note().id.clone();
     let take_back = |id: &NoteId| {
         scene.pass();
-        let turn = scene.memory().turn(&session("one"), |turn| turn.take_back(id));
+        let turn = scene.memory().transact(&session("one"), |turn| turn.retract_note(id));
         turn.unwrap().unwrap().map(|note| (note.text, note.status))
     };
-    assert_eq!(take_back(&id), Some(("use spaces".to_owned(), Status::Retired)));
+    assert_eq!(take_back(&id), Some(("use spaces".to_owned(), NoteStatus::Retired)));
     assert_eq!(scene.active(), ["use tabs"]);
     // What the user said more than once stays.
     let tabs = scene.say("use tabs", Some("indentation")).note().id.clone();
@@ -176,9 +187,9 @@ fn what_a_context_has_lost_stays_in_the_report_and_is_given_again() {
     let scene = Scene::new();
     let note = scene.say("Use tabs.", None).note().clone();
     scene.gives("one");
-    scene.memory().turn(&session("one"), |turn| turn.lose().map(drop)).unwrap();
+    scene.memory().transact(&session("one"), |turn| turn.forget_deliveries().map(drop)).unwrap();
     scene.gives("one");
-    let report = scene.memory().report(&Wanted::default()).unwrap();
+    let report = scene.memory().rule_effects(&NoteFilter::default()).unwrap();
     assert_eq!((report[0].note.id.clone(), report[0].given), (note.id, 2));
 }
 

@@ -1,16 +1,17 @@
 //! What varies in the commands of a lesson: one lesson for all branches, paths and numbers.
 
-use recoup_core::memory::learn::command::Kind;
-use recoup_core::memory::{Status, Wanted};
+use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::{NoteFilter, NoteStatus};
 use rusqlite::Connection;
 
 use super::Scene;
 use super::lessons::ran;
 
 /// A failure and what worked, in a session of its own for each pair.
-fn learned(scene: &Scene, error: &str, pairs: &[(&str, &str)]) -> Vec<(Status, String)> {
+fn learned(scene: &Scene, error: &str, pairs: &[(&str, &str)]) -> Vec<(NoteStatus, String)> {
     for (n, (failed, worked)) in pairs.iter().enumerate() {
-        let (session, kind) = (format!("session {n}"), Kind::of(failed).unwrap().to_string());
+        let (session, kind) =
+            (format!("session {n}"), CommandKind::of(failed).unwrap().to_string());
         let call = |what: &str| format!("{session} {what}");
         scene.fails(&session, &ran(&kind, failed, &call("failed")), error);
         scene.works(&session, &ran(&kind, worked, &call("worked")));
@@ -21,7 +22,7 @@ fn learned(scene: &Scene, error: &str, pairs: &[(&str, &str)]) -> Vec<(Status, S
 fn lesson(error: &str, pairs: &[(&str, &str)]) -> String {
     let all = learned(&Scene::new(), error, pairs);
     assert_eq!(all.len(), 1, "{all:?}");
-    assert_eq!(all[0].0, Status::Active, "{all:?}");
+    assert_eq!(all[0].0, NoteStatus::Active, "{all:?}");
     all[0].1.clone()
 }
 
@@ -70,7 +71,7 @@ fn the_branch_that_git_names_is_one() {
     }
     let text = "`git push` fails (exit code 1, no upstream branch); \
                 `git push --set-upstream origin <branch>` works";
-    assert_eq!(scene.all(), [(Status::Active, text.to_owned())]);
+    assert_eq!(scene.all(), [(NoteStatus::Active, text.to_owned())]);
 }
 
 #[test]
@@ -121,12 +122,12 @@ fn safeguards_rules_and_hostile_names_count_whatever_the_branch() {
 
 /// The text of the lesson that a failure brings, if it counts.
 fn brought(scene: &Scene, session: &str, failed: &str, error: &str) -> Option<String> {
-    let kind = Kind::of(failed).unwrap().to_string();
+    let kind = CommandKind::of(failed).unwrap().to_string();
     let push = ran(&kind, failed, session);
     scene.fails(session, &push, error);
     let scope = super::lessons::session(session).scope;
     let found = scene.memory().lesson_for(&push, error, &scope).unwrap();
-    found.filter(|note| note.status == Status::Active).map(|note| note.text)
+    found.filter(|note| note.status == NoteStatus::Active).map(|note| note.text)
 }
 
 #[test]
@@ -176,13 +177,14 @@ fn values_whose_fixes_differ_have_no_lesson_in_common() {
     let scene = Scene::new();
     for (n, option) in ["--with=s", "--with=p", "--with=s", "--with=t"].into_iter().enumerate() {
         let (failed, worked) = fix(&format!("envs/{n}x/main.sh"), option);
-        let (kind, session) = (Kind::of(&failed).unwrap().to_string(), format!("session {n}"));
+        let (kind, session) =
+            (CommandKind::of(&failed).unwrap().to_string(), format!("session {n}"));
         scene.fails(&session, &ran(&kind, &failed, &format!("{n} failed")), error);
         scene.works(&session, &ran(&kind, &worked, &format!("{n} worked")));
         assert_eq!(scene.active(), [""; 0], "{option}");
     }
     let (failed, worked) = fix("envs/9x/main.sh", "--with=t");
-    let kind = Kind::of(&failed).unwrap().to_string();
+    let kind = CommandKind::of(&failed).unwrap().to_string();
     scene.fails("nine", &ran(&kind, &failed, "9 failed"), error);
     scene.works("nine", &ran(&kind, &worked, "9 worked"));
     assert_eq!(scene.active().len(), 1, "two in a row agree");
@@ -192,7 +194,7 @@ fn values_whose_fixes_differ_have_no_lesson_in_common() {
 fn a_lesson_of_an_earlier_version_keeps_the_value_that_its_fix_keeps() {
     let scene = Scene::new();
     earlier(&scene, "git push origin HEAD:");
-    scene.memory().settle().unwrap();
+    scene.memory().maintain().unwrap();
     assert_eq!(scene.active().len(), 3);
     let error = |branch| format!("fatal: The current branch {branch} has no upstream branch");
     let text = brought(&scene, "four", "git push", &error("feature-b")).unwrap();
@@ -226,11 +228,11 @@ fn lessons_of_an_earlier_version_become_one() {
     let scene = Scene::new();
     earlier(&scene, "git push -u origin ");
     assert_eq!(scene.active().len(), 3);
-    scene.memory().settle().unwrap();
+    scene.memory().maintain().unwrap();
     let text = "`git push` fails (exit code 1, no upstream branch); \
                 `git push -u origin <branch>` works";
     assert_eq!(scene.active(), [text]);
-    scene.memory().settle().unwrap();
+    scene.memory().maintain().unwrap();
     assert_eq!(scene.active(), [text]);
 
     let error = "fatal: The current branch topic has no upstream branch";
@@ -238,7 +240,7 @@ fn lessons_of_an_earlier_version_become_one() {
     assert_eq!(scene.fails("nine", &push, error), None);
     let scope = super::lessons::session("nine").scope;
     let found = scene.memory().lesson_for(&push, error, &scope).unwrap().unwrap();
-    assert_eq!((found.text.as_str(), found.status), (text, Status::Active));
-    let all = scene.memory().notes(&Wanted::default()).unwrap();
+    assert_eq!((found.text.as_str(), found.status), (text, NoteStatus::Active));
+    let all = scene.memory().notes(&NoteFilter::default()).unwrap();
     assert_eq!(all.len(), 3, "what gave way can be looked up");
 }

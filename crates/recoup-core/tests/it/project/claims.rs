@@ -107,7 +107,7 @@ fn what_was_unpacked_stays_apart_until_it_is_confirmed() {
     scene.noted("main");
     scene.unpack("main", "copy");
     scene.is_apart("copy");
-    let advice = scene.registry().advice(&scene.settled("copy")).unwrap();
+    let advice = scene.registry().apart_advice(&scene.settled("copy")).unwrap();
     let main = scene.path("main").display().to_string();
     assert!(advice.contains("example.com/own/app") && advice.contains(&main), "{advice}");
     scene.registry().mark_told(&scene.settled("copy")).unwrap();
@@ -116,7 +116,7 @@ fn what_was_unpacked_stays_apart_until_it_is_confirmed() {
     let confirmed = scene.registry().confirm(scene.settled("copy")).unwrap();
     assert_eq!(*confirmed.id(), id(&scene.path("main")));
     assert_eq!(scene.settled("copy").standing(), ProjectStanding::Member);
-    assert!(scene.registry().withdraw(&scene.settled("copy")).unwrap());
+    assert!(scene.registry().withdraw_confirmation(&scene.settled("copy")).unwrap());
     assert_eq!(scene.settled("copy").standing(), told);
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use proptest::prelude::*;
-use recoup_core::base::project::{Origin, Project};
+use recoup_core::base::project::{Project, ProjectOrigin};
 
 use super::{Scene, find, git, origin_is};
 
@@ -80,7 +80,7 @@ fn a_configuration_that_git_refuses_leaves_the_repository_its_own() {
         assert_eq!(git_reads(config), None, "{shown}");
         let scene = Scene::new();
         let made = scene.configured(config);
-        assert_eq!(find(&made).origin(), &Origin::GitDir(made.join(".git")), "{shown}");
+        assert_eq!(find(&made).origin(), &ProjectOrigin::GitDir(made.join(".git")), "{shown}");
     }
 }
 
@@ -89,7 +89,7 @@ fn of_several_urls_the_one_that_git_fetches_from_counts() {
     let scene = Scene::new();
     let made = scene.configured(b"[remote \"origin\"]\nurl = h:a\nurl = h:b\n");
     assert_eq!(scene.git(&["-C", "made", "remote", "get-url", "origin"]), "h:a\n");
-    assert_eq!(find(&made).origin(), &Origin::Remote("h/a".into()));
+    assert_eq!(find(&made).origin(), &ProjectOrigin::Remote("h/a".into()));
 }
 
 /// Git does so since 2.46; an older one takes the first all the same.
@@ -97,7 +97,7 @@ fn of_several_urls_the_one_that_git_fetches_from_counts() {
 fn an_empty_url_takes_back_those_before_it() {
     let scene = Scene::new();
     let made = scene.configured(b"[remote \"origin\"]\nurl = h:a\nurl =\nurl = h:b\nurl = h:c\n");
-    assert_eq!(find(&made).origin(), &Origin::Remote("h/b".into()));
+    assert_eq!(find(&made).origin(), &ProjectOrigin::Remote("h/b".into()));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_configuration_that_is_huge_endless_or_a_pipe_is_not_read() {
     huge.resize((1 << 20) + 1, b'\n');
     let made = scene.configured(&huge);
     let config = made.join(".git/config");
-    let own = Origin::GitDir(made.join(".git"));
+    let own = ProjectOrigin::GitDir(made.join(".git"));
     assert_eq!(find(&made).origin(), &own);
 
     fs::remove_file(&config).unwrap();

@@ -1,14 +1,14 @@
 //! One name for all the ways to write a remote's address, and no secret in it.
 
 use proptest::prelude::*;
-use recoup_core::base::project::{Origin, ProjectId};
+use recoup_core::base::project::{ProjectId, ProjectOrigin};
 
 use super::project_with;
 
 /// What the URL is normalised to; none when the repository is its own origin.
 fn normalised(url: &str) -> Option<String> {
     match project_with(url).origin() {
-        Origin::Remote(name) => Some(name.clone()),
+        ProjectOrigin::Remote(name) => Some(name.clone()),
         _ => None,
     }
 }

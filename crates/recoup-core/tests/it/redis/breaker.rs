@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::{ManualClock, Timestamp};
-use recoup_core::store::{Guarded, Memory, Store, Tiered};
+use recoup_core::store::{GuardedStore, InMemoryStore, Store, TieredStore};
 use tempfile::TempDir;
 
 use super::at_port;
@@ -34,8 +34,8 @@ impl Scene {
     }
 
     /// As one process sees it.
-    fn process(&self) -> Guarded {
-        Guarded::new(self.server.clone(), Some(self.file()), Arc::new(self.clock.clone()))
+    fn process(&self) -> GuardedStore {
+        GuardedStore::new(self.server.clone(), Some(self.file()), Arc::new(self.clock.clone()))
     }
 
     /// How often the server is asked while this is done.
@@ -54,7 +54,7 @@ fn ask(store: &dyn Store) -> String {
     store.get(&id("a")).map_or_else(|error| error.to_string(), |_| "answered".to_owned())
 }
 
-fn open(process: &Guarded) {
+fn open(process: &GuardedStore) {
     for _ in 0..3 {
         assert_eq!(ask(process), "fake:: as told");
     }
@@ -91,7 +91,7 @@ fn nobody_connects_while_it_is_open() {
     let (scene, proxy) = (Scene::new(), Proxy::saying(b""));
     let process = || {
         let clock = Arc::new(scene.clock.clone());
-        Guarded::new(at_port(proxy.port), Some(scene.file()), clock)
+        GuardedStore::new(at_port(proxy.port), Some(scene.file()), clock)
     };
     let mine = process();
     for _ in 0..3 {
@@ -108,7 +108,7 @@ fn nobody_connects_while_it_is_open() {
 #[test]
 fn after_the_pause_exactly_one_tries() {
     let scene = Scene::new();
-    let processes: Vec<Guarded> = (0..4).map(|_| scene.process()).collect();
+    let processes: Vec<GuardedStore> = (0..4).map(|_| scene.process()).collect();
     open(&processes[0]);
     for pause in [5, 10] {
         scene.pass(pause);
@@ -207,7 +207,7 @@ fn a_clock_that_was_set_does_not_keep_it_open() {
         open(&scene.process());
         scene.server.fails(None);
         let clock = Arc::new(ManualClock::at(now));
-        let process = Guarded::new(scene.server.clone(), Some(scene.file()), clock);
+        let process = GuardedStore::new(scene.server.clone(), Some(scene.file()), clock);
         assert_eq!(ask(&process), "answered");
     }
 }
@@ -230,11 +230,11 @@ fn a_lock_that_is_never_released_is_passed_by() {
 #[test]
 fn each_fault_is_told_once() {
     let (scene, faults) = (Scene::new(), Faults::new());
-    let front = Arc::new(Memory::with_capacity(1 << 20));
+    let front = Arc::new(InMemoryStore::with_capacity(1 << 20));
     let back = Arc::new(scene.process());
     front.put(&id("a"), &record("a")).unwrap();
     let clock = Arc::new(scene.clock.clone());
-    let tiers = Tiered::new(front, back, 0, clock, faults.clone());
+    let tiers = TieredStore::new(front, back, 0, clock, faults.clone());
     scene.pass(1);
     for n in 1..=5 {
         assert!(tiers.get(&id("a")).unwrap().is_some(), "from the front");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use recoup_core::ErrorKind;
 use recoup_core::entry::INLINE_MAX;
 use recoup_core::key::Scope;
-use recoup_core::store::{EvictionPlan, Filter, Redis, Store};
+use recoup_core::store::{EvictionPlan, RedisStore, ScanFilter, Store};
 use redis::Connection;
 use rustix::process::Signal;
 
@@ -36,7 +36,7 @@ fn id_of(node: &Server) -> String {
 #[test]
 fn records_are_spread_and_their_frames_are_with_them() {
     let (cluster, prefix) = (Cluster::shared(), fresh_prefix());
-    let store: Arc<dyn Store> = Arc::new(Redis::at(cluster.target(&prefix)));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(cluster.target(&prefix)));
     for n in 0..12 {
         store.put(&id(&n.to_string()), &record(noise(2 * INLINE_MAX, n))).unwrap();
     }
@@ -49,7 +49,7 @@ fn records_are_spread_and_their_frames_are_with_them() {
         assert!(keys.iter().all(|key| whole.contains(owner(key).as_str())), "{keys:?}");
         assert_eq!(keys.len(), whole.len() * 3, "two frames each");
     }
-    assert_eq!(scanned(&*store, &Filter::default()).len(), 12, "a scan asks all nodes");
+    assert_eq!(scanned(&*store, &ScanFilter::default()).len(), 12, "a scan asks all nodes");
     assert_eq!(store.usage(&Scope::global()).unwrap().entries, 12);
     let ids: Vec<_> = (0..12).map(|n: u64| id(&n.to_string())).collect();
     assert_eq!(store.remove(&ids).unwrap(), 12);
@@ -58,13 +58,13 @@ fn records_are_spread_and_their_frames_are_with_them() {
 
 #[test]
 fn a_server_that_is_taken_for_a_cluster_or_the_reverse_says_so() {
-    let node = Redis::at(Cluster::shared().nodes[0].target(&fresh_prefix()));
+    let node = RedisStore::at(Cluster::shared().nodes[0].target(&fresh_prefix()));
     let errors = (0..20).filter_map(|n| node.get(&id(&n.to_string())).err());
     let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
     assert!(!errors.is_empty(), "some keys are on other nodes");
     assert!(errors.iter().all(|error| error.contains("redis+cluster://")), "{errors:?}");
     let url = format!("redis+cluster://127.0.0.1:{}/?timeout=30s", shared().port);
-    let error = Redis::at(target(&url)).get(&id("a")).unwrap_err();
+    let error = RedisStore::at(target(&url)).get(&id("a")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.to_string().contains("a single server is redis://"), "{error}");
 }
@@ -73,7 +73,7 @@ fn a_server_that_is_taken_for_a_cluster_or_the_reverse_says_so() {
 #[test]
 fn what_moves_to_another_node_is_found_and_can_be_changed() {
     let (nodes, prefix) = (Cluster::start(0), fresh_prefix());
-    let store: Arc<dyn Store> = Arc::new(Redis::at(nodes.target(&prefix)));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(nodes.target(&prefix)));
     for n in 0..20 {
         store.put(&id(&n.to_string()), &record(noise(500, n))).unwrap();
     }
@@ -100,13 +100,13 @@ fn what_moves_to_another_node_is_found_and_can_be_changed() {
     store.put(&id("large"), &record(noise(4 * INLINE_MAX, 2))).unwrap();
     assert!(hits(&store, "large"), "stored anew meanwhile");
     assert_eq!(keys_at(to, &format!("{name}*")).len(), 5, "and nothing is left of the old");
-    assert_eq!(scanned(&*store, &Filter::default()).len(), 21);
+    assert_eq!(scanned(&*store, &ScanFilter::default()).len(), 21);
     for node in [to, from] {
         cluster(&mut node.connect(), &["SETSLOT", &slot, "NODE", &id_of(to)]);
     }
     assert!(hits(&store, "large"), "the slot is there");
     store.put(&id("large"), &record("small")).unwrap();
-    let fresh = Redis::at(nodes.target(&prefix));
+    let fresh = RedisStore::at(nodes.target(&prefix));
     assert_eq!(body_of(&fresh, &id("large")), Some(b"small".to_vec()));
     assert!((0..20).all(|n| hits(&store, &n.to_string())));
     assert_eq!(store.remove(&[id("large"), id("1")]).unwrap(), 2);
@@ -139,9 +139,9 @@ fn without_full_coverage() -> Cluster {
 #[test]
 fn what_a_lost_node_had_is_a_miss_and_the_rest_is_not() {
     let mut cluster = without_full_coverage();
-    let store: Arc<dyn Store> = Arc::new(Redis::at(cluster.target("p")));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(cluster.target("p")));
     let soon_store: Arc<dyn Store> =
-        Arc::new(Redis::at(cluster.target("p").with_timeout(Duration::from_secs(1))));
+        Arc::new(RedisStore::at(cluster.target("p").with_timeout(Duration::from_secs(1))));
     for n in 0..30 {
         store.put(&id(&n.to_string()), &record("a")).unwrap();
     }
@@ -149,7 +149,7 @@ fn what_a_lost_node_had_is_a_miss_and_the_rest_is_not() {
     assert!(names.iter().all(|names| !names.is_empty()), "{names:?}");
     eventually("it is found", || hits(&soon_store, &names[0][0]));
     cluster.nodes.remove(0).kill();
-    for store in [&soon_store, &(Arc::new(Redis::at(cluster.target("p"))) as Arc<dyn Store>)] {
+    for store in [&soon_store, &(Arc::new(RedisStore::at(cluster.target("p"))) as Arc<dyn Store>)] {
         for name in names[1].iter().chain(&names[2]) {
             eventually("what is on another node is found", || hits(store, name));
         }
@@ -164,20 +164,20 @@ fn what_a_lost_node_had_is_a_miss_and_the_rest_is_not() {
 #[test]
 fn a_node_that_stands_still_is_a_miss_and_the_rest_is_not() {
     let cluster = without_full_coverage();
-    let patient: Arc<dyn Store> = Arc::new(Redis::at(cluster.target("p")));
+    let patient: Arc<dyn Store> = Arc::new(RedisStore::at(cluster.target("p")));
     for n in 0..30 {
         patient.put(&id(&n.to_string()), &record("a")).unwrap();
     }
     let names = by_node(&cluster, "p", 30);
     let target = || cluster.target("p").with_timeout(Duration::from_secs(2));
-    let store: Arc<dyn Store> = Arc::new(Redis::at(target()));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(target()));
     eventually("it is found", || hits(&store, &names[1][0]));
     let pid = cluster.nodes[0].pid();
     Server::signal(pid, Signal::STOP);
     let reason = miss(&store, &names[0][0]);
     assert!(reason.code() == Some("store_unavailable"), "{reason:?}");
     eventually("one that knows the cluster hits", || hits(&store, &names[1][0]));
-    let newcomer: Arc<dyn Store> = Arc::new(Redis::at(target()));
+    let newcomer: Arc<dyn Store> = Arc::new(RedisStore::at(target()));
     eventually("one that does not hits too", || hits(&newcomer, &names[1][0]));
     Server::signal(pid, Signal::CONT);
     eventually("all is well", || names.iter().flatten().all(|name| hits(&store, name)));
@@ -186,13 +186,13 @@ fn a_node_that_stands_still_is_a_miss_and_the_rest_is_not() {
 #[test]
 fn a_replica_that_takes_over_is_found() {
     let mut cluster = Cluster::start(1);
-    let store: Arc<dyn Store> = Arc::new(Redis::at(cluster.target("p")));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(cluster.target("p")));
     for n in 0..30 {
         store.put(&id(&n.to_string()), &record("a")).unwrap();
     }
     let names = by_node(&cluster, "p", 30);
     let quick: Arc<dyn Store> =
-        Arc::new(Redis::at(cluster.target("p").with_timeout(Duration::from_millis(500))));
+        Arc::new(RedisStore::at(cluster.target("p").with_timeout(Duration::from_millis(500))));
     eventually("it is found", || hits(&quick, &names[0][0]));
     let replica = &cluster.replicas[0];
     eventually("the replica has everything", || {
@@ -208,5 +208,5 @@ fn a_replica_that_takes_over_is_found() {
     eventually("it is found", || names.iter().flatten().all(|name| hits(&quick, name)));
     eventually("it is written", || quick.put(&id(&names[0][0]), &record("new")).is_ok());
     assert_eq!(body_of(&*store, &id(&names[0][0])), Some(b"new".to_vec()));
-    assert_eq!(scanned(&*store, &Filter::default()).len(), 30);
+    assert_eq!(scanned(&*store, &ScanFilter::default()).len(), 30);
 }

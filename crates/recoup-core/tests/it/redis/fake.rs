@@ -3,9 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-use recoup_core::entry::{Batch, Head, Payload, Record, Tally};
-use recoup_core::key::{Id, Kind, Scope};
-use recoup_core::store::{Evicted, EvictionPlan, Filter, Info, Probe, Store, Usage, Visit};
+use recoup_core::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
+use recoup_core::key::{EntryId, Kind, Scope};
+use recoup_core::store::{
+    EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe, Store,
+    StoreInfo,
+};
 use recoup_core::{Error, ErrorKind, Result};
 
 /// A server that answers, or not, and counts how often it was asked.
@@ -38,42 +41,42 @@ impl Fake {
 }
 
 impl Store for Fake {
-    fn get(&self, _: &Id) -> Result<Option<Arc<Record>>> {
+    fn get(&self, _: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
         self.answer()
     }
-    fn full(&self, _: &Id) -> Result<Option<Payload>> {
+    fn full_payload(&self, _: &EntryId) -> Result<Option<StoredBody>> {
         self.answer()
     }
-    fn put(&self, _: &Id, _: &Record) -> Result<()> {
+    fn put(&self, _: &EntryId, _: &EntryRecord) -> Result<()> {
         self.answer()
     }
-    fn remove(&self, _: &[Id]) -> Result<usize> {
+    fn remove(&self, _: &[EntryId]) -> Result<usize> {
         self.answer()
     }
-    fn fold(&self, _: &Batch) -> Result<()> {
+    fn fold_batch(&self, _: &EventBatch) -> Result<()> {
         self.answer()
     }
-    fn tallies(&self, _: Option<&Scope>) -> Result<Vec<Tally>> {
+    fn tallies(&self, _: Option<&Scope>) -> Result<Vec<EventTally>> {
         self.answer()
     }
-    fn clear(&self, _: &Scope, _: &mut dyn FnMut(Id, Kind)) -> Result<usize> {
-        self.answer()
-    }
-
-    fn scan(&self, _: &Filter, _: &mut Visit<'_>) -> Result<()> {
-        self.answer()
-    }
-    fn evict(&self, _: &EvictionPlan) -> Result<Evicted> {
-        self.answer()
-    }
-    fn nearest(&self, _: &Probe<'_>) -> Result<Vec<(Id, Head)>> {
+    fn clear(&self, _: &Scope, _: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
         self.answer()
     }
 
-    fn usage(&self, _: &Scope) -> Result<Usage> {
+    fn scan(&self, _: &ScanFilter, _: &mut RecordVisitor<'_>) -> Result<()> {
         self.answer()
     }
-    fn info(&self) -> Info {
-        Info { url: "fake:".to_owned(), durable: true, keeps_stale: true }
+    fn evict(&self, _: &EvictionPlan) -> Result<EvictionReport> {
+        self.answer()
+    }
+    fn nearest(&self, _: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
+        self.answer()
+    }
+
+    fn usage(&self, _: &Scope) -> Result<ScopeUsage> {
+        self.answer()
+    }
+    fn info(&self) -> StoreInfo {
+        StoreInfo { url: "fake:".to_owned(), durable: true, keeps_stale: true }
     }
 }

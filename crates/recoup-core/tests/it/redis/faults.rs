@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::cache::Peek;
-use recoup_core::entry::{Chunks as _, INLINE_MAX};
-use recoup_core::store::{Filter, Flow, Guarded, Redis, Store};
+use recoup_core::cache::PeekOutcome;
+use recoup_core::entry::{ChunkSource as _, INLINE_MAX};
+use recoup_core::store::{GuardedStore, RedisStore, ScanFilter, ScanFlow, Store};
 use recoup_core::{Error, ErrorKind};
 use rustix::process::Signal;
 
@@ -25,14 +25,14 @@ fn a_server_that_is_not_there_is_a_miss() {
     assert!(said.contains("refused"), "{said}");
     let error = soon(|| store.put(&id("a"), &record("a"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-    let visit = &mut |_: &_, _: recoup_core::Result<&_>| Flow::Continue(());
-    let error = soon(|| store.scan(&Filter::default(), visit)).unwrap_err();
+    let visit = &mut |_: &_, _: recoup_core::Result<&_>| ScanFlow::Continue(());
+    let error = soon(|| store.scan(&ScanFilter::default(), visit)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
 }
 
 #[test]
 fn a_name_that_nobody_knows_is_a_miss() {
-    let store: Arc<dyn Store> = Arc::new(Redis::at(target("redis://no-such-host.invalid")));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(target("redis://no-such-host.invalid")));
     unavailable(&store, "a");
 }
 
@@ -63,13 +63,15 @@ fn a_large_body_whose_server_is_killed_is_a_miss() {
     let server = Server::start();
     let store = unhurried(server.port);
     store.put(&id("a"), &record(noise(8 * INLINE_MAX, 1))).unwrap();
-    let Peek::Hit(entry) = read(&store, "a") else { panic!("it is there") };
+    let PeekOutcome::Hit(entry) = read(&store, "a") else { panic!("it is there") };
     assert_eq!(entry.body().to_bytes().unwrap().len(), 8 * INLINE_MAX);
     let record = store.get(&id("a")).unwrap().unwrap();
     let mut server = Some(server);
     let mut frames = 0;
-    let recoup_core::entry::Payload::Framed(body) = &record.payload else { panic!("it is large") };
-    let reading = body.each(&mut |_| {
+    let recoup_core::entry::StoredBody::Framed(body) = &record.payload else {
+        panic!("it is large")
+    };
+    let reading = body.for_each_chunk(&mut |_| {
         frames += 1;
         if frames == 3 {
             server.take().unwrap().kill();
@@ -85,10 +87,11 @@ fn a_large_body_whose_server_is_killed_is_a_miss() {
 fn large_bodies_are_behind_the_breaker_too() {
     let server = Server::start();
     let clock = Arc::new(ManualClock::at(START));
-    let store = Guarded::new(unhurried(server.port), None, clock);
+    let store = GuardedStore::new(unhurried(server.port), None, clock);
     store.put(&id("a"), &record(noise(3 * INLINE_MAX, 1))).unwrap();
     let read = store.get(&id("a")).unwrap().unwrap().open().unwrap();
-    let unwanted = read.body().each(&mut |_| Err(Error::new(ErrorKind::Unavailable, "enough")));
+    let unwanted =
+        read.body().for_each_chunk(&mut |_| Err(Error::new(ErrorKind::Unavailable, "enough")));
     assert_eq!(unwanted.unwrap_err().message(), "enough");
     assert_eq!(read.body().to_bytes().unwrap(), noise(3 * INLINE_MAX, 1));
     server.kill();
@@ -144,7 +147,7 @@ fn a_slow_server_is_a_miss() {
         redis::cmd("DEBUG").arg("SLEEP").arg("3").exec(&mut raw).unwrap();
     });
     started.1.recv().unwrap();
-    eventually("it is asleep", || matches!(read(&store, "a"), Peek::Miss(_)));
+    eventually("it is asleep", || matches!(read(&store, "a"), PeekOutcome::Miss(_)));
     sleeper.join().unwrap();
     eventually("it is awake", || hits(&store, "a"));
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::ManualClock;
-use recoup_core::cache::{Peek, Reason};
+use recoup_core::cache::{MissReason, PeekOutcome};
 use recoup_core::entry::INLINE_MAX;
-use recoup_core::store::{Filter, Flow, Guarded, Store};
+use recoup_core::store::{GuardedStore, ScanFilter, ScanFlow, Store};
 
 use super::proxy::Proxy;
 use super::{at_port, eventually, hits, miss, patient, read, soon, unavailable, unhurried};
@@ -18,7 +18,7 @@ use crate::support::{START, body_of, id, noise, record};
 fn a_server_without_room_refuses_writes_and_goes_on_reading() {
     let server = Server::start();
     let store: Arc<dyn Store> =
-        Arc::new(Guarded::new(patient(&server, "p"), None, Arc::new(ManualClock::at(START))));
+        Arc::new(GuardedStore::new(patient(&server, "p"), None, Arc::new(ManualClock::at(START))));
     store.put(&id("a"), &record("before")).unwrap();
     let limit = |bytes: &str| {
         let mut raw = server.connect();
@@ -33,7 +33,7 @@ fn a_server_without_room_refuses_writes_and_goes_on_reading() {
         assert_eq!(body_of(&*store, &id("a")), Some(b"before".to_vec()), "what was there stays");
     }
     store.put(&id("new"), &record("new")).unwrap_err();
-    assert!(matches!(read(&store, "new"), Peek::Miss(Reason::Absent)), "not half of it");
+    assert!(matches!(read(&store, "new"), PeekOutcome::Miss(MissReason::Absent)), "not half of it");
     assert_eq!(store.remove(&[id("a")]).unwrap(), 1);
     limit("0");
     store.put(&id("a"), &record("after")).unwrap();
@@ -58,13 +58,13 @@ fn what_is_no_record_is_damage_and_can_be_replaced() {
         redis::cmd("DEL").arg(&name).exec(&mut raw).unwrap();
         redis::cmd(command).arg(&name).arg(arguments).exec(&mut raw).unwrap();
         let reason = miss(&store, "a");
-        assert!(matches!(reason, Reason::Corrupt(_)), "{command} {arguments:?}: {reason:?}");
+        assert!(matches!(reason, MissReason::Corrupt(_)), "{command} {arguments:?}: {reason:?}");
         let mut shown = Vec::new();
         let visit = &mut |id: &_, head: recoup_core::Result<&_>| {
             shown.push((Clone::clone(id), head.map(drop).map_err(|error| error.kind())));
-            Flow::Continue(())
+            ScanFlow::Continue(())
         };
-        store.scan(&Filter::default(), visit).unwrap();
+        store.scan(&ScanFilter::default(), visit).unwrap();
         if arguments[0] != "body" {
             // Without anything of a head it may just as well be gone by now.
             assert_eq!(shown, [(id("a"), Err(ErrorKind::Corrupt))], "{command} {arguments:?}");
@@ -74,10 +74,10 @@ fn what_is_no_record_is_damage_and_can_be_replaced() {
         redis::cmd("DEL").arg(&name).exec(&mut raw).unwrap();
         redis::cmd(command).arg(&name).arg(arguments).exec(&mut raw).unwrap();
         assert_eq!(store.remove(&[id("a")]).unwrap(), 1);
-        assert!(matches!(miss(&store, "a"), Reason::Absent));
+        assert!(matches!(miss(&store, "a"), MissReason::Absent));
     }
     redis::cmd("HSET").arg(&name).arg(&["other", "field"]).exec(&mut raw).unwrap();
-    assert!(matches!(miss(&store, "a"), Reason::Absent), "a hash with nothing of ours");
+    assert!(matches!(miss(&store, "a"), MissReason::Absent), "a hash with nothing of ours");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_large_body_whose_frames_are_gone_is_damage() {
     let frames: Vec<String> =
         redis::cmd("KEYS").arg(format!("{prefix}:{{global/a}}:*")).query(&mut raw).unwrap();
     redis::cmd("DEL").arg(&frames[0]).exec(&mut raw).unwrap();
-    assert!(matches!(miss(&store, "a"), Reason::Corrupt(_)));
+    assert!(matches!(miss(&store, "a"), MissReason::Corrupt(_)));
     store.put(&id("a"), &record("sound")).unwrap();
     let left: Vec<String> =
         redis::cmd("KEYS").arg(format!("{prefix}:{{global/a}}:*")).query(&mut raw).unwrap();
@@ -126,8 +126,8 @@ fn a_server_that_says_ok_to_everything_has_stored_nothing() {
     }
     let error = store.remove(&[id("a")]).unwrap_err();
     assert!(error.to_string().contains("no Redis"), "{error}");
-    let visit = &mut |_: &_, _: recoup_core::Result<&_>| Flow::Continue(());
-    let error = store.scan(&Filter::default(), visit).unwrap_err();
+    let visit = &mut |_: &_, _: recoup_core::Result<&_>| ScanFlow::Continue(());
+    let error = store.scan(&ScanFilter::default(), visit).unwrap_err();
     assert!(error.to_string().contains("no Redis"), "{error}");
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use recoup_core::store::redis::Target;
-use recoup_core::store::{Redis, Store, StoreUrl, without_credentials};
+use recoup_core::store::redis::RedisTarget;
+use recoup_core::store::{RedisStore, Store, StoreUrl, without_credentials};
 
 use super::proxy::Proxy;
 use super::urls::parse;
@@ -66,7 +66,7 @@ proptest! {
         let shown = match parse(&url) {
             Ok(url) => {
                 let StoreUrl::Redis(target) = &url else { panic!("{url:?}") };
-                let store = Redis::at(Target::clone(target));
+                let store = RedisStore::at(RedisTarget::clone(target));
                 format!("{url} {url:?} {store:?} {}", store.info().url)
             }
             Err(error) => format!("{error} {error:?}"),
@@ -85,7 +85,7 @@ fn what_a_server_repeats_is_shown_without_the_password() {
         let proxy = Proxy::saying(words.leak().as_bytes());
         let url = format!("redis://:{password}@127.0.0.1:{}?timeout=5s", proxy.port);
         let StoreUrl::Redis(target) = parse(&url).unwrap() else { panic!("another store") };
-        let store: Arc<dyn Store> = Arc::new(Redis::at(*target));
+        let store: Arc<dyn Store> = Arc::new(RedisStore::at(*target));
         let error = store.put(&id("a"), &record("a")).unwrap_err();
         let said = format!("{error} {error:?} {}", unavailable(&store, "a"));
         assert!(!said.contains(password) && !said.contains("ghp_16C7"), "{said}");
@@ -100,7 +100,7 @@ fn a_wrong_password_is_not_in_what_a_store_says() {
     for user in ["", "someone"] {
         let url = format!("redis://{user}:wrong-one@127.0.0.1:{}", server.port);
         let StoreUrl::Redis(target) = parse(&url).unwrap() else { panic!("another store") };
-        let store: Arc<dyn Store> = Arc::new(Redis::at(*target));
+        let store: Arc<dyn Store> = Arc::new(RedisStore::at(*target));
         eventually("the server answers", || unavailable(&store, "a").contains("authentication"));
         let error = store.put(&id("a"), &record("a")).unwrap_err();
         write!(said, "{store:?} {error} {error:?} {}", unavailable(&store, "a")).unwrap();

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::cache::{Cache, Options};
-use recoup_core::entry::{INLINE_MAX, Sources};
+use recoup_core::cache::{Cache, CacheOptions};
+use recoup_core::entry::{INLINE_MAX, RecordedSources};
 use recoup_core::key::Scope;
-use recoup_core::store::{EvictionPlan, Filter, Redis, Store};
+use recoup_core::store::{EvictionPlan, RedisStore, ScanFilter, Store};
 use redis::Connection;
 
 use super::{eventually, hits, patient};
@@ -28,11 +28,11 @@ fn two_prefixes_are_two_stores() {
         theirs.put(&id(&format!("t{n}")), &record_at(later(n), noise(INLINE_MAX + 1, n))).unwrap();
     }
     theirs.put(&id("o0"), &record("theirs")).unwrap();
-    assert_eq!(scanned(&*ours, &Filter::default()), ["o0", "o1", "o2", "o3", "o4"].map(id));
+    assert_eq!(scanned(&*ours, &ScanFilter::default()), ["o0", "o1", "o2", "o3", "o4"].map(id));
     let plan = EvictionPlan { max_entries: Some(3), ..evict_plan(later(9)) };
     assert_eq!(ours.evict(&plan).unwrap().least_used, 2);
     assert_eq!(ours.remove(&[id("t1"), id("o2")]).unwrap(), 1);
-    let cache = Cache::new(ours.clone(), Options::default());
+    let cache = Cache::new(ours.clone(), CacheOptions::default());
     assert_eq!(cache.clear(&Scope::global()).unwrap(), 2);
     assert_eq!(ours.usage(&Scope::global()).unwrap().entries, 0);
     assert_eq!(theirs.usage(&Scope::global()).unwrap().entries, 6);
@@ -48,7 +48,7 @@ fn a_database_is_a_store_of_its_own() {
     let server = Server::start();
     let in_database = |n: u32| {
         let url = format!("redis://127.0.0.1:{}/{n}?timeout=30s", server.port);
-        Redis::at(target(&url))
+        RedisStore::at(target(&url))
     };
     in_database(3).put(&id("a"), &record("three")).unwrap();
     assert_eq!(body_of(&in_database(3), &id("a")), Some(b"three".to_vec()));
@@ -69,7 +69,7 @@ fn a_user_has_a_name_and_a_password() {
     redis::cmd("ACL").arg(&["SETUSER", "default", "off"]).exec(&mut server.connect()).unwrap();
     let as_user = |user: &str, prefix: &str| {
         let host = format!("127.0.0.1:{}", server.port);
-        Redis::at(target(&format!("redis://{user}{host}?timeout=30s&prefix={prefix}")))
+        RedisStore::at(target(&format!("redis://{user}{host}?timeout=30s&prefix={prefix}")))
     };
     for user in ["agent:s3cret/@?@", "agent:s3cret%2F%40%3F@", "guest@", "guest:any@"] {
         let store = as_user(user, "team");
@@ -103,7 +103,7 @@ fn a_record_and_its_frames_expire_by_themselves_when_they_are_dead() {
     for (key, body) in [("small", 10), ("large", 3 * INLINE_MAX)] {
         let mut draft = draft(noise(body, 1));
         (draft.ttl, draft.grace) = (Some(3_600_000), 600_000);
-        store.put(&id(key), &draft.seal(Sources::default(), now).unwrap()).unwrap();
+        store.put(&id(key), &draft.seal(RecordedSources::default(), now).unwrap()).unwrap();
     }
     let dead = now.plus_millis(4_200_000).as_millis();
     let records = keyspace(&mut raw, &format!("{prefix}:{{*"));
@@ -118,7 +118,9 @@ fn a_record_and_its_frames_expire_by_themselves_when_they_are_dead() {
     // And what has none left is gone.
     let mut draft = draft("brief");
     draft.ttl = Some(300);
-    store.put(&id("brief"), &draft.seal(Sources::default(), SystemClock.now()).unwrap()).unwrap();
+    store
+        .put(&id("brief"), &draft.seal(RecordedSources::default(), SystemClock.now()).unwrap())
+        .unwrap();
     eventually("it vanishes", || store.get(&id("brief")).unwrap().is_none());
     assert!(keyspace(&mut raw, &format!("{prefix}:{{global/brief*")).is_empty());
     let evicted = store.evict(&evict_plan(SystemClock.now())).unwrap();
@@ -140,7 +142,7 @@ fn a_scan_does_not_read_bodies() {
     }
     let mut raw = server.connect();
     redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut raw).unwrap();
-    assert_eq!(scanned(&*store, &Filter::default()).len(), 50);
+    assert_eq!(scanned(&*store, &ScanFilter::default()).len(), 50);
     assert_eq!(store.usage(&Scope::global()).unwrap().entries, 50);
     let sent: u64 = stats(&mut raw, "stats")["total_net_output_bytes"].trim().parse().unwrap();
     assert!(sent < 1_000_000, "{sent} bytes for 10 MB of bodies");
@@ -177,7 +179,7 @@ fn a_read_and_a_write_are_one_round_trip_each() {
 fn a_store_opened_by_its_url_works() {
     let url = format!("redis://127.0.0.1:{}?timeout=30s&prefix={}", shared().port, fresh_prefix());
     let url = recoup_core::store::StoreUrl::parse(&url, "/".as_ref(), None).unwrap();
-    let around = recoup_core::store::Surroundings {
+    let around = recoup_core::store::StoreContext {
         clock: Arc::new(SystemClock),
         faults: crate::support::Faults::new(),
         breakers: None,

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use recoup_core::cache::{Peek, Reason};
-use recoup_core::entry::{Body, Chunks, INLINE_MAX};
-use recoup_core::store::{EvictionPlan, Filter, Redis, Store};
+use recoup_core::cache::{MissReason, PeekOutcome};
+use recoup_core::entry::{Body, ChunkSource, INLINE_MAX};
+use recoup_core::store::{EvictionPlan, RedisStore, ScanFilter, Store};
 use recoup_core::{Error, ErrorKind, Result};
 use redis::Connection;
 
@@ -33,7 +33,7 @@ fn nothing_is_left_of_large_bodies_that_were_replaced_or_removed() {
     let with_full = |seed: u64| {
         let mut draft = draft(noise(LARGE, seed));
         draft.full = Some(Body::from(noise(2 * LARGE, seed)));
-        draft.seal(recoup_core::entry::Sources::default(), later(0)).unwrap()
+        draft.seal(recoup_core::entry::RecordedSources::default(), later(0)).unwrap()
     };
     store.put(&id("a"), &with_full(1)).unwrap();
     let before = names(&mut raw, &prefix);
@@ -59,8 +59,8 @@ fn nothing_is_left_of_large_bodies_that_were_replaced_or_removed() {
 #[derive(Debug)]
 struct BreaksOff(Vec<u8>, AtomicUsize);
 
-impl Chunks for BreaksOff {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for BreaksOff {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         visit(&self.0)?;
         let less = |left: usize| left.checked_sub(1);
         match self.1.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less) {
@@ -91,7 +91,7 @@ fn what_was_stored_twice_is_whole() {
     let (prefix, mut raw) = (fresh_prefix(), shared().connect());
     let proxy = Proxy::to(shared().port);
     let url = format!("redis://127.0.0.1:{}/?prefix={prefix}&timeout=30s", proxy.port);
-    let store: Arc<dyn Store> = Arc::new(Redis::at(target(&url)));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(target(&url)));
     store.put(&id("a"), &record(noise(LARGE, 1))).unwrap();
     let stored = store.get(&id("a")).unwrap().unwrap();
     store.put(&id("a"), &stored).unwrap();
@@ -115,7 +115,10 @@ fn a_record_with_impossible_frames_can_be_replaced_and_removed() {
             store.put(&id("a"), &record(noise(LARGE, 1))).unwrap();
             let name = format!("{prefix}:{{global/a}}");
             redis::cmd("HSET").arg(name).arg("frames").arg(frames).exec(&mut raw).unwrap();
-            assert!(matches!(read(&store, "a"), Peek::Miss(Reason::Corrupt(_))), "{frames}");
+            assert!(
+                matches!(read(&store, "a"), PeekOutcome::Miss(MissReason::Corrupt(_))),
+                "{frames}"
+            );
             if replace {
                 store.put(&id("a"), &record("new")).unwrap();
                 assert!(hits(&store, "a"));
@@ -132,13 +135,13 @@ fn what_the_server_drops_is_a_miss() {
     for n in 0..400 {
         store.put(&id(&n.to_string()), &record_at(later(n), noise(50_000, n))).unwrap();
     }
-    let there = scanned(&*store, &Filter::default());
+    let there = scanned(&*store, &ScanFilter::default());
     assert!((1..300).contains(&there.len()), "{there:?}");
     let mut found = 0;
     for n in 0..400 {
         match read(&store, &n.to_string()) {
-            Peek::Hit(_) => found += 1,
-            Peek::Miss(Reason::Absent) => {}
+            PeekOutcome::Hit(_) => found += 1,
+            PeekOutcome::Miss(MissReason::Absent) => {}
             other => panic!("{n}: {other:?}"),
         }
     }
@@ -162,7 +165,7 @@ fn what_the_server_dropped_goes_from_the_lists_first() {
     }
     let plan = EvictionPlan { max_entries: Some(3), ..evict_plan(later(1_000)) };
     assert_eq!(store.evict(&plan).unwrap().least_used, 2, "the others were gone");
-    assert_eq!(scanned(&*store, &Filter::default()), ["7", "8", "9"].map(id));
+    assert_eq!(scanned(&*store, &ScanFilter::default()), ["7", "8", "9"].map(id));
 }
 
 #[test]
@@ -172,18 +175,18 @@ fn the_server_may_drop_the_lists() {
     for n in 0..5 {
         let mut draft = draft("a");
         draft.ttl = Some(50);
-        let record = draft.seal(recoup_core::entry::Sources::default(), later(n)).unwrap();
+        let record = draft.seal(recoup_core::entry::RecordedSources::default(), later(n)).unwrap();
         store.put(&id(&n.to_string()), &record).unwrap();
     }
     for list in ["used:{global}:result", "dead", "tally:{global}", "folded:{global}"] {
         redis::cmd("DEL").arg(format!("{prefix}:{list}")).exec(&mut raw).unwrap();
     }
-    assert_eq!(scanned(&*store, &Filter::default()).len(), 5);
+    assert_eq!(scanned(&*store, &ScanFilter::default()).len(), 5);
     let plan = EvictionPlan { max_entries: Some(2), ..evict_plan(later(1_000)) };
     assert_eq!(store.evict(&plan).unwrap().least_used, 0, "nobody knows of them");
     assert_eq!(store.remove(&[id("0")]).unwrap(), 1);
     store.put(&id("1"), &record("known again")).unwrap();
     let plan = EvictionPlan { max_entries: Some(0), ..evict_plan(later(1_000)) };
     assert_eq!(store.evict(&plan).unwrap().least_used, 1);
-    assert_eq!(scanned(&*store, &Filter::default()), ["2", "3", "4"].map(id));
+    assert_eq!(scanned(&*store, &ScanFilter::default()), ["2", "3", "4"].map(id));
 }

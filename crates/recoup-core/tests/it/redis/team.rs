@@ -7,7 +7,9 @@ use std::time::Duration;
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::ManualClock;
 use recoup_core::entry::INLINE_MAX;
-use recoup_core::store::{Filter, Guarded, Memory, Redis, Sqlite, Store, Tiered};
+use recoup_core::store::{
+    GuardedStore, InMemoryStore, RedisStore, ScanFilter, SqliteStore, Store, TieredStore,
+};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -22,7 +24,7 @@ const MAX_AGE: u64 = 10_000;
 struct Machine {
     dir: TempDir,
     front: Arc<dyn Store>,
-    tiers: Tiered,
+    tiers: TieredStore,
     faults: Arc<Faults>,
     clock: ManualClock,
 }
@@ -30,17 +32,17 @@ struct Machine {
 impl Machine {
     fn new(server: u16, prefix: &str, timeout: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let front = Arc::new(Sqlite::at(dir.path().join("cache.db"), PATIENT, Faults::new()));
+        let front = Arc::new(SqliteStore::at(dir.path().join("cache.db"), PATIENT, Faults::new()));
         Self::with(front, dir, &format!("redis://127.0.0.1:{server}/?prefix={prefix}&{timeout}"))
     }
 
     fn with(front: Arc<dyn Store>, dir: TempDir, url: &str) -> Self {
         let (clock, faults) = (ManualClock::at(START), Faults::new());
-        let server = Arc::new(Redis::at(target(url)));
+        let server = Arc::new(RedisStore::at(target(url)));
         let breaker = dir.path().join("breaker");
-        let back = Arc::new(Guarded::new(server, Some(breaker), Arc::new(clock.clone())));
+        let back = Arc::new(GuardedStore::new(server, Some(breaker), Arc::new(clock.clone())));
         let time = Arc::new(clock.clone());
-        let tiers = Tiered::new(front.clone(), back, MAX_AGE, time, faults.clone());
+        let tiers = TieredStore::new(front.clone(), back, MAX_AGE, time, faults.clone());
         Self { dir, front, tiers, faults, clock }
     }
 
@@ -80,7 +82,7 @@ fn what_one_machine_writes_and_removes_the_other_sees_in_time() {
     assert_eq!(mine.body("a"), "-");
     assert!(mine.front.get(&id("a")).unwrap().is_none());
     yours.put("b", "b");
-    assert_eq!(scanned(&mine.tiers, &Filter::default()), [id("b")], "lists are the server's");
+    assert_eq!(scanned(&mine.tiers, &ScanFilter::default()), [id("b")], "lists are the server's");
     let large = noise(3 * INLINE_MAX, 1);
     mine.tiers.put(&id("large"), &record(large.clone())).unwrap();
     assert_eq!(body_of(&yours.tiers, &id("large")), Some(large.clone()));
@@ -141,7 +143,7 @@ fn while_the_server_is_away_each_goes_on_with_what_it_has() {
 fn memory_in_front_of_a_server_does_the_same() {
     let server = Server::start();
     let machine = |_| {
-        let front = Arc::new(Memory::with_capacity(64 << 20));
+        let front = Arc::new(InMemoryStore::with_capacity(64 << 20));
         let url = format!("redis://127.0.0.1:{}/?{PROMPTLY}", server.port);
         Machine::with(front, tempfile::tempdir().unwrap(), &url)
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use recoup_core::ErrorKind;
-use recoup_core::store::{Redis, Store};
+use recoup_core::store::{RedisStore, Store};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -55,7 +55,7 @@ impl Authority {
     fn store(&self, scheme: &str, host: &str, port: u16) -> Arc<dyn Store> {
         let ca = self.path("ca.pem");
         let url = format!("{scheme}://{host}:{port}/?ca={}&timeout=30s", ca.display());
-        Arc::new(Redis::at(target(&url)))
+        Arc::new(RedisStore::at(target(&url)))
     }
 }
 
@@ -88,7 +88,7 @@ fn an_unknown_authority_and_another_name_are_refused() {
     let authority = Authority::signing(&["other.example"]);
     let (_server, port) = authority.serve(&[]);
     let stranger: Arc<dyn Store> =
-        Arc::new(Redis::at(target(&format!("rediss://localhost:{port}/?timeout=10s"))));
+        Arc::new(RedisStore::at(target(&format!("rediss://localhost:{port}/?timeout=10s"))));
     let error = stranger.get(&id("a")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.to_string().contains("certificate"), "{error}");
@@ -106,7 +106,7 @@ fn plain_text_to_tls_and_tls_to_plain_text_are_misses() {
     unavailable(&at_port(port), "a");
     let ca = authority.path("ca.pem");
     let url = format!("rediss://127.0.0.1:{}/?ca={}", server.port, ca.display());
-    let store: Arc<dyn Store> = Arc::new(Redis::at(target(&url)));
+    let store: Arc<dyn Store> = Arc::new(RedisStore::at(target(&url)));
     unavailable(&store, "a");
     let error = soon(|| store.put(&id("a"), &record("a"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
@@ -118,7 +118,7 @@ fn a_server_that_stands_still_behind_tls_is_a_miss() {
     let authority = Authority::signing(&["127.0.0.1"]);
     let (server, port) = authority.serve(&[]);
     let url = format!("rediss://127.0.0.1:{port}/?ca={}", authority.path("ca.pem").display());
-    let open = || Arc::new(Redis::at(target(&url))) as Arc<dyn Store>;
+    let open = || Arc::new(RedisStore::at(target(&url))) as Arc<dyn Store>;
     let (idle, fresh) = (open(), open());
     stored(&idle, "a", b"a".to_vec());
     let pid = server.pid();
@@ -140,7 +140,7 @@ fn a_wrong_file_for_the_authority_is_named() {
     for name in ["missing.pem", "garbage.pem", "directory.pem", "key.pem"] {
         let path = authority.path(name);
         let url = format!("rediss://127.0.0.1:{port}/?ca={}", path.display());
-        let store: Arc<dyn Store> = Arc::new(Redis::at(target(&url)));
+        let store: Arc<dyn Store> = Arc::new(RedisStore::at(target(&url)));
         let error = soon(|| store.get(&id("a"))).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("certificate"), "{error}");
         miss(&store, "a");

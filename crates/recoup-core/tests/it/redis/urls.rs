@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use recoup_core::store::StoreUrl;
-use recoup_core::store::redis::Target;
+use recoup_core::store::redis::RedisTarget;
 
 pub(super) fn parse(text: &str) -> recoup_core::Result<StoreUrl> {
     StoreUrl::parse(text, Path::new("/base"), Some(Path::new("/home/me")))
@@ -52,10 +52,10 @@ fn a_url_is_shown_in_full_and_read_again_as_the_same() {
 fn a_password_may_be_plain_or_encoded() {
     for password in ["p@ss/w?rd#1:2", "p%40ss%2Fw%3Frd%231%3A2", "p@ss%2fw?rd%231:2"] {
         let url = format!("redis://me:{password}@host");
-        let expected = Target::parse("redis://host", "/".as_ref(), None)
+        let expected = RedisTarget::parse("redis://host", "/".as_ref(), None)
             .unwrap()
             .with_credentials(Some("me".to_owned()), Some("p@ss/w?rd#1:2".to_owned()));
-        assert_eq!(Target::parse(&url, "/".as_ref(), None).unwrap(), expected, "{password}");
+        assert_eq!(RedisTarget::parse(&url, "/".as_ref(), None).unwrap(), expected, "{password}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Secrets behind escapes and colours, as programs really print them.
 
-use recoup_core::secrets::{detect, redact, scan};
+use recoup_core::secrets::{detect_secret, redact, scan};
 
 use super::corpus::fill::fill;
 
@@ -20,7 +20,7 @@ fn escapes_of_json_hide_nothing() {
         format!(r#"{{"log":"\u0022{token}\u0022"}}"#),
         format!(r#"{{"log":"\b{token}"}}"#),
     ] {
-        assert!(detect(text.as_bytes()).is_some(), "{text}");
+        assert!(detect_secret(text.as_bytes()).is_some(), "{text}");
     }
 }
 
@@ -34,7 +34,7 @@ fn colours_hide_nothing() {
         r#"{"out":"password=\u001b[31mhunter2x"}"#.to_owned(),
         format!(r"\033[31m{token}\033[0m"),
     ] {
-        assert!(detect(text.as_bytes()).is_some(), "{text}");
+        assert!(detect_secret(text.as_bytes()).is_some(), "{text}");
     }
 }
 
@@ -55,7 +55,7 @@ fn clean_text_with_escapes_stays_clean() {
         "\u{1b}",
         "{\n \"secret\":\n {\"name\": \"db\"}\n}",
     ] {
-        assert_eq!(detect(text.as_bytes()), None, "{text}");
+        assert_eq!(detect_secret(text.as_bytes()), None, "{text}");
     }
 }
 
@@ -72,7 +72,7 @@ fn sentences_in_strings_of_json_are_read() {
         r#"{"out":"the api key is 9f8b7c6d5e4f3a2b1c0d9f8b7c6d5e4f"}"#,
         r#"{"out":"htpasswd -cb /etc/.htpasswd ada Hunter22x"}"#,
     ] {
-        assert!(detect(text.as_bytes()).is_some(), "{text}");
+        assert!(detect_secret(text.as_bytes()).is_some(), "{text}");
         let clean = redact(text);
         assert!(clean.ends_with(&text[text.len() - 2..]), "{clean}");
         assert!(!clean.contains("unter22x") && !clean.contains("rdfish42"), "{clean}");
@@ -83,7 +83,7 @@ fn sentences_in_strings_of_json_are_read() {
         r#"{"out":"the password is","next":"Swordfish42"}"#,
         r#"{"a":"Login with","b":"linux / macOS14"}"#,
     ] {
-        assert_eq!(detect(text.as_bytes()), None, "{text}");
+        assert_eq!(detect_secret(text.as_bytes()), None, "{text}");
     }
 }
 
@@ -94,13 +94,13 @@ fn escaped_names_beyond_ascii_are_read() {
         r#"{"out":"\u5bc6\u7801\u662f Xiatian2024 \u3002"}"#,
         r#"{"out":"\ud83d\ude00 the password\u00a0is Swordfish42"}"#,
     ] {
-        assert!(detect(text.as_bytes()).is_some(), "{text}");
+        assert!(detect_secret(text.as_bytes()).is_some(), "{text}");
     }
     for text in [
         r#"{"out":"la contrase\u00f1a es obligatoria"}"#,
         r#"{"out":"\u5bc6\u7801\u9519\u8bef"}"#,
         r#"{"out":"\ud83d \ude00 \u+123 \u12"}"#,
     ] {
-        assert_eq!(detect(text.as_bytes()), None, "{text}");
+        assert_eq!(detect_secret(text.as_bytes()), None, "{text}");
     }
 }

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::ErrorKind;
-use recoup_core::base::digest::Digest;
-use recoup_core::store::sqlite::{self, Soundness};
-use recoup_core::store::{Evicted, Filter, Flow, Store};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::store::sqlite::{self, DatabaseSoundness};
+use recoup_core::store::{EvictionReport, ScanFilter, ScanFlow, Store};
 
 use super::{Scene, entries_of, scribble};
 use crate::support::Touch as _;
@@ -46,8 +46,8 @@ fn zeros_or_garbage_or_half_a_file_is_set_aside_and_a_fresh_one_begun() {
         assert_eq!(fs::read(scene.set_aside()[0].join("cache.db")).unwrap(), garbage);
         assert_told_once(&scene);
         store.put(&id("new"), &record("new")).unwrap();
-        assert_eq!(scanned(&store, &Filter::default()), [id("new")]);
-        assert_eq!(scanned(&scene.open(), &Filter::default()), [id("new")]);
+        assert_eq!(scanned(&store, &ScanFilter::default()), [id("new")]);
+        assert_eq!(scanned(&scene.open(), &ScanFilter::default()), [id("new")]);
         assert_eq!(scene.faults.count(), 0);
         assert_eq!(fs::read(scene.dir.path().join("bystander")).unwrap(), b"untouched");
     }
@@ -68,12 +68,12 @@ fn a_write_that_finds_the_damage_is_done_in_the_fresh_one() {
 fn other_calls_that_find_the_damage_find_nothing_then() {
     type Call = fn(&dyn Store);
     let calls: [Call; 4] = [
-        |store| assert_eq!(scanned(store, &Filter::default()), []),
+        |store| assert_eq!(scanned(store, &ScanFilter::default()), []),
         |store| assert_eq!(store.remove(&[id("1")]).unwrap(), 0),
         |store| store.touch(&[(id("1"), crate::support::START)]).unwrap(),
         |store| {
             let plan = crate::support::evict_plan(crate::support::START);
-            let lost = Evicted { lost_all: true, ..Evicted::default() };
+            let lost = EvictionReport { lost_all: true, ..EvictionReport::default() };
             assert_eq!(store.evict(&plan).unwrap(), lost);
         },
     ];
@@ -92,17 +92,17 @@ fn the_log_goes_with_its_database() {
     scene.fold_log();
     scene.open().put(&id("last"), &record("last")).unwrap();
     scribble_from_page(&scene, 20);
-    let database = Digest::of(&fs::read(scene.path()).unwrap());
-    let log = Digest::of(&fs::read(scene.beside("-wal")).unwrap());
-    assert_ne!(log, Digest::of(b""), "writes are in the log until a checkpoint");
+    let database = Sha256Digest::of(&fs::read(scene.path()).unwrap());
+    let log = Sha256Digest::of(&fs::read(scene.beside("-wal")).unwrap());
+    assert_ne!(log, Sha256Digest::of(b""), "writes are in the log until a checkpoint");
     let store = scene.open();
-    store.scan(&Filter::default(), &mut |_, _| Flow::Continue(())).unwrap();
+    store.scan(&ScanFilter::default(), &mut |_, _| ScanFlow::Continue(())).unwrap();
     assert_told_once(&scene);
     let place = &scene.set_aside()[0];
-    assert_eq!(Digest::of(&fs::read(place.join("cache.db")).unwrap()), database);
-    assert_eq!(Digest::of(&fs::read(place.join("cache.db-wal")).unwrap()), log);
+    assert_eq!(Sha256Digest::of(&fs::read(place.join("cache.db")).unwrap()), database);
+    assert_eq!(Sha256Digest::of(&fs::read(place.join("cache.db-wal")).unwrap()), log);
     store.put(&id("new"), &record("new")).unwrap();
-    assert_eq!(scanned(&store, &Filter::default()), [id("new")]);
+    assert_eq!(scanned(&store, &ScanFilter::default()), [id("new")]);
 }
 
 #[test]
@@ -135,9 +135,9 @@ fn damaged_pages_in_the_middle_are_found_by_reads_and_writes() {
             let mut seen = 0;
             let visit = &mut |_: &_, _: recoup_core::Result<&_>| {
                 seen += 1;
-                Flow::Continue(())
+                ScanFlow::Continue(())
             };
-            store.scan(&Filter::default(), visit).unwrap();
+            store.scan(&ScanFilter::default(), visit).unwrap();
             assert!(seen < 300, "{seen}");
         } else {
             for n in 0..300 {
@@ -180,11 +180,11 @@ fn many_that_find_the_same_damage_set_it_aside_once_and_all_succeed() {
         });
         assert_eq!(scene.set_aside().len(), 1, "round {round}");
         assert_told_once(&scene);
-        assert_eq!(scanned(&scene.open(), &Filter::default()).len(), 8, "round {round}");
+        assert_eq!(scanned(&scene.open(), &ScanFilter::default()).len(), 8, "round {round}");
     }
 }
 
-fn soundness(scene: &Scene) -> Soundness {
+fn soundness(scene: &Scene) -> DatabaseSoundness {
     sqlite::inspect(&scene.path(), Duration::from_secs(20)).unwrap().unwrap().0.soundness
 }
 
@@ -211,25 +211,25 @@ fn a_broken_trigger_or_column_is_found_and_the_cache_begun_anew() {
             assert!(sqlite::inspect(&scene.path(), Duration::from_secs(20)).is_err());
         } else {
             let why = format!("{name} is not as it was made");
-            assert_eq!(soundness(&scene), Soundness::Damaged(why));
+            assert_eq!(soundness(&scene), DatabaseSoundness::Damaged(why));
         }
         let store = scene.open();
         store.put(&id("0"), &record("again")).unwrap();
         assert_eq!(body_of(&scene.open(), &id("0")), Some(b"again".to_vec()), "{name}");
         assert_told_once(&scene);
-        assert_eq!(soundness(&scene), Soundness::Sound);
+        assert_eq!(soundness(&scene), DatabaseSoundness::Sound);
     }
 }
 
 #[test]
 fn a_trigger_of_somebody_else_is_found() {
     let scene = Scene::with_entries(3);
-    assert_eq!(soundness(&scene), Soundness::Sound);
+    assert_eq!(soundness(&scene), DatabaseSoundness::Sound);
     change_schema(
         &scene,
         "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
     );
-    assert_eq!(soundness(&scene), Soundness::Damaged("t is not as it was made".to_owned()));
+    assert_eq!(soundness(&scene), DatabaseSoundness::Damaged("t is not as it was made".to_owned()));
     assert!(scene.open().repair().unwrap());
     assert_eq!(scene.set_aside().len(), 1);
 }
@@ -248,13 +248,13 @@ fn an_index_that_has_lost_rows_is_made_anew() {
     drop(plain);
     change_schema(&scene, "INSERT INTO sqlite_schema SELECT * FROM kept");
     change_schema(&scene, "DROP TABLE kept");
-    let Soundness::Damaged(why) = soundness(&scene) else { panic!("it was not found") };
+    let DatabaseSoundness::Damaged(why) = soundness(&scene) else { panic!("it was not found") };
     assert!(why.contains("entries_id"), "{why}");
     assert!(scene.open().get(&id("k1")).unwrap().is_none(), "the index hides it");
     assert!(scene.open().repair().unwrap());
     assert!(scene.open().get(&id("k1")).unwrap().is_some());
-    assert_eq!(scanned(&scene.open(), &Filter::default()).len(), 20);
-    assert_eq!(soundness(&scene), Soundness::Sound);
+    assert_eq!(scanned(&scene.open(), &ScanFilter::default()).len(), 20);
+    assert_eq!(soundness(&scene), DatabaseSoundness::Sound);
     assert_eq!(scene.set_aside().len(), 0);
     let told = scene.faults.take();
     assert!(told[0].2.contains("its indexes were damaged"), "{told:?}");
@@ -274,11 +274,11 @@ fn a_damaged_row_is_no_damaged_database() {
     let store = scene.open();
     assert_eq!(store.get(&id("1")).unwrap_err().kind(), ErrorKind::Corrupt);
     let mut seen = Vec::new();
-    let visit = &mut |id: &recoup_core::key::Id, head: recoup_core::Result<&_>| {
+    let visit = &mut |id: &recoup_core::key::EntryId, head: recoup_core::Result<&_>| {
         seen.push((id.key.as_str().to_owned(), head.is_ok()));
-        Flow::Continue(())
+        ScanFlow::Continue(())
     };
-    store.scan(&Filter::default(), visit).unwrap();
+    store.scan(&ScanFilter::default(), visit).unwrap();
     seen.sort();
     assert_eq!(seen, [("0".to_owned(), true), ("1".to_owned(), false)]);
     assert!(body_of(&store, &id("0")).is_some());

@@ -5,11 +5,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use recoup_core::base::name::Name;
-use recoup_core::entry::{Batch, Cost, Detail, Event, Happening};
+use recoup_core::base::name::SafeName;
+use recoup_core::entry::{EntryEvent, EntryEventKind, EventBatch, EventDetail, ProductionCost};
 use recoup_core::key::{Kind, Scope};
 use recoup_core::store::Store as _;
-use recoup_core::store::sqlite::{Soundness, VERSION, inspect};
+use recoup_core::store::sqlite::{DatabaseSoundness, VERSION, inspect};
 use rusqlite::Connection;
 
 use super::Scene;
@@ -55,16 +55,17 @@ fn version(scene: &Scene) -> i64 {
 
 fn hits(scene: &Scene) -> u64 {
     let tallies = scene.open().tallies(Some(&Scope::global())).unwrap();
-    tallies.iter().filter(|tally| tally.what == Happening::Hit).map(|tally| tally.count).sum()
+    tallies.iter().filter(|tally| tally.what == EntryEventKind::Hit).map(|tally| tally.count).sum()
 }
 
-fn batch(name: &str) -> Batch {
-    let cost = Cost { millis: Some(5), ..Cost::default() };
-    let detail = Detail { by: Some("me".to_owned()), cost, ..Detail::default() };
+fn batch(name: &str) -> EventBatch {
+    let cost = ProductionCost { millis: Some(5), ..ProductionCost::default() };
+    let detail = EventDetail { by: Some("me".to_owned()), cost, ..EventDetail::default() };
     // The day that was counted before.
     let at = recoup_core::base::clock::Timestamp::from_millis(20_000 * 86_400_000);
-    let event = Event { detail, ..Event::new(at, id("a"), Kind::Result, Happening::Hit) };
-    Batch { name: Name::parse("batch", name).unwrap(), events: vec![event] }
+    let event =
+        EntryEvent { detail, ..EntryEvent::new(at, id("a"), Kind::Result, EntryEventKind::Hit) };
+    EventBatch { name: SafeName::parse("batch", name).unwrap(), events: vec![event] }
 }
 
 #[test]
@@ -78,10 +79,10 @@ fn reading_changes_nothing() {
 fn the_first_write_brings_it_to_this_version_and_loses_nothing() {
     let scene = earlier();
     let before = scene.open().usage(&Scope::global()).unwrap();
-    scene.open().fold(&batch("1")).unwrap();
+    scene.open().fold_batch(&batch("1")).unwrap();
     assert_eq!(version(&scene), VERSION);
     let (seen, _) = inspect(&scene.path(), Duration::from_secs(20)).unwrap().unwrap();
-    assert_eq!(seen.soundness, Soundness::Sound, "as if it had been made by this version");
+    assert_eq!(seen.soundness, DatabaseSoundness::Sound, "as if it had been made by this version");
     assert_eq!(scene.open().usage(&Scope::global()).unwrap(), before);
     assert_eq!(hits(&scene), 8);
     let tallies = scene.open().tallies(None).unwrap();
@@ -101,7 +102,7 @@ fn of_many_first_writers_all_succeed() {
                 start.wait();
                 let store = scene.open();
                 store.put(&id(&format!("new-{n}")), &record("body")).unwrap();
-                store.fold(&batch(&format!("b{n}"))).unwrap();
+                store.fold_batch(&batch(&format!("b{n}"))).unwrap();
             });
         }
     });
@@ -114,7 +115,7 @@ fn of_many_first_writers_all_succeed() {
 fn a_writer_of_the_version_before_goes_on() {
     let scene = earlier();
     let old = Connection::open(scene.path()).unwrap();
-    scene.open().fold(&batch("1")).unwrap();
+    scene.open().fold_batch(&batch("1")).unwrap();
     old.execute(
         "INSERT INTO tallies (scope, kind, day, what, count) VALUES ('global', 'result', 20000, 'hit', 1)
          ON CONFLICT DO UPDATE SET count = count + excluded.count",

@@ -4,8 +4,8 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-use recoup_core::entry::{Chunks as _, INLINE_MAX};
-use recoup_core::store::{EvictionPlan, Filter, Sqlite, Store};
+use recoup_core::entry::{ChunkSource as _, INLINE_MAX};
+use recoup_core::store::{EvictionPlan, ScanFilter, SqliteStore, Store};
 use rusqlite::Connection;
 
 use super::Scene;
@@ -18,7 +18,7 @@ fn every_file_is_private() {
     let scene = Scene::new();
     let dir = scene.dir.path().join("new").join("deep");
     let path = dir.join("cache.db");
-    let store = Sqlite::at(&path, PATIENT, scene.faults.clone());
+    let store = SqliteStore::at(&path, PATIENT, scene.faults.clone());
     store.put(&id("a"), &record("a")).unwrap();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().mode() & 0o777;
     for suffix in ["", "-wal", "-shm", ".recoup-lock"] {
@@ -87,7 +87,7 @@ fn what_a_header_says_about_its_length_is_not_believed() {
     let total = count(&scene, "bytes FROM totals");
     assert!((1 << 20..2 << 20).contains(&total), "{total}");
     let plan = EvictionPlan { max_bytes: Some(10 << 20), ..evict_plan(START) };
-    assert_eq!(store.evict(&plan).unwrap(), recoup_core::store::Evicted::default());
+    assert_eq!(store.evict(&plan).unwrap(), recoup_core::store::EvictionReport::default());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn the_log_does_not_grow_for_ever() {
 fn behind_a_link_the_log_does_not_grow_for_ever_either() {
     let scene = Scene::new();
     let home = tempfile::tempdir().unwrap();
-    let real = Sqlite::at(home.path().join("real.db"), PATIENT, scene.faults.clone());
+    let real = SqliteStore::at(home.path().join("real.db"), PATIENT, scene.faults.clone());
     real.put(&id("0"), &record("first")).unwrap();
     std::os::unix::fs::symlink(home.path().join("real.db"), scene.path()).unwrap();
     let store = scene.open();
@@ -115,7 +115,7 @@ fn behind_a_link_the_log_does_not_grow_for_ever_either() {
     }
     let log = fs::metadata(home.path().join("real.db-wal")).unwrap().len();
     assert!(log < 2 << 20, "{log} bytes, of some 7 million that went through it");
-    assert_eq!(scanned(&scene.open(), &Filter::default()).len(), 10);
+    assert_eq!(scanned(&scene.open(), &ScanFilter::default()).len(), 10);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_database_that_was_deleted_begins_anew() {
     assert!(store.get(&id("1")).unwrap().is_none());
     store.put(&id("new"), &record("new")).unwrap();
     for store in [&store, &scene.open()] {
-        assert_eq!(scanned(store, &Filter::default()), [id("new")]);
+        assert_eq!(scanned(store, &ScanFilter::default()), [id("new")]);
     }
 }
 
@@ -149,7 +149,7 @@ fn after_a_replacement_writes_go_to_the_new_file() {
     assert_eq!(body_of(&store, &id("theirs")), Some(b"theirs".to_vec()));
     store.put(&id("ours"), &record("ours")).unwrap();
     for store in [&store, &scene.open()] {
-        assert_eq!(scanned(store, &Filter::default()), ["ours", "theirs"].map(id));
+        assert_eq!(scanned(store, &ScanFilter::default()), ["ours", "theirs"].map(id));
     }
 }
 
@@ -167,7 +167,7 @@ fn a_large_body_that_is_replaced_while_it_is_read_is_read_to_its_end() {
         read.extend_from_slice(chunk);
         Ok(())
     };
-    entry.body().each(replacing).unwrap();
+    entry.body().for_each_chunk(replacing).unwrap();
     assert!(read == before.as_bytes());
     assert_eq!(body_of(&store, &id("key")), Some(b"after".to_vec()));
 }

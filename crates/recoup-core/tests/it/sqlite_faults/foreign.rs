@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use recoup_core::ErrorKind;
-use recoup_core::store::{Filter, Flow, Sqlite, Store};
+use recoup_core::store::{ScanFilter, ScanFlow, SqliteStore, Store};
 use rusqlite::Connection;
 
 use super::{Scene, entries_of};
@@ -21,7 +21,7 @@ fn assert_refused(scene: &Scene, kind: ErrorKind, words: &str) {
         store.put(&id("a"), &record("a")).unwrap_err(),
         store.remove(&[id("a")]).map(drop).unwrap_err(),
         store.touch(&[(id("a"), START)]).unwrap_err(),
-        store.scan(&Filter::default(), &mut |_, _| Flow::Continue(())).unwrap_err(),
+        store.scan(&ScanFilter::default(), &mut |_, _| ScanFlow::Continue(())).unwrap_err(),
         store.evict(&evict_plan(START)).map(drop).unwrap_err(),
     ];
     for error in errors {
@@ -86,7 +86,7 @@ fn reading_creates_nothing() {
     let store = scene.open();
     assert!(store.get(&id("a")).unwrap().is_none());
     assert_eq!(store.remove(&[id("a")]).unwrap(), 0);
-    store.scan(&Filter::default(), &mut |_, _| Flow::Continue(())).unwrap();
+    store.scan(&ScanFilter::default(), &mut |_, _| ScanFlow::Continue(())).unwrap();
     store.evict(&evict_plan(START)).unwrap();
     assert!(entries_of(scene.dir.path()).is_empty());
 }
@@ -116,11 +116,11 @@ fn a_directory_or_a_file_in_the_way_is_a_clear_error() {
     }
     let file = scene.dir.path().join("file");
     fs::write(&file, "not a directory").unwrap();
-    let waits = recoup_core::store::sqlite::Waits {
+    let waits = recoup_core::store::sqlite::WaitLimits {
         read: Duration::from_secs(1),
         write: Duration::from_secs(1),
     };
-    let store = Sqlite::at(file.join("cache.db"), waits, scene.faults.clone());
+    let store = SqliteStore::at(file.join("cache.db"), waits, scene.faults.clone());
     assert_eq!(store.put(&id("a"), &record("a")).unwrap_err().kind(), ErrorKind::Io);
     assert_eq!(fs::read(&file).unwrap(), b"not a directory");
 }

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use recoup_core::cache::{Cache, Options, Selection};
-use recoup_core::entry::{Draft, Header, Sources};
+use recoup_core::cache::{Cache, CacheOptions, EntrySelection};
+use recoup_core::entry::{Draft, Header, RecordedSources};
 use recoup_core::key::Scope;
-use recoup_core::store::{EvictionPlan, Filter, Store as _};
+use recoup_core::store::{EvictionPlan, ScanFilter, Store as _};
 use rusqlite::Connection;
 
 use super::Scene;
@@ -15,12 +15,12 @@ use crate::support::{START, draft, evict_plan, id, later, scanned};
 
 fn put(scene: &Scene, key: &str, tag: &str) {
     let draft = Draft { tags: vec![tag.to_owned()], ..draft("body") };
-    scene.open().put(&id(key), &draft.seal(Sources::default(), START).unwrap()).unwrap();
+    scene.open().put(&id(key), &draft.seal(RecordedSources::default(), START).unwrap()).unwrap();
 }
 
 fn tagged(scene: &Scene, tag: &str) -> Vec<String> {
-    let selection = Selection::of(None, Some(tag), None).unwrap();
-    let filter = Filter { selection, ..Filter::of_scope(&Scope::global()) };
+    let selection = EntrySelection::from_criteria(None, Some(tag), None).unwrap();
+    let filter = ScanFilter { selection, ..ScanFilter::of_scope(&Scope::global()) };
     scanned(&scene.open(), &filter).into_iter().map(|id| id.key.to_string()).collect()
 }
 
@@ -113,8 +113,8 @@ fn a_clean_up_completes_a_file_of_an_earlier_version() {
     );
     assert_eq!(count(&scene, "sqlite_schema WHERE name = 'entries_recent'"), 1);
     assert_eq!((tagged(&scene, "x").len(), tagged(&scene, "z").len()), (400, 0));
-    let cache = Cache::new(Arc::new(scene.open()), Options::default());
-    let selection = Selection::of(None, Some("x"), None).unwrap().unwrap();
+    let cache = Cache::new(Arc::new(scene.open()), CacheOptions::default());
+    let selection = EntrySelection::from_criteria(None, Some("x"), None).unwrap().unwrap();
     assert_eq!(cache.invalidate(&Scope::global(), &selection).unwrap(), 400);
     assert_eq!((tagged(&scene, "x").len(), tagged(&scene, "y").len()), (0, 800));
 }

@@ -1,23 +1,23 @@
 //! A cache that an earlier version made: read as it is, and changed by its first
 //! writer, with everything that is in it.
 
-use recoup_core::entry::{Draft, Sources};
-use recoup_core::key::{Kind, Part, Scope};
-use recoup_core::store::{Probe, Store};
+use recoup_core::entry::{Draft, RecordedSources};
+use recoup_core::key::{KeyPart, Kind, Scope};
+use recoup_core::store::{SimilarityProbe, Store};
 use rusqlite::Connection;
 
 use super::Scene;
 use super::earlier::{EARLIER, UNMARKED};
 use crate::support::{START, draft, id, record};
 
-fn parts() -> Vec<Part> {
-    vec![Part::shown("query", "find it"), Part::hidden("stdin", "bytes")]
+fn parts() -> Vec<KeyPart> {
+    vec![KeyPart::shown("query", "find it"), KeyPart::hidden("stdin", "bytes")]
 }
 
 fn with_an_entry_of_version_one() -> Scene {
     let scene = Scene::new();
     let draft = Draft { parts: parts(), ..draft("old") };
-    scene.open().put(&id("old"), &draft.seal(Sources::default(), START).unwrap()).unwrap();
+    scene.open().put(&id("old"), &draft.seal(RecordedSources::default(), START).unwrap()).unwrap();
     let file = Connection::open(scene.path()).unwrap();
     file.execute_batch(&[UNMARKED, EARLIER].concat()).unwrap();
     scene
@@ -25,7 +25,7 @@ fn with_an_entry_of_version_one() -> Scene {
 
 fn near(store: &dyn Store) -> Vec<String> {
     let (parts, scope) = (parts(), Scope::global());
-    let probe = Probe { scope: &scope, kind: Kind::Result, parts: &parts, most: 4 };
+    let probe = SimilarityProbe { scope: &scope, kind: Kind::Result, parts: &parts, most: 4 };
     store.nearest(&probe).unwrap().into_iter().map(|(id, _)| id.key.to_string()).collect()
 }
 

@@ -3,10 +3,10 @@
 
 use std::fs;
 
-use recoup_core::cache::{Cache, Limits, Options};
-use recoup_core::entry::Payload;
-use recoup_core::key::{Id, Scope};
-use recoup_core::store::{EvictionPlan, Filter, Store as _};
+use recoup_core::cache::{Cache, CacheLimits, CacheOptions};
+use recoup_core::entry::StoredBody;
+use recoup_core::key::{EntryId, Scope};
+use recoup_core::store::{EvictionPlan, ScanFilter, Store as _};
 use rusqlite::Connection;
 
 use super::Scene;
@@ -22,7 +22,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-fn remove(scene: &Scene, ids: &[Id]) {
+fn remove(scene: &Scene, ids: &[EntryId]) {
     assert_eq!(scene.open().remove(ids).unwrap(), ids.len());
 }
 
@@ -41,7 +41,7 @@ fn what_was_deleted_is_neither_in_the_file_nor_in_its_log() {
     for forget in forget {
         let scene = Scene::with_entries(3);
         let kept = record(noise_text(20_000, 77));
-        let Payload::Inline(body) = &kept.payload else { panic!("a small body") };
+        let StoredBody::Inline(body) = &kept.payload else { panic!("a small body") };
         scene.open().put(&id("secret"), &kept).unwrap();
         let found = |bytes: &[u8]| body.chunks(64).filter(|part| contains(bytes, part)).count();
         // Some are in two parts, on two pages.
@@ -83,10 +83,10 @@ fn many_entries_are_removed_in_several_transactions() {
                 WHEN (SELECT count(*) FROM entries) <= 500
                 BEGIN SELECT RAISE (ABORT, 'stop'); END;";
     Connection::open(scene.path()).unwrap().execute_batch(stop).unwrap();
-    let left = || scanned(&scene.open(), &Filter::default()).len();
+    let left = || scanned(&scene.open(), &ScanFilter::default()).len();
     scene.open().clear(&Scope::global(), &mut |_, _| {}).unwrap_err();
     assert!((501..=1_400).contains(&left()), "{} are left", left());
-    let ids = scanned(&scene.open(), &Filter::default());
+    let ids = scanned(&scene.open(), &ScanFilter::default());
     let before = left();
     scene.open().remove(&ids).unwrap_err();
     assert!(left() <= before);
@@ -105,7 +105,11 @@ fn clearing_keeps_what_comes_meanwhile_and_other_scopes() {
         named.push(id);
     });
     assert_eq!((removed.unwrap(), named.len()), (1_500, 1_500));
-    assert_eq!(scanned(&scene.open(), &Filter::default()).len(), 2, "the late one and the other");
+    assert_eq!(
+        scanned(&scene.open(), &ScanFilter::default()).len(),
+        2,
+        "the late one and the other"
+    );
 }
 
 #[test]
@@ -136,8 +140,8 @@ fn one_write_does_not_pay_for_a_limit_that_was_lowered() {
     let plan = EvictionPlan { max_entries: Some(10), ..evict_plan(later(0)) };
     let some = store.evict(&plan).unwrap().least_used;
     assert!((500..2_590).contains(&some), "{some} at once");
-    let cache = Cache::new(std::sync::Arc::new(scene.open()), Options::default());
-    let limits = Limits { max_entries: Some(10), max_bytes: None };
+    let cache = Cache::new(std::sync::Arc::new(scene.open()), CacheOptions::default());
+    let limits = CacheLimits { max_entries: Some(10), max_bytes: None };
     let rest = cache.clean_up(&Scope::global(), limits).unwrap().least_used;
     assert_eq!(some + rest, 2_590);
 }

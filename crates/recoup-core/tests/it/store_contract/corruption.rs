@@ -2,21 +2,21 @@
 //! served, and harms nothing but itself.
 
 use recoup_core::ErrorKind;
-use recoup_core::entry::{CHUNK_LEN, Damage, INLINE_MAX};
-use recoup_core::key::Id;
-use recoup_core::store::{Filter, Flow, Store};
+use recoup_core::entry::{BodyDamage, CHUNK_LEN, INLINE_MAX};
+use recoup_core::key::EntryId;
+use recoup_core::store::{ScanFilter, ScanFlow, Store};
 
 use super::stores::{Damageable, Harm};
 use crate::support::{body_of, id, noise_text, record};
 
 /// What reading the whole body comes to.
-fn read(store: &dyn Store, id: &Id) -> Result<Vec<u8>, Damage> {
+fn read(store: &dyn Store, id: &EntryId) -> Result<Vec<u8>, BodyDamage> {
     let entry = store.get(id).unwrap().expect("it is there").open()?;
     match entry.body().to_bytes() {
         Ok(bytes) => Ok(bytes.to_vec()),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
-            Err(Damage::Mismatch)
+            Err(BodyDamage::Mismatch)
         }
     }
 }
@@ -71,14 +71,14 @@ pub(super) fn a_broken_header_is_reported_and_harms_no_other<D: Damageable>() {
     let store = factory.reopen();
     assert_eq!(store.get(&id("b")).unwrap_err().kind(), ErrorKind::Corrupt);
     let (mut sound, mut broken) = (Vec::new(), Vec::new());
-    let visit = &mut |id: &Id, head: recoup_core::Result<&_>| {
+    let visit = &mut |id: &EntryId, head: recoup_core::Result<&_>| {
         match head {
             Ok(_) => sound.push(id.clone()),
             Err(error) => broken.push((id.clone(), error.kind())),
         }
-        Flow::Continue(())
+        ScanFlow::Continue(())
     };
-    store.scan(&Filter::default(), visit).unwrap();
+    store.scan(&ScanFilter::default(), visit).unwrap();
     sound.sort();
     assert_eq!(sound, ["a", "c"].map(id));
     assert_eq!(broken, [(id("b"), ErrorKind::Corrupt)]);

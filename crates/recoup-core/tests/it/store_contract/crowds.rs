@@ -6,7 +6,7 @@ use std::thread;
 
 use recoup_core::ErrorKind;
 use recoup_core::entry::CHUNK_LEN;
-use recoup_core::store::Filter;
+use recoup_core::store::ScanFilter;
 
 use super::stores::Factory;
 use crate::support::Touch as _;
@@ -56,7 +56,7 @@ pub(super) fn every_read_is_one_whole_value<F: Factory>() {
             }
         }
     });
-    for found in scanned(&*store, &Filter::default()) {
+    for found in scanned(&*store, &ScanFilter::default()) {
         assert_whole(&body_of(&*store, &found).expect("it was just listed"));
     }
 }
@@ -105,5 +105,5 @@ pub(super) fn the_first_writers_all_succeed<F: Factory>() {
         assert!(store.get(&id("nothing")).unwrap().is_none());
         store.put(&id(&thread.to_string()), &record("a")).unwrap();
     });
-    assert_eq!(scanned(&*store, &Filter::default()).len(), 8);
+    assert_eq!(scanned(&*store, &ScanFilter::default()).len(), 8);
 }

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use recoup_core::entry::INLINE_MAX;
-use recoup_core::store::Filter;
+use recoup_core::store::ScanFilter;
 
 use super::stores::Durable;
 use crate::support::Touch as _;
@@ -46,7 +46,7 @@ pub(super) fn a_removal_is_still_done_after_reopening<D: Durable>() {
     store.remove(&[id("a")]).unwrap();
     let reopened = factory.reopen();
     assert!(reopened.get(&id("a")).unwrap().is_none());
-    assert_eq!(scanned(&*reopened, &Filter::default()), [id("b")]);
+    assert_eq!(scanned(&*reopened, &ScanFilter::default()), [id("b")]);
 }
 
 pub(super) fn two_open_stores_see_each_others_writes<D: Durable>() {
@@ -57,7 +57,7 @@ pub(super) fn two_open_stores_see_each_others_writes<D: Durable>() {
     assert_eq!(body_of(&*two, &id("a")), Some(b"from one".to_vec()));
     two.put(&id("b"), &record("from two")).unwrap();
     assert_eq!(body_of(&*one, &id("b")), Some(b"from two".to_vec()));
-    assert_eq!(scanned(&*one, &Filter::default()), ["a", "b"].map(id));
+    assert_eq!(scanned(&*one, &ScanFilter::default()), ["a", "b"].map(id));
 }
 
 /// Whoever comes while another is still making the store waits for it, and
@@ -76,6 +76,6 @@ pub(super) fn the_first_of_many_openers_all_succeed<D: Durable>() {
                 });
             }
         });
-        assert_eq!(scanned(&*factory.store(), &Filter::default()).len(), 8);
+        assert_eq!(scanned(&*factory.store(), &ScanFilter::default()).len(), 8);
     }
 }

@@ -2,28 +2,28 @@
 //! last record that has them.
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::entry::{Body, INLINE_MAX, Record, Sources};
-use recoup_core::key::{Id, Scope};
-use recoup_core::store::{EvictionPlan, Filter, Store};
+use recoup_core::entry::{Body, EntryRecord, INLINE_MAX, RecordedSources};
+use recoup_core::key::{EntryId, Scope};
+use recoup_core::store::{EvictionPlan, ScanFilter, Store};
 
 use super::stores::Factory;
 use crate::support::{
     START, draft, evict_plan, id, id_in, later, noise_text, record, scanned, scopes,
 };
 
-fn with_full_at(now: Timestamp, full: &str) -> Record {
+fn with_full_at(now: Timestamp, full: &str) -> EntryRecord {
     let mut draft = draft("short");
     draft.full = Some(Body::from(full.to_owned()));
-    draft.seal(Sources::default(), now).unwrap()
+    draft.seal(RecordedSources::default(), now).unwrap()
 }
 
-fn with_full(full: &str) -> Record {
+fn with_full(full: &str) -> EntryRecord {
     with_full_at(START, full)
 }
 
 /// The plain bytes of a full result; `None` when there is none.
-fn full_of(store: &dyn Store, id: &Id) -> Option<Vec<u8>> {
-    let payload = store.full(id).unwrap()?;
+fn full_of(store: &dyn Store, id: &EntryId) -> Option<Vec<u8>> {
+    let payload = store.full_payload(id).unwrap()?;
     let info = store.get(id).unwrap()?.head.header.full.expect("the header names it");
     Some(payload.open(&info).unwrap().to_bytes().unwrap().to_vec())
 }
@@ -39,7 +39,7 @@ fn small_and_large() -> [String; 2] {
 pub(super) fn full_results_of_every_size_come_back<F: Factory>() {
     let factory = F::fresh();
     let store = factory.store();
-    assert!(store.full(&id("a")).unwrap().is_none(), "before the first write");
+    assert!(store.full_payload(&id("a")).unwrap().is_none(), "before the first write");
     for len in [0, 1, 5_000, INLINE_MAX, INLINE_MAX + 1, 3 * INLINE_MAX + 5] {
         let full = noise_text(len, 3);
         store.put(&id("a"), &with_full(&full)).unwrap();
@@ -105,7 +105,7 @@ pub(super) fn full_results_count_for_limits_and_go_by_eviction<F: Factory>() {
     let evicted = store.evict(&plan).unwrap();
     assert_eq!((evicted.expired, evicted.least_used), (0, 2));
     assert!(evicted.bytes > 2 * 8_000, "{evicted:?}");
-    assert_eq!(scanned(&*store, &Filter::default()), ["2", "3"].map(id));
+    assert_eq!(scanned(&*store, &ScanFilter::default()), ["2", "3"].map(id));
     assert!(full_of(&*store, &id("0")).is_none());
     assert!(full_of(&*store, &id("3")) == Some(noise_text(10_000, 3).into_bytes()));
     store.evict(&EvictionPlan { max_entries: Some(0), ..plan }).unwrap();
@@ -117,7 +117,7 @@ pub(super) fn full_results_go_with_the_dead<F: Factory>() {
     let store = factory.store();
     let mut draft = draft("short");
     (draft.full, draft.ttl) = (Some(Body::from(noise_text(INLINE_MAX + 1, 1))), Some(10));
-    store.put(&id("a"), &draft.seal(Sources::default(), START).unwrap()).unwrap();
+    store.put(&id("a"), &draft.seal(RecordedSources::default(), START).unwrap()).unwrap();
     assert_eq!(store.evict(&evict_plan(later(10))).unwrap().expired, 1);
     assert!(full_of(&*store, &id("a")).is_none());
     assert_eq!(bytes(&*store), 0);

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use recoup_core::base::clock::Timestamp;
-use recoup_core::entry::{Record, Sources};
-use recoup_core::key::{Id, Kind, Scope};
-use recoup_core::store::{Evicted, EvictionPlan, Filter, Store};
+use recoup_core::entry::{EntryRecord, RecordedSources};
+use recoup_core::key::{EntryId, Kind, Scope};
+use recoup_core::store::{EvictionPlan, EvictionReport, ScanFilter, Store};
 
 use super::stores::Factory;
 use crate::support::Touch as _;
@@ -48,10 +48,10 @@ struct Row {
 
 /// What is known of each record, and each as it was last stored.
 #[derive(Debug, Default)]
-struct Model(HashMap<Id, Row>, HashMap<Id, Record>);
+struct Model(HashMap<EntryId, Row>, HashMap<EntryId, EntryRecord>);
 
 impl Model {
-    fn touch(&mut self, id: &Id, at: Timestamp) {
+    fn touch(&mut self, id: &EntryId, at: Timestamp) {
         if let Some(row) = self.0.get_mut(id) {
             row.hits += 1;
             row.last_used = row.last_used.max(at);
@@ -59,12 +59,12 @@ impl Model {
     }
 
     fn evict(&mut self, plan: &EvictionPlan) -> (u64, u64) {
-        let concerned = |id: &Id, row: &Row| id.scope == plan.scope && row.kind == plan.kind;
+        let concerned = |id: &EntryId, row: &Row| id.scope == plan.scope && row.kind == plan.kind;
         let before = self.0.len();
         let is_dead = |row: &Row| row.dead_at.is_some_and(|at| at <= plan.now);
         self.0.retain(|_, row| !is_dead(row));
         let expired = before - self.0.len();
-        let mut by_use: Vec<(Timestamp, Id)> = self
+        let mut by_use: Vec<(Timestamp, EntryId)> = self
             .0
             .iter()
             .filter(|(id, row)| concerned(id, row))
@@ -84,7 +84,7 @@ fn scope(n: u8) -> Scope {
     scopes()[usize::from(n)].clone()
 }
 
-fn name(n: u8) -> Id {
+fn name(n: u8) -> EntryId {
     id_in(&scope(n % 2), &format!("k{}", n / 2))
 }
 
@@ -96,14 +96,14 @@ fn apply(store: &dyn Store, model: &mut Model, number: u64, step: Step) {
             let mut draft = draft(body.clone());
             (draft.kind, draft.ttl) = (kind, ttl);
             draft.full = full.map(|seed| noise_text(500, u64::from(seed)).into());
-            let record = draft.seal(Sources::default(), now).unwrap();
+            let record = draft.seal(RecordedSources::default(), now).unwrap();
             store.put(&name(id), &record).unwrap();
             model.1.insert(name(id), record);
             let dead_at = ttl.map(|ttl| now.plus_millis(ttl));
             model.0.insert(name(id), Row { kind, body, dead_at, hits: 0, last_used: now });
         }
         Step::Remove(ids) => {
-            let ids: Vec<Id> = ids.into_iter().map(name).collect();
+            let ids: Vec<EntryId> = ids.into_iter().map(name).collect();
             let expected = ids.iter().filter(|id| model.0.remove(id).is_some()).count();
             assert_eq!(store.remove(&ids).unwrap(), expected);
         }
@@ -123,7 +123,7 @@ fn apply(store: &dyn Store, model: &mut Model, number: u64, step: Step) {
                 max_bytes: None,
                 thorough: false,
             };
-            let Evicted { expired, least_used, bytes, .. } = store.evict(&plan).unwrap();
+            let EvictionReport { expired, least_used, bytes, .. } = store.evict(&plan).unwrap();
             assert_eq!((expired, least_used), model.evict(&plan));
             assert!(bytes == 0 || expired + least_used > 0);
         }
@@ -135,15 +135,15 @@ fn assert_agree(store: &dyn Store, model: &Model) {
         let found = store.get(&id).unwrap().map(|record| Row {
             kind: record.head.header.kind,
             body: String::from_utf8(body_of(store, &id).unwrap()).unwrap(),
-            dead_at: record.head.header.dead_at(),
+            dead_at: record.head.header.deletable_at(),
             hits: record.head.hits,
             last_used: record.head.last_used,
         });
         assert_eq!(found.as_ref(), model.0.get(&id), "{id}");
     }
-    let mut expected: Vec<Id> = model.0.keys().cloned().collect();
+    let mut expected: Vec<EntryId> = model.0.keys().cloned().collect();
     expected.sort();
-    assert_eq!(scanned(store, &Filter::default()), expected);
+    assert_eq!(scanned(store, &ScanFilter::default()), expected);
 }
 
 /// Whatever came and went, a store counts as one that was only ever given what

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use recoup_core::entry::{Draft, Sources};
-use recoup_core::key::{Kind, Part, Scope};
-use recoup_core::store::{Probe, Store};
+use recoup_core::entry::{Draft, RecordedSources};
+use recoup_core::key::{KeyPart, Kind, Scope};
+use recoup_core::store::{SimilarityProbe, Store};
 
 use super::stores::Factory;
 use crate::support::{draft, id, id_in, later, scopes};
 
 /// One shown, one hidden, and so on, with these values.
-fn parts(values: &[&str]) -> Vec<Part> {
+fn parts(values: &[&str]) -> Vec<KeyPart> {
     let part = |(at, value): (usize, &&str)| {
         let name = format!("part{at}");
-        if at % 2 == 0 { Part::shown(&name, value) } else { Part::hidden(&name, value) }
+        if at % 2 == 0 { KeyPart::shown(&name, value) } else { KeyPart::hidden(&name, value) }
     };
     values.iter().enumerate().map(part).collect()
 }
@@ -24,12 +24,15 @@ fn put(store: &dyn Store, key: &str, values: &[&str], at: u64) {
 
 fn put_in(store: &dyn Store, scope: &Scope, kind: Kind, key: &str, values: &[&str], at: u64) {
     let draft = Draft { kind, parts: parts(values), ..draft("body") };
-    store.put(&id_in(scope, key), &draft.seal(Sources::default(), later(at)).unwrap()).unwrap();
+    store
+        .put(&id_in(scope, key), &draft.seal(RecordedSources::default(), later(at)).unwrap())
+        .unwrap();
 }
 
 fn near(store: &dyn Store, values: &[&str], most: usize) -> BTreeSet<String> {
     let parts = parts(values);
-    let probe = Probe { scope: &Scope::global(), kind: Kind::Result, parts: &parts, most };
+    let probe =
+        SimilarityProbe { scope: &Scope::global(), kind: Kind::Result, parts: &parts, most };
     let found = store.nearest(&probe).unwrap();
     found
         .into_iter()

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use recoup_core::entry::{Body, CHUNK_LEN, Chunks, Encoding, INLINE_MAX};
+use recoup_core::entry::{Body, BodyEncoding, CHUNK_LEN, ChunkSource, INLINE_MAX};
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::stores::Factory;
@@ -41,8 +41,8 @@ pub(super) fn every_field_of_the_head_comes_back<F: Factory>() {
 #[derive(Debug)]
 struct Drops(Vec<u8>);
 
-impl Chunks for Drops {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for Drops {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.0.chunks(4_093).try_for_each(visit)
     }
 }
@@ -54,13 +54,13 @@ pub(super) fn a_body_that_arrives_in_small_chunks_comes_back<F: Factory>() {
         let text = noise_text(len, 3).into_bytes();
         let body = Body::Large(Arc::new(Drops(text.clone())));
         let record = record_of(body);
-        assert_eq!(record.head.header.body.encoding, Encoding::Framed);
+        assert_eq!(record.head.header.body.encoding, BodyEncoding::Framed);
         store.put(&id("drops"), &record).unwrap();
         assert_eq!(body_of(&*store, &id("drops")), Some(text), "{len}");
     }
 }
 
-fn record_of(body: Body) -> recoup_core::entry::Record {
+fn record_of(body: Body) -> recoup_core::entry::EntryRecord {
     draft(body).seal(rich_sources(), START).unwrap()
 }
 
@@ -93,8 +93,8 @@ pub(super) fn what_was_never_stored_is_absent<F: Factory>() {
 #[derive(Debug)]
 struct BreaksOff(Vec<u8>, std::sync::atomic::AtomicUsize);
 
-impl Chunks for BreaksOff {
-    fn each(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+impl ChunkSource for BreaksOff {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         visit(&self.0)?;
         match self.1.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
             0 => Ok(()),

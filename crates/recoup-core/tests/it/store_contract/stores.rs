@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::key::{Id, Scope};
-use recoup_core::store::redis::Target;
-use recoup_core::store::sqlite::Waits;
-use recoup_core::store::{Directory, Files, Memory, Redis, Sqlite, Store, Tiered};
+use recoup_core::key::{EntryId, Scope};
+use recoup_core::store::redis::RedisTarget;
+use recoup_core::store::sqlite::WaitLimits;
+use recoup_core::store::{
+    DirectoryStore, FileStore, InMemoryStore, RedisStore, SqliteStore, Store, TieredStore,
+};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -19,8 +21,8 @@ use crate::redis_server::{self, Cluster};
 use crate::support::{Faults, START};
 
 /// Longer than any test needs, so that a loaded machine fails none.
-pub(crate) const PATIENT: Waits =
-    Waits { read: Duration::from_secs(30), write: Duration::from_mins(1) };
+pub(crate) const PATIENT: WaitLimits =
+    WaitLimits { read: Duration::from_secs(30), write: Duration::from_mins(1) };
 
 /// Makes a fresh store, and keeps what it stands on.
 pub(crate) trait Factory {
@@ -31,10 +33,10 @@ pub(crate) trait Factory {
 
     /// Puts the record that is at `from` under many more ids, by the shortest
     /// way: thousands of writes, each synced, are not what is tested.
-    fn multiply(&self, from: &Id, to: &[Id]);
+    fn multiply(&self, from: &EntryId, to: &[EntryId]);
 
     /// Damages a record, where the store looks again before it drops one.
-    fn spoil(&self, _: &Id) {}
+    fn spoil(&self, _: &EntryId) {}
 }
 
 /// A store whose records outlive it.
@@ -45,7 +47,7 @@ pub(crate) trait Durable: Factory {
 
 /// A store whose medium can be changed behind its back.
 pub(crate) trait Damageable: Durable {
-    fn harm(&self, id: &Id, how: Harm);
+    fn harm(&self, id: &EntryId, how: Harm);
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,18 +61,18 @@ pub(crate) enum Harm {
 }
 
 #[derive(Debug)]
-pub(crate) struct InMemory(Arc<Memory>);
+pub(crate) struct InMemory(Arc<InMemoryStore>);
 
 impl Factory for InMemory {
     fn fresh() -> Self {
-        Self(Arc::new(Memory::with_capacity(256 << 20)))
+        Self(Arc::new(InMemoryStore::with_capacity(256 << 20)))
     }
 
     fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.0) as _
     }
 
-    fn multiply(&self, from: &Id, to: &[Id]) {
+    fn multiply(&self, from: &EntryId, to: &[EntryId]) {
         let record = self.0.get(from).unwrap().unwrap();
         for id in to {
             self.0.put(id, &record).unwrap();
@@ -81,7 +83,7 @@ impl Factory for InMemory {
 #[derive(Debug)]
 pub(crate) struct InSqlite {
     dir: TempDir,
-    store: Arc<Sqlite>,
+    store: Arc<SqliteStore>,
 }
 
 impl InSqlite {
@@ -89,15 +91,15 @@ impl InSqlite {
         self.dir.path().join("cache.db")
     }
 
-    fn open(&self) -> Arc<Sqlite> {
-        Arc::new(Sqlite::at(self.path(), PATIENT, Faults::new()))
+    fn open(&self) -> Arc<SqliteStore> {
+        Arc::new(SqliteStore::at(self.path(), PATIENT, Faults::new()))
     }
 }
 
 impl Factory for InSqlite {
     fn fresh() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = Arc::new(Sqlite::at(dir.path().join("cache.db"), PATIENT, Faults::new()));
+        let store = Arc::new(SqliteStore::at(dir.path().join("cache.db"), PATIENT, Faults::new()));
         Self { dir, store }
     }
 
@@ -105,7 +107,7 @@ impl Factory for InSqlite {
         Arc::clone(&self.store) as _
     }
 
-    fn multiply(&self, from: &Id, to: &[Id]) {
+    fn multiply(&self, from: &EntryId, to: &[EntryId]) {
         let sql = "INSERT INTO entries SELECT ?3, ?4, kind, expires, stored_at, last_used, hits,
                    bytes, header, body, frames, full, sketch, mark_set, marked_at FROM entries WHERE scope = ?1 AND key = ?2";
         let database = Connection::open(self.path()).unwrap();
@@ -126,7 +128,7 @@ impl Durable for InSqlite {
 }
 
 impl Damageable for InSqlite {
-    fn harm(&self, id: &Id, how: Harm) {
+    fn harm(&self, id: &EntryId, how: Harm) {
         let database = Connection::open(self.path()).unwrap();
         if let Harm::BrokenHeader = how {
             let sql = "UPDATE entries SET header = x'7b00' WHERE scope = ?1 AND key = ?2";
@@ -172,7 +174,7 @@ fn harmed(mut bytes: Vec<u8>, how: Harm) -> Vec<u8> {
 
 /// A server that tests share, each behind a prefix of its own.
 pub(crate) trait Shared {
-    fn target(prefix: &str) -> Target;
+    fn target(prefix: &str) -> RedisTarget;
 }
 
 /// Redis.
@@ -188,27 +190,27 @@ pub(crate) struct OnValkey;
 pub(crate) struct OnCluster;
 
 impl Shared for OnRedis {
-    fn target(prefix: &str) -> Target {
+    fn target(prefix: &str) -> RedisTarget {
         redis_server::shared().target(prefix)
     }
 }
 
 impl Shared for OnValkey {
-    fn target(prefix: &str) -> Target {
+    fn target(prefix: &str) -> RedisTarget {
         redis_server::shared_valkey().target(prefix)
     }
 }
 
 impl Shared for OnCluster {
-    fn target(prefix: &str) -> Target {
+    fn target(prefix: &str) -> RedisTarget {
         Cluster::shared().target(prefix)
     }
 }
 
 #[derive(Debug)]
 pub(crate) struct InRedis<S> {
-    target: Target,
-    store: Arc<Redis>,
+    target: RedisTarget,
+    store: Arc<RedisStore>,
     prefix: String,
     server: PhantomData<S>,
 }
@@ -217,7 +219,7 @@ impl<S: Shared> Factory for InRedis<S> {
     fn fresh() -> Self {
         let prefix = redis_server::fresh_prefix();
         let target = S::target(&prefix);
-        let store = Arc::new(Redis::at(target.clone()));
+        let store = Arc::new(RedisStore::at(target.clone()));
         Self { target, store, prefix, server: PhantomData }
     }
 
@@ -225,19 +227,19 @@ impl<S: Shared> Factory for InRedis<S> {
         Arc::clone(&self.store) as _
     }
 
-    fn multiply(&self, from: &Id, to: &[Id]) {
+    fn multiply(&self, from: &EntryId, to: &[EntryId]) {
         put_many(&*self.store, from, to);
     }
 }
 
 impl<S: Shared> Durable for InRedis<S> {
     fn reopen(&self) -> Arc<dyn Store> {
-        Arc::new(Redis::at(self.target.clone()))
+        Arc::new(RedisStore::at(self.target.clone()))
     }
 }
 
 impl Damageable for InRedis<OnRedis> {
-    fn harm(&self, id: &Id, how: Harm) {
+    fn harm(&self, id: &EntryId, how: Harm) {
         let mut server = redis_server::shared().connect();
         let name = format!("{}:{{{id}}}", self.prefix);
         if let Harm::BrokenHeader = how {
@@ -261,7 +263,7 @@ impl Damageable for InRedis<OnRedis> {
 }
 
 /// With threads, because each write is a question and an answer.
-fn put_many(store: &dyn Store, from: &Id, to: &[Id]) {
+fn put_many(store: &dyn Store, from: &EntryId, to: &[EntryId]) {
     let record = store.get(from).unwrap().unwrap();
     std::thread::scope(|scope| {
         for ids in to.chunks(to.len().div_ceil(8).max(1)) {
@@ -275,14 +277,14 @@ fn put_many(store: &dyn Store, from: &Id, to: &[Id]) {
 #[derive(Debug)]
 pub(crate) struct InTiers {
     back: InSqlite,
-    store: Arc<Tiered>,
+    store: Arc<TieredStore>,
 }
 
 /// No time passes here: whatever the front has is current.
-fn tiers_over(back: Arc<dyn Store>) -> Arc<Tiered> {
-    let front = Arc::new(Memory::with_capacity(256 << 20));
+fn tiers_over(back: Arc<dyn Store>) -> Arc<TieredStore> {
+    let front = Arc::new(InMemoryStore::with_capacity(256 << 20));
     let clock = Arc::new(ManualClock::at(START));
-    Arc::new(Tiered::new(front, back, 0, clock, Faults::new()))
+    Arc::new(TieredStore::new(front, back, 0, clock, Faults::new()))
 }
 
 impl Factory for InTiers {
@@ -296,7 +298,7 @@ impl Factory for InTiers {
         Arc::clone(&self.store) as _
     }
 
-    fn multiply(&self, from: &Id, to: &[Id]) {
+    fn multiply(&self, from: &EntryId, to: &[EntryId]) {
         self.back.multiply(from, to);
     }
 }
@@ -308,7 +310,7 @@ impl Durable for InTiers {
 }
 
 impl Damageable for InTiers {
-    fn harm(&self, id: &Id, how: Harm) {
+    fn harm(&self, id: &EntryId, how: Harm) {
         self.back.harm(id, how);
     }
 }
@@ -317,20 +319,20 @@ impl Damageable for InTiers {
 #[derive(Debug)]
 pub(crate) struct InFiles {
     dir: TempDir,
-    store: Arc<Files>,
+    store: Arc<FileStore>,
 }
 
 impl InFiles {
     /// Where an entry's file is.
-    pub(crate) fn path(&self, id: &Id) -> PathBuf {
+    pub(crate) fn path(&self, id: &EntryId) -> PathBuf {
         let scope = id.scope.as_str().replace(':', "/");
         let scope = if scope == "global" { "" } else { &scope };
         self.dir.path().join(scope).join(format!("{}.json", id.key))
     }
 }
 
-fn files_in(dir: &TempDir) -> Arc<Files> {
-    Arc::new(Files::at(dir.path(), Arc::new(ManualClock::at(START))))
+fn files_in(dir: &TempDir) -> Arc<FileStore> {
+    Arc::new(FileStore::at(dir.path(), Arc::new(ManualClock::at(START))))
 }
 
 impl Factory for InFiles {
@@ -344,7 +346,7 @@ impl Factory for InFiles {
         Arc::clone(&self.store) as _
     }
 
-    fn multiply(&self, from: &Id, to: &[Id]) {
+    fn multiply(&self, from: &EntryId, to: &[EntryId]) {
         let contents = fs::read(self.path(from)).unwrap();
         for id in to {
             let path = self.path(id);
@@ -352,7 +354,7 @@ impl Factory for InFiles {
             fs::write(path, &contents).unwrap();
         }
     }
-    fn spoil(&self, id: &Id) {
+    fn spoil(&self, id: &EntryId) {
         self.harm(id, Harm::FlippedBody);
     }
 }
@@ -364,7 +366,7 @@ impl Durable for InFiles {
 }
 
 impl Damageable for InFiles {
-    fn harm(&self, id: &Id, how: Harm) {
+    fn harm(&self, id: &EntryId, how: Harm) {
         let path = self.path(id);
         let json = fs::read_to_string(&path).unwrap();
         let (value, rest) = json.rsplit_once(r#","expires_at":"#).unwrap();
@@ -386,7 +388,7 @@ impl Damageable for InFiles {
 #[derive(Debug)]
 pub(crate) struct InDirectory {
     dir: TempDir,
-    store: Arc<Directory>,
+    store: Arc<DirectoryStore>,
 }
 
 impl InDirectory {
@@ -401,11 +403,11 @@ impl InDirectory {
         }
     }
 
-    pub(crate) fn head(&self, id: &Id) -> PathBuf {
+    pub(crate) fn head(&self, id: &EntryId) -> PathBuf {
         self.scope(&id.scope).join(".recoup/heads").join(format!("{}.json", id.key))
     }
 
-    pub(crate) fn body(&self, id: &Id) -> PathBuf {
+    pub(crate) fn body(&self, id: &EntryId) -> PathBuf {
         self.scope(&id.scope).join("results").join(format!("{}.json", id.key))
     }
 }
@@ -413,7 +415,7 @@ impl InDirectory {
 impl Factory for InDirectory {
     fn fresh() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = Arc::new(Directory::at(dir.path().join("cache"), Faults::new()));
+        let store = Arc::new(DirectoryStore::at(dir.path().join("cache"), Faults::new()));
         Self { dir, store }
     }
 
@@ -422,7 +424,7 @@ impl Factory for InDirectory {
     }
 
     /// The two files that are an entry; the index and the rest are made from them.
-    fn multiply(&self, from: &Id, to: &[Id]) {
+    fn multiply(&self, from: &EntryId, to: &[EntryId]) {
         for id in to {
             for (from, to) in [(self.head(from), self.head(id)), (self.body(from), self.body(id))] {
                 fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -430,19 +432,19 @@ impl Factory for InDirectory {
             }
         }
     }
-    fn spoil(&self, id: &Id) {
+    fn spoil(&self, id: &EntryId) {
         fs::write(self.body(id), "spoiled").unwrap();
     }
 }
 
 impl Durable for InDirectory {
     fn reopen(&self) -> Arc<dyn Store> {
-        Arc::new(Directory::at(self.path(), Faults::new()))
+        Arc::new(DirectoryStore::at(self.path(), Faults::new()))
     }
 }
 
 impl Damageable for InDirectory {
-    fn harm(&self, id: &Id, how: Harm) {
+    fn harm(&self, id: &EntryId, how: Harm) {
         if let Harm::BrokenHeader = how {
             fs::write(self.head(id), b"{\0").unwrap();
         } else {

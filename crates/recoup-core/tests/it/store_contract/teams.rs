@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::key::Id;
-use recoup_core::store::{Store, Tiered};
+use recoup_core::key::EntryId;
+use recoup_core::store::{Store, TieredStore};
 
 use super::stores::{Durable, Factory, InRedis, InSqlite, OnRedis};
 use crate::support::{Faults, START};
 
 /// No time passes here: whatever the front has is current.
-fn tiers(front: Arc<dyn Store>, back: Arc<dyn Store>) -> Arc<Tiered> {
+fn tiers(front: Arc<dyn Store>, back: Arc<dyn Store>) -> Arc<TieredStore> {
     let clock = Arc::new(ManualClock::at(START));
-    Arc::new(Tiered::new(front, back, 0, clock, Faults::new()))
+    Arc::new(TieredStore::new(front, back, 0, clock, Faults::new()))
 }
 
 /// SQLite in front of Redis; in front of what is opened again, it is empty, as
@@ -21,7 +21,7 @@ fn tiers(front: Arc<dyn Store>, back: Arc<dyn Store>) -> Arc<Tiered> {
 pub(crate) struct SqliteOverRedis {
     _front: InSqlite,
     back: InRedis<OnRedis>,
-    store: Arc<Tiered>,
+    store: Arc<TieredStore>,
     others: std::sync::Mutex<Vec<InSqlite>>,
 }
 
@@ -36,7 +36,7 @@ impl Factory for SqliteOverRedis {
         Arc::clone(&self.store) as _
     }
 
-    fn multiply(&self, from: &Id, to: &[Id]) {
+    fn multiply(&self, from: &EntryId, to: &[EntryId]) {
         self.back.multiply(from, to);
     }
 }

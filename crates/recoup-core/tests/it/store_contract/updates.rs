@@ -1,8 +1,8 @@
 //! Overwriting, removing and touching: what changes, what stays, and what the
 //! store says about it.
 
-use recoup_core::entry::{INLINE_MAX, Sources};
-use recoup_core::store::Filter;
+use recoup_core::entry::{INLINE_MAX, RecordedSources};
+use recoup_core::store::ScanFilter;
 
 use super::stores::Factory;
 use crate::support::Touch as _;
@@ -23,7 +23,7 @@ pub(super) fn overwriting_replaces_everything<F: Factory>() {
     assert_eq!(found.head.header, plain.head.header, "kind, sources, tags: all of it");
     assert_eq!((found.head.hits, found.head.last_used), (0, later(1)));
     assert_eq!(body_of(&*store, &id("key")), Some(b"plain".to_vec()));
-    assert_eq!(scanned(&*store, &Filter::default()), [id("key")]);
+    assert_eq!(scanned(&*store, &ScanFilter::default()), [id("key")]);
 }
 
 pub(super) fn large_and_small_bodies_replace_each_other<F: Factory>() {
@@ -43,7 +43,7 @@ pub(super) fn removing_counts_what_was_there<F: Factory>() {
         store.put(&id(key), &record("x".repeat(INLINE_MAX + 1))).unwrap();
     }
     assert_eq!(store.remove(&[id("a"), id("missing"), id("b"), id("a")]).unwrap(), 2);
-    assert_eq!(scanned(&*store, &Filter::default()), [id("c")]);
+    assert_eq!(scanned(&*store, &ScanFilter::default()), [id("c")]);
     assert_eq!(store.remove(&[]).unwrap(), 0);
     assert_eq!(store.remove(&[id("c")]).unwrap(), 1);
     assert!(store.get(&id("c")).unwrap().is_none());
@@ -55,7 +55,7 @@ pub(super) fn removing_what_is_absent_is_no_error<F: Factory>() {
     assert_eq!(store.remove(&[id("a")]).unwrap(), 0, "before the first write");
     store.put(&id("b"), &record("b")).unwrap();
     assert_eq!(store.remove(&[id("a")]).unwrap(), 0);
-    assert_eq!(scanned(&*store, &Filter::default()), [id("b")]);
+    assert_eq!(scanned(&*store, &ScanFilter::default()), [id("b")]);
 }
 
 pub(super) fn touching_changes_hits_and_last_use_alone<F: Factory>() {
@@ -91,7 +91,7 @@ pub(super) fn touching_what_is_absent_creates_nothing<F: Factory>() {
     assert!(store.get(&id("key")).unwrap().is_none(), "before the first write");
     store.put(&id("other"), &record("a")).unwrap();
     store.touch(&[(id("key"), START), (id("other"), later(1))]).unwrap();
-    assert_eq!(scanned(&*store, &Filter::default()), [id("other")]);
+    assert_eq!(scanned(&*store, &ScanFilter::default()), [id("other")]);
     assert_eq!(store.get(&id("other")).unwrap().unwrap().head.hits, 1);
 }
 
@@ -109,7 +109,7 @@ pub(super) fn the_same_key_in_four_scopes_is_four_entries<F: Factory>() {
     assert_eq!(store.remove(&ids[..1]).unwrap(), 1);
     let hits = ids.each_ref().map(|id| store.get(id).unwrap().map(|record| record.head.hits));
     assert_eq!(hits, [None, Some(1), Some(0), Some(0)]);
-    let rest = rich_draft("again").seal(Sources::default(), START).unwrap();
+    let rest = rich_draft("again").seal(RecordedSources::default(), START).unwrap();
     store.put(&ids[2], &rest).unwrap();
     assert_eq!(body_of(&*store, &ids[3]), Some(ids[3].to_string().into_bytes()));
 }

@@ -3,17 +3,17 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Print a shell's completions.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CompletionsArgs {
     /// The shell that they are for
-    shell: Shell,
+    shell: CompletionShell,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Shell {
+enum CompletionShell {
     Bash,
     Zsh,
     Fish,
@@ -69,13 +69,13 @@ complete -c recoup -f -k -a '(__recoup_complete)'
 ";
 
 impl CompletionsArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let script = match self.shell {
-            Shell::Bash => BASH,
-            Shell::Zsh => ZSH,
-            Shell::Fish => FISH,
+            CompletionShell::Bash => BASH,
+            CompletionShell::Zsh => ZSH,
+            CompletionShell::Fish => FISH,
         };
         ui::data(&[script.as_bytes()])?;
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

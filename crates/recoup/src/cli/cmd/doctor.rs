@@ -9,12 +9,12 @@ use recoup_core::base::fsx;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use crate::cli::doctor::{self, Around, CHECKS, Finding, Repair, State};
-use crate::cli::failure::Failure;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::doctor::{self, CHECKS, DoctorContext, DoctorFinding, FindingState, RepairAttempt};
+use crate::cli::failure::CommandError;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Format version of the `--json` output.
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 /// Column width of check names.
 const NAME: usize = 15;
@@ -43,44 +43,48 @@ pub(in crate::cli) struct DoctorArgs {
 
 /// Output of `--json`.
 #[derive(Debug, Default, Serialize)]
-struct Report {
+struct DoctorReport {
     format: u32,
     recoup: &'static str,
     ok: bool,
-    findings: Vec<Finding>,
-    repairs: Vec<Repair>,
+    findings: Vec<DoctorFinding>,
+    repairs: Vec<RepairAttempt>,
     /// Lines that are not printed yet.
     #[serde(skip)]
     held_back: String,
 }
 
 impl DoctorArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         if let Some(file) = &self.bundle {
-            demand_new(file)?;
+            ensure_absent(file)?;
         }
-        let mut report =
-            Report { format: FORMAT, recoup: env!("CARGO_PKG_VERSION"), ..Report::default() };
-        let around = match doctor::look_around() {
+        let mut report = DoctorReport {
+            format: FORMAT_VERSION,
+            recoup: env!("CARGO_PKG_VERSION"),
+            ..DoctorReport::default()
+        };
+        let around = match doctor::collect_context() {
             Ok(around) => Some(around),
             Err(finding) => {
-                self.tell(vec![*finding], Vec::new(), &mut report)?;
+                self.add_findings(vec![*finding], Vec::new(), &mut report)?;
                 None
             }
         };
         if let Some(around) = &around {
             self.check_all(around, &mut report)?;
         }
-        report.ok = !report.findings.iter().any(|finding| finding.state == State::Fail);
+        report.ok = !report.findings.iter().any(|finding| finding.state == FindingState::Fail);
         // Before anything is printed: `| head` must not cost the user the bundle.
         if let Some(file) = &self.bundle {
-            let bundle = doctor::bundle(&report.findings, &report.repairs, around.as_deref());
+            let bundle =
+                doctor::render_bundle(&report.findings, &report.repairs, around.as_deref());
             fsx::write_atomic(file, bundle.as_bytes())?;
         }
         let printed = if self.json {
             ui::json(&report)
         } else {
-            ui::picture(&format!("{}{}", report.held_back, summary(&report)))
+            ui::print_styled(&format!("{}{}", report.held_back, summary(&report)))
         };
         if let Some(file) = &self.bundle {
             ui::say(format_args!(
@@ -89,44 +93,48 @@ impl DoctorArgs {
             ));
         }
         printed?;
-        Ok(if report.ok { Answer::Yes } else { Answer::No })
+        Ok(if report.ok { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 
-    fn check_all(&self, around: &Arc<Around>, report: &mut Report) -> Result<(), Failure> {
+    fn check_all(
+        &self,
+        around: &Arc<DoctorContext>,
+        report: &mut DoctorReport,
+    ) -> Result<(), CommandError> {
         let mut around = Arc::clone(around);
         for check in &CHECKS {
-            let mut found = doctor::run(check, &around);
-            let repairs = if self.fix { doctor::repair(&found, &around) } else { Vec::new() };
+            let mut found = doctor::run_check(check, &around);
+            let repairs = if self.fix { doctor::run_repairs(&found, &around) } else { Vec::new() };
             if repairs.iter().any(|repair| repair.error.is_none()) {
                 // Everything may be different now.
-                around = doctor::look_around().unwrap_or(around);
-                found = doctor::run(check, &around);
+                around = doctor::collect_context().unwrap_or(around);
+                found = doctor::run_check(check, &around);
             }
-            self.tell(found, repairs, report)?;
+            self.add_findings(found, repairs, report)?;
         }
         Ok(())
     }
 
     /// Adds to the report, and prints each finding as soon as it is known: some take their time.
-    fn tell(
+    fn add_findings(
         &self,
-        found: Vec<Finding>,
-        repairs: Vec<Repair>,
-        report: &mut Report,
-    ) -> Result<(), Failure> {
-        let lines = repairs.iter().map(repaired).chain(found.iter().map(line));
+        found: Vec<DoctorFinding>,
+        repairs: Vec<RepairAttempt>,
+        report: &mut DoctorReport,
+    ) -> Result<(), CommandError> {
+        let lines = repairs.iter().map(repair_line).chain(found.iter().map(finding_line));
         report.held_back.extend(lines);
         report.findings.extend(found);
         report.repairs.extend(repairs);
         if self.json || self.bundle.is_some() {
             return Ok(());
         }
-        ui::picture(&std::mem::take(&mut report.held_back))
+        ui::print_styled(&std::mem::take(&mut report.held_back))
     }
 }
 
 /// Refuses to overwrite an existing file.
-fn demand_new(file: &Path) -> Result<()> {
+fn ensure_absent(file: &Path) -> Result<()> {
     if file.symlink_metadata().is_ok() {
         let message =
             format!("{} is there already: choose another name for --bundle", file.display());
@@ -135,12 +143,12 @@ fn demand_new(file: &Path) -> Result<()> {
     Ok(())
 }
 
-fn line(finding: &Finding) -> String {
+fn finding_line(finding: &DoctorFinding) -> String {
     let (symbol, style) = match finding.state {
-        State::Ok => ("✓", GREEN),
-        State::Skipped => ("·", DIM),
-        State::Warn => ("!", YELLOW),
-        State::Fail => ("✗", RED),
+        FindingState::Ok => ("✓", GREEN),
+        FindingState::Skipped => ("·", DIM),
+        FindingState::Warn => ("!", YELLOW),
+        FindingState::Fail => ("✗", RED),
     };
     let name = ui::padded(finding.check, NAME);
     let what = ui::printable(&finding.what).into_owned();
@@ -151,7 +159,7 @@ fn line(finding: &Finding) -> String {
     format!("{style}{symbol}{style:#} {name} {what}\n{}", remedy.collect::<String>())
 }
 
-fn repaired(repair: &Repair) -> String {
+fn repair_line(repair: &RepairAttempt) -> String {
     let (name, what) = (ui::padded(repair.check, NAME), ui::printable(&repair.what));
     match &repair.error {
         None => format!("{GREEN}+{GREEN:#} {name} done: {what}\n"),
@@ -162,17 +170,21 @@ fn repaired(repair: &Repair) -> String {
     }
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &DoctorReport) -> String {
     let count = |state| report.findings.iter().filter(|it| it.state == state).count();
-    let (fails, warnings) = (count(State::Fail), count(State::Warn));
+    let (fails, warnings) = (count(FindingState::Fail), count(FindingState::Warn));
     let fixable = report.findings.iter().filter(|it| it.fix.is_some()).count();
     let things =
         |count: usize| if count == 1 { "1 thing".to_owned() } else { format!("{count} things") };
     let verdict = match (fails, warnings) {
         (0, 0) => format!("{GREEN}All is well{GREEN:#}"),
         (0, _) => format!("{YELLOW}It works{YELLOW:#}; {} could be better", things(warnings)),
-        (_, 0) => format!("{RED}{} wrong{RED:#}", is(fails)),
-        _ => format!("{RED}{} wrong{RED:#}, and {} could be better", is(fails), things(warnings)),
+        (_, 0) => format!("{RED}{} wrong{RED:#}", things_are(fails)),
+        _ => format!(
+            "{RED}{} wrong{RED:#}, and {} could be better",
+            things_are(fails),
+            things(warnings)
+        ),
     };
     let fix = match fixable {
         0 => String::new(),
@@ -181,6 +193,6 @@ fn summary(report: &Report) -> String {
     format!("\n{verdict}{fix}\n")
 }
 
-fn is(count: usize) -> String {
+fn things_are(count: usize) -> String {
     if count == 1 { "1 thing is".to_owned() } else { format!("{count} things are") }
 }

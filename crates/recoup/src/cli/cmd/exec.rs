@@ -7,21 +7,24 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use recoup_core::base::project::Origin;
-use recoup_core::cache::{Mode, Ttl};
+use recoup_core::base::project::ProjectOrigin;
+use recoup_core::cache::{CacheMode, Ttl};
 use recoup_core::entry::Draft;
 use recoup_core::key::command::CommandRecipe;
-use recoup_core::key::{Id, Recipe as _, Rules, Scope};
+use recoup_core::key::{EntryId, KeyRecipe as _, RuleSetFingerprint, Scope};
 use recoup_core::secrets;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::place::PlaceArgs;
-use crate::cli::app::App;
-use crate::cli::explain::Report;
-use crate::cli::failure::{self, Failure, Keeps};
-use crate::cli::{Answer, ui};
+use super::place::StoreScopeArgs;
+use crate::cli::app::AppContext;
+use crate::cli::explain::ExplainReport;
+use crate::cli::failure::{self, CommandError, DataLocation};
+use crate::cli::{CommandAnswer, ui};
 use crate::config::env;
-use crate::exec::{self, End, Exec, Job, Keeping, Mark, Program, Slot, Stdin, Teller};
+use crate::exec::{
+    self, CacheTarget, CommandEnd, CommandStdin, EnvMarker, ExecInvocation, ExecReporter,
+    ExecRequest, KeepPolicy, ResolvedProgram,
+};
 use crate::process::detached;
 
 /// Default TTL: calling `exec` is the request to cache.
@@ -87,7 +90,7 @@ pub(in crate::cli) struct ExecArgs {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StoreScopeArgs,
     /// True for `recoup explain exec`: nothing is run.
     #[arg(skip)]
     asks: bool,
@@ -120,83 +123,86 @@ there is none. Exit codes other than 0, interrupted runs and output with secrets
 
 impl ExecArgs {
     /// Returns the exit code of the command, or one of ours.
-    pub(super) fn run(self) -> Answer {
-        ui::sign_lines();
-        let ended = if self.detached { self.refresh() } else { self.perform() };
-        Answer::Exit(match ended {
-            Ok(end) => end.leave(),
+    pub(super) fn run(self) -> CommandAnswer {
+        ui::prefix_lines();
+        let ended = if self.detached { self.refresh() } else { self.run_or_replay() };
+        CommandAnswer::Exit(match ended {
+            Ok(end) => end.exit_code_or_kill_self(),
             Err(failure) => {
-                failure.report(Keeps::InStore);
+                failure.report(DataLocation::InStore);
                 exec::FAILED
             }
         })
     }
 
-    fn perform(self) -> Result<End, Failure> {
-        let spoken = Spoken { verbose: self.verbose };
+    fn run_or_replay(self) -> Result<CommandEnd, CommandError> {
+        let spoken = StderrMessages { verbose: self.verbose };
         let explain = self.explain;
         match self.prepare(&spoken)? {
-            Ok(Prepared { exec, app }) => {
-                let report = if explain { report(&exec, app) } else { None };
+            Ok(PreparedCommand { exec, app }) => {
+                let report = if explain { explain_lookup(&exec, app) } else { None };
                 if let Some(report) = report {
                     report.lines().iter().for_each(ui::say);
                 }
-                Ok(exec.perform()?)
+                Ok(exec.replay_or_run()?)
             }
             Err(end) => Ok(end),
         }
     }
 
-    fn refresh(self) -> Result<End, Failure> {
+    fn refresh(self) -> Result<CommandEnd, CommandError> {
         detached::leave_session();
-        match self.prepare(&Spoken { verbose: false })? {
-            Ok(Prepared { exec, .. }) => Ok(exec.perform_refresh()?),
+        match self.prepare(&StderrMessages { verbose: false })? {
+            Ok(PreparedCommand { exec, .. }) => Ok(exec.refresh_stale()?),
             Err(end) => Ok(end),
         }
     }
 
     /// Explains why it would be replayed or run; `Err` is the exit code if it does not exist.
-    pub(in crate::cli) fn explain(self) -> Result<Result<Report, i32>, Failure> {
-        let spoken = Spoken { verbose: self.verbose };
+    pub(in crate::cli) fn explain(self) -> Result<Result<ExplainReport, i32>, CommandError> {
+        let spoken = StderrMessages { verbose: self.verbose };
         match (Self { asks: true, ..self }).prepare(&spoken)? {
-            Ok(Prepared { exec, app }) => match report(&exec, app) {
+            Ok(PreparedCommand { exec, app }) => match explain_lookup(&exec, app) {
                 Some(report) => Ok(Ok(report)),
                 None => Err(Error::usage("nothing is looked up: the cache is bypassed").into()),
             },
-            Err(end) => Ok(Err(end.leave())),
+            Err(end) => Ok(Err(end.exit_code_or_kill_self())),
         }
     }
 
     /// Resolves program, key and cache entry; `Err` is the end if there is no such command.
-    fn prepare(mut self, spoken: &Spoken) -> Result<Result<Prepared<'_>, End>, Failure> {
-        let limits = self.limits()?;
-        let keeping = self.keeping()?;
+    fn prepare(
+        mut self,
+        spoken: &StderrMessages,
+    ) -> Result<Result<PreparedCommand<'_>, CommandEnd>, CommandError> {
+        let limits = self.lookup_limits()?;
+        let keeping = self.storage_policy()?;
         let mode = self.mode(&keeping);
-        let environment = variables(&self.environment)?;
+        let environment = read_variables(&self.environment)?;
         let app = self.load(spoken)?;
         let cwd = app.map_or_else(|| PathBuf::from("."), |app| app.settings.cwd.clone());
         let command = std::mem::take(&mut self.command);
-        let program = match Program::find(command, env::search_path().as_deref(), &cwd) {
+        let program = match ResolvedProgram::find(command, env::search_path().as_deref(), &cwd) {
             Ok(program) => program,
             Err(missing) => {
                 spoken.note(format_args!("{missing}"));
-                return Ok(Err(End::Code(missing.code)));
+                return Ok(Err(CommandEnd::Code(missing.code)));
             }
         };
         let stdin = self.read_stdin(spoken)?;
         let tty = self.tty;
-        let mut job = Job { program, stdin, tty, mode, keeping };
+        let mut job = ExecRequest { program, stdin, tty, mode, keeping };
         let slot = match app {
-            Some(app) => self.slot(app, &mut job, environment, &limits, spoken)?,
+            Some(app) => self.cache_slot(app, &mut job, environment, &limits, spoken)?,
             None => None,
         };
-        let exec = Exec { job, slot, outlets: ui::outlets(), teller: spoken };
-        Ok(Ok(Prepared { exec, app }))
+        let exec = ExecInvocation { job, slot, outlets: ui::outlets(), teller: spoken };
+        Ok(Ok(PreparedCommand { exec, app }))
     }
 
     /// Loads the settings; none without a usable home: the command then runs uncached.
-    fn load(&mut self, spoken: &Spoken) -> Result<Option<&'static App>> {
-        match App::load(&self.place.overrides()) {
+    fn load(&mut self, spoken: &StderrMessages) -> Result<Option<&'static AppContext>> {
+        match AppContext::load(&self.place.overrides()) {
             Ok(app) => Ok(Some(app)),
             Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Absent) => {
                 spoken.warn(&error.context("not cached"));
@@ -206,9 +212,9 @@ impl ExecArgs {
         }
     }
 
-    fn read_stdin(&self, spoken: &Spoken) -> Result<Stdin> {
-        let stdin = if self.stdin { Stdin::read()? } else { Stdin::look() };
-        if let Stdin::LeftOut = stdin {
+    fn read_stdin(&self, spoken: &StderrMessages) -> Result<CommandStdin> {
+        let stdin = if self.stdin { CommandStdin::read_to_end()? } else { CommandStdin::inspect() };
+        if let CommandStdin::LeftOut = stdin {
             spoken.note(format_args!(
                 "stdin is left out: with --stdin the command gets it, and it matters"
             ));
@@ -217,16 +223,16 @@ impl ExecArgs {
     }
 
     /// The cache slot of this command. Problems are reported before anything is run.
-    fn slot(
+    fn cache_slot(
         self,
-        app: &App,
-        job: &mut Job,
+        app: &AppContext,
+        job: &mut ExecRequest,
         environment: BTreeMap<String, Option<OsString>>,
-        limits: &Limits,
-        spoken: &Spoken,
-    ) -> Result<Option<Slot>> {
+        limits: &LookupLimits,
+        spoken: &StderrMessages,
+    ) -> Result<Option<CacheTarget>> {
         job.keeping.limit = app.settings.cache.max_size.bytes();
-        let rules = match rules_of(job, app) {
+        let rules = match rules_for_job(job, app) {
             Ok(rules) => rules,
             Err(error) if self.asks => return Err(error),
             // The rules are part of the key: without them no entry is known to be right.
@@ -243,9 +249,9 @@ impl ExecArgs {
             }
         };
         let recipe = CommandRecipe {
-            programs: job.program.seen_from(app.settings.project.root()),
+            programs: job.program.executables_relative_to(app.settings.project.root()),
             arguments: job.program.words(),
-            directory: directory(app, !files.named.is_empty()),
+            directory: key_directory(app, !files.named.is_empty()),
             environment,
             stdin: job.stdin.digest(),
             sources: [&files.named[..], &files.arguments[..]].concat(),
@@ -254,12 +260,12 @@ impl ExecArgs {
             rules,
             extra: self.key_extra,
         };
-        let id = Id::new(app.scope(), recipe.key()?);
-        if job.mode == Mode::Bypass {
+        let id = EntryId::new(app.scope(), recipe.key()?);
+        if job.mode == CacheMode::Bypass {
             return Ok(None);
         }
         let Some((name, value)) = env::begin_work_on(&id.to_string()) else {
-            spoken.aside(format_args!("not cached: this command is run by itself"));
+            spoken.detail(format_args!("not cached: this command is run by itself"));
             return Ok(None);
         };
         // `explain` must not write; and an unusable store must not stop the command.
@@ -269,9 +275,9 @@ impl ExecArgs {
         };
         let withheld = env::credentials();
         let draft = Draft { withheld: withheld.clone(), ..job.keeping.draft() };
-        cache.check(&id, &draft, job.keeping.ttl)?;
-        let Limits { ttl, max_age, wait } = *limits;
-        let mark = Mark { name, value };
+        cache.check_draft(&id, &draft, job.keeping.ttl)?;
+        let LookupLimits { ttl, max_age, wait } = *limits;
+        let mark = EnvMarker { name, value };
         let mut identity = job.program.identity();
         identity.name = identity.name.map(|name| withheld.redact(&name).into_owned());
         let failures = job.keeping.failures;
@@ -281,7 +287,7 @@ impl ExecArgs {
         let is_unwatched =
             named.is_empty() && mentioned.is_empty() && !self.no_auto_source && !self.stdin;
         let sources = [named, mentioned.clone(), programs].concat();
-        Ok(Some(Slot {
+        Ok(Some(CacheTarget {
             cache,
             id,
             identity,
@@ -295,7 +301,7 @@ impl ExecArgs {
             failures,
             // A detached refresh has no streams and must find what its caller was served; the
             // streams of `explain` are not the command's.
-            accepts_merged_streams: self.detached || self.asks || ui::outlets().are_one_place(),
+            accepts_merged_streams: self.detached || self.asks || ui::outlets().are_same_file(),
             withheld,
             wait,
             mark,
@@ -303,9 +309,9 @@ impl ExecArgs {
     }
 
     /// Collects the files to watch: given sources, programs and files among the arguments.
-    fn watched_files(&self, program: &Program, app: &App) -> Result<WatchedFiles> {
+    fn watched_files(&self, program: &ResolvedProgram, app: &AppContext) -> Result<WatchedFiles> {
         let cwd = &app.settings.cwd;
-        let named = self.sources.iter().map(|source| exec::as_source(Path::new(source)));
+        let named = self.sources.iter().map(|source| exec::path_as_source(Path::new(source)));
         let mut files = WatchedFiles {
             named: named.collect::<Result<_>>()?,
             programs: program.program_files()?,
@@ -322,22 +328,23 @@ impl ExecArgs {
         Ok(files)
     }
 
-    fn mode(&self, keeping: &Keeping) -> Mode {
+    fn mode(&self, keeping: &KeepPolicy) -> CacheMode {
         match self {
             // If nothing is stored, nothing stored is wanted either.
-            _ if !keeping.keeps_anything() && !self.only_if_cached => Mode::Bypass,
-            Self { refresh: true, .. } => Mode::Refresh,
-            Self { no_cache: true, .. } => Mode::Bypass,
-            Self { only_if_cached: true, .. } => Mode::OnlyIfCached,
-            _ => Mode::Use,
+            _ if !keeping.keeps_anything() && !self.only_if_cached => CacheMode::Bypass,
+            Self { refresh: true, .. } => CacheMode::Refresh,
+            Self { no_cache: true, .. } => CacheMode::Bypass,
+            Self { only_if_cached: true, .. } => CacheMode::OnlyIfCached,
+            _ => CacheMode::Use,
         }
     }
 
-    fn keeping(&self) -> Result<Keeping> {
-        let grace = duration("--stale-while-revalidate", self.stale_while_revalidate.as_deref())?;
-        Ok(Keeping {
-            ttl: duration("--ttl", self.ttl.as_deref())?.unwrap_or(DEFAULT_TTL),
-            failures: duration("--cache-failures", self.cache_failures.as_deref())?
+    fn storage_policy(&self) -> Result<KeepPolicy> {
+        let grace =
+            parse_duration("--stale-while-revalidate", self.stale_while_revalidate.as_deref())?;
+        Ok(KeepPolicy {
+            ttl: parse_duration("--ttl", self.ttl.as_deref())?.unwrap_or(DEFAULT_TTL),
+            failures: parse_duration("--cache-failures", self.cache_failures.as_deref())?
                 .unwrap_or(Ttl::Off),
             grace: grace.map_or(0, |grace| grace.as_millis().unwrap_or(u64::MAX)),
             tags: self.tags.clone(),
@@ -347,13 +354,14 @@ impl ExecArgs {
     }
 
     /// Parses the limits on age and waiting time.
-    fn limits(&self) -> Result<Limits> {
-        let ttl = duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
-        let max_age = duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
-        let wait = duration("--wait", self.wait.as_deref())?;
+    fn lookup_limits(&self) -> Result<LookupLimits> {
+        let ttl = parse_duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
+        let max_age =
+            parse_duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
+        let wait = parse_duration("--wait", self.wait.as_deref())?;
         let wait = wait.map(|wait| wait.as_millis().map_or(Duration::MAX, Duration::from_millis));
         // `off` means that nothing is stored, not that nothing is accepted.
-        Ok(Limits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
+        Ok(LookupLimits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
     }
 }
 
@@ -370,41 +378,41 @@ struct WatchedFiles {
 }
 
 /// A command that is ready to be run or explained.
-struct Prepared<'a> {
-    exec: Exec<'a>,
+struct PreparedCommand<'a> {
+    exec: ExecInvocation<'a>,
     /// None without a usable home.
-    app: Option<&'static App>,
+    app: Option<&'static AppContext>,
 }
 
 /// Explanation of the look-up; none if the cache is bypassed.
-fn report(exec: &Exec<'_>, app: Option<&App>) -> Option<Report> {
-    Some(Report::naming(&exec.explain()?, &app?.rule_names()))
+fn explain_lookup(exec: &ExecInvocation<'_>, app: Option<&AppContext>) -> Option<ExplainReport> {
+    Some(ExplainReport::with_rule_names(&exec.explain()?, &app?.rule_names()))
 }
 
 /// Rules that the command gives its agent, if it is a known client; none in bypass mode.
-fn rules_of(job: &Job, app: &App) -> Result<Option<Rules>> {
+fn rules_for_job(job: &ExecRequest, app: &AppContext) -> Result<Option<RuleSetFingerprint>> {
     match job.mode {
-        Mode::Bypass => Ok(None),
+        CacheMode::Bypass => Ok(None),
         _ => app
-            .rules_told_by(&job.program)
+            .rules_for_program(&job.program)
             .map_err(|error| error.context("reading what its agent would be told")),
     }
 }
 
 /// Limits on the age of an entry, in milliseconds, and on waiting.
-struct Limits {
+struct LookupLimits {
     ttl: Option<u64>,
     max_age: Option<u64>,
     wait: Option<Duration>,
 }
 
-fn duration(flag: &str, given: Option<&str>) -> Result<Option<Ttl>> {
+fn parse_duration(flag: &str, given: Option<&str>) -> Result<Option<Ttl>> {
     given.map(|given| Ttl::parse_with_unit(flag, given)).transpose()
 }
 
-fn variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
+fn read_variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
     let valid = |name: &String| !name.is_empty() && !name.contains(['=', '\0']);
-    if names.iter().any(|name| secrets::detect(name.as_bytes()).is_some()) {
+    if names.iter().any(|name| secrets::detect_secret(name.as_bytes()).is_some()) {
         return Err(Error::usage("--env takes the name of a variable, and not its value"));
     }
     if let Some(name) = names.iter().find(|name| !valid(name)) {
@@ -416,13 +424,13 @@ fn variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
 /// Working directory for the key: relative in a repository, so that clones share entries; absolute
 /// elsewhere. Without sources nothing tells checkouts apart, so each has its own entries unless the
 /// user chose a wider scope.
-fn directory(app: &App, has_sources: bool) -> PathBuf {
+fn key_directory(app: &AppContext, has_sources: bool) -> PathBuf {
     let (project, cwd) = (&app.settings.project, &app.settings.cwd);
     let unshared = app.settings.store.is_own_scope() || app.scope() == Scope::project(project.id());
     let is_own = !has_sources && unshared;
     let inside = match project.origin() {
         _ if is_own => None,
-        Origin::Folder(_) => None,
+        ProjectOrigin::Folder(_) => None,
         _ => cwd.strip_prefix(project.root()).ok(),
     };
     match inside {
@@ -433,16 +441,16 @@ fn directory(app: &App, has_sources: bool) -> PathBuf {
 }
 
 /// Prints messages on stderr.
-struct Spoken {
+struct StderrMessages {
     verbose: bool,
 }
 
-impl Teller for Spoken {
+impl ExecReporter for StderrMessages {
     fn note(&self, text: fmt::Arguments<'_>) {
         ui::say(text);
     }
 
-    fn aside(&self, text: fmt::Arguments<'_>) {
+    fn detail(&self, text: fmt::Arguments<'_>) {
         if self.verbose {
             ui::say(text);
         }

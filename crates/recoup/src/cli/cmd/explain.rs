@@ -1,35 +1,35 @@
 //! `recoup explain`: explains why something is a hit or a miss.
 
 use clap::{Args, Subcommand};
-use recoup_core::cache::{Explanation, Request};
-use recoup_core::key::{Id, Key, Kind, Part, Recipe};
+use recoup_core::cache::{LookupExplanation, LookupRequest};
+use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::cache::find::find;
-use super::cache::named::NamedArgs;
+use super::cache::find::find_entry;
+use super::cache::named::ResultSelectorArgs;
 use super::exec::ExecArgs;
 use super::key::agent_run::AgentRunArgs;
-use super::place::PlaceArgs;
-use crate::cli::app::App;
-use crate::cli::explain::Report;
-use crate::cli::{Answer, Ended, ui};
+use super::place::StoreScopeArgs;
+use crate::cli::app::AppContext;
+use crate::cli::explain::ExplainReport;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Say why something is a hit or a miss.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct ExplainArgs {
     #[command(subcommand)]
-    asked: Option<Asked>,
+    asked: Option<ExplainTarget>,
     /// The entry's key, or 8 or more first characters of a generated one
     #[arg(value_name = "KEY", conflicts_with = "key")]
     entry: Option<String>,
     #[command(flatten)]
-    named: NamedArgs,
+    named: ResultSelectorArgs,
     /// As JSON
     #[arg(long, global = true)]
     json: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StoreScopeArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -45,7 +45,7 @@ Exit codes: 0 a hit, 1 a miss, 2 wrong usage; 126 and 127 as `recoup exec`, when
 can't be run or there is none.";
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum ExplainTarget {
     /// Why a command would be replayed, or run: give what you would give `recoup exec`
     Exec(Box<ExecArgs>),
     /// Why there is an answer of an agent run, or none
@@ -53,7 +53,7 @@ enum Asked {
 }
 
 impl ExplainArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let Self { asked, entry, named, json, place } = self;
         if asked.is_some() && (entry.is_some() || named.is_given()) {
             return Err(Error::usage("explain either an entry or a command").into());
@@ -61,24 +61,26 @@ impl ExplainArgs {
         if entry.is_some() && named.is_given() {
             return Err(Error::usage("explain either a KEY, or what its key is made from").into());
         }
-        let app = || App::load(&place.overrides());
+        let app = || AppContext::load(&place.overrides());
         let report = match (asked, entry) {
-            (Some(Asked::Exec(args)), _) => match args.explain()? {
+            (Some(ExplainTarget::Exec(args)), _) => match args.explain()? {
                 Ok(report) => report,
-                Err(end) => return Ok(Answer::Exit(end)),
+                Err(end) => return Ok(CommandAnswer::Exit(end)),
             },
-            (Some(Asked::AgentRun(args)), _) => Report::new(&explain(app()?, &args.recipe()?)?),
+            (Some(ExplainTarget::AgentRun(args)), _) => {
+                ExplainReport::new(&explain_recipe(app()?, &args.recipe()?)?)
+            }
             (None, entry) => {
                 let (key, parts) = match entry {
                     Some(key) => (Key::parse(&key)?, Vec::new()),
                     None => named.resolve().map(|named| (named.key, named.parts))?,
                 };
                 let explained = if parts.is_empty() {
-                    explain_typed(app()?, key.as_str())?
+                    explain_abbreviated(app()?, key.as_str())?
                 } else {
                     explain_parts(app()?, key, &parts, Kind::Result)
                 };
-                Report::new(&explained)
+                ExplainReport::new(&explained)
             }
         };
         if json {
@@ -86,18 +88,18 @@ impl ExplainArgs {
         } else {
             report.lines().into_iter().try_for_each(|line| ui::line(ui::printable(&line)))?;
         }
-        Ok(if report.is_miss() { Answer::No } else { Answer::Yes })
+        Ok(if report.is_miss() { CommandAnswer::No } else { CommandAnswer::Yes })
     }
 }
 
-fn explain<R: Recipe>(app: &App, recipe: &R) -> Result<Explanation> {
+fn explain_recipe<R: KeyRecipe>(app: &AppContext, recipe: &R) -> Result<LookupExplanation> {
     Ok(explain_parts(app, recipe.key()?, &recipe.parts(), R::KIND))
 }
 
 /// Explains the entry with exactly this key, or else the one whose key starts with it.
-fn explain_typed(app: &App, typed: &str) -> Result<Explanation> {
+fn explain_abbreviated(app: &AppContext, typed: &str) -> Result<LookupExplanation> {
     // Faults of the store are part of the explanation.
-    let found = match find(app, &app.cache(), typed) {
+    let found = match find_entry(app, &app.cache(), typed) {
         Err(error) if error.kind() == ErrorKind::Usage => return Err(error),
         found => found.ok().flatten(),
     };
@@ -111,13 +113,13 @@ fn explain_typed(app: &App, typed: &str) -> Result<Explanation> {
 }
 
 /// Explains a bare key, whose kind is known only if the entry exists.
-fn explain_key(app: &App, key: Key) -> Explanation {
-    let id = Id::new(app.scope(), key.clone());
+fn explain_key(app: &AppContext, key: Key) -> LookupExplanation {
+    let id = EntryId::new(app.scope(), key.clone());
     let stored = app.cache().head(&id).ok().flatten().map(|head| head.header.kind);
     explain_parts(app, key, &[], stored.unwrap_or(Kind::Result))
 }
 
-fn explain_parts(app: &App, key: Key, parts: &[Part], kind: Kind) -> Explanation {
-    let (cache, view, id) = (app.cache(), app.view(), Id::new(app.scope(), key));
-    cache.explain(&Request { parts, ..Request::new(kind, &id, &view) })
+fn explain_parts(app: &AppContext, key: Key, parts: &[KeyPart], kind: Kind) -> LookupExplanation {
+    let (cache, view, id) = (app.cache(), app.view(), EntryId::new(app.scope(), key));
+    cache.explain(&LookupRequest { parts, ..LookupRequest::new(kind, &id, &view) })
 }

@@ -11,8 +11,8 @@ use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
 
-use crate::cli::failure::Failure;
-use crate::cli::{AFTER_HELP, Answer, Ended, definition, ui};
+use crate::cli::failure::CommandError;
+use crate::cli::{AFTER_HELP, CommandAnswer, CommandResult, build_command_tree, ui};
 use crate::config::VARIABLES;
 
 /// Show a manual page, or write all of them.
@@ -27,29 +27,30 @@ pub(in crate::cli) struct ManArgs {
 }
 
 impl ManArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
-        let mut root = definition().after_long_help(format!("{AFTER_HELP}\n\n{}", environment()));
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let mut root = build_command_tree()
+            .after_long_help(format!("{AFTER_HELP}\n\n{}", environment_section()));
         root.build();
         match self.dir {
             Some(dir) => {
                 fsx::ensure_dir(&dir)?;
-                let pages = write_all(&root, &dir)?;
+                let pages = write_pages(&root, &dir)?;
                 ui::say(format_args!("Wrote {pages} pages to {}", dir.display()));
             }
-            None => show(find(&root, &self.command)?)?,
+            None => show_page(find_command(&root, &self.command)?)?,
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-fn environment() -> String {
+fn environment_section() -> String {
     let lines = VARIABLES.iter().map(|var| format!("\n  {:<29} {}", var.name, var.meaning));
     format!("Environment:{}", lines.collect::<String>())
 }
 
 /// Shows a page with `man` or a pager on a terminal; prints its source elsewhere.
-fn show(command: &Command) -> Result<(), Failure> {
-    let page = page(command)?;
+fn show_page(command: &Command) -> Result<(), CommandError> {
+    let page = render_page(command)?;
     if !ui::stdout_is_terminal() {
         return ui::data(&[&page]);
     }
@@ -57,12 +58,12 @@ fn show(command: &Command) -> Result<(), Failure> {
     // Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     let is_shown =
-        is_read_by("man -l -", &page) || is_read_by("${PAGER:-less -R}", help.as_bytes());
-    if is_shown { Ok(()) } else { ui::picture(&help) }
+        pipe_to_shell("man -l -", &page) || pipe_to_shell("${PAGER:-less -R}", help.as_bytes());
+    if is_shown { Ok(()) } else { ui::print_styled(&help) }
 }
 
 /// Pipes a text into a shell command; false if there is none, or if it failed.
-fn is_read_by(command: &str, text: &[u8]) -> bool {
+fn pipe_to_shell(command: &str, text: &[u8]) -> bool {
     let mut shell = process::Command::new("/bin/sh");
     shell.args(["-c", &format!("exec {command}")]).stdin(Stdio::piped()).stderr(Stdio::null());
     let Ok(mut child) = shell.spawn() else { return false };
@@ -73,7 +74,7 @@ fn is_read_by(command: &str, text: &[u8]) -> bool {
     child.wait().is_ok_and(|status| status.success())
 }
 
-fn find<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command> {
+fn find_command<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command> {
     words.iter().try_fold(root, |command, word| {
         command
             .find_subcommand(word)
@@ -82,16 +83,16 @@ fn find<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command> {
 }
 
 /// Writes `recoup.1`, `recoup-cache.1`, `recoup-cache-get.1` and so on; returns their number.
-fn write_all(command: &Command, dir: &Path) -> Result<usize> {
+fn write_pages(command: &Command, dir: &Path) -> Result<usize> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    fsx::write_atomic(&dir.join(format!("{name}.1")), &page(command)?)?;
+    fsx::write_atomic(&dir.join(format!("{name}.1")), &render_page(command)?)?;
     let shown = |below: &&Command| below.get_name() != "help" && !below.is_hide_set();
     let below = command.get_subcommands().filter(shown);
-    below.map(|below| write_all(below, dir)).try_fold(1, |sum, pages| Ok(sum + pages?))
+    below.map(|below| write_pages(below, dir)).try_fold(1, |sum, pages| Ok(sum + pages?))
 }
 
-fn page(command: &Command) -> Result<Vec<u8>> {
+fn render_page(command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
-    Man::new(command.clone()).render(&mut page).doing(|| "rendering a page".to_owned())?;
+    Man::new(command.clone()).render(&mut page).with_context(|| "rendering a page".to_owned())?;
     Ok(page)
 }

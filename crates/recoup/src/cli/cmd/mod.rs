@@ -28,11 +28,11 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Args, Subcommand};
 
-use super::Ended;
+use super::CommandResult;
 
 /// All commands of the program.
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(super) enum RecoupCommand {
     /// Hook recoup into the agents on this machine
     ///
     /// Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and sets
@@ -120,25 +120,25 @@ pub(super) enum Command {
     Tour(tour::TourArgs),
 }
 
-impl Command {
+impl RecoupCommand {
     /// Parses the commands that agents run all the time. Building the whole command tree costs as
     /// much as a hit, and these need only their own flags. `None` leaves everything else to the
     /// complete parser: other commands, help, and wrong usage with its message.
     pub(super) fn parse_hot(args: &[OsString]) -> Option<Self> {
         let name = |at: usize| args.get(at).and_then(|arg| arg.to_str());
         match (name(1)?, name(2)) {
-            ("exec", _) => parse_leaf(&args[1..]).map(Self::Exec),
+            ("exec", _) => parse_command_args(&args[1..]).map(Self::Exec),
             ("cache", Some("get")) => {
-                parse_leaf(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache)
+                parse_command_args(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache)
             }
-            ("early-exit", Some("check")) => {
-                parse_leaf(&args[2..]).map(early_exit::EarlyExitArgs::check).map(Self::EarlyExit)
-            }
+            ("early-exit", Some("check")) => parse_command_args(&args[2..])
+                .map(early_exit::EarlyExitArgs::check)
+                .map(Self::EarlyExit),
             _ => None,
         }
     }
 
-    pub(super) fn run(self) -> Ended {
+    pub(super) fn run(self) -> CommandResult {
         match self {
             Self::Init(args) => args.run(),
             Self::Uninstall(args) => args.run(),
@@ -168,7 +168,7 @@ impl Command {
 }
 
 /// Parses the arguments of one command, whose name is the first of them.
-fn parse_leaf<A: Args>(args: &[impl AsRef<OsStr>]) -> Option<A> {
+fn parse_command_args<A: Args>(args: &[impl AsRef<OsStr>]) -> Option<A> {
     let leaf = A::augment_args(clap::Command::new("recoup"));
     let matches = leaf.try_get_matches_from(args.iter().map(AsRef::as_ref)).ok()?;
     A::from_arg_matches(&matches).ok()
@@ -181,7 +181,7 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::cli::Cli;
+    use crate::cli::CommandLine;
 
     fn split(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
@@ -200,8 +200,8 @@ mod tests {
             "recoup early-exit check s",
             "recoup early-exit check s --json --store redis://h",
         ] {
-            let hot = Command::parse_hot(&split(line)).expect(line);
-            let whole = Cli::try_parse_from(split(line)).expect(line).command;
+            let hot = RecoupCommand::parse_hot(&split(line)).expect(line);
+            let whole = CommandLine::try_parse_from(split(line)).expect(line).command;
             assert_eq!(format!("{hot:?}"), format!("{whole:?}"), "{line}");
         }
     }
@@ -221,10 +221,10 @@ mod tests {
             "recoup early-exit check s t",
             "recoup cache set --key a",
         ] {
-            assert!(Command::parse_hot(&split(line)).is_none(), "{line}");
+            assert!(RecoupCommand::parse_hot(&split(line)).is_none(), "{line}");
         }
         let not_text = OsString::from_vec(vec![0xff]);
         let line = ["recoup".into(), not_text, "exec".into(), "ls".into()];
-        assert!(Command::parse_hot(&line).is_none(), "a word that is no text is no command");
+        assert!(RecoupCommand::parse_hot(&line).is_none(), "a word that is no text is no command");
     }
 }

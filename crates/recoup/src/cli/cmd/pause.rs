@@ -5,8 +5,8 @@ use recoup_core::Error;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::ttl::Ttl;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Remember nothing for a while.
 #[derive(Debug, Args)]
@@ -28,20 +28,20 @@ pub(in crate::cli) struct ResumeArgs {
 }
 
 impl PauseArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let time = self.duration.as_deref();
         let time = time.map(|time| Ttl::parse_with_unit("the duration", time)).transpose()?;
         if time == Some(Ttl::Off) {
             return Err(Error::usage("a pause needs some time; `recoup resume` ends one").into());
         }
-        let app = App::load_lenient()?;
+        let app = AppContext::load_lenient()?;
         let memory = app.memory_for_writing()?;
         if self.project {
             memory.ignore(&app.note_scope(false))?;
             ui::say(
                 "Paused in this project: nothing new is remembered until `recoup resume --project`",
             );
-            return Ok(Answer::Yes);
+            return Ok(CommandAnswer::Yes);
         }
         let until = time.and_then(Ttl::as_millis).map(|time| SystemClock.now().plus_millis(time));
         memory.pause(until)?;
@@ -49,20 +49,21 @@ impl PauseArgs {
             Some(until) => ui::say(format_args!("Paused: nothing new is remembered until {until}")),
             None => ui::say("Paused: nothing new is remembered until `recoup resume`"),
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
 impl ResumeArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
-        let app = App::load_lenient()?;
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let app = AppContext::load_lenient()?;
         let memory = app.memory_for_writing()?;
-        let was = if self.project { memory.heed(&app.note_scope(false)) } else { memory.resume() };
+        let was =
+            if self.project { memory.unignore(&app.note_scope(false)) } else { memory.resume() };
         ui::say(if was? {
             "Resumed: what you say is remembered again"
         } else {
             "Memory was not paused"
         });
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use crate::config::Overrides;
+use crate::config::FlagOverrides;
 
 /// `--store` and `--scope`.
 #[derive(Debug, Clone, Args)]
-pub(super) struct PlaceArgs {
+pub(super) struct StoreScopeArgs {
     /// The store for entries [default: sqlite:~/.recoup/cache.db]
     #[arg(long, global = true, display_order = 100, value_name = "URL")]
     store: Option<String>,
@@ -15,9 +15,9 @@ pub(super) struct PlaceArgs {
     scope: Option<String>,
 }
 
-impl PlaceArgs {
-    pub(super) fn overrides(&self) -> Overrides {
+impl StoreScopeArgs {
+    pub(super) fn overrides(&self) -> FlagOverrides {
         let Self { store, scope } = self.clone();
-        Overrides { store, scope }
+        FlagOverrides { store, scope }
     }
 }

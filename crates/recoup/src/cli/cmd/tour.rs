@@ -10,7 +10,7 @@ use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::{Answer, Ended, Failure, human, ui};
+use crate::cli::{CommandAnswer, CommandError, CommandResult, human, ui};
 use crate::config::VARIABLES;
 use crate::process::detached;
 
@@ -33,88 +33,96 @@ const NEXT_SESSION: &str =
     r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
 
 impl TourArgs {
-    pub(super) fn run(self) -> Ended {
+    pub(super) fn run(self) -> CommandResult {
         let Self {} = self;
         let temp = tempfile::Builder::new()
             .prefix("recoup-tour-")
             .tempdir()
-            .doing(|| "creating a temporary home".to_owned())?;
+            .with_context(|| "creating a temporary home".to_owned())?;
         // A hook leaves a worker behind, which would write into the home while it is removed.
         detached::adopt_orphans();
-        let taken = Tour { dir: temp.path() }.take();
+        let taken = GuidedTour { dir: temp.path() }.play();
         detached::wait_for_children();
         taken
     }
 }
 
-struct Tour<'a> {
+struct GuidedTour<'a> {
     dir: &'a Path,
 }
 
-impl Tour<'_> {
-    fn take(&self) -> Ended {
+impl GuidedTour<'_> {
+    fn play(&self) -> CommandResult {
         fsx::ensure_dir(&self.dir.join("project/src"))?;
-        self.edit("fn login() {}\n")?;
+        self.edit_source("fn login() {}\n")?;
         fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
-        self.commands()?;
-        self.results()?;
-        self.said()?;
-        tell(
+        self.show_exec()?;
+        self.show_cache()?;
+        self.show_memory()?;
+        print_comment(
             "That is all there is to it. `recoup exec --help`, `recoup cache --help` and `recoup memory --help` have the rest.",
         )?;
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
-    fn commands(&self) -> Result<(), Failure> {
-        tell("A command that takes its time, for instance an agent that reviews a file:")?;
-        self.step(&EXEC, 0)?;
-        tell("The same again is replayed, without running anything:")?;
-        self.step(&EXEC, 0)?;
-        tell("Somebody edits the file. The old output is no longer true, and it runs again:")?;
-        self.edit("fn login() {\n    query()\n}\n")?;
-        self.step(&EXEC, 0)
+    fn show_exec(&self) -> Result<(), CommandError> {
+        print_comment("A command that takes its time, for instance an agent that reviews a file:")?;
+        self.run_step(&EXEC, 0)?;
+        print_comment("The same again is replayed, without running anything:")?;
+        self.run_step(&EXEC, 0)?;
+        print_comment(
+            "Somebody edits the file. The old output is no longer true, and it runs again:",
+        )?;
+        self.edit_source("fn login() {\n    query()\n}\n")?;
+        self.run_step(&EXEC, 0)
     }
 
-    fn results(&self) -> Result<(), Failure> {
-        tell("Agents can also file results themselves. Has this been asked before?")?;
-        self.cache(&["get"], 1)?;
-        tell("A miss (exit 1). It does the work, and keeps the result with the file it is about:")?;
-        self.cache(&["set", "--condensed", REVIEW, "--sources", SOURCE], 0)?;
-        tell("The next agent that asks the same gets the answer, without paying again:")?;
-        self.cache(&["get"], 0)?;
-        tell("Somebody edits the file. The old answer is no longer true, and is not given out:")?;
-        self.edit("fn login(name: &str) { query(name) }\n")?;
-        self.cache(&["get"], 1)
+    fn show_cache(&self) -> Result<(), CommandError> {
+        print_comment("Agents can also file results themselves. Has this been asked before?")?;
+        self.cache_step(&["get"], 1)?;
+        print_comment(
+            "A miss (exit 1). It does the work, and keeps the result with the file it is about:",
+        )?;
+        self.cache_step(&["set", "--condensed", REVIEW, "--sources", SOURCE], 0)?;
+        print_comment("The next agent that asks the same gets the answer, without paying again:")?;
+        self.cache_step(&["get"], 0)?;
+        print_comment(
+            "Somebody edits the file. The old answer is no longer true, and is not given out:",
+        )?;
+        self.edit_source("fn login(name: &str) { query(name) }\n")?;
+        self.cache_step(&["get"], 1)
     }
 
-    fn said(&self) -> Result<(), Failure> {
-        tell("A client that has our hooks hands on what its user says, here a correction:")?;
-        self.step(&["hook", CORRECTION], 0)?;
-        tell("Its next session, tomorrow, is told before it begins:")?;
-        self.step(&["hook", NEXT_SESSION], 0)?;
-        tell("What is remembered is yours to see and to change:")?;
-        self.step(&["memory", "list"], 0)
+    fn show_memory(&self) -> Result<(), CommandError> {
+        print_comment(
+            "A client that has our hooks hands on what its user says, here a correction:",
+        )?;
+        self.run_step(&["hook", CORRECTION], 0)?;
+        print_comment("Its next session, tomorrow, is told before it begins:")?;
+        self.run_step(&["hook", NEXT_SESSION], 0)?;
+        print_comment("What is remembered is yours to see and to change:")?;
+        self.run_step(&["memory", "list"], 0)
     }
 
-    fn edit(&self, contents: &str) -> Result<()> {
+    fn edit_source(&self, contents: &str) -> Result<()> {
         fsx::write_atomic(&self.dir.join("project").join(SOURCE), contents.as_bytes())
     }
 
     /// A `recoup cache` command about the review.
-    fn cache(&self, action: &[&str], expected: i32) -> Result<(), Failure> {
+    fn cache_step(&self, action: &[&str], expected: i32) -> Result<(), CommandError> {
         let args: Vec<&str> =
             ["cache", action[0]].iter().chain(&NAMED).chain(&action[1..]).copied().collect();
-        self.step(&args, expected)
+        self.run_step(&args, expected)
     }
 
     /// Runs a real command and shows its output and duration.
-    fn step(&self, args: &[&str], expected: i32) -> Result<(), Failure> {
-        ui::line(format_args!("$ recoup {}", shell(args)))?;
+    fn run_step(&self, args: &[&str], expected: i32) -> Result<(), CommandError> {
+        ui::line(format_args!("$ recoup {}", shell_quoted(args)))?;
         let started = SystemClock.now();
         let output = self.run(args)?;
         ui::data(&[&output.stdout, &output.stderr])?;
         let took = SystemClock.now().millis_since(started);
-        ui::line(format_args!("({})", human::span(took)))?;
+        ui::line(format_args!("({})", human::short_duration(took)))?;
         if output.status.code() == Some(expected) {
             Ok(())
         } else {
@@ -124,7 +132,7 @@ impl Tour<'_> {
     }
 
     fn run(&self, args: &[&str]) -> Result<Output> {
-        let program = std::env::current_exe().doing(|| "finding this program".to_owned())?;
+        let program = std::env::current_exe().with_context(|| "finding this program".to_owned())?;
         let mut command = Command::new(program);
         // The user's configuration must not influence the tour.
         for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {
@@ -138,16 +146,16 @@ impl Tour<'_> {
             .env("CLAUDE_CODE_ENTRYPOINT", "cli")
             .stdin(Stdio::null())
             .output()
-            .doing(|| "starting recoup".to_owned())
+            .with_context(|| "starting recoup".to_owned())
     }
 }
 
-fn tell(text: &str) -> Result<(), Failure> {
+fn print_comment(text: &str) -> Result<(), CommandError> {
     ui::line(format_args!("\n# {text}"))
 }
 
 /// Quotes arguments as one would type them.
-fn shell(args: &[&str]) -> String {
+fn shell_quoted(args: &[&str]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
     let quoted = |arg: &&str| {
         if arg.chars().all(plain) { (*arg).to_owned() } else { format!("'{arg}'") }

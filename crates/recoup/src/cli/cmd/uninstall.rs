@@ -8,14 +8,14 @@ use recoup_core::base::project::Project;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use super::init::{FileReport, Missing, not_as_shown, places};
-use crate::cli::failure::Failure;
-use crate::cli::mirror::{tell_leftovers, withdraw};
-use crate::cli::{Answer, Ended, failure, ui};
-use crate::config::{self, Overrides, Settings};
-use crate::install::purge::{self, Ground, Purge};
-use crate::install::{self, Client, Level, Turn, Undo, Wanted};
-use crate::mirror::{self, Did};
+use super::init::{FileReport, MissingFlag, changed_meanwhile_error, install_places};
+use crate::cli::failure::CommandError;
+use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers};
+use crate::cli::{CommandAnswer, CommandResult, failure, ui};
+use crate::config::{self, FlagOverrides, ResolvedSettings};
+use crate::install::purge::{self, PurgePlan, PurgeTarget};
+use crate::install::{self, AgentClient, InstallLevel, InstallLock, UndoPlan, UndoRequest};
+use crate::mirror::{self, MirrorAction};
 
 /// Take recoup out of the agents on this machine.
 #[derive(Debug, Args)]
@@ -45,7 +45,7 @@ pub(in crate::cli) struct UninstallArgs {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct UninstallReport {
     /// True if the changes were made.
     written: bool,
     files: Vec<FileReport>,
@@ -54,11 +54,11 @@ struct Report {
     failed: Vec<String>,
     /// Mirrored rules and skills that are removed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    mirrored: Option<mirror::Report>,
+    mirrored: Option<mirror::MirrorReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     purged: Option<PurgeReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<Missing>,
+    missing: Option<MissingFlag>,
 }
 
 #[derive(Serialize)]
@@ -71,134 +71,152 @@ struct PurgeReport {
 }
 
 impl UninstallArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
-        let ended = self.carried_out();
-        if self.json { failure::told_as_json(ended) } else { ended }
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let ended = self.execute();
+        if self.json { failure::report_as_json(ended) } else { ended }
     }
 
-    fn carried_out(&self) -> Ended {
-        let found = config::Places::find()?;
-        let places = places(&found, &Project::find(&found.cwd)?)?;
-        self.carried_out_in(&found, &places).map_err(|failure| failure.naming_as(&places))
+    fn execute(&self) -> CommandResult {
+        let found = config::BaseDirs::find()?;
+        let places = install_places(&found, &Project::find(&found.cwd)?)?;
+        self.execute_in(&found, &places).map_err(|failure| failure.with_shown_paths(&places))
     }
 
-    fn carried_out_in(&self, found: &config::Places, places: &install::Places) -> Ended {
+    fn execute_in(
+        &self,
+        found: &config::BaseDirs,
+        places: &install::InstallPaths,
+    ) -> CommandResult {
         let own = &found.home;
-        let wanted = self.wanted()?;
-        let mut undo = Undo::make(places, own, &wanted)?;
-        let words = configuration_words();
-        let ground = Ground { own, user_home: &places.home, words: &words };
-        let purge = self.purge.then(|| purge::look(ground)).transpose()?;
+        let wanted = self.parse_targets()?;
+        let mut undo = UndoPlan::make(places, own, &wanted)?;
+        let words = config_top_level_keys();
+        let ground = PurgeTarget { own, user_home: &places.home, words: &words };
+        let purge = self.purge.then(|| purge::plan_purge(ground)).transpose()?;
         // Before the configuration is deleted.
-        let elsewhere = if self.purge { kept_elsewhere(own) } else { Vec::new() };
+        let elsewhere = if self.purge { data_outside_home(own) } else { Vec::new() };
         let deletes = purge.as_ref().is_some_and(|purge| !purge.ours.is_empty());
-        let mut report = report(&undo, purge.as_ref(), places);
-        report.mirrored = self.is_about_mirrors().then(|| withdraw(own, &found.cwd, true));
+        let mut report = build_report(&undo, purge.as_ref(), places);
+        report.mirrored =
+            self.includes_mirrors().then(|| remove_all_mirrors(own, &found.cwd, true));
         if let Some(purged) = &mut report.purged {
             purged.elsewhere = elsewhere;
         }
         if !self.json {
             // With --yes a closed stdout is no reason to stop.
-            tell(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
+            print_plan(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
-        let any = undo.is_any() || report.withdraws() || deletes;
-        let outlook = Outlook::of(any, &undo, purge.is_some());
-        if outlook == Outlook::Possible && !self.dry_run && self.consents(deletes, &mut report)? {
-            let again = || Undo::make(places, own, &wanted);
-            let seen = |undo: &Undo| files(undo, places);
+        let any = undo.has_changes() || report.removes_mirrors() || deletes;
+        let outlook = UninstallOutlook::of(any, &undo, purge.is_some());
+        if outlook == UninstallOutlook::Possible
+            && !self.dry_run
+            && self.ask_consent(deletes, &mut report)?
+        {
+            let again = || UndoPlan::make(places, own, &wanted);
+            let seen = |undo: &UndoPlan| file_reports(undo, places);
             undo = self.take_out(undo, &mut report, own, &again, &seen)?;
-            if self.is_about_mirrors() {
+            if self.includes_mirrors() {
                 // Last: both have lines in the same file of git's.
-                report.mirrored = Some(withdraw(own, &found.cwd, false));
+                report.mirrored = Some(remove_all_mirrors(own, &found.cwd, false));
             }
             purge.map_or(Ok(()), |_| purge::carry_out(ground))?;
             report.written = true;
         } else if !any && undo.is_noted && !self.dry_run {
             // The files are clean: only the record of the installation goes.
-            Turn::wait_for(own, SystemClock.now())?.take_out(&undo)?;
+            InstallLock::acquire(own, SystemClock.now())?.uninstall(&undo)?;
         }
         if self.json {
             ui::json(&report)?;
         } else if report.written {
-            tell_end(&report, &own.join(install::BACKUPS), places);
-        } else if outlook != Outlook::Hindered || !self.dry_run {
-            outlook.tell_unchanged();
+            print_summary(&report, &own.join(install::BACKUPS), places);
+        } else if outlook != UninstallOutlook::Hindered || !self.dry_run {
+            outlook.print_unchanged();
         }
         let done = !any || self.dry_run || report.written;
-        let is_left = report.written && report.leaves_some();
-        Ok(if done && !is_left && undo.faults.is_empty() { Answer::Yes } else { Answer::No })
+        let is_left = report.written && report.leaves_mirrors();
+        Ok(if done && !is_left && undo.faults.is_empty() {
+            CommandAnswer::Yes
+        } else {
+            CommandAnswer::No
+        })
     }
 
     /// Removes what was agreed to. If a file has changed meanwhile, this is computed again; without
     /// --yes it must then be among what was shown.
     fn take_out(
         &self,
-        undo: Undo,
-        report: &mut Report,
+        undo: UndoPlan,
+        report: &mut UninstallReport,
         own: &Path,
-        again: &dyn Fn() -> Result<Undo>,
-        seen: &dyn Fn(&Undo) -> Vec<FileReport>,
-    ) -> Result<Undo> {
-        let turn = Turn::wait_for(own, SystemClock.now())?;
-        let (undo, copies) = install::settle(
+        again: &dyn Fn() -> Result<UndoPlan>,
+        seen: &dyn Fn(&UndoPlan) -> Vec<FileReport>,
+    ) -> Result<UndoPlan> {
+        let turn = InstallLock::acquire(own, SystemClock.now())?;
+        let (undo, copies) = install::apply_with_retry(
             undo,
-            |undo| turn.take_out(undo),
+            |undo| turn.uninstall(undo),
             |path| {
                 let undo = again()?;
-                let is_seen = |file: &FileReport| report.files.iter().any(|it| file.is_as_seen(it));
+                let is_seen =
+                    |file: &FileReport| report.files.iter().any(|it| file.matches_shown(it));
                 // A file that can't be read may hold hooks that need what would be deleted.
                 if !self.yes && !seen(&undo).iter().all(is_seen)
                     || self.purge && !undo.faults.is_empty()
                 {
-                    return Err(not_as_shown(path, "recoup uninstall"));
+                    return Err(changed_meanwhile_error(path, "recoup uninstall"));
                 }
                 Ok(undo)
             },
         )?;
         report.files = seen(&undo);
         report.failed = undo.faults.iter().map(ToString::to_string).collect();
-        report.files.iter_mut().for_each(|file| file.was_copied(&copies));
+        report.files.iter_mut().for_each(|file| file.record_backup(&copies));
         Ok(undo)
     }
 
     /// True if mirrored rules and skills are removed, too: only Claude Code reads them.
-    fn is_about_mirrors(&self) -> bool {
+    fn includes_mirrors(&self) -> bool {
         let is_reader =
-            |name: &String| Client::parse(name).is_ok_and(|it| it == Client::ClaudeCode);
+            |name: &String| AgentClient::parse(name).is_ok_and(|it| it == AgentClient::ClaudeCode);
         let is_meant = self.clients.is_empty() || self.clients.iter().any(is_reader);
         is_meant && !self.user && !self.project
     }
 
-    fn wanted(&self) -> Result<Wanted> {
+    fn parse_targets(&self) -> Result<UndoRequest> {
         if self.clients.iter().any(|name| name == "mcp") {
             return Err(Error::usage(
                 "`mcp` stands for clients that are not known here: what was pasted into one, remove \
                  there by hand",
             ));
         }
-        let clients = self.clients.iter().map(|name| Client::parse(name)).collect::<Result<_>>()?;
+        let clients =
+            self.clients.iter().map(|name| AgentClient::parse(name)).collect::<Result<_>>()?;
         let level = match (self.user, self.project) {
-            (true, _) => Some(Level::User),
-            (_, true) => Some(Level::Project),
+            (true, _) => Some(InstallLevel::User),
+            (_, true) => Some(InstallLevel::Project),
             _ => None,
         };
-        Ok(Wanted { clients, level })
+        Ok(UndoRequest { clients, level })
     }
 
-    fn consents(&self, deletes: bool, report: &mut Report) -> Result<bool, Failure> {
+    fn ask_consent(
+        &self,
+        deletes: bool,
+        report: &mut UninstallReport,
+    ) -> Result<bool, CommandError> {
         if self.yes {
             return Ok(true);
         }
         if self.json || !ui::can_ask() {
             if self.json {
-                report.missing = Some(Missing::Yes);
+                report.missing = Some(MissingFlag::Yes);
                 ui::json(report)?;
             }
             let error = Error::usage(
                 "nothing was changed: there is no terminal to ask on. If this is what you want, say \
                  `recoup uninstall --yes`; --dry-run only shows it",
             );
-            return Err(if self.json { Failure::Told(error) } else { error.into() });
+            return Err(if self.json { CommandError::Told(error) } else { error.into() });
         }
         let question =
             if deletes { "Take this out, and delete all that?" } else { "Take this out?" };
@@ -212,7 +230,7 @@ impl UninstallArgs {
 
 /// Feasibility of the removal, before the question.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outlook {
+enum UninstallOutlook {
     /// There is something to do, and it can be done.
     Possible,
     /// A file that can't be read may hold hooks that need what would be deleted.
@@ -222,8 +240,8 @@ enum Outlook {
     Nothing,
 }
 
-impl Outlook {
-    fn of(any: bool, undo: &Undo, purges: bool) -> Self {
+impl UninstallOutlook {
+    fn of(any: bool, undo: &UndoPlan, purges: bool) -> Self {
         let is_told = !undo.notes.is_empty() || !undo.faults.is_empty();
         match (any, is_told) {
             (true, _) if purges && !undo.faults.is_empty() => Self::Hindered,
@@ -234,7 +252,7 @@ impl Outlook {
     }
 
     /// Prints why nothing was changed, unless the user has just declined.
-    fn tell_unchanged(self) {
+    fn print_unchanged(self) {
         match self {
             Self::Possible => {}
             Self::Hindered => ui::say(
@@ -249,25 +267,29 @@ impl Outlook {
     }
 }
 
-impl Report {
+impl UninstallReport {
     /// True if mirrored rules or skills are removed.
-    fn withdraws(&self) -> bool {
+    fn removes_mirrors(&self) -> bool {
         self.mirrored.as_ref().is_some_and(|mirrored| !mirrored.changes.is_empty())
     }
 
     /// True if some mirrored files stay.
-    fn leaves_some(&self) -> bool {
-        self.mirrored.as_ref().is_some_and(mirror::Report::leaves_some)
+    fn leaves_mirrors(&self) -> bool {
+        self.mirrored.as_ref().is_some_and(mirror::MirrorReport::leaves_files)
     }
 }
 
-fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Report {
+fn build_report(
+    undo: &UndoPlan,
+    purge: Option<&PurgePlan>,
+    places: &install::InstallPaths,
+) -> UninstallReport {
     let shown = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
     };
-    Report {
+    UninstallReport {
         written: false,
-        files: files(undo, places),
+        files: file_reports(undo, places),
         notes: undo.notes.clone(),
         mirrored: None,
         failed: undo.faults.iter().map(ToString::to_string).collect(),
@@ -280,18 +302,18 @@ fn report(undo: &Undo, purge: Option<&Purge>, places: &install::Places) -> Repor
     }
 }
 
-fn files(undo: &Undo, places: &install::Places) -> Vec<FileReport> {
-    let changes = undo.changes.iter().filter(|change| change.is_any());
-    changes.map(|it| FileReport::new(it, &places.shown(&it.path))).collect()
+fn file_reports(undo: &UndoPlan, places: &install::InstallPaths) -> Vec<FileReport> {
+    let changes = undo.changes.iter().filter(|change| change.has_effect());
+    changes.map(|it| FileReport::new(it, &places.display_path(&it.path))).collect()
 }
 
-fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
-    report.files.iter().try_for_each(FileReport::show)?;
+fn print_plan(report: &UninstallReport, undo: &UndoPlan) -> Result<(), CommandError> {
+    report.files.iter().try_for_each(FileReport::print)?;
     for change in report.mirrored.iter().flat_map(|mirrored| &mirrored.changes) {
-        let word = if change.did == Did::Removed { "---" } else { "+++" };
+        let word = if change.did == MirrorAction::Removed { "---" } else { "+++" };
         ui::diff(&format!("{word} {}", change.path.display()))?;
     }
-    report.mirrored.iter().for_each(tell_leftovers);
+    report.mirrored.iter().for_each(warn_of_leftovers);
     report.notes.iter().for_each(ui::say);
     undo.faults.iter().for_each(ui::warn);
     if let Some(purged) = &report.purged {
@@ -308,22 +330,24 @@ fn tell(report: &Report, undo: &Undo) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
+fn print_summary(report: &UninstallReport, backups: &Path, places: &install::InstallPaths) {
     for file in &report.files {
         ui::say(file.removal_summary());
     }
-    report.mirrored.iter().for_each(tell_leftovers);
+    report.mirrored.iter().for_each(warn_of_leftovers);
     match &report.purged {
         None if backups.is_dir() => ui::say(format_args!(
             "Done. What is remembered and kept stays in place, and so do the copies of clients' files in \
              {}: `recoup uninstall --purge` deletes all that.",
-            places.shown(backups)
+            places.display_path(backups)
         )),
         None => ui::say(
             "Done. What is remembered and kept stays in place: `recoup uninstall --purge` deletes it.",
         ),
         Some(purged)
-            if purged.left.is_empty() && purged.elsewhere.is_empty() && !report.leaves_some() =>
+            if purged.left.is_empty()
+                && purged.elsewhere.is_empty()
+                && !report.leaves_mirrors() =>
         {
             ui::say("Done: nothing that was remembered is left.");
         }
@@ -335,14 +359,14 @@ fn tell_end(report: &Report, backups: &Path, places: &install::Places) {
 }
 
 /// Top-level keys of our configuration.
-fn configuration_words() -> Vec<&'static str> {
-    let keys = config::show::keys().map(|key| key.name.split('.').next().unwrap_or(key.name));
+fn config_top_level_keys() -> Vec<&'static str> {
+    let keys = config::show::all_keys().map(|key| key.name.split('.').next().unwrap_or(key.name));
     keys.chain(["prices"]).collect()
 }
 
 /// Stores and sessions outside our home, as far as the configuration can be read.
-fn kept_elsewhere(own: &Path) -> Vec<String> {
-    let settings = match Settings::load(&Overrides::default()) {
+fn data_outside_home(own: &Path) -> Vec<String> {
+    let settings = match ResolvedSettings::load(&FlagOverrides::default()) {
         Ok(settings) => settings,
         Err(error) => return vec![format!("whatever the configuration names ({error})")],
     };

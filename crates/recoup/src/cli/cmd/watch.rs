@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use recoup_core::entry::{Event, Happening, Saved};
-use recoup_core::ledger::Follow;
+use recoup_core::entry::{CostSavings, EntryEvent, EntryEventKind};
+use recoup_core::ledger::LedgerFollower;
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::projects::Names;
+use crate::cli::app::AppContext;
+use crate::cli::projects::ProjectNames;
 use crate::cli::ui::{padded, printable};
-use crate::cli::{Answer, Ended, human, ui};
-use crate::config::Overrides;
+use crate::cli::{CommandAnswer, CommandResult, human, ui};
+use crate::config::FlagOverrides;
 
 /// Polling interval: seems immediate, and costs next to nothing.
-const STEP: Duration = Duration::from_millis(150);
+const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
 const GREEN: Style = AnsiColor::Green.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
@@ -34,7 +34,7 @@ pub(in crate::cli) struct WatchArgs {
 
 /// An event in the `--json` output.
 #[derive(Serialize)]
-struct Line<'a> {
+struct WatchLine<'a> {
     at: String,
     what: &'static str,
     count: u64,
@@ -47,47 +47,47 @@ struct Line<'a> {
     reason: Option<&'static str>,
     explained: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    saved: Option<Saved>,
+    saved: Option<CostSavings>,
 }
 
 impl WatchArgs {
     /// Runs until it is interrupted or its reader is gone.
-    pub(in crate::cli) fn run(self) -> Ended {
-        let app = App::load(&Overrides::default())?;
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let app = AppContext::load(&FlagOverrides::default())?;
         if !app.settings.notes.ledger {
             ui::warn("nothing is noted in this directory: ledger.enabled is false");
         }
-        let mut follow = Follow::all_in(app.settings.home.join("ledger"))?;
+        let mut follow = LedgerFollower::all_in(app.settings.home.join("ledger"))?;
         if !self.json {
-            ui::aside("Watching; stop with Ctrl-C.");
+            ui::say_dimmed("Watching; stop with Ctrl-C.");
         }
-        let mut names = Names::read(&app.settings.home);
+        let mut names = ProjectNames::read(&app.settings.home);
         loop {
-            let news = follow.news()?;
+            let news = follow.poll_events()?;
             for event in news.iter().filter(|event| self.wants(event)) {
                 if self.json {
-                    ui::compact_json(&line(event))?;
+                    ui::compact_json(&json_line(event))?;
                     continue;
                 }
                 if names.root(&event.id.scope).is_none() {
-                    names = Names::read(&app.settings.home);
+                    names = ProjectNames::read(&app.settings.home);
                 }
-                ui::picture(&format!("{}\n", told(event, &names)))?;
+                ui::print_styled(&format!("{}\n", event_text(event, &names)))?;
             }
-            if ui::reader_leaves_within(STEP) {
-                return Ok(Answer::Yes);
+            if ui::wait_for_reader_exit(POLL_INTERVAL) {
+                return Ok(CommandAnswer::Yes);
             }
         }
     }
 
-    fn wants(&self, event: &Event) -> bool {
-        !self.look_ups || event.what == Happening::Hit || event.what.is_miss()
+    fn wants(&self, event: &EntryEvent) -> bool {
+        !self.look_ups || event.what == EntryEventKind::Hit || event.what.is_miss()
     }
 }
 
-fn line(event: &Event) -> Line<'_> {
-    let Event { at, id, kind, what, count, detail } = event;
-    Line {
+fn json_line(event: &EntryEvent) -> WatchLine<'_> {
+    let EntryEvent { at, id, kind, what, count, detail } = event;
+    WatchLine {
         at: at.to_string(),
         what: what.as_str(),
         count: *count,
@@ -97,23 +97,23 @@ fn line(event: &Event) -> Line<'_> {
         identity: detail.by.as_deref(),
         stored_identity: detail.stored_by.as_deref(),
         age_ms: detail.age,
-        reason: detail.why.as_ref().map(recoup_core::entry::Why::code),
+        reason: detail.why.as_ref().map(recoup_core::entry::EventReason::code),
         explained: detail.why.as_ref().map(ToString::to_string),
         saved: saved(event),
     }
 }
 
 /// Savings of a hit, as far as known.
-fn saved(event: &Event) -> Option<Saved> {
-    let saved = Saved::by_hits(&event.detail.cost, event.count);
-    (event.what == Happening::Hit && !saved.is_nothing()).then_some(saved)
+fn saved(event: &EntryEvent) -> Option<CostSavings> {
+    let saved = CostSavings::by_hits(&event.detail.cost, event.count);
+    (event.what == EntryEventKind::Hit && !saved.is_zero()).then_some(saved)
 }
 
 /// `12:00:07  hit          command    claude           3h  my-project  saved 12s · $0.04`
-fn told(event: &Event, names: &Names) -> String {
-    let Event { at, id, kind, what, count, detail } = event;
+fn event_text(event: &EntryEvent, names: &ProjectNames) -> String {
+    let EntryEvent { at, id, kind, what, count, detail } = event;
     let style = match what {
-        Happening::Hit => GREEN,
+        EntryEventKind::Hit => GREEN,
         miss if miss.is_miss() => YELLOW,
         _ => DIM,
     };
@@ -122,17 +122,17 @@ fn told(event: &Event, names: &Names) -> String {
         (Some(by), Some(stored)) => format!("{by} ({stored})"),
         (by, _) => by.clone().unwrap_or_else(|| id.key.to_string()),
     };
-    let age = detail.age.map_or(String::new(), human::span);
+    let age = detail.age.map_or(String::new(), human::short_duration);
     let mut more: Vec<String> = Vec::new();
     more.extend((*count > 1).then(|| format!("{count} times")));
     more.extend(detail.why.as_ref().map(ToString::to_string));
-    more.extend(saved(event).map(|saved| format!("saved {}", human::saved(saved).join(" · "))));
+    more.extend(saved(event).map(|saved| format!("saved {}", human::savings(saved).join(" · "))));
     let text = format!(
         "{DIM}{time}Z{DIM:#}  {style}{:<11}{style:#}  {:<9}  {} {age:>5}  {}  {}",
         what.as_str(),
         kind.as_str(),
         padded(&by, 20),
-        padded(&names.of(&id.scope), 18),
+        padded(&names.display_name(&id.scope), 18),
         printable(&more.join(" · ")),
     );
     text.trim_end().to_owned()

@@ -11,14 +11,14 @@ use recoup_core::memory;
 use recoup_core::store::sqlite;
 use serde::Serialize;
 
-use super::check::kinds_of_day;
-use super::finding::{Fact, Finding, State};
-use super::whom::OURS;
-use super::{Around, Repair};
+use super::check::count_faults_of_last_day;
+use super::client_program::OUR_VERSION;
+use super::finding::{DoctorFinding, FindingFact, FindingState};
+use super::{DoctorContext, RepairAttempt};
 use crate::cli::disk;
 use crate::config::env;
-use crate::config::show::Layer;
-use crate::install::Client;
+use crate::config::show::ConfigLayer;
+use crate::install::AgentClient;
 use crate::mcp::TOKEN_FILE;
 
 /// Version of the bundle's format.
@@ -51,16 +51,16 @@ const PARTS: [&str; 18] = [
 
 /// The bundle as it is serialized.
 #[derive(Debug, Serialize)]
-struct Bundle<'a> {
+struct BugReportBundle<'a> {
     format: u32,
     day: String,
-    recoup: Recoup,
-    system: System,
-    findings: Vec<Told<'a>>,
-    repairs: Vec<Repaired>,
+    recoup: ProgramVersions,
+    system: SystemInfo,
+    findings: Vec<BundledFinding<'a>>,
+    repairs: Vec<BundledRepair>,
     clients: Vec<&'static str>,
     /// Keys that are set, each with its layer.
-    configuration: Vec<(&'static str, Layer)>,
+    configuration: Vec<(&'static str, ConfigLayer)>,
     /// Names of our environment variables that are set.
     variables: Vec<&'static str>,
     bytes: BTreeMap<&'static str, u64>,
@@ -69,85 +69,85 @@ struct Bundle<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Recoup {
+struct ProgramVersions {
     version: &'static str,
     cache_schema: i64,
     memory_schema: i64,
 }
 
 #[derive(Debug, Serialize)]
-struct System {
+struct SystemInfo {
     os: &'static str,
     architecture: &'static str,
-    kernel: Fact,
+    kernel: FindingFact,
     distribution: Option<String>,
-    release: Option<Fact>,
+    release: Option<FindingFact>,
 }
 
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct BundledFinding<'a> {
     check: &'static str,
     code: &'static str,
-    state: State,
-    facts: BTreeMap<&'static str, &'a Fact>,
+    state: FindingState,
+    facts: BTreeMap<&'static str, &'a FindingFact>,
 }
 
 #[derive(Debug, Serialize)]
-struct Repaired {
+struct BundledRepair {
     check: &'static str,
     worked: bool,
 }
 
 /// Renders the bundle; without a context it has only the findings.
-pub(in crate::cli) fn bundle(
-    found: &[Finding],
-    repairs: &[Repair],
-    around: Option<&Around>,
+pub(in crate::cli) fn render_bundle(
+    found: &[DoctorFinding],
+    repairs: &[RepairAttempt],
+    around: Option<&DoctorContext>,
 ) -> String {
     let home = around.map(|around| &*around.home);
-    let is_here = |client: &Client| around.is_some_and(|it| client.is_here(&it.places));
-    let bundle = Bundle {
+    let is_here = |client: &AgentClient| around.is_some_and(|it| client.is_present(&it.places));
+    let bundle = BugReportBundle {
         format: FORMAT,
         day: SystemClock.now().date(),
-        recoup: Recoup {
-            version: OURS,
+        recoup: ProgramVersions {
+            version: OUR_VERSION,
             cache_schema: sqlite::VERSION,
             memory_schema: memory::inspect::VERSION,
         },
-        system: System::here(),
-        findings: found.iter().map(told).collect(),
-        repairs: repairs.iter().map(repaired).collect(),
-        clients: Client::ALL.into_iter().filter(is_here).map(Client::as_str).collect(),
+        system: SystemInfo::detect(),
+        findings: found.iter().map(bundle_finding).collect(),
+        repairs: repairs.iter().map(bundle_repair).collect(),
+        clients: AgentClient::ALL.into_iter().filter(is_here).map(AgentClient::as_str).collect(),
         configuration: around.map(|it| it.configuration.said.clone()).unwrap_or_default(),
         variables: env::set_variables(),
-        bytes: home.map(bytes_in).unwrap_or_default(),
-        log: home.map(kinds_of_day).unwrap_or_default(),
+        bytes: home.map(bytes_by_part).unwrap_or_default(),
+        log: home.map(count_faults_of_last_day).unwrap_or_default(),
     };
     let mut text = serde_json::to_string_pretty(&bundle).expect("our own reports always serialize");
     text.push('\n');
     text
 }
 
-fn told(finding: &Finding) -> Told<'_> {
+fn bundle_finding(finding: &DoctorFinding) -> BundledFinding<'_> {
     let facts = finding.facts.iter().map(|(name, fact)| (*name, fact)).collect();
-    Told { check: finding.check, code: finding.code, state: finding.state, facts }
+    BundledFinding { check: finding.check, code: finding.code, state: finding.state, facts }
 }
 
-fn repaired(repair: &Repair) -> Repaired {
-    Repaired { check: repair.check, worked: repair.error.is_none() }
+fn bundle_repair(repair: &RepairAttempt) -> BundledRepair {
+    BundledRepair { check: repair.check, worked: repair.error.is_none() }
 }
 
-fn bytes_in(home: &Path) -> BTreeMap<&'static str, u64> {
+fn bytes_by_part(home: &Path) -> BTreeMap<&'static str, u64> {
     let mut bytes = BTreeMap::new();
-    for part in disk::parts_of(home) {
+    for part in disk::disk_usage(home) {
         let name = PARTS.into_iter().find(|known| *known == part.part).unwrap_or("other");
         *bytes.entry(name).or_default() += part.bytes;
     }
     bytes
 }
 
-impl System {
-    fn here() -> Self {
+impl SystemInfo {
+    fn detect() -> Self {
         let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
         // Kernel builders append text of their own to the number.
         let number: String =
@@ -165,9 +165,9 @@ impl System {
         Self {
             os: std::env::consts::OS,
             architecture: std::env::consts::ARCH,
-            kernel: Fact::version(&number),
+            kernel: FindingFact::version(&number),
             distribution: field("ID").filter(is_word),
-            release: field("VERSION_ID").map(|version| Fact::version(&version)),
+            release: field("VERSION_ID").map(|version| FindingFact::version(&version)),
         }
     }
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use recoup_core::secrets;
 use serde::{Serialize, Serializer};
 
-use crate::install::Client;
+use crate::install::AgentClient;
 
 /// Severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::cli) enum State {
+pub(in crate::cli) enum FindingState {
     /// As it should be.
     Ok,
     /// Nothing to check, or it could not be checked.
@@ -23,10 +23,10 @@ pub(in crate::cli) enum State {
 
 /// One result of a check.
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::cli) struct Finding {
+pub(in crate::cli) struct DoctorFinding {
     /// Name of the check.
     pub(in crate::cli) check: &'static str,
-    pub(in crate::cli) state: State,
+    pub(in crate::cli) state: FindingState,
     /// Stable identifier of the result.
     pub(in crate::cli) code: &'static str,
     /// Description for a person.
@@ -35,18 +35,18 @@ pub(in crate::cli) struct Finding {
     pub(in crate::cli) remedy: Option<String>,
     /// The repair that `--fix` would do; serialized as a `bool`.
     #[serde(rename = "fixable", serialize_with = "is_there")]
-    pub(in crate::cli) fix: Option<Fix>,
+    pub(in crate::cli) fix: Option<RepairAction>,
     #[serde(serialize_with = "as_object")]
-    pub(in crate::cli) facts: Vec<(&'static str, Fact)>,
+    pub(in crate::cli) facts: Vec<(&'static str, FindingFact)>,
 }
 
 /// A repair that `--fix` can do. None deletes a file, or touches one of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) enum Fix {
+pub(in crate::cli) enum RepairAction {
     /// Close these to other users.
     MakePrivate(Vec<PathBuf>),
     /// Run `recoup init` for a client, in the user's own files.
-    Install(Client),
+    Install(AgentClient),
     /// Start a worker for a project, in its root.
     Work { project: String, root: PathBuf },
     /// Repair the memory database, or set it aside and recover what can be read.
@@ -58,14 +58,14 @@ pub(in crate::cli) enum Fix {
 /// A fact that is safe to publish: none is made from text that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub(in crate::cli) enum Fact {
+pub(in crate::cli) enum FindingFact {
     Number(u64),
     Yes(bool),
     Word(&'static str),
     Version(String),
 }
 
-impl Fact {
+impl FindingFact {
     /// A version, if the text looks like one.
     pub(super) fn version(text: &str) -> Self {
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
@@ -78,37 +78,37 @@ impl Fact {
     }
 }
 
-impl From<u64> for Fact {
+impl From<u64> for FindingFact {
     fn from(number: u64) -> Self {
         Self::Number(number)
     }
 }
 
-impl From<usize> for Fact {
+impl From<usize> for FindingFact {
     fn from(number: usize) -> Self {
         Self::Number(number as u64)
     }
 }
 
-impl From<bool> for Fact {
+impl From<bool> for FindingFact {
     fn from(yes: bool) -> Self {
         Self::Yes(yes)
     }
 }
 
-impl From<&'static str> for Fact {
+impl From<&'static str> for FindingFact {
     fn from(word: &'static str) -> Self {
         Self::Word(word)
     }
 }
 
-impl Finding {
-    fn new(check: &'static str, state: State, code: &'static str, what: String) -> Self {
+impl DoctorFinding {
+    fn new(check: &'static str, state: FindingState, code: &'static str, what: String) -> Self {
         Self { check, state, code, what, remedy: None, fix: None, facts: Vec::new() }
     }
 
     pub(super) fn ok(check: &'static str, what: impl Into<String>) -> Self {
-        Self::new(check, State::Ok, "ok", what.into())
+        Self::new(check, FindingState::Ok, "ok", what.into())
     }
 
     pub(super) fn skipped(
@@ -116,15 +116,15 @@ impl Finding {
         code: &'static str,
         what: impl Into<String>,
     ) -> Self {
-        Self::new(check, State::Skipped, code, what.into())
+        Self::new(check, FindingState::Skipped, code, what.into())
     }
 
     pub(super) fn warn(check: &'static str, code: &'static str, what: impl Into<String>) -> Self {
-        Self::new(check, State::Warn, code, what.into())
+        Self::new(check, FindingState::Warn, code, what.into())
     }
 
     pub(super) fn fail(check: &'static str, code: &'static str, what: impl Into<String>) -> Self {
-        Self::new(check, State::Fail, code, what.into())
+        Self::new(check, FindingState::Fail, code, what.into())
     }
 
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
@@ -139,24 +139,24 @@ impl Finding {
         self
     }
 
-    pub(super) fn fix(mut self, fix: Fix) -> Self {
+    pub(super) fn fix(mut self, fix: RepairAction) -> Self {
         self.fix = Some(fix);
         self
     }
 
-    pub(super) fn fact(mut self, name: &'static str, fact: impl Into<Fact>) -> Self {
+    pub(super) fn fact(mut self, name: &'static str, fact: impl Into<FindingFact>) -> Self {
         self.facts.push((name, fact.into()));
         self
     }
 }
 
 #[expect(clippy::ref_option, reason = "as serde calls it")]
-fn is_there<S: Serializer>(fix: &Option<Fix>, serializer: S) -> Result<S::Ok, S::Error> {
+fn is_there<S: Serializer>(fix: &Option<RepairAction>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(fix.is_some())
 }
 
 fn as_object<S: Serializer>(
-    facts: &[(&'static str, Fact)],
+    facts: &[(&'static str, FindingFact)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_map(facts.iter().map(|(name, fact)| (name, fact)))

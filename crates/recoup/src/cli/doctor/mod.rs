@@ -5,65 +5,70 @@
 //! asked, and facts for a bug report (`bundle.rs`), which are never made from text that a person
 //! wrote.
 
-mod around;
 mod bundle;
 mod check;
+mod client_program;
+mod doctor_context;
 mod finding;
 mod fix;
-mod leave;
+mod interrupt_cleanup;
 mod probe;
 mod repository;
 mod sandbox;
-mod whom;
-mod withheld;
-mod within;
+mod skip_reason;
+mod time_limit;
 
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-pub(in crate::cli) use around::Around;
-pub(in crate::cli) use bundle::bundle;
-pub(in crate::cli) use check::{CHECKS, Check};
-pub(in crate::cli) use finding::{Finding, State};
-pub(in crate::cli) use fix::{Repair, repair};
-use within::{Lost, within};
+pub(in crate::cli) use bundle::render_bundle;
+pub(in crate::cli) use check::{CHECKS, DoctorCheck};
+pub(in crate::cli) use doctor_context::DoctorContext;
+pub(in crate::cli) use finding::{DoctorFinding, FindingState};
+pub(in crate::cli) use fix::{RepairAttempt, run_repairs};
+use time_limit::{TimeLimitError, run_with_limit};
 
 /// Time limit for collecting the context.
-const LOOKING_AROUND: Duration = Duration::from_secs(10);
+const CONTEXT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Signal handlers are installed once, however often the context is collected.
 static WATCH: Once = Once::new();
 
 /// Collects the context; a failure is returned as a finding.
-pub(in crate::cli) fn look_around() -> Result<Arc<Around>, Box<Finding>> {
+pub(in crate::cli) fn collect_context() -> Result<Arc<DoctorContext>, Box<DoctorFinding>> {
     const CHECK: &str = "home";
-    WATCH.call_once(leave::when_interrupted);
-    match within(LOOKING_AROUND, Around::find) {
+    WATCH.call_once(interrupt_cleanup::clean_up_on_signals);
+    match run_with_limit(CONTEXT_LIMIT, DoctorContext::collect) {
         Ok(Ok(around)) => Ok(Arc::new(around)),
         Ok(Err(error)) => Err(Box::new(
-            Finding::fail(CHECK, "no-home", error.to_string())
+            DoctorFinding::fail(CHECK, "no-home", error.to_string())
                 .remedy("set HOME, or RECOUP_HOME to the directory that recoup may use"),
         )),
-        Err(lost) => Err(Box::new(lost_in(CHECK, lost, LOOKING_AROUND))),
+        Err(lost) => Err(Box::new(unanswered_finding(CHECK, lost, CONTEXT_LIMIT))),
     }
 }
 
 /// Runs a check within its time limit.
-pub(in crate::cli) fn run(check: &Check, around: &Arc<Around>) -> Vec<Finding> {
+pub(in crate::cli) fn run_check(
+    check: &DoctorCheck,
+    around: &Arc<DoctorContext>,
+) -> Vec<DoctorFinding> {
     let (find, seen) = (check.find, Arc::clone(around));
-    let found = within(check.limit, move || find(&seen))
-        .unwrap_or_else(|lost| vec![lost_in(check.name, lost, check.limit)]);
-    found.into_iter().map(Finding::redacted).collect()
+    let found = run_with_limit(check.limit, move || find(&seen))
+        .unwrap_or_else(|lost| vec![unanswered_finding(check.name, lost, check.limit)]);
+    found.into_iter().map(DoctorFinding::redacted).collect()
 }
 
-fn lost_in(check: &'static str, lost: Lost, limit: Duration) -> Finding {
+fn unanswered_finding(check: &'static str, lost: TimeLimitError, limit: Duration) -> DoctorFinding {
     match lost {
-        Lost::TooLate => {
+        TimeLimitError::TooLate => {
             let what = format!("there was no answer within {} s", limit.as_secs());
-            Finding::fail(check, "too-late", what)
+            DoctorFinding::fail(check, "too-late", what)
                 .remedy("something that it looks at hangs: a file system, a disk, a server")
         }
-        Lost::Failed => Finding::fail(check, "check-failed", "the check itself failed")
-            .remedy("please report it, with what `recoup doctor --bundle FILE` writes"),
+        TimeLimitError::Failed => {
+            DoctorFinding::fail(check, "check-failed", "the check itself failed")
+                .remedy("please report it, with what `recoup doctor --bundle FILE` writes")
+        }
     }
 }

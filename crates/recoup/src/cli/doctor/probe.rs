@@ -9,12 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
-use recoup_core::memory::hooked::{Call, How};
+use recoup_core::memory::hooked::{CallForm, RecoupCall};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::Around;
-use super::leave;
-use super::sandbox::Sandbox;
+use super::DoctorContext;
+use super::interrupt_cleanup;
+use super::sandbox::ProbeSandbox;
 
 /// Longer than any valid answer.
 const LONGEST: u64 = 1 << 20;
@@ -23,7 +23,7 @@ const STEP: Duration = Duration::from_millis(5);
 
 /// Exit code, output and duration of a program.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct ProbeOutput {
     /// None if a signal ended it.
     pub(super) code: Option<i32>,
     pub(super) stdout: Vec<u8>,
@@ -32,7 +32,7 @@ pub(super) struct Ran {
 
 /// Failure to run a program to its end.
 #[derive(Debug)]
-pub(super) enum Failed {
+pub(super) enum ProbeError {
     /// The program could not be started.
     NotStarted(io::Error),
     /// The time was up, and the program was killed.
@@ -41,37 +41,45 @@ pub(super) enum Failed {
 
 /// The command that a client would start, isolated: it does not touch the user's data, ask a model,
 /// or find anything in the repository.
-pub(super) fn command(call: &Call, sandbox: &Sandbox, around: &Around) -> Command {
+pub(super) fn sandboxed_command(
+    call: &RecoupCall,
+    sandbox: &ProbeSandbox,
+    around: &DoctorContext,
+) -> Command {
     let mut command = match &call.how {
-        How::Line(line) => {
+        CallForm::Line(line) => {
             let mut shell = Command::new("/bin/sh");
             shell.arg("-c").arg(line);
             shell
         }
-        How::Words(words) => {
+        CallForm::Words(words) => {
             let mut command = Command::new(words.first().unwrap_or(&call.program));
             command.args(words.iter().skip(1));
             command
         }
     };
-    take_away(&mut command, &sandbox.project, around);
+    isolate_command(&mut command, &sandbox.project, around);
     command.env("RECOUP_HOME", &sandbox.home).env("RECOUP_JUDGE_ENABLED", "false");
     command
 }
 
 /// Sets the directory, and removes variables and PATH entries that lead into the repository.
-pub(super) fn take_away(command: &mut Command, dir: &Path, around: &Around) {
-    for name in around.repository.leading() {
+pub(super) fn isolate_command(command: &mut Command, dir: &Path, around: &DoctorContext) {
+    for name in around.repository.leading_variables() {
         command.env_remove(name);
     }
-    command.current_dir(dir).env("PWD", dir).env("PATH", around.repository.search());
+    command.current_dir(dir).env("PWD", dir).env("PATH", around.repository.search_path());
 }
 
 /// Runs a command to its end, or until its time is up.
-pub(super) fn run(mut command: Command, input: &[u8], limit: Duration) -> Result<Ran, Failed> {
+pub(super) fn run_to_end(
+    mut command: Command,
+    input: &[u8],
+    limit: Duration,
+) -> Result<ProbeOutput, ProbeError> {
     let deadline = Deadline::after(limit);
     let watch = Stopwatch::start();
-    let mut process = Process::start(&mut command)?;
+    let mut process = ProbedProcess::start(&mut command)?;
     process.write(input);
     process.close();
     let answers = process.answers.take();
@@ -80,19 +88,19 @@ pub(super) fn run(mut command: Command, input: &[u8], limit: Duration) -> Result
             Ok(true) => {
                 let took = watch.elapsed();
                 // A descendant may keep the pipe open.
-                let stdout =
-                    answers.map_or_else(Vec::new, |it| all_of(&it, Deadline::after(STEP * 20)));
-                let status = process.end().map_err(Failed::NotStarted)?;
-                return Ok(Ran { code: status.code(), stdout, took });
+                let stdout = answers
+                    .map_or_else(Vec::new, |it| drain_pieces(&it, Deadline::after(STEP * 20)));
+                let status = process.terminate().map_err(ProbeError::NotStarted)?;
+                return Ok(ProbeOutput { code: status.code(), stdout, took });
             }
-            Ok(false) if deadline.passed() => return Err(Failed::TooLate),
+            Ok(false) if deadline.has_passed() => return Err(ProbeError::TooLate),
             Ok(false) => thread::sleep(STEP.min(deadline.remaining())),
-            Err(error) => return Err(Failed::NotStarted(error)),
+            Err(error) => return Err(ProbeError::NotStarted(error)),
         }
     }
 }
 
-fn all_of(pieces: &Receiver<Vec<u8>>, deadline: Deadline) -> Vec<u8> {
+fn drain_pieces(pieces: &Receiver<Vec<u8>>, deadline: Deadline) -> Vec<u8> {
     let mut all = Vec::new();
     while let Ok(piece) = pieces.recv_timeout(deadline.remaining()) {
         all.extend(piece);
@@ -102,7 +110,7 @@ fn all_of(pieces: &Receiver<Vec<u8>>, deadline: Deadline) -> Vec<u8> {
 
 /// A running program with its process group, which is killed on drop.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct ProbedProcess {
     child: Child,
     /// Its process group, which its descendants share unless they leave it; none once killed.
     group: Option<Pid>,
@@ -111,12 +119,13 @@ pub(super) struct Process {
     rest: Vec<u8>,
 }
 
-impl Process {
+impl ProbedProcess {
     /// Starts the command in a process group of its own.
-    pub(super) fn start(command: &mut Command) -> Result<Self, Failed> {
+    pub(super) fn start(command: &mut Command) -> Result<Self, ProbeError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.process_group(0);
-        let mut child = leave::starting(|| command.spawn()).map_err(Failed::NotStarted)?;
+        let mut child = interrupt_cleanup::spawn_registered(|| command.spawn())
+            .map_err(ProbeError::NotStarted)?;
         let (input, to_write) = mpsc::channel::<Vec<u8>>();
         let (answer, answers) = mpsc::channel();
         if let Some(mut pipe) = child.stdin.take() {
@@ -139,7 +148,7 @@ impl Process {
                 }
             });
         }
-        let group = leave::group_of(&child);
+        let group = interrupt_cleanup::process_group_of(&child);
         let (input, answers) = (Some(input), Some(answers));
         Ok(Self { child, group, input, answers, rest: Vec::new() })
     }
@@ -158,7 +167,7 @@ impl Process {
     }
 
     /// The next line of its output, if it arrives in time.
-    pub(super) fn line(&mut self, deadline: Deadline) -> Result<Vec<u8>, RecvTimeoutError> {
+    pub(super) fn read_line(&mut self, deadline: Deadline) -> Result<Vec<u8>, RecvTimeoutError> {
         loop {
             if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
                 return Ok(self.rest.drain(..=end).collect());
@@ -170,8 +179,8 @@ impl Process {
     }
 
     /// True if it exits by itself before the deadline.
-    pub(super) fn ends(&mut self, deadline: Deadline) -> bool {
-        while !deadline.passed() {
+    pub(super) fn exits_before(&mut self, deadline: Deadline) -> bool {
+        while !deadline.has_passed() {
             if matches!(self.has_ended(), Ok(true)) {
                 return true;
             }
@@ -183,22 +192,24 @@ impl Process {
     /// True if it has exited. It is not reaped, so that its PID, which is also its group's ID, is
     /// not reused.
     fn has_ended(&self) -> io::Result<bool> {
-        let Some(process) = leave::group_of(&self.child) else { return Ok(true) };
+        let Some(process) = interrupt_cleanup::process_group_of(&self.child) else {
+            return Ok(true);
+        };
         let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(process), looking)?.is_some())
     }
 
     /// Kills its process group, and returns its exit status.
-    fn end(&mut self) -> io::Result<ExitStatus> {
+    fn terminate(&mut self) -> io::Result<ExitStatus> {
         if let Some(group) = self.group.take() {
-            leave::end(group);
+            interrupt_cleanup::kill_group(group);
         }
         self.child.wait()
     }
 }
 
-impl Drop for Process {
+impl Drop for ProbedProcess {
     fn drop(&mut self) {
-        let _ = self.end();
+        let _ = self.terminate();
     }
 }

@@ -10,11 +10,11 @@ use memchr::memmem;
 use crate::config::env;
 
 /// Variables that name a working directory; removed whatever their value.
-const OF_PLACE: [&str; 3] = ["PWD", "OLDPWD", "CLAUDE_PROJECT_DIR"];
+const DIRECTORY_VARIABLES: [&str; 3] = ["PWD", "OLDPWD", "CLAUDE_PROJECT_DIR"];
 
 /// The enclosing repository, with what could lead a program into it.
 #[derive(Debug)]
-pub(super) struct Repository {
+pub(super) struct EnclosingRepository {
     /// Root as named and as resolved; none in the user's home or above it.
     roots: Option<[PathBuf; 2]>,
     /// Variables that lead into it.
@@ -23,9 +23,9 @@ pub(super) struct Repository {
     search: OsString,
 }
 
-impl Repository {
+impl EnclosingRepository {
     /// Finds the outermost repository around a project's root, which may be a subdirectory of it.
-    pub(super) fn around(root: &Path, home: &Path) -> Self {
+    pub(super) fn find_around(root: &Path, home: &Path) -> Self {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let home = real(home);
         let is_one = |dir: &&Path| !home.starts_with(real(dir));
@@ -34,28 +34,29 @@ impl Repository {
         let root = outermost.or(Some(root).filter(is_one));
         let mut this = Self {
             roots: root.map(|root| [root.to_owned(), real(root)]),
-            leading: OF_PLACE.map(OsString::from).to_vec(),
+            leading: DIRECTORY_VARIABLES.map(OsString::from).to_vec(),
             search: OsString::new(),
         };
-        let variables = env::all().filter(|(name, _)| name != "PATH");
-        let leading = variables.filter(|(_, value)| this.is_mentioned(value.as_bytes()));
+        let variables = env::all_variables().filter(|(name, _)| name != "PATH");
+        let leading = variables.filter(|(_, value)| this.is_mentioned_in(value.as_bytes()));
         let leading: Vec<OsString> = leading.map(|(name, _)| name).collect();
         this.leading.extend(leading);
         let search = env::search_path().unwrap_or_default();
-        let dirs = std::env::split_paths(&search).filter(|dir| dir.is_absolute() && !this.has(dir));
+        let dirs =
+            std::env::split_paths(&search).filter(|dir| dir.is_absolute() && !this.contains(dir));
         this.search = std::env::join_paths(dirs).unwrap_or_default();
         this
     }
 
     /// True if a path is in the repository.
-    pub(super) fn has(&self, path: &Path) -> bool {
+    pub(super) fn contains(&self, path: &Path) -> bool {
         let Some([named, real]) = &self.roots else { return false };
         let is_there = |path: &Path| path.starts_with(named) || path.starts_with(real);
         is_there(path) || path.canonicalize().is_ok_and(|path| is_there(&path))
     }
 
     /// True if a text contains the repository's path.
-    pub(super) fn is_mentioned(&self, text: &[u8]) -> bool {
+    pub(super) fn is_mentioned_in(&self, text: &[u8]) -> bool {
         let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
         let is_in = |root: &PathBuf| {
             let root = root.as_os_str().as_bytes();
@@ -66,19 +67,19 @@ impl Repository {
     }
 
     /// True if a word uses a variable that leads into the repository.
-    pub(super) fn is_led_to(&self, word: &str) -> bool {
+    pub(super) fn is_reached_by_variable(&self, word: &str) -> bool {
         let names = self.leading.iter().filter_map(|name| name.to_str());
         let mut forms = names.flat_map(|name| [format!("${name}"), format!("${{{name}")]);
         forms.any(|form| word.contains(&form))
     }
 
     /// Variables to be removed from a program's environment.
-    pub(super) fn leading(&self) -> impl Iterator<Item = &OsStr> {
+    pub(super) fn leading_variables(&self) -> impl Iterator<Item = &OsStr> {
         self.leading.iter().map(OsString::as_os_str)
     }
 
     /// PATH without the repository.
-    pub(super) fn search(&self) -> &OsStr {
+    pub(super) fn search_path(&self) -> &OsStr {
         &self.search
     }
 }

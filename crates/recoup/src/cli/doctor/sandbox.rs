@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::fsx;
-use recoup_core::memory::{NoteKind, NoteScope, Source, Statement};
+use recoup_core::memory::{NoteKind, NoteScope, NoteSource, NoteStatement};
 use recoup_core::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
-use super::Around;
-use super::leave;
+use super::DoctorContext;
+use super::interrupt_cleanup;
 use crate::cli::app::memory_in;
 
 /// Text that no user would write by chance.
@@ -20,46 +20,52 @@ const PROJECT: &str = "project";
 
 /// A temporary home and project, removed on drop.
 #[derive(Debug)]
-pub(super) struct Sandbox {
+pub(super) struct ProbeSandbox {
     pub(super) home: PathBuf,
     pub(super) project: PathBuf,
     dir: TempDir,
 }
 
-impl Sandbox {
-    pub(super) fn new(around: &Around) -> Result<Self> {
+impl ProbeSandbox {
+    pub(super) fn new(around: &DoctorContext) -> Result<Self> {
         let failed =
             |error| Error::new(ErrorKind::Io, "making a temporary directory").with_source(error);
-        let parent = outside(around);
+        let parent = temp_dir_outside(around);
         let make =
             || tempfile::Builder::new().prefix("recoup-doctor-").tempdir_in(parent).map_err(failed);
-        let dir = leave::making(make, TempDir::path, |dir| fill(dir.path()))?;
+        let dir = interrupt_cleanup::create_registered_dir(make, TempDir::path, |dir| {
+            prepare_sandbox(dir.path())
+        })?;
         Ok(Self { home: dir.path().join(HOME), project: dir.path().join(PROJECT), dir })
     }
 }
 
 /// A directory for temporary files outside the repository.
-fn outside(around: &Around) -> PathBuf {
+fn temp_dir_outside(around: &DoctorContext) -> PathBuf {
     let usual = std::env::temp_dir();
     let others = ["/tmp", "/var/tmp"].map(PathBuf::from).into_iter();
     let mut all = std::iter::once(usual).chain(others).filter(|dir| dir.is_absolute());
-    let found = all.find(|dir| !around.repository.has(dir));
+    let found = all.find(|dir| !around.repository.contains(dir));
     found.unwrap_or_else(|| around.places.home.clone())
 }
 
-fn fill(dir: &Path) -> Result<()> {
+fn prepare_sandbox(dir: &Path) -> Result<()> {
     let (home, project) = (dir.join(HOME), dir.join(PROJECT));
     fsx::ensure_private_dir(&home)?;
     // With a root marker of its own, so that no directory above is taken for the project.
     fsx::ensure_private_dir(&project)?;
-    fsx::write_whole(&project.join("recoup.toml"), b"")?;
-    let rule =
-        Statement::new(NoteKind::Preference, RULE.to_owned(), Source::Manual, NoteScope::Universal);
+    fsx::write_unsynced(&project.join("recoup.toml"), b"")?;
+    let rule = NoteStatement::new(
+        NoteKind::Preference,
+        RULE.to_owned(),
+        NoteSource::Manual,
+        NoteScope::Universal,
+    );
     memory_in(&home).record(&rule).map(drop)
 }
 
-impl Drop for Sandbox {
+impl Drop for ProbeSandbox {
     fn drop(&mut self) {
-        leave::unmaking(self.dir.path());
+        interrupt_cleanup::remove_registered_dir(self.dir.path());
     }
 }

@@ -1,37 +1,42 @@
 //! Describes how a request differs from a stored entry.
 
-use recoup_core::base::text::shortened;
-use recoup_core::cache::{Difference, Differs, RuleChanges, Side, WordPlace, Wording};
-use recoup_core::key::Rule;
+use recoup_core::base::text::shorten_text;
+use recoup_core::cache::{
+    ComparedSide, Differs, PartDifference, RuleChanges, TextDifference, WordPlace,
+};
+use recoup_core::key::RuleFingerprint;
 
-use super::{Names, Said};
+use super::{ExplainFinding, RuleNames};
 
 /// Maximum length of a quoted value.
-const QUOTED: usize = 60;
+const MAX_QUOTED_CHARS: usize = 60;
 
 /// Codes of findings about one rule.
 pub(super) const RULE_CODES: [&str; 3] = ["rule_new", "rule_reworded", "rule_gone"];
 
 /// Findings about a part that differs; for rules one each.
-pub(super) fn differing(difference: &Difference, names: Names<'_>) -> Vec<Said> {
+pub(super) fn describe_difference(
+    difference: &PartDifference,
+    names: RuleNames<'_>,
+) -> Vec<ExplainFinding> {
     match &difference.how {
-        Differs::Rules(changes) => rules(&difference.part, changes, names),
-        how => vec![one(&difference.part, how)],
+        Differs::Rules(changes) => describe_rules(&difference.part, changes, names),
+        how => vec![describe_change(&difference.part, how)],
     }
 }
 
-fn one(part: &str, how: &Differs) -> Said {
+fn describe_change(part: &str, how: &Differs) -> ExplainFinding {
     // Shell quotes around the words are not part of the difference.
     let quoted = |text: &str| quoted(text.trim_matches('\''));
     let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
     let (code, (now, was), what) = match how {
-        Differs::Text(Wording::Words { place, now, was }) => {
-            ("words", both(now, was), words(*place, now, was, &quoted))
+        Differs::Text(TextDifference::Words { place, now, was }) => {
+            ("words", both(now, was), describe_words(*place, now, was, &quoted))
         }
-        Differs::Text(Wording::Other { now, was }) => {
+        Differs::Text(TextDifference::Other { now, was }) => {
             ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
         }
-        Differs::Text(Wording::Beyond { chars }) => {
+        Differs::Text(TextDifference::Beyond { chars }) => {
             ("text", (None, None), format!("differs after the first {chars} characters"))
         }
         Differs::Items { added, gone } => {
@@ -67,38 +72,47 @@ fn one(part: &str, how: &Differs) -> Said {
             ("value", (None, None), format!("another value of {}", names.join(" or ")))
         }
     };
-    Said { now, was, ..of(part, code, &what) }
+    ExplainFinding { now, was, ..part_finding(part, code, &what) }
 }
 
-fn of(part: &str, code: &'static str, what: &str) -> Said {
-    Said { part: Some(part.to_owned()), ..Said::new(code, format!("{part}: {what}")) }
+fn part_finding(part: &str, code: &'static str, what: &str) -> ExplainFinding {
+    ExplainFinding {
+        part: Some(part.to_owned()),
+        ..ExplainFinding::new(code, format!("{part}: {what}"))
+    }
 }
 
 fn quoted(text: &str) -> String {
-    format!("\u{201c}{}\u{201d}", shortened(text, QUOTED))
+    format!("\u{201c}{}\u{201d}", shorten_text(text, MAX_QUOTED_CHARS))
 }
 
 /// Findings about the rules as a whole, then about each one that is known.
-fn rules(part: &str, changes: &RuleChanges, names: Names<'_>) -> Vec<Said> {
+fn describe_rules(part: &str, changes: &RuleChanges, names: RuleNames<'_>) -> Vec<ExplainFinding> {
     let RuleChanges { added, gone, reworded, more, only } = changes;
     let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
     let of_all = match only {
-        Some(Side::Question) => Some(("added", "our hooks tell them to the agent, and did not")),
-        Some(Side::Entry) => Some(("gone", "our hooks do not tell them to the agent, and did")),
+        Some(ComparedSide::Question) => {
+            Some(("added", "our hooks tell them to the agent, and did not"))
+        }
+        Some(ComparedSide::Entry) => {
+            Some(("gone", "our hooks do not tell them to the agent, and did"))
+        }
         None if *more => Some(("rules", "there are too many to tell which are other ones")),
         None if none_differs => Some(("weight", "the same ones, and others of them come first")),
         None => None,
     };
-    let mut all: Vec<Said> = of_all.iter().map(|(code, what)| of(part, code, what)).collect();
+    let mut all: Vec<ExplainFinding> =
+        of_all.iter().map(|(code, what)| part_finding(part, code, what)).collect();
     let [new, other_words, no_longer] = RULE_CODES;
-    let shown = |rule: &Rule| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
-    let mut tell = |rules: &[Rule], code: &'static str, what: &str| {
-        all.extend(rules.iter().map(|rule| Said {
+    let shown =
+        |rule: &RuleFingerprint| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
+    let mut tell = |rules: &[RuleFingerprint], code: &'static str, what: &str| {
+        all.extend(rules.iter().map(|rule| ExplainFinding {
             rule: Some(rule.id.clone()),
             // The previous text is not known any more.
             now: if code == no_longer { None } else { names(&rule.id) },
             was: if code == no_longer { names(&rule.id) } else { None },
-            ..of(part, code, &format!("{} {what}", shown(rule)))
+            ..part_finding(part, code, &format!("{} {what}", shown(rule)))
         }));
     };
     tell(added, new, "is new");
@@ -107,7 +121,12 @@ fn rules(part: &str, changes: &RuleChanges, names: Names<'_>) -> Vec<Said> {
     all
 }
 
-fn words(place: WordPlace, now: &str, was: &str, quoted: &dyn Fn(&str) -> String) -> String {
+fn describe_words(
+    place: WordPlace,
+    now: &str,
+    was: &str,
+    quoted: &dyn Fn(&str) -> String,
+) -> String {
     let count = |text: &str| text.split_whitespace().count();
     let many = count(now).max(count(was));
     let place = match (place, many) {

@@ -3,16 +3,18 @@
 mod difference;
 
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
-use recoup_core::cache::{Cause, Changed, Explanation, Nearest, Verdict};
-use recoup_core::entry::{Event, Happening, Why};
+use recoup_core::cache::{
+    LookupExplanation, LookupVerdict, MissCause, NearestEntry, SourceChangeKind,
+};
+use recoup_core::entry::{EntryEvent, EntryEventKind, EventReason};
 use recoup_core::key::Kind;
 use serde::Serialize;
 
 use super::human;
-use difference::differing;
+use difference::describe_difference;
 
 /// Maximum number of sources, and of rules, that are listed.
-const NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 const FAILURE: &str = "what is kept is a failure: --cache-failures accepts those";
 const STREAMS_MERGED: &str =
@@ -20,27 +22,27 @@ const STREAMS_MERGED: &str =
 const FUTURE: &str = "it was made in the future, and would never expire: check the clocks";
 
 /// Maximum number of past events that are shown to people.
-const PAST: usize = 3;
+const MAX_PAST_EVENTS: usize = 3;
 
 /// Looks up the text of a rule by its id.
-type Names<'a> = &'a dyn Fn(&str) -> Option<String>;
+type RuleNames<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Explanation of a look-up.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct ExplainReport {
     key: String,
     scope: String,
     kind: Kind,
     status: &'static str,
     text: String,
-    causes: Vec<Said>,
-    past: Vec<Past>,
-    nearest: Option<Near>,
+    causes: Vec<ExplainFinding>,
+    past: Vec<PastEvent>,
+    nearest: Option<NearestReport>,
 }
 
 /// One cause or difference.
 #[derive(Debug, Serialize)]
-struct Said {
+struct ExplainFinding {
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
@@ -61,7 +63,7 @@ struct Said {
 
 /// Something that happened to the entry.
 #[derive(Debug, Serialize)]
-struct Past {
+struct PastEvent {
     at: String,
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,21 +73,21 @@ struct Past {
 
 /// The most similar entry.
 #[derive(Debug, Serialize)]
-struct Near {
+struct NearestReport {
     key: String,
     created_at: String,
     text: String,
-    differences: Vec<Said>,
+    differences: Vec<ExplainFinding>,
 }
 
-impl Report {
-    pub(super) fn new(explanation: &Explanation) -> Self {
-        Self::naming(explanation, &|_| None)
+impl ExplainReport {
+    pub(super) fn new(explanation: &LookupExplanation) -> Self {
+        Self::with_rule_names(explanation, &|_| None)
     }
 
     /// Like [`Self::new`], with `names` for the rules that differ.
-    pub(super) fn naming(explanation: &Explanation, names: Names<'_>) -> Self {
-        let Explanation { id, kind, verdict, causes, past, nearest } = explanation;
+    pub(super) fn with_rule_names(explanation: &LookupExplanation, names: RuleNames<'_>) -> Self {
+        let LookupExplanation { id, kind, verdict, causes, past, nearest } = explanation;
         let now = SystemClock.now();
         Self {
             key: id.key.to_string(),
@@ -93,166 +95,190 @@ impl Report {
             kind: *kind,
             status: status(*verdict),
             text: heading(*verdict, causes),
-            causes: causes.iter().flat_map(|cause| said(cause, now, names)).collect(),
-            past: past.iter().filter_map(|event| told(event, now)).collect(),
-            nearest: nearest.as_ref().map(|nearest| near(nearest, now, names)),
+            causes: causes.iter().flat_map(|cause| cause_findings(cause, now, names)).collect(),
+            past: past.iter().filter_map(|event| past_event(event, now)).collect(),
+            nearest: nearest.as_ref().map(|nearest| nearest_report(nearest, now, names)),
         }
     }
 
     /// True if a look-up would not be answered.
     pub(super) fn is_miss(&self) -> bool {
-        self.status == status(Verdict::Miss)
+        self.status == status(LookupVerdict::Miss)
     }
 
     /// Lines for people, the most important first.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.text.clone()];
-        let (sources, others): (Vec<&Said>, Vec<&Said>) =
+        let (sources, others): (Vec<&ExplainFinding>, Vec<&ExplainFinding>) =
             self.causes.iter().partition(|said| said.path.is_some());
-        lines.extend(some("sources", &sources));
-        lines.extend(differences(&others));
+        lines.extend(limited_lines("sources", &sources));
+        lines.extend(difference_lines(&others));
         // The latest events explain why there is no entry.
         if self.causes.first().is_some_and(|cause| cause.code == "absent") {
-            lines.extend(self.past.iter().take(PAST).map(|past| format!("  {}", past.text)));
+            lines.extend(
+                self.past.iter().take(MAX_PAST_EVENTS).map(|past| format!("  {}", past.text)),
+            );
         }
         if let Some(near) = &self.nearest {
             lines.push(near.text.clone());
-            lines.extend(differences(&near.differences.iter().collect::<Vec<_>>()));
+            lines.extend(difference_lines(&near.differences.iter().collect::<Vec<_>>()));
         }
         lines
     }
 }
 
 /// A line for each finding; of rules only the first ones.
-fn differences(all: &[&Said]) -> Vec<String> {
-    let is_rule = |said: &&&Said| difference::RULE_CODES.contains(&said.code);
-    let (rules, others): (Vec<&Said>, Vec<&Said>) = all.iter().partition(is_rule);
+fn difference_lines(all: &[&ExplainFinding]) -> Vec<String> {
+    let is_rule = |said: &&&ExplainFinding| difference::RULE_CODES.contains(&said.code);
+    let (rules, others): (Vec<&ExplainFinding>, Vec<&ExplainFinding>) =
+        all.iter().partition(is_rule);
     let told = others.iter().filter(|said| !said.text.is_empty()).map(|said| indented(said));
-    told.chain(some("rules", &rules)).collect()
+    told.chain(limited_lines("rules", &rules)).collect()
 }
 
 /// Lines for the first findings, and the number of the others.
-fn some(part: &str, all: &[&Said]) -> Vec<String> {
-    let more = all.len().saturating_sub(NAMED);
-    let mut lines: Vec<String> = all.iter().take(NAMED).map(|said| indented(said)).collect();
+fn limited_lines(part: &str, all: &[&ExplainFinding]) -> Vec<String> {
+    let more = all.len().saturating_sub(MAX_LISTED);
+    let mut lines: Vec<String> = all.iter().take(MAX_LISTED).map(|said| indented(said)).collect();
     lines.extend((more > 0).then(|| format!("  {part}: and {more} more")));
     lines
 }
 
-fn indented(said: &Said) -> String {
+fn indented(said: &ExplainFinding) -> String {
     format!("  {}", said.text)
 }
 
-fn status(verdict: Verdict) -> &'static str {
+fn status(verdict: LookupVerdict) -> &'static str {
     match verdict {
-        Verdict::Hit { .. } => "hit",
-        Verdict::Stale { .. } => "stale",
-        Verdict::Miss => "miss",
+        LookupVerdict::Hit { .. } => "hit",
+        LookupVerdict::Stale { .. } => "stale",
+        LookupVerdict::Miss => "miss",
     }
 }
 
-fn heading(verdict: Verdict, causes: &[Cause]) -> String {
+fn heading(verdict: LookupVerdict, causes: &[MissCause]) -> String {
     match verdict {
-        Verdict::Hit { age, left: None } => format!("hit: {} old, good for ever", human::long(age)),
-        Verdict::Hit { age, left: Some(left) } => {
-            format!("hit: {} old, good for another {}", human::long(age), human::long(left))
+        LookupVerdict::Hit { age, left: None } => {
+            format!("hit: {} old, good for ever", human::long_duration(age))
         }
-        Verdict::Stale { since } => format!(
+        LookupVerdict::Hit { age, left: Some(left) } => {
+            format!(
+                "hit: {} old, good for another {}",
+                human::long_duration(age),
+                human::long_duration(left)
+            )
+        }
+        LookupVerdict::Stale { since } => format!(
             "stale: good until {} ago; it is served, and run again in the background",
-            human::long(since)
+            human::long_duration(since)
         ),
-        Verdict::Miss => match causes {
-            [Cause::Absent, ..] => "miss: there is no such entry".to_owned(),
-            [Cause::AnotherQuestion(_), ..] => {
+        LookupVerdict::Miss => match causes {
+            [MissCause::Absent, ..] => "miss: there is no such entry".to_owned(),
+            [MissCause::AnotherQuestion(_), ..] => {
                 "miss: the entry of that key answers another question".to_owned()
             }
-            [Cause::Disabled, ..] => "miss: the cache is switched off".to_owned(),
-            [Cause::Asked, ..] => "miss: a fresh result was asked for".to_owned(),
-            [Cause::Unavailable(_), ..] => "miss: the store could not answer".to_owned(),
+            [MissCause::Disabled, ..] => "miss: the cache is switched off".to_owned(),
+            [MissCause::Asked, ..] => "miss: a fresh result was asked for".to_owned(),
+            [MissCause::Unavailable(_), ..] => "miss: the store could not answer".to_owned(),
             _ => "miss: the entry is there, and not good".to_owned(),
         },
     }
 }
 
-impl Said {
+impl ExplainFinding {
     fn new(code: &'static str, text: String) -> Self {
         Self { code, part: None, path: None, rule: None, at: None, now: None, was: None, text }
     }
 }
 
 /// Findings about a cause, without text if the heading says it.
-fn said(cause: &Cause, now: Timestamp, names: Names<'_>) -> Vec<Said> {
-    let ago = |at: Timestamp| human::long(now.millis_since(at));
+fn cause_findings(cause: &MissCause, now: Timestamp, names: RuleNames<'_>) -> Vec<ExplainFinding> {
+    let ago = |at: Timestamp| human::long_duration(now.millis_since(at));
     let one = match cause {
-        Cause::Disabled => Said::new("disabled", String::new()),
-        Cause::Asked => Said::new("asked", String::new()),
-        Cause::Absent => Said::new("absent", String::new()),
-        Cause::Failure => Said::new("failure", FAILURE.to_owned()),
-        Cause::StreamsMerged => Said::new("streams_merged", STREAMS_MERGED.to_owned()),
-        Cause::FromTheFuture => Said::new("from_the_future", FUTURE.to_owned()),
-        Cause::Unwatchable(error) => Said::new("unwatchable", format!("sources: {error}")),
-        Cause::AnotherQuestion(differences) => {
-            return differences.iter().flat_map(|it| differing(it, names)).collect();
+        MissCause::Disabled => ExplainFinding::new("disabled", String::new()),
+        MissCause::Asked => ExplainFinding::new("asked", String::new()),
+        MissCause::Absent => ExplainFinding::new("absent", String::new()),
+        MissCause::Failure => ExplainFinding::new("failure", FAILURE.to_owned()),
+        MissCause::StreamsMerged => {
+            ExplainFinding::new("streams_merged", STREAMS_MERGED.to_owned())
         }
-        Cause::Source { change, at } => {
+        MissCause::FromTheFuture => ExplainFinding::new("from_the_future", FUTURE.to_owned()),
+        MissCause::Unwatchable(error) => {
+            ExplainFinding::new("unwatchable", format!("sources: {error}"))
+        }
+        MissCause::AnotherQuestion(differences) => {
+            return differences.iter().flat_map(|it| describe_difference(it, names)).collect();
+        }
+        MissCause::Source { change, at } => {
             let (code, what) = match (change.how, at) {
-                (Changed::Modified, Some(at)) => {
+                (SourceChangeKind::Modified, Some(at)) => {
                     ("source_modified", format!("changed {} ago", ago(*at)))
                 }
-                (Changed::Modified, None) => ("source_modified", "changed".to_owned()),
-                (Changed::Missing, _) => ("source_missing", "is gone".to_owned()),
-                (Changed::New, Some(at)) => {
+                (SourceChangeKind::Modified, None) => ("source_modified", "changed".to_owned()),
+                (SourceChangeKind::Missing, _) => ("source_missing", "is gone".to_owned()),
+                (SourceChangeKind::New, Some(at)) => {
                     ("source_new", format!("is new, from {} ago", ago(*at)))
                 }
-                (Changed::New, None) => ("source_new", "is new".to_owned()),
+                (SourceChangeKind::New, None) => ("source_new", "is new".to_owned()),
             };
             let text = format!("sources: {} {what}", change.path);
-            Said {
+            ExplainFinding {
                 part: Some("sources".to_owned()),
                 path: Some(change.path.clone()),
                 at: at.map(|at| at.to_string()),
-                ..Said::new(code, text)
+                ..ExplainFinding::new(code, text)
             }
         }
-        Cause::Expired { since, ttl } => {
-            let text = format!("expired {} ago (ttl {})", human::long(*since), human::span(*ttl));
-            Said::new("expired", text)
+        MissCause::Expired { since, ttl } => {
+            let text = format!(
+                "expired {} ago (ttl {})",
+                human::long_duration(*since),
+                human::short_duration(*ttl)
+            );
+            ExplainFinding::new("expired", text)
         }
-        Cause::TooOld { age, limit } => {
-            let (age, limit) = (human::long(*age), human::span(*limit));
-            Said::new("too_old", format!("begun {age} ago, longer than accepted (max-age {limit})"))
+        MissCause::TooOld { age, limit } => {
+            let (age, limit) = (human::long_duration(*age), human::short_duration(*limit));
+            ExplainFinding::new(
+                "too_old",
+                format!("begun {age} ago, longer than accepted (max-age {limit})"),
+            )
         }
-        Cause::Damaged(damage) => Said::new("corrupt", format!("the entry is damaged: {damage}")),
-        Cause::Unavailable(error) => Said::new("store_unavailable", error.to_string()),
+        MissCause::Damaged(damage) => {
+            ExplainFinding::new("corrupt", format!("the entry is damaged: {damage}"))
+        }
+        MissCause::Unavailable(error) => {
+            ExplainFinding::new("store_unavailable", error.to_string())
+        }
     };
     vec![one]
 }
 
 /// Describes an event; hits and misses don't explain why an entry is absent.
-fn told(event: &Event, now: Timestamp) -> Option<Past> {
-    if let Happening::Hit | Happening::Absent | Happening::Unavailable = event.what {
+fn past_event(event: &EntryEvent, now: Timestamp) -> Option<PastEvent> {
+    if let EntryEventKind::Hit | EntryEventKind::Absent | EntryEventKind::Unavailable = event.what {
         return None;
     }
-    Some(Past {
+    Some(PastEvent {
         at: event.at.to_string(),
         what: event.what.as_str(),
-        why: event.detail.why.as_ref().map(Why::code),
-        text: format!("{event}, {} ago", human::long(now.millis_since(event.at))),
+        why: event.detail.why.as_ref().map(EventReason::code),
+        text: format!("{event}, {} ago", human::long_duration(now.millis_since(event.at))),
     })
 }
 
-fn near(nearest: &Nearest, now: Timestamp, names: Names<'_>) -> Near {
-    let Nearest { id, created, differences } = nearest;
-    let ago = human::long(now.millis_since(*created));
+fn nearest_report(nearest: &NearestEntry, now: Timestamp, names: RuleNames<'_>) -> NearestReport {
+    let NearestEntry { id, created, differences } = nearest;
+    let ago = human::long_duration(now.millis_since(*created));
     let short: String = id.key.as_str().chars().take(16).collect();
     let text = match differences.len() {
         0 => format!("nearest: {short}, made {ago} ago by another version of recoup"),
         _ => format!("nearest: {short}, made {ago} ago, which differs in"),
     };
-    Near {
+    NearestReport {
         key: id.key.to_string(),
         created_at: created.to_string(),
         text,
-        differences: differences.iter().flat_map(|it| differing(it, names)).collect(),
+        differences: differences.iter().flat_map(|it| describe_difference(it, names)).collect(),
     }
 }

@@ -2,14 +2,19 @@
 
 use serde::de::{Deserialize, Deserializer};
 
-use super::visit::Tree;
-use super::{Broken, Node, Position};
+use super::visit::TreeVisitor;
+use super::{ConfigNode, DocumentError, TextPosition};
 
 /// Parses a whole document.
-pub(in crate::config) fn read(text: &str) -> Result<Node, Broken> {
-    serde_json::from_str::<Plain>(text).map(Node::from).map_err(|error| Broken {
-        position: Some(Position { line: error.line() as u64, column: error.column() as u64 }),
-        message: without_position(&error.to_string()).to_owned(),
+pub(in crate::config) fn read(text: &str) -> Result<ConfigNode, DocumentError> {
+    serde_json::from_str::<UnlocatedNode>(text).map(ConfigNode::from).map_err(|error| {
+        DocumentError {
+            position: Some(TextPosition {
+                line: error.line() as u64,
+                column: error.column() as u64,
+            }),
+            message: without_position(&error.to_string()).to_owned(),
+        }
     })
 }
 
@@ -19,17 +24,17 @@ fn without_position(message: &str) -> &str {
 }
 
 /// A node without a line number.
-struct Plain(Node);
+struct UnlocatedNode(ConfigNode);
 
-impl<'de> Deserialize<'de> for Plain {
+impl<'de> Deserialize<'de> for UnlocatedNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = deserializer.deserialize_any(Tree::<Self>::new())?;
-        Ok(Self(Node { line: None, value }))
+        let value = deserializer.deserialize_any(TreeVisitor::<Self>::new())?;
+        Ok(Self(ConfigNode { line: None, value }))
     }
 }
 
-impl From<Plain> for Node {
-    fn from(Plain(node): Plain) -> Self {
+impl From<UnlocatedNode> for ConfigNode {
+    fn from(UnlocatedNode(node): UnlocatedNode) -> Self {
         node
     }
 }

@@ -10,74 +10,84 @@ use std::path::Path;
 
 use recoup_core::base::fsx;
 
-use super::document::{self, Broken, Node};
-use super::given::Given;
-use super::origin::File;
-use super::prices::Price;
-use super::problem::Problem;
-use section::Reader;
+use super::configured_value::ConfiguredValue;
+use super::document::{self, ConfigNode, DocumentError};
+use super::origin::ConfigFile;
+use super::prices::TokenPrice;
+use super::problem::ConfigProblem;
+use section::SectionReader;
 
 /// Larger than any real configuration.
 const MAX_LEN: u64 = 1 << 20;
 
 /// Values of a file, and its problems.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub(super) struct ConfigFileContents {
     pub(super) text: String,
-    pub(super) givens: Vec<Given>,
-    pub(super) problems: Vec<Problem>,
-    pub(super) prices: Vec<(String, Price)>,
+    pub(super) givens: Vec<ConfiguredValue>,
+    pub(super) problems: Vec<ConfigProblem>,
+    pub(super) prices: Vec<(String, TokenPrice)>,
 }
 
 /// Reads `file` at `path`, which messages call `shown`; none if there is no file.
-pub(super) fn read(file: File, path: &Path, shown: &str) -> Option<Contents> {
+pub(super) fn read(file: ConfigFile, path: &Path, shown: &str) -> Option<ConfigFileContents> {
     let bytes = match fsx::read_regular(path, MAX_LEN) {
         Ok(found) => found?,
-        Err(error) => return Some(useless(Problem::of_file(file, shown, error.to_string()))),
+        Err(error) => {
+            return Some(contents_with_problem(ConfigProblem::of_file(
+                file,
+                shown,
+                error.to_string(),
+            )));
+        }
     };
     let Ok(text) = String::from_utf8(bytes) else {
-        return Some(useless(Problem::of_file(file, shown, "not valid UTF-8")));
+        return Some(contents_with_problem(ConfigProblem::of_file(file, shown, "not valid UTF-8")));
     };
-    Some(of_text(file, text, shown))
+    Some(read_text(file, text, shown))
 }
 
 /// Reads a text that is, or would be, in the file.
-pub(super) fn of_text(file: File, text: String, shown: &str) -> Contents {
-    match parsed(file, &text) {
+pub(super) fn read_text(file: ConfigFile, text: String, shown: &str) -> ConfigFileContents {
+    match parse_document(file, &text) {
         Ok(document) => {
-            let mut reader = Reader::new(file, shown);
+            let mut reader = SectionReader::new(file, shown);
             walk(file, &document, &mut reader);
-            let Reader { givens, problems, prices, .. } = reader;
-            Contents { text, givens, problems, prices }
+            let SectionReader { givens, problems, prices, .. } = reader;
+            ConfigFileContents { text, givens, problems, prices }
         }
-        Err(broken) => useless(located(file, shown, broken)),
+        Err(broken) => contents_with_problem(to_problem(file, shown, broken)),
     }
 }
 
-fn useless(problem: Problem) -> Contents {
-    Contents { problems: vec![problem], ..Contents::default() }
+fn contents_with_problem(problem: ConfigProblem) -> ConfigFileContents {
+    ConfigFileContents { problems: vec![problem], ..ConfigFileContents::default() }
 }
 
-fn parsed(file: File, text: &str) -> Result<Node, Broken> {
+fn parse_document(file: ConfigFile, text: &str) -> Result<ConfigNode, DocumentError> {
     match file {
-        File::User | File::Project => document::toml::read(text),
-        File::Loa => document::yaml::read(text),
-        File::AiAgent => document::json::read(text),
+        ConfigFile::User | ConfigFile::Project => document::toml::read(text),
+        ConfigFile::Loa => document::yaml::read(text),
+        ConfigFile::AiAgent => document::json::read(text),
     }
 }
 
-fn walk(file: File, document: &Node, reader: &mut Reader) {
+fn walk(file: ConfigFile, document: &ConfigNode, reader: &mut SectionReader) {
     match file {
-        File::User | File::Project => ours::walk(document, reader),
-        File::Loa => loa::walk(document, reader),
-        File::AiAgent => ai_agent::walk(document, reader),
+        ConfigFile::User | ConfigFile::Project => ours::walk(document, reader),
+        ConfigFile::Loa => loa::walk(document, reader),
+        ConfigFile::AiAgent => ai_agent::walk(document, reader),
     }
 }
 
-fn located(file: File, shown: &str, Broken { position, message }: Broken) -> Problem {
+fn to_problem(
+    file: ConfigFile,
+    shown: &str,
+    DocumentError { position, message }: DocumentError,
+) -> ConfigProblem {
     let place = match position {
         Some(at) => format!("{shown}:{}:{}", at.line, at.column),
         None => shown.to_owned(),
     };
-    Problem::of_file(file, &place, message)
+    ConfigProblem::of_file(file, &place, message)
 }

@@ -1,12 +1,12 @@
 //! Keys of the mirror. Only the user decides where private statements go: a repository may only
 //! switch it off.
 
-use super::{Info, Key, Repository};
+use super::{ConfigKey, KeyInfo, RepositoryPermission};
 use crate::config::{env, value};
 use crate::mirror::SkillsPlace;
 
-pub(in crate::config) static RULES_SYNC: Key<bool> = Key {
-    info: Info {
+pub(in crate::config) static RULES_SYNC: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
         name: "rules.sync",
         expected: "true or false",
         default: Some("false"),
@@ -14,28 +14,28 @@ pub(in crate::config) static RULES_SYNC: Key<bool> = Key {
                   30 at most, as files in ~/.claude/projects",
         variable: env::RULES_SYNC,
         peer_variable: None,
-        repository: Repository::MaySwitchOff,
+        repository: RepositoryPermission::MaySwitchOff,
     },
     read: value::boolean,
     show: |wanted| (*wanted).into(),
 };
 
-pub(in crate::config) static SKILLS_ENABLED: Key<bool> = Key {
-    info: Info {
+pub(in crate::config) static SKILLS_ENABLED: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
         name: "skills.enabled",
         expected: "true or false",
         default: Some("false"),
         meaning: "true: three or more memories on a subject become a skill",
         variable: env::SKILLS_ENABLED,
         peer_variable: None,
-        repository: Repository::MaySwitchOff,
+        repository: RepositoryPermission::MaySwitchOff,
     },
     read: value::boolean,
     show: |wanted| (*wanted).into(),
 };
 
-pub(in crate::config) static SKILLS_PLACE: Key<SkillsPlace> = Key {
-    info: Info {
+pub(in crate::config) static SKILLS_PLACE: ConfigKey<SkillsPlace> = ConfigKey {
+    info: KeyInfo {
         name: "skills.place",
         expected: "project or user",
         default: Some("project"),
@@ -43,7 +43,7 @@ pub(in crate::config) static SKILLS_PLACE: Key<SkillsPlace> = Key {
                   ~/.claude/skills, only of what holds in all projects",
         variable: env::SKILLS_PLACE,
         peer_variable: None,
-        repository: Repository::MayNot,
+        repository: RepositoryPermission::MayNot,
     },
     read: value::skills_place,
     show: |place| place.as_str().into(),

@@ -1,10 +1,10 @@
 //! Key for other memory programs. Only the user decides which of them stay.
 
-use super::{Info, Key, Repository};
+use super::{ConfigKey, KeyInfo, RepositoryPermission};
 use crate::config::{env, value};
 
-pub(in crate::config) static KEEP: Key<Vec<&'static str>> = Key {
-    info: Info {
+pub(in crate::config) static KEEP: ConfigKey<Vec<&'static str>> = ConfigKey {
+    info: KeyInfo {
         name: "peers.keep",
         expected: "claude-recall and claude-mem, with a comma between, or none",
         default: Some("none"),
@@ -12,7 +12,7 @@ pub(in crate::config) static KEEP: Key<Vec<&'static str>> = Key {
                   about them again",
         variable: env::PEERS_KEEP,
         peer_variable: None,
-        repository: Repository::MayNot,
+        repository: RepositoryPermission::MayNot,
     },
     read: value::peers,
     show: |peers| value::peers_in_words(peers).into(),

@@ -1,12 +1,12 @@
 //! Keys for clients without hooks whose agents record rules for the user. Only the user decides who
 //! may.
 
-use super::{Info, Key, Repository};
+use super::{ConfigKey, KeyInfo, RepositoryPermission};
 use crate::config::{env, value};
-use crate::install::Client;
+use crate::install::AgentClient;
 
-pub(in crate::config) static ALLOW: Key<Vec<Client>> = Key {
-    info: Info {
+pub(in crate::config) static ALLOW: ConfigKey<Vec<AgentClient>> = ConfigKey {
+    info: KeyInfo {
         name: "record.allow",
         expected: "cursor, windsurf, vscode, zed, gemini and opencode, with a comma between, or none",
         default: Some("none"),
@@ -16,14 +16,14 @@ pub(in crate::config) static ALLOW: Key<Vec<Client>> = Key {
                   candidate",
         variable: env::RECORD_ALLOW,
         peer_variable: None,
-        repository: Repository::MayNot,
+        repository: RepositoryPermission::MayNot,
     },
     read: value::clients_without_hooks,
     show: |clients| value::clients_in_words(clients).into(),
 };
 
-pub(in crate::config) static DENY: Key<Vec<Client>> = Key {
-    info: Info {
+pub(in crate::config) static DENY: ConfigKey<Vec<AgentClient>> = ConfigKey {
+    info: KeyInfo {
         name: "record.deny",
         expected: ALLOW.info.expected,
         default: Some("none"),
@@ -31,7 +31,7 @@ pub(in crate::config) static DENY: Key<Vec<Client>> = Key {
                   not ask about them again",
         variable: env::RECORD_DENY,
         peer_variable: None,
-        repository: Repository::MayNot,
+        repository: RepositoryPermission::MayNot,
     },
     read: value::clients_without_hooks,
     show: |clients| value::clients_in_words(clients).into(),

@@ -1,17 +1,17 @@
 //! List prices of model families, in dollars for a million tokens, without discounts for batches or
 //! cached input. Names are prefixes: the longest match counts.
 
-use super::Price;
+use super::TokenPrice;
 
 /// Month in which they were looked up.
 pub(crate) const DATE: &str = "2025-11";
 
 /// A price in cents, because a constant cannot round.
-const fn price(name: &'static str, input: u64, output: u64) -> (&'static str, Price) {
-    (name, Price { input: input * 10_000, output: output * 10_000 })
+const fn price(name: &'static str, input: u64, output: u64) -> (&'static str, TokenPrice) {
+    (name, TokenPrice { input: input * 10_000, output: output * 10_000 })
 }
 
-pub(super) static PRICES: [(&str, Price); 27] = [
+pub(super) static PRICES: [(&str, TokenPrice); 27] = [
     price("claude-opus-4", 15_00, 75_00),
     price("claude-opus-4-5", 5_00, 25_00),
     price("claude-sonnet-4", 3_00, 15_00),

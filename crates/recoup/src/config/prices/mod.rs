@@ -3,37 +3,37 @@
 
 mod built_in;
 
-use recoup_core::entry::micro_dollars;
+use recoup_core::entry::to_micro_dollars;
 
-use super::document::{Node, Value};
+use super::document::{ConfigNode, ConfigValue};
 
 pub(crate) use built_in::DATE;
 
 /// Price in millionths of a dollar for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Price {
+pub(crate) struct TokenPrice {
     pub(crate) input: u64,
     pub(crate) output: u64,
 }
 
 /// The user's prices, backed by the built-in ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Prices {
-    own: Vec<(String, Price)>,
+pub struct PriceTable {
+    own: Vec<(String, TokenPrice)>,
 }
 
-impl Prices {
-    pub(super) fn new(own: Vec<(String, Price)>) -> Self {
+impl PriceTable {
+    pub(super) fn new(own: Vec<(String, TokenPrice)>) -> Self {
         Self { own }
     }
 
     /// Number of the user's prices.
-    pub(crate) fn own(&self) -> usize {
+    pub(crate) fn own_count(&self) -> usize {
         self.own.len()
     }
 
     /// Description of the tables in use, for display.
-    pub(crate) fn described(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self.own.len() {
             0 => format!("built-in, of {DATE}"),
             1 => format!("1 of your own, then built-in, of {DATE}"),
@@ -42,17 +42,17 @@ impl Prices {
     }
 
     /// The price of a model, if known.
-    pub(crate) fn of(&self, model: &str) -> Option<Price> {
+    pub(crate) fn price_of(&self, model: &str) -> Option<TokenPrice> {
         // Some routers write `anthropic/claude-…`.
         let bare = model.rsplit('/').next().unwrap_or(model);
         let own = self.own.iter().map(|(name, price)| (name.as_str(), *price));
-        best(own.clone(), model)
-            .or_else(|| best(own, bare))
-            .or_else(|| best(built_in::PRICES.iter().copied(), bare))
+        longest_match(own.clone(), model)
+            .or_else(|| longest_match(own, bare))
+            .or_else(|| longest_match(built_in::PRICES.iter().copied(), bare))
     }
 }
 
-impl Price {
+impl TokenPrice {
     /// Cost in millionths of a dollar, rounded.
     pub(crate) fn cost(self, input_tokens: u64, output_tokens: u64) -> u64 {
         let input = u128::from(self.input) * u128::from(input_tokens);
@@ -61,7 +61,10 @@ impl Price {
     }
 }
 
-fn best<'a>(prices: impl Iterator<Item = (&'a str, Price)>, model: &str) -> Option<Price> {
+fn longest_match<'a>(
+    prices: impl Iterator<Item = (&'a str, TokenPrice)>,
+    model: &str,
+) -> Option<TokenPrice> {
     // `o3` matches neither `o30` nor `o3mini`; `us.anthropic.claude-…` is a Claude model.
     let model = model.to_lowercase();
     let model = model.rsplit('/').next().unwrap_or(&model);
@@ -75,8 +78,8 @@ fn best<'a>(prices: impl Iterator<Item = (&'a str, Price)>, model: &str) -> Opti
 }
 
 /// Reads a model's prices from `[prices."MODEL"]`; an error has the faulty entry and the reason.
-pub(super) fn read(node: &Node) -> Result<Price, (String, String)> {
-    let Value::Table(entries) = &node.value else {
+pub(super) fn read_price(node: &ConfigNode) -> Result<TokenPrice, (String, String)> {
+    let ConfigValue::Table(entries) = &node.value else {
         return Err((String::new(), format!("expected {EXPECTED} (got {})", node.value)));
     };
     let (mut input, mut output) = (None, None);
@@ -87,7 +90,7 @@ pub(super) fn read(node: &Node) -> Result<Price, (String, String)> {
             _ => return Err((format!(".{name}"), format!("unknown key; expected {EXPECTED}"))),
         };
         let number = match &node.value {
-            Value::Number(number) => number.as_f64().and_then(micro_dollars),
+            ConfigValue::Number(number) => number.as_f64().and_then(to_micro_dollars),
             _ => None,
         };
         let wrong = || {
@@ -99,7 +102,7 @@ pub(super) fn read(node: &Node) -> Result<Price, (String, String)> {
         *place = Some(number.ok_or_else(wrong)?);
     }
     match (input, output) {
-        (Some(input), Some(output)) => Ok(Price { input, output }),
+        (Some(input), Some(output)) => Ok(TokenPrice { input, output }),
         _ => Err((String::new(), format!("expected {EXPECTED}"))),
     }
 }

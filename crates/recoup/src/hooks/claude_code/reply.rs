@@ -1,18 +1,18 @@
 //! Renders replies for Claude Code: one JSON object, within the size that it accepts.
 
-use recoup_core::base::text::shortened;
+use recoup_core::base::text::shorten_text;
 use serde::Serialize;
 
-use crate::hooks::reply::{Reply, units};
+use crate::hooks::reply::{HookReply, utf16_len};
 
 /// Beyond this the model gets the path of a file instead.
-const MOST_UNITS: usize = 10_000;
+const MAX_UNITS: usize = 10_000;
 /// Shortest useful notice, in characters.
-const FEWEST: usize = 20;
+const MIN_NOTICE_CHARS: usize = 20;
 
 /// Events whose reply may have context for the agent. At `Stop` and `SubagentStop` it would make
 /// the agent go on.
-const TOLD: [&str; 7] = [
+const CONTEXT_EVENTS: [&str; 7] = [
     "SessionStart",
     "UserPromptSubmit",
     "PreToolUse",
@@ -24,16 +24,16 @@ const TOLD: [&str; 7] = [
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Output<'a> {
+struct ClaudeOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<Specific<'a>>,
+    hook_specific_output: Option<HookSpecificOutput<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Specific<'a> {
+struct HookSpecificOutput<'a> {
     hook_event_name: &'a str,
     additional_context: &'a str,
 }
@@ -43,11 +43,11 @@ struct Specific<'a> {
 /// are named to `lost`.
 pub(in crate::hooks) fn render(
     event: &str,
-    reply: &Reply,
+    reply: &HookReply,
     mut lost: impl FnMut(&str),
 ) -> Option<String> {
-    let mut context = reply.context.as_deref().filter(|_| TOLD.contains(&event));
-    if context.is_some_and(|text| units(&json(event, Some(text), None)) > MOST_UNITS) {
+    let mut context = reply.context.as_deref().filter(|_| CONTEXT_EVENTS.contains(&event));
+    if context.is_some_and(|text| utf16_len(&json(event, Some(text), None)) > MAX_UNITS) {
         lost("there is no room for what the agent was to be told");
         context = None;
     }
@@ -62,18 +62,20 @@ pub(in crate::hooks) fn render(
 /// Renders context and notice, with the notice cut to the remaining room.
 fn with_notice(event: &str, context: Option<&str>, notice: &str) -> Option<String> {
     let whole = json(event, context, Some(notice));
-    let over = units(&whole).saturating_sub(MOST_UNITS);
+    let over = utf16_len(&whole).saturating_sub(MAX_UNITS);
     if over == 0 {
         return Some(whole);
     }
     // A character is at least one unit, and the ellipsis one more.
-    let chars = notice.chars().count().checked_sub(over + 1).filter(|chars| *chars >= FEWEST)?;
-    Some(json(event, context, Some(&shortened(notice, chars))))
+    let chars =
+        notice.chars().count().checked_sub(over + 1).filter(|chars| *chars >= MIN_NOTICE_CHARS)?;
+    Some(json(event, context, Some(&shorten_text(notice, chars))))
 }
 
 fn json(event: &str, context: Option<&str>, notice: Option<&str>) -> String {
-    let specific = |text| Specific { hook_event_name: event, additional_context: text };
-    let output = Output { hook_specific_output: context.map(specific), system_message: notice };
+    let specific = |text| HookSpecificOutput { hook_event_name: event, additional_context: text };
+    let output =
+        ClaudeOutput { hook_specific_output: context.map(specific), system_message: notice };
     serde_json::to_string(&output).expect("strings always serialize")
 }
 
@@ -83,10 +85,10 @@ mod tests {
 
     fn rendered(context: usize, notice: &str) -> (Option<String>, Vec<String>) {
         let context = (context > 0).then(|| "x".repeat(context));
-        let reply = Reply { context, notice: Some(notice.to_owned()) };
+        let reply = HookReply { context, notice: Some(notice.to_owned()) };
         let mut lost = Vec::new();
         let told = render("SessionStart", &reply, |what| lost.push(what.to_owned()));
-        assert!(told.as_deref().is_none_or(|told| units(told) <= MOST_UNITS));
+        assert!(told.as_deref().is_none_or(|told| utf16_len(told) <= MAX_UNITS));
         (told, lost)
     }
 

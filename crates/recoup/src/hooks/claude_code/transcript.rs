@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::transcript::{Entry, EntryKind, named};
+use recoup_core::memory::transcript::{EntryKind, TranscriptEntry, bound_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -15,7 +15,7 @@ use crate::hooks::wire;
 #[derive(Debug, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the client has these flags")]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Line<'a> {
+pub(super) struct ClaudeTranscriptLine<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -44,14 +44,14 @@ pub(super) struct Line<'a> {
     pub(super) permission_decision: Option<&'a RawValue>,
 }
 
-impl Line<'_> {
+impl ClaudeTranscriptLine<'_> {
     fn at(&self) -> Option<Timestamp> {
-        wire::time(self.timestamp.as_deref())
+        wire::parse_time(self.timestamp.as_deref())
     }
 
     /// Id of the sub-agent that the line belongs to.
     pub(super) fn agent(&self) -> Option<String> {
-        self.is_sidechain.then(|| named(self.agent_id.as_deref().unwrap_or("sub-agent")))
+        self.is_sidechain.then(|| bound_name(self.agent_id.as_deref().unwrap_or("sub-agent")))
     }
 }
 
@@ -61,21 +61,21 @@ const WORDS: [&[u8]; 4] =
     [b"\"user\"", b"\"assistant\"", b"\"attachment\"", b"\"compact_boundary\""];
 
 /// Parses a line into entries.
-pub fn entries(line: &[u8]) -> Vec<Entry> {
+pub fn parse_entries(line: &[u8]) -> Vec<TranscriptEntry> {
     if !WORDS.iter().any(|word| memmem::find(line, word).is_some()) {
         return Vec::new();
     }
-    wire::reading(line, |text| serde_json::from_str(text).map(|line| of(&line)))
+    wire::parse_line(line, |text| serde_json::from_str(text).map(|line| line_entries(&line)))
 }
 
-fn of(line: &Line<'_>) -> Vec<Entry> {
+fn line_entries(line: &ClaudeTranscriptLine<'_>) -> Vec<TranscriptEntry> {
     let said: Vec<EntryKind> = match (&*line.kind, line.subtype.as_deref()) {
-        ("user", _) => entries::user(line),
-        ("assistant", _) => entries::assistant(line),
-        ("attachment", _) => entries::attachment(line),
+        ("user", _) => entries::user_entries(line),
+        ("assistant", _) => entries::assistant_entries(line),
+        ("attachment", _) => entries::attachment_entries(line),
         ("system", Some("compact_boundary")) => vec![EntryKind::Compaction],
         _ => Vec::new(),
     };
     let (at, agent) = (line.at(), line.agent());
-    said.into_iter().map(|what| Entry { at, agent: agent.clone(), what }).collect()
+    said.into_iter().map(|what| TranscriptEntry { at, agent: agent.clone(), what }).collect()
 }

@@ -3,20 +3,22 @@
 
 use std::path::PathBuf;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Action, Call, Ended, Outcome, named};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall, bound_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::entries::{self, action};
+use super::entries::{self, tool_action};
 use super::outcome::{self, DENIED, REFUSED};
-use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
-use crate::hooks::typed::typed;
-use crate::hooks::wire::{self, lenient, tagged};
+use crate::hooks::event::{
+    AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat,
+};
+use crate::hooks::typed::typed_text;
+use crate::hooks::wire::{self, lenient, tag_content};
 
 /// Payload on a hook's stdin.
 #[derive(Debug, Deserialize)]
-pub(in crate::hooks) struct Payload<'a> {
+pub(in crate::hooks) struct ClaudePayload<'a> {
     #[serde(default, deserialize_with = "lenient")]
     pub(in crate::hooks) hook_event_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -62,7 +64,7 @@ pub(in crate::hooks) struct Payload<'a> {
 
 /// One call of a batch.
 #[derive(Deserialize)]
-struct Batched<'a> {
+struct BatchedCall<'a> {
     #[serde(default, deserialize_with = "lenient", rename = "tool_name")]
     tool: Option<String>,
     #[serde(borrow, default, rename = "tool_input")]
@@ -74,76 +76,76 @@ struct Batched<'a> {
 }
 
 /// Parses a payload; none for events that do not concern us.
-pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
+pub(in crate::hooks) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
         "PostToolUse" => called(payload)?,
-        _ => common(Client::ClaudeCode, &name, payload)?,
+        _ => parse_common_event(HookClient::ClaudeCode, &name, payload)?,
     };
-    Some(payload.event(Client::ClaudeCode, name, what))
+    Some(payload.build_event(HookClient::ClaudeCode, name, what))
 }
 
 /// Parses events that all clients with this layout have in common.
-pub(in crate::hooks) fn common(
-    client: Client,
+pub(in crate::hooks) fn parse_common_event(
+    client: HookClient,
     name: &str,
-    payload: &Payload<'_>,
-) -> Option<EventKind> {
+    payload: &ClaudePayload<'_>,
+) -> Option<HookEventKind> {
     Some(match name {
-        "SessionStart" => EventKind::Began(how(payload.source.as_deref())),
+        "SessionStart" => HookEventKind::Began(session_start_kind(payload.source.as_deref())),
         "UserPromptSubmit" => prompt(client, payload)?,
-        "PreToolUse" => EventKind::Calling(payload.call(action)?),
+        "PreToolUse" => HookEventKind::Calling(payload.call(tool_action)?),
         "PostToolUseFailure" => failed(payload)?,
-        "PostToolBatch" => EventKind::Batch(batch(payload.tool_calls?)),
-        "SubagentStart" => EventKind::AgentBegan,
-        "SubagentStop" => EventKind::AgentDone {
+        "PostToolBatch" => HookEventKind::Batch(refused_calls(payload.tool_calls?)),
+        "SubagentStart" => HookEventKind::AgentBegan,
+        "SubagentStop" => HookEventKind::AgentDone {
             // At each compaction an agent without a type ends that nobody started.
             sort: payload.agent_type.clone().filter(|sort| !sort.is_empty())?,
             answer: payload.last_assistant_message.clone(),
             transcript: payload.agent_transcript_path.clone().filter(|path| path.is_absolute()),
         },
-        "PreCompact" => EventKind::Compacting,
-        "Stop" | "StopFailure" => EventKind::Stopped(Stop {
+        "PreCompact" => HookEventKind::Compacting,
+        "Stop" | "StopFailure" => HookEventKind::Stopped(AnswerEnd {
             answer: payload.last_assistant_message.clone().filter(|_| name == "Stop"),
             turn: payload.turn_id.clone(),
             prompts: Vec::new(),
             failed: payload.error.clone().filter(|_| name == "StopFailure"),
         }),
-        "SessionEnd" => EventKind::Ended(payload.reason.clone().unwrap_or_default()),
+        "SessionEnd" => HookEventKind::Ended(payload.reason.clone().unwrap_or_default()),
         _ => return None,
     })
 }
 
 /// Parses how a session began; if unknown, as resumed: then everything undelivered is new.
-fn how(source: Option<&str>) -> How {
+fn session_start_kind(source: Option<&str>) -> SessionStartKind {
     match source {
-        Some("startup") => How::Startup,
-        Some("clear") => How::Clear,
-        Some("compact") => How::Compact,
-        Some("fork") => How::Fork,
-        _ => How::Resume,
+        Some("startup") => SessionStartKind::Startup,
+        Some("clear") => SessionStartKind::Clear,
+        Some("compact") => SessionStartKind::Compact,
+        Some("fork") => SessionStartKind::Fork,
+        _ => SessionStartKind::Resume,
     }
 }
 
 /// Parses a prompt. Text that the client wrote in the user's role is never one.
-fn prompt(client: Client, payload: &Payload<'_>) -> Option<EventKind> {
+fn prompt(client: HookClient, payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
     let text = payload.prompt.clone()?;
     if text.trim_start().starts_with(entries::NOTIFICATION) {
-        return entries::task(&text).map(EventKind::Task);
+        return entries::parse_notification(&text).map(HookEventKind::Task);
     }
     // A sub-agent's prompt comes from an agent.
     if payload.agent_id.is_some() {
         return None;
     }
-    let text = typed(client, &text)?;
+    let text = typed_text(client, &text)?;
     let turn = payload.turn_id.clone().or_else(|| payload.prompt_id.clone());
-    Some(EventKind::Prompt(Prompt { text, turn }))
+    Some(HookEventKind::Prompt(UserPrompt { text, turn }))
 }
 
 /// Response of a tool. A call that runs on in the background has not ended.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
-struct Response {
+struct ToolResponse {
     #[serde(default, deserialize_with = "lenient")]
     stdout: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -156,80 +158,88 @@ struct Response {
     status: Option<String>,
 }
 
-fn called(payload: &Payload<'_>) -> Option<EventKind> {
-    let call = payload.call(action)?;
+fn called(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
+    let call = payload.call(tool_action)?;
     let read = |response: &RawValue| serde_json::from_str(response.get()).ok();
-    let response: Response = payload.tool_response.and_then(read).unwrap_or_default();
+    let response: ToolResponse = payload.tool_response.and_then(read).unwrap_or_default();
     let runs_on = response.status.as_deref() == Some("async_launched");
     if response.background_task_id.is_some() || runs_on {
         return None;
     }
     let interrupted = response.interrupted == Some(true);
-    let ended = if interrupted { Ended::Interrupted } else { Ended::Succeeded };
+    let ended = if interrupted { CallStatus::Interrupted } else { CallStatus::Succeeded };
     let parts = [response.stdout.unwrap_or_default(), response.stderr.unwrap_or_default()];
-    let outcome = Outcome::new(&call.id, ended, &parts.join("\n"));
-    Some(EventKind::Called(call, outcome))
+    let outcome = CallOutcome::new(&call.id, ended, &parts.join("\n"));
+    Some(HookEventKind::Called(call, outcome))
 }
 
-fn failed(payload: &Payload<'_>) -> Option<EventKind> {
-    let call = payload.call(action)?;
+fn failed(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
+    let call = payload.call(tool_action)?;
     let error = payload.error.as_deref().unwrap_or_default();
     // Only the transcript tells whether a person or a tool wrote this.
     if error.starts_with(DENIED) {
         return None;
     }
     let ended = match outcome::exit_code(error) {
-        _ if payload.is_interrupt == Some(true) => Ended::Interrupted,
-        exit => Ended::Failed { exit },
+        _ if payload.is_interrupt == Some(true) => CallStatus::Interrupted,
+        exit => CallStatus::Failed { exit },
     };
     let output = match ended {
-        Ended::Failed { exit: Some(_) } => error.split_once('\n').map_or("", |(_, rest)| rest),
+        CallStatus::Failed { exit: Some(_) } => error.split_once('\n').map_or("", |(_, rest)| rest),
         _ => error,
     };
-    let outcome = Outcome::new(&call.id, ended, output);
-    Some(EventKind::Called(call, outcome))
+    let outcome = CallOutcome::new(&call.id, ended, output);
+    Some(HookEventKind::Called(call, outcome))
 }
 
 /// Calls of a batch that look refused. Whether one ran, and printed that itself, is known from its
 /// own events. Denials by a person are not believed here: the payload has none of the client's own
 /// data beside the text.
-fn batch(calls: &RawValue) -> Vec<(Call, Outcome)> {
+fn refused_calls(calls: &RawValue) -> Vec<(ToolCall, CallOutcome)> {
     let calls: Vec<&RawValue> = serde_json::from_str(calls.get()).unwrap_or_default();
     let read = |call: &&RawValue| {
         let call = *call;
-        let batched: Batched<'_> = serde_json::from_str(call.get()).ok()?;
+        let batched: BatchedCall<'_> = serde_json::from_str(call.get()).ok()?;
         let text = wire::text_of(batched.response?);
-        let why = tagged(&text, "tool_use_error").filter(|_| text.starts_with(REFUSED))?;
+        let why = tag_content(&text, "tool_use_error").filter(|_| text.starts_with(REFUSED))?;
         let tool = batched.tool?;
         let input = batched.input?;
-        let id = batched.id.unwrap_or_else(|| wire::print(input.get()));
-        let outcome = Outcome::new(&id, Ended::Refused, why);
-        Some((Call::new(&id, &tool, action(&tool, input), input.get().as_bytes()), outcome))
+        let id = batched.id.unwrap_or_else(|| wire::text_digest(input.get()));
+        let outcome = CallOutcome::new(&id, CallStatus::Refused, why);
+        Some((
+            ToolCall::new(&id, &tool, tool_action(&tool, input), input.get().as_bytes()),
+            outcome,
+        ))
     };
     calls.iter().filter_map(read).collect()
 }
 
-impl Payload<'_> {
+impl ClaudePayload<'_> {
     /// Call that the payload is about. One without an id is identified by its input.
     pub(in crate::hooks) fn call(
         &self,
-        action: impl Fn(&str, &RawValue) -> Action,
-    ) -> Option<Call> {
+        action: impl Fn(&str, &RawValue) -> ToolAction,
+    ) -> Option<ToolCall> {
         let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
-        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::print(input.get()));
-        Some(Call::new(&id, tool, action(tool, input), input.get().as_bytes()))
+        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::text_digest(input.get()));
+        Some(ToolCall::new(&id, tool, action(tool, input), input.get().as_bytes()))
     }
 
     /// Builds the event with the common fields.
-    pub(in crate::hooks) fn event(&self, client: Client, name: String, what: EventKind) -> Event {
+    pub(in crate::hooks) fn build_event(
+        &self,
+        client: HookClient,
+        name: String,
+        what: HookEventKind,
+    ) -> HookEvent {
         let path = self.transcript_path.as_deref();
         let stem = || Some(path?.file_stem()?.to_string_lossy().into_owned());
         let session = self.session_id.clone().filter(|id| !id.is_empty()).or_else(stem);
-        Event {
+        HookEvent {
             client,
             name,
-            session: named(session.as_deref().unwrap_or("unknown")),
-            agent: self.agent_id.as_deref().filter(|id| !id.is_empty()).map(named),
+            session: bound_name(session.as_deref().unwrap_or("unknown")),
+            agent: self.agent_id.as_deref().filter(|id| !id.is_empty()).map(bound_name),
             cwd: self.cwd.clone().unwrap_or_default(),
             transcript: path.filter(|path| path.is_absolute()).map(Into::into),
             parent: None,

@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::transcript::{Ended, EntryKind, Outcome};
+use recoup_core::memory::transcript::{CallOutcome, CallStatus, EntryKind};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hooks::wire::{self, Text};
+use crate::hooks::wire::{self, BorrowedText};
 
 /// Whole texts of calls that a person denied.
 const DENIED: [&str; 4] = [
@@ -28,7 +28,7 @@ const REFUSED: [&str; 5] = [
 
 /// Older form of an output, which else is a text or a list of texts.
 #[derive(Deserialize)]
-struct Older<'a> {
+struct LegacyOutput<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(default)]
@@ -36,61 +36,66 @@ struct Older<'a> {
 }
 
 /// Parses the outcome of `call`.
-pub(super) fn of(call: &str, output: &RawValue) -> EntryKind {
-    let older =
-        output.get().starts_with('{').then(|| serde_json::from_str::<Older<'_>>(output.get()));
+pub(super) fn parse_outcome(call: &str, output: &RawValue) -> EntryKind {
+    let older = output
+        .get()
+        .starts_with('{')
+        .then(|| serde_json::from_str::<LegacyOutput<'_>>(output.get()));
     let (text, success) = match older {
-        Some(Ok(Older { content: Some(content), success })) => (wire::text_of(content), success),
+        Some(Ok(LegacyOutput { content: Some(content), success })) => {
+            (wire::text_of(content), success)
+        }
         _ => (wire::text_of(output), None),
     };
-    let (ended, output) = read(&text, success);
-    EntryKind::Outcome(Outcome::new(call, ended, &output))
+    let (ended, output) = classify_output(&text, success);
+    EntryKind::Outcome(CallOutcome::new(call, ended, &output))
 }
 
-fn read(text: &str, success: Option<bool>) -> (Ended, Cow<'_, str>) {
+fn classify_output(text: &str, success: Option<bool>) -> (CallStatus, Cow<'_, str>) {
     let trimmed = text.trim();
     if DENIED.contains(&trimmed) {
-        return (Ended::Denied, Cow::Borrowed(text));
+        return (CallStatus::Denied, Cow::Borrowed(text));
     }
     if trimmed == "aborted" || trimmed.starts_with("aborted by user") {
-        return (Ended::Interrupted, Cow::Borrowed(text));
+        return (CallStatus::Interrupted, Cow::Borrowed(text));
     }
     if REFUSED.iter().any(|words| trimmed.starts_with(words)) {
-        return (Ended::Refused, Cow::Borrowed(text));
+        return (CallStatus::Refused, Cow::Borrowed(text));
     }
-    if let Some((exit, output)) = in_json(text) {
-        return (with(exit), Cow::Owned(output));
+    if let Some((exit, output)) = parse_json_output(text) {
+        return (end_of_exit_code(exit), Cow::Owned(output));
     }
-    match headed(text) {
-        Some((exit, output)) => (with(exit), Cow::Borrowed(output)),
-        None if success == Some(false) => (Ended::Failed { exit: None }, Cow::Borrowed(text)),
-        None => (Ended::Succeeded, Cow::Borrowed(text)),
+    match parse_headed_output(text) {
+        Some((exit, output)) => (end_of_exit_code(exit), Cow::Borrowed(output)),
+        None if success == Some(false) => (CallStatus::Failed { exit: None }, Cow::Borrowed(text)),
+        None => (CallStatus::Succeeded, Cow::Borrowed(text)),
     }
 }
 
-fn with(exit: i32) -> Ended {
-    if exit == 0 { Ended::Succeeded } else { Ended::Failed { exit: Some(exit) } }
+fn end_of_exit_code(exit: i32) -> CallStatus {
+    if exit == 0 { CallStatus::Succeeded } else { CallStatus::Failed { exit: Some(exit) } }
 }
 
 /// Parses `{"output": …, "metadata": {"exit_code": …}}` of older versions.
-fn in_json(text: &str) -> Option<(i32, String)> {
+fn parse_json_output(text: &str) -> Option<(i32, String)> {
     #[derive(Deserialize)]
-    struct Json<'a> {
+    struct LegacyJsonOutput<'a> {
         #[serde(borrow)]
-        output: Text<'a>,
-        metadata: Metadata,
+        output: BorrowedText<'a>,
+        metadata: LegacyOutputMetadata,
     }
     #[derive(Deserialize)]
-    struct Metadata {
+    struct LegacyOutputMetadata {
         exit_code: i32,
     }
-    let json: Json<'_> = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
+    let json: LegacyJsonOutput<'_> =
+        text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
     Some((json.metadata.exit_code, json.output.0.into_owned()))
 }
 
 /// Parses `Exit code: 1` or `Process exited with code 1` among the lines before `Output:`. The
 /// command's own output comes after that, and can't imitate it.
-fn headed(text: &str) -> Option<(i32, &str)> {
+fn parse_headed_output(text: &str) -> Option<(i32, &str)> {
     let (heading, output) = match text.strip_prefix("Output:\n") {
         Some(_) => return None,
         None => text.split_once("\nOutput:").unwrap_or((text, "")),

@@ -4,17 +4,19 @@
 
 use std::borrow::Cow;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Action, Call, Entry, EntryKind, Notification, Plan};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{
+    EntryKind, PlanChange, TaskNotification, ToolAction, ToolCall, TranscriptEntry,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::outcome;
-use crate::hooks::typed::typed;
-use crate::hooks::wire::{self, Text};
+use crate::hooks::typed::typed_text;
+use crate::hooks::wire::{self, BorrowedText};
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct RolloutLine<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -25,7 +27,7 @@ struct Line<'a> {
 
 /// An item or event. `kind` decides which fields are present.
 #[derive(Deserialize)]
-struct Payload<'a> {
+struct RolloutPayload<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -56,17 +58,17 @@ struct Payload<'a> {
 }
 
 /// Parses a line into entries.
-pub fn entries(line: &[u8]) -> Vec<Entry> {
-    wire::reading(line, |text| {
-        let line: Line<'_> = serde_json::from_str(text)?;
-        let what = of(&line)?;
-        let at = wire::time(line.timestamp.as_deref());
-        Ok(what.map(|what| Entry { at, agent: None, what }).into_iter().collect())
+pub fn parse_entries(line: &[u8]) -> Vec<TranscriptEntry> {
+    wire::parse_line(line, |text| {
+        let line: RolloutLine<'_> = serde_json::from_str(text)?;
+        let what = line_entry(&line)?;
+        let at = wire::parse_time(line.timestamp.as_deref());
+        Ok(what.map(|what| TranscriptEntry { at, agent: None, what }).into_iter().collect())
     })
 }
 
-fn of(line: &Line<'_>) -> serde_json::Result<Option<EntryKind>> {
-    let payload = || -> serde_json::Result<Option<Payload<'_>>> {
+fn line_entry(line: &RolloutLine<'_>) -> serde_json::Result<Option<EntryKind>> {
+    let payload = || -> serde_json::Result<Option<RolloutPayload<'_>>> {
         line.payload.map(|payload| serde_json::from_str(payload.get())).transpose()
     };
     Ok(match &*line.kind {
@@ -77,56 +79,66 @@ fn of(line: &Line<'_>) -> serde_json::Result<Option<EntryKind>> {
     })
 }
 
-fn event(payload: &Payload<'_>) -> Option<EntryKind> {
+fn event(payload: &RolloutPayload<'_>) -> Option<EntryKind> {
     match &*payload.kind {
         "user_message" => {
-            let Text(text) = serde_json::from_str(payload.message?.get()).ok()?;
-            EntryKind::prompt(&typed(Client::Codex, &text)?)
+            let BorrowedText(text) = serde_json::from_str(payload.message?.get()).ok()?;
+            EntryKind::prompt(&typed_text(HookClient::Codex, &text)?)
         }
         "turn_aborted" => Some(EntryKind::Interruption),
         "sub_agent_activity" => {
-            let Text(status) = serde_json::from_str(payload.activity?.get()).ok()?;
+            let BorrowedText(status) = serde_json::from_str(payload.activity?.get()).ok()?;
             let id = payload.agent_thread_id.as_deref()?;
-            Some(EntryKind::Notification(Notification::new(id, &status, "")))
+            Some(EntryKind::Notification(TaskNotification::new(id, &status, "")))
         }
         _ => None,
     }
 }
 
-fn item(payload: &Payload<'_>) -> Option<EntryKind> {
+fn item(payload: &RolloutPayload<'_>) -> Option<EntryKind> {
     match &*payload.kind {
         "message" if payload.role.as_deref() == Some("assistant") => {
             EntryKind::words(&wire::text_of(payload.content?))
         }
         "function_call" => {
             let (name, arguments) = (payload.name.as_deref()?, payload.arguments.as_deref()?);
-            called(payload, name, function(name, arguments), arguments)
+            call_entry(payload, name, function(name, arguments), arguments)
         }
         "custom_tool_call" => {
-            let Text(input) = serde_json::from_str(payload.input?.get()).ok()?;
+            let BorrowedText(input) = serde_json::from_str(payload.input?.get()).ok()?;
             let name = payload.name.as_deref()?;
-            let action = if name == "apply_patch" { patch(&input) } else { Action::Other };
-            called(payload, name, action, &input)
+            let action = if name == "apply_patch" { patch(&input) } else { ToolAction::Other };
+            call_entry(payload, name, action, &input)
         }
         "local_shell_call" => {
-            let action: Arguments = serde_json::from_str(payload.action?.get()).ok()?;
-            called(payload, "local_shell", Action::shell(action.line()?), payload.action?.get())
+            let action: FunctionArguments = serde_json::from_str(payload.action?.get()).ok()?;
+            call_entry(
+                payload,
+                "local_shell",
+                ToolAction::shell(action.line()?),
+                payload.action?.get(),
+            )
         }
         "function_call_output" | "custom_tool_call_output" => {
-            Some(outcome::of(payload.call_id.as_deref()?, payload.output?))
+            Some(outcome::parse_outcome(payload.call_id.as_deref()?, payload.output?))
         }
         _ => None,
     }
 }
 
-fn called(payload: &Payload<'_>, tool: &str, action: Action, input: &str) -> Option<EntryKind> {
+fn call_entry(
+    payload: &RolloutPayload<'_>,
+    tool: &str,
+    action: ToolAction,
+    input: &str,
+) -> Option<EntryKind> {
     let id = payload.call_id.as_deref()?;
-    Some(EntryKind::Call(Call::new(id, tool, action, input.as_bytes())))
+    Some(EntryKind::Call(ToolCall::new(id, tool, action, input.as_bytes())))
 }
 
 /// Arguments that tell what a function does.
 #[derive(Deserialize, Default)]
-struct Arguments {
+struct FunctionArguments {
     #[serde(default, alias = "cmd")]
     command: serde_json::Value,
     #[serde(default, alias = "file_path")]
@@ -134,21 +146,21 @@ struct Arguments {
     #[serde(default)]
     input: Option<String>,
     #[serde(default)]
-    plan: Vec<Task>,
+    plan: Vec<PlanStep>,
 }
 
 /// One line of a plan.
 #[derive(Deserialize)]
-struct Task {
+struct PlanStep {
     step: String,
     #[serde(default)]
     status: String,
 }
 
-impl Arguments {
-    fn plan(self) -> Action {
+impl FunctionArguments {
+    fn plan(self) -> ToolAction {
         let tasks = self.plan.into_iter().map(|it| (it.step, it.status == "completed"));
-        Action::Plan(Plan::Whole(tasks.collect()))
+        ToolAction::Plan(PlanChange::Whole(tasks.collect()))
     }
 
     /// Shell line; an older form has a list of arguments.
@@ -158,7 +170,7 @@ impl Arguments {
             serde_json::Value::Array(words) => {
                 let words: Option<Vec<&str>> =
                     words.iter().map(serde_json::Value::as_str).collect();
-                joined(&words?)
+                join_words(&words?)
             }
             _ => None,
         }
@@ -166,7 +178,7 @@ impl Arguments {
 }
 
 /// Returns LINE of `bash -lc LINE`; other words are joined as one would type them.
-fn joined(words: &[&str]) -> Option<String> {
+fn join_words(words: &[&str]) -> Option<String> {
     if let [program, "-lc" | "-c", line] = words
         && is_shell(program)
     {
@@ -187,26 +199,26 @@ fn is_shell(program: &str) -> bool {
     name.is_some_and(|name| ["bash", "sh", "zsh"].contains(&name))
 }
 
-fn function(name: &str, arguments: &str) -> Action {
-    let given: Arguments = serde_json::from_str(arguments).unwrap_or_default();
+fn function(name: &str, arguments: &str) -> ToolAction {
+    let given: FunctionArguments = serde_json::from_str(arguments).unwrap_or_default();
     let known = match name {
         "shell" | "shell_command" | "exec_command" | "container.exec" | "local_shell" => {
-            given.line().map(Action::shell)
+            given.line().map(ToolAction::shell)
         }
         "apply_patch" => given.input.as_deref().map(patch),
-        "read_file" | "view_image" => given.path.map(Action::Read),
-        "spawn_agent" => Some(Action::Agent),
-        "write_stdin" | "wait" | "wait_agent" => Some(Action::Wait),
+        "read_file" | "view_image" => given.path.map(ToolAction::Read),
+        "spawn_agent" => Some(ToolAction::Agent),
+        "write_stdin" | "wait" | "wait_agent" => Some(ToolAction::Wait),
         "update_plan" => Some(given.plan()),
         _ => None,
     };
-    known.unwrap_or(Action::Other)
+    known.unwrap_or(ToolAction::Other)
 }
 
 /// Files that a patch touches.
-pub(super) fn patch(text: &str) -> Action {
+pub(super) fn patch(text: &str) -> ToolAction {
     const MARKS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
     let path =
         |line: &str| MARKS.iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned));
-    Action::Edit(text.lines().filter_map(path).collect())
+    ToolAction::Edit(text.lines().filter_map(path).collect())
 }

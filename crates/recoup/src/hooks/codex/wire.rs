@@ -3,48 +3,48 @@
 
 use std::path::PathBuf;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Action, named};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{ToolAction, bound_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::transcript::patch;
-use crate::hooks::claude_code::wire::{Payload, common};
-use crate::hooks::event::{Event, EventKind, Prompt, Stop, WireFormat};
-use crate::hooks::typed::typed;
+use crate::hooks::claude_code::wire::{ClaudePayload, parse_common_event};
+use crate::hooks::event::{AnswerEnd, HookEvent, HookEventKind, UserPrompt, WireFormat};
+use crate::hooks::typed::typed_text;
 use crate::hooks::wire::{self, lenient};
 
 /// Parses a payload; none for events that do not concern us.
-pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
+pub(in crate::hooks) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
-        "PreToolUse" => EventKind::Calling(payload.call(action)?),
+        "PreToolUse" => HookEventKind::Calling(payload.call(tool_action)?),
         // The payload lacks the exit code; the transcript has it.
         "PostToolUse" => {
             let output = payload.tool_response.map(wire::text_of).unwrap_or_default();
-            EventKind::CalledSomehow(payload.call(action)?, output)
+            HookEventKind::CalledSomehow(payload.call(tool_action)?, output)
         }
-        _ => common(Client::Codex, &name, payload)?,
+        _ => parse_common_event(HookClient::Codex, &name, payload)?,
     };
-    Some(payload.event(Client::Codex, name, what))
+    Some(payload.build_event(HookClient::Codex, name, what))
 }
 
-fn action(tool: &str, input: &RawValue) -> Action {
-    let field = |name| wire::field(input, name);
+fn tool_action(tool: &str, input: &RawValue) -> ToolAction {
+    let field = |name| wire::string_field(input, name);
     let known = match tool {
-        "Bash" | "shell" | "exec_command" => field("command").map(Action::shell),
+        "Bash" | "shell" | "exec_command" => field("command").map(ToolAction::shell),
         "apply_patch" | "Edit" | "Write" => {
             field("command").or_else(|| field("input")).map(|text| patch(&text))
         }
         _ => None,
     };
-    known.unwrap_or(Action::Other)
+    known.unwrap_or(ToolAction::Other)
 }
 
 /// Argument of `notify`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::hooks) struct Notice {
+pub(in crate::hooks) struct CodexNotification {
     #[serde(rename = "type", default, deserialize_with = "lenient")]
     pub(in crate::hooks) kind: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -65,21 +65,21 @@ pub(in crate::hooks) struct Notice {
 const NAME: &str = "notify";
 
 /// Parses the end of a turn; none for other notifications.
-pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
+pub(in crate::hooks) fn parse_notification(notice: CodexNotification) -> Option<HookEvent> {
     let turn = notice.turn_id;
     // Cleaned as in a hook, so that it is recognised as the same prompt.
     let prompt = |text: &String| {
-        let text = typed(Client::Codex, text)?;
-        Some(Prompt { text, turn: turn.clone() })
+        let text = typed_text(HookClient::Codex, text)?;
+        Some(UserPrompt { text, turn: turn.clone() })
     };
     let prompts = notice.input_messages.iter().flatten().filter_map(prompt).collect();
     if notice.kind.as_deref() != Some("agent-turn-complete") {
         return None;
     }
-    Some(Event {
-        client: Client::Codex,
+    Some(HookEvent {
+        client: HookClient::Codex,
         name: NAME.to_owned(),
-        session: named(&notice.thread_id?),
+        session: bound_name(&notice.thread_id?),
         agent: None,
         cwd: notice.cwd.unwrap_or_default(),
         transcript: None,
@@ -88,7 +88,7 @@ pub(in crate::hooks) fn notice(notice: Notice) -> Option<Event> {
         person: notice.client.map(|client| client != "codex_exec"),
         // Nobody reads our output.
         heard: false,
-        what: EventKind::Stopped(Stop {
+        what: HookEventKind::Stopped(AnswerEnd {
             answer: notice.last_assistant_message,
             prompts,
             turn,

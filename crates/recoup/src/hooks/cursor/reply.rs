@@ -3,16 +3,17 @@
 
 use serde::Serialize;
 
-use crate::hooks::reply::{Reply, units};
+use crate::hooks::reply::{HookReply, utf16_len};
 
 /// Cursor drops a longer text.
-const MOST_UNITS: usize = 10_000;
+const MAX_UNITS: usize = 10_000;
 
 /// Events whose reply may have context for the agent.
-const TOLD: [&str; 4] = ["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"];
+const CONTEXT_EVENTS: [&str; 4] =
+    ["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"];
 
 /// Events whose reply may have a notice for the person.
-const SHOWN: [&str; 3] = ["sessionStart", "beforeSubmitPrompt", "preCompact"];
+const NOTICE_EVENTS: [&str; 3] = ["sessionStart", "beforeSubmitPrompt", "preCompact"];
 
 #[derive(Serialize)]
 struct CursorOutput<'a> {
@@ -28,15 +29,15 @@ struct CursorOutput<'a> {
 /// Renders the reply to an event; none if there is nothing to say.
 pub(in crate::hooks) fn render(
     event: &str,
-    reply: &Reply,
+    reply: &HookReply,
     mut lost: impl FnMut(&str),
 ) -> Option<String> {
-    let mut context = reply.context.as_deref().filter(|_| TOLD.contains(&event));
-    if context.is_some_and(|text| units(text) > MOST_UNITS) {
+    let mut context = reply.context.as_deref().filter(|_| CONTEXT_EVENTS.contains(&event));
+    if context.is_some_and(|text| utf16_len(text) > MAX_UNITS) {
         lost("there is no room for what the agent was to be told");
         context = None;
     }
-    let notice = reply.notice.as_deref().filter(|_| SHOWN.contains(&event));
+    let notice = reply.notice.as_deref().filter(|_| NOTICE_EVENTS.contains(&event));
     let goes_on = (event == "beforeSubmitPrompt").then_some(true);
     let output = CursorOutput { goes_on, additional_context: context, user_message: notice };
     let says = context.is_some() || notice.is_some();

@@ -9,13 +9,15 @@
 
 use std::path::PathBuf;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Action, Call, Ended, Outcome, named};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall, bound_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
-use crate::hooks::typed::typed;
+use crate::hooks::event::{
+    AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat,
+};
+use crate::hooks::typed::typed_text;
 use crate::hooks::wire::{self, lenient};
 
 /// Payload on a hook's stdin. The event decides which fields are present.
@@ -61,7 +63,7 @@ pub(in crate::hooks) struct CursorPayload<'a> {
 /// The output of a tool.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolOutput {
+struct CursorToolOutput {
     #[serde(default, deserialize_with = "lenient")]
     output: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -69,36 +71,36 @@ struct ToolOutput {
 }
 
 /// Parses a payload; none for events that do not concern us, or whose project is unknown.
-pub(in crate::hooks) fn event(payload: &CursorPayload<'_>) -> Option<Event> {
+pub(in crate::hooks) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
         // A conversation is reported once, when it is new.
-        "sessionStart" => EventKind::Began(How::Startup),
-        "beforeSubmitPrompt" => EventKind::Prompt(Prompt {
-            text: typed(Client::ClaudeCode, payload.prompt.as_deref()?)?,
+        "sessionStart" => HookEventKind::Began(SessionStartKind::Startup),
+        "beforeSubmitPrompt" => HookEventKind::Prompt(UserPrompt {
+            text: typed_text(HookClient::ClaudeCode, payload.prompt.as_deref()?)?,
             turn: payload.generation_id.clone(),
         }),
         // Context can't reach the agent before a call, only with the result.
         "postToolUse" => called(payload)?,
         "postToolUseFailure" => failed(payload)?,
         // No event follows a compaction.
-        "preCompact" => EventKind::Compacted,
-        "stop" => EventKind::Stopped(Stop {
+        "preCompact" => HookEventKind::Compacted,
+        "stop" => HookEventKind::Stopped(AnswerEnd {
             turn: payload.generation_id.clone(),
             failed: payload.status.clone().filter(|status| status == "error"),
-            ..Stop::default()
+            ..AnswerEnd::default()
         }),
-        "sessionEnd" => EventKind::Ended(payload.reason.clone().unwrap_or_default()),
+        "sessionEnd" => HookEventKind::Ended(payload.reason.clone().unwrap_or_default()),
         _ => return None,
     };
     let session = [&payload.conversation_id, &payload.session_id].into_iter().flatten();
     let session = session.map(String::as_str).find(|id| !id.is_empty());
     let roots = payload.workspace_roots.iter().flatten();
     let cwd = payload.cwd.iter().chain(roots).find(|dir| dir.is_absolute())?.clone();
-    Some(Event {
-        client: Client::ClaudeCode,
+    Some(HookEvent {
+        client: HookClient::ClaudeCode,
         name,
-        session: named(session.unwrap_or("unknown")),
+        session: bound_name(session.unwrap_or("unknown")),
         agent: None,
         cwd,
         // Cursor's transcripts have another layout.
@@ -111,52 +113,55 @@ pub(in crate::hooks) fn event(payload: &CursorPayload<'_>) -> Option<Event> {
     })
 }
 
-fn action(tool: &str, input: &RawValue) -> Action {
-    let path = || wire::field(input, "file_path").or_else(|| wire::field(input, "path"));
+fn tool_action(tool: &str, input: &RawValue) -> ToolAction {
+    let path =
+        || wire::string_field(input, "file_path").or_else(|| wire::string_field(input, "path"));
     let known = match tool {
-        "Shell" => wire::field(input, "command").map(Action::shell),
-        "Edit" | "StrReplace" | "Delete" => path().map(|path| Action::Edit(vec![path])),
-        "Write" => path().map(Action::Write),
-        "Read" => path().map(Action::Read),
+        "Shell" => wire::string_field(input, "command").map(ToolAction::shell),
+        "Edit" | "StrReplace" | "Delete" => path().map(|path| ToolAction::Edit(vec![path])),
+        "Write" => path().map(ToolAction::Write),
+        "Read" => path().map(ToolAction::Read),
         _ => None,
     };
-    known.unwrap_or(Action::Other)
+    known.unwrap_or(ToolAction::Other)
 }
 
-fn called(payload: &CursorPayload<'_>) -> Option<EventKind> {
+fn called(payload: &CursorPayload<'_>) -> Option<HookEventKind> {
     let call = payload.call()?;
     let text = payload.tool_output.as_deref().unwrap_or_default();
-    let said: ToolOutput = serde_json::from_str(text).unwrap_or_default();
+    let said: CursorToolOutput = serde_json::from_str(text).unwrap_or_default();
     let ended = match said.exit_code {
-        Some(0) | None => Ended::Succeeded,
-        exit => Ended::Failed { exit },
+        Some(0) | None => CallStatus::Succeeded,
+        exit => CallStatus::Failed { exit },
     };
-    let outcome = Outcome::new(&call.id, ended, said.output.as_deref().unwrap_or(text));
-    Some(EventKind::Called(call, outcome))
+    let outcome = CallOutcome::new(&call.id, ended, said.output.as_deref().unwrap_or(text));
+    Some(HookEventKind::Called(call, outcome))
 }
 
 /// Parses a failed call. One that was not permitted says nothing about itself.
-fn failed(payload: &CursorPayload<'_>) -> Option<EventKind> {
+fn failed(payload: &CursorPayload<'_>) -> Option<HookEventKind> {
     let call = payload.call()?;
     if payload.failure_type.as_deref() == Some("permission_denied") {
         return None;
     }
     let error = payload.error_message.as_deref().unwrap_or_default();
     let ended = if payload.is_interrupt == Some(true) {
-        Ended::Interrupted
+        CallStatus::Interrupted
     } else {
         let code = error.rsplit_once("exit code ").map_or("", |(_, code)| code);
-        Ended::Failed { exit: code.split_whitespace().next().and_then(|code| code.parse().ok()) }
+        CallStatus::Failed {
+            exit: code.split_whitespace().next().and_then(|code| code.parse().ok()),
+        }
     };
-    let outcome = Outcome::new(&call.id, ended, error);
-    Some(EventKind::Called(call, outcome))
+    let outcome = CallOutcome::new(&call.id, ended, error);
+    Some(HookEventKind::Called(call, outcome))
 }
 
 impl CursorPayload<'_> {
     /// Call that the payload is about. One without an id is identified by its input.
-    fn call(&self) -> Option<Call> {
+    fn call(&self) -> Option<ToolCall> {
         let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
-        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::print(input.get()));
-        Some(Call::new(&id, tool, action(tool, input), input.get().as_bytes()))
+        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::text_digest(input.get()));
+        Some(ToolCall::new(&id, tool, tool_action(tool, input), input.get().as_bytes()))
     }
 }

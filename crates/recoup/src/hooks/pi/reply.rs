@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::hooks::reply::Reply;
+use crate::hooks::reply::HookReply;
 
 #[derive(Serialize)]
-struct Output<'a> {
+struct PiOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -13,12 +13,12 @@ struct Output<'a> {
 }
 
 /// Events at which the extension can pass context to the agent.
-const TOLD: [&str; 2] = ["before_agent_start", "tool_result"];
+const CONTEXT_EVENTS: [&str; 2] = ["before_agent_start", "tool_result"];
 
 /// Renders the reply to an event; none if there is nothing to say.
-pub(in crate::hooks) fn render(event: &str, reply: &Reply) -> Option<String> {
-    let context = reply.context.as_deref().filter(|_| TOLD.contains(&event));
-    let output = Output { context, notice: reply.notice.as_deref() };
+pub(in crate::hooks) fn render(event: &str, reply: &HookReply) -> Option<String> {
+    let context = reply.context.as_deref().filter(|_| CONTEXT_EVENTS.contains(&event));
+    let output = PiOutput { context, notice: reply.notice.as_deref() };
     let says = output.context.is_some() || output.notice.is_some();
     says.then(|| serde_json::to_string(&output).expect("strings always serialize"))
 }

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use recoup_core::base::fsx::{self, Found};
-use recoup_core::memory::transcript::named;
+use recoup_core::base::fsx::{self, FileLookup};
+use recoup_core::memory::transcript::bound_name;
 use serde::Deserialize;
 
 /// Length limit of a header.
@@ -19,14 +19,14 @@ struct SessionHeader<'a> {
 
 /// True if the session has a file, so that it is being resumed.
 pub(in crate::hooks) fn is_written(file: &Path) -> bool {
-    matches!(fsx::look_at(file), Ok(Found::Regular(_)))
+    matches!(fsx::open_regular(file), Ok(FileLookup::Regular(_)))
 }
 
 /// Id of the session in a file; none if that is no session of Pi.
 pub(in crate::hooks) fn session_id(file: &Path) -> Option<String> {
-    let Ok(Found::Regular(file)) = fsx::look_at(file) else { return None };
+    let Ok(FileLookup::Regular(file)) = fsx::open_regular(file) else { return None };
     let head = file.read_start(HEAD).ok()?;
     let line = head.split(|byte| *byte == b'\n').next()?;
     let header: SessionHeader<'_> = serde_json::from_slice(line).ok()?;
-    Some(named(&header.id))
+    Some(bound_name(&header.id))
 }

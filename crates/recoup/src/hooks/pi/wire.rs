@@ -6,19 +6,21 @@
 
 use std::path::PathBuf;
 
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Call, Ended, Outcome, named};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolCall, bound_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::transcript::{action, outcome};
-use crate::hooks::event::{Event, EventKind, How, Prompt, Stop, WireFormat};
-use crate::hooks::typed::typed;
+use super::transcript::{parse_outcome, tool_action};
+use crate::hooks::event::{
+    AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat,
+};
+use crate::hooks::typed::typed_text;
 use crate::hooks::wire::{self, lenient};
 
 /// Payload on a hook's stdin.
 #[derive(Debug, Deserialize)]
-pub(in crate::hooks) struct Payload<'a> {
+pub(in crate::hooks) struct PiPayload<'a> {
     #[serde(borrow, default)]
     pub(in crate::hooks) event: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "lenient")]
@@ -36,7 +38,7 @@ pub(in crate::hooks) struct Payload<'a> {
 /// One of Pi's events. `kind` decides which fields are present.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Inner<'a> {
+struct PiEvent<'a> {
     #[serde(rename = "type", default, deserialize_with = "lenient")]
     kind: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -58,13 +60,13 @@ struct Inner<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "lenient")]
-    structured_content: Option<Structured>,
+    structured_content: Option<StructuredContent>,
     #[serde(default, deserialize_with = "lenient")]
     is_error: Option<bool>,
 }
 
 #[derive(Deserialize)]
-struct Structured {
+struct StructuredContent {
     #[serde(default, deserialize_with = "lenient")]
     output: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -72,15 +74,15 @@ struct Structured {
 }
 
 /// Parses a payload; none for events that do not concern us.
-pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
-    let inner: Inner<'_> = serde_json::from_str(payload.event?.get()).ok()?;
+pub(in crate::hooks) fn parse_event(payload: &PiPayload<'_>) -> Option<HookEvent> {
+    let inner: PiEvent<'_> = serde_json::from_str(payload.event?.get()).ok()?;
     let name = inner.kind.clone()?;
-    let what = what(&name, inner)?;
+    let what = event_kind(&name, inner)?;
     let file = payload.file.clone().filter(|file| file.is_absolute());
-    Some(Event {
-        client: Client::Pi,
+    Some(HookEvent {
+        client: HookClient::Pi,
         name,
-        session: named(payload.session.as_deref().unwrap_or("unknown")),
+        session: bound_name(payload.session.as_deref().unwrap_or("unknown")),
         agent: None,
         cwd: payload.cwd.clone().unwrap_or_default(),
         transcript: file,
@@ -92,42 +94,47 @@ pub(in crate::hooks) fn event(payload: &Payload<'_>) -> Option<Event> {
     })
 }
 
-fn what(name: &str, inner: Inner<'_>) -> Option<EventKind> {
+fn event_kind(name: &str, inner: PiEvent<'_>) -> Option<HookEventKind> {
     Some(match name {
-        "session_start" => EventKind::Opened(match inner.reason.as_deref() {
-            Some("startup" | "new") => How::Startup,
-            Some("fork") => How::Fork,
-            _ => How::Resume,
+        "session_start" => HookEventKind::Opened(match inner.reason.as_deref() {
+            Some("startup" | "new") => SessionStartKind::Startup,
+            Some("fork") => SessionStartKind::Fork,
+            _ => SessionStartKind::Resume,
         }),
         // Input from another extension is not the user's.
         "input" if inner.source.as_deref() != Some("extension") => {
-            EventKind::Prompt(Prompt { text: typed(Client::Pi, &inner.text?)?, turn: None })
+            HookEventKind::Prompt(UserPrompt {
+                text: typed_text(HookClient::Pi, &inner.text?)?,
+                turn: None,
+            })
         }
-        "before_agent_start" => EventKind::Starting(inner.prompt.unwrap_or_default()),
+        "before_agent_start" => HookEventKind::Starting(inner.prompt.unwrap_or_default()),
         "tool_result" => called(&inner)?,
-        "session_before_compact" => EventKind::Compacting,
-        "session_compact" => EventKind::Compacted,
-        "agent_end" => EventKind::Stopped(Stop { answer: inner.answer, ..Stop::default() }),
-        "session_shutdown" => EventKind::Ended(inner.reason.unwrap_or_default()),
+        "session_before_compact" => HookEventKind::Compacting,
+        "session_compact" => HookEventKind::Compacted,
+        "agent_end" => {
+            HookEventKind::Stopped(AnswerEnd { answer: inner.answer, ..AnswerEnd::default() })
+        }
+        "session_shutdown" => HookEventKind::Ended(inner.reason.unwrap_or_default()),
         _ => return None,
     })
 }
 
 /// Parses a tool's result. The exit code is in its structured content, else in its text.
-fn called(inner: &Inner<'_>) -> Option<EventKind> {
+fn called(inner: &PiEvent<'_>) -> Option<HookEventKind> {
     let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
-    let id = inner.tool_call_id.clone().unwrap_or_else(|| wire::print(input.get()));
-    let call = Call::new(&id, tool, action(tool, input), input.get().as_bytes());
+    let id = inner.tool_call_id.clone().unwrap_or_else(|| wire::text_digest(input.get()));
+    let call = ToolCall::new(&id, tool, tool_action(tool, input), input.get().as_bytes());
     let text = inner.content.map(wire::text_of).unwrap_or_default();
-    let outcome = outcome(&id, &text, inner.is_error == Some(true));
+    let outcome = parse_outcome(&id, &text, inner.is_error == Some(true));
     let said = inner.structured_content.as_ref();
     let exit = said.and_then(|said| said.exit_code);
     let outcome = match (outcome.ended, exit) {
-        (Ended::Failed { .. }, Some(exit)) => {
+        (CallStatus::Failed { .. }, Some(exit)) => {
             let output = said.and_then(|said| said.output.as_deref()).unwrap_or(&outcome.output);
-            Outcome::new(&id, Ended::Failed { exit: Some(exit) }, output)
+            CallOutcome::new(&id, CallStatus::Failed { exit: Some(exit) }, output)
         }
         _ => outcome,
     };
-    Some(EventKind::Called(call, outcome))
+    Some(HookEventKind::Called(call, outcome))
 }

@@ -9,12 +9,12 @@ use recoup_core::Result;
 use recoup_core::base::clock::Timestamp;
 use rustix::fs::{Mode, OFlags};
 
-use super::job::{Job, Unread};
-use super::queue::{Queue, TRIES, parts};
+use super::job::{JobReadError, WorkerJob};
+use super::queue::{JobQueue, MAX_TRIES, parse_job_file_name};
 
 /// Backlog of one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Backlog {
+pub(crate) struct WorkerBacklog {
     /// Id of the project, which names its directory.
     pub(crate) project: String,
     /// Root of the project, if a job has it.
@@ -34,44 +34,47 @@ pub(crate) struct Backlog {
 }
 
 /// Lists the projects that have a backlog or a running worker.
-pub(crate) fn all(home: &Path) -> std::io::Result<Vec<Backlog>> {
+pub(crate) fn list_backlogs(home: &Path) -> std::io::Result<Vec<WorkerBacklog>> {
     let dirs = match fs::read_dir(home.join("queue")) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         dirs => dirs?,
     };
-    let backlogs =
-        dirs.flatten().filter(|entry| entry.path().is_dir()).map(|entry| of(&entry.path()));
+    let backlogs = dirs
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| read_backlog(&entry.path()));
     Ok(backlogs.filter(|it| it.jobs > 0 || it.kept > 0 || it.is_worked_on).collect())
 }
 
 /// Counts the waiting jobs of a project. Does not touch the lock, so it may be called often.
-pub(crate) fn jobs_of(home: &Path, project: &str) -> usize {
+pub(crate) fn count_waiting_jobs(home: &Path, project: &str) -> usize {
     let dir = home.join("queue").join(project);
-    Queue::at(&dir).waiting().map_or(0, |jobs| jobs.len())
+    JobQueue::at(&dir).waiting().map_or(0, |jobs| jobs.len())
 }
 
 /// Lets the next worker of a project retry the statements that were set aside.
 pub(crate) fn retry_kept(home: &Path, project: &str) -> Result<()> {
-    Queue::at(&home.join("queue").join(project)).retry_kept()
+    JobQueue::at(&home.join("queue").join(project)).retry_kept()
 }
 
-fn of(dir: &Path) -> Backlog {
-    let files = Queue::at(dir).waiting().unwrap_or_default();
-    let jobs: Vec<Result<Option<Job>, Unread>> = files.iter().map(|file| Job::read(file)).collect();
-    let is_lost = |(file, job): (&PathBuf, &Result<Option<Job>, Unread>)| {
-        let is_hopeless = parts(file).is_some_and(|(_, tries)| tries >= TRIES);
+fn read_backlog(dir: &Path) -> WorkerBacklog {
+    let files = JobQueue::at(dir).waiting().unwrap_or_default();
+    let jobs: Vec<Result<Option<WorkerJob>, JobReadError>> =
+        files.iter().map(|file| WorkerJob::read(file)).collect();
+    let is_lost = |(file, job): (&PathBuf, &Result<Option<WorkerJob>, JobReadError>)| {
+        let is_hopeless = parse_job_file_name(file).is_some_and(|(_, tries)| tries >= MAX_TRIES);
         let is_statement = matches!(job, Ok(Some(job)) if job.is_statement());
-        matches!(job, Err(Unread::NoJob(_))) || (is_hopeless && !is_statement)
+        matches!(job, Err(JobReadError::NoJob(_))) || (is_hopeless && !is_statement)
     };
     let left = |file: &PathBuf| fs::symlink_metadata(file).ok().map(|it| it.mtime());
     // Starting a job renames its file, which updates ctime.
     let begun = |file: &PathBuf| {
         let found = fs::symlink_metadata(file).ok()?;
-        parts(file).is_some_and(|(_, tries)| tries > 0).then_some(found.ctime())
+        parse_job_file_name(file).is_some_and(|(_, tries)| tries > 0).then_some(found.ctime())
     };
-    let kept = Queue::at(dir).kept().unwrap_or_default();
-    let kept_root = kept.iter().find_map(|file| Some(Job::read(file).ok()??.from.root));
-    Backlog {
+    let kept = JobQueue::at(dir).kept().unwrap_or_default();
+    let kept_root = kept.iter().find_map(|file| Some(WorkerJob::read(file).ok()??.from.root));
+    WorkerBacklog {
         project: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         root: jobs.iter().flatten().flatten().map(|job| job.from.root.clone()).next().or(kept_root),
         jobs: files.len(),
@@ -79,13 +82,13 @@ fn of(dir: &Path) -> Backlog {
         kept: kept.len(),
         oldest: files.iter().filter_map(left).min().map(Timestamp::from_seconds),
         begun: files.iter().filter_map(begun).max().map(Timestamp::from_seconds),
-        is_worked_on: is_held(&dir.join("lock")),
+        is_worked_on: is_lock_held(&dir.join("lock")),
     }
 }
 
 /// True if a worker holds the lock. Sharing it for a moment may turn away a worker that starts just
 /// then; the next hook starts another.
-fn is_held(lock: &Path) -> bool {
+fn is_lock_held(lock: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let Ok(file) = rustix::fs::open(lock, flags, Mode::empty()) else { return false };
     matches!(File::from(file).try_lock_shared(), Err(TryLockError::WouldBlock))

@@ -9,7 +9,7 @@ use recoup_core::Result;
 use recoup_core::base::clock::Deadline;
 use recoup_core::base::fsx::{self, FileLock};
 
-use super::queue::{LARGEST, Queue, parts};
+use super::queue::{JobQueue, LARGEST, parse_job_file_name};
 
 /// How long to wait for workers that may be writing one of the texts.
 const WAIT: Duration = Duration::from_secs(5);
@@ -18,7 +18,7 @@ const WAIT: Duration = Duration::from_secs(5);
 /// files that can't be read or removed, and queues whose worker did not end in time.
 pub(crate) fn forget(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
     let dir = home.join("queue");
-    let texts: Vec<String> = texts.iter().map(|text| in_json(text)).collect();
+    let texts: Vec<String> = texts.iter().map(|text| json_escaped(text)).collect();
     let words: Vec<Finder<'_>> =
         texts.iter().filter(|it| !it.is_empty()).map(Finder::new).collect();
     if words.is_empty() {
@@ -44,14 +44,14 @@ pub(crate) fn forget(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
 }
 
 /// Text as it is escaped in a job.
-fn in_json(text: &str) -> String {
+fn json_escaped(text: &str) -> String {
     let text = serde_json::to_string(text).expect("text always serializes");
     text[1..text.len() - 1].to_owned()
 }
 
 fn forget_in(dir: &Path, words: &[Finder<'_>], deadline: Deadline) -> Vec<PathBuf> {
-    let queue = Queue::at(dir);
-    let Ok(seen) = Seen::removing(&queue, words, Which::Untouched) else {
+    let queue = JobQueue::at(dir);
+    let Ok(seen) = RemovalReport::remove_matching(&queue, words, JobSelection::Untouched) else {
         return vec![dir.to_owned()];
     };
     if !seen.in_hand {
@@ -59,7 +59,7 @@ fn forget_in(dir: &Path, words: &[Finder<'_>], deadline: Deadline) -> Vec<PathBu
     }
     // The lock's holder may be about to write the texts; a dead worker holds none.
     let lock = FileLock::acquire(&queue.lock_file(), deadline);
-    let seen = Seen::removing(&queue, words, Which::All);
+    let seen = RemovalReport::remove_matching(&queue, words, JobSelection::All);
     let mut unreached = seen.map_or_else(|_| vec![dir.to_owned()], |seen| seen.unread);
     if lock.is_err() {
         unreached.push(dir.to_owned());
@@ -69,7 +69,7 @@ fn forget_in(dir: &Path, words: &[Finder<'_>], deadline: Deadline) -> Vec<PathBu
 
 /// Jobs to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum JobSelection {
     /// Only jobs that no worker has started.
     Untouched,
     All,
@@ -77,24 +77,28 @@ enum Which {
 
 /// Result of removing jobs from a queue.
 #[derive(Debug, Default)]
-struct Seen {
+struct RemovalReport {
     /// True if a worker may have started a job with one of the texts.
     in_hand: bool,
     /// Files that could not be read or removed.
     unread: Vec<PathBuf>,
 }
 
-impl Seen {
-    fn removing(queue: &Queue, words: &[Finder<'_>], which: Which) -> Result<Self> {
+impl RemovalReport {
+    fn remove_matching(
+        queue: &JobQueue,
+        words: &[Finder<'_>],
+        which: JobSelection,
+    ) -> Result<Self> {
         let mut seen = Self::default();
         for file in queue.waiting()?.into_iter().chain(queue.kept()?) {
-            let begun = parts(&file).is_some_and(|(_, tries)| tries > 0);
+            let begun = parse_job_file_name(&file).is_some_and(|(_, tries)| tries > 0);
             match fsx::read_regular(&file, LARGEST) {
                 Err(_) => seen.unread.push(file),
                 // Started or finished since it was listed.
                 Ok(None) => seen.in_hand = true,
                 Ok(Some(json)) if !words.iter().any(|it| it.find(&json).is_some()) => {}
-                Ok(Some(_)) if begun && which == Which::Untouched => seen.in_hand = true,
+                Ok(Some(_)) if begun && which == JobSelection::Untouched => seen.in_hand = true,
                 Ok(Some(_)) => match fsx::remove(&file) {
                     Ok(removed) => seen.in_hand |= !removed,
                     Err(_) => seen.unread.push(file),

@@ -3,31 +3,33 @@
 
 use recoup_core::Result;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::judge::{Candidate, Finding, MOST_CANDIDATES, Verdict};
-use recoup_core::memory::{About, Happened, NoteId, Occasion, Recorded, Turn};
+use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, JudgedStatement, MOST_CANDIDATES};
+use recoup_core::memory::{
+    EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteId, RecordOutcome,
+};
 
-use super::Worker;
-use super::job::Asked;
+use super::MemoryWorker;
+use super::job::JudgeQuestion;
 use crate::hooks::notice;
-use crate::hooks::said::{self, Said};
+use crate::hooks::user_statement::{self, UserStatement};
 
-impl Worker<'_> {
+impl MemoryWorker<'_> {
     /// Records statements with the time when they were made, unless memory was paused then.
-    pub(super) fn remember(
+    pub(super) fn remember_statements(
         &self,
-        occasion: &Occasion,
+        occasion: &EventOrigin,
         at: Timestamp,
-        of: About<'_>,
-        said: &[Said],
+        of: EventDetails<'_>,
+        said: &[UserStatement],
     ) -> Result<()> {
-        if self.memory.was_silent(&occasion.scope, at)? {
+        if self.memory.was_paused(&occasion.scope, at)? {
             return Ok(());
         }
-        let done = self.memory.turn(occasion, |turn| {
-            let then = turn.at(at);
-            if then.happened(Happened::Prompted, of)? {
-                for recorded in said::record(&then, said)? {
-                    tell(turn, notice::changed(&recorded))?;
+        let done = self.memory.transact(occasion, |turn| {
+            let then = turn.at_time(at);
+            if then.record_event(MemoryEventKind::Prompted, of)? {
+                for recorded in user_statement::record_statements(&then, said)? {
+                    queue_notice(turn, notice::superseded_others(&recorded))?;
                 }
             }
             Ok(())
@@ -36,55 +38,70 @@ impl Worker<'_> {
     }
 
     /// Asks the model about sentences. A verdict concerns its own sentence only.
-    pub(super) fn hear(&self, occasion: &Occasion, asked: &[Asked]) -> Result<()> {
+    pub(super) fn ask_judge(&self, occasion: &EventOrigin, asked: &[JudgeQuestion]) -> Result<()> {
         let Some(judge) = self.judge else { return Ok(()) };
-        if self.memory.silence(&occasion.scope)?.is_some() {
+        if self.memory.pause_reason(&occasion.scope)?.is_some() {
             return Ok(());
         }
-        let shown = |asked: &Asked| Candidate::new(asked.words(), self.hidden);
-        let (asked, candidates): (Vec<&Asked>, Vec<Candidate>) =
+        let shown = |asked: &JudgeQuestion| JudgeCandidate::new(asked.words(), self.hidden);
+        let (asked, candidates): (Vec<&JudgeQuestion>, Vec<JudgeCandidate>) =
             asked.iter().filter_map(|it| Some((it, shown(it)?))).take(MOST_CANDIDATES).unzip();
         if candidates.is_empty() {
             return Ok(());
         }
         let verdicts = judge.classify(&candidates)?;
         self.memory
-            .turn(occasion, |turn| {
+            .transact(occasion, |turn| {
                 let mut decided = asked.iter().zip(&verdicts);
-                decided.try_for_each(|(asked, verdict)| heed(turn, asked, verdict))
+                decided.try_for_each(|(asked, verdict)| apply_verdict(turn, asked, verdict))
             })
             .map(drop)
     }
 }
 
 /// Applies a verdict. Without a clear one, the decision of the classifier stands.
-fn heed(turn: &Turn<'_>, asked: &Asked, verdict: &Verdict) -> Result<()> {
+fn apply_verdict(
+    turn: &EventTransaction<'_>,
+    asked: &JudgeQuestion,
+    verdict: &JudgeVerdict,
+) -> Result<()> {
     match (verdict, asked) {
-        (Verdict::Nothing, Asked::Kept { note, .. }) => take_back(turn, &NoteId::parse(note)?),
-        (Verdict::Keep(finding), Asked::Doubtful(said)) => remember(turn, finding, said),
-        (Verdict::Nothing, Asked::Doubtful(_))
-        | (Verdict::Keep(_), Asked::Kept { .. })
-        | (Verdict::Undecided(_), _) => Ok(()),
+        (JudgeVerdict::Nothing, JudgeQuestion::Kept { note, .. }) => {
+            retire_note(turn, &NoteId::parse(note)?)
+        }
+        (JudgeVerdict::Keep(finding), JudgeQuestion::Doubtful(said)) => {
+            remember_finding(turn, finding, said)
+        }
+        (JudgeVerdict::Nothing, JudgeQuestion::Doubtful(_))
+        | (JudgeVerdict::Keep(_), JudgeQuestion::Kept { .. })
+        | (JudgeVerdict::Undecided(_), _) => Ok(()),
     }
 }
 
 /// Retires a note that the model did not recognise as a statement; the user can restore it.
-fn take_back(turn: &Turn<'_>, id: &NoteId) -> Result<()> {
-    tell(turn, turn.take_back(id)?.as_ref().map(notice::taken_back))
+fn retire_note(turn: &EventTransaction<'_>, id: &NoteId) -> Result<()> {
+    queue_notice(turn, turn.retract_note(id)?.as_ref().map(notice::taken_back))
 }
 
 /// Records a doubtful sentence that the model recognised, in the model's wording.
-fn remember(turn: &Turn<'_>, finding: &Finding, said: &Said) -> Result<()> {
+fn remember_finding(
+    turn: &EventTransaction<'_>,
+    finding: &JudgedStatement,
+    said: &UserStatement,
+) -> Result<()> {
     let text = finding.statement.clone();
     // The model is asked for lasting statements only.
-    let said = Said { kind: finding.kind, text, topic: None, lasting: true, ..said.clone() };
-    let statement = said.statement(turn);
+    let said =
+        UserStatement { kind: finding.kind, text, topic: None, lasting: true, ..said.clone() };
+    let statement = said.to_statement(turn);
     match turn.try_record(&statement)? {
-        Some(recorded @ Recorded::Stored { .. }) => tell(turn, notice::remembered(&recorded)),
-        Some(Recorded::Confirmed { .. }) | None => Ok(()),
+        Some(recorded @ RecordOutcome::Stored { .. }) => {
+            queue_notice(turn, notice::remembered(&recorded))
+        }
+        Some(RecordOutcome::Confirmed { .. }) | None => Ok(()),
     }
 }
 
-fn tell(turn: &Turn<'_>, line: Option<String>) -> Result<()> {
-    line.map_or(Ok(()), |line| turn.tell(&line))
+fn queue_notice(turn: &EventTransaction<'_>, line: Option<String>) -> Result<()> {
+    line.map_or(Ok(()), |line| turn.add_notice(&line))
 }

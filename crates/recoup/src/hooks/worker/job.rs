@@ -4,28 +4,28 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::{Note, NoteScope, Occasion};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::{EventOrigin, Note, NoteScope};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::queue::LARGEST;
-use crate::hooks::place::Place;
-use crate::hooks::said::Said;
+use crate::hooks::place::ProjectPaths;
+use crate::hooks::user_statement::UserStatement;
 
 /// Version of the stored form. Older ones are read, newer ones left alone.
 const VERSION: u32 = 1;
 
 /// Slow work that a hook does not wait for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct WorkerJob {
     /// Version of the stored form; 1 if missing.
     #[serde(default = "first")]
     version: u32,
     /// Session and project that it comes from.
-    pub from: Origin,
+    pub from: JobOrigin,
     /// Work to do.
-    pub what: JobKind,
+    pub what: WorkerJobKind,
 }
 
 fn first() -> u32 {
@@ -34,43 +34,43 @@ fn first() -> u32 {
 
 /// Reason why a file could not be read as a job.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum JobReadError {
     /// Not a job.
     NoJob(String),
     /// Perhaps a job: the disk failed, or a newer version wrote it.
     Now(String),
 }
 
-impl Job {
+impl WorkerJob {
     /// Makes a job in the current version.
-    pub fn new(from: Origin, what: JobKind) -> Self {
+    pub fn new(from: JobOrigin, what: WorkerJobKind) -> Self {
         Self { version: VERSION, from, what }
     }
 
     /// True if it holds the user's statements, of which there is no other copy.
     pub(super) fn is_statement(&self) -> bool {
-        matches!(self.what, JobKind::Remember { .. })
+        matches!(self.what, WorkerJobKind::Remember { .. })
     }
 
     /// Reads a job; none if the file is gone.
-    pub(super) fn read(file: &Path) -> Result<Option<Self>, Unread> {
+    pub(super) fn read(file: &Path) -> Result<Option<Self>, JobReadError> {
         let json = match fsx::read_regular(file, LARGEST) {
             Ok(Some(json)) => json,
             Ok(None) => return Ok(None),
             // Too large, or not a regular file.
             Err(error) if error.kind() == ErrorKind::Invalid => {
-                return Err(Unread::NoJob(error.to_string()));
+                return Err(JobReadError::NoJob(error.to_string()));
             }
-            Err(error) => return Err(Unread::Now(error.to_string())),
+            Err(error) => return Err(JobReadError::Now(error.to_string())),
         };
         let no_job = |error: serde_json::Error| {
             // The error's own text may quote the user.
             let (line, column) = (error.line(), error.column());
-            Unread::NoJob(format!("{:?} error at {line}:{column}", error.classify()))
+            JobReadError::NoJob(format!("{:?} error at {line}:{column}", error.classify()))
         };
-        let form: Form = serde_json::from_slice(&json).map_err(no_job)?;
+        let form: JobVersion = serde_json::from_slice(&json).map_err(no_job)?;
         if form.version > VERSION {
-            return Err(Unread::Now("it is of a newer version of recoup".to_owned()));
+            return Err(JobReadError::Now("it is of a newer version of recoup".to_owned()));
         }
         serde_json::from_slice(&json).map(Some).map_err(no_job)
     }
@@ -78,14 +78,14 @@ impl Job {
 
 /// Version field, common to jobs of all versions.
 #[derive(Deserialize)]
-struct Form {
+struct JobVersion {
     #[serde(default = "first")]
     version: u32,
 }
 
 /// Session and project that a job comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct JobOrigin {
     /// Name of the client.
     pub client: String,
     /// Id of the conversation.
@@ -102,13 +102,13 @@ pub struct Origin {
 /// Kind of a job, with its data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum JobKind {
+pub enum WorkerJobKind {
     /// Read the new entries of a transcript.
     Sweep {
         /// Path of the transcript.
         transcript: PathBuf,
         /// Reason for reading it now.
-        why: Why,
+        why: SweepReason,
         /// True if its prompts were typed by a person. False in jobs of older versions.
         #[serde(default)]
         by_person: bool,
@@ -123,21 +123,21 @@ pub enum JobKind {
         #[serde(default)]
         print: Option<String>,
         /// Statements to record.
-        said: Vec<Said>,
+        said: Vec<UserStatement>,
     },
     /// Sync memory to disk.
     Sync,
     /// Ask a model about sentences that were doubtful, or were recorded.
     Judge {
         /// Sentences, judged one by one.
-        asked: Vec<Asked>,
+        asked: Vec<JudgeQuestion>,
     },
 }
 
 /// A sentence for the model to judge, without secrets and private parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Asked {
+pub enum JudgeQuestion {
     /// Recorded as a note.
     Kept {
         /// The user's own words.
@@ -146,12 +146,12 @@ pub enum Asked {
         note: String,
     },
     /// Not recorded, because the classifier was unsure.
-    Doubtful(Said),
+    Doubtful(UserStatement),
 }
 
-impl JobKind {
+impl WorkerJobKind {
     /// True if it is retried after this error. Other jobs would fail again and again.
-    pub(in crate::hooks) fn waits(&self, error: &Error) -> bool {
+    pub(in crate::hooks) fn is_retried_after(&self, error: &Error) -> bool {
         use ErrorKind::{Full, Io, Locked, ReadOnly};
         matches!(self, Self::Remember { .. })
             && matches!(error.kind(), Locked | Full | ReadOnly | Io)
@@ -161,7 +161,7 @@ impl JobKind {
 /// Reason to read a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum SweepReason {
     /// The context is about to be compacted.
     Compaction,
     /// The agent finished an answer.
@@ -172,9 +172,9 @@ pub enum Why {
     SubAgent,
 }
 
-impl Origin {
+impl JobOrigin {
     /// Makes the origin of an occasion.
-    pub fn of(occasion: &Occasion, root: &Path, cwd: PathBuf) -> Self {
+    pub fn of(occasion: &EventOrigin, root: &Path, cwd: PathBuf) -> Self {
         Self {
             client: occasion.client.as_str().to_owned(),
             session: occasion.session.clone(),
@@ -186,14 +186,14 @@ impl Origin {
     }
 
     /// Directories that its paths refer to.
-    pub fn place(&self) -> Place<'_> {
-        Place { root: &self.root, cwd: self.cwd.as_deref().unwrap_or(&self.root) }
+    pub fn project_paths(&self) -> ProjectPaths<'_> {
+        ProjectPaths { root: &self.root, cwd: self.cwd.as_deref().unwrap_or(&self.root) }
     }
 
     /// Occasion under which memory records it.
-    pub fn occasion(&self) -> Result<Occasion> {
-        Ok(Occasion {
-            client: Client::parse(&self.client)?,
+    pub fn occasion(&self) -> Result<EventOrigin> {
+        Ok(EventOrigin {
+            client: HookClient::parse(&self.client)?,
             session: self.session.clone(),
             context: self.session.clone(),
             scope: NoteScope::parse(&self.scope)?,
@@ -201,9 +201,9 @@ impl Origin {
     }
 }
 
-impl Asked {
+impl JudgeQuestion {
     /// Asks whether a recorded note was a statement.
-    pub fn kept(note: &Note) -> Self {
+    pub fn about_note(note: &Note) -> Self {
         let quote = note.quote.as_ref().unwrap_or(&note.text);
         Self::Kept { quote: quote.clone(), note: note.id.to_string() }
     }

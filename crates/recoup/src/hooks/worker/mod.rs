@@ -20,24 +20,24 @@ use std::time::Duration;
 
 use recoup_core::Result;
 use recoup_core::base::project::Project;
-use recoup_core::memory::judge::Judge;
-use recoup_core::memory::{About, Memory};
-use recoup_core::secrets::Values;
+use recoup_core::memory::judge::MemoryJudge;
+use recoup_core::memory::{EventDetails, Memory};
+use recoup_core::secrets::SecretValues;
 
 use crate::hooks::notice;
 use crate::process::detached;
-use job::{Job, JobKind, Why};
-use queue::{Left, Queue};
-use sweep::Reason;
+use job::{SweepReason, WorkerJob, WorkerJobKind};
+use queue::{JobQueue, SkippedJobs};
+use sweep::SweepOptions;
 
 /// Time limit of a worker; its unfinished job is started again later.
-pub(crate) const LONGEST: Duration = Duration::from_mins(3);
+pub(crate) const MAX_RUNTIME: Duration = Duration::from_mins(3);
 
 /// Flag that turns `recoup hook` into the worker.
 pub const FLAG: &str = "--work";
 
 /// Starts a worker for a project, unless one runs.
-pub(crate) fn start(queue: &Queue, project: &Project) -> Result<()> {
+pub(crate) fn start(queue: &JobQueue, project: &Project) -> Result<()> {
     // The lock's holder checks the queue again after releasing it.
     if queue.lock()?.is_none() {
         return Ok(());
@@ -52,40 +52,40 @@ pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
 }
 
 /// Projects in which an answer or a session has ended, by root.
-type Ended = BTreeMap<PathBuf, job::Origin>;
+type EndedProjects = BTreeMap<PathBuf, job::JobOrigin>;
 
 /// The worker, with everything it needs.
-pub(crate) struct Worker<'a> {
+pub(crate) struct MemoryWorker<'a> {
     pub(crate) memory: &'a Memory,
     /// Model to ask, if the user has agreed to that.
-    pub(crate) judge: Option<&'a dyn Judge>,
+    pub(crate) judge: Option<&'a dyn MemoryJudge>,
     /// Credentials to redact.
-    pub(crate) hidden: &'a Values,
+    pub(crate) hidden: &'a SecretValues,
     /// Syncs the mirror files of the project at that root; returns a notice if anything changed.
     pub(crate) mirror: &'a dyn Fn(&Path) -> Result<Option<String>>,
     /// Receives failures.
     pub(crate) log: &'a dyn Fn(&str),
 }
 
-impl fmt::Debug for Worker<'_> {
+impl fmt::Debug for MemoryWorker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker").field("judge", &self.judge).finish_non_exhaustive()
+        f.debug_struct("MemoryWorker").field("judge", &self.judge).finish_non_exhaustive()
     }
 }
 
-impl Worker<'_> {
+impl MemoryWorker<'_> {
     /// Runs until the queue is empty or another worker runs.
-    pub(crate) fn work(&self, queue: &Queue) -> Result<()> {
-        end_in_time();
-        let mut left = Left::default();
+    pub(crate) fn run_until_idle(&self, queue: &JobQueue) -> Result<()> {
+        exit_at_time_limit();
+        let mut left = SkippedJobs::default();
         loop {
             let Some(lock) = queue.lock()? else { return Ok(()) };
-            let mut ended = Ended::new();
+            let mut ended = EndedProjects::new();
             let worked = self
-                .tell_of_unstored(queue)
-                .and_then(|()| self.work_off(queue, &mut left, &mut ended));
+                .report_unstored(queue)
+                .and_then(|()| self.run_jobs(queue, &mut left, &mut ended));
             // Even after an error: finished jobs do not come back.
-            self.round_off(&ended);
+            self.finish_round(&ended);
             worked?;
             drop(lock);
             // A hook may have queued a job since the last look.
@@ -96,23 +96,28 @@ impl Worker<'_> {
     }
 
     /// Sets aside statements that could not be stored, and tells the user.
-    fn tell_of_unstored(&self, queue: &Queue) -> Result<()> {
+    fn report_unstored(&self, queue: &JobQueue) -> Result<()> {
         for job in queue.keep_unstored(self.log)? {
-            let JobKind::Remember { said, .. } = &job.what else { continue };
+            let WorkerJobKind::Remember { said, .. } = &job.what else { continue };
             let occasion = job.from.occasion()?;
-            self.memory.turn(&occasion, |turn| {
-                said.iter().try_for_each(|said| turn.tell(&notice::unstored(&said.text)))
+            self.memory.transact(&occasion, |turn| {
+                said.iter().try_for_each(|said| turn.add_notice(&notice::unstored(&said.text)))
             })?;
         }
         Ok(())
     }
 
     /// Runs all jobs, and collects the projects in which an answer or a session has ended.
-    fn work_off(&self, queue: &Queue, left: &mut Left, ended: &mut Ended) -> Result<()> {
+    fn run_jobs(
+        &self,
+        queue: &JobQueue,
+        left: &mut SkippedJobs,
+        ended: &mut EndedProjects,
+    ) -> Result<()> {
         while let Some(taken) = queue.take(left, self.log)? {
-            match self.carry_out(&taken.job) {
-                Err(error) if taken.job.what.waits(&error) => {
-                    taken.leave()?;
+            match self.run_job(&taken.job) {
+                Err(error) if taken.job.what.is_retried_after(&error) => {
+                    taken.put_back()?;
                     return Err(error.context("a job is left for the next worker"));
                 }
                 Err(error) => {
@@ -124,53 +129,56 @@ impl Worker<'_> {
                 }
                 Ok(()) => {}
             }
-            if let JobKind::Sweep { why: Why::Stop | Why::End, .. } = taken.job.what {
+            if let WorkerJobKind::Sweep { why: SweepReason::Stop | SweepReason::End, .. } =
+                taken.job.what
+            {
                 ended.insert(taken.job.from.root.clone(), taken.job.from.clone());
             }
-            taken.done()?;
+            taken.finish()?;
         }
         Ok(())
     }
 
     /// Runs maintenance and syncs mirrors, once for all jobs.
-    fn round_off(&self, ended: &Ended) {
+    fn finish_round(&self, ended: &EndedProjects) {
         if let Err(error) = self.memory.run_maintenance() {
             (self.log)(&format!("memory was not brought up to date: {error}"));
         }
         for (root, from) in ended {
-            if let Err(error) = self.mirror(root, from) {
+            if let Err(error) = self.sync_mirror(root, from) {
                 (self.log)(&format!("rules were not synced: {error}"));
             }
         }
     }
 
     /// Syncs one project's mirror, and queues its notice.
-    fn mirror(&self, root: &Path, from: &job::Origin) -> Result<()> {
+    fn sync_mirror(&self, root: &Path, from: &job::JobOrigin) -> Result<()> {
         let Some(line) = (self.mirror)(root)? else { return Ok(()) };
-        self.memory.turn(&from.occasion()?, |turn| turn.tell(&line)).map(drop)
+        self.memory.transact(&from.occasion()?, |turn| turn.add_notice(&line)).map(drop)
     }
 
-    fn carry_out(&self, job: &Job) -> Result<()> {
+    fn run_job(&self, job: &WorkerJob) -> Result<()> {
         let occasion = job.from.occasion()?;
         match &job.what {
-            JobKind::Sweep { transcript, why, by_person } => {
-                let reason = Reason { why: *why, by_person: *by_person };
-                self.sweep(&occasion, job.from.place(), transcript, reason)
+            WorkerJobKind::Sweep { transcript, why, by_person } => {
+                let reason = SweepOptions { why: *why, by_person: *by_person };
+                self.sweep(&occasion, job.from.project_paths(), transcript, reason)
             }
-            JobKind::Remember { at, once, print, said } => {
-                let of = About { call: once.as_deref(), subject: print.as_deref(), detail: None };
-                self.remember(&occasion, *at, of, said)
+            WorkerJobKind::Remember { at, once, print, said } => {
+                let of =
+                    EventDetails { call: once.as_deref(), subject: print.as_deref(), detail: None };
+                self.remember_statements(&occasion, *at, of, said)
             }
-            JobKind::Sync => self.memory.sync(),
-            JobKind::Judge { asked } => self.hear(&occasion, asked),
+            WorkerJobKind::Sync => self.memory.sync(),
+            WorkerJobKind::Judge { asked } => self.ask_judge(&occasion, asked),
         }
     }
 }
 
 /// Ends the process at its time limit, whatever it waits for.
-fn end_in_time() {
+fn exit_at_time_limit() {
     thread::spawn(|| {
-        thread::sleep(LONGEST);
+        thread::sleep(MAX_RUNTIME);
         std::process::exit(0);
     });
 }

@@ -18,10 +18,10 @@ use recoup_core::base::project::ProjectId;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::job::{Job, JobKind, Unread};
+use super::job::{JobReadError, WorkerJob, WorkerJobKind};
 
 /// Attempts after which a job is given up.
-pub(super) const TRIES: u32 = 3;
+pub(super) const MAX_TRIES: u32 = 3;
 /// Extension of a statement that could not be stored. It holds the user's words, so it stays until
 /// it is stored, forgotten or purged.
 const KEPT: &str = "kept";
@@ -32,23 +32,23 @@ pub(super) const LARGEST: u64 = 256 * 1024;
 
 /// Queue of one project.
 #[derive(Debug)]
-pub struct Queue {
+pub struct JobQueue {
     dir: PathBuf,
 }
 
 /// A job that was started.
 #[derive(Debug)]
-pub struct Taken {
+pub struct TakenJob {
     file: PathBuf,
     /// The job itself.
-    pub job: Job,
+    pub job: WorkerJob,
 }
 
 /// Jobs that this worker skips and leaves to another.
 #[derive(Debug, Default)]
-pub struct Left(BTreeSet<PathBuf>);
+pub struct SkippedJobs(BTreeSet<PathBuf>);
 
-impl Queue {
+impl JobQueue {
     /// Queue of a project below `home`.
     pub fn of(home: &Path, project: &ProjectId) -> Self {
         Self { dir: home.join("queue").join(project.to_string()) }
@@ -60,7 +60,7 @@ impl Queue {
     }
 
     /// Adds a job.
-    pub fn put(&self, job: &Job, clock: &dyn Clock) -> Result<()> {
+    pub fn put(&self, job: &WorkerJob, clock: &dyn Clock) -> Result<()> {
         fsx::ensure_private_dir(&self.dir)?;
         if self.waiting()?.len() >= MOST {
             let message = format!("{MOST} jobs wait already in {}", self.dir.display());
@@ -75,25 +75,27 @@ impl Queue {
                 format!("a job of {} bytes can't be kept: {LARGEST} are the most", json.len());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        let file = self.dir.join(format!("{}.0.json", ids::fresh(clock)));
+        let file = self.dir.join(format!("{}.0.json", ids::fresh_id(clock)));
         match job.what {
             // The user was told that it will be remembered, so it is synced to disk.
-            JobKind::Remember { .. } => fsx::write_atomic(&file, &json),
+            WorkerJobKind::Remember { .. } => fsx::write_atomic(&file, &json),
             // The client waits for this hook: no sync.
-            JobKind::Sweep { .. } | JobKind::Sync | JobKind::Judge { .. } => {
-                fsx::write_whole(&file, &json)
+            WorkerJobKind::Sweep { .. } | WorkerJobKind::Sync | WorkerJobKind::Judge { .. } => {
+                fsx::write_unsynced(&file, &json)
             }
         }
     }
 
-    /// Sets aside and returns the statements that could not be stored after `TRIES` attempts.
-    pub(super) fn keep_unstored(&self, mut log: impl FnMut(&str)) -> Result<Vec<Job>> {
+    /// Sets aside and returns the statements that could not be stored after `MAX_TRIES` attempts.
+    pub(super) fn keep_unstored(&self, mut log: impl FnMut(&str)) -> Result<Vec<WorkerJob>> {
         let mut kept = Vec::new();
         for file in self.waiting()? {
-            let Some((name, tries)) = parts(&file).filter(|(_, tries)| *tries >= TRIES) else {
+            let Some((name, tries)) =
+                parse_job_file_name(&file).filter(|(_, tries)| *tries >= MAX_TRIES)
+            else {
                 continue;
             };
-            let Ok(Some(job)) = Job::read(&file) else { continue };
+            let Ok(Some(job)) = WorkerJob::read(&file) else { continue };
             let place = self.dir.join(format!("{name}.{KEPT}"));
             if job.is_statement() && rename_if_there(&file, &place)? {
                 let place = place.display();
@@ -115,35 +117,41 @@ impl Queue {
     /// Takes the oldest job that is not in `left`. A file that is no job, or one that was tried too
     /// often, is given up; one that is unreadable now, or of a newer version, joins `left`. Both
     /// are logged.
-    pub fn take(&self, left: &mut Left, mut log: impl FnMut(&str)) -> Result<Option<Taken>> {
+    pub fn take(
+        &self,
+        left: &mut SkippedJobs,
+        mut log: impl FnMut(&str),
+    ) -> Result<Option<TakenJob>> {
         for file in self.waiting()? {
-            let Some((name, tries)) = parts(&file).filter(|_| !left.0.contains(&file)) else {
+            let Some((name, tries)) =
+                parse_job_file_name(&file).filter(|_| !left.0.contains(&file))
+            else {
                 continue;
             };
-            if tries >= TRIES
-                && Job::read(&file).is_ok_and(|job| job.is_some_and(|job| job.is_statement()))
+            if tries >= MAX_TRIES
+                && WorkerJob::read(&file).is_ok_and(|job| job.is_some_and(|job| job.is_statement()))
             {
                 left.0.insert(file);
                 continue;
             }
-            if tries >= TRIES {
+            if tries >= MAX_TRIES {
                 log(&format!("job {name} was given up after {tries} tries"));
                 give_up(&file, left, &mut log);
                 continue;
             }
-            match Job::read(&file) {
+            match WorkerJob::read(&file) {
                 Ok(Some(job)) => {
                     let begun = self.dir.join(format!("{name}.{}.json", tries + 1));
                     if rename_if_there(&file, &begun)? {
-                        return Ok(Some(Taken { file: begun, job }));
+                        return Ok(Some(TakenJob { file: begun, job }));
                     }
                 }
                 Ok(None) => {}
-                Err(Unread::NoJob(why)) => {
+                Err(JobReadError::NoJob(why)) => {
                     log(&format!("job {name} can't be read: {why}"));
                     give_up(&file, left, &mut log);
                 }
-                Err(Unread::Now(why)) => {
+                Err(JobReadError::Now(why)) => {
                     log(&format!("job {name} is left for another worker: {why}"));
                     left.0.insert(file);
                 }
@@ -154,11 +162,11 @@ impl Queue {
 
     /// True if no job waits.
     pub fn is_empty(&self) -> Result<bool> {
-        self.has_only(&Left::default())
+        self.has_only(&SkippedJobs::default())
     }
 
     /// True if no jobs wait except these.
-    pub(super) fn has_only(&self, left: &Left) -> Result<bool> {
+    pub(super) fn has_only(&self, left: &SkippedJobs) -> Result<bool> {
         Ok(self.waiting()?.iter().all(|file| left.0.contains(file)))
     }
 
@@ -175,7 +183,7 @@ impl Queue {
 
     /// Files of waiting jobs, oldest first.
     pub(super) fn waiting(&self) -> Result<Vec<PathBuf>> {
-        self.files(|file| parts(file).is_some())
+        self.files(|file| parse_job_file_name(file).is_some())
     }
 
     /// Files of statements that could not be stored, oldest first.
@@ -186,7 +194,7 @@ impl Queue {
     fn files(&self, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.dir) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.doing(|| format!("looking into {}", self.dir.display()))?,
+            entries => entries.with_context(|| format!("looking into {}", self.dir.display()))?,
         };
         let mut files: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
@@ -197,21 +205,21 @@ impl Queue {
     }
 }
 
-impl Taken {
+impl TakenJob {
     /// Puts it back, as if it had not been tried.
-    pub fn leave(self) -> Result<()> {
-        let Some((name, _)) = parts(&self.file) else { return Ok(()) };
+    pub fn put_back(self) -> Result<()> {
+        let Some((name, _)) = parse_job_file_name(&self.file) else { return Ok(()) };
         let untried = self.file.with_file_name(format!("{name}.0.json"));
         rename_if_there(&self.file, &untried).map(drop)
     }
 
     /// Leaves it to another worker; the attempt counts.
-    pub(super) fn fail(self, left: &mut Left) {
+    pub(super) fn fail(self, left: &mut SkippedJobs) {
         left.0.insert(self.file);
     }
 
     /// Removes it: it is done.
-    pub fn done(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         fsx::remove(&self.file).map(drop)
     }
 }
@@ -229,7 +237,7 @@ fn is_gone(path: &Path) -> bool {
 }
 
 /// Removes a job; one that can't be removed is skipped.
-fn give_up(file: &Path, left: &mut Left, log: &mut impl FnMut(&str)) {
+fn give_up(file: &Path, left: &mut SkippedJobs, log: &mut impl FnMut(&str)) {
     if let Err(error) = fsx::remove(file) {
         log(&format!("it stays where it is: {error}"));
         left.0.insert(file.to_owned());
@@ -237,7 +245,7 @@ fn give_up(file: &Path, left: &mut Left, log: &mut impl FnMut(&str)) {
 }
 
 /// Splits a file name into the job's name and its number of attempts.
-pub(super) fn parts(file: &Path) -> Option<(&str, u32)> {
+pub(super) fn parse_job_file_name(file: &Path) -> Option<(&str, u32)> {
     let (name, tries) = file.file_name()?.to_str()?.strip_suffix(".json")?.rsplit_once('.')?;
     Some((name, tries.parse().ok()?))
 }

@@ -5,36 +5,40 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use recoup_core::Result;
-use recoup_core::base::digest::Digest;
-use recoup_core::memory::learn::Learned;
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::learn::LearnedNote;
 use recoup_core::memory::learn::citation::citations;
-use recoup_core::memory::learn::trouble::{Sort, troubles};
-use recoup_core::memory::transcript::{Action, Call, Entry, EntryKind, steps};
-use recoup_core::memory::{About, Happened, NoteScope, Occasion, Turn};
+use recoup_core::memory::learn::trouble::{TroubleKind, find_troubles};
+use recoup_core::memory::transcript::{
+    EntryKind, ToolAction, ToolCall, TranscriptEntry, tool_steps,
+};
+use recoup_core::memory::{
+    EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteScope,
+};
 
-use super::Worker;
-use super::job::Why;
+use super::MemoryWorker;
+use super::job::SweepReason;
 use super::untold;
-use crate::hooks::mark::Mark;
+use crate::hooks::mark::TranscriptMark;
 use crate::hooks::notice;
 use crate::hooks::outcome;
-use crate::hooks::place::Place;
-use crate::hooks::transcript::{Excerpt, Transcript};
+use crate::hooks::place::ProjectPaths;
+use crate::hooks::transcript::{TranscriptExcerpt, TranscriptFile};
 
 /// Entries read at most at once.
-const MOST: usize = 400;
+const MAX_ENTRIES: usize = 400;
 
 /// Why a transcript is read, and whether a person typed its prompts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reason {
-    pub(super) why: Why,
+pub(super) struct SweepOptions {
+    pub(super) why: SweepReason,
     pub(super) by_person: bool,
 }
 
 /// New part of a transcript, read once for all its users.
-pub(super) struct News {
+pub(super) struct TranscriptUpdate {
     /// Entries that may be used, oldest first.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<TranscriptEntry>,
     /// Number of entries, from the first, that were read before.
     pub(super) known: usize,
     /// Path of the transcript, as its key in memory.
@@ -47,95 +51,116 @@ pub(super) struct News {
     pub(super) afresh: bool,
 }
 
-impl News {
+impl TranscriptUpdate {
     /// Entries that were not read before.
-    pub(super) fn latest(&self) -> &[Entry] {
+    pub(super) fn new_entries(&self) -> &[TranscriptEntry] {
         &self.entries[self.known..]
     }
 }
 
-impl Worker<'_> {
+impl MemoryWorker<'_> {
     /// Records the new part of a transcript.
     pub(super) fn sweep(
         &self,
-        occasion: &Occasion,
-        place: Place<'_>,
+        occasion: &EventOrigin,
+        place: ProjectPaths<'_>,
         path: &Path,
-        reason: Reason,
+        reason: SweepOptions,
     ) -> Result<()> {
-        let Some(transcript) = Transcript::open(path, occasion.client)? else { return Ok(()) };
-        let news = self.news(&occasion.scope, &transcript, path)?;
+        let Some(transcript) = TranscriptFile::open(path, occasion.client)? else { return Ok(()) };
+        let news = self.read_update(&occasion.scope, &transcript, path)?;
         // A sub-agent's tasks and prompts come from its parent agent.
-        let is_own = reason.why != Why::SubAgent;
-        self.memory.turn(occasion, |turn| {
-            let learned = take_in(turn, &news, place)?;
+        let is_own = reason.why != SweepReason::SubAgent;
+        self.memory.transact(occasion, |turn| {
+            let learned = record_missed_events(turn, &news, place)?;
             for line in learned.iter().filter_map(notice::learned) {
-                turn.tell(&line)?;
+                turn.add_notice(&line)?;
             }
-            if is_own { untold::take_in(turn, news.latest(), reason.by_person) } else { Ok(()) }
+            if is_own {
+                untold::record_missed_prompts(turn, news.new_entries(), reason.by_person)
+            } else {
+                Ok(())
+            }
         })?;
         if is_own {
-            self.preserve(occasion, &transcript, &news, reason)?;
+            self.preserve_doubtful(occasion, &transcript, &news, reason)?;
             self.save_progress(&occasion.scope, &news)?;
         }
         // Also while memory is paused: that part must not be read later.
-        self.memory.sweep(&news.name, &news.mark)?;
+        self.memory.store_transcript_position(&news.name, &news.mark)?;
         match reason.why {
-            Why::SubAgent => Ok(()),
-            Why::Compaction => self.extract_later(&news).map(drop),
-            Why::Stop | Why::End => self.extract(occasion, &news),
+            SweepReason::SubAgent => Ok(()),
+            SweepReason::Compaction => self.count_unseen_entries(&news).map(drop),
+            SweepReason::Stop | SweepReason::End => self.extract(occasion, &news),
         }
     }
 
-    fn news(&self, scope: &NoteScope, transcript: &Transcript, path: &Path) -> Result<News> {
+    fn read_update(
+        &self,
+        scope: &NoteScope,
+        transcript: &TranscriptFile,
+        path: &Path,
+    ) -> Result<TranscriptUpdate> {
         let name = path.display().to_string();
-        let before = self.memory.swept(&name)?;
+        let before = self.memory.transcript_position(&name)?;
         let mut excerpt = match before.as_deref().and_then(|mark| mark.parse().ok()) {
-            Some(mark) => transcript.onward(&mark, MOST)?,
-            None => Excerpt { anew: true, ..transcript.last(MOST)? },
+            Some(mark) => transcript.entries_since_with_context(&mark, MAX_ENTRIES)?,
+            None => TranscriptExcerpt { anew: true, ..transcript.last(MAX_ENTRIES)? },
         };
-        let new = self.audible(scope, excerpt.entries.split_off(excerpt.known))?;
-        let mut entries = self.audible(scope, excerpt.entries)?;
+        let new = self.without_paused_entries(scope, excerpt.entries.split_off(excerpt.known))?;
+        let mut entries = self.without_paused_entries(scope, excerpt.entries)?;
         let known = entries.len();
         entries.extend(new);
         let (mark, afresh) = (excerpt.mark.to_string(), excerpt.anew);
-        Ok(News { entries, known, name, before, mark, afresh })
+        Ok(TranscriptUpdate { entries, known, name, before, mark, afresh })
     }
 
     /// Before a compaction, keeps doubtful statements since the last one as candidates. At other
     /// times only moves the mark from which there may be any, so that nothing is read twice.
-    fn preserve(
+    fn preserve_doubtful(
         &self,
-        occasion: &Occasion,
-        transcript: &Transcript,
-        news: &News,
-        reason: Reason,
+        occasion: &EventOrigin,
+        transcript: &TranscriptFile,
+        news: &TranscriptUpdate,
+        reason: SweepOptions,
     ) -> Result<()> {
         let name = format!("{} before compaction", news.name);
-        let from = self.memory.swept(&name)?;
+        let from = self.memory.transcript_position(&name)?;
         let is_up_to_date = news.afresh || from == news.before;
-        if reason.why != Why::Compaction {
-            let is_clear = is_up_to_date && !untold::is_in_doubt(news.latest());
-            return if is_clear { self.memory.sweep(&name, &news.mark) } else { Ok(()) };
+        if reason.why != SweepReason::Compaction {
+            let is_clear = is_up_to_date && !untold::has_doubtful_statements(news.new_entries());
+            return if is_clear {
+                self.memory.store_transcript_position(&name, &news.mark)
+            } else {
+                Ok(())
+            };
         }
-        let earlier = match from.and_then(|mark| mark.parse::<Mark>().ok()) {
+        let earlier = match from.and_then(|mark| mark.parse::<TranscriptMark>().ok()) {
             _ if is_up_to_date => None,
-            Some(mark) => Some(transcript.since(&mark, MOST)?),
-            None => Some(transcript.last(MOST)?),
+            Some(mark) => Some(transcript.entries_since(&mark, MAX_ENTRIES)?),
+            None => Some(transcript.last(MAX_ENTRIES)?),
         };
-        let earlier = earlier.map(|it| self.audible(&occasion.scope, it.entries)).transpose()?;
-        let entries = earlier.as_deref().unwrap_or(news.latest());
-        self.memory.turn(occasion, |turn| untold::preserve(turn, entries, reason.by_person))?;
-        self.memory.sweep(&name, &news.mark)
+        let earlier = earlier
+            .map(|it| self.without_paused_entries(&occasion.scope, it.entries))
+            .transpose()?;
+        let entries = earlier.as_deref().unwrap_or(news.new_entries());
+        self.memory.transact(occasion, |turn| {
+            untold::preserve_doubtful(turn, entries, reason.by_person)
+        })?;
+        self.memory.store_transcript_position(&name, &news.mark)
     }
 
     /// Drops entries from times when memory was paused, and redacts credentials. An entry without a
     /// time has that of the entry before it.
-    fn audible(&self, scope: &NoteScope, entries: Vec<Entry>) -> Result<Vec<Entry>> {
+    fn without_paused_entries(
+        &self,
+        scope: &NoteScope,
+        entries: Vec<TranscriptEntry>,
+    ) -> Result<Vec<TranscriptEntry>> {
         let (mut heard, mut silent) = (Vec::with_capacity(entries.len()), false);
         for entry in entries {
             if let Some(at) = entry.at {
-                silent = self.memory.was_silent(scope, at)?;
+                silent = self.memory.was_paused(scope, at)?;
             }
             if !silent {
                 heard.push(self.without_credentials(entry));
@@ -144,15 +169,15 @@ impl Worker<'_> {
         Ok(heard)
     }
 
-    fn without_credentials(&self, mut entry: Entry) -> Entry {
+    fn without_credentials(&self, mut entry: TranscriptEntry) -> TranscriptEntry {
         let text = match &mut entry.what {
             EntryKind::Prompt(text) | EntryKind::Words(text) | EntryKind::SubAgent(text) => text,
             EntryKind::Outcome(outcome) => &mut outcome.output,
-            EntryKind::Call(Call { action: Action::Shell(line), .. }) => {
-                *line = line.without(self.hidden);
+            EntryKind::Call(ToolCall { action: ToolAction::Shell(line), .. }) => {
+                *line = line.without_values(self.hidden);
                 return entry;
             }
-            EntryKind::Call(Call { action: Action::Plan(plan), .. }) => {
+            EntryKind::Call(ToolCall { action: ToolAction::Plan(plan), .. }) => {
                 for task in plan.texts_mut() {
                     *task = self.hidden.redact(task).into_owned();
                 }
@@ -169,31 +194,38 @@ impl Worker<'_> {
 
 /// Records outcomes, citations and troubles that hooks may have missed. What a hook has recorded is
 /// recognised by its call id, and counts once.
-fn take_in(turn: &Turn<'_>, news: &News, place: Place<'_>) -> Result<Vec<Learned>> {
+fn record_missed_events(
+    turn: &EventTransaction<'_>,
+    news: &TranscriptUpdate,
+    place: ProjectPaths<'_>,
+) -> Result<Vec<LearnedNote>> {
     let mut learned = Vec::new();
-    let News { entries, known, .. } = news;
+    let TranscriptUpdate { entries, known, .. } = news;
     let known = *known;
-    for step in steps(entries).into_iter().filter(|step| step.until >= known) {
+    for step in tool_steps(entries).into_iter().filter(|step| step.until >= known) {
         if let Some(outcome) = step.outcome {
-            let then = entries[step.until].at.map_or(*turn, |at| turn.at(at));
-            learned.extend(outcome::learn(&then, step.call, outcome, place)?);
+            let then = entries[step.until].at.map_or(*turn, |at| turn.at_time(at));
+            learned.extend(outcome::record_outcome(&then, step.call, outcome, place)?);
         }
     }
-    for entry in news.latest() {
+    for entry in news.new_entries() {
         if let EntryKind::Words(words) = &entry.what {
-            turn.cited(words, &citations(words))?;
+            turn.record_citations(words, &citations(words))?;
         }
     }
-    for trouble in troubles(entries).into_iter().filter(|it| it.entries.end > known) {
-        if matches!(trouble.sort, Sort::Stuck | Sort::Backtracked | Sort::Repeated) {
+    for trouble in find_troubles(entries).into_iter().filter(|it| it.entries.end > known) {
+        if matches!(
+            trouble.sort,
+            TroubleKind::Stuck | TroubleKind::Backtracked | TroubleKind::Repeated
+        ) {
             let subject = trouble.kind.map_or(trouble.call, |kind| kind.to_string());
-            let print = Digest::of(
+            let print = Sha256Digest::of(
                 format!("{:?}\n{subject}\n{:?}", trouble.sort, trouble.error).as_bytes(),
             );
             let call = format!("{} {}", turn.session(), &print.to_hex()[..16]);
             let detail = trouble.error.as_deref();
-            let of = About { subject: Some(&subject), detail, call: Some(&call) };
-            turn.happened(Happened::Trouble, of)?;
+            let of = EventDetails { subject: Some(&subject), detail, call: Some(&call) };
+            turn.record_event(MemoryEventKind::Trouble, of)?;
         }
     }
     Ok(learned)

@@ -3,30 +3,37 @@
 
 use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
-use recoup_core::memory::classify::{Reading, classify};
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Entry, EntryKind};
-use recoup_core::memory::{About, Happened, Recorded, Turn};
+use recoup_core::memory::classify::{PromptClassification, classify};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{EntryKind, TranscriptEntry};
+use recoup_core::memory::{EventDetails, EventTransaction, MemoryEventKind, RecordOutcome};
 
 use crate::hooks::notice;
-use crate::hooks::said::{self, Said};
+use crate::hooks::user_statement::{self, UserStatement};
 
 /// Older prompts are not something that a hook has just missed.
 const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Records prompts that no hook has reported, and queues their notices.
-pub(super) fn take_in(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> Result<()> {
+pub(super) fn record_missed_prompts(
+    turn: &EventTransaction<'_>,
+    entries: &[TranscriptEntry],
+    by_person: bool,
+) -> Result<()> {
     // Pi reports every input; a user's message in its transcript may be an extension's.
-    if turn.client() == Client::Pi {
+    if turn.client() == HookClient::Pi {
         return Ok(());
     }
     for (prompt, at) in prompts(entries) {
         let reading = classify(prompt);
         let is_news = !reading.sayings.is_empty() || reading.re_ask;
-        if is_news && at.is_none_or(is_recent) && !turn.was_prompted(&said::print(prompt), at)? {
-            let then = at.map_or(*turn, |at| turn.at(at));
-            for recorded in hear(&then, prompt, &reading, !by_person)? {
-                notice::remembered(&recorded).map_or(Ok(()), |line| turn.tell(&line))?;
+        if is_news
+            && at.is_none_or(is_recent)
+            && !turn.is_known_prompt(&user_statement::prompt_digest(prompt), at)?
+        {
+            let then = at.map_or(*turn, |at| turn.at_time(at));
+            for recorded in record_prompt(&then, prompt, &reading, !by_person)? {
+                notice::remembered(&recorded).map_or(Ok(()), |line| turn.add_notice(&line))?;
             }
         }
     }
@@ -34,43 +41,51 @@ pub(super) fn take_in(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> Re
 }
 
 /// Records a prompt as its hook would have.
-fn hear(
-    then: &Turn<'_>,
+fn record_prompt(
+    then: &EventTransaction<'_>,
     prompt: &str,
-    reading: &Reading,
+    reading: &PromptClassification,
     tentative: bool,
-) -> Result<Vec<Recorded>> {
-    let print = said::print(prompt);
-    then.happened(Happened::Prompted, About { subject: Some(&print), ..About::default() })?;
+) -> Result<Vec<RecordOutcome>> {
+    let print = user_statement::prompt_digest(prompt);
+    then.record_event(
+        MemoryEventKind::Prompted,
+        EventDetails { subject: Some(&print), ..EventDetails::default() },
+    )?;
     if reading.re_ask {
-        then.reasked(prompt)?;
+        then.record_reask(prompt)?;
     }
-    let said: Vec<Said> = reading.sayings.iter().map(|it| Said::new(it, tentative)).collect();
-    said::record(then, &said)
+    let said: Vec<UserStatement> =
+        reading.sayings.iter().map(|it| UserStatement::new(it, tentative)).collect();
+    user_statement::record_statements(then, &said)
 }
 
 /// True if there are doubtful statements to preserve.
-pub(super) fn is_in_doubt(entries: &[Entry]) -> bool {
+pub(super) fn has_doubtful_statements(entries: &[TranscriptEntry]) -> bool {
     prompts(entries).any(|(prompt, _)| !classify(prompt).doubtful.is_empty())
 }
 
 /// Keeps doubtful statements, which a compaction would lose, as candidates.
-pub(super) fn preserve(turn: &Turn<'_>, entries: &[Entry], by_person: bool) -> Result<()> {
+pub(super) fn preserve_doubtful(
+    turn: &EventTransaction<'_>,
+    entries: &[TranscriptEntry],
+    by_person: bool,
+) -> Result<()> {
     let mut preserved = Vec::new();
     for (prompt, _) in prompts(entries) {
         for saying in &classify(prompt).doubtful {
-            let said = Said { lasting: false, ..Said::new(saying, !by_person) };
-            let statement = said.statement(turn);
-            if let Some(Recorded::Stored { note, .. }) = turn.try_record(&statement)? {
+            let said = UserStatement { lasting: false, ..UserStatement::new(saying, !by_person) };
+            let statement = said.to_statement(turn);
+            if let Some(RecordOutcome::Stored { note, .. }) = turn.try_record(&statement)? {
                 preserved.push(note);
             }
         }
     }
-    notice::preserved(&preserved).map_or(Ok(()), |line| turn.tell(&line))
+    notice::preserved(&preserved).map_or(Ok(()), |line| turn.add_notice(&line))
 }
 
 /// Prompts of the main conversation, with their times.
-fn prompts(entries: &[Entry]) -> impl Iterator<Item = (&str, Option<Timestamp>)> {
+fn prompts(entries: &[TranscriptEntry]) -> impl Iterator<Item = (&str, Option<Timestamp>)> {
     entries.iter().filter(|entry| entry.agent.is_none()).filter_map(|entry| match &entry.what {
         EntryKind::Prompt(prompt) => Some((prompt.as_str(), entry.at)),
         _ => None,

@@ -12,9 +12,12 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Form, Holds, Hooks, Level, Servers, Shape, Slot};
-use crate::install::edit::Dialect;
-use crate::install::places::Places;
+use super::{
+    AgentClient, HookCommandForm, HookLayout, InstallLevel, ServerEntryShape, ServerLayout,
+    SettingsContent, SettingsFile,
+};
+use crate::install::edit::JsonDialect;
+use crate::install::places::InstallPaths;
 use crate::install::version::ClientVersion;
 
 /// Ample; without a timeout of its own, a hook at a session's end is cut short.
@@ -45,41 +48,46 @@ const ARGS: ClientVersion = ClientVersion(2, 1, 139);
 const ASSUMED_VERSION: ClientVersion = ClientVersion(2, 1, 100);
 
 /// Returns the hooks that the installed version supports.
-fn hooks(places: &Places) -> Hooks {
+fn hooks(places: &InstallPaths) -> HookLayout {
     let version = places.claude_version.unwrap_or(ASSUMED_VERSION);
     let known = EVENTS.iter().filter(|(_, since)| *since <= version);
-    let form = if knows_args(places) { Form::Exec } else { Form::Shell };
-    Hooks { events: known.map(|(event, _)| (*event, SECONDS)).collect(), form, args: &["hook"] }
+    let form = if knows_args(places) { HookCommandForm::Exec } else { HookCommandForm::Shell };
+    HookLayout {
+        events: known.map(|(event, _)| (*event, SECONDS)).collect(),
+        form,
+        args: &["hook"],
+    }
 }
 
 /// Returns the events that the installed version is known not to support.
-pub(super) fn unknown_events(places: &Places) -> Vec<&'static str> {
+pub(super) fn unknown_events(places: &InstallPaths) -> Vec<&'static str> {
     let is_unknown = |since: ClientVersion| places.claude_version.is_some_and(|it| it < since);
     EVENTS.iter().filter(|(_, since)| is_unknown(*since)).map(|(event, _)| *event).collect()
 }
 
 /// False if the installed version is known not to support a hook's `args`.
-pub(super) fn knows_args(places: &Places) -> bool {
+pub(super) fn knows_args(places: &InstallPaths) -> bool {
     places.claude_version.is_none_or(|version| version >= ARGS)
 }
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![places.claude.clone()], &["claude"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
     let (settings, at) = match level {
-        Level::User => (places.claude.join("settings.json"), vec!["mcpServers".to_owned()]),
-        Level::Project => {
+        InstallLevel::User => (places.claude.join("settings.json"), vec!["mcpServers".to_owned()]),
+        InstallLevel::Project => {
             let root = places.root.display().to_string();
             let at = vec!["projects".to_owned(), root, "mcpServers".to_owned()];
             (places.root.join(".claude/settings.local.json"), at)
         }
     };
-    let servers = Servers { at, shape: Shape::Typed, dialect: Dialect::Strict };
-    let slot = |path, holds| Slot::new(Client::ClaudeCode, level, path, holds).private();
+    let servers = ServerLayout { at, shape: ServerEntryShape::Typed, dialect: JsonDialect::Strict };
+    let slot =
+        |path, holds| SettingsFile::new(AgentClient::ClaudeCode, level, path, holds).not_shared();
     vec![
-        slot(settings, Holds::Hooks(hooks(places))),
-        slot(places.claude_json.clone(), Holds::Servers(servers)),
+        slot(settings, SettingsContent::Hooks(hooks(places))),
+        slot(places.claude_json.clone(), SettingsContent::Servers(servers)),
     ]
 }

@@ -7,13 +7,15 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Form, Holds, Hooks, Level, Slot};
-use crate::install::places::Places;
+use super::{
+    AgentClient, HookCommandForm, HookLayout, InstallLevel, SettingsContent, SettingsFile,
+};
+use crate::install::places::InstallPaths;
 
 const SECONDS: u64 = 10;
 
 /// Codex allows a hook no more at a session's end.
-const AT_THE_END: u64 = 3;
+const SESSION_END_TIMEOUT_SECONDS: u64 = 3;
 
 const EVENTS: [(&str, u64); 9] = [
     ("SessionStart", SECONDS),
@@ -24,20 +26,26 @@ const EVENTS: [(&str, u64); 9] = [
     ("SubagentStop", SECONDS),
     ("PreCompact", SECONDS),
     ("Stop", SECONDS),
-    ("SessionEnd", AT_THE_END),
+    ("SessionEnd", SESSION_END_TIMEOUT_SECONDS),
 ];
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![places.codex.clone()], &["codex"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
     let dir = match level {
-        Level::User => places.codex.clone(),
-        Level::Project => places.root.join(".codex"),
+        InstallLevel::User => places.codex.clone(),
+        InstallLevel::Project => places.root.join(".codex"),
     };
-    let slot = |name, holds| Slot::new(Client::Codex, level, dir.join(name), holds);
-    let hooks =
-        Hooks { events: EVENTS.to_vec(), form: Form::Shell, args: &["hook", "--client", "codex"] };
-    vec![slot("hooks.json", Holds::Hooks(hooks)), slot("config.toml", Holds::TomlServers)]
+    let slot = |name, holds| SettingsFile::new(AgentClient::Codex, level, dir.join(name), holds);
+    let hooks = HookLayout {
+        events: EVENTS.to_vec(),
+        form: HookCommandForm::Shell,
+        args: &["hook", "--client", "codex"],
+    };
+    vec![
+        slot("hooks.json", SettingsContent::Hooks(hooks)),
+        slot("config.toml", SettingsContent::TomlServers),
+    ]
 }

@@ -3,14 +3,20 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Level, Shape, Slot, servers};
-use crate::install::places::Places;
+use super::{AgentClient, InstallLevel, ServerEntryShape, SettingsFile, server_settings_file};
+use crate::install::places::InstallPaths;
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![places.home.join(".gemini")], &["gemini"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
-    let dir = if level == Level::User { &places.home } else { &places.root };
-    servers(Client::Gemini, level, dir.join(".gemini/settings.json"), "mcpServers", Shape::Plain)
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
+    let dir = if level == InstallLevel::User { &places.home } else { &places.root };
+    server_settings_file(
+        AgentClient::Gemini,
+        level,
+        dir.join(".gemini/settings.json"),
+        "mcpServers",
+        ServerEntryShape::Plain,
+    )
 }

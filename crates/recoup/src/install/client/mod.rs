@@ -16,14 +16,14 @@ use recoup_core::memory::hooked;
 use recoup_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::edit::Dialect;
-use super::places::Places;
+use super::edit::JsonDialect;
+use super::places::InstallPaths;
 use super::version::ClientVersion;
 
 /// A program that runs agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&str", try_from = "String")]
-pub(crate) enum Client {
+pub(crate) enum AgentClient {
     ClaudeCode,
     Codex,
     Pi,
@@ -38,7 +38,7 @@ pub(crate) enum Client {
 /// Reach of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
+pub(crate) enum InstallLevel {
     /// Everything that this user does.
     User,
     /// One project.
@@ -47,23 +47,23 @@ pub(crate) enum Level {
 
 /// A settings file of a client, and the content that we add to it.
 #[derive(Debug, Clone)]
-pub(crate) struct Slot {
-    pub(crate) client: Client,
-    pub(crate) level: Level,
+pub(crate) struct SettingsFile {
+    pub(crate) client: AgentClient,
+    pub(crate) level: InstallLevel,
     pub(crate) path: PathBuf,
     /// True if the repository shares the file with others: then it must not hold a path of this
     /// machine.
     pub(crate) shared: bool,
-    pub(crate) holds: Holds,
+    pub(crate) holds: SettingsContent,
 }
 
 /// Content that we add to a settings file.
 #[derive(Debug, Clone)]
-pub(crate) enum Holds {
+pub(crate) enum SettingsContent {
     /// Commands for events.
-    Hooks(Hooks),
+    Hooks(HookLayout),
     /// A server among others.
-    Servers(Servers),
+    Servers(ServerLayout),
     /// A server among others, in TOML.
     TomlServers,
     /// The whole file: Pi's extension.
@@ -72,17 +72,17 @@ pub(crate) enum Holds {
 
 /// Hook layout of a client: `{"hooks": {EVENT: [{"hooks": [HOOK…]}…]…}}`.
 #[derive(Debug, Clone)]
-pub(crate) struct Hooks {
+pub(crate) struct HookLayout {
     /// The events in use, each with its timeout in seconds.
     pub(crate) events: Vec<(&'static str, u64)>,
-    pub(crate) form: Form,
+    pub(crate) form: HookCommandForm,
     /// Arguments of our program.
     pub(crate) args: &'static [&'static str],
 }
 
 /// How a hook names its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum HookCommandForm {
     /// A program in `command` and a list in `args`: starts no shell.
     Exec,
     /// A shell line in `command`; `args` is not supported.
@@ -91,16 +91,16 @@ pub(crate) enum Form {
 
 /// Location and layout of a client's MCP servers.
 #[derive(Debug, Clone)]
-pub(crate) struct Servers {
+pub(crate) struct ServerLayout {
     /// Path of the object with all servers.
     pub(crate) at: Vec<String>,
-    pub(crate) shape: Shape,
-    pub(crate) dialect: Dialect,
+    pub(crate) shape: ServerEntryShape,
+    pub(crate) dialect: JsonDialect,
 }
 
 /// Layout of a server's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ServerEntryShape {
     /// `{"command": …, "args": […]}`
     Plain,
     /// `Plain` with `"type": "stdio"`.
@@ -111,7 +111,7 @@ pub(crate) enum Shape {
     Local,
 }
 
-impl Client {
+impl AgentClient {
     /// Every client, those with hooks first.
     pub(crate) const ALL: [Self; 9] = [
         Self::ClaudeCode,
@@ -184,86 +184,94 @@ impl Client {
             return Some(Self::VsCode);
         }
         let is_meant = |client: &Self| words.first() == Some(&client.as_str());
-        Self::ALL.into_iter().filter(|client| client.with_hooks().is_none()).find(is_meant)
+        Self::ALL.into_iter().filter(|client| client.as_hook_client().is_none()).find(is_meant)
     }
 
     /// Returns the engine's name for a client with hooks.
-    pub(crate) fn with_hooks(self) -> Option<hooked::Client> {
-        hooked::Client::ALL.into_iter().find(|client| client.as_str() == self.as_str())
+    pub(crate) fn as_hook_client(self) -> Option<hooked::HookClient> {
+        hooked::HookClient::ALL.into_iter().find(|client| client.as_str() == self.as_str())
     }
 
     /// Returns the settings file that disables all hooks, for the user or in the project. What is
     /// off for the user is off in every project that does not switch it on.
-    pub(crate) fn hooks_off(self, level: Level, places: &Places) -> Option<PathBuf> {
-        let known = self.with_hooks()?;
+    pub(crate) fn file_disabling_hooks(
+        self,
+        level: InstallLevel,
+        places: &InstallPaths,
+    ) -> Option<PathBuf> {
+        let known = self.as_hook_client()?;
         let user = match known {
-            hooked::Client::ClaudeCode => &places.claude,
-            hooked::Client::Codex => &places.codex,
-            hooked::Client::Pi => &places.pi,
+            hooked::HookClient::ClaudeCode => &places.claude,
+            hooked::HookClient::Codex => &places.codex,
+            hooked::HookClient::Pi => &places.pi,
         };
-        let root = (level == Level::Project).then_some(&*places.root);
-        hooked::switched_off(known, user, root)
+        let root = (level == InstallLevel::Project).then_some(&*places.root);
+        hooked::hooks_disabled_by(known, user, root)
     }
 
     /// Returns the installed version, if it is known.
-    pub(crate) fn version(self, places: &Places) -> Option<ClientVersion> {
+    pub(crate) fn version(self, places: &InstallPaths) -> Option<ClientVersion> {
         places.claude_version.filter(|_| self == Self::ClaudeCode)
     }
 
     /// Returns the events in use that the installed version is known not to support.
-    pub(crate) fn unknown_events(self, places: &Places) -> Vec<&'static str> {
+    pub(crate) fn unknown_events(self, places: &InstallPaths) -> Vec<&'static str> {
         if self == Self::ClaudeCode { claude_code::unknown_events(places) } else { Vec::new() }
     }
 
     /// False if the installed version is known not to support a hook's `args`.
-    pub(crate) fn knows_args(self, places: &Places) -> bool {
+    pub(crate) fn knows_args(self, places: &InstallPaths) -> bool {
         self != Self::ClaudeCode || claude_code::knows_args(places)
     }
 
     /// True if the client is on this machine: its directory or its program exists.
-    pub(crate) fn is_here(self, places: &Places) -> bool {
-        let (dirs, programs) = self.signs(places);
+    pub(crate) fn is_present(self, places: &InstallPaths) -> bool {
+        let (dirs, programs) = self.detection_hints(places);
         dirs.iter().any(|dir| dir.is_dir())
-            || programs.iter().any(|name| places.program(name).is_some())
+            || programs.iter().any(|name| places.find_program(name).is_some())
     }
 
-    fn signs(self, places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+    fn detection_hints(self, places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
         match self {
-            Self::ClaudeCode => claude_code::signs(places),
-            Self::Codex => codex::signs(places),
-            Self::Pi => pi::signs(places),
-            Self::Cursor => cursor::signs(places),
-            Self::Windsurf => windsurf::signs(places),
-            Self::VsCode => vscode::signs(places),
-            Self::Zed => zed::signs(places),
-            Self::Gemini => gemini::signs(places),
-            Self::OpenCode => opencode::signs(places),
+            Self::ClaudeCode => claude_code::detection_hints(places),
+            Self::Codex => codex::detection_hints(places),
+            Self::Pi => pi::detection_hints(places),
+            Self::Cursor => cursor::detection_hints(places),
+            Self::Windsurf => windsurf::detection_hints(places),
+            Self::VsCode => vscode::detection_hints(places),
+            Self::Zed => zed::detection_hints(places),
+            Self::Gemini => gemini::detection_hints(places),
+            Self::OpenCode => opencode::detection_hints(places),
         }
     }
 
     /// Returns the files that the client reads at a level; none if it has no such level.
-    pub(crate) fn slots(self, level: Level, places: &Places) -> Vec<Slot> {
+    pub(crate) fn settings_files(
+        self,
+        level: InstallLevel,
+        places: &InstallPaths,
+    ) -> Vec<SettingsFile> {
         match self {
-            Self::ClaudeCode => claude_code::slots(level, places),
-            Self::Codex => codex::slots(level, places),
-            Self::Pi => pi::slots(level, places),
-            Self::Cursor => cursor::slots(level, places),
-            Self::Windsurf => windsurf::slots(level, places),
-            Self::VsCode => vscode::slots(level, places),
-            Self::Zed => zed::slots(level, places),
-            Self::Gemini => gemini::slots(level, places),
-            Self::OpenCode => opencode::slots(level, places),
+            Self::ClaudeCode => claude_code::settings_files(level, places),
+            Self::Codex => codex::settings_files(level, places),
+            Self::Pi => pi::settings_files(level, places),
+            Self::Cursor => cursor::settings_files(level, places),
+            Self::Windsurf => windsurf::settings_files(level, places),
+            Self::VsCode => vscode::settings_files(level, places),
+            Self::Zed => zed::settings_files(level, places),
+            Self::Gemini => gemini::settings_files(level, places),
+            Self::OpenCode => opencode::settings_files(level, places),
         }
     }
 }
 
-impl From<Client> for &str {
-    fn from(client: Client) -> Self {
+impl From<AgentClient> for &str {
+    fn from(client: AgentClient) -> Self {
         client.as_str()
     }
 }
 
-impl TryFrom<String> for Client {
+impl TryFrom<String> for AgentClient {
     type Error = Error;
 
     fn try_from(word: String) -> Result<Self> {
@@ -271,7 +279,7 @@ impl TryFrom<String> for Client {
     }
 }
 
-impl Level {
+impl InstallLevel {
     pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
 
     /// Name in files and messages.
@@ -283,19 +291,30 @@ impl Level {
     }
 }
 
-impl Slot {
-    fn new(client: Client, level: Level, path: PathBuf, holds: Holds) -> Self {
-        Self { client, level, path, shared: level == Level::Project, holds }
+impl SettingsFile {
+    fn new(
+        client: AgentClient,
+        level: InstallLevel,
+        path: PathBuf,
+        holds: SettingsContent,
+    ) -> Self {
+        Self { client, level, path, shared: level == InstallLevel::Project, holds }
     }
 
     /// Marks a file that belongs to one person, wherever it lies.
-    fn private(self) -> Self {
+    fn not_shared(self) -> Self {
         Self { shared: false, ..self }
     }
 }
 
 /// Returns the one settings file of a client that has only servers.
-fn servers(client: Client, level: Level, path: PathBuf, at: &str, shape: Shape) -> Vec<Slot> {
-    let servers = Servers { at: vec![at.to_owned()], shape, dialect: Dialect::Comments };
-    vec![Slot::new(client, level, path, Holds::Servers(servers))]
+fn server_settings_file(
+    client: AgentClient,
+    level: InstallLevel,
+    path: PathBuf,
+    at: &str,
+    shape: ServerEntryShape,
+) -> Vec<SettingsFile> {
+    let servers = ServerLayout { at: vec![at.to_owned()], shape, dialect: JsonDialect::Comments };
+    vec![SettingsFile::new(client, level, path, SettingsContent::Servers(servers))]
 }

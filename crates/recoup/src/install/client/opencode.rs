@@ -3,19 +3,19 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Level, Shape, Slot, servers};
-use crate::install::places::Places;
+use super::{AgentClient, InstallLevel, ServerEntryShape, SettingsFile, server_settings_file};
+use crate::install::places::InstallPaths;
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![places.config.join("opencode")], &["opencode"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
     let dir = match level {
-        Level::User => places.config.join("opencode"),
-        Level::Project => places.root.clone(),
+        InstallLevel::User => places.config.join("opencode"),
+        InstallLevel::Project => places.root.clone(),
     };
     let with_comments = dir.join("opencode.jsonc");
     let path = if with_comments.exists() { with_comments } else { dir.join("opencode.json") };
-    servers(Client::OpenCode, level, path, "mcp", Shape::Local)
+    server_settings_file(AgentClient::OpenCode, level, path, "mcp", ServerEntryShape::Local)
 }

@@ -9,22 +9,27 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Holds, Level, Servers, Shape, Slot};
-use crate::install::edit::Dialect;
-use crate::install::places::Places;
+use super::{
+    AgentClient, InstallLevel, ServerEntryShape, ServerLayout, SettingsContent, SettingsFile,
+};
+use crate::install::edit::JsonDialect;
+use crate::install::places::InstallPaths;
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![places.pi.clone()], &["pi"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
     let dir = match level {
-        Level::User => places.pi.clone(),
-        Level::Project => places.root.join(".pi"),
+        InstallLevel::User => places.pi.clone(),
+        InstallLevel::Project => places.root.join(".pi"),
     };
     // Pi accepts no comments there.
     let at = vec!["mcpServers".to_owned()];
-    let servers = Servers { at, shape: Shape::Plain, dialect: Dialect::Strict };
-    let slot = |name, holds| Slot::new(Client::Pi, level, dir.join(name), holds);
-    vec![slot("extensions/recoup.ts", Holds::Extension), slot("mcp.json", Holds::Servers(servers))]
+    let servers = ServerLayout { at, shape: ServerEntryShape::Plain, dialect: JsonDialect::Strict };
+    let slot = |name, holds| SettingsFile::new(AgentClient::Pi, level, dir.join(name), holds);
+    vec![
+        slot("extensions/recoup.ts", SettingsContent::Extension),
+        slot("mcp.json", SettingsContent::Servers(servers)),
+    ]
 }

@@ -2,23 +2,23 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Level, Shape, Slot, servers};
-use crate::install::places::Places;
+use super::{AgentClient, InstallLevel, ServerEntryShape, SettingsFile, server_settings_file};
+use crate::install::places::InstallPaths;
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![profile(places)], &["code"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
     let path = match level {
-        Level::User => profile(places).join("mcp.json"),
-        Level::Project => places.root.join(".vscode/mcp.json"),
+        InstallLevel::User => profile(places).join("mcp.json"),
+        InstallLevel::Project => places.root.join(".vscode/mcp.json"),
     };
-    servers(Client::VsCode, level, path, "servers", Shape::Typed)
+    server_settings_file(AgentClient::VsCode, level, path, "servers", ServerEntryShape::Typed)
 }
 
 /// The default profile.
-fn profile(places: &Places) -> PathBuf {
+fn profile(places: &InstallPaths) -> PathBuf {
     if cfg!(target_os = "macos") {
         return places.home.join("Library/Application Support/Code/User");
     }

@@ -5,21 +5,21 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Level, Shape, Slot, servers};
-use crate::install::places::Places;
+use super::{AgentClient, InstallLevel, ServerEntryShape, SettingsFile, server_settings_file};
+use crate::install::places::InstallPaths;
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![dir(places), places.config.join("devin")], &["windsurf"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
-    if level == Level::Project {
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
+    if level == InstallLevel::Project {
         return Vec::new();
     }
     let path = dir(places).join("mcp_config.json");
-    servers(Client::Windsurf, level, path, "mcpServers", Shape::Plain)
+    server_settings_file(AgentClient::Windsurf, level, path, "mcpServers", ServerEntryShape::Plain)
 }
 
-fn dir(places: &Places) -> PathBuf {
+fn dir(places: &InstallPaths) -> PathBuf {
     places.home.join(".codeium/windsurf")
 }

@@ -4,23 +4,23 @@
 
 use std::path::PathBuf;
 
-use super::{Client, Level, Shape, Slot, servers};
-use crate::install::places::Places;
+use super::{AgentClient, InstallLevel, ServerEntryShape, SettingsFile, server_settings_file};
+use crate::install::places::InstallPaths;
 
-pub(super) fn signs(places: &Places) -> (Vec<PathBuf>, &'static [&'static str]) {
+pub(super) fn detection_hints(places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
     (vec![dir(places)], &["zed", "zeditor"])
 }
 
-pub(super) fn slots(level: Level, places: &Places) -> Vec<Slot> {
+pub(super) fn settings_files(level: InstallLevel, places: &InstallPaths) -> Vec<SettingsFile> {
     let path = match level {
-        Level::User => dir(places).join("settings.json"),
-        Level::Project => places.root.join(".zed/settings.json"),
+        InstallLevel::User => dir(places).join("settings.json"),
+        InstallLevel::Project => places.root.join(".zed/settings.json"),
     };
-    servers(Client::Zed, level, path, "context_servers", Shape::Custom)
+    server_settings_file(AgentClient::Zed, level, path, "context_servers", ServerEntryShape::Custom)
 }
 
 /// On macOS Zed ignores `XDG_CONFIG_HOME`.
-fn dir(places: &Places) -> PathBuf {
+fn dir(places: &InstallPaths) -> PathBuf {
     if cfg!(target_os = "macos") {
         return places.home.join(".config/zed");
     }

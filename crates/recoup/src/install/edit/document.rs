@@ -4,39 +4,44 @@
 use std::ops::Range;
 
 use super::gap::{self, indent, line_break_before};
-use super::style::Style;
-use super::tree::Node;
+use super::style::JsonStyle;
+use super::tree::JsonSyntaxNode;
 
 /// JSON text and its syntax tree.
 #[derive(Debug, Clone)]
-pub(super) struct Document {
+pub(super) struct JsonDocument {
     pub(super) text: String,
-    pub(super) root: Node,
+    pub(super) root: JsonSyntaxNode,
 }
 
 /// Span of an object or a list, and of its last child, name included.
 #[derive(Debug, Clone)]
-pub(super) struct Outline {
+pub(super) struct ContainerOutline {
     span: Range<usize>,
     last: Option<(usize, usize)>,
 }
 
-impl Outline {
-    pub(super) fn of(node: &Node) -> Self {
+impl ContainerOutline {
+    pub(super) fn of(node: &JsonSyntaxNode) -> Self {
         Self { span: node.span.clone(), last: node.children().last().copied() }
     }
 }
 
-impl Document {
+impl JsonDocument {
     /// Replaces a range of text and shifts the spans behind it. The caller updates the tree's
     /// nodes.
     pub(super) fn splice(&mut self, range: Range<usize>, text: &str) {
         self.text.replace_range(range.clone(), text);
-        self.root.give_way(&range, text.len());
+        self.root.shift_spans(&range, text.len());
     }
 
     /// Appends an element. Returns its start.
-    pub(super) fn append(&mut self, outline: &Outline, style: &Style, element: &str) -> usize {
+    pub(super) fn append(
+        &mut self,
+        outline: &ContainerOutline,
+        style: &JsonStyle,
+        element: &str,
+    ) -> usize {
         match outline.last {
             Some(last) => self.append_behind(last, outline.span.end - 1, style, element),
             None => self.append_first(outline, style, element),
@@ -48,7 +53,7 @@ impl Document {
         &mut self,
         (start, end): (usize, usize),
         close: usize,
-        style: &Style,
+        style: &JsonStyle,
         element: &str,
     ) -> usize {
         let gap = gap::after(&self.text, end);
@@ -70,11 +75,16 @@ impl Document {
     }
 
     /// Keeps comments inside the empty brackets, before the element.
-    fn append_first(&mut self, outline: &Outline, style: &Style, element: &str) -> usize {
+    fn append_first(
+        &mut self,
+        outline: &ContainerOutline,
+        style: &JsonStyle,
+        element: &str,
+    ) -> usize {
         let inside = outline.span.start + 1..outline.span.end - 1;
         let kept = self.text[inside.clone()].trim_end().to_owned();
         let outer = indent(&self.text, outline.span.start);
-        let Style { unit, newline, .. } = style;
+        let JsonStyle { unit, newline, .. } = style;
         let (before, behind) = if style.one_line {
             (kept, String::new())
         } else {
@@ -107,7 +117,7 @@ impl Document {
         };
         // A line comment would swallow the rest of this line.
         let follows = self.text[to..].trim_start_matches([' ', '\t']).chars().next();
-        let is_open = gap::is_open_before(&self.text, before.unwrap_or(parent + 1), from);
+        let is_open = gap::ends_in_line_comment(&self.text, before.unwrap_or(parent + 1), from);
         let needs_line = is_open && !matches!(follows, None | Some('\r' | '\n'));
         let from = if needs_line { start } else { from };
         match (gap.comma, next) {

@@ -4,13 +4,13 @@ use serde_json::{Map, Value};
 
 /// New JSON value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Fresh {
-    Object(Vec<(&'static str, Fresh)>),
-    List(Vec<Fresh>),
+pub(crate) enum NewValue {
+    Object(Vec<(&'static str, NewValue)>),
+    List(Vec<NewValue>),
     Plain(Value),
 }
 
-impl Fresh {
+impl NewValue {
     /// Empty object.
     pub(crate) const EMPTY: Self = Self::Object(Vec::new());
 

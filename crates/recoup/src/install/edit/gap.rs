@@ -2,7 +2,7 @@
 
 /// The gap behind a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Gap {
+pub(super) struct ValueGap {
     /// Position of the comma, if there is one.
     pub(super) comma: Option<usize>,
     /// End of the comma (or the value) and the comments on the same line.
@@ -12,10 +12,10 @@ pub(super) struct Gap {
 }
 
 /// Returns the gap behind the value that ends at `end`.
-pub(super) fn after(text: &str, end: usize) -> Gap {
+pub(super) fn after(text: &str, end: usize) -> ValueGap {
     let comma = comma(text, end);
     let (end, open) = rest_of_line(text, comma.map_or(end, |at| at + 1));
-    Gap { comma, end, open }
+    ValueGap { comma, end, open }
 }
 
 /// Returns the next comma, behind any comments.
@@ -24,7 +24,7 @@ fn comma(text: &str, mut at: usize) -> Option<usize> {
         let rest = &text[at..];
         let blank = rest.len() - rest.trim_start().len();
         at += blank;
-        match comment(&text[at..]) {
+        match comment_length(&text[at..]) {
             Some(len) => at += len,
             None => return text[at..].starts_with(',').then_some(at),
         }
@@ -36,7 +36,7 @@ fn rest_of_line(text: &str, mut at: usize) -> (usize, bool) {
     loop {
         let rest = &text[at..];
         let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        match comment(&rest[blank..]) {
+        match comment_length(&rest[blank..]) {
             Some(len) => {
                 at += blank + len;
                 if rest[blank..].starts_with("//") {
@@ -49,7 +49,7 @@ fn rest_of_line(text: &str, mut at: usize) -> (usize, bool) {
 }
 
 /// Length of the comment that `text` begins with, without its line end.
-fn comment(text: &str) -> Option<usize> {
+fn comment_length(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find(['\r', '\n']).unwrap_or(text.len()));
     }
@@ -58,12 +58,12 @@ fn comment(text: &str) -> Option<usize> {
 }
 
 /// True if a line comment ends at `to`, with nothing but commas, blanks and comments from `at` on.
-pub(super) fn is_open_before(text: &str, mut at: usize, to: usize) -> bool {
+pub(super) fn ends_in_line_comment(text: &str, mut at: usize, to: usize) -> bool {
     while at < to {
         let rest = &text[at..to];
         let blank = |c: char| c.is_whitespace() || c == ',';
         at += rest.len() - rest.trim_start_matches(blank).len();
-        let Some(length) = comment(&text[at..to]) else { return false };
+        let Some(length) = comment_length(&text[at..to]) else { return false };
         at += length;
         if at >= to && text[at - length..].starts_with("//") {
             return true;

@@ -9,6 +9,6 @@ mod style;
 pub(crate) mod toml;
 pub(crate) mod tree;
 
-pub(crate) use fresh::Fresh;
-pub(crate) use json::{Json, Step};
-pub(crate) use tree::{Dialect, Fault};
+pub(crate) use fresh::NewValue;
+pub(crate) use json::{JsonFile, JsonPathStep};
+pub(crate) use tree::{JsonDialect, SettingsSyntaxError};

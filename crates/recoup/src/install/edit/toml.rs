@@ -8,36 +8,36 @@ mod text;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, Table, TomlError, Value as Inline};
 
-use super::Fault;
-use cut::Cuts;
+use super::SettingsSyntaxError;
+use cut::TomlCuts;
 pub(crate) use cut::without_key;
 pub(crate) use hooks::without_hooks;
 
-fn parse(text: &str) -> Result<Document<&str>, Fault> {
-    Document::parse(text).map_err(|error| fault(text, &error))
+fn parse(text: &str) -> Result<Document<&str>, SettingsSyntaxError> {
+    Document::parse(text).map_err(|error| toml_error(text, &error))
 }
 
-fn fault(text: &str, error: &TomlError) -> Fault {
+fn toml_error(text: &str, error: &TomlError) -> SettingsSyntaxError {
     let byte = error.span().map_or(0, |span| span.start);
     let what = error.message().lines().next().unwrap_or("not TOML");
-    Fault::at(text, byte, what)
+    SettingsSyntaxError::at(text, byte, what)
 }
 
 /// Parses TOML into the JSON data model.
-pub(crate) fn value(text: &str) -> Result<Value, Fault> {
-    Ok(of_item(parse(text)?.as_item()))
+pub(crate) fn parse_to_json(text: &str) -> Result<Value, SettingsSyntaxError> {
+    Ok(item_to_json(parse(text)?.as_item()))
 }
 
-fn of_item(item: &Item) -> Value {
+fn item_to_json(item: &Item) -> Value {
     match item {
         Item::None => Value::Null,
-        Item::Value(value) => of_value(value),
-        Item::Table(table) => {
-            Value::Object(table.iter().map(|(name, it)| (name.to_owned(), of_item(it))).collect())
-        }
+        Item::Value(value) => value_to_json(value),
+        Item::Table(table) => Value::Object(
+            table.iter().map(|(name, it)| (name.to_owned(), item_to_json(it))).collect(),
+        ),
         Item::ArrayOfTables(tables) => {
             let fields = |table: &Table| {
-                let fields = table.iter().map(|(name, item)| (name.to_owned(), of_item(item)));
+                let fields = table.iter().map(|(name, item)| (name.to_owned(), item_to_json(item)));
                 Value::Object(fields.collect::<Map<_, _>>())
             };
             tables.iter().map(fields).collect()
@@ -45,17 +45,17 @@ fn of_item(item: &Item) -> Value {
     }
 }
 
-fn of_value(value: &Inline) -> Value {
+fn value_to_json(value: &Inline) -> Value {
     match value {
         Inline::String(text) => text.value().as_str().into(),
         Inline::Integer(number) => (*number.value()).into(),
         Inline::Float(number) => (*number.value()).into(),
         Inline::Boolean(truth) => (*truth.value()).into(),
         Inline::Datetime(time) => time.value().to_string().into(),
-        Inline::Array(items) => items.iter().map(of_value).collect(),
-        Inline::InlineTable(table) => {
-            Value::Object(table.iter().map(|(name, it)| (name.to_owned(), of_value(it))).collect())
-        }
+        Inline::Array(items) => items.iter().map(value_to_json).collect(),
+        Inline::InlineTable(table) => Value::Object(
+            table.iter().map(|(name, it)| (name.to_owned(), value_to_json(it))).collect(),
+        ),
     }
 }
 
@@ -68,30 +68,39 @@ pub(crate) fn put_server(
     name: &str,
     command: &str,
     args: &[String],
-) -> Result<String, Fault> {
+) -> Result<String, SettingsSyntaxError> {
     let fields = [("command", command.into()), ("args", Inline::from_iter(args))];
-    put::put(text, &[SERVERS, name], &fields)
+    put::put_fields(text, &[SERVERS, name], &fields)
 }
 
 /// Removes a server; with `empty`, also the table of servers if it becomes empty.
-pub(crate) fn remove_server(text: &str, name: &str, empty: bool) -> Result<String, Fault> {
+pub(crate) fn remove_server(
+    text: &str,
+    name: &str,
+    empty: bool,
+) -> Result<String, SettingsSyntaxError> {
     let document = parse(text)?;
-    let mut cuts = Cuts::of(text);
+    let mut cuts = TomlCuts::of(text);
     if let Some((key, servers)) = document.as_table().get_key_value(SERVERS)
         && let Some(all) = servers.as_table_like()
     {
         if empty && all.iter().all(|(it, _)| it == name) {
-            cuts.lines_of(Some(key), servers);
+            cuts.cut_item(Some(key), servers);
         } else {
-            cuts.members(servers, &[name]);
+            cuts.cut_members(servers, &[name]);
         }
     }
-    Ok(cuts.made())
+    Ok(cuts.apply())
 }
 
 /// Sets a key below a table, `table.key`.
-pub(crate) fn set_key(text: &str, table: &str, key: &str, new: Inline) -> Result<String, Fault> {
-    put::put(text, &[table], &[(key, new)])
+pub(crate) fn set_key(
+    text: &str,
+    table: &str,
+    key: &str,
+    new: Inline,
+) -> Result<String, SettingsSyntaxError> {
+    put::put_fields(text, &[table], &[(key, new)])
 }
 
 #[cfg(test)]
@@ -198,7 +207,7 @@ mod tests {
             ),
         ] {
             assert_eq!(put_server(old, "recoup", "/bin/recoup", &args()).unwrap(), new);
-            value(new).unwrap();
+            parse_to_json(new).unwrap();
         }
         let fault =
             put_server("mcp_servers.recoup.args.a = 1\n", "recoup", "r", &args()).unwrap_err();
@@ -220,7 +229,7 @@ mod tests {
         );
         let fault = set_key("judge = 3\n", "judge", "enabled", true.into()).unwrap_err();
         assert_eq!(fault.to_string(), "line 1, column 1: “judge” should be a table");
-        let fault = value("a = 1\nb = \n").unwrap_err();
+        let fault = parse_to_json("a = 1\nb = \n").unwrap_err();
         assert_eq!((fault.line, fault.column), (2, 5));
     }
 }

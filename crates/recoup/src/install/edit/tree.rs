@@ -6,13 +6,13 @@ use std::ops::Range;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use recoup_core::memory::hooked::with_whole_letters;
+use recoup_core::memory::hooked::replace_lone_surrogates;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// Extensions of JSON that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum JsonDialect {
     /// None.
     Strict,
     /// Comments and trailing commas.
@@ -21,36 +21,36 @@ pub(crate) enum Dialect {
 
 /// A value with its span.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct JsonSyntaxNode {
     pub(crate) span: Range<usize>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: JsonSyntaxKind,
 }
 
 /// Content of a value.
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
-    Object(Vec<Member>),
-    Array(Vec<Node>),
+pub(crate) enum JsonSyntaxKind {
+    Object(Vec<JsonSyntaxMember>),
+    Array(Vec<JsonSyntaxNode>),
     Scalar,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Member {
+pub(crate) struct JsonSyntaxMember {
     pub(crate) name: String,
     /// Start of the name.
     pub(crate) start: usize,
-    pub(crate) value: Node,
+    pub(crate) value: JsonSyntaxNode,
 }
 
 /// Syntax error with its position; both numbers count from one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct SettingsSyntaxError {
     pub(crate) line: usize,
     pub(crate) column: usize,
     pub(crate) what: String,
 }
 
-impl Fault {
+impl SettingsSyntaxError {
     /// Error at a byte of a text.
     pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
         let before = text.get(..byte).unwrap_or(text);
@@ -63,7 +63,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SettingsSyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, column, what } = self;
         write!(f, "line {line}, column {column}: {what}")
@@ -71,24 +71,27 @@ impl fmt::Display for Fault {
 }
 
 /// Parses a text; none if it has no value.
-pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Option<Node>, Fault> {
+pub(crate) fn parse(
+    text: &str,
+    dialect: JsonDialect,
+) -> Result<Option<JsonSyntaxNode>, SettingsSyntaxError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    if dialect == Dialect::Strict {
-        strictly(text)?;
+    if dialect == JsonDialect::Strict {
+        check_strict_json(text)?;
     }
-    let whole = with_whole_letters(text);
+    let whole = replace_lone_surrogates(text);
     let parsed = parse_to_ast(&whole, &CollectOptions::default(), &options(dialect));
     let parsed = parsed.map_err(|error| {
         let what = lower_first(&error.kind().to_string());
-        Fault::at(text, error.range().start, what)
+        SettingsSyntaxError::at(text, error.range().start, what)
     })?;
     Ok(parsed.value.as_ref().map(node))
 }
 
 /// Checks with `serde_json`, which alone decides what JSON is and has the familiar messages.
-fn strictly(text: &str) -> Result<(), Fault> {
+fn check_strict_json(text: &str) -> Result<(), SettingsSyntaxError> {
     let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(()) };
     let line_start: usize =
         text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
@@ -98,11 +101,11 @@ fn strictly(text: &str) -> Result<(), Fault> {
     let said = error.to_string();
     let said = said.split(" at line ").next().unwrap_or(&said);
     let what = if comment { "comments are not allowed here" } else { said };
-    Err(Fault::at(text, byte, what))
+    Err(SettingsSyntaxError::at(text, byte, what))
 }
 
-fn options(dialect: Dialect) -> ParseOptions {
-    let more = dialect == Dialect::Comments;
+fn options(dialect: JsonDialect) -> ParseOptions {
+    let more = dialect == JsonDialect::Comments;
     ParseOptions {
         allow_comments: more,
         allow_trailing_commas: more,
@@ -122,34 +125,38 @@ fn lower_first(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn node(value: &ast::Value<'_>) -> Node {
+fn node(value: &ast::Value<'_>) -> JsonSyntaxNode {
     let range = value.range();
     let kind = match value {
-        ast::Value::Object(object) => Kind::Object(object.properties.iter().map(member).collect()),
-        ast::Value::Array(array) => Kind::Array(array.elements.iter().map(node).collect()),
-        _ => Kind::Scalar,
+        ast::Value::Object(object) => {
+            JsonSyntaxKind::Object(object.properties.iter().map(member).collect())
+        }
+        ast::Value::Array(array) => {
+            JsonSyntaxKind::Array(array.elements.iter().map(node).collect())
+        }
+        _ => JsonSyntaxKind::Scalar,
     };
-    Node { span: range.start..range.end, kind }
+    JsonSyntaxNode { span: range.start..range.end, kind }
 }
 
-fn member(property: &ast::ObjectProp<'_>) -> Member {
-    Member {
+fn member(property: &ast::ObjectProp<'_>) -> JsonSyntaxMember {
+    JsonSyntaxMember {
         name: property.name.as_str().to_owned(),
         start: property.range().start,
         value: node(&property.value),
     }
 }
 
-impl Node {
+impl JsonSyntaxNode {
     /// Returns the member of that name; the last of several, as clients do.
-    pub(crate) fn member(&self, name: &str) -> Option<&Member> {
+    pub(crate) fn member(&self, name: &str) -> Option<&JsonSyntaxMember> {
         self.members().iter().rev().find(|member| member.name == name)
     }
 
     /// Members of an object.
-    pub(crate) fn members(&self) -> &[Member] {
+    pub(crate) fn members(&self) -> &[JsonSyntaxMember] {
         match &self.kind {
-            Kind::Object(members) => members,
+            JsonSyntaxKind::Object(members) => members,
             _ => &[],
         }
     }
@@ -157,7 +164,7 @@ impl Node {
     /// Elements of an array.
     pub(crate) fn elements(&self) -> &[Self] {
         match &self.kind {
-            Kind::Array(elements) => elements,
+            JsonSyntaxKind::Array(elements) => elements,
             _ => &[],
         }
     }
@@ -165,24 +172,24 @@ impl Node {
     /// Spans of the children, names included.
     pub(crate) fn children(&self) -> Vec<(usize, usize)> {
         match &self.kind {
-            Kind::Object(members) => {
+            JsonSyntaxKind::Object(members) => {
                 members.iter().map(|it| (it.start, it.value.span.end)).collect()
             }
-            Kind::Array(elements) => {
+            JsonSyntaxKind::Array(elements) => {
                 elements.iter().map(|it| (it.span.start, it.span.end)).collect()
             }
-            Kind::Scalar => Vec::new(),
+            JsonSyntaxKind::Scalar => Vec::new(),
         }
     }
 
     /// Range between the brackets, if there is no value in them.
-    pub(crate) fn blank_inside(&self) -> Option<Range<usize>> {
-        let is_empty = !matches!(self.kind, Kind::Scalar) && self.children().is_empty();
+    pub(crate) fn empty_interior(&self) -> Option<Range<usize>> {
+        let is_empty = !matches!(self.kind, JsonSyntaxKind::Scalar) && self.children().is_empty();
         is_empty.then(|| self.span.start + 1..self.span.end - 1)
     }
 
     /// Shifts the spans behind a range of text that gets another length.
-    pub(crate) fn give_way(&mut self, range: &Range<usize>, length: usize) {
+    pub(crate) fn shift_spans(&mut self, range: &Range<usize>, length: usize) {
         let moved = |at: usize| if at >= range.end { at - range.len() + length } else { at };
         // Text inserted at a value's end does not belong to it.
         if self.span.end <= range.start {
@@ -190,28 +197,30 @@ impl Node {
         }
         self.span = moved(self.span.start)..moved(self.span.end);
         match &mut self.kind {
-            Kind::Object(members) => {
+            JsonSyntaxKind::Object(members) => {
                 for member in members {
                     member.start = moved(member.start);
-                    member.value.give_way(range, length);
+                    member.value.shift_spans(range, length);
                 }
             }
-            Kind::Array(elements) => elements.iter_mut().for_each(|it| it.give_way(range, length)),
-            Kind::Scalar => {}
+            JsonSyntaxKind::Array(elements) => {
+                elements.iter_mut().for_each(|it| it.shift_spans(range, length))
+            }
+            JsonSyntaxKind::Scalar => {}
         }
     }
 
     /// Converts to a `serde_json` value.
     pub(crate) fn value(&self, text: &str) -> Value {
         match &self.kind {
-            Kind::Object(members) => {
+            JsonSyntaxKind::Object(members) => {
                 let fields = members.iter().map(|it| (it.name.clone(), it.value.value(text)));
                 Value::Object(fields.collect::<Map<_, _>>())
             }
-            Kind::Array(elements) => elements.iter().map(|it| it.value(text)).collect(),
-            Kind::Scalar => {
+            JsonSyntaxKind::Array(elements) => elements.iter().map(|it| it.value(text)).collect(),
+            JsonSyntaxKind::Scalar => {
                 let scalar = text.get(self.span.clone()).unwrap_or_default();
-                serde_json::from_str(&with_whole_letters(scalar)).unwrap_or_default()
+                serde_json::from_str(&replace_lone_surrogates(scalar)).unwrap_or_default()
             }
         }
     }

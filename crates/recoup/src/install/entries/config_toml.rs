@@ -1,14 +1,14 @@
 //! Codex's `config.toml`: our server among others, and calls of ours that somebody wrote there by
-//! hand, in `[hooks]` or as `notify`. Beside our `hooks.json` these would report everything twice:
-//! Codex runs the hooks of both files, and `notify` repeats them.
+//! hand, in `[hooks]` or as `call_in_notify`. Beside our `hooks.json` these would report everything twice:
+//! Codex runs the hooks of both files, and `call_in_notify` repeats them.
 
-use recoup_core::memory::hooked::{self, Call};
+use recoup_core::memory::hooked::{self, RecoupCall};
 use serde_json::Value;
 
-use super::hooks::{listed, own_line};
-use super::servers::{self, SERVER, Start};
-use super::{Done, Emptied};
-use crate::install::edit::{Fault, toml};
+use super::hooks::{custom_command_note, list_events};
+use super::servers::{self, SERVER, ServerCommand};
+use super::{EditSummary, EmptiedContainers};
+use crate::install::edit::{SettingsSyntaxError, toml};
 
 const SERVERS: &str = "mcp_servers";
 const NOTIFY: &str = "notify";
@@ -16,19 +16,23 @@ const NOTIFY: &str = "notify";
 /// Marks, among the created paths, a line end that was added to the last line.
 const LINE_END: &str = "\n";
 
-/// Ensures that our server is there once, and that no hook runs twice. `notify` stays if no hook
+/// Ensures that our server is there once, and that no hook runs twice. `call_in_notify` stays if no hook
 /// runs (`hooks_run`): then it is all there is.
-pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(String, Done), Fault> {
-    let mut done = Done::default();
+pub(crate) fn put(
+    text: &str,
+    start: &ServerCommand<'_>,
+    hooks_run: bool,
+) -> Result<(String, EditSummary), SettingsSyntaxError> {
+    let mut done = EditSummary::default();
     let (text, gone) = without_calls(text, hooks_run, &mut done)?;
     if !gone.is_empty() {
-        done.said.push(format!("out goes what was written by hand: {}", listed(&gone)));
+        done.said.push(format!("out goes what was written by hand: {}", list_events(&gone)));
     }
-    let root = toml::value(&text)?;
-    let known = ours_in(&root);
+    let root = toml::parse_to_json(&text)?;
+    let known = our_servers(&root);
     if known.is_empty() {
         if let Some(other) = root.get(SERVERS).and_then(|all| all.get(SERVER)) {
-            done.note(servers::stays(other));
+            done.add_note(servers::name_taken_note(other));
             return Ok((text, done));
         }
         if root.get(SERVERS).is_none() {
@@ -45,7 +49,7 @@ pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(Str
     let mut after = text;
     for (name, call) in known {
         if call.wrapped {
-            done.note(servers::own(&name, &call));
+            done.add_note(servers::custom_server_note(&name, &call));
             continue;
         }
         let put = toml::put_server(&after, &name, start.program, &start.args(&call.args))?;
@@ -58,13 +62,16 @@ pub(crate) fn put(text: &str, start: &Start<'_>, hooks_run: bool) -> Result<(Str
 }
 
 /// Removes all of it, and the containers that are empty then, as far as `emptied` allows.
-pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), Fault> {
-    let mut done = Done::default();
-    let empty = emptied.may_go(&[SERVERS.into()]);
+pub(crate) fn remove(
+    text: &str,
+    emptied: EmptiedContainers<'_>,
+) -> Result<(String, EditSummary), SettingsSyntaxError> {
+    let mut done = EditSummary::default();
+    let empty = emptied.may_remove(&[SERVERS.into()]);
     let mut left = text.to_owned();
-    for (name, call) in ours_in(&toml::value(text)?) {
+    for (name, call) in our_servers(&toml::parse_to_json(text)?) {
         if call.wrapped {
-            done.note(servers::own(&name, &call));
+            done.add_note(servers::custom_server_note(&name, &call));
             continue;
         }
         left = toml::remove_server(&left, &name, empty)?;
@@ -73,22 +80,25 @@ pub(crate) fn take(text: &str, emptied: Emptied<'_>) -> Result<(String, Done), F
     let (mut left, gone) = without_calls(&left, true, &mut done)?;
     // If more follows ours, the line end belongs to it.
     let was_last = text.starts_with(left.trim_end());
-    if was_last && matches!(emptied, Emptied::Made(_)) && emptied.may_go(&[LINE_END.into()]) {
+    if was_last
+        && matches!(emptied, EmptiedContainers::Made(_))
+        && emptied.may_remove(&[LINE_END.into()])
+    {
         let bare = left.strip_suffix('\n').unwrap_or(&left);
         left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
     }
     if !gone.is_empty() {
-        done.said.push(format!("what was written by hand: {}", listed(&gone)));
+        done.said.push(format!("what was written by hand: {}", list_events(&gone)));
     }
     Ok((left, done))
 }
 
 /// Returns the events at which a custom command of the user calls us.
-pub(crate) fn own_events(text: &str) -> Vec<String> {
+pub(crate) fn custom_hook_events(text: &str) -> Vec<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Errors are reported when this file is edited itself.
-    let root = toml::value(text).unwrap_or_default();
-    let hooks = root.get("hooks").into_iter().flat_map(hooked::at_events);
+    let root = toml::parse_to_json(text).unwrap_or_default();
+    let hooks = root.get("hooks").into_iter().flat_map(hooked::hooks_at_events);
     let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());
     own.collect()
 }
@@ -97,33 +107,33 @@ pub(crate) fn own_events(text: &str) -> Vec<String> {
 fn without_calls(
     text: &str,
     notify_goes: bool,
-    done: &mut Done,
-) -> Result<(String, Vec<String>), Fault> {
-    let root = toml::value(text)?;
+    done: &mut EditSummary,
+) -> Result<(String, Vec<String>), SettingsSyntaxError> {
+    let root = toml::parse_to_json(text)?;
     let mut left = text.to_owned();
     let mut gone: Vec<String> = Vec::new();
-    for (event, it) in root.get("hooks").into_iter().flat_map(hooked::at_events) {
+    for (event, it) in root.get("hooks").into_iter().flat_map(hooked::hooks_at_events) {
         done.had_ours = true;
         if it.call.wrapped {
-            done.note(own_line(&format!("config.toml at {event}"), &it.call));
+            done.add_note(custom_command_note(&format!("config.toml at {event}"), &it.call));
         } else if gone.last().is_none_or(|last| last != event) {
             gone.push(event.to_owned());
         }
     }
     if !gone.is_empty() {
-        let is_plain = |hook: &Value| hooked::hook(hook).is_some_and(|call| !call.wrapped);
+        let is_plain = |hook: &Value| hooked::call_in_hook(hook).is_some_and(|call| !call.wrapped);
         left = toml::without_hooks(&left, is_plain)?;
-        demand_sound(text, &left, "hooks")?;
+        ensure_parses(text, &left, "hooks")?;
     }
-    match hooked::notify(&root) {
+    match hooked::call_in_notify(&root) {
         Some(call) if call.wrapped => {
             done.had_ours = true;
-            done.note(own_line("notify in config.toml", &call));
+            done.add_note(custom_command_note("notify in config.toml", &call));
         }
         Some(_) if notify_goes => {
             done.had_ours = true;
             left = toml::without_key(&left, NOTIFY)?;
-            demand_sound(text, &left, NOTIFY)?;
+            ensure_parses(text, &left, NOTIFY)?;
             gone.push(NOTIFY.to_owned());
         }
         Some(_) => done.had_ours = true,
@@ -133,13 +143,13 @@ fn without_calls(
 }
 
 /// Replaces a syntax error in our own output with advice: the user cannot fix that text.
-fn demand_sound(text: &str, left: &str, name: &str) -> Result<(), Fault> {
+fn ensure_parses(text: &str, left: &str, name: &str) -> Result<(), SettingsSyntaxError> {
     let at = text.find(name).unwrap_or(0);
     let what = format!("what calls recoup in “{name}” can't be cut out here: take it out by hand");
-    toml::value(left).map(drop).map_err(|_| Fault::at(text, at, what))
+    toml::parse_to_json(left).map(drop).map_err(|_| SettingsSyntaxError::at(text, at, what))
 }
 
-fn ours_in(root: &Value) -> Vec<(String, Call)> {
+fn our_servers(root: &Value) -> Vec<(String, RecoupCall)> {
     let all = root.get(SERVERS).and_then(Value::as_object).into_iter().flatten();
-    all.filter_map(|(name, entry)| Some((name.clone(), hooked::server(entry)?))).collect()
+    all.filter_map(|(name, entry)| Some((name.clone(), hooked::call_in_server(entry)?))).collect()
 }

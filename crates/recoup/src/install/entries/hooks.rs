@@ -1,11 +1,11 @@
 //! Hooks: `{"hooks": {EVENT: [{"matcher": …, "hooks": [HOOK…]}…]…}}`.
 
-use recoup_core::memory::hooked::{self, Call, limit};
+use recoup_core::memory::hooked::{self, RecoupCall, group_limit};
 use serde_json::Value;
 
-use super::{Done, Emptied, ensure_objects, remove_empty};
-use crate::install::client::{Form, Hooks};
-use crate::install::edit::{Fault, Fresh, Json, Step};
+use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty};
+use crate::install::client::{HookCommandForm, HookLayout};
+use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
 const HOOKS: &str = "hooks";
 
@@ -14,7 +14,7 @@ const SHOWN: &str = "statusMessage";
 
 /// Position of a hook among an event's groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct HookPosition {
     group: usize,
     hook: usize,
 }
@@ -22,20 +22,22 @@ pub(crate) struct Spot {
 /// Ensures that every event calls `program` once, in the current form. At the events `elsewhere`,
 /// a custom command in another file calls us already.
 pub(crate) fn put(
-    json: &mut Json,
-    wanted: &Hooks,
+    json: &mut JsonFile,
+    wanted: &HookLayout,
     program: &str,
     elsewhere: &[String],
-) -> Result<Done, Fault> {
-    let mut done = Done { created: ensure_objects(json, &[HOOKS])?, ..Done::default() };
+) -> Result<EditSummary, SettingsSyntaxError> {
+    let mut done =
+        EditSummary { created: ensure_objects(json, &[HOOKS])?, ..EditSummary::default() };
     let (mut added, mut changed) = (Vec::new(), Vec::new());
     for (event, ours) in calls(json) {
         done.had_ours = true;
         let is_wanted = wanted.events.iter().any(|(name, _)| *name == event);
         if !is_wanted || elsewhere.contains(&event) {
-            let plain: Vec<Spot> = ours.iter().filter(|it| !it.1.wrapped).map(|it| it.0).collect();
+            let plain: Vec<HookPosition> =
+                ours.iter().filter(|it| !it.1.wrapped).map(|it| it.0).collect();
             if !plain.is_empty() {
-                cut(json, &event, &plain, Emptied::Any);
+                remove_hooks(json, &event, &plain, EmptiedContainers::Any);
                 changed.push(event);
             }
         }
@@ -43,20 +45,20 @@ pub(crate) fn put(
     let is_here = |(event, _): &&(&str, u64)| elsewhere.iter().all(|other| other != event);
     for (event, seconds) in wanted.events.iter().filter(is_here) {
         let hook = hook(wanted, program, *seconds);
-        let before = json.at(&at(event)).map(|value| value.to_string());
+        let before = json.value_at(&event_path(event)).map(|value| value.to_string());
         let ours = calls_at(json, event);
         if ours.is_empty() {
             add(json, event, hook, &mut done.created)?;
             added.push((*event).to_owned());
         } else {
             update(json, event, &ours, hook, &mut done)?;
-            if before != json.at(&at(event)).map(|value| value.to_string()) {
+            if before != json.value_at(&event_path(event)).map(|value| value.to_string()) {
                 changed.push((*event).to_owned());
             }
         }
     }
     let say = |what: &str, events: &[String]| {
-        (!events.is_empty()).then(|| format!("{what} {}", listed(events)))
+        (!events.is_empty()).then(|| format!("{what} {}", list_events(events)))
     };
     done.said.extend(say("hooks for", &added));
     done.said.extend(say("hooks brought up to date:", &changed));
@@ -64,30 +66,34 @@ pub(crate) fn put(
 }
 
 /// Removes our calls, except custom commands.
-pub(crate) fn take(json: &mut Json, emptied: Emptied<'_>) -> Done {
-    let mut done = Done::default();
+pub(crate) fn remove(json: &mut JsonFile, emptied: EmptiedContainers<'_>) -> EditSummary {
+    let mut done = EditSummary::default();
     // Of duplicate names the last one counts; once it is gone, the one before.
-    while take_once(json, emptied, &mut done) {
+    while remove_once(json, emptied, &mut done) {
         done.notes.clear();
     }
     if !done.said.is_empty() {
-        done.said = vec![format!("hooks for {}", listed(&done.said))];
+        done.said = vec![format!("hooks for {}", list_events(&done.said))];
     }
     done
 }
 
 /// Removes the calls that are in effect. Returns true if there were any.
-fn take_once(json: &mut Json, emptied: Emptied<'_>, done: &mut Done) -> bool {
+fn remove_once(
+    json: &mut JsonFile,
+    emptied: EmptiedContainers<'_>,
+    done: &mut EditSummary,
+) -> bool {
     let mut any = false;
     for (event, ours) in calls(json) {
         done.had_ours = true;
         let (own, plain): (Vec<_>, Vec<_>) = ours.into_iter().partition(|(_, call)| call.wrapped);
         for (_, call) in own {
-            done.note(own_line(&event, &call));
+            done.add_note(custom_command_note(&event, &call));
         }
-        let spots: Vec<Spot> = plain.into_iter().map(|(spot, _)| spot).collect();
+        let spots: Vec<HookPosition> = plain.into_iter().map(|(spot, _)| spot).collect();
         if !spots.is_empty() {
-            cut(json, &event, &spots, emptied);
+            remove_hooks(json, &event, &spots, emptied);
             any = true;
             if !done.said.contains(&event) {
                 done.said.push(event);
@@ -101,7 +107,7 @@ fn take_once(json: &mut Json, emptied: Emptied<'_>, done: &mut Done) -> bool {
 }
 
 /// Lists events by name, or counts them if there are many.
-pub(super) fn listed(events: &[String]) -> String {
+pub(super) fn list_events(events: &[String]) -> String {
     match events.len() {
         0..=4 => events.join(", "),
         count => format!("{count} events"),
@@ -109,51 +115,51 @@ pub(super) fn listed(events: &[String]) -> String {
 }
 
 /// Note about a custom command. Names only the program: the line may hold secrets.
-pub(super) fn own_line(place: &str, call: &Call) -> String {
+pub(super) fn custom_command_note(place: &str, call: &RecoupCall) -> String {
     format!("{place} has a command of your own that calls {}, which stays", call.program)
 }
 
 /// Returns our calls, by event.
-fn calls(json: &Json) -> Vec<(String, Vec<(Spot, Call)>)> {
-    let events = json.at(&[HOOKS.into()]);
+fn calls(json: &JsonFile) -> Vec<(String, Vec<(HookPosition, RecoupCall)>)> {
+    let events = json.value_at(&[HOOKS.into()]);
     let events = events.as_ref().and_then(Value::as_object).into_iter().flatten();
-    let all = events.map(|(event, groups)| (event.clone(), ours_in(groups)));
+    let all = events.map(|(event, groups)| (event.clone(), find_our_calls(groups)));
     all.filter(|(_, ours)| !ours.is_empty()).collect()
 }
 
-fn calls_at(json: &Json, event: &str) -> Vec<(Spot, Call)> {
-    json.at(&at(event)).map(|groups| ours_in(&groups)).unwrap_or_default()
+fn calls_at(json: &JsonFile, event: &str) -> Vec<(HookPosition, RecoupCall)> {
+    json.value_at(&event_path(event)).map(|groups| find_our_calls(&groups)).unwrap_or_default()
 }
 
-fn ours_in(groups: &Value) -> Vec<(Spot, Call)> {
-    let ours = hooked::at_event(groups);
-    ours.map(|it| (Spot { group: it.group, hook: it.at }, it.call)).collect()
+fn find_our_calls(groups: &Value) -> Vec<(HookPosition, RecoupCall)> {
+    let ours = hooked::hooks_at_event(groups);
+    ours.map(|it| (HookPosition { group: it.group, hook: it.at }, it.call)).collect()
 }
 
 /// Returns all hooks of an event.
-pub(crate) fn spots(groups: &Value) -> Vec<(Spot, &Value)> {
+pub(crate) fn all_hooks(groups: &Value) -> Vec<(HookPosition, &Value)> {
     let mut found = Vec::new();
     for (group, it) in groups.as_array().into_iter().flatten().enumerate() {
         let hooks = it.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
-        found.extend(hooks.enumerate().map(|(hook, it)| (Spot { group, hook }, it)));
+        found.extend(hooks.enumerate().map(|(hook, it)| (HookPosition { group, hook }, it)));
     }
     found
 }
 
 /// Builds the hook as this version writes it.
-fn hook(wanted: &Hooks, program: &str, seconds: u64) -> Vec<(&'static str, Fresh)> {
-    let mut hook = vec![("type", Fresh::plain("command"))];
+fn hook(wanted: &HookLayout, program: &str, seconds: u64) -> Vec<(&'static str, NewValue)> {
+    let mut hook = vec![("type", NewValue::plain("command"))];
     match wanted.form {
-        Form::Exec => {
-            hook.push(("command", Fresh::plain(program)));
-            hook.push(("args", Fresh::texts(wanted.args)));
+        HookCommandForm::Exec => {
+            hook.push(("command", NewValue::plain(program)));
+            hook.push(("args", NewValue::texts(wanted.args)));
         }
-        Form::Shell => {
+        HookCommandForm::Shell => {
             let line = format!("{} {}", quoted(program), wanted.args.join(" "));
-            hook.push(("command", Fresh::plain(line)));
+            hook.push(("command", NewValue::plain(line)));
         }
     }
-    hook.push(("timeout", Fresh::plain(seconds)));
+    hook.push(("timeout", NewValue::plain(seconds)));
     hook
 }
 
@@ -168,21 +174,21 @@ fn quoted(word: &str) -> String {
 }
 
 fn add(
-    json: &mut Json,
+    json: &mut JsonFile,
     event: &str,
-    hook: Vec<(&'static str, Fresh)>,
+    hook: Vec<(&'static str, NewValue)>,
     created: &mut Vec<Vec<String>>,
-) -> Result<(), Fault> {
-    let group = Fresh::Object(vec![(HOOKS, Fresh::List(vec![Fresh::Object(hook)]))]);
-    match json.at(&at(event)) {
+) -> Result<(), SettingsSyntaxError> {
+    let group = NewValue::Object(vec![(HOOKS, NewValue::List(vec![NewValue::Object(hook)]))]);
+    match json.value_at(&event_path(event)) {
         None => {
-            json.set(&[HOOKS.into()], event, &Fresh::List(vec![group]));
+            json.set(&[HOOKS.into()], event, &NewValue::List(vec![group]));
             created.push(vec![HOOKS.to_owned(), event.to_owned()]);
         }
-        Some(Value::Array(_)) => json.push(&at(event), &group),
+        Some(Value::Array(_)) => json.push(&event_path(event), &group),
         Some(_) => {
             let what = format!("“{event}” should be a list: [ … ]");
-            return Err(json.fault_at(&at(event), &what));
+            return Err(json.error_at(&event_path(event), &what));
         }
     }
     Ok(())
@@ -191,31 +197,31 @@ fn add(
 /// Leaves one call, for every tool and every source: one that is limited by its group's matcher is
 /// replaced by one that is not. A custom command of the user takes precedence.
 fn update(
-    json: &mut Json,
+    json: &mut JsonFile,
     event: &str,
-    ours: &[(Spot, Call)],
-    hook: Vec<(&'static str, Fresh)>,
-    done: &mut Done,
-) -> Result<(), Fault> {
-    let groups = json.at(&at(event)).unwrap_or_default();
+    ours: &[(HookPosition, RecoupCall)],
+    hook: Vec<(&'static str, NewValue)>,
+    done: &mut EditSummary,
+) -> Result<(), SettingsSyntaxError> {
+    let groups = json.value_at(&event_path(event)).unwrap_or_default();
     let own = ours.iter().find(|(_, call)| call.wrapped);
-    let mut plain: Vec<Spot> =
+    let mut plain: Vec<HookPosition> =
         ours.iter().filter(|(_, call)| !call.wrapped).map(|(spot, _)| *spot).collect();
-    let open = plain.iter().position(|spot| limit(&groups[spot.group]).is_none());
+    let open = plain.iter().position(|spot| group_limit(&groups[spot.group]).is_none());
     match (own, open) {
-        (Some((_, call)), _) => done.note(own_line(event, call)),
+        (Some((_, call)), _) => done.add_note(custom_command_note(event, call)),
         (None, Some(open)) => bring_up_to_date(json, &path(event, plain.remove(open)), &hook),
         // Behind the others, whose positions stay valid.
         (None, None) => add(json, event, hook, &mut done.created)?,
     }
-    cut(json, event, &plain, Emptied::Any);
+    remove_hooks(json, event, &plain, EmptiedContainers::Any);
     Ok(())
 }
 
 /// Updates a hook. Fields that this version does not write are removed: `async` would discard the
 /// answer. A longer timeout, and a status message, are the user's choice.
-fn bring_up_to_date(json: &mut Json, path: &[Step], hook: &[(&'static str, Fresh)]) {
-    let there = json.at(path).unwrap_or_default();
+fn bring_up_to_date(json: &mut JsonFile, path: &[JsonPathStep], hook: &[(&'static str, NewValue)]) {
+    let there = json.value_at(path).unwrap_or_default();
     for (name, value) in hook {
         let is_more = *name == "timeout" && there["timeout"].as_u64() > value.value().as_u64();
         if !is_more {
@@ -230,24 +236,29 @@ fn bring_up_to_date(json: &mut Json, path: &[Step], hook: &[(&'static str, Fresh
 }
 
 /// Removes hooks, and groups that become empty.
-pub(crate) fn cut(json: &mut Json, event: &str, spots: &[Spot], emptied: Emptied<'_>) {
+pub(crate) fn remove_hooks(
+    json: &mut JsonFile,
+    event: &str,
+    spots: &[HookPosition],
+    emptied: EmptiedContainers<'_>,
+) {
     for spot in spots.iter().rev() {
         json.remove(&path(event, *spot));
-        let group = [&at(event)[..], &[spot.group.into()]].concat();
-        let left = json.at(&[&group[..], &[HOOKS.into()]].concat());
+        let group = [&event_path(event)[..], &[spot.group.into()]].concat();
+        let left = json.value_at(&[&group[..], &[HOOKS.into()]].concat());
         if left.is_some_and(|left| left.as_array().is_some_and(Vec::is_empty)) {
             json.remove(&group);
         }
     }
     if !spots.is_empty() {
-        remove_empty(json, &at(event), emptied);
+        remove_empty(json, &event_path(event), emptied);
     }
 }
 
-pub(crate) fn at(event: &str) -> Vec<Step> {
+pub(crate) fn event_path(event: &str) -> Vec<JsonPathStep> {
     vec![HOOKS.into(), event.into()]
 }
 
-fn path(event: &str, spot: Spot) -> Vec<Step> {
-    [&at(event)[..], &[spot.group.into(), HOOKS.into(), spot.hook.into()]].concat()
+fn path(event: &str, spot: HookPosition) -> Vec<JsonPathStep> {
+    [&event_path(event)[..], &[spot.group.into(), HOOKS.into(), spot.hook.into()]].concat()
 }

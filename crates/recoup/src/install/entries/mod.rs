@@ -6,11 +6,11 @@ pub(crate) mod servers;
 
 use recoup_core::secrets;
 
-use super::edit::{Fault, Fresh, Json, Step};
+use super::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
 /// Result of editing a file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct EditSummary {
     /// Changes, in words for people.
     pub(crate) said: Vec<String>,
     /// Objects and lists that were created: they go once they are empty again.
@@ -25,9 +25,9 @@ pub(crate) struct Done {
     pub(crate) restored: bool,
 }
 
-impl Done {
+impl EditSummary {
     /// Adds a note without secrets: it may quote settings, and is shown and logged.
-    pub(crate) fn note(&mut self, note: impl AsRef<str>) {
+    pub(crate) fn add_note(&mut self, note: impl AsRef<str>) {
         self.notes.push(secrets::redact(note.as_ref()).into_owned());
     }
 }
@@ -37,36 +37,39 @@ pub(crate) const ROOT: Vec<String> = Vec::new();
 
 /// Which objects and lists are removed once they are empty.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Emptied<'a> {
+pub(crate) enum EmptiedContainers<'a> {
     /// Only containers that we created.
     Made(&'a [Vec<String>]),
     /// All: it is unknown who created them.
     Any,
 }
 
-impl Emptied<'_> {
-    fn may_go(self, path: &[Step]) -> bool {
+impl EmptiedContainers<'_> {
+    fn may_remove(self, path: &[JsonPathStep]) -> bool {
         let Self::Made(made) = self else { return true };
         made.iter().any(|made| *made == names(path))
     }
 }
 
 /// Ensures that the path `names` leads to an object. Returns the paths that were created.
-fn ensure_objects(json: &mut Json, names: &[&str]) -> Result<Vec<Vec<String>>, Fault> {
+fn ensure_objects(
+    json: &mut JsonFile,
+    names: &[&str],
+) -> Result<Vec<Vec<String>>, SettingsSyntaxError> {
     let mut created = Vec::new();
-    let mut path: Vec<Step> = Vec::new();
+    let mut path: Vec<JsonPathStep> = Vec::new();
     for name in names {
         let above = path.clone();
         path.push((*name).into());
-        match json.at(&path) {
+        match json.value_at(&path) {
             None => {
-                json.set(&above, name, &Fresh::EMPTY);
+                json.set(&above, name, &NewValue::EMPTY);
                 created.push(self::names(&path));
             }
             Some(value) if value.is_object() => {}
             Some(_) => {
                 let what = format!("“{name}” should be an object: {{ … }}");
-                return Err(json.fault_at(&path, &what));
+                return Err(json.error_at(&path, &what));
             }
         }
     }
@@ -74,20 +77,20 @@ fn ensure_objects(json: &mut Json, names: &[&str]) -> Result<Vec<Vec<String>>, F
 }
 
 /// Removes an empty container, if the policy allows it.
-fn remove_empty(json: &mut Json, path: &[Step], emptied: Emptied<'_>) {
-    let empty = json.at(path).is_some_and(|value| {
+fn remove_empty(json: &mut JsonFile, path: &[JsonPathStep], emptied: EmptiedContainers<'_>) {
+    let empty = json.value_at(path).is_some_and(|value| {
         value.as_object().is_some_and(serde_json::Map::is_empty)
             || value.as_array().is_some_and(Vec::is_empty)
     });
-    if empty && emptied.may_go(path) {
+    if empty && emptied.may_remove(path) {
         json.remove(path);
     }
 }
 
-fn names(path: &[Step]) -> Vec<String> {
-    let name = |step: &Step| match step {
-        Step::Name(name) => name.clone(),
-        Step::Index(index) => index.to_string(),
+fn names(path: &[JsonPathStep]) -> Vec<String> {
+    let name = |step: &JsonPathStep| match step {
+        JsonPathStep::Name(name) => name.clone(),
+        JsonPathStep::Index(index) => index.to_string(),
     };
     path.iter().map(name).collect()
 }

@@ -1,12 +1,12 @@
 //! MCP servers: an object with one entry for each, in the layout of the client.
 
-use recoup_core::memory::hooked::{self, Call};
+use recoup_core::memory::hooked::{self, RecoupCall};
 use recoup_core::secrets;
 use serde_json::{Map, Value};
 
-use super::{Done, Emptied, ensure_objects, remove_empty};
-use crate::install::client::{Servers, Shape};
-use crate::install::edit::{Fault, Fresh, Json, Step};
+use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty};
+use crate::install::client::{ServerEntryShape, ServerLayout};
+use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
 /// The name of our server in every client.
 pub(crate) const SERVER: &str = "recoup";
@@ -16,12 +16,12 @@ const WITH_HOOKS: &str = "--with-hooks";
 
 /// Command that starts the server.
 #[derive(Debug, Clone)]
-pub(crate) struct Start<'a> {
+pub(crate) struct ServerCommand<'a> {
     pub(crate) program: &'a str,
     pub(crate) with_hooks: bool,
 }
 
-impl Start<'_> {
+impl ServerCommand<'_> {
     /// Returns the arguments; those that the user has added stay.
     pub(crate) fn args(&self, before: &[String]) -> Vec<String> {
         let mut args = vec!["mcp".to_owned()];
@@ -36,34 +36,38 @@ impl Start<'_> {
 
 /// Builds the entry for our server, in a client's layout.
 pub(crate) fn entry(
-    shape: Shape,
-    start: &Start<'_>,
+    shape: ServerEntryShape,
+    start: &ServerCommand<'_>,
     args: &[String],
-) -> Vec<(&'static str, Fresh)> {
-    let command = ("command", Fresh::plain(start.program));
-    let arguments = ("args", Fresh::texts(args));
+) -> Vec<(&'static str, NewValue)> {
+    let command = ("command", NewValue::plain(start.program));
+    let arguments = ("args", NewValue::texts(args));
     match shape {
-        Shape::Plain => vec![command, arguments],
-        Shape::Typed => vec![("type", Fresh::plain("stdio")), command, arguments],
-        Shape::Custom => vec![("source", Fresh::plain("custom")), command, arguments],
-        Shape::Local => {
+        ServerEntryShape::Plain => vec![command, arguments],
+        ServerEntryShape::Typed => vec![("type", NewValue::plain("stdio")), command, arguments],
+        ServerEntryShape::Custom => vec![("source", NewValue::plain("custom")), command, arguments],
+        ServerEntryShape::Local => {
             let words = [&[start.program.to_owned()], args].concat();
-            let enabled = ("enabled", Fresh::plain(true));
-            vec![("type", Fresh::plain("local")), ("command", Fresh::texts(&words)), enabled]
+            let enabled = ("enabled", NewValue::plain(true));
+            vec![("type", NewValue::plain("local")), ("command", NewValue::texts(&words)), enabled]
         }
     }
 }
 
 /// Ensures that our server is there once, and up to date.
-pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Result<Done, Fault> {
+pub(crate) fn put(
+    json: &mut JsonFile,
+    servers: &ServerLayout,
+    start: &ServerCommand<'_>,
+) -> Result<EditSummary, SettingsSyntaxError> {
     let names: Vec<&str> = servers.at.iter().map(String::as_str).collect();
-    let at: Vec<Step> = names.iter().map(|name| (*name).into()).collect();
-    let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
-    let mut done = Done::default();
-    let known: Vec<(&String, Call)> = ours_in(&all).collect();
+    let at: Vec<JsonPathStep> = names.iter().map(|name| (*name).into()).collect();
+    let all = json.value_at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
+    let mut done = EditSummary::default();
+    let known: Vec<(&String, RecoupCall)> = our_servers(&all).collect();
     for (name, call) in &known {
         if call.wrapped {
-            done.note(own(name, call));
+            done.add_note(custom_server_note(name, call));
             continue;
         }
         done.had_ours = true;
@@ -83,33 +87,42 @@ pub(crate) fn put(json: &mut Json, servers: &Servers, start: &Start<'_>) -> Resu
         return Ok(done);
     }
     if let Some(other) = all.get(SERVER) {
-        done.note(stays(other));
+        done.add_note(name_taken_note(other));
         return Ok(done);
     }
     done.created = ensure_objects(json, &names)?;
-    json.set(&at, SERVER, &Fresh::Object(entry(servers.shape, start, &start.args(&[]))));
+    json.set(&at, SERVER, &NewValue::Object(entry(servers.shape, start, &start.args(&[]))));
     done.said.push(format!("server “{SERVER}”"));
     Ok(done)
 }
 
 /// Removes our server.
-pub(crate) fn take(json: &mut Json, servers: &Servers, emptied: Emptied<'_>) -> Done {
-    let mut done = Done::default();
+pub(crate) fn remove(
+    json: &mut JsonFile,
+    servers: &ServerLayout,
+    emptied: EmptiedContainers<'_>,
+) -> EditSummary {
+    let mut done = EditSummary::default();
     // Of duplicate names the last one counts; once it is gone, the one before.
-    while take_once(json, servers, emptied, &mut done) {
+    while remove_once(json, servers, emptied, &mut done) {
         done.notes.clear();
     }
     done
 }
 
 /// Removes the entries that are in effect. Returns true if there were any.
-fn take_once(json: &mut Json, servers: &Servers, emptied: Emptied<'_>, done: &mut Done) -> bool {
-    let at: Vec<Step> = servers.at.iter().map(|name| name.as_str().into()).collect();
-    let all = json.at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
+fn remove_once(
+    json: &mut JsonFile,
+    servers: &ServerLayout,
+    emptied: EmptiedContainers<'_>,
+    done: &mut EditSummary,
+) -> bool {
+    let at: Vec<JsonPathStep> = servers.at.iter().map(|name| name.as_str().into()).collect();
+    let all = json.value_at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
     let mut any = false;
-    for (name, call) in ours_in(&all) {
+    for (name, call) in our_servers(&all) {
         if call.wrapped {
-            done.note(own(name, &call));
+            done.add_note(custom_server_note(name, &call));
             continue;
         }
         json.remove(&[&at[..], &[name.as_str().into()]].concat());
@@ -128,23 +141,23 @@ fn take_once(json: &mut Json, servers: &Servers, emptied: Emptied<'_>, done: &mu
     any
 }
 
-fn ours_in(all: &Map<String, Value>) -> impl Iterator<Item = (&String, Call)> {
-    all.iter().filter_map(|(name, entry)| Some((name, hooked::server(entry)?)))
+fn our_servers(all: &Map<String, Value>) -> impl Iterator<Item = (&String, RecoupCall)> {
+    all.iter().filter_map(|(name, entry)| Some((name, hooked::call_in_server(entry)?)))
 }
 
 /// Note about a custom command of the user that starts our server.
-pub(crate) fn own(name: &str, call: &Call) -> String {
+pub(crate) fn custom_server_note(name: &str, call: &RecoupCall) -> String {
     format!("the server “{name}” starts ours through {:?}, which stays", call.started())
 }
 
 /// Note that another server has our name, so that ours is not added.
-pub(crate) fn stays(other: &Value) -> String {
-    format!("{}, which stays; ours is not added", is_taken(other))
+pub(crate) fn name_taken_note(other: &Value) -> String {
+    format!("{}, which stays; ours is not added", describe_name_conflict(other))
 }
 
 /// Describes another server with our name. Names only its program: arguments, variables and
 /// address may be secret.
-pub(crate) fn is_taken(other: &Value) -> String {
+pub(crate) fn describe_name_conflict(other: &Value) -> String {
     let program = match other.get("command") {
         Some(Value::Array(words)) => words.first().and_then(Value::as_str),
         command => command.and_then(Value::as_str),

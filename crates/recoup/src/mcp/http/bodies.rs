@@ -14,28 +14,32 @@ use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::timeout;
 
-use crate::mcp::load::{Burden, Load, Most};
+use crate::mcp::in_flight::{InFlightBytes, InFlightLimits, InFlightRequest};
 use crate::mcp::{LONGEST_MESSAGE as MOST, stdio, unknown};
 
 /// Limits for the messages of all clients together.
-pub(super) const ALL: Most = Most { held: 48 << 20, unread: 24 << 20 };
+pub(super) const HTTP_LIMITS: InFlightLimits = InFlightLimits { held: 48 << 20, unread: 24 << 20 };
 /// Time limit for a message to arrive, or to wait for room.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 const AS_JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
 /// Reads a whole message, once there is room for it.
-pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: Next) -> Response {
+pub(super) async fn read(
+    State(load): State<Arc<InFlightBytes>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
     }
-    if timeout(PATIENCE, room(&load)).await.is_err() {
+    if timeout(MESSAGE_TIMEOUT, wait_for_room(&load)).await.is_err() {
         let what = "too much is under way: try again when some of it is answered\n";
         return (StatusCode::SERVICE_UNAVAILABLE, what).into_response();
     }
     let (mut parts, body) = request.into_parts();
-    let burden = load.take(length(&parts.headers));
-    let body = match timeout(PATIENCE, to_bytes(body, MOST)).await {
+    let burden = load.charge_request(length(&parts.headers));
+    let body = match timeout(MESSAGE_TIMEOUT, to_bytes(body, MOST)).await {
         Ok(Ok(body)) => body,
         Ok(Err(_)) => {
             let what = format!("a message has at most {MOST} bytes\n");
@@ -45,27 +49,27 @@ pub(super) async fn read(State(load): State<Arc<Load>>, request: Request, next: 
             return (StatusCode::REQUEST_TIMEOUT, "the message did not come\n").into_response();
         }
     };
-    burden.weigh(body.len());
+    burden.set_request_bytes(body.len());
     let version = parts.headers.get("mcp-protocol-version").and_then(|it| it.to_str().ok());
-    if let Some(answer) = unknown::answer(version, &body) {
+    if let Some(answer) = unknown::unknown_method_response(version, &body) {
         return (StatusCode::NOT_FOUND, AS_JSON, answer.to_string()).into_response();
     }
     parts.extensions.insert(burden.clone());
     let response = next.run(Request::from_parts(parts, body.clone().into())).await;
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE
-        && let Some(answer) = stdio::misunderstood(body.to_vec())
+        && let Some(answer) = stdio::invalid_message_reply(body.to_vec())
         && let Ok(answer) = serde_json::to_vec(&answer)
     {
         // The SDK's status for anything that it cannot parse.
         return (StatusCode::BAD_REQUEST, AS_JSON, answer).into_response();
     }
     drop(body);
-    response.map(|body| Body::new(Taken { body, _burden: burden }))
+    response.map(|body| Body::new(CountedBody { body, _burden: burden }))
 }
 
-async fn room(load: &Load) {
-    while load.is_laden() {
-        load.eased(Load::is_laden).await;
+async fn wait_for_room(load: &InFlightBytes) {
+    while load.requests_at_limit() {
+        load.wait_for_release(InFlightBytes::requests_at_limit).await;
     }
 }
 
@@ -76,12 +80,12 @@ fn length(headers: &HeaderMap) -> usize {
 }
 
 /// A response body that counts as in flight until it is read or dropped.
-struct Taken {
+struct CountedBody {
     body: Body,
-    _burden: Burden,
+    _burden: InFlightRequest,
 }
 
-impl HttpBody for Taken {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -15,11 +15,11 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum number of authenticated connections.
-const KNOWN: usize = 256;
+const MAX_AUTHENTICATED: usize = 256;
 /// Maximum number of unauthenticated connections.
-const STRANGERS: usize = 64;
+const MAX_UNAUTHENTICATED: usize = 64;
 /// Time limit for authentication.
-const INTRODUCTION: Duration = Duration::from_secs(5);
+const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time limit for the head of each request.
 const HEAD: Duration = Duration::from_secs(30);
 /// Pause after a failed accept, for example when all file descriptors are in use.
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves connections until the process ends.
 pub(super) async fn serve(listener: TcpListener, router: Router) {
-    let guests = Guests::default();
+    let guests = ConnectionRegistry::default();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             sleep(PAUSE).await;
@@ -35,7 +35,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
         };
         // Small answers must not wait for the client's acknowledgement.
         let _ = stream.set_nodelay(true);
-        let guest = Arc::new(guests.welcome());
+        let guest = Arc::new(guests.register());
         let service = TowerToHyperService::new(router.clone().layer(Extension(guest.clone())));
         tokio::spawn(async move {
             let mut builder = http1::Builder::new();
@@ -43,7 +43,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
             tokio::select! {
                 // Errors of a connection are the client's business.
                 _ = builder.serve_connection(TokioIo::new(stream), service) => {}
-                () = guest.is_unwelcome() => {}
+                () = guest.wait_until_rejected() => {}
             }
         });
     }
@@ -51,10 +51,10 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
 
 /// The open connections.
 #[derive(Debug, Clone, Default)]
-struct Guests(Arc<Mutex<Seats>>);
+struct ConnectionRegistry(Arc<Mutex<ConnectionCounts>>);
 
 #[derive(Debug, Default)]
-struct Seats {
+struct ConnectionCounts {
     came: u64,
     known: usize,
     /// In order of arrival.
@@ -63,42 +63,42 @@ struct Seats {
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Guest {
-    guests: Guests,
+pub(super) struct HttpConnection {
+    guests: ConnectionRegistry,
     number: u64,
     /// Cancelled when a newcomer has taken its place.
     displaced: CancellationToken,
 }
 
-impl Guests {
-    fn seats(&self) -> MutexGuard<'_, Seats> {
+impl ConnectionRegistry {
+    fn lock_counts(&self) -> MutexGuard<'_, ConnectionCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a connection as unauthenticated; displaces the oldest such if there are too many.
-    fn welcome(&self) -> Guest {
+    fn register(&self) -> HttpConnection {
         let displaced = CancellationToken::new();
-        let mut seats = self.seats();
+        let mut seats = self.lock_counts();
         seats.came += 1;
         let number = seats.came;
         seats.strangers.insert(number, displaced.clone());
-        if seats.strangers.len() > STRANGERS
+        if seats.strangers.len() > MAX_UNAUTHENTICATED
             && let Some((_, oldest)) = seats.strangers.pop_first()
         {
             oldest.cancel();
         }
-        Guest { guests: self.clone(), number, displaced }
+        HttpConnection { guests: self.clone(), number, displaced }
     }
 }
 
-impl Guest {
+impl HttpConnection {
     /// Marks the connection as authenticated. False if there are too many of these.
-    pub(super) fn is_seated(&self) -> bool {
-        let mut seats = self.guests.seats();
+    pub(super) fn admit(&self) -> bool {
+        let mut seats = self.guests.lock_counts();
         if !seats.strangers.contains_key(&self.number) {
             return !self.displaced.is_cancelled();
         }
-        if seats.known >= KNOWN {
+        if seats.known >= MAX_AUTHENTICATED {
             return false;
         }
         seats.known += 1;
@@ -106,22 +106,22 @@ impl Guest {
         true
     }
 
-    fn is_stranger(&self) -> bool {
-        self.guests.seats().strangers.contains_key(&self.number)
+    fn is_unauthenticated(&self) -> bool {
+        self.guests.lock_counts().strangers.contains_key(&self.number)
     }
 
     /// Waits until the connection has to be closed.
-    async fn is_unwelcome(&self) {
+    async fn wait_until_rejected(&self) {
         tokio::select! {
             () = self.displaced.cancelled() => {}
-            () = sleep(INTRODUCTION) => if !self.is_stranger() { pending().await },
+            () = sleep(AUTHENTICATION_TIMEOUT) => if !self.is_unauthenticated() { pending().await },
         }
     }
 }
 
-impl Drop for Guest {
+impl Drop for HttpConnection {
     fn drop(&mut self) {
-        let mut seats = self.guests.seats();
+        let mut seats = self.guests.lock_counts();
         let was_stranger = seats.strangers.remove(&self.number).is_some();
         if !was_stranger && !self.displaced.is_cancelled() {
             seats.known -= 1;

@@ -22,18 +22,18 @@ use recoup_core::error::IoContext as _;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
-use self::connections::Guest;
-use self::sessions::Sessions;
-use super::load::Load;
-use super::server::Server;
-use super::{Desk, LONGEST_MESSAGE, Manner, turns};
+use self::connections::HttpConnection;
+use self::sessions::HttpSessions;
+use super::in_flight::InFlightBytes;
+use super::server::McpServer;
+use super::{LONGEST_MESSAGE, ServerOptions, ServerState, worker_limits};
 
 /// URL path of the server.
 const PATH: &str = "/mcp";
 
 /// Options of the HTTP server.
 #[derive(Debug, Clone)]
-pub(crate) struct Http {
+pub(crate) struct HttpOptions {
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
     /// Host names by which others reach this machine.
@@ -42,50 +42,57 @@ pub(crate) struct Http {
 
 /// Serves until the process ends; calls `ready` with the URL.
 pub(crate) fn serve(
-    desk: &Desk,
-    manner: Manner,
-    http: &Http,
+    desk: &ServerState,
+    manner: ServerOptions,
+    http: &HttpOptions,
     ready: impl FnOnce(&str) -> Result<()>,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(turns::ASIDE)
+        .max_blocking_threads(worker_limits::BACKGROUND_THREADS)
         .build()
-        .doing(|| "starting the server".to_owned())?;
+        .with_context(|| "starting the server".to_owned())?;
     runtime.block_on(async {
         let listening = || format!("listening on {}", http.address);
-        let listener = TcpListener::bind(http.address).await.doing(listening)?;
-        let address = listener.local_addr().doing(listening)?;
+        let listener = TcpListener::bind(http.address).await.with_context(listening)?;
+        let address = listener.local_addr().with_context(listening)?;
         ready(&format!("http://{address}{PATH}"))?;
         connections::serve(listener, router(desk, manner, http)).await;
         Ok(())
     })
 }
 
-fn router(desk: &Desk, manner: Manner, http: &Http) -> Router {
-    let (desk, sessions) = (desk.clone(), Sessions::new());
+fn router(desk: &ServerState, manner: ServerOptions, http: &HttpOptions) -> Router {
+    let (desk, sessions) = (desk.clone(), HttpSessions::new());
     let service = StreamableHttpService::new(
-        move || Ok(Server::new(desk.clone(), manner)),
+        move || Ok(McpServer::new(desk.clone(), manner)),
         sessions.manager.clone(),
         config(http),
     );
     let token: Arc<str> = http.token.as_str().into();
     Router::new()
         .route_service(PATH, service)
-        .layer(middleware::from_fn_with_state(sessions, used))
-        .layer(middleware::from_fn_with_state(Arc::new(Load::of(bodies::ALL)), bodies::read))
-        .layer(middleware::from_fn_with_state(token, known))
+        .layer(middleware::from_fn_with_state(sessions, track_session))
+        .layer(middleware::from_fn_with_state(
+            Arc::new(InFlightBytes::with_limits(bodies::HTTP_LIMITS)),
+            bodies::read,
+        ))
+        .layer(middleware::from_fn_with_state(token, require_token))
 }
 
 /// Tracks the session that a request uses or starts.
-async fn used(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
-    sessions.used(request.headers()).await;
+async fn track_session(
+    State(sessions): State<HttpSessions>,
+    request: Request,
+    next: Next,
+) -> Response {
+    sessions.mark_used(request.headers()).await;
     let response = next.run(request).await;
-    sessions.used(response.headers()).await;
+    sessions.mark_used(response.headers()).await;
     response
 }
 
-fn config(http: &Http) -> StreamableHttpServerConfig {
+fn config(http: &HttpOptions) -> StreamableHttpServerConfig {
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     // A specific address is also a valid host.
     hosts
@@ -108,7 +115,7 @@ fn config(http: &Http) -> StreamableHttpServerConfig {
 }
 
 /// True if `Host` and `Origin` are unambiguous: of duplicates the SDK would check only one.
-fn is_clear(request: &Request) -> bool {
+fn has_clear_origin(request: &Request) -> bool {
     let once = |name| request.headers().get_all(name).iter().count() <= 1;
     let host = request.headers().get(header::HOST).map(header::HeaderValue::as_bytes);
     let named = request.uri().authority().map(|named| named.as_str().as_bytes());
@@ -116,14 +123,14 @@ fn is_clear(request: &Request) -> bool {
 }
 
 /// Lets requests with the token through.
-async fn known(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {
-    if !is_clear(&request) {
+async fn require_token(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {
+    if !has_clear_origin(&request) {
         let what = "a request has one Host and at most one Origin\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     }
-    if bears(request.headers(), &token) {
-        let guest = request.extensions().get::<Arc<Guest>>();
-        if guest.is_none_or(|guest| guest.is_seated()) {
+    if has_token(request.headers(), &token) {
+        let guest = request.extensions().get::<Arc<HttpConnection>>();
+        if guest.is_none_or(|guest| guest.admit()) {
             return next.run(request).await;
         }
         return (StatusCode::SERVICE_UNAVAILABLE, "too many are connected\n").into_response();
@@ -138,17 +145,17 @@ async fn known(State(token): State<Arc<str>>, request: Request, next: Next) -> R
     response
 }
 
-fn bears(headers: &HeaderMap, token: &str) -> bool {
+fn has_token(headers: &HeaderMap, token: &str) -> bool {
     let given = headers.get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
     let given = given.and_then(|value| {
         let (scheme, token) = value.split_at_checked("Bearer ".len())?;
         scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
     });
-    given.is_some_and(|given| is_same(given, token.as_bytes()))
+    given.is_some_and(|given| constant_time_eq(given, token.as_bytes()))
 }
 
 /// Compares in constant time.
-fn is_same(given: &[u8], token: &[u8]) -> bool {
+fn constant_time_eq(given: &[u8], token: &[u8]) -> bool {
     let differing = given.iter().zip(token).fold(0, |differing, (a, b)| differing | (a ^ b));
     given.len() == token.len() && differing == 0
 }

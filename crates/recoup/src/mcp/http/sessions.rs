@@ -14,13 +14,13 @@ const HEADER: &str = "mcp-session-id";
 
 /// The open sessions.
 #[derive(Debug, Clone)]
-pub(super) struct Sessions {
+pub(super) struct HttpSessions {
     pub(super) manager: Arc<LocalSessionManager>,
     /// Ids, least recently used first.
     used: Arc<Mutex<VecDeque<Arc<str>>>>,
 }
 
-impl Sessions {
+impl HttpSessions {
     pub(super) fn new() -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = None;
@@ -28,27 +28,27 @@ impl Sessions {
     }
 
     /// Marks a session as used; headers of the request or response name it.
-    pub(super) async fn used(&self, headers: &HeaderMap) {
+    pub(super) async fn mark_used(&self, headers: &HeaderMap) {
         let Some(id) = headers.get(HEADER).and_then(|id| id.to_str().ok()) else { return };
         let id: Arc<str> = id.into();
         // Unknown ids must not displace sessions of ours.
         if !self.manager.has_session(&id).await.unwrap_or(false) {
-            return self.ended(&id);
+            return self.forget_session(&id);
         }
-        if let Some(oldest) = self.newest(id) {
+        if let Some(oldest) = self.move_to_newest(id) {
             let _ = self.manager.close_session(&oldest).await;
         }
     }
 
     /// Moves a session to the end. Returns the one to close for it.
-    fn newest(&self, id: Arc<str>) -> Option<Arc<str>> {
+    fn move_to_newest(&self, id: Arc<str>) -> Option<Arc<str>> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|other| *other != id);
         used.push_back(id);
         (used.len() > MOST).then(|| used.pop_front())?
     }
 
-    fn ended(&self, id: &str) {
+    fn forget_session(&self, id: &str) {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| **other != *id);
     }
 }

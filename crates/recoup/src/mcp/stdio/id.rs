@@ -12,80 +12,80 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 const LONGEST: usize = 1024;
 
 /// Parses an id.
-pub(super) fn of(text: &str) -> Option<RequestId> {
-    let id: Id = serde_json::from_str(text).ok()?;
+pub(super) fn parse_id(text: &str) -> Option<RequestId> {
+    let id: ParsedId = serde_json::from_str(text).ok()?;
     id.0
 }
 
 /// Finds the id of an object that is too large to be kept.
-pub(super) fn found_in(object: impl Read) -> Option<RequestId> {
+pub(super) fn find_id(object: impl Read) -> Option<RequestId> {
     #[derive(Deserialize)]
-    struct Envelope {
-        id: Id,
+    struct IdEnvelope {
+        id: ParsedId,
     }
     // Buffered, because JSON is read byte by byte.
-    let envelope: Envelope =
-        serde_json::from_reader(BufReader::new(Shortened::new(object))).ok()?;
+    let envelope: IdEnvelope =
+        serde_json::from_reader(BufReader::new(ShorteningReader::new(object))).ok()?;
     envelope.id.0
 }
 
 /// An id, or none if its place holds something else.
-struct Id(Option<RequestId>);
+struct ParsedId(Option<RequestId>);
 
-impl<'de> Deserialize<'de> for Id {
+impl<'de> Deserialize<'de> for ParsedId {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
-        value.deserialize_any(Reader)
+        value.deserialize_any(IdVisitor)
     }
 }
 
-struct Reader;
+struct IdVisitor;
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Id;
+impl<'de> Visitor<'de> for IdVisitor {
+    type Value = ParsedId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an id")
     }
 
-    fn visit_i64<E: Error>(self, id: i64) -> Result<Id, E> {
-        Ok(Id(Some(RequestId::Number(id))))
+    fn visit_i64<E: Error>(self, id: i64) -> Result<ParsedId, E> {
+        Ok(ParsedId(Some(RequestId::Number(id))))
     }
 
-    fn visit_u64<E: Error>(self, id: u64) -> Result<Id, E> {
-        Ok(Id(i64::try_from(id).ok().map(RequestId::Number)))
+    fn visit_u64<E: Error>(self, id: u64) -> Result<ParsedId, E> {
+        Ok(ParsedId(i64::try_from(id).ok().map(RequestId::Number)))
     }
 
-    fn visit_str<E: Error>(self, id: &str) -> Result<Id, E> {
-        Ok(Id((id.len() < LONGEST).then(|| RequestId::String(id.into()))))
+    fn visit_str<E: Error>(self, id: &str) -> Result<ParsedId, E> {
+        Ok(ParsedId((id.len() < LONGEST).then(|| RequestId::String(id.into()))))
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Id, E> {
-        Ok(Id(None))
+    fn visit_f64<E: Error>(self, _: f64) -> Result<ParsedId, E> {
+        Ok(ParsedId(None))
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Id, E> {
-        Ok(Id(None))
+    fn visit_bool<E: Error>(self, _: bool) -> Result<ParsedId, E> {
+        Ok(ParsedId(None))
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Id, E> {
-        Ok(Id(None))
+    fn visit_unit<E: Error>(self) -> Result<ParsedId, E> {
+        Ok(ParsedId(None))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Id, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ParsedId, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Id(None))
+        Ok(ParsedId(None))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<Id, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<ParsedId, A::Error> {
         while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Id(None))
+        Ok(ParsedId(None))
     }
 }
 
 /// Shortens long strings and numbers in JSON.
-struct Shortened<R> {
+struct ShorteningReader<R> {
     input: R,
-    place: Place,
+    place: JsonScanState,
     /// Bytes of the current string or number.
     length: usize,
     /// True while the rest of a string is left out.
@@ -94,7 +94,7 @@ struct Shortened<R> {
 
 /// Token that the next byte belongs to.
 #[derive(Clone, Copy)]
-enum Place {
+enum JsonScanState {
     Outside,
     String,
     /// Behind a backslash.
@@ -103,44 +103,46 @@ enum Place {
     Digits(u8),
 }
 
-impl<R: Read> Shortened<R> {
+impl<R: Read> ShorteningReader<R> {
     fn new(input: R) -> Self {
-        Self { input, place: Place::Outside, length: 0, is_long: false }
+        Self { input, place: JsonScanState::Outside, length: 0, is_long: false }
     }
 
     /// True if the byte is kept. Strings are cut only between characters.
     fn keeps(&mut self, byte: u8) -> bool {
         self.length += 1;
         match (self.place, byte) {
-            (Place::Outside | Place::String, b'"') => {
-                let opens = matches!(self.place, Place::Outside);
-                self.place = if opens { Place::String } else { Place::Outside };
+            (JsonScanState::Outside | JsonScanState::String, b'"') => {
+                let opens = matches!(self.place, JsonScanState::Outside);
+                self.place = if opens { JsonScanState::String } else { JsonScanState::Outside };
                 (self.length, self.is_long) = (0, false);
                 return true;
             }
-            (Place::Outside, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E') => {
+            (JsonScanState::Outside, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E') => {
                 return self.length <= LONGEST;
             }
-            (Place::Outside, _) => {
+            (JsonScanState::Outside, _) => {
                 self.length = 0;
                 return true;
             }
-            (Place::String, _) => {
+            (JsonScanState::String, _) => {
                 let begins = byte & 0xC0 != 0x80;
                 self.is_long |= begins && self.length > LONGEST;
                 if byte == b'\\' {
-                    self.place = Place::Escape;
+                    self.place = JsonScanState::Escape;
                 }
             }
-            (Place::Escape, b'u') => self.place = Place::Digits(4),
-            (Place::Escape | Place::Digits(0 | 1), _) => self.place = Place::String,
-            (Place::Digits(left), _) => self.place = Place::Digits(left - 1),
+            (JsonScanState::Escape, b'u') => self.place = JsonScanState::Digits(4),
+            (JsonScanState::Escape | JsonScanState::Digits(0 | 1), _) => {
+                self.place = JsonScanState::String
+            }
+            (JsonScanState::Digits(left), _) => self.place = JsonScanState::Digits(left - 1),
         }
         !self.is_long
     }
 }
 
-impl<R: Read> Read for Shortened<R> {
+impl<R: Read> Read for ShorteningReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.input.read(buffer)?;
@@ -167,7 +169,7 @@ mod tests {
 
     fn shortened(text: &str) -> String {
         let mut short = String::new();
-        Shortened::new(text.as_bytes()).read_to_string(&mut short).expect("text");
+        ShorteningReader::new(text.as_bytes()).read_to_string(&mut short).expect("text");
         short
     }
 
@@ -185,7 +187,7 @@ mod tests {
 
     #[test]
     fn an_id_is_a_string_or_a_whole_number_and_found_among_anything() {
-        let id = |text: &str| found_in(text.as_bytes());
+        let id = |text: &str| find_id(text.as_bytes());
         assert_eq!(id(r#"{"a":{"id":1},"id":2}"#), Some(RequestId::Number(2)));
         assert_eq!(id(r#"{"id":"a\"b"}"#), Some(RequestId::String("a\"b".into())));
         for none in

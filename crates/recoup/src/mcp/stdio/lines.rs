@@ -12,13 +12,13 @@ pub(super) const MOST: usize = crate::mcp::LONGEST_MESSAGE;
 
 /// One line, without its end.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     Whole(Vec<u8>),
     /// Too long, with its id if it had one.
     TooLong(Option<RequestId>),
 }
 
-impl Line {
+impl InputLine {
     /// Number of bytes kept.
     pub(super) fn len(&self) -> usize {
         match self {
@@ -28,12 +28,12 @@ impl Line {
     }
 }
 
-pub(super) struct Lines<R> {
+pub(super) struct LineReader<R> {
     input: BufReader<R>,
     most: usize,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> LineReader<R> {
     pub(super) fn new(input: R) -> Self {
         Self::with_limit(input, MOST)
     }
@@ -43,7 +43,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// Returns the next line; none at the end. The last line needs no line end.
-    pub(super) fn next(&mut self) -> Option<Line> {
+    pub(super) fn next(&mut self) -> Option<InputLine> {
         let mut line = Vec::new();
         let mut limited = (&mut self.input).take(self.most as u64 + 1);
         // A read error counts as the end.
@@ -54,27 +54,27 @@ impl<R: Read> Lines<R> {
         if line.last() == Some(&b'\n') {
             line.pop();
         } else if read > self.most {
-            return Some(Line::TooLong(self.skip(&line)));
+            return Some(InputLine::TooLong(self.skip(&line)));
         }
-        Some(Line::Whole(line))
+        Some(InputLine::Whole(line))
     }
 
     /// Skips the rest of a line, and returns only its id.
     fn skip(&mut self, start: &[u8]) -> Option<RequestId> {
-        let mut rest = Rest { input: &mut self.input, ended: false };
-        let id = id::found_in(start.chain(&mut rest));
+        let mut rest = LineRemainder { input: &mut self.input, ended: false };
+        let id = id::find_id(start.chain(&mut rest));
         let _ = io::copy(&mut rest, &mut io::sink());
         id
     }
 }
 
 /// The unread rest of a line.
-struct Rest<'a, R> {
+struct LineRemainder<'a, R> {
     input: &'a mut BufReader<R>,
     ended: bool,
 }
 
-impl<R: Read> Read for Rest<'_, R> {
+impl<R: Read> Read for LineRemainder<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.ended || buffer.is_empty() {
             return Ok(0);
@@ -96,10 +96,10 @@ mod tests {
     use super::*;
 
     fn lines(text: &str, most: usize) -> Vec<String> {
-        let mut lines = Lines::with_limit(text.as_bytes(), most);
+        let mut lines = LineReader::with_limit(text.as_bytes(), most);
         let shown = |line| match line {
-            Line::Whole(line) => String::from_utf8(line).expect("text"),
-            Line::TooLong(id) => {
+            InputLine::Whole(line) => String::from_utf8(line).expect("text"),
+            InputLine::TooLong(id) => {
                 format!("too long: {}", serde_json::to_string(&id).expect("an id is JSON"))
             }
         };

@@ -9,12 +9,12 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::id;
-use super::lines::{Line, MOST};
+use super::lines::{InputLine, MOST};
 use crate::mcp::{consent, unknown};
 
 /// Result of parsing a line.
 #[derive(Debug)]
-pub(super) enum Understood {
+pub(super) enum ParsedLine {
     Nothing,
     Message(Box<ClientJsonRpcMessage>),
     /// Not for the server; the reply for the client.
@@ -24,7 +24,7 @@ pub(super) enum Understood {
 /// Fields that are read from any line. Values are skipped, not built, so that deep nesting does no
 /// harm.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct MessageEnvelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -37,7 +37,7 @@ fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>,
 }
 
 /// Reads an object; not a list, which serde would take as the fields in order.
-fn envelope(text: &[u8]) -> Option<Envelope<'_>> {
+fn envelope(text: &[u8]) -> Option<MessageEnvelope<'_>> {
     let text = text.starts_with(b"{").then_some(text)?;
     serde_json::from_slice(text).ok()
 }
@@ -47,33 +47,33 @@ const NO_MESSAGE: &str = "this is no message of MCP";
 /// Reply to ids that no response could carry.
 const NO_ID: &str = "the id of a request is a string or a whole number";
 
-pub(super) fn understand(line: Line) -> Understood {
+pub(super) fn parse_line(line: InputLine) -> ParsedLine {
     let line = match line {
-        Line::Whole(line) => line,
-        Line::TooLong(id) => {
+        InputLine::Whole(line) => line,
+        InputLine::TooLong(id) => {
             let what = format!("a message has at most {MOST} bytes");
-            return wrong(ErrorCode::INVALID_REQUEST, what, id);
+            return error_reply(ErrorCode::INVALID_REQUEST, what, id);
         }
     };
     let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
     if text.is_empty() {
-        return Understood::Nothing;
+        return ParsedLine::Nothing;
     }
     match serde_json::from_slice::<ClientJsonRpcMessage>(text) {
         Ok(ClientJsonRpcMessage::Request(request)) => match request.request {
             ClientRequest::CustomRequest(custom) => {
-                let error = unknown::error(&custom);
-                Understood::Wrong(Box::new(ServerJsonRpcMessage::error(error, Some(request.id))))
+                let error = unknown::unknown_request_error(&custom);
+                ParsedLine::Wrong(Box::new(ServerJsonRpcMessage::error(error, Some(request.id))))
             }
-            _ => Understood::Message(Box::new(ClientJsonRpcMessage::Request(request))),
+            _ => ParsedLine::Message(Box::new(ClientJsonRpcMessage::Request(request))),
         },
         Ok(ClientJsonRpcMessage::Notification(_))
             if envelope(text).is_some_and(|it| it.id.is_some()) =>
         {
-            wrong(ErrorCode::INVALID_REQUEST, NO_ID, None)
+            error_reply(ErrorCode::INVALID_REQUEST, NO_ID, None)
         }
-        Ok(message) => Understood::Message(Box::new(message)),
-        Err(error) => misunderstood(text, &error),
+        Ok(message) => ParsedLine::Message(Box::new(message)),
+        Err(error) => explain_parse_error(text, &error),
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn keep_known_meta(request: &mut ClientRequest) {
 }
 
 /// True if the message begins a conversation.
-pub(super) fn is_greeting(message: &ClientJsonRpcMessage) -> bool {
+pub(super) fn is_conversation_start(message: &ClientJsonRpcMessage) -> bool {
     let ClientJsonRpcMessage::Request(request) = message else { return false };
     match &request.request {
         ClientRequest::InitializeRequest(_) => true,
@@ -101,31 +101,31 @@ pub(super) fn is_greeting(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-fn misunderstood(text: &[u8], error: &serde_json::Error) -> Understood {
-    let Some(Envelope { id, method }) = envelope(text) else {
+fn explain_parse_error(text: &[u8], error: &serde_json::Error) -> ParsedLine {
+    let Some(MessageEnvelope { id, method }) = envelope(text) else {
         return if text.starts_with(b"{") && error.is_data() {
-            wrong(ErrorCode::INVALID_REQUEST, format!("{NO_MESSAGE}: {error}"), None)
+            error_reply(ErrorCode::INVALID_REQUEST, format!("{NO_MESSAGE}: {error}"), None)
         } else if error.is_data() || text.starts_with(b"[") {
             let what = "one JSON object on a line is expected; batches are not taken";
-            wrong(ErrorCode::INVALID_REQUEST, what, None)
+            error_reply(ErrorCode::INVALID_REQUEST, what, None)
         } else {
-            wrong(ErrorCode::PARSE_ERROR, format!("this is not JSON: {error}"), None)
+            error_reply(ErrorCode::PARSE_ERROR, format!("this is not JSON: {error}"), None)
         };
     };
     let Some(id) = id else {
         return match method {
             // Malformed notifications are ignored.
-            Some(_) => Understood::Nothing,
-            None => wrong(ErrorCode::INVALID_REQUEST, NO_MESSAGE, None),
+            Some(_) => ParsedLine::Nothing,
+            None => error_reply(ErrorCode::INVALID_REQUEST, NO_MESSAGE, None),
         };
     };
-    let Some(id) = id::of(id.get()) else {
-        return wrong(ErrorCode::INVALID_REQUEST, NO_ID, None);
+    let Some(id) = id::parse_id(id.get()) else {
+        return error_reply(ErrorCode::INVALID_REQUEST, NO_ID, None);
     };
-    wrong(ErrorCode::INVALID_REQUEST, format!("{NO_MESSAGE}: {error}"), Some(id))
+    error_reply(ErrorCode::INVALID_REQUEST, format!("{NO_MESSAGE}: {error}"), Some(id))
 }
 
-fn wrong(code: ErrorCode, what: impl Into<String>, id: Option<RequestId>) -> Understood {
+fn error_reply(code: ErrorCode, what: impl Into<String>, id: Option<RequestId>) -> ParsedLine {
     let error = ErrorData::new(code, what.into(), None);
-    Understood::Wrong(Box::new(ServerJsonRpcMessage::error(error, id)))
+    ParsedLine::Wrong(Box::new(ServerJsonRpcMessage::error(error, id)))
 }

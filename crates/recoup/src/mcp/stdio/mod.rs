@@ -27,21 +27,21 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use self::lines::{Line, Lines};
-use self::message::Understood;
-use super::load::{Load, Most};
-use super::server::Server;
-use super::{Desk, Manner, turns};
+use self::lines::{InputLine, LineReader};
+use self::message::ParsedLine;
+use super::in_flight::{InFlightBytes, InFlightLimits};
+use super::server::McpServer;
+use super::{ServerOptions, ServerState, worker_limits};
 
 /// Limits for the messages of the client.
-const MOST: Most = Most { held: 8 << 20, unread: 4 << 20 };
+const STDIO_LIMITS: InFlightLimits = InFlightLimits { held: 8 << 20, unread: 4 << 20 };
 /// Time limit for writing the last responses after stdin has ended.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval at which a full connection is checked for a client that has left.
-const GLANCE: Duration = Duration::from_secs(3);
+const HANGUP_CHECK_INTERVAL: Duration = Duration::from_secs(3);
 
 /// Streams that connect client and server.
-pub(crate) struct Streams {
+pub(crate) struct StdioStreams {
     pub(crate) input: Box<dyn Read + Send>,
     pub(crate) output: Box<dyn Write + Send>,
     /// True if nobody can write to the input any more, even if it is not read to its end.
@@ -49,19 +49,19 @@ pub(crate) struct Streams {
 }
 
 /// Serves one client until it leaves.
-pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> {
+pub(crate) fn serve(desk: ServerState, manner: ServerOptions, streams: StdioStreams) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(turns::ASIDE)
+        .max_blocking_threads(worker_limits::BACKGROUND_THREADS)
         .build()
-        .doing(|| "starting the server".to_owned())?;
+        .with_context(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {
-        let (transport, written) = Stdio::start(streams, desk.leaving.clone())?;
+        let (transport, written) = StdioTransport::start(streams, desk.leaving.clone())?;
         // Leaving before initialization is no error.
-        if let Ok(running) = serve_server(Server::new(desk, manner), transport).await {
+        if let Ok(running) = serve_server(McpServer::new(desk, manner), transport).await {
             let _ = running.waiting().await;
         }
-        let _ = timeout(LAST_WORDS, written).await;
+        let _ = timeout(FLUSH_TIMEOUT, written).await;
         Ok(())
     });
     // Work that still waits for a lock has nobody to report to.
@@ -70,19 +70,19 @@ pub(crate) fn serve(desk: Desk, manner: Manner, streams: Streams) -> Result<()> 
 }
 
 /// Returns the reply to a text that is no message; none if it is one.
-pub(super) fn misunderstood(text: Vec<u8>) -> Option<ServerJsonRpcMessage> {
-    match message::understand(Line::Whole(text)) {
-        Understood::Wrong(answer) => Some(*answer),
-        Understood::Nothing | Understood::Message(_) => None,
+pub(super) fn invalid_message_reply(text: Vec<u8>) -> Option<ServerJsonRpcMessage> {
+    match message::parse_line(InputLine::Whole(text)) {
+        ParsedLine::Wrong(answer) => Some(*answer),
+        ParsedLine::Nothing | ParsedLine::Message(_) => None,
     }
 }
 
 /// The SDK's transport over both streams.
 #[derive(Debug)]
-struct Stdio {
-    lines: mpsc::Receiver<Line>,
+struct StdioTransport {
+    lines: mpsc::Receiver<InputLine>,
     output: Option<std_mpsc::Sender<Vec<u8>>>,
-    load: Arc<Load>,
+    load: Arc<InFlightBytes>,
     is_hung_up: fn() -> bool,
     /// Cancelled when nobody reads our output.
     unheard: CancellationToken,
@@ -94,23 +94,24 @@ struct Stdio {
     listed: Option<(ListToolsResult, Box<RawValue>)>,
 }
 
-impl Stdio {
+impl StdioTransport {
     /// Starts the threads. The receiver is notified when all is written.
     fn start(
-        streams: Streams,
+        streams: StdioStreams,
         leaving: CancellationToken,
     ) -> Result<(Self, oneshot::Receiver<()>)> {
-        let Streams { input, output, is_hung_up } = streams;
+        let StdioStreams { input, output, is_hung_up } = streams;
         let (into_lines, lines) = mpsc::channel(1);
         let (into_output, messages) = std_mpsc::channel();
         let (done, written) = oneshot::channel();
-        let (load, unheard) = (Arc::new(Load::of(MOST)), CancellationToken::new());
+        let (load, unheard) =
+            (Arc::new(InFlightBytes::with_limits(STDIO_LIMITS)), CancellationToken::new());
         let (writers_load, writers_unheard) = (load.clone(), unheard.clone());
         let starting = || "starting a thread".to_owned();
         thread::Builder::new()
             .name("stdin".into())
             .spawn(move || read(input, &into_lines))
-            .doing(starting)?;
+            .with_context(starting)?;
         thread::Builder::new()
             .name("stdout".into())
             .spawn(move || {
@@ -119,14 +120,14 @@ impl Stdio {
                 }
                 let _ = done.send(());
             })
-            .doing(starting)?;
+            .with_context(starting)?;
         let output = Some(into_output);
         let (greeted, listed) = (false, None);
         let stdio = Self { lines, output, load, is_hung_up, unheard, leaving, greeted, listed };
         Ok((stdio, written))
     }
 
-    fn put(&mut self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    fn write_message(&mut self, message: &ServerJsonRpcMessage) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         let mut bytes = match message {
             ServerJsonRpcMessage::Response(JsonRpcResponse {
@@ -134,18 +135,18 @@ impl Stdio {
                 id,
                 result: ServerResult::ListToolsResult(list),
             }) => {
-                let (jsonrpc, id, result) = (*jsonrpc, id.clone(), self.json_of(list)?);
+                let (jsonrpc, id, result) = (*jsonrpc, id.clone(), self.cached_tool_list(list)?);
                 serde_json::to_vec(&JsonRpcResponse { jsonrpc, id, result })?
             }
             _ => serde_json::to_vec(message)?,
         };
         bytes.push(b'\n');
-        self.load.said(bytes.len());
+        self.load.charge_response(bytes.len());
         let output = self.output.as_ref().filter(|_| !self.unheard.is_cancelled());
         output.ok_or_else(gone)?.send(bytes).map_err(|_| gone())
     }
 
-    fn json_of(&mut self, list: &ListToolsResult) -> io::Result<&RawValue> {
+    fn cached_tool_list(&mut self, list: &ListToolsResult) -> io::Result<&RawValue> {
         // Other protocol versions have other fields.
         let (_, json) = match self.listed.take().filter(|(listed, _)| listed == list) {
             Some(listed) => self.listed.insert(listed),
@@ -155,24 +156,24 @@ impl Stdio {
     }
 
     /// Returns the next line, once there is room for it. Cancel-safe.
-    async fn line(&mut self) -> Option<Line> {
+    async fn line(&mut self) -> Option<InputLine> {
         let (load, is_hung_up, lines) = (&self.load, self.is_hung_up, &mut self.lines);
         let next = async {
-            room(load, is_hung_up).await?;
+            wait_for_room(load, is_hung_up).await?;
             lines.recv().await
         };
         self.unheard.run_until_cancelled(next).await.flatten()
     }
 }
 
-impl Transport<RoleServer> for Stdio {
+impl Transport<RoleServer> for StdioTransport {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        std::future::ready(self.put(&message))
+        std::future::ready(self.write_message(&message))
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
@@ -182,14 +183,14 @@ impl Transport<RoleServer> for Stdio {
                 return None;
             };
             let bytes = line.len();
-            match message::understand(line) {
-                Understood::Nothing => {}
-                Understood::Wrong(answer) => self.put(&answer).ok()?,
-                Understood::Message(mut message) => {
-                    self.greeted |= message::is_greeting(&message);
+            match message::parse_line(line) {
+                ParsedLine::Nothing => {}
+                ParsedLine::Wrong(answer) => self.write_message(&answer).ok()?,
+                ParsedLine::Message(mut message) => {
+                    self.greeted |= message::is_conversation_start(&message);
                     if let ClientJsonRpcMessage::Request(request) = &mut *message {
                         message::keep_known_meta(&mut request.request);
-                        request.request.extensions_mut().insert(self.load.take(bytes));
+                        request.request.extensions_mut().insert(self.load.charge_request(bytes));
                     } else if !self.greeted {
                         // The SDK would end over a notification that comes too early.
                         continue;
@@ -207,9 +208,10 @@ impl Transport<RoleServer> for Stdio {
 }
 
 /// Waits for room; none if the client has left without reading its responses.
-async fn room(load: &Load, is_hung_up: fn() -> bool) -> Option<()> {
+async fn wait_for_room(load: &InFlightBytes, is_hung_up: fn() -> bool) -> Option<()> {
     while load.is_full() {
-        let eased = timeout(GLANCE, load.eased(Load::is_full)).await;
+        let eased =
+            timeout(HANGUP_CHECK_INTERVAL, load.wait_for_release(InFlightBytes::is_full)).await;
         if eased.is_err() && is_hung_up() {
             return None;
         }
@@ -218,8 +220,8 @@ async fn room(load: &Load, is_hung_up: fn() -> bool) -> Option<()> {
 }
 
 /// Reads until the end, or until nobody takes the lines.
-fn read(input: Box<dyn Read + Send>, lines: &mpsc::Sender<Line>) {
-    let mut input = Lines::new(input);
+fn read(input: Box<dyn Read + Send>, lines: &mpsc::Sender<InputLine>) {
+    let mut input = LineReader::new(input);
     while let Some(line) = input.next() {
         if lines.blocking_send(line).is_err() {
             return;
@@ -230,11 +232,11 @@ fn read(input: Box<dyn Read + Send>, lines: &mpsc::Sender<Line>) {
 fn write(
     mut output: Box<dyn Write + Send>,
     messages: &std_mpsc::Receiver<Vec<u8>>,
-    load: &Load,
+    load: &InFlightBytes,
 ) -> io::Result<()> {
     while let Ok(message) = messages.recv() {
         output.write_all(&message).and_then(|()| output.flush())?;
-        load.written(message.len());
+        load.release_response(message.len());
     }
     Ok(())
 }

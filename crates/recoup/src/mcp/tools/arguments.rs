@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::fit::quoted;
-use crate::mcp::Surroundings;
+use super::validate::quoted;
+use crate::mcp::ServerServices;
 
 /// Deserializes the arguments of a tool.
 pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
@@ -19,8 +19,11 @@ pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
 }
 
 /// Scope of a named project; by default the current one.
-pub(super) fn scope(around: &dyn Surroundings, project: Option<&str>) -> Result<NoteScope> {
-    let Some(id) = project else { return Ok(here(around)) };
+pub(super) fn requested_scope(
+    around: &dyn ServerServices,
+    project: Option<&str>,
+) -> Result<NoteScope> {
+    let Some(id) = project else { return Ok(current_scope(around)) };
     let id = ProjectId::parse(id).map_err(|_| {
         Error::usage(format!(
             "projectId: {} is no project's id; leave it out for the project at hand, which is {}",
@@ -32,12 +35,12 @@ pub(super) fn scope(around: &dyn Surroundings, project: Option<&str>) -> Result<
 }
 
 /// Scope of the current project.
-pub(in crate::mcp) fn here(around: &dyn Surroundings) -> NoteScope {
+pub(in crate::mcp) fn current_scope(around: &dyn ServerServices) -> NoteScope {
     NoteScope::Project(around.project().id().clone())
 }
 
 /// Parses a memory's id.
-pub(super) fn id(text: &str) -> Result<NoteId> {
+pub(super) fn parse_note_id(text: &str) -> Result<NoteId> {
     NoteId::parse(text).map_err(|_| {
         Error::usage(format!(
             "id: {} is no id of a memory: these have eight letters and digits, as search_memory \
@@ -61,18 +64,18 @@ pub(super) fn ttl(place: &str, given: &Value) -> Result<Ttl> {
 /// One string or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Texts {
+pub(super) enum OneOrMany {
     One(String),
     Several(Vec<String>),
 }
 
-impl Default for Texts {
+impl Default for OneOrMany {
     fn default() -> Self {
         Self::Several(Vec::new())
     }
 }
 
-impl Texts {
+impl OneOrMany {
     pub(super) fn into_vec(self) -> Vec<String> {
         match self {
             Self::One(text) => vec![text],

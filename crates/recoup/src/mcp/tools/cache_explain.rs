@@ -1,25 +1,25 @@
 //! `cache_explain`: why a look-up is a hit or a miss.
 
 use recoup_core::Result;
-use recoup_core::cache::Request;
+use recoup_core::cache::LookupRequest;
 use recoup_core::key::Kind;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::named::{Asked, Named, fields};
+use super::result_arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{closed, open, text};
-use super::{Answer, Load, Nature, Outcome, Spec, arguments};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
+use crate::mcp::ServerServices;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_explain",
     title: "Explain a hit or a miss",
     description: "Say why cache_lookup would be a hit or a miss: which source changed, what \
         expired or was evicted, and how the nearest result differs. Nothing is counted or changed.",
     input,
     output,
-    nature: Nature::Reads,
-    load: Load::WhenFound,
+    nature: ToolEffect::Reads,
+    load: ToolVisibility::WhenFound,
     run,
 };
 
@@ -43,14 +43,15 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let asked: Asked = arguments::read(arguments)?;
-    let Named { id, parts, .. } = asked.resolve(around)?;
+fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let asked: ResultArguments = arguments::read(arguments)?;
+    let SelectedResult { id, parts, .. } = asked.resolve(around)?;
     let (cache, view) = (around.cache(), around.view());
     // The kind of a bare key is known only if the entry exists.
     let stored = if parts.is_empty() { cache.head(&id).ok().flatten() } else { None };
     let kind = stored.map_or(Kind::Result, |head| head.header.kind);
-    let explanation = cache.explain(&Request { parts: &parts, ..Request::new(kind, &id, &view) });
+    let explanation =
+        cache.explain(&LookupRequest { parts: &parts, ..LookupRequest::new(kind, &id, &view) });
     let (data, lines) = around.explain(&explanation);
-    Ok(Answer::new(lines.join("\n"), data).into())
+    Ok(ToolAnswer::new(lines.join("\n"), data).into())
 }

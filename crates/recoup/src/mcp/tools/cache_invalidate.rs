@@ -1,18 +1,18 @@
 //! `cache_invalidate`: results that an agent knows to be wrong.
 
-use recoup_core::cache::Selection;
-use recoup_core::key::Id;
+use recoup_core::cache::EntrySelection;
+use recoup_core::key::EntryId;
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::named::parsed;
+use super::result_arguments::parse_key;
 use super::schema::{LONGEST, closed, count, open, short_text};
-use super::{Answer, Load, Nature, Outcome, Spec, arguments};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
+use crate::mcp::ServerServices;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_invalidate",
     title: "Forget results",
     description: "Forget the results of this project that were made from certain files, have a tag, \
@@ -20,13 +20,13 @@ pub(super) const TOOL: Spec = Spec {
         not given out any more.",
     input,
     output,
-    nature: Nature::Removes,
-    load: Load::WhenFound,
+    nature: ToolEffect::Removes,
+    load: ToolVisibility::WhenFound,
     run,
 };
 
 #[derive(Deserialize)]
-struct Arguments {
+struct CacheInvalidateArguments {
     paths: Option<String>,
     tag: Option<String>,
     operation: Option<String>,
@@ -50,27 +50,28 @@ fn output() -> Value {
     open(&[("invalidated", count(0, "How many were forgotten"))], &["invalidated"])
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let arguments: Arguments = arguments::read(arguments)?;
+fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let arguments: CacheInvalidateArguments = arguments::read(arguments)?;
     let (cache, scope) = (around.cache(), around.scope());
     let invalidated = match &arguments {
-        Arguments { key: Some(key), paths: None, tag: None, operation: None } => {
-            usize::from(cache.remove(&Id::new(scope, parsed(key)?))?)
+        CacheInvalidateArguments { key: Some(key), paths: None, tag: None, operation: None } => {
+            usize::from(cache.remove(&EntryId::new(scope, parse_key(key)?))?)
         }
-        Arguments { key: Some(_), .. } => {
+        CacheInvalidateArguments { key: Some(_), .. } => {
             return Err(Error::usage("give either a key, or paths, a tag or an operation"));
         }
         _ => cache.invalidate(&scope, &arguments.selection()?)?,
     };
     let results = if invalidated == 1 { "result" } else { "results" };
     let text = format!("Forgot {invalidated} {results}.");
-    Ok(Answer::new(text, json!({ "invalidated": invalidated })).into())
+    Ok(ToolAnswer::new(text, json!({ "invalidated": invalidated })).into())
 }
 
-impl Arguments {
-    fn selection(&self) -> Result<Selection> {
+impl CacheInvalidateArguments {
+    fn selection(&self) -> Result<EntrySelection> {
         let Self { paths, tag, operation, key: _ } = self;
-        let selection = Selection::of(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
+        let selection =
+            EntrySelection::from_criteria(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
         selection
             .ok_or_else(|| Error::usage("which results? Give paths, a tag, an operation or a key"))
     }

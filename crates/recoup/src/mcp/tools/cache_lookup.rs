@@ -2,26 +2,26 @@
 
 use recoup_core::Result;
 use recoup_core::base::ttl::Ttl;
-use recoup_core::cache::{Peek, Reason, Request};
-use recoup_core::entry::{Entry, Sources};
+use recoup_core::cache::{LookupRequest, MissReason, PeekOutcome};
+use recoup_core::entry::{Entry, RecordedSources};
 use recoup_core::key::Kind;
 use recoup_core::memory::inject::one_line;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arguments::Texts;
-use super::named::{Asked, Named, fields};
+use super::arguments::OneOrMany;
+use super::result_arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{
     closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts,
 };
-use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, stored};
+use crate::mcp::ServerServices;
 
 /// Limit of listed sources: a directory may have thousands of files.
 const MOST_TOLD: usize = 20;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_lookup",
     title: "Look for an earlier result",
     description: "Before costly work that files determine, ask whether its result is known and \
@@ -29,17 +29,17 @@ pub(super) const TOOL: Spec = Spec {
         files stayed the same during the work.",
     input,
     output,
-    nature: Nature::Reads,
-    load: Load::WhenFound,
+    nature: ToolEffect::Reads,
+    load: ToolVisibility::WhenFound,
     run,
 };
 
 #[derive(Deserialize)]
-struct Arguments {
+struct CacheLookupArguments {
     #[serde(flatten)]
-    asked: Asked,
+    asked: ResultArguments,
     max_age: Option<Value>,
-    sources: Option<Texts>,
+    sources: Option<OneOrMany>,
 }
 
 fn input() -> Value {
@@ -76,34 +76,34 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let Arguments { asked, max_age, sources } = arguments::read(arguments)?;
+fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let CacheLookupArguments { asked, max_age, sources } = arguments::read(arguments)?;
     let named = asked.resolve(around)?;
     named.must_be_a_result(around)?;
     let max_age = max_age.map(|age| arguments::ttl("max_age", &age)).transpose()?;
     let view = around.view();
-    let request = Request {
+    let request = LookupRequest {
         max_age: max_age.and_then(Ttl::as_millis),
         identity: Some(&named.identity),
         parts: &named.parts,
-        ..Request::new(Kind::Result, &named.id, &view)
+        ..LookupRequest::new(Kind::Result, &named.id, &view)
     };
     let answer = match around.cache().read(&request) {
-        Peek::Hit(entry) => hit(around, &named, &entry, Freshness::Hit),
-        Peek::Stale(entry) => hit(around, &named, &entry, Freshness::Stale),
-        Peek::Miss(reason) => miss(around, &named, &reason, sources),
+        PeekOutcome::Hit(entry) => hit(around, &named, &entry, HitFreshness::Hit),
+        PeekOutcome::Stale(entry) => hit(around, &named, &entry, HitFreshness::Stale),
+        PeekOutcome::Miss(reason) => miss(around, &named, &reason, sources),
     };
-    answer.map(Outcome::Done)
+    answer.map(ToolOutcome::Done)
 }
 
 /// Age of a found result, relative to its TTL.
 #[derive(Clone, Copy)]
-enum Freshness {
+enum HitFreshness {
     Hit,
     Stale,
 }
 
-impl Freshness {
+impl HitFreshness {
     /// Status word and explanation.
     fn in_words(self, is_unwatched: bool) -> (&'static str, &'static str) {
         match self {
@@ -118,12 +118,12 @@ impl Freshness {
 
 /// The first line says what the rest is: a stored text may look like a miss.
 fn hit(
-    around: &dyn Surroundings,
-    named: &Named,
+    around: &dyn ServerServices,
+    named: &SelectedResult,
     entry: &Entry,
-    freshness: Freshness,
-) -> Result<Answer> {
-    let (text, result) = stored::read(&entry.body().to_bytes()?)?;
+    freshness: HitFreshness,
+) -> Result<ToolAnswer> {
+    let (text, result) = stored::decode_result(&entry.body().to_bytes()?)?;
     let header = &entry.head().header;
     let age = around.cache().clock().now().millis_since(header.created) / 1000;
     let sources = watched(&header.sources);
@@ -134,12 +134,12 @@ fn hit(
         "hit": true, "status": status, "key": named.id.key.as_str(), "result": result,
         "age_seconds": age, "sources": sources,
     });
-    Ok(Answer::saying(&said, text, data))
+    Ok(ToolAnswer::with_message(&said, text, data))
 }
 
 /// Sources that were checked, up to a limit.
-fn watched(sources: &Sources) -> Vec<String> {
-    let Sources { place: _, files, patterns, older } = sources;
+fn watched(sources: &RecordedSources) -> Vec<String> {
+    let RecordedSources { place: _, files, patterns, older } = sources;
     let patterns = patterns.iter().map(|pattern| &pattern.path);
     let files = files.iter().map(|file| &file.path);
     let older = older.iter().flat_map(|older| &older.paths);
@@ -157,17 +157,17 @@ fn ago(seconds: u64) -> String {
 }
 
 fn miss(
-    around: &dyn Surroundings,
-    named: &Named,
-    reason: &Reason,
-    sources: Option<Texts>,
-) -> Result<Answer> {
+    around: &dyn ServerServices,
+    named: &SelectedResult,
+    reason: &MissReason,
+    sources: Option<OneOrMany>,
+) -> Result<ToolAnswer> {
     let why = match reason {
-        Reason::Unavailable(error) => format!("{reason}: {error}"),
+        MissReason::Unavailable(error) => format!("{reason}: {error}"),
         reason => reason.to_string(),
     };
     let sources = named.sources(around, sources);
-    let token = around.cache().since(&around.view(), &sources)?.to_string();
+    let token = around.cache().issue_since_token(&around.view(), &sources)?.to_string();
     let status = reason.status();
     // File names may contain line breaks.
     let text = format!(
@@ -179,5 +179,5 @@ fn miss(
         "hit": false, "status": status, "key": named.id.key.as_str(), "reason": why,
         "token": token, "sources": sources,
     });
-    Ok(Answer::saying(&text, text.as_str(), data))
+    Ok(ToolAnswer::with_message(&text, text.as_str(), data))
 }

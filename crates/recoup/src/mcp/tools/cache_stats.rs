@@ -7,17 +7,17 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::schema::{closed, count, flag, open, text};
-use super::{Answer, Load, Nature, Outcome, Spec};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility};
+use crate::mcp::ServerServices;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_stats",
     title: "Tell what the cache holds",
     description: "Tell what the cache of this project holds, and how often it was of use.",
     input: || closed(&[], &[]),
     output,
-    nature: Nature::Reads,
-    load: Load::WhenFound,
+    nature: ToolEffect::Reads,
+    load: ToolVisibility::WhenFound,
     run,
 };
 
@@ -38,7 +38,7 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, _: JsonObject) -> Result<Outcome> {
+fn run(around: &dyn ServerServices, _: JsonObject) -> Result<ToolOutcome> {
     let (cache, scope) = (around.cache(), around.scope());
     let stats = cache.stats(&scope)?;
     let counts: BTreeMap<&str, u64> =
@@ -52,5 +52,5 @@ fn run(around: &dyn Surroundings, _: JsonObject) -> Result<Outcome> {
         "enabled": cache.enabled(), "scope": scope.to_string(), "entries": entries, "bytes": bytes,
         "hits": hits, "misses": misses, "invalidations": stats.invalidations(), "counts": counts,
     });
-    Ok(Answer::new(text, data).into())
+    Ok(ToolAnswer::new(text, data).into())
 }

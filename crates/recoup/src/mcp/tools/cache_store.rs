@@ -1,8 +1,8 @@
 //! `cache_store`: an agent keeps a result, for itself and for others.
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::cache::{Filled, Refusal, Since};
-use recoup_core::entry::{Cost, Draft, micro_dollars};
+use recoup_core::cache::{FillOutcome, FillRefusal, SinceToken};
+use recoup_core::entry::{Draft, ProductionCost, to_micro_dollars};
 use recoup_core::key::Kind;
 use recoup_core::memory::inject::one_line;
 use recoup_core::{Error, Result};
@@ -10,13 +10,13 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arguments::Texts;
-use super::named::{Asked, Named, fields};
+use super::arguments::OneOrMany;
+use super::result_arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{
     closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts, texts_of,
 };
-use super::{Answer, Load, Nature, Outcome, Spec, arguments, stored};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, stored};
+use crate::mcp::ServerServices;
 
 /// Longer than any work takes.
 const MOST_SECONDS: u64 = 1_000_000_000;
@@ -25,34 +25,34 @@ const MOST_DOLLARS: u64 = 1_000_000_000;
 /// Limit of a tag, in characters.
 const MOST_TAG: u64 = 200;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_store",
     title: "Keep a result",
     description: "Keep a result that was costly to work out, under the words that cache_lookup was \
         asked with. When one of its sources changes, it is no longer given out.",
     input,
     output,
-    nature: Nature::Replaces,
-    load: Load::WhenFound,
+    nature: ToolEffect::Replaces,
+    load: ToolVisibility::WhenFound,
     run,
 };
 
 #[derive(Deserialize)]
-struct Arguments {
+struct CacheStoreArguments {
     #[serde(flatten)]
-    asked: Asked,
+    asked: ResultArguments,
     result: Value,
-    sources: Option<Texts>,
+    sources: Option<OneOrMany>,
     token: Option<String>,
     ttl: Option<Value>,
     #[serde(default)]
-    tags: Texts,
+    tags: OneOrMany,
     #[serde(default)]
-    cost: Spent,
+    cost: CostArguments,
 }
 
 #[derive(Deserialize, Default)]
-struct Spent {
+struct CostArguments {
     seconds: Option<f64>,
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
@@ -108,36 +108,38 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let Arguments { asked, result, sources, token, ttl, tags, cost } = arguments::read(arguments)?;
+fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let CacheStoreArguments { asked, result, sources, token, ttl, tags, cost } =
+        arguments::read(arguments)?;
     let named = asked.resolve(around)?;
     named.must_be_a_result(around)?;
     let ttl = ttl.map_or(Ok(around.ttl()), |ttl| arguments::ttl("ttl", &ttl))?;
-    let since = token.as_deref().map(since).transpose()?;
-    let (cost, body) = (cost.resolve()?, stored::body(&result)?);
+    let since = token.as_deref().map(parse_token).transpose()?;
+    let (cost, body) = (cost.resolve()?, stored::encode_result(&result)?);
     let is_named = sources.is_some();
     let sources = named.sources(around, sources);
     let unwatched = if is_named { Vec::new() } else { named.unwatched(&sources) };
-    let Named { id, parts, identity, .. } = named;
+    let SelectedResult { id, parts, identity, .. } = named;
     around.prepare_cache()?;
     let permit = around.cache().permit(&id, &around.view(), &sources)?;
     let tags = tags.into_vec();
     let draft = Draft { identity, cost, parts, tags, ..Draft::new(Kind::Result, body) };
     let unchanged = match since {
-        Some(since) => permit.since(&since),
+        Some(since) => permit.require_unchanged_since(&since),
         None => Ok(permit),
     };
     let filled = match unchanged {
         Ok(permit) => permit.fill(draft, ttl)?,
-        Err(refusal) => Filled::Refused(refusal),
+        Err(refusal) => FillOutcome::Refused(refusal),
     };
     let until = ttl.as_millis().map(|millis| around.cache().clock().now().plus_millis(millis));
-    let kept = Kept { key: id.key.as_str(), sources: &sources, unwatched: &unwatched, until };
-    Ok(kept.told(around, &filled).into())
+    let kept =
+        StoreReport { key: id.key.as_str(), sources: &sources, unwatched: &unwatched, until };
+    Ok(kept.to_answer(around, &filled).into())
 }
 
 /// A stored or refused result, for the report.
-struct Kept<'a> {
+struct StoreReport<'a> {
     key: &'a str,
     sources: &'a [String],
     /// Paths that did not exist, and are not watched.
@@ -146,35 +148,35 @@ struct Kept<'a> {
     until: Option<Timestamp>,
 }
 
-fn since(token: &str) -> Result<Since> {
-    Since::parse(token).map_err(|_| {
+fn parse_token(token: &str) -> Result<SinceToken> {
+    SinceToken::parse(token).map_err(|_| {
         Error::usage("token: expected what cache_lookup gave at the miss; or leave it out")
     })
 }
 
-impl Kept<'_> {
-    fn told(&self, around: &dyn Surroundings, filled: &Filled) -> Answer {
+impl StoreReport<'_> {
+    fn to_answer(&self, around: &dyn ServerServices, filled: &FillOutcome) -> ToolAnswer {
         let reason = match filled {
-            Filled::Stored(_) => None,
-            Filled::Off if around.cache().enabled() => Some("the ttl is off".to_owned()),
-            Filled::Off => Some("the cache is switched off".to_owned()),
-            Filled::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
+            FillOutcome::Stored(_) => None,
+            FillOutcome::Off if around.cache().enabled() => Some("the ttl is off".to_owned()),
+            FillOutcome::Off => Some("the cache is switched off".to_owned()),
+            FillOutcome::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
         };
         // File names may contain line breaks.
         let message = match &reason {
             Some(why) => format!("Not kept: {}.", one_line(why)),
-            None => self.watched(),
+            None => self.validity_text(),
         };
         let until = self.until.filter(|_| reason.is_none()).map(|until| until.to_string());
         let data = json!({
             "stored": reason.is_none(), "key": self.key, "reason": reason, "sources": self.sources,
             "unwatched": self.unwatched, "expires_at": until,
         });
-        Answer::saying(&message, message.as_str(), data)
+        ToolAnswer::with_message(&message, message.as_str(), data)
     }
 
     /// Describes how long the result is valid.
-    fn watched(&self) -> String {
+    fn validity_text(&self) -> String {
         let Self { key, sources, unwatched, until } = self;
         let names = |paths: &[String]| {
             paths.iter().map(|path| one_line(path)).collect::<Vec<_>>().join(", ")
@@ -202,32 +204,32 @@ impl Kept<'_> {
 }
 
 /// Advice for the agent.
-fn remedy(refusal: &Refusal) -> &'static str {
+fn remedy(refusal: &FillRefusal) -> &'static str {
     match refusal {
-        Refusal::SourceChanged(_) => {
+        FillRefusal::SourceChanged(_) => {
             ", or right before. If the result is about the files as they are, call cache_lookup \
              with the same sources, and cache_store with its token"
         }
-        Refusal::SourcesDiffer => {
+        FillRefusal::SourcesDiffer => {
             ". If the result is about the files as they are now, call cache_lookup for a new token"
         }
-        Refusal::OtherSources => ": cache_lookup told them, and gives one",
+        FillRefusal::OtherSources => ": cache_lookup told them, and gives one",
         _ => "",
     }
 }
 
-impl Spent {
-    fn resolve(&self) -> Result<Cost> {
+impl CostArguments {
+    fn resolve(&self) -> Result<ProductionCost> {
         let Self { seconds, input_tokens, output_tokens, dollars } = *self;
         let millis = seconds.map(|seconds| {
             let time = std::time::Duration::try_from_secs_f64(seconds);
             time.ok().and_then(|time| u64::try_from(time.as_millis()).ok())
         });
-        let sum = dollars.map(micro_dollars);
+        let sum = dollars.map(to_micro_dollars);
         if millis == Some(None) || sum == Some(None) {
             return Err(Error::usage("cost: seconds and dollars are numbers from 0 on"));
         }
-        Ok(Cost {
+        Ok(ProductionCost {
             millis: millis.flatten(),
             input_tokens,
             output_tokens,

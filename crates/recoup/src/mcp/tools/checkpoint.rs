@@ -1,60 +1,60 @@
 //! `save_checkpoint` and `load_checkpoint`: the state of work, for the next conversation.
 
 use recoup_core::memory::inject::one_line;
-use recoup_core::memory::{Checkpoint, Saved};
+use recoup_core::memory::{CheckpointOutcome, WorkCheckpoint};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arguments::Texts;
+use super::arguments::OneOrMany;
 use super::schema::{closed, flag, list, maybe_text, message, open, project, text, texts_of};
-use super::{Answer, Load, Nature, Outcome, Spec, arguments};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
+use crate::mcp::ServerServices;
 
 /// Limit of all texts together, in characters.
 const MOST: usize = 20_000;
 /// Limit of one item: the same.
 const LONGEST: u64 = 20_000;
 
-pub(super) const SAVE: Spec = Spec {
+pub(super) const SAVE: ToolSpec = ToolSpec {
     name: "save_checkpoint",
     title: "Save where the work stands",
     description: "Save where the work in this project stands, in place of what was saved before. \
         Use it when work stays unfinished, and before a conversation ends or is compacted.",
     input: input_of_save,
     output: output_of_save,
-    nature: Nature::Replaces,
-    load: Load::WhenFound,
+    nature: ToolEffect::Replaces,
+    load: ToolVisibility::WhenFound,
     run: save,
 };
 
-pub(super) const LOAD: Spec = Spec {
+pub(super) const LOAD: ToolSpec = ToolSpec {
     name: "load_checkpoint",
     title: "Load where the work stood",
     description: "Load what save_checkpoint last saved, to go on with earlier work.",
     input: input_of_load,
     output: output_of_load,
-    nature: Nature::Reads,
-    load: Load::WhenFound,
+    nature: ToolEffect::Reads,
+    load: ToolVisibility::WhenFound,
     run: load,
 };
 
 #[derive(Deserialize)]
-struct Arguments {
+struct SaveCheckpointArguments {
     #[serde(default)]
-    completed: Texts,
+    completed: OneOrMany,
     #[serde(default)]
-    remaining: Texts,
+    remaining: OneOrMany,
     #[serde(default)]
-    blockers: Texts,
+    blockers: OneOrMany,
     notes: Option<String>,
     #[serde(rename = "projectId")]
     project: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Wanted {
+struct LoadCheckpointArguments {
     #[serde(rename = "projectId")]
     project: Option<String>,
 }
@@ -104,16 +104,17 @@ fn output_of_load() -> Value {
     open(&[("checkpoint", checkpoint), message()], &["checkpoint", "message"])
 }
 
-fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let Arguments { completed, remaining, blockers, notes, project } = arguments::read(arguments)?;
-    let scope = arguments::scope(around, project.as_deref())?;
-    let checkpoint = Checkpoint {
+fn save(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let SaveCheckpointArguments { completed, remaining, blockers, notes, project } =
+        arguments::read(arguments)?;
+    let scope = arguments::requested_scope(around, project.as_deref())?;
+    let checkpoint = WorkCheckpoint {
         completed: completed.into_vec(),
         remaining: remaining.into_vec(),
         blockers: blockers.into_vec(),
         notes,
     };
-    let Checkpoint { completed, remaining, blockers, notes } = &checkpoint;
+    let WorkCheckpoint { completed, remaining, blockers, notes } = &checkpoint;
     let texts = completed.iter().chain(remaining).chain(blockers).chain(notes);
     let length: usize = texts.map(|text| text.chars().count()).sum();
     if length > MOST {
@@ -123,22 +124,22 @@ fn save(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
     }
     around.prepare_memory()?;
     // If the current project is excluded from memory, checkpoints for others are not saved either.
-    let saved = match around.memory().silence(&arguments::here(around))? {
-        Some(silence) => Saved::Silent(silence),
+    let saved = match around.memory().pause_reason(&arguments::current_scope(around))? {
+        Some(silence) => CheckpointOutcome::Silent(silence),
         None => around.memory().save_checkpoint(&scope, &checkpoint)?,
     };
-    Ok(kept(&saved).into())
+    Ok(save_answer(&saved).into())
 }
 
-fn kept(saved: &Saved) -> Answer {
+fn save_answer(saved: &CheckpointOutcome) -> ToolAnswer {
     let (text, left_out) = match saved {
-        Saved::Silent(silence) => (format!("Not saved: {silence}."), Vec::new()),
-        Saved::Done => {
+        CheckpointOutcome::Silent(silence) => (format!("Not saved: {silence}."), Vec::new()),
+        CheckpointOutcome::Done => {
             let said =
                 "Nothing remains, so nothing is saved, and what was saved before is removed.";
             (said.to_owned(), Vec::new())
         }
-        Saved::Without(left_out) => {
+        CheckpointOutcome::Without(left_out) => {
             let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
             let said = "Saved. load_checkpoint gives it back in the next conversation.".to_owned();
             let lines = left_out.iter().map(|it| format!("Left out: {it}"));
@@ -146,27 +147,28 @@ fn kept(saved: &Saved) -> Answer {
             (lines.join("\n"), left_out)
         }
     };
-    let saved = matches!(saved, Saved::Without(_));
+    let saved = matches!(saved, CheckpointOutcome::Without(_));
     let data = json!({ "saved": saved, "left_out": left_out });
-    Answer::saying(&text, text.as_str(), data)
+    ToolAnswer::with_message(&text, text.as_str(), data)
 }
 
-fn load(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let Wanted { project } = arguments::read(arguments)?;
-    let scope = arguments::scope(around, project.as_deref())?;
+fn load(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let LoadCheckpointArguments { project } = arguments::read(arguments)?;
+    let scope = arguments::requested_scope(around, project.as_deref())?;
     let found = around.memory().load_checkpoint(&scope, around.session())?;
     let Some((checkpoint, at)) = found else {
         let none = "No checkpoint is left for this project: none is saved, or three sessions were \
             given it.";
-        return Ok(Answer::saying(none, none, json!({ "checkpoint": null })).into());
+        return Ok(ToolAnswer::with_message(none, none, json!({ "checkpoint": null })).into());
     };
-    let text = told(&checkpoint, &at.to_string());
-    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+    let text = checkpoint_text(&checkpoint, &at.to_string());
+    let WorkCheckpoint { completed, remaining, blockers, notes } = checkpoint;
     let data = json!({
         "completed": completed, "remaining": remaining, "blockers": blockers, "notes": notes,
         "saved_at": at.to_string(),
     });
-    Ok(Answer::saying(&opening(&at.to_string()), text, json!({ "checkpoint": data })).into())
+    Ok(ToolAnswer::with_message(&opening(&at.to_string()), text, json!({ "checkpoint": data }))
+        .into())
 }
 
 /// Introduction: a report of another agent, not an order.
@@ -175,8 +177,8 @@ fn opening(at: &str) -> String {
 }
 
 /// Formats a checkpoint for an agent.
-pub(in crate::mcp) fn told(checkpoint: &Checkpoint, at: &str) -> String {
-    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+pub(in crate::mcp) fn checkpoint_text(checkpoint: &WorkCheckpoint, at: &str) -> String {
+    let WorkCheckpoint { completed, remaining, blockers, notes } = checkpoint;
     let mut lines = vec![opening(at)];
     let notes: Vec<String> = notes.iter().cloned().collect();
     let parts =

@@ -2,31 +2,31 @@
 //! projects are removed only with the user's consent.
 
 use recoup_core::memory::inject::one_line;
-use recoup_core::memory::{Forgotten, Note, NoteId, NoteScope, Status, Trust};
+use recoup_core::memory::{ForgetReport, Note, NoteId, NoteScope, NoteStatus, NoteTrust};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{Deed, Proposal, Question};
+use super::ask::{ConsentProposal, ConsentQuestion, ProposedAction};
 use super::schema::{closed, flag, list, message, open, project, text};
-use super::{Answer, Load, Nature, Outcome, Spec, arguments};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
+use crate::mcp::ServerServices;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "delete_memory",
     title: "Forget a memory",
     description: "Forget a memory by its id, when the user asks for that. A rule stays unless the \
         user confirms; tell the user what the answer says.",
     input,
     output,
-    nature: Nature::Removes,
-    load: Load::WhenFound,
+    nature: ToolEffect::Removes,
+    load: ToolVisibility::WhenFound,
     run,
 };
 
 #[derive(Deserialize)]
-struct Arguments {
+struct DeleteMemoryArguments {
     id: String,
     #[serde(rename = "projectId")]
     project: Option<String>,
@@ -48,15 +48,17 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let Arguments { id, project } = arguments::read(arguments)?;
-    let (id, scope) = (arguments::id(&id)?, arguments::scope(around, project.as_deref())?);
+fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let DeleteMemoryArguments { id, project } = arguments::read(arguments)?;
+    let (id, scope) =
+        (arguments::parse_note_id(&id)?, arguments::requested_scope(around, project.as_deref())?);
     let holds_there = |note: &Note| note.scope == NoteScope::Universal || note.scope == scope;
-    let note = around.memory().note(&id)?.filter(holds_there).ok_or_else(|| absent(&id))?;
-    if is_an_agents(around, &note) {
-        return forget(around, &id).map(Outcome::Done);
+    let note =
+        around.memory().note(&id)?.filter(holds_there).ok_or_else(|| missing_note_error(&id))?;
+    if is_agents_candidate(around, &note) {
+        return forget(around, &id).map(ToolOutcome::Done);
     }
-    Ok(Outcome::Asks(Box::new(Proposal {
+    Ok(ToolOutcome::Asks(Box::new(ConsentProposal {
         question: question(around, &note),
         unasked: unchanged(
             &note,
@@ -64,55 +66,56 @@ fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
                 "Nothing has changed: {}, and only the user can take it back. Tell them that `recoup \
              memory retire {id}` lets it count no longer, and `recoup memory forget {id}` removes \
              it for good.",
-                whose(&note),
+                ownership_text(&note),
             ),
         ),
         new: false,
         just_said: false,
-        deed: Deed::Forget(note),
+        deed: ProposedAction::Forget(note),
     })))
 }
 
-fn absent(id: &NoteId) -> Error {
+fn missing_note_error(id: &NoteId) -> Error {
     Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
 }
 
 /// True for an unconfirmed note by an agent of this project.
-fn is_an_agents(around: &dyn Surroundings, note: &Note) -> bool {
-    let is_near = note.scope == NoteScope::Universal || note.scope == arguments::here(around);
-    is_near && note.trust() < Trust::Agreed && note.status != Status::Active
+fn is_agents_candidate(around: &dyn ServerServices, note: &Note) -> bool {
+    let is_near =
+        note.scope == NoteScope::Universal || note.scope == arguments::current_scope(around);
+    is_near && note.trust() < NoteTrust::Agreed && note.status != NoteStatus::Active
 }
 
-fn whose(note: &Note) -> &'static str {
+fn ownership_text(note: &Note) -> &'static str {
     match (note.trust(), note.status) {
-        (Trust::Stated, _) => "the user said it",
-        (Trust::Agreed, _) => "it is a rule of the team that the user has accepted",
-        (Trust::Recorded, Status::Active) => {
+        (NoteTrust::Stated, _) => "the user said it",
+        (NoteTrust::Agreed, _) => "it is a rule of the team that the user has accepted",
+        (NoteTrust::Recorded, NoteStatus::Active) => {
             "it counts as the user's rule, which an agent recorded"
         }
-        (_, Status::Active) => "it counts as a rule, learned from earlier work",
+        (_, NoteStatus::Active) => "it counts as a rule, learned from earlier work",
         _ => "it is another project's",
     }
 }
 
-fn question(around: &dyn Surroundings, note: &Note) -> Question {
+fn question(around: &dyn ServerServices, note: &Note) -> ConsentQuestion {
     let place = match &note.scope {
         NoteScope::Universal => "all your projects".to_owned(),
-        NoteScope::Project(id) => format!("the project {}", around.name_of(id)),
+        NoteScope::Project(id) => format!("the project {}", around.project_name(id)),
     };
     let what = match (note.trust(), note.status) {
-        (Trust::Stated, _) => "this rule of yours",
-        (Trust::Agreed, _) => "this rule of the team",
-        (Trust::Recorded, Status::Active) => "this rule of yours, which an agent recorded,",
-        (_, Status::Active) => "this rule, learned from earlier work,",
+        (NoteTrust::Stated, _) => "this rule of yours",
+        (NoteTrust::Agreed, _) => "this rule of the team",
+        (NoteTrust::Recorded, NoteStatus::Active) => "this rule of yours, which an agent recorded,",
+        (_, NoteStatus::Active) => "this rule, learned from earlier work,",
         _ => "this note of an agent's",
     };
     let text = format!("Remove {what} for good, for {place}?\n\n{}", one_line(&note.text));
-    Question { text, tick: "Remove it for good" }
+    ConsentQuestion { text, tick: "Remove it for good" }
 }
 
 /// Removes the note after consent, if it is still as shown.
-pub(super) fn agreed(around: &dyn Surroundings, shown: &Note) -> Result<Answer> {
+pub(super) fn delete_agreed(around: &dyn ServerServices, shown: &Note) -> Result<ToolAnswer> {
     match around.memory().note(&shown.id)? {
         Some(note) if note.text == shown.text => forget(around, &note.id),
         _ => Err(Error::usage(format!("{} has changed meanwhile: look at it again", shown.id))),
@@ -120,18 +123,18 @@ pub(super) fn agreed(around: &dyn Surroundings, shown: &Note) -> Result<Answer> 
 }
 
 /// Answer after the user declined.
-pub(super) fn declined(note: &Note) -> Answer {
+pub(super) fn declined_answer(note: &Note) -> ToolAnswer {
     unchanged(note, "The user said no: nothing has changed, and it still counts.")
 }
 
-fn unchanged(note: &Note, text: &str) -> Answer {
+fn unchanged(note: &Note, text: &str) -> ToolAnswer {
     let data = json!({ "id": note.id.as_str(), "removed": false, "unreached": [] });
-    Answer::saying(text, text, data)
+    ToolAnswer::with_message(text, text, data)
 }
 
 /// Removes a note for good.
-fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
-    let Forgotten { unreached, .. } = around.forget(id)?;
+fn forget(around: &dyn ServerServices, id: &NoteId) -> Result<ToolAnswer> {
+    let ForgetReport { unreached, .. } = around.forget(id)?;
     let places: Vec<String> = unreached.iter().map(|path| path.display().to_string()).collect();
     let mut lines = vec!["It is removed for good.".to_owned()];
     lines.extend(
@@ -139,5 +142,5 @@ fn forget(around: &dyn Surroundings, id: &NoteId) -> Result<Answer> {
     );
     let data = json!({ "id": id.as_str(), "removed": true, "unreached": places });
     let message = lines.join("\n");
-    Ok(Answer::saying(&message, message.as_str(), data))
+    Ok(ToolAnswer::with_message(&message, message.as_str(), data))
 }

@@ -1,26 +1,26 @@
 //! `load_rules`: the rules for an agent and, set apart, unconfirmed notes of agents.
 
 use recoup_core::Result;
-use recoup_core::base::text::shortened;
-use recoup_core::memory::inject::{Block, Budget, Included, estimate, one_line};
-use recoup_core::memory::{Note, NoteScope, Trust};
+use recoup_core::base::text::shorten_text;
+use recoup_core::memory::inject::{BlockBudget, IncludedRule, RulesBlock, estimate, one_line};
+use recoup_core::memory::{Note, NoteScope, NoteTrust};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::schema::{closed, count, list, maybe_text, message, one_of, open, project, text};
-use super::{Answer, Load, Nature, Outcome, Spec, arguments};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
+use crate::mcp::ServerServices;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "load_rules",
     title: "Load the user's rules",
     description: "Load what the user has said before: corrections, preferences, facts. Call \
         it once at the start of a conversation, before anything else, and keep to its rules.",
     input,
     output,
-    nature: Nature::Reads,
-    load: Load::UnlessHooked(
+    nature: ToolEffect::Reads,
+    load: ToolVisibility::UnlessHooked(
         "Load what the user has said before: corrections, preferences, facts. You are given these \
         without asking; call it only if they are missing, or for another project.",
     ),
@@ -28,7 +28,7 @@ pub(super) const TOOL: Spec = Spec {
 };
 
 #[derive(Deserialize)]
-struct Arguments {
+struct LoadRulesArguments {
     #[serde(rename = "projectId")]
     project: Option<String>,
 }
@@ -91,13 +91,13 @@ const LONGEST_NOTED: usize = 200;
 const NOTED_TOKENS: u32 = 600;
 
 /// Unconfirmed notes of agents.
-struct NotedPart {
+struct UnconfirmedNotes {
     notes: Vec<Note>,
     left_out: usize,
 }
 
-impl NotedPart {
-    fn load(around: &dyn Surroundings, scope: &NoteScope) -> Result<Self> {
+impl UnconfirmedNotes {
+    fn load(around: &dyn ServerServices, scope: &NoteScope) -> Result<Self> {
         let mut notes = around.memory().noted_by_agents(scope)?;
         let (all, mut tokens) = (notes.len(), 0);
         let fits = |note: &&Note| {
@@ -128,7 +128,7 @@ impl NotedPart {
 }
 
 fn noted_text(note: &Note) -> String {
-    shortened(&one_line(&note.text), LONGEST_NOTED).into_owned()
+    shorten_text(&one_line(&note.text), LONGEST_NOTED).into_owned()
 }
 
 fn noted_line(note: &Note) -> String {
@@ -147,53 +147,56 @@ fn confirm_command(note: &Note) -> String {
 }
 
 /// The rules as a hook delivers them, byte for byte.
-fn block(around: &dyn Surroundings, scope: &NoteScope) -> Result<Option<Block>> {
-    let (memory, budget) = (around.memory(), Budget::default());
+fn block(around: &dyn ServerServices, scope: &NoteScope) -> Result<Option<RulesBlock>> {
+    let (memory, budget) = (around.memory(), BlockBudget::default());
     match scope {
-        NoteScope::Project(id) if id != around.project().id() => memory.block_elsewhere(id, budget),
-        _ => memory.block(around.project(), budget),
+        NoteScope::Project(id) if id != around.project().id() => {
+            memory.rules_block_elsewhere(id, budget)
+        }
+        _ => memory.rules_block(around.project(), budget),
     }
 }
 
 /// Rules and unconfirmed notes as text.
-pub(in crate::mcp) fn told(around: &dyn Surroundings, scope: &NoteScope) -> Result<String> {
-    let (block, noted) = (block(around, scope)?, NotedPart::load(around, scope)?);
-    Ok(joined(block.as_ref(), &noted))
+pub(in crate::mcp) fn rules_text(around: &dyn ServerServices, scope: &NoteScope) -> Result<String> {
+    let (block, noted) = (block(around, scope)?, UnconfirmedNotes::load(around, scope)?);
+    Ok(join_rules_and_notes(block.as_ref(), &noted))
 }
 
-fn joined(block: Option<&Block>, noted: &NotedPart) -> String {
+fn join_rules_and_notes(block: Option<&RulesBlock>, noted: &UnconfirmedNotes) -> String {
     match (block, noted.text()) {
-        (block, None) => block.map_or(NO_RULES, Block::text).to_owned(),
+        (block, None) => block.map_or(NO_RULES, RulesBlock::text).to_owned(),
         (Some(block), Some(noted)) => block.text().to_owned() + &noted,
         (None, Some(noted)) => format!("{NO_RULES}\n{noted}"),
     }
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let Arguments { project } = arguments::read(arguments)?;
-    let scope = arguments::scope(around, project.as_deref())?;
-    let (block, noted) = (block(around, &scope)?, NotedPart::load(around, &scope)?);
-    let included = block.iter().flat_map(Block::included);
-    let report = |rule: &Included| json!({ "id": rule.id.as_str(), "text": rule.line, "said_by": said_by(rule.trust) });
+fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let LoadRulesArguments { project } = arguments::read(arguments)?;
+    let scope = arguments::requested_scope(around, project.as_deref())?;
+    let (block, noted) = (block(around, &scope)?, UnconfirmedNotes::load(around, &scope)?);
+    let included = block.iter().flat_map(RulesBlock::included);
+    let report = |rule: &IncludedRule| json!({ "id": rule.id.as_str(), "text": rule.line, "said_by": said_by(rule.trust) });
     let rules: Vec<Value> = included.map(report).collect();
-    let left_out = block.as_ref().map_or(0, Block::left_out);
+    let left_out = block.as_ref().map_or(0, RulesBlock::left_out);
     let data = json!({
         "rules": rules, "left_out": left_out,
         "noted": noted.report(), "noted_left_out": noted.left_out,
     });
-    let mut message = if block.is_some() { Block::ABOUT } else { NO_RULES }.to_owned();
+    let mut message = if block.is_some() { RulesBlock::ABOUT } else { NO_RULES }.to_owned();
     if !noted.notes.is_empty() {
         message = format!("{message} Under `noted`: {ABOUT_NOTED}");
     }
-    Ok(Answer::saying(&message, joined(block.as_ref(), &noted), data).into())
+    Ok(ToolAnswer::with_message(&message, join_rules_and_notes(block.as_ref(), &noted), data)
+        .into())
 }
 
 /// Origin of a rule, as in the headings of the text.
-fn said_by(trust: Trust) -> &'static str {
+fn said_by(trust: NoteTrust) -> &'static str {
     match trust {
-        Trust::Stated => "user",
-        Trust::Agreed => "team",
-        Trust::Recorded => "agent",
-        Trust::Inferred | Trust::Untrusted => "learned",
+        NoteTrust::Stated => "user",
+        NoteTrust::Agreed => "team",
+        NoteTrust::Recorded => "agent",
+        NoteTrust::Inferred | NoteTrust::Untrusted => "learned",
     }
 }

@@ -9,44 +9,44 @@ mod cache_stats;
 mod cache_store;
 mod checkpoint;
 mod delete_memory;
-mod fit;
 mod load_rules;
-mod named;
 mod note;
+mod result_arguments;
 mod schema;
 mod search_memory;
 mod store_memory;
 mod stored;
+mod validate;
 
 use std::sync::{Arc, OnceLock};
 
-use recoup_core::base::text::shortened;
+use recoup_core::base::text::shorten_text;
 use recoup_core::{Result, secrets};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
-use super::turns::Access;
-use super::{ConfigCare, Manner, Surroundings};
+use super::worker_limits::EngineAccess;
+use super::{ConfigStrictness, ServerOptions, ServerServices};
 
-pub(super) use arguments::here;
-pub(super) use ask::{Proposal, Question};
-pub(super) use load_rules::told as told_rules;
-pub(super) use note::{line, report};
+pub(super) use arguments::current_scope;
+pub(super) use ask::{ConsentProposal, ConsentQuestion};
+pub(super) use load_rules::rules_text as told_rules;
+pub(super) use note::{note_line, note_report};
 
 /// Definition of a tool.
-pub(super) struct Spec {
+pub(super) struct ToolSpec {
     pub(super) name: &'static str,
     title: &'static str,
     description: &'static str,
     input: fn() -> Value,
     output: fn() -> Value,
-    nature: Nature,
-    load: Load,
-    run: fn(&dyn Surroundings, JsonObject) -> Result<Outcome>,
+    nature: ToolEffect,
+    load: ToolVisibility,
+    run: fn(&dyn ServerServices, JsonObject) -> Result<ToolOutcome>,
 }
 
 /// Effect of a call, for clients that ask their user first.
-enum Nature {
+enum ToolEffect {
     /// None.
     Reads,
     /// Adds; a repeated call changes nothing more.
@@ -59,7 +59,7 @@ enum Nature {
 
 /// When a client should load the tool into the model's context.
 #[derive(PartialEq, Eq)]
-enum Load {
+enum ToolVisibility {
     WhenFound,
     /// Always; with hooks, which do part of it, with this description.
     AlwaysAndHooked(&'static str),
@@ -71,43 +71,47 @@ enum Load {
 const SHOWN: usize = 100;
 
 /// An unknown name as an error may repeat it: short, and without secrets.
-pub(super) fn shown(name: &str) -> String {
-    shortened(&secrets::redact(name), SHOWN).into_owned()
+pub(super) fn safe_name(name: &str) -> String {
+    shorten_text(&secrets::redact(name), SHOWN).into_owned()
 }
 
 /// Answer of a tool: text for the model, and data that says the same.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     pub(super) text: String,
     pub(super) data: Value,
 }
 
 /// Result of a call.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum ToolOutcome {
     /// Finished.
-    Done(Answer),
+    Done(ToolAnswer),
     /// Needs the user's consent first.
-    Asks(Box<Proposal>),
+    Asks(Box<ConsentProposal>),
 }
 
-impl From<Answer> for Outcome {
-    fn from(answer: Answer) -> Self {
+impl From<ToolAnswer> for ToolOutcome {
+    fn from(answer: ToolAnswer) -> Self {
         Self::Done(answer)
     }
 }
 
-impl Outcome {
+impl ToolOutcome {
     /// Records what an agent notes, if the user allows this client's agents to.
-    pub(super) fn recorded_for(self, around: &dyn Surroundings, client: &str) -> Result<Self> {
+    pub(super) fn record_if_allowed(
+        self,
+        around: &dyn ServerServices,
+        client: &str,
+    ) -> Result<Self> {
         match self {
             Self::Done(_) => Ok(self),
-            Self::Asks(proposal) => proposal.recorded_for(around, client),
+            Self::Asks(proposal) => proposal.record_if_allowed(around, client),
         }
     }
 
     /// Returns the answer without asking.
-    pub(super) fn unasked(self) -> Answer {
+    pub(super) fn without_asking(self) -> ToolAnswer {
         match self {
             Self::Done(answer) => answer,
             Self::Asks(proposal) => proposal.unasked,
@@ -115,14 +119,14 @@ impl Outcome {
     }
 }
 
-impl Answer {
+impl ToolAnswer {
     fn new(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data }
     }
 
     /// Adds a message that stands in the text also to the data: existing clients give the model
     /// only one of the two, mostly the data.
-    fn saying(message: &str, text: impl Into<String>, mut data: Value) -> Self {
+    fn with_message(message: &str, text: impl Into<String>, mut data: Value) -> Self {
         data[MESSAGE] = message.into();
         Self::new(text, data)
     }
@@ -132,12 +136,12 @@ impl Answer {
 const MESSAGE: &str = "message";
 
 /// Tools that prompts use, too.
-pub(super) const LOAD_RULES: &Spec = &load_rules::TOOL;
-pub(super) const SEARCH_MEMORY: &Spec = &search_memory::TOOL;
-pub(super) const LOAD_CHECKPOINT: &Spec = &checkpoint::LOAD;
+pub(super) const LOAD_RULES: &ToolSpec = &load_rules::TOOL;
+pub(super) const SEARCH_MEMORY: &ToolSpec = &search_memory::TOOL;
+pub(super) const LOAD_CHECKPOINT: &ToolSpec = &checkpoint::LOAD;
 
 /// The tools in common use.
-const COMMON: [&Spec; 8] = [
+const COMMON: [&ToolSpec; 8] = [
     LOAD_RULES,
     &store_memory::TOOL,
     SEARCH_MEMORY,
@@ -149,10 +153,11 @@ const COMMON: [&Spec; 8] = [
 ];
 
 /// Tools that hash files, which may be large and many.
-static FILE_READERS: [&Spec; 3] = [&cache_lookup::TOOL, &cache_store::TOOL, &cache_explain::TOOL];
+static FILE_READERS: [&ToolSpec; 3] =
+    [&cache_lookup::TOOL, &cache_store::TOOL, &cache_explain::TOOL];
 
 /// Rarely used tools.
-const RARE: [&Spec; 3] = [&cache_invalidate::TOOL, &cache_explain::TOOL, &cache_stats::TOOL];
+const RARE: [&ToolSpec; 3] = [&cache_invalidate::TOOL, &cache_explain::TOOL, &cache_stats::TOOL];
 
 /// The tools that clients are told of, and how fully: many send the whole list to the model with
 /// every request. Unlisted tools can be called all the same.
@@ -165,44 +170,54 @@ pub(crate) enum ToolSet {
 }
 
 /// Finds a tool by name.
-pub(super) fn find(name: &str) -> Option<&'static Spec> {
+pub(super) fn find(name: &str) -> Option<&'static ToolSpec> {
     COMMON.into_iter().chain(RARE).find(|tool| tool.name == name)
 }
 
 /// Lists the tools for clients. Cached: the list is the same for the whole process.
-pub(super) fn list(manner: Manner) -> &'static [Tool] {
+pub(super) fn list(manner: ServerOptions) -> &'static [Tool] {
     static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
     let all = manner.tools == ToolSet::All;
     LISTS[2 * usize::from(all) + usize::from(manner.with_hooks)].get_or_init(|| {
         let rare = RARE.into_iter().filter(|_| all);
-        COMMON.into_iter().chain(rare).map(|tool| tool.listed(manner)).collect()
+        COMMON.into_iter().chain(rare).map(|tool| tool.to_listing(manner)).collect()
     })
 }
 
-impl Spec {
+impl ToolSpec {
     /// Kind of work with the engine.
-    pub(super) fn access(&self) -> Access {
+    pub(super) fn access(&self) -> EngineAccess {
         match self.nature {
-            _ if FILE_READERS.iter().any(|tool| tool.name == self.name) => Access::ReadsFiles,
-            Nature::Reads => Access::Reads,
-            Nature::Keeps | Nature::Replaces | Nature::Removes => Access::Writes,
+            _ if FILE_READERS.iter().any(|tool| tool.name == self.name) => EngineAccess::ReadsFiles,
+            ToolEffect::Reads => EngineAccess::Reads,
+            ToolEffect::Keeps | ToolEffect::Replaces | ToolEffect::Removes => EngineAccess::Writes,
         }
     }
 
     /// Rules are given even if the configuration is faulty.
-    pub(super) fn care(&self) -> ConfigCare {
-        if self.name == load_rules::TOOL.name { ConfigCare::Lenient } else { ConfigCare::Strict }
+    pub(super) fn config_strictness(&self) -> ConfigStrictness {
+        if self.name == load_rules::TOOL.name {
+            ConfigStrictness::Lenient
+        } else {
+            ConfigStrictness::Strict
+        }
     }
 
     /// Validates the arguments and runs the tool.
-    pub(super) fn call(&self, around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-        (self.run)(around, fit::fit(&(self.input)(), arguments)?)
+    pub(super) fn call(
+        &self,
+        around: &dyn ServerServices,
+        arguments: JsonObject,
+    ) -> Result<ToolOutcome> {
+        (self.run)(around, validate::validate_arguments(&(self.input)(), arguments)?)
     }
 
     /// Describes the tool for clients.
-    pub(super) fn listed(&self, manner: Manner) -> Tool {
+    pub(super) fn to_listing(&self, manner: ServerOptions) -> Tool {
         let description = match self.load {
-            Load::UnlessHooked(hooked) | Load::AlwaysAndHooked(hooked) if manner.with_hooks => {
+            ToolVisibility::UnlessHooked(hooked) | ToolVisibility::AlwaysAndHooked(hooked)
+                if manner.with_hooks =>
+            {
                 hooked
             }
             _ => self.description,
@@ -218,9 +233,9 @@ impl Spec {
             tool = tool.with_raw_output_schema(Arc::new(object((self.output)())));
         }
         let always = match self.load {
-            Load::AlwaysAndHooked(_) => true,
-            Load::UnlessHooked(_) => !manner.with_hooks,
-            Load::WhenFound => false,
+            ToolVisibility::AlwaysAndHooked(_) => true,
+            ToolVisibility::UnlessHooked(_) => !manner.with_hooks,
+            ToolVisibility::WhenFound => false,
         };
         if !always {
             return tool;
@@ -231,7 +246,7 @@ impl Spec {
     }
 }
 
-impl Nature {
+impl ToolEffect {
     fn annotations(&self) -> ToolAnnotations {
         let known = ToolAnnotations::new().open_world(false);
         match self {

@@ -1,13 +1,13 @@
 //! A memory as an agent sees it.
 
 use recoup_core::memory::inject::one_line;
-use recoup_core::memory::{Note, Status, Trust};
+use recoup_core::memory::{Note, NoteStatus, NoteTrust};
 use serde_json::{Value, json};
 
 use super::schema::{count, maybe_text, open, text};
 
 /// Note as data.
-pub(in crate::mcp) fn report(note: &Note) -> Value {
+pub(in crate::mcp) fn note_report(note: &Note) -> Value {
     json!({
         "id": note.id.as_str(),
         "text": one_line(&note.text),
@@ -40,7 +40,7 @@ pub(super) fn schema() -> Value {
 }
 
 /// Note as one line of text, which cannot break out of what surrounds it.
-pub(in crate::mcp) fn line(note: &Note) -> String {
+pub(in crate::mcp) fn note_line(note: &Note) -> String {
     let paths = note.paths.as_deref().map(|glob| format!("[only for {}] ", one_line(glob)));
     format!(
         "- {}{} ({}, {}, id {})",
@@ -55,11 +55,11 @@ pub(in crate::mcp) fn line(note: &Note) -> String {
 /// Says how far an agent may rely on a note.
 fn label(note: &Note) -> &'static str {
     match (note.status, note.trust()) {
-        (Status::Candidate, _) => "not confirmed by the user",
-        (Status::Superseded | Status::Retired, _) => "no longer counts",
-        (Status::Active, Trust::Stated) => "said by the user",
-        (Status::Active, Trust::Agreed) => "accepted by the user",
-        (Status::Active, Trust::Recorded) => "recorded by an agent for the user",
-        (Status::Active, _) => "learned from earlier work",
+        (NoteStatus::Candidate, _) => "not confirmed by the user",
+        (NoteStatus::Superseded | NoteStatus::Retired, _) => "no longer counts",
+        (NoteStatus::Active, NoteTrust::Stated) => "said by the user",
+        (NoteStatus::Active, NoteTrust::Agreed) => "accepted by the user",
+        (NoteStatus::Active, NoteTrust::Recorded) => "recorded by an agent for the user",
+        (NoteStatus::Active, _) => "learned from earlier work",
     }
 }

@@ -1,7 +1,7 @@
 //! `search_memory`: full-text search of the memory.
 
-use recoup_core::memory::search::Query;
-use recoup_core::memory::{Note, NoteKind, Status, Trust, Wanted};
+use recoup_core::memory::search::SearchQuery;
+use recoup_core::memory::{Note, NoteFilter, NoteKind, NoteStatus, NoteTrust};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -9,28 +9,28 @@ use serde_json::{Value, json};
 
 use super::schema::{closed, count, list, one_of, open, project};
 use super::store_memory::kinds;
-use super::{Answer, Load, Nature, Outcome, Spec, arguments, note};
-use crate::mcp::Surroundings;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, note};
+use crate::mcp::ServerServices;
 
 /// Default number of results.
-const SOME: usize = 10;
+const DEFAULT_LIMIT: usize = 10;
 /// Maximum number of results.
 const MOST: usize = 100;
 
-pub(super) const TOOL: Spec = Spec {
+pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "search_memory",
     title: "Search what is remembered",
     description: "Find what is remembered, by words, identifiers or paths. Use it before asking \
         the user what they may have said already. What the user has not confirmed is no rule.",
     input,
     output,
-    nature: Nature::Reads,
-    load: Load::WhenFound,
+    nature: ToolEffect::Reads,
+    load: ToolVisibility::WhenFound,
     run,
 };
 
 #[derive(Deserialize)]
-struct Arguments {
+struct SearchMemoryArguments {
     query: String,
     limit: Option<usize>,
     #[serde(rename = "type")]
@@ -43,7 +43,10 @@ fn input() -> Value {
     closed(
         &[
             ("query", json!({ "type": "string" })),
-            ("limit", json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": SOME })),
+            (
+                "limit",
+                json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT }),
+            ),
             ("type", one_of(&kinds(), "Only this kind")),
             ("projectId", project()),
         ],
@@ -61,44 +64,44 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn Surroundings, arguments: JsonObject) -> Result<Outcome> {
-    let Arguments { query, limit, kind: wanted, project } = arguments::read(arguments)?;
+fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+    let SearchMemoryArguments { query, limit, kind: wanted, project } = arguments::read(arguments)?;
     if query.trim().is_empty() {
         return Err(Error::usage("query: say what to look for"));
     }
     let kinds = wanted.as_deref().map(NoteKind::parse).transpose()?;
-    let scope = arguments::scope(around, project.as_deref())?;
-    let limit = limit.unwrap_or(SOME);
-    let found = search(around, &query, &Wanted::active_in(&scope), kinds.as_slice(), limit)?;
-    let reports: Vec<Value> = found.iter().map(note::report).collect();
+    let scope = arguments::requested_scope(around, project.as_deref())?;
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    let found = search(around, &query, &NoteFilter::active_in(&scope), kinds.as_slice(), limit)?;
+    let reports: Vec<Value> = found.iter().map(note::note_report).collect();
     let data = json!({ "memories": reports, "count": reports.len() });
-    Ok(Answer::new(told(&found), data).into())
+    Ok(ToolAnswer::new(results_text(&found), data).into())
 }
 
 /// Searches active notes and candidates, except untrusted ones, which come from tools.
 pub(super) fn search(
-    around: &dyn Surroundings,
+    around: &dyn ServerServices,
     text: &str,
-    wanted: &Wanted,
+    wanted: &NoteFilter,
     kinds: &[NoteKind],
     limit: usize,
 ) -> Result<Vec<Note>> {
-    let query = Query {
+    let query = SearchQuery {
         scopes: &wanted.scopes,
-        statuses: &[Status::Active, Status::Candidate],
+        statuses: &[NoteStatus::Active, NoteStatus::Candidate],
         kinds,
-        trust: Trust::Inferred,
+        trust: NoteTrust::Inferred,
         limit,
-        ..Query::new(text)
+        ..SearchQuery::new(text)
     };
     let found = around.memory().search(&query)?;
     Ok(found.into_iter().map(|(note, _)| note).collect())
 }
 
 /// Formats the results for an agent.
-pub(super) fn told(found: &[Note]) -> String {
+pub(super) fn results_text(found: &[Note]) -> String {
     match found {
         [] => "Nothing that is remembered answers that.".to_owned(),
-        found => found.iter().map(note::line).collect::<Vec<_>>().join("\n"),
+        found => found.iter().map(note::note_line).collect::<Vec<_>>().join("\n"),
     }
 }

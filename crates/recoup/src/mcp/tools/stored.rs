@@ -6,14 +6,14 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Encodes a result, always as JSON, because `recoup cache` reads it too.
-pub(super) fn body(result: &Value) -> Result<Vec<u8>> {
+pub(super) fn encode_result(result: &Value) -> Result<Vec<u8>> {
     serde_json::to_vec(result).map_err(|error| {
         Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
     })
 }
 
 /// Decodes a stored result into its text and its value.
-pub(super) fn read(bytes: &[u8]) -> Result<(String, Value)> {
+pub(super) fn decode_result(bytes: &[u8]) -> Result<(String, Value)> {
     let unreadable =
         |error| Error::new(ErrorKind::Corrupt, "the stored result is not JSON").with_source(error);
     let raw: &RawValue = serde_json::from_slice(bytes).map_err(unreadable)?;

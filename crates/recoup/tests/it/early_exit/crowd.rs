@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use recoup_core::base::clock::SystemClock;
-use recoup_core::base::name::Name;
-use recoup_core::coord::{DirSessions, EarlyExit};
+use recoup_core::base::name::SafeName;
+use recoup_core::early_exit::{DirSessions, EarlyExit};
 
 use super::{command, early_exit};
 use crate::support::Home;
@@ -21,7 +21,7 @@ fn sessions(home: &Home) -> EarlyExit {
 }
 
 /// Looks all the time; whoever has won has a name and a result, and stays.
-fn looked_on(sessions: &EarlyExit, session: &Name, over: &AtomicBool) {
+fn looked_on(sessions: &EarlyExit, session: &SafeName, over: &AtomicBool) {
     let mut seen = None;
     while !over.load(Ordering::SeqCst) {
         let found = sessions.answer(session).unwrap();
@@ -43,7 +43,7 @@ fn fifty_processes_race_a_hundred_times_and_always_exactly_one_wins() {
     }
     for round in 0..ROUNDS {
         let session = format!("s{round}");
-        let name = Name::parse("session", &session).unwrap();
+        let name = SafeName::parse("session", &session).unwrap();
         let (sessions, over) = (sessions(&home), AtomicBool::new(false));
         let winners: Vec<&String> = thread::scope(|scope| {
             let looking = scope.spawn(|| looked_on(&sessions, &name, &over));

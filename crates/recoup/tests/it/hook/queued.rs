@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use recoup::hooks::said::Said;
-use recoup::hooks::worker::job::{Job, JobKind, Origin};
-use recoup::hooks::worker::queue::{Left, Queue};
+use recoup::hooks::user_statement::UserStatement;
+use recoup::hooks::worker::job::{JobOrigin, WorkerJob, WorkerJobKind};
+use recoup::hooks::worker::queue::{JobQueue, SkippedJobs};
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx::FileLock;
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::{NoteKind, NoteScope, Occasion};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::{EventOrigin, NoteKind, NoteScope};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -149,10 +149,10 @@ fn a_job_that_no_worker_would_read_is_refused() {
     let home = Home::new();
     let project = ProjectId::parse(&"0".repeat(32)).unwrap();
     let scope = NoteScope::Project(project.clone());
-    let (client, session) = (Client::ClaudeCode, "one".to_owned());
-    let occasion = Occasion { client, context: session.clone(), session, scope };
-    let from = Origin::of(&occasion, &home.project(), home.project());
-    let said = |text: String| Said {
+    let (client, session) = (HookClient::ClaudeCode, "one".to_owned());
+    let occasion = EventOrigin { client, context: session.clone(), session, scope };
+    let from = JobOrigin::of(&occasion, &home.project(), home.project());
+    let said = |text: String| UserStatement {
         kind: NoteKind::Preference,
         text,
         quote: None,
@@ -162,16 +162,16 @@ fn a_job_that_no_worker_would_read_is_refused() {
         tentative: false,
         lasting: true,
     };
-    let queue = Queue::of(&home.recoup(), &project);
+    let queue = JobQueue::of(&home.recoup(), &project);
     let put = |text: String| {
         let (at, said) = (SystemClock.now(), vec![said(text)]);
-        let what = JobKind::Remember { at, once: None, print: None, said };
-        queue.put(&Job::new(from.clone(), what), &SystemClock)
+        let what = WorkerJobKind::Remember { at, once: None, print: None, said };
+        queue.put(&WorkerJob::new(from.clone(), what), &SystemClock)
     };
     put("x".repeat(200 * 1024)).unwrap();
     let refused = put("x".repeat(300 * 1024)).unwrap_err().to_string();
     assert!(refused.contains("262144 are the most"), "{refused}");
-    assert!(queue.take(&mut Left::default(), |lost| panic!("{lost}")).unwrap().is_some());
+    assert!(queue.take(&mut SkippedJobs::default(), |lost| panic!("{lost}")).unwrap().is_some());
 }
 
 /// The name of a job as this program makes them.

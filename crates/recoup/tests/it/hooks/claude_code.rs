@@ -1,8 +1,8 @@
 //! Claude Code's transcript, from lines that the real program wrote.
 
-use recoup::hooks::transcript::entries;
+use recoup::hooks::transcript::parse_entries;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::transcript::EntryKind;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn fixture() -> serde_json::Map<String, Value> {
 }
 
 fn of(line: &Value) -> String {
-    said(Client::ClaudeCode, &line.to_string())
+    said(HookClient::ClaudeCode, &line.to_string())
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn every_kind_of_line_that_was_recorded() {
 #[test]
 fn a_line_has_its_time() {
     let line = fixture()["user.text.human"].to_string();
-    let entries = entries(Client::ClaudeCode, line.as_bytes());
+    let entries = parse_entries(HookClient::ClaudeCode, line.as_bytes());
     assert_eq!(entries[0].at, Timestamp::parse("2026-11-15T20:33:31.708Z"));
     assert!(entries[0].at.is_some());
 }
@@ -251,7 +251,7 @@ fn calls_are_known_by_what_they_do() {
 
 #[test]
 fn the_same_input_has_the_same_print() {
-    let print = |line: &str| match &entries(Client::ClaudeCode, line.as_bytes())[0].what {
+    let print = |line: &str| match &parse_entries(HookClient::ClaudeCode, line.as_bytes())[0].what {
         EntryKind::Call(call) => call.print,
         other => panic!("{other:?}"),
     };
@@ -276,7 +276,7 @@ fn several_blocks_are_several_entries() {
 fn half_a_character_does_not_lose_the_line() {
     let line = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"cut \ud83d and whole \ud83d\ude00 and \\ud83d"}]}}"#;
     assert_eq!(
-        said(Client::ClaudeCode, line),
+        said(HookClient::ClaudeCode, line),
         "outcome t1 Succeeded \"cut \u{fffd} and whole 😀 and \\\\ud83d\"\n"
     );
 }
@@ -299,25 +299,25 @@ fn what_is_broken_or_unknown_says_nothing() {
         r#"{"type":"brand-new","message":{"content":"use tabs"}}"#,
         r#"{"type":"attachment","attachment":null}"#,
     ] {
-        assert_eq!(said(Client::ClaudeCode, line), "", "{line}");
+        assert_eq!(said(HookClient::ClaudeCode, line), "", "{line}");
     }
-    assert_eq!(shown(&entries(Client::ClaudeCode, b"\xff\xfe{\"type\":\"user\"}")), "");
+    assert_eq!(shown(&parse_entries(HookClient::ClaudeCode, b"\xff\xfe{\"type\":\"user\"}")), "");
 }
 
 #[test]
 fn spaces_between_the_words_do_not_matter() {
     let line = "{ \"type\" : \"user\" , \"message\" : { \"content\" : \"use tabs\" } } ";
-    assert_eq!(said(Client::ClaudeCode, line), "prompt \"use tabs\"\n");
+    assert_eq!(said(HookClient::ClaudeCode, line), "prompt \"use tabs\"\n");
 }
 
 #[test]
 fn a_request_that_holds_a_conversation_says_nothing() {
     let line = r#"{"type":"api-request-body","body":{"messages":[{"role":"user","content":"use tabs"}],"type":"user"}}"#;
-    assert_eq!(said(Client::ClaudeCode, line), "");
+    assert_eq!(said(HookClient::ClaudeCode, line), "");
 }
 
 #[test]
 fn unknown_fields_of_any_type_do_not_matter() {
     let line = r#"{"type":"user","message":{"content":"use tabs","role":3},"timestamp":"never","new":{"a":[1,2]},"agentId":null}"#;
-    assert_eq!(said(Client::ClaudeCode, line), "prompt \"use tabs\"\n");
+    assert_eq!(said(HookClient::ClaudeCode, line), "prompt \"use tabs\"\n");
 }

@@ -1,6 +1,6 @@
 //! A Codex rollout, in the form that its source and its hooks have.
 
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::HookClient;
 use serde_json::{Value, json};
 
 use super::said;
@@ -9,12 +9,12 @@ const ROLLOUT: &str = include_str!("../../fixtures/codex/rollout.jsonl");
 
 fn output(output: &Value) -> String {
     let payload = json!({"type": "function_call_output", "call_id": "c1", "output": output});
-    said(Client::Codex, &json!({"type": "response_item", "payload": payload}).to_string())
+    said(HookClient::Codex, &json!({"type": "response_item", "payload": payload}).to_string())
 }
 
 #[test]
 fn a_whole_rollout() {
-    let shown: String = ROLLOUT.lines().map(|line| said(Client::Codex, line)).collect();
+    let shown: String = ROLLOUT.lines().map(|line| said(HookClient::Codex, line)).collect();
     insta::assert_snapshot!(shown, @r#"
     prompt "Please fix the thing"
     words "I will look."
@@ -77,7 +77,7 @@ fn a_command_as_a_list_is_a_line() {
     let call = |command: Value| {
         let arguments = json!({"command": command}).to_string();
         let payload = json!({"type": "function_call", "name": "shell", "call_id": "c", "arguments": arguments});
-        said(Client::Codex, &json!({"type": "response_item", "payload": payload}).to_string())
+        said(HookClient::Codex, &json!({"type": "response_item", "payload": payload}).to_string())
     };
     assert_eq!(
         call(json!(["git", "commit", "-m", "it's done"])),
@@ -99,6 +99,6 @@ fn what_is_broken_or_unknown_says_nothing() {
         r#"{"type":"event_msg","payload":{"type":"new"}}"#,
         r#"{"type":"response_item","payload":{"type":"function_call"}}"#,
     ] {
-        assert_eq!(said(Client::Codex, line), "", "{line}");
+        assert_eq!(said(HookClient::Codex, line), "", "{line}");
     }
 }

@@ -6,12 +6,12 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use recoup::hooks::lines::{Lines, MOST_BUFFER};
-use recoup::hooks::mark::Mark;
-use recoup::hooks::transcript::{Excerpt, Transcript};
-use recoup_core::base::fsx::{self, Found};
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::{Entry, EntryKind};
+use recoup::hooks::mark::TranscriptMark;
+use recoup::hooks::reverse_lines::{MAX_BUFFER_BYTES, ReverseLines};
+use recoup::hooks::transcript::{TranscriptExcerpt, TranscriptFile};
+use recoup_core::base::fsx::{self, FileLookup};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::{EntryKind, TranscriptEntry};
 use tempfile::TempDir;
 
 struct Scene {
@@ -32,25 +32,25 @@ impl Scene {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    fn open(&self) -> Transcript {
+    fn open(&self) -> TranscriptFile {
         open(&self.path()).unwrap()
     }
 
-    fn since(&self, mark: &Mark) -> Excerpt {
-        self.open().since(mark, 1_000).unwrap()
+    fn since(&self, mark: &TranscriptMark) -> TranscriptExcerpt {
+        self.open().entries_since(mark, 1_000).unwrap()
     }
 }
 
-fn open(path: &Path) -> Option<Transcript> {
-    Transcript::open(path, Client::ClaudeCode).unwrap()
+fn open(path: &Path) -> Option<TranscriptFile> {
+    TranscriptFile::open(path, HookClient::ClaudeCode).unwrap()
 }
 
 fn prompt(text: &str) -> String {
     format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n")
 }
 
-fn texts(entries: &[Entry]) -> Vec<String> {
-    let text = |entry: &'_ Entry| match &entry.what {
+fn texts(entries: &[TranscriptEntry]) -> Vec<String> {
+    let text = |entry: &'_ TranscriptEntry| match &entry.what {
         EntryKind::Prompt(text) => text.clone(),
         other => panic!("{other:?}"),
     };
@@ -136,10 +136,10 @@ fn a_mark_can_be_stored() {
     scene.append(&prompt("a"));
     let mark = scene.open().last(50).unwrap().mark;
     let stored = mark.to_string();
-    assert_eq!(stored.parse::<Mark>().unwrap(), mark);
+    assert_eq!(stored.parse::<TranscriptMark>().unwrap(), mark);
     assert_eq!(mark.offset(), prompt("a").len() as u64);
     for wrong in ["", "1:2:3", "1:2:3:4:5", "x:2:3:4", "1:2:-3:4"] {
-        assert!(wrong.parse::<Mark>().is_err(), "{wrong}");
+        assert!(wrong.parse::<TranscriptMark>().is_err(), "{wrong}");
     }
 }
 
@@ -161,21 +161,21 @@ fn links_pipes_devices_and_directories_are_refused() {
     let pipe = scene.dir.path().join("pipe.jsonl");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [&link, &pipe, Path::new("/dev/zero"), scene.dir.path()] {
-        let refused = Transcript::open(path, Client::ClaudeCode).unwrap_err().to_string();
+        let refused = TranscriptFile::open(path, HookClient::ClaudeCode).unwrap_err().to_string();
         assert!(refused.contains("not a regular one"), "{refused}");
     }
 }
 
 /// Goes through the whole file, and looks at the memory that it takes all the time.
 fn bounded(path: &Path) {
-    let Found::Regular(file) = fsx::look_at(path).unwrap() else { panic!("no file") };
-    let mut lines = Lines::between(&file, 0, file.size(), u64::MAX);
+    let FileLookup::Regular(file) = fsx::open_regular(path).unwrap() else { panic!("no file") };
+    let mut lines = ReverseLines::between(&file, 0, file.size(), u64::MAX);
     let mut count = 0;
     while lines.next_line().unwrap().is_some() {
         count += 1;
-        assert!(lines.buffered() <= MOST_BUFFER, "{}", lines.buffered());
+        assert!(lines.buffered() <= MAX_BUFFER_BYTES, "{}", lines.buffered());
     }
-    assert!(lines.reached_floor() && lines.buffered() <= MOST_BUFFER);
+    assert!(lines.reached_floor() && lines.buffered() <= MAX_BUFFER_BYTES);
     assert_eq!(count, 14, "the long lines are passed over");
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use proptest::prelude::*;
-use recoup::hooks::transcript::{Transcript, entries};
-use recoup_core::memory::hooked::Client;
-use recoup_core::memory::transcript::Entry;
+use recoup::hooks::transcript::{TranscriptFile, parse_entries};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::transcript::TranscriptEntry;
 
 fn whole() -> String {
     let text = include_str!("../../fixtures/claude-code/transcript-entries.json");
@@ -13,16 +13,21 @@ fn whole() -> String {
     lines.values().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
-fn forwards(text: &[u8]) -> Vec<Entry> {
+fn forwards(text: &[u8]) -> Vec<TranscriptEntry> {
     let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    lines.flat_map(|line| entries(Client::ClaudeCode, line.trim_ascii_end())).collect()
+    lines.flat_map(|line| parse_entries(HookClient::ClaudeCode, line.trim_ascii_end())).collect()
 }
 
-fn read(text: &[u8], most: usize) -> Vec<Entry> {
+fn read(text: &[u8], most: usize) -> Vec<TranscriptEntry> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.jsonl");
     fs::write(&path, text).unwrap();
-    Transcript::open(&path, Client::ClaudeCode).unwrap().unwrap().last(most).unwrap().entries
+    TranscriptFile::open(&path, HookClient::ClaudeCode)
+        .unwrap()
+        .unwrap()
+        .last(most)
+        .unwrap()
+        .entries
 }
 
 proptest! {
@@ -51,8 +56,8 @@ proptest! {
 
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..500)) {
-        for client in [Client::ClaudeCode, Client::Codex, Client::Pi] {
-            let _ = entries(client, &bytes);
+        for client in [HookClient::ClaudeCode, HookClient::Codex, HookClient::Pi] {
+            let _ = parse_entries(client, &bytes);
         }
     }
 }

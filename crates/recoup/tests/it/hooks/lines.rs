@@ -1,18 +1,18 @@
 //! Lines read backwards, in a bounded buffer.
 
 use proptest::prelude::*;
-use recoup::hooks::lines::{BLOCK, Lines, MOST_BUFFER, MOST_LINE};
+use recoup::hooks::reverse_lines::{BLOCK, MAX_BUFFER_BYTES, MAX_LINE_BYTES, ReverseLines};
 
 /// The complete lines of `text` from `floor`, in their order, with where they begin.
 fn backwards(text: &[u8], floor: u64) -> (Vec<(u64, Vec<u8>)>, u64) {
-    let mut lines = Lines::between(text, floor, text.len() as u64, u64::MAX);
+    let mut lines = ReverseLines::between(text, floor, text.len() as u64, u64::MAX);
     let mut found = Vec::new();
     while let Some(line) = lines.next_line().unwrap() {
         found.push((line.at, line.text.to_vec()));
     }
     assert!(lines.reached_floor());
     found.reverse();
-    (found, lines.whole_until())
+    (found, lines.complete_until())
 }
 
 /// The same, as one would write it without a bound: what is not ended by a line end is
@@ -25,7 +25,7 @@ fn forwards(text: &[u8], floor: u64) -> (Vec<(u64, Vec<u8>)>, u64) {
             break;
         }
         let line = &piece[..piece.len() - 1];
-        if !line.is_empty() && line.len() <= MOST_LINE {
+        if !line.is_empty() && line.len() <= MAX_LINE_BYTES {
             found.push((at as u64, line.to_vec()));
         }
         at += piece.len();
@@ -36,7 +36,7 @@ fn forwards(text: &[u8], floor: u64) -> (Vec<(u64, Vec<u8>)>, u64) {
 fn same(text: &[u8], floor: u64) {
     let ((mut back, back_end), (front, front_end)) =
         (backwards(text, floor), forwards(text, floor));
-    back.retain(|(_, line)| !line.is_empty() && line.len() <= MOST_LINE);
+    back.retain(|(_, line)| !line.is_empty() && line.len() <= MAX_LINE_BYTES);
     assert!(back == front, "{} lines backwards, {} forwards", back.len(), front.len());
     assert_eq!(back_end, front_end);
 }
@@ -59,35 +59,44 @@ fn lines_about_as_long_as_a_block() {
 
 #[test]
 fn a_line_that_is_too_long_is_passed_over() {
-    for len in [MOST_LINE - 1, MOST_LINE + 2 * BLOCK, 5 * MOST_LINE] {
+    for len in [MAX_LINE_BYTES - 1, MAX_LINE_BYTES + 2 * BLOCK, 5 * MAX_LINE_BYTES] {
         let text = format!("first\n{}\nlast\n", "x".repeat(len));
         let (lines, _) = backwards(text.as_bytes(), 0);
         let short: Vec<&[u8]> =
             lines.iter().map(|(_, line)| &line[..]).filter(|line| line.len() < 10).collect();
         assert_eq!(short, [b"first" as &[u8], b"last"]);
     }
-    let unended = format!("first\n{}", "x".repeat(5 * MOST_LINE));
+    let unended = format!("first\n{}", "x".repeat(5 * MAX_LINE_BYTES));
     same(unended.as_bytes(), 0);
 }
 
 #[test]
 fn memory_stays_bounded_whatever_is_read() {
     let mut text = Vec::new();
-    for len in [10, 3 * MOST_LINE, 100, MOST_LINE, 0, MOST_LINE - 1, 200_000, 8 * MOST_LINE] {
+    for len in [
+        10,
+        3 * MAX_LINE_BYTES,
+        100,
+        MAX_LINE_BYTES,
+        0,
+        MAX_LINE_BYTES - 1,
+        200_000,
+        8 * MAX_LINE_BYTES,
+    ] {
         text.resize(text.len() + len, b'x');
         text.push(b'\n');
     }
-    let mut lines = Lines::between(&text[..], 0, text.len() as u64, u64::MAX);
+    let mut lines = ReverseLines::between(&text[..], 0, text.len() as u64, u64::MAX);
     while lines.next_line().unwrap().is_some() {
-        assert!(lines.buffered() <= MOST_BUFFER, "{}", lines.buffered());
+        assert!(lines.buffered() <= MAX_BUFFER_BYTES, "{}", lines.buffered());
     }
-    assert!(lines.buffered() <= MOST_BUFFER);
+    assert!(lines.buffered() <= MAX_BUFFER_BYTES);
 }
 
 #[test]
 fn no_more_is_read_than_allowed() {
     let text = "a line\n".repeat(100_000);
-    let mut lines = Lines::between(text.as_bytes(), 0, text.len() as u64, 2 * BLOCK as u64);
+    let mut lines = ReverseLines::between(text.as_bytes(), 0, text.len() as u64, 2 * BLOCK as u64);
     let mut count = 0;
     while lines.next_line().unwrap().is_some() {
         count += 1;
@@ -98,7 +107,7 @@ fn no_more_is_read_than_allowed() {
 
 #[test]
 fn a_file_that_became_shorter_is_an_error() {
-    let mut lines = Lines::between(b"a\nb\n" as &[u8], 0, 100, u64::MAX);
+    let mut lines = ReverseLines::between(b"a\nb\n" as &[u8], 0, 100, u64::MAX);
     assert!(lines.next_line().is_err());
 }
 

@@ -1,8 +1,8 @@
 //! A Pi session, in the form that its documentation and its events have.
 
-use recoup::hooks::transcript::entries;
+use recoup::hooks::transcript::parse_entries;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::HookClient;
 use serde_json::{Value, json};
 
 use super::said;
@@ -11,7 +11,7 @@ const SESSION: &str = include_str!("../../fixtures/pi/session.jsonl");
 
 #[test]
 fn a_whole_session() {
-    let shown: String = SESSION.lines().map(|line| said(Client::Pi, line)).collect();
+    let shown: String = SESSION.lines().map(|line| said(HookClient::Pi, line)).collect();
     insta::assert_snapshot!(shown, @r#"
     prompt "Please fix"
     words "I will look."
@@ -32,7 +32,7 @@ fn a_whole_session() {
 fn how_a_call_ended() {
     let result = |text: &str, is_error: bool| {
         let message: Value = json!({"role": "toolResult", "toolCallId": "c", "content": [{"type": "text", "text": text}], "isError": is_error});
-        said(Client::Pi, &json!({"type": "message", "message": message}).to_string())
+        said(HookClient::Pi, &json!({"type": "message", "message": message}).to_string())
     };
     assert_eq!(
         result("half\n\nCommand aborted", true),
@@ -53,7 +53,7 @@ fn how_a_call_ended() {
 fn times_are_texts_or_numbers() {
     let at = |time: Value| {
         let line = json!({"type": "message", "timestamp": time, "message": {"role": "user", "content": "hi"}});
-        entries(Client::Pi, line.to_string().as_bytes())[0].at
+        parse_entries(HookClient::Pi, line.to_string().as_bytes())[0].at
     };
     assert_eq!(at(json!(1_794_776_087_693_i64)), Some(Timestamp::from_millis(1_794_776_087_693)));
     assert_eq!(at(json!("2026-11-15T20:54:47.642Z")), Timestamp::parse("2026-11-15T20:54:47.642Z"));
@@ -70,6 +70,6 @@ fn what_is_broken_or_unknown_says_nothing() {
         r#"{"type":"message","message":{"role":"new","content":"x"}}"#,
         r#"{"type":"ephemeral","messages":[]}"#,
     ] {
-        assert_eq!(said(Client::Pi, line), "", "{line}");
+        assert_eq!(said(HookClient::Pi, line), "", "{line}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use recoup_core::memory::hooked::{self, Places, has_our_hooks};
+use recoup_core::memory::hooked::{self, ClientPlaces, has_our_hooks};
 use serde_json::{Value, json};
 
 use super::Machine;
@@ -180,8 +180,8 @@ fn codex_and_pi_call_us_afterwards() {
         output.stderr
     );
     let (home, root) = (machine.path("."), machine.home.project());
-    let places = Places::new(&home, &root);
-    for client in [hooked::Client::Codex, hooked::Client::Pi] {
+    let places = ClientPlaces::new(&home, &root);
+    for client in [hooked::HookClient::Codex, hooked::HookClient::Pi] {
         assert!(has_our_hooks(client, &places), "{client:?}");
     }
     // Codex does not know `args`: a shell reads the line.
@@ -197,7 +197,7 @@ fn codex_and_pi_call_us_afterwards() {
     assert!(extension.contains(&format!("?? \"{program}\";")), "{extension}");
     machine.uninstall(&[]);
     assert!(machine.files() == before);
-    for client in [hooked::Client::Codex, hooked::Client::Pi] {
+    for client in [hooked::HookClient::Codex, hooked::HookClient::Pi] {
         assert!(!has_our_hooks(client, &places), "{client:?}");
     }
 }

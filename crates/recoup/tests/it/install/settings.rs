@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use recoup_core::memory::hooked::{Client, Places, has_our_hooks};
+use recoup_core::memory::hooked::{ClientPlaces, HookClient, has_our_hooks};
 use serde_json::{Value, json};
 
 use super::{CLAUDE, EVENTS, Machine, SETTINGS};
@@ -95,7 +95,7 @@ fn without_empty(mut settings: Value) -> Value {
 
 fn is_hooked(machine: &Machine) -> bool {
     let (home, root) = (machine.path("."), machine.home.project());
-    has_our_hooks(Client::ClaudeCode, &Places::new(&home, &root))
+    has_our_hooks(HookClient::ClaudeCode, &ClientPlaces::new(&home, &root))
 }
 
 #[test]

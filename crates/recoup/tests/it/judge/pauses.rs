@@ -1,16 +1,16 @@
 //! Who was refused or not answered does not ask again at once, in no process.
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::memory::judge::{Candidate, Judge as _, Verdict};
-use recoup_core::secrets::Values;
+use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, MemoryJudge as _};
+use recoup_core::secrets::SecretValues;
 use serde_json::json;
 
 use super::server::{Server, anthropic, respond};
 use super::{ask, judge};
 use crate::support::Home;
 
-fn tabs() -> Vec<Candidate> {
-    vec![Candidate::new("use tabs", &Values::default()).unwrap()]
+fn tabs() -> Vec<JudgeCandidate> {
+    vec![JudgeCandidate::new("use tabs", &SecretValues::default()).unwrap()]
 }
 
 /// Seconds that nobody asks after such an answer; and nobody does.
@@ -61,12 +61,12 @@ fn a_key_or_a_model_that_is_refused_waits_for_a_change() {
     old.classify(&tabs()).unwrap_err();
     let mut endpoint = old.endpoint().clone();
     endpoint.key = recoup::llm::ApiKey::new("a-new-key");
-    let account = recoup_core::memory::judge::account::Account::at(
+    let account = recoup_core::memory::judge::account::JudgeAccount::at(
         home.recoup().join("judge.json"),
         std::sync::Arc::new(SystemClock),
     );
     let new = recoup::llm::ModelJudge::new(endpoint, account, 100_000);
-    assert_eq!(new.classify(&tabs()).unwrap(), [Verdict::Nothing]);
+    assert_eq!(new.classify(&tabs()).unwrap(), [JudgeVerdict::Nothing]);
 }
 
 #[test]

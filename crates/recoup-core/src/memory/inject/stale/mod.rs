@@ -4,16 +4,16 @@
 //! Only certain cases count: a word that merely looks like a path, a file that could be somewhere
 //! else, and names for which no time was left are no reason for a mark.
 
-mod named;
+mod named_items;
 mod recipes;
 mod tree;
 
 use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 
-use named::{Named, Runner};
-use recipes::Recipes;
-use tree::Tree;
+use named_items::{NamedItem, RecipeRunner};
+use recipes::RecipeNames;
+use tree::ProjectTree;
 
 use crate::memory::{Note, NoteKind};
 
@@ -25,10 +25,10 @@ const MOST_LOOKS: usize = 200;
 pub struct StaleCheck {
     root: PathBuf,
     looks: Cell<usize>,
-    tree: OnceCell<Tree>,
-    scripts: OnceCell<Recipes>,
-    targets: OnceCell<Recipes>,
-    recipes: OnceCell<Recipes>,
+    tree: OnceCell<ProjectTree>,
+    scripts: OnceCell<RecipeNames>,
+    targets: OnceCell<RecipeNames>,
+    recipes: OnceCell<RecipeNames>,
 }
 
 impl StaleCheck {
@@ -46,26 +46,27 @@ impl StaleCheck {
 
     /// First thing that a note names and the project no longer has. For a failure it need not be
     /// there.
-    pub fn of(&self, note: &Note) -> Option<String> {
-        if note.kind == NoteKind::Failure { None } else { self.missing(&note.text) }
+    pub fn missing_in_note(&self, note: &Note) -> Option<String> {
+        if note.kind == NoteKind::Failure { None } else { self.missing_in_text(&note.text) }
     }
 
     /// First thing that a statement names and the project no longer has.
-    pub fn missing(&self, statement: &str) -> Option<String> {
-        let missing = named::in_text(statement).into_iter().find(|it| self.is_missing(it))?;
+    pub fn missing_in_text(&self, statement: &str) -> Option<String> {
+        let missing =
+            named_items::find_named_items(statement).into_iter().find(|it| self.is_missing(it))?;
         Some(missing.as_written())
     }
 
-    fn is_missing(&self, named: &Named) -> bool {
+    fn is_missing(&self, named: &NamedItem) -> bool {
         if self.looks.get() >= MOST_LOOKS {
             return false;
         }
         self.looks.set(self.looks.get() + 1);
         match named {
-            Named::Path(path, marked) => self.lacks_path(path, *marked),
-            Named::Script(name) => self.lacks_path(name, true),
-            Named::Glob(glob) => self.tree().lacks_glob(glob),
-            Named::Recipe(runner, name) => self.recipes_of(*runner).lack(name),
+            NamedItem::Path(path, marked) => self.lacks_path(path, *marked),
+            NamedItem::Script(name) => self.lacks_path(name, true),
+            NamedItem::Glob(glob) => self.tree().lacks_glob(glob),
+            NamedItem::Recipe(runner, name) => self.recipes_of(*runner).lack(name),
         }
     }
 
@@ -78,26 +79,27 @@ impl StaleCheck {
             Err(_) if path.starts_with('/') => return false,
             Err(_) => path.to_owned(),
         };
-        let Some(inside) = named::from_root(&inside) else { return false };
+        let Some(inside) = named_items::resolve_dots(&inside) else { return false };
         if inside.is_empty() || self.root.join(&inside).symlink_metadata().is_ok() {
             return false;
         }
         let first_is_there =
             || inside.split('/').next().is_some_and(|first| self.root.join(first).is_dir());
-        let certain =
-            named::has_extension(&inside) || path.starts_with("./") || (marked && first_is_there());
+        let certain = named_items::has_extension(&inside)
+            || path.starts_with("./")
+            || (marked && first_is_there());
         certain && self.tree().lacks(&inside)
     }
 
-    fn tree(&self) -> &Tree {
-        self.tree.get_or_init(|| Tree::of(&self.root))
+    fn tree(&self) -> &ProjectTree {
+        self.tree.get_or_init(|| ProjectTree::of(&self.root))
     }
 
-    fn recipes_of(&self, runner: Runner) -> &Recipes {
-        let (cell, read): (_, fn(&Path, &Tree) -> Recipes) = match runner {
-            Runner::Package => (&self.scripts, recipes::scripts),
-            Runner::Make => (&self.targets, recipes::targets),
-            Runner::Just => (&self.recipes, recipes::just),
+    fn recipes_of(&self, runner: RecipeRunner) -> &RecipeNames {
+        let (cell, read): (_, fn(&Path, &ProjectTree) -> RecipeNames) = match runner {
+            RecipeRunner::Package => (&self.scripts, recipes::package_scripts),
+            RecipeRunner::Make => (&self.targets, recipes::make_targets),
+            RecipeRunner::Just => (&self.recipes, recipes::just_recipes),
         };
         cell.get_or_init(|| read(&self.root, self.tree()))
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::tree::Tree;
+use super::tree::ProjectTree;
 use crate::base::fsx;
 
 /// Largest file that is read; a larger one might have every name.
@@ -17,20 +17,20 @@ const MOST_FILES: usize = 40;
 
 /// Names that can be run.
 #[derive(Debug)]
-pub(super) enum Recipes {
+pub(super) enum RecipeNames {
     /// These and no others.
     Known(HashSet<String>),
     /// There may be any.
     Unknown,
 }
 
-impl Recipes {
+impl RecipeNames {
     pub(super) fn lack(&self, name: &str) -> bool {
         matches!(self, Self::Known(names) if !names.contains(name))
     }
 }
 
-pub(super) fn scripts(root: &Path, tree: &Tree) -> Recipes {
+pub(super) fn package_scripts(root: &Path, tree: &ProjectTree) -> RecipeNames {
     gather(root, tree, &["package.json"], |content, names| {
         let package: Value = serde_json::from_str(content).ok()?;
         if let Some(scripts) = package.get("scripts") {
@@ -40,7 +40,7 @@ pub(super) fn scripts(root: &Path, tree: &Tree) -> Recipes {
     })
 }
 
-pub(super) fn targets(root: &Path, tree: &Tree) -> Recipes {
+pub(super) fn make_targets(root: &Path, tree: &ProjectTree) -> RecipeNames {
     gather(root, tree, &["Makefile", "makefile", "GNUmakefile"], |content, names| {
         for line in content.lines() {
             // Included or computed targets may have any name.
@@ -62,7 +62,7 @@ pub(super) fn targets(root: &Path, tree: &Tree) -> Recipes {
     })
 }
 
-pub(super) fn just(root: &Path, tree: &Tree) -> Recipes {
+pub(super) fn just_recipes(root: &Path, tree: &ProjectTree) -> RecipeNames {
     gather(root, tree, &["justfile", "Justfile", ".justfile"], |content, names| {
         for line in content.lines().filter_map(heading) {
             let mut words = line.split([' ', ':', '(']);
@@ -89,21 +89,21 @@ fn heading(line: &str) -> Option<&str> {
 /// Collects the names in all files of one kind; unknown if one of them can't be parsed.
 fn gather(
     root: &Path,
-    tree: &Tree,
+    tree: &ProjectTree,
     files: &[&str],
     read: impl Fn(&str, &mut HashSet<String>) -> Option<()>,
-) -> Recipes {
+) -> RecipeNames {
     let mut names = HashSet::new();
-    let Some(found) = tree.files_named(files) else { return Recipes::Unknown };
+    let Some(found) = tree.files_named(files) else { return RecipeNames::Unknown };
     if found.len() > MOST_FILES {
-        return Recipes::Unknown;
+        return RecipeNames::Unknown;
     }
     for file in found {
         let content = fsx::read_regular(&root.join(file), LARGEST).ok().flatten();
         let content = content.and_then(|content| String::from_utf8(content).ok());
         if content.and_then(|content| read(&content, &mut names)).is_none() {
-            return Recipes::Unknown;
+            return RecipeNames::Unknown;
         }
     }
-    Recipes::Known(names)
+    RecipeNames::Known(names)
 }

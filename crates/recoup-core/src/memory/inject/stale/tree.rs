@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-use crate::base::glob::{self, Slash};
+use crate::base::glob::{self, SlashMatching};
 
 /// Most files that are listed; if there are more, nothing is known to be missing.
 const MOST: usize = 5_000;
@@ -14,12 +14,12 @@ const PASSED_OVER: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
 /// Paths of a project, from its root.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ProjectTree {
     paths: Vec<String>,
     whole: bool,
 }
 
-impl Tree {
+impl ProjectTree {
     pub(super) fn of(root: &Path) -> Self {
         let passed = |name: &std::ffi::OsStr| PASSED_OVER.iter().any(|it| name == *it);
         let walk = WalkBuilder::new(root)
@@ -53,7 +53,9 @@ impl Tree {
     /// True if certainly no file matches; an invalid glob might match.
     pub(super) fn lacks_glob(&self, glob: &str) -> bool {
         let anywhere = format!("{{{glob},**/{glob}}}");
-        let Ok(glob) = glob::compile(&anywhere, Slash::Separates) else { return false };
+        let Ok(glob) = glob::compile_glob(&anywhere, SlashMatching::Separates) else {
+            return false;
+        };
         self.whole && !self.paths.iter().any(|it| glob.is_match(it))
     }
 

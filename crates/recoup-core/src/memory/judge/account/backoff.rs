@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FaultSort, Terms, not_asked};
+use super::{FaultSort, JudgeTerms, not_asked};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 
@@ -21,17 +21,17 @@ const MOST: usize = 8;
 /// asked at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct BackOff(BTreeMap<String, Faults>);
+pub(super) struct BackOff(BTreeMap<String, FaultStreak>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Faults {
+struct FaultStreak {
     /// Number of faults in a row.
     count: u32,
     /// End of the pause.
     until: Timestamp,
 }
 
-impl Faults {
+impl FaultStreak {
     /// End of the pause, if it lasts. One that is too long comes from another clock.
     fn pausing_until(&self, now: Timestamp) -> Option<Timestamp> {
         let pausing = now < self.until && self.until.millis_since(now) <= LONGEST;
@@ -42,12 +42,12 @@ impl Faults {
 impl BackOff {
     /// Checks whether a model may be asked now. After a pause one caller is admitted, and the
     /// others wait until it is known how that ended.
-    pub(super) fn admit(&mut self, terms: &Terms, now: Timestamp) -> Result<()> {
+    pub(super) fn admit(&mut self, terms: &JudgeTerms, now: Timestamp) -> Result<()> {
         if let Some(until) = self.paused_until(terms, now).filter(|_| !terms.insists) {
             return Err(not_asked(format!(
                 "the model is not asked before {}, after a fault (`recoup judge status` tells which, \
                  `recoup judge test` asks at once)",
-                until.to_second()
+                until.to_second_string()
             )));
         }
         if let Some(faults) = self.0.get_mut(&terms.fingerprint) {
@@ -58,18 +58,18 @@ impl BackOff {
     }
 
     /// End of the pause for these terms.
-    pub(super) fn paused_until(&self, terms: &Terms, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn paused_until(&self, terms: &JudgeTerms, now: Timestamp) -> Option<Timestamp> {
         self.0.get(&terms.fingerprint)?.pausing_until(now)
     }
 
     /// Records a fault.
-    pub(super) fn note(&mut self, sort: FaultSort, terms: &Terms, now: Timestamp) {
+    pub(super) fn record_fault(&mut self, sort: FaultSort, terms: &JudgeTerms, now: Timestamp) {
         let before = self.0.get(&terms.fingerprint).map_or(0, |faults| faults.count);
         let pause = match sort {
             FaultSort::Lasting => LONGEST,
             FaultSort::Passing(said) => pause(before, said),
         };
-        let faults = Faults { count: before.saturating_add(1), until: now.plus_millis(pause) };
+        let faults = FaultStreak { count: before.saturating_add(1), until: now.plus_millis(pause) };
         self.0.insert(terms.fingerprint.clone(), faults);
         while self.0.len() > MOST {
             let oldest = self.0.iter().min_by_key(|(_, faults)| faults.until);
@@ -79,7 +79,7 @@ impl BackOff {
     }
 
     /// Forgets the faults after an answer.
-    pub(super) fn clear(&mut self, terms: &Terms) {
+    pub(super) fn clear(&mut self, terms: &JudgeTerms) {
         self.0.remove(&terms.fingerprint);
     }
 }

@@ -12,14 +12,14 @@ const UNKNOWN: u64 = 1 << 62;
 
 /// Tokens of one day (UTC).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Budget {
+pub(super) struct DailyBudget {
     /// Days since 1970.
     day: i64,
     tokens: u64,
     questions: u64,
 }
 
-impl Budget {
+impl DailyBudget {
     /// A day of which nothing is left, whatever the limit.
     pub(super) fn spent(now: Timestamp) -> Self {
         Self { day: day_of(now), tokens: UNKNOWN, questions: 0 }
@@ -27,7 +27,7 @@ impl Budget {
 
     /// Begins a new day if the date has changed. A clock that was set back by some hours begins
     /// none; a day that is further ahead comes from another clock.
-    pub(super) fn turn(&mut self, now: Timestamp) {
+    pub(super) fn begin_day_if_new(&mut self, now: Timestamp) {
         let today = day_of(now);
         if self.day < today || self.day > today + 1 {
             *self = Self { day: today, ..Self::default() };
@@ -35,7 +35,7 @@ impl Budget {
     }
 
     /// Checks that there is room for `tokens`; an error says why not.
-    pub(super) fn demand_room(&self, tokens: u64, limit: u64) -> Result<()> {
+    pub(super) fn check_room(&self, tokens: u64, limit: u64) -> Result<()> {
         if self.tokens.saturating_add(tokens) > limit {
             let used = self.tokens(limit);
             return Err(not_asked(format!(

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::{Clock, Deadline, Timestamp};
 use crate::base::fsx::{self, FileLock};
-use crate::base::text::shortened;
+use crate::base::text::shorten_text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 
 use backoff::BackOff;
 pub use backoff::retry_after;
-use budget::Budget;
+use budget::DailyBudget;
 
 /// How long to wait for other processes to change the file, which takes them a millisecond.
 const WAIT: Duration = Duration::from_secs(2);
@@ -31,7 +31,7 @@ const MAX_WORDS: usize = 300;
 
 /// Limits for a question, and the model that is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Terms {
+pub struct JudgeTerms {
     /// Tokens for each day (UTC).
     pub daily_tokens: u64,
     /// Identifies the model, its address and the key: another one has not refused us yet.
@@ -44,7 +44,7 @@ pub struct Terms {
 
 /// Failure of a question.
 #[derive(Debug)]
-pub struct Fault {
+pub struct JudgeFault {
     /// Consequence for later questions.
     pub sort: FaultSort,
     /// The error.
@@ -64,14 +64,14 @@ pub enum FaultSort {
 
 /// Account of a machine, in a file that all processes share.
 #[derive(Debug)]
-pub struct Account {
+pub struct JudgeAccount {
     file: PathBuf,
     clock: Arc<dyn Clock>,
 }
 
 /// State of the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct AccountStatus {
     /// The day that is counted, in UTC: `2026-11-15`.
     pub day: String,
     /// Tokens of that day.
@@ -86,8 +86,8 @@ pub struct Standing {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct State {
-    budget: Budget,
+struct AccountState {
+    budget: DailyBudget,
     back_off: BackOff,
     last_failure: Option<(Timestamp, String)>,
 }
@@ -95,37 +95,41 @@ struct State {
 /// Tokens that are taken for one question. Spent if it is dropped.
 #[derive(Debug)]
 #[must_use = "what is not settled is spent"]
-pub struct Reservation<'a> {
-    account: &'a Account,
-    terms: &'a Terms,
+pub struct TokenReservation<'a> {
+    account: &'a JudgeAccount,
+    terms: &'a JudgeTerms,
     day: i64,
     tokens: u64,
 }
 
-impl Account {
+impl JudgeAccount {
     /// The account in `file`, made when it is first needed.
     pub fn at(file: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         Self { file: file.into(), clock }
     }
 
     /// Takes `tokens` for a question; an error says why it must not be asked now.
-    pub fn reserve<'a>(&'a self, terms: &'a Terms, tokens: u64) -> Result<Reservation<'a>> {
+    pub fn reserve<'a>(
+        &'a self,
+        terms: &'a JudgeTerms,
+        tokens: u64,
+    ) -> Result<TokenReservation<'a>> {
         self.change(|state, now| {
             // A caller without budget must not become the one that the others wait for.
-            state.budget.demand_room(tokens, terms.daily_tokens)?;
+            state.budget.check_room(tokens, terms.daily_tokens)?;
             state.back_off.admit(terms, now)?;
             state.budget.take(tokens);
             let day = state.budget.day();
-            Ok(Reservation { account: self, terms, day, tokens })
+            Ok(TokenReservation { account: self, terms, day, tokens })
         })
     }
 
     /// State of the account for these terms.
-    pub fn standing(&self, terms: &Terms) -> Result<Standing> {
+    pub fn status(&self, terms: &JudgeTerms) -> Result<AccountStatus> {
         let now = self.clock.now();
         let mut state = self.known(self.read()?.as_deref(), now);
-        state.budget.turn(now);
-        Ok(Standing {
+        state.budget.begin_day_if_new(now);
+        Ok(AccountStatus {
             day: crate::base::clock::day_to_date(state.budget.day()),
             tokens: state.budget.tokens(terms.daily_tokens),
             questions: state.budget.questions(),
@@ -139,17 +143,17 @@ impl Account {
     }
 
     /// Parses the file. If it is damaged, all tokens count as spent.
-    fn known(&self, json: Option<&[u8]>, now: Timestamp) -> State {
-        let Some(json) = json else { return State::default() };
-        serde_json::from_slice(json).unwrap_or_else(|_| State {
-            budget: Budget::spent(now),
+    fn known(&self, json: Option<&[u8]>, now: Timestamp) -> AccountState {
+        let Some(json) = json else { return AccountState::default() };
+        serde_json::from_slice(json).unwrap_or_else(|_| AccountState {
+            budget: DailyBudget::spent(now),
             last_failure: Some((now, format!("{} was damaged", self.file.display()))),
-            ..State::default()
+            ..AccountState::default()
         })
     }
 
     /// Changes the file under its lock. If it can't be written, nothing may be asked.
-    fn change<T>(&self, act: impl FnOnce(&mut State, Timestamp) -> Result<T>) -> Result<T> {
+    fn change<T>(&self, act: impl FnOnce(&mut AccountState, Timestamp) -> Result<T>) -> Result<T> {
         let counting = |error: Error| error.context("counting what a model costs");
         fsx::ensure_dir(fsx::parent(&self.file)).map_err(counting)?;
         let lock = lock_of(&self.file);
@@ -157,7 +161,7 @@ impl Account {
         let now = self.clock.now();
         let before = self.read().map_err(counting)?;
         let mut state = self.known(before.as_deref(), now);
-        state.budget.turn(now);
+        state.budget.begin_day_if_new(now);
         let done = act(&mut state, now);
         let after = serde_json::to_vec(&state).expect("text and numbers always serialize");
         if before.as_deref() != Some(&*after) {
@@ -167,10 +171,10 @@ impl Account {
     }
 }
 
-impl Reservation<'_> {
+impl TokenReservation<'_> {
     /// Settles an answered question: it cost this many tokens, or all that were taken if that is
     /// not known. `failure` is recorded if the answer was of no use.
-    pub fn answered(self, cost: Option<u64>, failure: Option<&Error>) -> Result<()> {
+    pub fn settle_answered(self, cost: Option<u64>, failure: Option<&Error>) -> Result<()> {
         self.account.change(|state, now| {
             state.budget.settle(self.day, self.tokens, cost.unwrap_or(self.tokens));
             state.back_off.clear(self.terms);
@@ -182,11 +186,11 @@ impl Reservation<'_> {
     }
 
     /// Settles a failed question.
-    pub fn failed(self, fault: &Fault) -> Result<()> {
+    pub fn settle_failed(self, fault: &JudgeFault) -> Result<()> {
         self.account.change(|state, now| {
             let cost = if fault.may_have_cost { self.tokens } else { 0 };
             state.budget.settle(self.day, self.tokens, cost);
-            state.back_off.note(fault.sort, self.terms, now);
+            state.back_off.record_fault(fault.sort, self.terms, now);
             state.last_failure = Some((now, words_of(&fault.error)));
             Ok(())
         })
@@ -194,7 +198,7 @@ impl Reservation<'_> {
 }
 
 fn words_of(error: &Error) -> String {
-    shortened(&secrets::redact(&error.to_string()), MAX_WORDS).into_owned()
+    shorten_text(&secrets::redact(&error.to_string()), MAX_WORDS).into_owned()
 }
 
 fn lock_of(file: &Path) -> PathBuf {

@@ -2,7 +2,7 @@
 //! output (`| tail`), not a fallback (`|| true`).
 
 use super::script;
-use super::shell::{self, Pipeline};
+use super::shell::{self, ShellPipeline};
 use super::wrappers;
 
 /// Maximum nesting of `bash -c 'bash -c …'`.
@@ -26,7 +26,7 @@ netstat ps top id env printenv readlink realpath basename dirname find fd tree m
 hostname groups getent ";
 
 /// True if the program only inspects or probes.
-pub(super) fn is_look(program: &str) -> bool {
+pub(super) fn is_probe_program(program: &str) -> bool {
     is_one_of(program, LOOKS)
 }
 
@@ -35,7 +35,7 @@ pub(super) fn is_filter(program: &str) -> bool {
 }
 
 /// True if the program only prepares or prints, so that another command decides the line.
-pub(super) fn is_minor(program: &str) -> bool {
+pub(super) fn is_incidental_program(program: &str) -> bool {
     is_one_of(program, PREPARES) || is_one_of(program, SAYS)
 }
 
@@ -44,15 +44,15 @@ fn is_one_of(word: &str, list: &str) -> bool {
 }
 
 /// Returns the words of the deciding command, without wrappers.
-pub(super) fn command(line: &str) -> Option<Vec<String>> {
-    within(line, DEEPEST)
+pub(super) fn deciding_command(line: &str) -> Option<Vec<String>> {
+    deciding_command_at_depth(line, DEEPEST)
 }
 
-fn within(line: &str, depth: u8) -> Option<Vec<String>> {
-    let pipelines = shell::split(line);
+fn deciding_command_at_depth(line: &str, depth: u8) -> Option<Vec<String>> {
+    let pipelines = shell::split_pipelines(line);
     let of = |fallback: bool| {
         let wanted = pipelines.iter().filter(move |it| it.fallback == fallback);
-        wanted.filter_map(|pipeline| decisive(pipeline, depth)).collect::<Vec<_>>()
+        wanted.filter_map(|pipeline| deciding_stage(pipeline, depth)).collect::<Vec<_>>()
     };
     let mut candidates = of(false);
     if candidates.iter().all(|words| is_one_of(program_of(words), PREPARES)) {
@@ -61,7 +61,7 @@ fn within(line: &str, depth: u8) -> Option<Vec<String>> {
     let last = |minor: &dyn Fn(&str) -> bool| {
         candidates.iter().rposition(|words| !minor(program_of(words)))
     };
-    let at = last(&is_minor).or_else(|| last(&|it| is_one_of(it, PREPARES)));
+    let at = last(&is_incidental_program).or_else(|| last(&|it| is_one_of(it, PREPARES)));
     let at = at.or_else(|| candidates.len().checked_sub(1))?;
     Some(candidates.swap_remove(at))
 }
@@ -71,8 +71,8 @@ fn program_of(words: &[String]) -> &str {
 }
 
 /// Returns the last stage of a pipeline that does not merely filter or print.
-fn decisive(pipeline: &Pipeline, depth: u8) -> Option<Vec<String>> {
-    let stages = pipeline.stages.iter().filter_map(|words| unwrapped(words, depth));
+fn deciding_stage(pipeline: &ShellPipeline, depth: u8) -> Option<Vec<String>> {
+    let stages = pipeline.stages.iter().filter_map(|words| unwrap_command(words, depth));
     let mut stages: Vec<Vec<String>> = stages.collect();
     let works = |words: &Vec<String>| {
         let program = program_of(words);
@@ -85,11 +85,11 @@ fn decisive(pipeline: &Pipeline, depth: u8) -> Option<Vec<String>> {
     Some(stages.swap_remove(at))
 }
 
-fn unwrapped(words: &[String], depth: u8) -> Option<Vec<String>> {
-    let words = wrappers::strip(words);
-    let inner = if depth == 0 { None } else { script::inline(words) };
+fn unwrap_command(words: &[String], depth: u8) -> Option<Vec<String>> {
+    let words = wrappers::strip_wrappers(words);
+    let inner = if depth == 0 { None } else { script::inline_script(words) };
     match inner {
-        Some(line) => within(&line, depth - 1),
+        Some(line) => deciding_command_at_depth(&line, depth - 1),
         None => (!program_of(words).is_empty()).then(|| words.to_vec()),
     }
 }

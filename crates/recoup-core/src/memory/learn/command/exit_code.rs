@@ -2,7 +2,7 @@
 
 /// True if a line may succeed although its command failed: behind a pipe, `||`, another command or
 /// `&`, the exit code is that of something else.
-pub fn hides_its_end(line: &str) -> bool {
+pub fn hides_exit_code(line: &str) -> bool {
     let mut quote = None;
     let mut chars = line.trim_end().chars().peekable();
     while let Some(c) = chars.next() {

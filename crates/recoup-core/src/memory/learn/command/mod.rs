@@ -6,14 +6,14 @@ mod exit_code;
 mod program;
 mod script;
 mod shell;
-mod subs;
+mod subcommands;
 mod wrappers;
 
 use std::fmt;
 
-pub use exit_code::hides_its_end;
+pub use exit_code::hides_exit_code;
 
-use crate::base::text::shortened;
+use crate::base::text::shorten_text;
 use crate::secrets;
 
 /// Maximum characters of each part of a kind.
@@ -22,19 +22,19 @@ const MOST: usize = 80;
 /// Program and sub-command of a shell line. The text (`npm test`, `docker compose up`, `make lint`,
 /// `python manage.py migrate`) is stored, so it must stay the same in all versions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kind {
+pub struct CommandKind {
     program: String,
     sub: Option<String>,
 }
 
-impl Kind {
+impl CommandKind {
     /// Returns the kind of the deciding command of a shell line, or `None` if nothing is run.
     pub fn of(line: &str) -> Option<Self> {
-        decide::command(line).map(|words| program::kind(&words))
+        decide::deciding_command(line).map(|words| program::kind_of_words(&words))
     }
 
     fn new(program: &str, sub: Option<String>) -> Self {
-        let clean = |text: &str| shortened(&secrets::redact(text), MOST).into_owned();
+        let clean = |text: &str| shorten_text(&secrets::redact(text), MOST).into_owned();
         Self { program: clean(program), sub: sub.map(|sub| clean(&sub)) }
     }
 
@@ -49,9 +49,9 @@ impl Kind {
     }
 
     /// True if the command only displays existing text: its output is not its own.
-    pub fn shows(&self) -> bool {
+    pub fn only_displays(&self) -> bool {
         decide::is_filter(&self.program)
-            || decide::is_minor(&self.program)
+            || decide::is_incidental_program(&self.program)
             || matches!(
                 (self.program.as_str(), self.sub()),
                 ("git", Some("log" | "show" | "diff" | "status" | "blame" | "grep" | "stash show"))
@@ -63,12 +63,12 @@ impl Kind {
     }
 
     /// True if the command only inspects or queries: a failure is an answer.
-    pub fn looks(&self) -> bool {
-        self.shows() || self.answers_with_one() || decide::is_look(&self.program)
+    pub fn only_inspects(&self) -> bool {
+        self.only_displays() || self.exits_one_for_no() || decide::is_probe_program(&self.program)
     }
 
     /// True if exit code 1 is this program's way to say "no": nothing found, not equal.
-    pub fn answers_with_one(&self) -> bool {
+    pub fn exits_one_for_no(&self) -> bool {
         matches!(
             self.program.as_str(),
             "grep"
@@ -94,12 +94,12 @@ impl Kind {
 }
 
 /// Returns the words of each command of a line, without quotes and redirections.
-pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
-    shell::split(line).into_iter().flat_map(|pipeline| pipeline.stages).collect()
+pub(super) fn split_commands(line: &str) -> Vec<Vec<String>> {
+    shell::split_pipelines(line).into_iter().flat_map(|pipeline| pipeline.stages).collect()
 }
 
 /// Writes the stored text form.
-impl fmt::Display for Kind {
+impl fmt::Display for CommandKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.program)?;
         match &self.sub {

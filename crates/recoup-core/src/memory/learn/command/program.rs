@@ -1,48 +1,50 @@
 //! Conversion of a command's words to its kind.
 
-use super::script::{self, Given};
-use super::{Kind, subs};
+use super::script::{self, InterpreterInput};
+use super::{CommandKind, subcommands};
 
 /// Scripts that have sub-commands of their own.
 const MANAGERS: [&str; 3] = ["manage.py", "artisan", "console"];
 
-pub(super) fn kind(words: &[String]) -> Kind {
-    let Some((first, rest)) = words.split_first() else { return Kind::new("", None) };
-    let program = plain(first);
-    match script::given(&program, rest) {
-        Some(Given::Module(words)) if !words.is_empty() => kind(super::wrappers::strip(words)),
-        Some(Given::Code(option)) => Kind::new(&program, Some(option.to_owned())),
-        Some(Given::Script(words)) => script_kind(&program, words),
-        Some(_) => Kind::new(&program, None),
-        None if program == "docker-compose" => compose(rest),
+pub(super) fn kind_of_words(words: &[String]) -> CommandKind {
+    let Some((first, rest)) = words.split_first() else { return CommandKind::new("", None) };
+    let program = plain_program_name(first);
+    match script::interpreter_input(&program, rest) {
+        Some(InterpreterInput::Module(words)) if !words.is_empty() => {
+            kind_of_words(super::wrappers::strip_wrappers(words))
+        }
+        Some(InterpreterInput::Code(option)) => CommandKind::new(&program, Some(option.to_owned())),
+        Some(InterpreterInput::Script(words)) => script_kind(&program, words),
+        Some(_) => CommandKind::new(&program, None),
+        None if program == "docker-compose" => docker_compose_kind(rest),
         None => {
-            let sub = subs::sub(&program, rest);
-            Kind::new(&program, sub)
+            let sub = subcommands::find_subcommand(&program, rest);
+            CommandKind::new(&program, sub)
         }
     }
 }
 
-fn compose(rest: &[String]) -> Kind {
+fn docker_compose_kind(rest: &[String]) -> CommandKind {
     let words: Vec<String> =
         ["compose".to_owned()].into_iter().chain(rest.iter().cloned()).collect();
-    Kind::new("docker", subs::sub("docker", &words))
+    CommandKind::new("docker", subcommands::find_subcommand("docker", &words))
 }
 
 /// Returns the kind of a script, by its path; a shell named in front of it makes no difference.
-fn script_kind(interpreter: &str, words: &[String]) -> Kind {
-    let path = plain(&words[0]);
+fn script_kind(interpreter: &str, words: &[String]) -> CommandKind {
+    let path = plain_program_name(&words[0]);
     let name = path.rsplit('/').next().unwrap_or(&path);
     let sub = words.get(1).filter(|word| MANAGERS.contains(&name) && !word.starts_with('-'));
     let shown = sub.map_or(path.clone(), |sub| format!("{path} {sub}"));
     if script::is_shell(interpreter) {
-        return Kind::new(&path, None);
+        return CommandKind::new(&path, None);
     }
-    Kind::new(interpreter, Some(shown))
+    CommandKind::new(interpreter, Some(shown))
 }
 
 /// Returns the plain name of a program: without install folder, version and ending. A script of the
 /// project keeps its path.
-pub(super) fn plain(word: &str) -> String {
+pub(super) fn plain_program_name(word: &str) -> String {
     let word = word.strip_prefix("./").unwrap_or(word);
     let name = word.rsplit('/').next().unwrap_or(word);
     let folder = word[..word.len() - name.len()].trim_end_matches('/');

@@ -1,7 +1,7 @@
 //! Interpreters, and the script, module or code that they run.
 
-use super::program::plain;
-use super::wrappers::behind_options;
+use super::program::plain_program_name;
+use super::wrappers::skip_options;
 
 /// Interpreters, with their options that take a value.
 const INTERPRETERS: &[(&str, &str)] = &[
@@ -26,9 +26,9 @@ const INTERPRETERS: &[(&str, &str)] = &[
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "fish"];
 
 /// Returns the line that `bash -c '…'` or `eval …` runs.
-pub(super) fn inline(words: &[String]) -> Option<String> {
+pub(super) fn inline_script(words: &[String]) -> Option<String> {
     let (first, rest) = words.split_first()?;
-    let name = plain(first);
+    let name = plain_program_name(first);
     if name == "eval" {
         return Some(rest.join(" "));
     }
@@ -43,7 +43,7 @@ pub(super) fn inline(words: &[String]) -> Option<String> {
 
 /// Input that an interpreter is given to run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Given<'a> {
+pub(super) enum InterpreterInput<'a> {
     /// A module, as if it were a program: `python -m pytest`.
     Module(&'a [String]),
     /// Code on the command line, and the option that says so.
@@ -55,23 +55,31 @@ pub(super) enum Given<'a> {
 }
 
 /// Returns the input of `program`, or `None` if it is not an interpreter.
-pub(super) fn given<'a>(program: &str, rest: &'a [String]) -> Option<Given<'a>> {
+pub(super) fn interpreter_input<'a>(
+    program: &str,
+    rest: &'a [String],
+) -> Option<InterpreterInput<'a>> {
     let (_, valued) = INTERPRETERS.iter().find(|(name, _)| *name == program)?;
-    if let Some(at) = rest.iter().position(|word| !word.starts_with('-') || is_mode(program, word))
+    if let Some(at) =
+        rest.iter().position(|word| !word.starts_with('-') || is_mode_option(program, word))
     {
         let word = rest[at].as_str();
         match word {
-            "-m" if program == "python" => return Some(Given::Module(&rest[at + 1..])),
-            "-jar" => return Some(Given::Script(&rest[at + 1..])),
-            word if is_mode(program, word) => return Some(Given::Code(word)),
+            "-m" if program == "python" => return Some(InterpreterInput::Module(&rest[at + 1..])),
+            "-jar" => return Some(InterpreterInput::Script(&rest[at + 1..])),
+            word if is_mode_option(program, word) => return Some(InterpreterInput::Code(word)),
             _ => {}
         }
     }
-    let script = behind_options(rest, valued, 0);
-    Some(if script.is_empty() { Given::Nothing } else { Given::Script(script) })
+    let script = skip_options(rest, valued, 0);
+    Some(if script.is_empty() {
+        InterpreterInput::Nothing
+    } else {
+        InterpreterInput::Script(script)
+    })
 }
 
-fn is_mode(program: &str, word: &str) -> bool {
+fn is_mode_option(program: &str, word: &str) -> bool {
     match program {
         "python" => matches!(word, "-m" | "-c"),
         "java" => word == "-jar",

@@ -6,7 +6,7 @@ const MOST: usize = 8 << 10;
 
 /// Commands joined by pipes, each a list of words.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Pipeline {
+pub(super) struct ShellPipeline {
     /// True if it runs only when the pipeline before it has failed.
     pub(super) fallback: bool,
     /// Commands of the pipeline, as words.
@@ -14,19 +14,19 @@ pub(super) struct Pipeline {
 }
 
 /// Splits a line into its pipelines.
-pub(super) fn split(line: &str) -> Vec<Pipeline> {
+pub(super) fn split_pipelines(line: &str) -> Vec<ShellPipeline> {
     let line = &line[..line.floor_char_boundary(MOST)];
-    let mut splitter = Splitter { rest: line, ..Splitter::default() };
+    let mut splitter = ShellSplitter { rest: line, ..ShellSplitter::default() };
     while splitter.step() {}
     splitter.end_pipeline(false);
     splitter.done
 }
 
 #[derive(Default)]
-struct Splitter<'a> {
+struct ShellSplitter<'a> {
     rest: &'a str,
-    done: Vec<Pipeline>,
-    now: Pipeline,
+    done: Vec<ShellPipeline>,
+    now: ShellPipeline,
     words: Vec<String>,
     word: Option<String>,
     /// True if the next word is a redirection target.
@@ -35,14 +35,14 @@ struct Splitter<'a> {
     heredocs: Vec<String>,
 }
 
-impl Splitter<'_> {
+impl ShellSplitter<'_> {
     fn take(&mut self) -> Option<char> {
         let c = self.rest.chars().next()?;
         self.rest = &self.rest[c.len_utf8()..];
         Some(c)
     }
 
-    fn takes(&mut self, wanted: &str) -> bool {
+    fn consume_prefix(&mut self, wanted: &str) -> bool {
         let rest = self.rest.strip_prefix(wanted);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
@@ -60,21 +60,21 @@ impl Splitter<'_> {
                 self.skip_heredocs();
             }
             c if c.is_whitespace() => self.end_word(),
-            '\\' => self.escaped(),
-            '\'' => self.quoted(),
-            '"' => self.double_quoted(),
-            '`' => self.substituted('`'),
-            '$' if self.takes("(") => self.nested("$("),
+            '\\' => self.push_escaped(),
+            '\'' => self.push_single_quoted(),
+            '"' => self.push_double_quoted(),
+            '`' => self.push_substitution('`'),
+            '$' if self.consume_prefix("(") => self.push_nested("$("),
             '#' if self.word.is_none() => {
                 let end = self.rest.find('\n').unwrap_or(self.rest.len());
                 self.rest = &self.rest[end..];
             }
-            '<' | '>' => self.redirection(c),
-            '&' if self.takes(">>") || self.takes(">") => self.begin_target(),
-            '&' if self.takes("&") => self.end_pipeline(false),
-            '|' if self.takes("|") => self.end_pipeline(true),
+            '<' | '>' => self.begin_redirection(c),
+            '&' if self.consume_prefix(">>") || self.consume_prefix(">") => self.begin_target(),
+            '&' if self.consume_prefix("&") => self.end_pipeline(false),
+            '|' if self.consume_prefix("|") => self.end_pipeline(true),
             '|' => {
-                let _ = self.takes("&");
+                let _ = self.consume_prefix("&");
                 self.end_stage();
             }
             ';' | '&' | '(' | ')' => self.end_pipeline(false),
@@ -83,21 +83,21 @@ impl Splitter<'_> {
         true
     }
 
-    fn escaped(&mut self) {
+    fn push_escaped(&mut self) {
         match self.take() {
             Some('\n') | None => {}
             Some(c) => self.push(c.encode_utf8(&mut [0; 4])),
         }
     }
 
-    fn quoted(&mut self) {
+    fn push_single_quoted(&mut self) {
         let end = self.rest.find('\'').unwrap_or(self.rest.len());
         let (text, rest) = self.rest.split_at(end);
         self.push(text);
         self.rest = rest.strip_prefix('\'').unwrap_or(rest);
     }
 
-    fn double_quoted(&mut self) {
+    fn push_double_quoted(&mut self) {
         self.push("");
         while let Some(c) = self.take() {
             match c {
@@ -107,13 +107,13 @@ impl Splitter<'_> {
                     Some(c @ ('"' | '\\' | '$' | '`')) => self.push(c.encode_utf8(&mut [0; 4])),
                     Some(c) => self.push(&format!("\\{c}")),
                 },
-                '$' if self.takes("(") => self.nested("$("),
+                '$' if self.consume_prefix("(") => self.push_nested("$("),
                 c => self.push(c.encode_utf8(&mut [0; 4])),
             }
         }
     }
 
-    fn substituted(&mut self, mark: char) {
+    fn push_substitution(&mut self, mark: char) {
         let end = self.rest.find(mark).map_or(self.rest.len(), |end| end + 1);
         let (text, rest) = self.rest.split_at(end);
         self.push(&format!("{mark}{text}"));
@@ -121,7 +121,7 @@ impl Splitter<'_> {
     }
 
     /// Appends a nested `(…)`, with its quotes, to the current word.
-    fn nested(&mut self, opening: &str) {
+    fn push_nested(&mut self, opening: &str) {
         let (mut depth, mut quote) = (1, None);
         let end = self.rest.char_indices().find_map(|(at, c)| {
             match (quote, c) {
@@ -138,9 +138,9 @@ impl Splitter<'_> {
         self.rest = rest;
     }
 
-    fn redirection(&mut self, c: char) {
-        if self.takes("(") {
-            return self.nested(&format!("{c}("));
+    fn begin_redirection(&mut self, c: char) {
+        if self.consume_prefix("(") {
+            return self.push_nested(&format!("{c}("));
         }
         // `2>`: the number belongs to it.
         let is_number = |word: &String| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -148,13 +148,14 @@ impl Splitter<'_> {
             self.word = None;
         }
         self.end_word();
-        if c == '<' && self.takes("<<") {
+        if c == '<' && self.consume_prefix("<<") {
             self.begin_target();
-        } else if c == '<' && self.takes("<") {
-            let _ = self.takes("-");
-            self.heredoc();
+        } else if c == '<' && self.consume_prefix("<") {
+            let _ = self.consume_prefix("-");
+            self.begin_heredoc();
         } else {
-            let _ = self.takes(">") || self.takes("&") || self.takes("|");
+            let _ =
+                self.consume_prefix(">") || self.consume_prefix("&") || self.consume_prefix("|");
             self.begin_target();
         }
     }
@@ -164,7 +165,7 @@ impl Splitter<'_> {
         self.target = true;
     }
 
-    fn heredoc(&mut self) {
+    fn begin_heredoc(&mut self) {
         self.rest = self.rest.trim_start_matches([' ', '\t']);
         let end = self.rest.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c));
         let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
@@ -202,7 +203,7 @@ impl Splitter<'_> {
 
     fn end_pipeline(&mut self, fallback_next: bool) {
         self.end_stage();
-        let next = Pipeline { fallback: fallback_next, stages: Vec::new() };
+        let next = ShellPipeline { fallback: fallback_next, stages: Vec::new() };
         let pipeline = std::mem::replace(&mut self.now, next);
         if !pipeline.stages.is_empty() {
             self.done.push(pipeline);

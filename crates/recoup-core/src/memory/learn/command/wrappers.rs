@@ -62,7 +62,7 @@ const RUNNERS: &[(&str, &str, &str, usize)] = &[
 ];
 
 /// Removes wrappers from a command. A wrapper around nothing stays.
-pub(super) fn strip(words: &[String]) -> &[String] {
+pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
     let mut words = words;
     loop {
         let rest = strip_once(words);
@@ -78,26 +78,26 @@ fn strip_once(words: &[String]) -> &[String] {
     if KEYWORDS.contains(&first.as_str()) || is_assignment(first) {
         return rest;
     }
-    let name = super::program::plain(first);
+    let name = super::program::plain_program_name(first);
     let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
     let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
     let inner = if let Some((_, valued, own)) = wrapper {
-        behind_options(rest, valued, *own)
+        skip_options(rest, valued, *own)
     } else {
-        runner(&name, rest).unwrap_or(&[])
+        strip_runner(&name, rest).unwrap_or(&[])
     };
     if inner.is_empty() { words } else { inner }
 }
 
-fn runner<'a>(program: &str, rest: &'a [String]) -> Option<&'a [String]> {
-    let rest = super::subs::behind_own_options(program, rest);
+fn strip_runner<'a>(program: &str, rest: &'a [String]) -> Option<&'a [String]> {
+    let rest = super::subcommands::skip_own_options(program, rest);
     let (sub, rest) = rest.split_first()?;
     let (_, _, valued, own) = RUNNERS.iter().find(|(of, run, ..)| *of == program && run == sub)?;
-    Some(behind_options(rest, valued, *own))
+    Some(skip_options(rest, valued, *own))
 }
 
 /// Returns the words behind options (with their values) and `own` arguments.
-pub(super) fn behind_options<'a>(words: &'a [String], valued: &str, own: usize) -> &'a [String] {
+pub(super) fn skip_options<'a>(words: &'a [String], valued: &str, own: usize) -> &'a [String] {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         if word == "--" {

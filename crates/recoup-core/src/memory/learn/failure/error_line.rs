@@ -1,39 +1,39 @@
 //! Search for the line of an output that tells what is wrong, completed by its neighbour if needed.
 
-use super::rules::{Says, says};
+use super::rules::{ErrorSignal, rate_line};
 
 /// Maximum lines between an error and its location.
 const NEAR: usize = 6;
 
 /// Returns the most informative line of `text`: the first of equals, but the last of a Python
 /// traceback or a chain of causes, which is the root. Without any, returns the last line.
-pub(super) fn find(text: &str) -> Option<String> {
-    let lines: Vec<&str> = text.lines().map(undecorated).collect();
-    match best(&lines) {
-        (_, Some(at)) => Some(whole(&lines, at)),
+pub(super) fn find_error_line(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(strip_decoration).collect();
+    match most_informative_line(&lines) {
+        (_, Some(at)) => Some(complete_line(&lines, at)),
         (_, None) => lines.iter().rfind(|line| !line.trim().is_empty()).map(|it| (*it).to_owned()),
     }
 }
 
 /// Returns the most informative line, but only if it certainly reports an error.
-pub(super) fn find_certain(text: &str) -> Option<String> {
-    let lines: Vec<&str> = text.lines().map(undecorated).collect();
-    let (found, at) = best(&lines);
-    at.filter(|_| found >= Says::Where).map(|at| whole(&lines, at))
+pub(super) fn find_certain_error_line(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(strip_decoration).collect();
+    let (found, at) = most_informative_line(&lines);
+    at.filter(|_| found >= ErrorSignal::Where).map(|at| complete_line(&lines, at))
 }
 
-fn best(lines: &[&str]) -> (Says, Option<usize>) {
+fn most_informative_line(lines: &[&str]) -> (ErrorSignal, Option<usize>) {
     let chained = lines.iter().any(|line| line.starts_with("Traceback (most recent call last)"));
-    let mut best = (Says::Nothing, None);
+    let mut best = (ErrorSignal::Nothing, None);
     for (at, line) in lines.iter().enumerate() {
         if at > 0 && lines[at - 1] == *line {
             continue;
         }
-        let found = says(line);
+        let found = rate_line(line);
         let cause = line.trim_start().starts_with("Caused by:")
             || (chained && !line.starts_with([' ', '\t', 'E']));
-        let later_counts = found == Says::Thrown && cause;
-        if found > best.0 || (found == best.0 && found != Says::Nothing && later_counts) {
+        let later_counts = found == ErrorSignal::Thrown && cause;
+        if found > best.0 || (found == best.0 && found != ErrorSignal::Nothing && later_counts) {
             best = (found, Some(at));
         }
     }
@@ -41,7 +41,7 @@ fn best(lines: &[&str]) -> (Says, Option<usize>) {
 }
 
 /// Strips the prefix that a build tool puts before every line.
-fn undecorated(line: &str) -> &str {
+fn strip_decoration(line: &str) -> &str {
     let line = line.trim_end();
     for mark in ["npm ERR! ", "npm error ", "│ ", "> "] {
         // npm's lines about itself are recognised by these prefixes.
@@ -69,7 +69,7 @@ fn without_step(line: &str) -> Option<&str> {
 }
 
 /// Returns the line at `at`, joined with the one that completes it.
-fn whole(lines: &[&str], at: usize) -> String {
+fn complete_line(lines: &[&str], at: usize) -> String {
     let line = lines[at].trim();
     let line = line.strip_prefix("E  ").map_or(line, str::trim_start);
     let place = if line.starts_with("error") {

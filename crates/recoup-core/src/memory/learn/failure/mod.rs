@@ -13,21 +13,21 @@ mod summary;
 
 use std::borrow::Cow;
 
-use crate::base::text::shortened;
-use crate::memory::learn::command::Kind;
-use crate::memory::transcript::{Call, Ended, Outcome};
+use crate::base::text::shorten_text;
+use crate::memory::learn::command::CommandKind;
+use crate::memory::transcript::{CallOutcome, CallStatus, ToolCall};
 use crate::secrets;
 
 pub(super) use class::leads_to_host;
 pub use class::{error_class, error_subject};
-pub use plain::plain;
+pub use plain::strip_terminal_codes;
 
 /// Maximum characters of an error line.
 pub const MOST_LINE: usize = 300;
 
 /// A call that has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct CallFailure {
     /// Exit code of the command, if known.
     pub exit: Option<i32>,
     /// True if the client reported an error; false if only the output shows it.
@@ -38,22 +38,22 @@ pub struct Failure {
 
 /// Returns the failure of a call, if it failed. Calls that never ran (refused, denied) or that a
 /// person stopped have not failed.
-pub fn failure(call: &Call, outcome: &Outcome) -> Option<Failure> {
+pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFailure> {
     match outcome.ended {
-        Ended::Failed { exit } if is_answer(call, exit, &outcome.output) => None,
-        Ended::Failed { exit } => {
+        CallStatus::Failed { exit } if is_expected_exit(call, exit, &outcome.output) => None,
+        CallStatus::Failed { exit } => {
             let error = error_or_code(&output_of(call, outcome), exit);
-            Some(Failure { exit, flagged: true, error })
+            Some(CallFailure { exit, flagged: true, error })
         }
-        Ended::Succeeded => tests_failed(call, outcome),
-        Ended::Refused | Ended::Denied | Ended::Interrupted => None,
+        CallStatus::Succeeded => tests_failed(call, outcome),
+        CallStatus::Refused | CallStatus::Denied | CallStatus::Interrupted => None,
     }
 }
 
 /// Returns the line of an output that tells what is wrong, or `None` if it is empty.
 pub fn error_line(output: &str) -> Option<String> {
-    let text = plain(output);
-    error_line::find(&text).map(|line| tidy(&line))
+    let text = strip_terminal_codes(output);
+    error_line::find_error_line(&text).map(|line| redact_error_line(&line))
 }
 
 fn error_or_code(output: &str, exit: Option<i32>) -> String {
@@ -65,41 +65,42 @@ fn error_or_code(output: &str, exit: Option<i32>) -> String {
 }
 
 /// Returns one line, redacted before it is cut: half a secret is still one.
-fn tidy(line: &str) -> String {
+fn redact_error_line(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
-    shortened(&secrets::redact(&words.join(" ")), MOST_LINE).into_owned()
+    shorten_text(&secrets::redact(&words.join(" ")), MOST_LINE).into_owned()
 }
 
 /// Returns the output of a call without its command's password, which it may repeat.
-fn output_of<'a>(call: &Call, outcome: &'a Outcome) -> Cow<'a, str> {
+fn output_of<'a>(call: &ToolCall, outcome: &'a CallOutcome) -> Cow<'a, str> {
     match call.command() {
-        Some(command) => command.hide_in(&outcome.output),
+        Some(command) => command.hide_values_in(&outcome.output),
         None => Cow::Borrowed(&outcome.output),
     }
 }
 
 /// True if an exit code is no failure: `grep` found nothing, a reader closed the pipe, a person
 /// pressed Ctrl-C.
-fn is_answer(call: &Call, exit: Option<i32>, output: &str) -> bool {
+fn is_expected_exit(call: &ToolCall, exit: Option<i32>, output: &str) -> bool {
     match exit {
         Some(130 | 141) => true,
         Some(1) => {
-            let kind = call.command().and_then(|line| Kind::of(line));
-            kind.is_some_and(|kind| kind.answers_with_one()) && !rules::is_certain(&plain(output))
+            let kind = call.command().and_then(|line| CommandKind::of(line));
+            kind.is_some_and(|kind| kind.exits_one_for_no())
+                && !rules::has_certain_error(&strip_terminal_codes(output))
         }
         _ => false,
     }
 }
 
 /// Detects failed tests behind a successful exit code.
-fn tests_failed(call: &Call, outcome: &Outcome) -> Option<Failure> {
-    let kind = Kind::of(call.command()?)?;
-    if kind.shows() {
+fn tests_failed(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFailure> {
+    let kind = CommandKind::of(call.command()?)?;
+    if kind.only_displays() {
         return None;
     }
     let output = output_of(call, outcome);
-    let text = plain(&output);
-    let summary = text.lines().find(|line| summary::says_failed(line))?;
-    let error = error_line::find_certain(&text).unwrap_or_else(|| summary.to_owned());
-    Some(Failure { exit: None, flagged: false, error: tidy(&error) })
+    let text = strip_terminal_codes(&output);
+    let summary = text.lines().find(|line| summary::is_failed_summary(line))?;
+    let error = error_line::find_certain_error_line(&text).unwrap_or_else(|| summary.to_owned());
+    Some(CallFailure { exit: None, flagged: false, error: redact_error_line(&error) })
 }

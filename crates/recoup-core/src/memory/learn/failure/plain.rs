@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Removes escape sequences, overwritten parts and control characters.
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub fn strip_terminal_codes(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(odd) {
         return Cow::Borrowed(text);

@@ -4,7 +4,7 @@ use super::clutter::is_clutter;
 
 /// Information in a line of output, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Says {
+pub(super) enum ErrorSignal {
     /// Nothing about an error.
     Nothing,
     /// An error, without saying which.
@@ -106,41 +106,41 @@ const HINTS: &[&str] = &[
 ];
 
 /// Rates one line, which has no colours and may be indented.
-pub(super) fn says(line: &str) -> Says {
+pub(super) fn rate_line(line: &str) -> ErrorSignal {
     let text = line.trim();
     if text.is_empty() || is_noise(text) {
-        return Says::Nothing;
+        return ErrorSignal::Nothing;
     }
     // Most lines tell nothing; the longest table is checked only for the others.
-    match at_first_sight(line, text) {
-        Says::Nothing => Says::Nothing,
-        _ if is_clutter(text) => Says::Something,
+    match rate_by_wording(line, text) {
+        ErrorSignal::Nothing => ErrorSignal::Nothing,
+        _ if is_clutter(text) => ErrorSignal::Something,
         found => found,
     }
 }
 
-fn at_first_sight(line: &str, text: &str) -> Says {
+fn rate_by_wording(line: &str, text: &str) -> ErrorSignal {
     let lower = text.to_lowercase();
     if is_exact(text, &lower) {
-        Says::Exact
+        ErrorSignal::Exact
     } else if is_thrown(line, text) {
-        Says::Thrown
+        ErrorSignal::Thrown
     } else if SYSTEM.iter().any(|words| lower.contains(words)) {
-        Says::System
+        ErrorSignal::System
     } else if PREFIXES.iter().any(|words| lower.starts_with(words)) {
-        Says::Message
-    } else if is_place(text) {
-        Says::Where
+        ErrorSignal::Message
+    } else if is_failed_test_name(text) {
+        ErrorSignal::Where
     } else if HINTS.iter().any(|words| lower.contains(words)) && !counts_none(&lower) {
-        Says::Perhaps
+        ErrorSignal::Perhaps
     } else {
-        Says::Nothing
+        ErrorSignal::Nothing
     }
 }
 
 /// True if some line certainly reports an error.
-pub(super) fn is_certain(text: &str) -> bool {
-    text.lines().any(|line| says(line) >= Says::Message)
+pub(super) fn has_certain_error(text: &str) -> bool {
+    text.lines().any(|line| rate_line(line) >= ErrorSignal::Message)
 }
 
 /// True for stack frames, warnings, advice and compiler drawings.
@@ -231,7 +231,7 @@ fn is_class(name: &str) -> bool {
 }
 
 /// True for the name of a failed test: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
-fn is_place(text: &str) -> bool {
+fn is_failed_test_name(text: &str) -> bool {
     ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "Diff in ", "✗ ", "✕ ", "× ", "not ok "]
         .iter()
         .any(|start| text.starts_with(start))

@@ -1,7 +1,7 @@
 //! Summaries of test runners.
 
 /// True if a line is the summary of a known test runner, and reports failures.
-pub(super) fn says_failed(line: &str) -> bool {
+pub(super) fn is_failed_summary(line: &str) -> bool {
     let text = line.trim();
     cargo(text)
         || pytest(text)
@@ -30,12 +30,12 @@ fn count(text: &str, words: &[&str]) -> Option<u64> {
     None
 }
 
-fn some(text: &str, words: &[&str]) -> bool {
+fn has_positive_count(text: &str, words: &[&str]) -> bool {
     count(text, words).is_some_and(|number| number > 0)
 }
 
 /// True if a positive number follows `word`: `Failures: 1`.
-fn behind(text: &str, word: &str) -> bool {
+fn has_positive_number_after(text: &str, word: &str) -> bool {
     let Some((_, rest)) = text.split_once(word) else { return false };
     let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
     digits.parse::<u64>().is_ok_and(|number| number > 0)
@@ -44,7 +44,9 @@ fn behind(text: &str, word: &str) -> bool {
 /// `test result: FAILED. 3 passed; 1 failed; …`, and nextest's `Summary […] 5 tests run: …`.
 fn cargo(text: &str) -> bool {
     text.starts_with("test result: FAILED")
-        || (text.starts_with("Summary [") && text.contains("tests run:") && some(text, &["failed"]))
+        || (text.starts_with("Summary [")
+            && text.contains("tests run:")
+            && has_positive_count(text, &["failed"]))
 }
 
 /// `===== 1 failed, 2 passed in 0.12s =====`, with or without the bars.
@@ -55,21 +57,21 @@ fn pytest(text: &str) -> bool {
     });
     timed
         && text.starts_with(|c: char| c.is_ascii_digit())
-        && some(text, &["failed", "error", "errors"])
+        && has_positive_count(text, &["failed", "error", "errors"])
 }
 
 /// `Tests:       1 failed, 4 passed, 5 total`
 fn jest(text: &str) -> bool {
     ["Tests:", "Test Suites:"].iter().any(|start| text.starts_with(start))
         && text.contains(" total")
-        && some(text, &["failed"])
+        && has_positive_count(text, &["failed"])
 }
 
 /// `Tests  1 failed | 3 passed (4)`
 fn vitest(text: &str) -> bool {
     ["Tests  ", "Test Files  "].iter().any(|start| text.starts_with(start))
         && text.ends_with(')')
-        && some(text, &["failed"])
+        && has_positive_count(text, &["failed"])
 }
 
 /// `FAIL` alone or with a package and a time, `--- FAIL: TestAdd (0.00s)`
@@ -102,17 +104,20 @@ fn counted(text: &str) -> bool {
     number.parse::<u64>().is_ok()
         && things.contains(&what)
         && (what != "tests" || text.contains("tests completed,"))
-        && some(text, &["failure", "failures", "failed", "errors"])
+        && has_positive_count(text, &["failure", "failures", "failed", "errors"])
 }
 
 /// `Tests run: 5, Failures: 1, Errors: 0, Skipped: 0`
 fn maven(text: &str) -> bool {
-    text.contains("Tests run:") && (behind(text, "Failures:") || behind(text, "Errors:"))
+    text.contains("Tests run:")
+        && (has_positive_number_after(text, "Failures:")
+            || has_positive_number_after(text, "Errors:"))
 }
 
 /// `Failed!  - Failed:     1, Passed:     3, …`
 fn dotnet(text: &str) -> bool {
-    (text.starts_with("Failed!") && behind(text, "Failed:")) || text == "Test Run Failed."
+    (text.starts_with("Failed!") && has_positive_number_after(text, "Failed:"))
+        || text == "Test Run Failed."
 }
 
 /// `unittest`, `PHPUnit`, Node's own runner, Deno and Bun.
@@ -120,9 +125,10 @@ fn others(text: &str) -> bool {
     (text.starts_with("FAILED (") && (text.contains("failures=") || text.contains("errors=")))
         || (text.starts_with("Tests: ")
             && text.contains("Assertions: ")
-            && (behind(text, "Failures:") || behind(text, "Errors:")))
+            && (has_positive_number_after(text, "Failures:")
+                || has_positive_number_after(text, "Errors:")))
         || ["# fail ", "ℹ fail "]
             .iter()
-            .any(|start| text.starts_with(start) && behind(text, "fail"))
-        || (text.starts_with("FAILED | ") && some(text, &["failed"]))
+            .any(|start| text.starts_with(start) && has_positive_number_after(text, "fail"))
+        || (text.starts_with("FAILED | ") && has_positive_count(text, &["failed"]))
 }

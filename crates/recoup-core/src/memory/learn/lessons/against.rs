@@ -4,23 +4,23 @@ use rusqlite::{Connection, params};
 
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::rows::Kept;
+use crate::memory::note_rows::StoredNote;
 use crate::memory::topic::forbids;
-use crate::memory::turn::Turn;
-use crate::memory::{Note, NoteScope, Status, Trust, Wanted, keep, rows};
+use crate::memory::transaction::EventTransaction;
+use crate::memory::{Note, NoteFilter, NoteScope, NoteStatus, NoteTrust, note_rows, recording};
 
 /// Maximum number of rules per scope that are checked, the latest first.
 const LOOKED_AT: usize = 500;
 
-impl Turn<'_> {
+impl EventTransaction<'_> {
     /// True if a rule of the user, or a team rule that the user accepted, forbids a command.
     pub(super) fn is_forbidden(&self, command: &str) -> Result<bool> {
         let wanted = format!(
             "scope = ?1 AND status = 'active' AND source IN ('user', 'manual', 'team')
              ORDER BY updated DESC LIMIT {LOOKED_AT}"
         );
-        for scope in Wanted::active_in(&self.occasion.scope).scopes {
-            let rules = rows::many(self.connection, &wanted, params![scope.to_string()])?;
+        for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
+            let rules = note_rows::find_many(self.connection, &wanted, params![scope.to_string()])?;
             if rules.iter().any(|kept| forbids(&kept.note.text, command)) {
                 return Ok(true);
             }
@@ -30,16 +30,16 @@ impl Turn<'_> {
 }
 
 /// Supersedes the lessons that a new rule forbids.
-pub(in crate::memory) fn give_way(
+pub(in crate::memory) fn supersede_forbidden_lessons(
     connection: &Connection,
-    rule: &Kept,
+    rule: &StoredNote,
     now: Timestamp,
 ) -> Result<Vec<Note>> {
-    if rule.note.status != Status::Active || rule.note.trust() < Trust::Agreed {
+    if rule.note.status != NoteStatus::Active || rule.note.trust() < NoteTrust::Agreed {
         return Ok(Vec::new());
     }
     let everywhere = rule.note.scope == NoteScope::Universal;
-    let lessons = rows::many(
+    let lessons = note_rows::find_many(
         connection,
         "id IN (SELECT note FROM lessons WHERE note IS NOT NULL) AND status = 'active'
          AND source = 'extraction' AND (?1 OR scope = ?2)",
@@ -49,7 +49,7 @@ pub(in crate::memory) fn give_way(
     for lesson in lessons {
         let fix = lesson.note.text.rsplit_once("; ").map_or(&*lesson.note.text, |(_, fix)| fix);
         if forbids(&rule.note.text, fix) {
-            keep::supersede(connection, &lesson, &rule.note.id, now)?;
+            recording::supersede(connection, &lesson, &rule.note.id, now)?;
             gave_way.push(lesson.note);
         }
     }

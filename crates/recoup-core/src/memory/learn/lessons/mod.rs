@@ -6,28 +6,28 @@
 
 mod against;
 mod fix;
-mod fold;
+mod rekey;
 mod safeguard;
-mod slots;
 mod teach;
+mod varying_values;
 mod wording;
-mod work;
+mod work_errors;
 
-pub(in crate::memory) use against::give_way;
-pub(in crate::memory) use fold::fold_lessons;
+pub(in crate::memory) use against::supersede_forbidden_lessons;
+pub(in crate::memory) use rekey::rekey_lessons;
 pub(in crate::memory) use wording::without_quoted_error;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::command::hides_its_end;
+use super::command::hides_exit_code;
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, Result};
-use crate::memory::turn::{About, Happened, Turn, kept};
-use crate::memory::{Memory, Note, NoteId, NoteScope, rows};
+use crate::memory::transaction::{EventDetails, EventTransaction, MemoryEventKind, storable_text};
+use crate::memory::{Memory, Note, NoteId, NoteScope, note_rows};
 use crate::secrets::RedactedCommand;
-use slots::Slots;
-use wording::{FailureCause, is_shown_whole, quoted, readable, shown};
+use varying_values::VaryingValues;
+use wording::{FailureCause, is_shown_whole, quote_code, readable_command, shorten_to_line};
 
 /// Milliseconds within which a fix follows its failure.
 const SOON: i64 = 15 * 60 * 1_000;
@@ -36,7 +36,7 @@ const FILES: i64 = 3;
 
 /// A command that was run.
 #[derive(Debug, Clone)]
-pub struct Ran<'a> {
+pub struct CompletedCommand<'a> {
     /// Program and sub-command: what makes two commands the same kind.
     pub kind: &'a str,
     /// Whole command line, without credentials.
@@ -47,7 +47,7 @@ pub struct Ran<'a> {
 
 /// Note that was learned from a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Learned {
+pub enum LearnedNote {
     /// A candidate, which agents are not given yet.
     Candidate(Note),
     /// A lesson with enough evidence: it counts from now on.
@@ -56,7 +56,7 @@ pub enum Learned {
 
 /// A failure, with the values of its last occurrence.
 #[derive(Debug)]
-struct Lesson {
+struct FailureLesson {
     row: i64,
     kind: String,
     command: String,
@@ -68,14 +68,14 @@ struct Lesson {
 }
 
 /// Time and call of a failure.
-struct Failed {
+struct FailedCall {
     at: i64,
     call: String,
 }
 
 /// Fix of a failed command, as far as it can be told.
 #[derive(Debug)]
-enum Made {
+enum FixFinding {
     /// Another command for the same purpose.
     Command(String),
     /// Another command, but something else was done in between: either may be the fix.
@@ -86,28 +86,28 @@ enum Made {
     Unknown,
 }
 
-impl Lesson {
+impl FailureLesson {
     /// Returns the values of the last occurrence.
-    fn values(&self) -> Slots {
-        Slots::of(&self.kind, &self.command, &self.cause.error)
+    fn last_values(&self) -> VaryingValues {
+        VaryingValues::find_in(&self.kind, &self.command, &self.cause.error)
     }
 
     /// Returns the values that vary: none if it is only about its own values.
-    fn slots(&self) -> Slots {
-        let values = self.values();
+    fn varying_values(&self) -> VaryingValues {
+        let values = self.last_values();
         let is_own = self.signature == values.own_signature(&self.cause.error);
-        if is_own { Slots::default() } else { values }
+        if is_own { VaryingValues::default() } else { values }
     }
 
     /// True if another command fixed it the last time, perhaps for other values.
     fn had_another_fix(&self, fix: &str) -> bool {
-        let known = self.fix.as_deref().filter(|known| fix::command_of(known).is_some());
-        !self.slots().is_empty() && known.is_some_and(|known| known != fix)
+        let known = self.fix.as_deref().filter(|known| fix::fix_command(known).is_some());
+        !self.varying_values().is_empty() && known.is_some_and(|known| known != fix)
     }
 
     /// Returns the failed command, with placeholders for values that vary.
     fn general_command(&self) -> String {
-        self.slots().generalise(&self.kind, &self.command)
+        self.varying_values().generalise(&self.kind, &self.command)
     }
 }
 
@@ -115,99 +115,104 @@ impl Memory {
     /// Returns the lesson for a command that fails with `error`, if there is one.
     pub fn lesson_for(
         &self,
-        ran: &Ran<'_>,
+        ran: &CompletedCommand<'_>,
         error: &str,
         scope: &NoteScope,
     ) -> Result<Option<Note>> {
         const SQL: &str = "SELECT note FROM lessons
                            WHERE scope = ?1 AND kind = ?2 AND signature IN (?3, ?4)
                            AND note IS NOT NULL ORDER BY signature = ?3 DESC LIMIT 1";
-        let error = readable(&kept(&ran.command.hide_in(error)));
-        let slots = Slots::of(ran.kind, &shown(&ran.command), &error);
+        let error = shorten_to_line(&storable_text(&ran.command.hide_values_in(error)));
+        let slots = VaryingValues::find_in(ran.kind, &readable_command(&ran.command), &error);
         let (own, general) = (slots.own_signature(&error), slots.general_signature(&error));
         let values = params![scope.to_string(), ran.kind, own, general];
         let found = self.read(|connection| {
             let note: Option<String> = connection
                 .prepare_cached(SQL)
                 .and_then(|mut select| select.query_row(values, |row| row.get(0)).optional())
-                .map_err(learning)?;
+                .map_err(learning_error)?;
             let Some(note) = note else { return Ok(None) };
-            rows::by_id(connection, &NoteId::parse(&note)?)
+            note_rows::by_id(connection, &NoteId::parse(&note)?)
         })?;
         Ok(found.flatten().map(|kept| kept.note))
     }
 }
 
-impl Turn<'_> {
+impl EventTransaction<'_> {
     /// Records that a command failed, with its exit code and error line.
-    pub fn failed(
+    pub fn record_failure(
         &self,
-        ran: &Ran<'_>,
+        ran: &CompletedCommand<'_>,
         exit: Option<i32>,
         error: Option<&str>,
-    ) -> Result<Option<Learned>> {
-        let error = error.map(|error| ran.command.hide_in(error));
+    ) -> Result<Option<LearnedNote>> {
+        let error = error.map(|error| ran.command.hide_values_in(error));
         let error = error.as_deref();
-        let of = About { detail: error, ..About::call(ran.kind, ran.call) };
-        if !self.happened(Happened::Failed, of)? {
+        let of = EventDetails { detail: error, ..EventDetails::call(ran.kind, ran.call) };
+        if !self.record_event(MemoryEventKind::Failed, of)? {
             return Ok(None);
         }
         // Without an error line, it cannot be recognised again.
-        let Some(error) = error.map(|error| readable(&kept(error))).filter(|it| !it.is_empty())
+        let Some(error) =
+            error.map(|error| shorten_to_line(&storable_text(error))).filter(|it| !it.is_empty())
         else {
             return Ok(None);
         };
-        let lesson = self.lesson(ran, FailureCause { exit, error })?;
-        self.see(&lesson, "failed", ran.call)?;
-        self.weigh(&lesson)
+        let lesson = self.find_or_store_lesson(ran, FailureCause { exit, error })?;
+        self.record_sighting(&lesson, "failed", ran.call)?;
+        self.apply_evidence(&lesson)
     }
 
     /// Records that a command succeeded. If one of its kind failed here shortly before, this may be
     /// the fix.
-    pub fn succeeded(&self, ran: &Ran<'_>) -> Result<Option<Learned>> {
-        if !self.happened(Happened::Succeeded, About::call(ran.kind, ran.call))? {
+    pub fn record_success(&self, ran: &CompletedCommand<'_>) -> Result<Option<LearnedNote>> {
+        if !self.record_event(MemoryEventKind::Succeeded, EventDetails::call(ran.kind, ran.call))? {
             return Ok(None);
         }
-        if hides_its_end(&ran.command) {
+        if hides_exit_code(&ran.command) {
             return Ok(None);
         }
         let Some((lesson, failed)) = self.open_failure(ran.kind)? else { return Ok(None) };
         let lesson = self.narrow_to_values(lesson, ran)?;
-        match self.made_it_work(&lesson, ran, &failed)? {
+        match self.find_fix(&lesson, ran, &failed)? {
             // Values share a lesson only if the same fix works for them, twice in a row.
-            Made::Command(fix) if lesson.had_another_fix(&fix) => {
-                self.fix_with(&lesson, &fix)?;
-                self.doubt(&lesson)?;
-                self.see(&lesson, "passed", ran.call).map(|()| None)
+            FixFinding::Command(fix) if lesson.had_another_fix(&fix) => {
+                self.store_fix(&lesson, &fix)?;
+                self.demote_if_doubtful(&lesson)?;
+                self.record_sighting(&lesson, "passed", ran.call).map(|()| None)
             }
-            Made::Command(fix) => {
-                self.fix_with(&lesson, &fix)?;
-                self.see(&lesson, "fixed", ran.call)?;
-                self.weigh(&Lesson { fix: Some(fix), ..lesson })
+            FixFinding::Command(fix) => {
+                self.store_fix(&lesson, &fix)?;
+                self.record_sighting(&lesson, "fixed", ran.call)?;
+                self.apply_evidence(&FailureLesson { fix: Some(fix), ..lesson })
             }
-            Made::Perhaps(fix) if self.evidence(&lesson)?.fixes == 0 => {
-                self.fix_with(&lesson, &fix)?;
-                self.see(&lesson, "maybe", ran.call)?;
-                self.weigh(&Lesson { fix: Some(fix), ..lesson })
+            FixFinding::Perhaps(fix) if self.evidence(&lesson)?.fixes == 0 => {
+                self.store_fix(&lesson, &fix)?;
+                self.record_sighting(&lesson, "maybe", ran.call)?;
+                self.apply_evidence(&FailureLesson { fix: Some(fix), ..lesson })
             }
-            Made::Otherwise(pair) if !self.evidence(&lesson)?.has_fix() => {
+            FixFinding::Otherwise(pair) if !self.evidence(&lesson)?.has_fix() => {
                 // Stored with the failure, but not taught.
-                self.fix_with(&lesson, &pair)?;
-                self.see(&lesson, "passed", ran.call).map(|()| None)
+                self.store_fix(&lesson, &pair)?;
+                self.record_sighting(&lesson, "passed", ran.call).map(|()| None)
             }
             // A known fix stays.
-            Made::Perhaps(_) | Made::Otherwise(_) | Made::Unknown => {
-                self.see(&lesson, "passed", ran.call).map(|()| None)
+            FixFinding::Perhaps(_) | FixFinding::Otherwise(_) | FixFinding::Unknown => {
+                self.record_sighting(&lesson, "passed", ran.call).map(|()| None)
             }
         }
     }
 
     /// Returns the lesson of a failure, stored if it is new: the one for just these values, if that
     /// exists.
-    fn lesson(&self, ran: &Ran<'_>, cause: FailureCause) -> Result<Lesson> {
+    fn find_or_store_lesson(
+        &self,
+        ran: &CompletedCommand<'_>,
+        cause: FailureCause,
+    ) -> Result<FailureLesson> {
         const OWN: &str = "SELECT 1 FROM lessons WHERE scope = ?1 AND kind = ?2 AND signature = ?3";
-        let (kind, command) = (ran.kind.to_owned(), shown(&ran.command));
-        let values = Slots::of(&kind, &command, &cause.error);
+        let (kind, command) = (ran.kind.to_owned(), readable_command(&ran.command));
+        let values = VaryingValues::find_in(&kind, &command, &cause.error);
         let own = values.own_signature(&cause.error);
         let is_known = self
             .connection
@@ -215,33 +220,53 @@ impl Turn<'_> {
             .and_then(|mut select| {
                 select.exists(params![self.occasion.scope.to_string(), kind, own])
             })
-            .map_err(learning)?;
+            .map_err(learning_error)?;
         let signature = if is_known { own } else { values.general_signature(&cause.error) };
-        self.stored(Lesson { row: 0, kind, command, cause, fix: None, note: None, signature })
+        self.upsert_lesson(FailureLesson {
+            row: 0,
+            kind,
+            command,
+            cause,
+            fix: None,
+            note: None,
+            signature,
+        })
     }
 
     /// Returns the lesson that a fix belongs to. If the fix repeats values that placeholders cannot
     /// express, that is one for these values alone, which takes over this session's failures.
-    fn narrow_to_values(&self, lesson: Lesson, ran: &Ran<'_>) -> Result<Lesson> {
+    fn narrow_to_values(
+        &self,
+        lesson: FailureLesson,
+        ran: &CompletedCommand<'_>,
+    ) -> Result<FailureLesson> {
         const MOVE: &str = "UPDATE OR IGNORE sightings SET lesson = ?2
                             WHERE lesson = ?1 AND session = ?3 AND what = 'failed'";
-        let fix = fix::other_way(&lesson.command, ran.kind, &shown(&ran.command));
-        let slots = lesson.slots();
-        if !fix.is_some_and(|fix| slots.remain_in(&lesson.kind, &fix)) {
+        let fix =
+            fix::alternative_command(&lesson.command, ran.kind, &readable_command(&ran.command));
+        let slots = lesson.varying_values();
+        if !fix.is_some_and(|fix| slots.still_appear_in(&lesson.kind, &fix)) {
             return Ok(lesson);
         }
         let (kind, command) = (lesson.kind.clone(), lesson.command.clone());
         let (cause, signature) = (lesson.cause.clone(), slots.own_signature(&lesson.cause.error));
-        let own =
-            self.stored(Lesson { row: 0, kind, command, cause, fix: None, note: None, signature })?;
+        let own = self.upsert_lesson(FailureLesson {
+            row: 0,
+            kind,
+            command,
+            cause,
+            fix: None,
+            note: None,
+            signature,
+        })?;
         let values = params![lesson.row, own.row, self.occasion.session];
-        self.connection.execute(MOVE, values).map_err(learning)?;
-        self.doubt(&lesson)?;
+        self.connection.execute(MOVE, values).map_err(learning_error)?;
+        self.demote_if_doubtful(&lesson)?;
         Ok(own)
     }
 
     /// Inserts or updates the row of a failure that was seen now.
-    fn stored(&self, seen: Lesson) -> Result<Lesson> {
+    fn upsert_lesson(&self, seen: FailureLesson) -> Result<FailureLesson> {
         const SQL: &str =
             "INSERT INTO lessons (scope, kind, signature, command, error, created, updated)
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
@@ -255,9 +280,9 @@ impl Turn<'_> {
             .and_then(|mut insert| {
                 let now = self.now.as_millis();
                 let values = params![scope, seen.kind, seen.signature, seen.command, cause, now];
-                insert.query_row(values, lesson)
+                insert.query_row(values, lesson_from_row)
             })
-            .map_err(learning)?;
+            .map_err(learning_error)?;
         if known.command == seen.command || known.general_command() != seen.general_command() {
             return Ok(known);
         }
@@ -267,13 +292,13 @@ impl Turn<'_> {
                 "UPDATE lessons SET command = ?2 WHERE row = ?1",
                 params![known.row, seen.command],
             )
-            .map_err(learning)?;
-        Ok(Lesson { command: seen.command, ..known })
+            .map_err(learning_error)?;
+        Ok(FailureLesson { command: seen.command, ..known })
     }
 
     /// Returns the latest failure of that kind in this session, if it is recent and none of its
     /// kind has succeeded since.
-    fn open_failure(&self, kind: &str) -> Result<Option<(Lesson, Failed)>> {
+    fn open_failure(&self, kind: &str) -> Result<Option<(FailureLesson, FailedCall)>> {
         const SQL: &str =
             "SELECT lessons.row, kind, command, error, fix, note, signature, at, call FROM sightings
                            JOIN lessons ON lessons.row = sightings.lesson
@@ -286,18 +311,18 @@ impl Turn<'_> {
             .and_then(|mut select| {
                 let values = params![it.session, kind, it.scope.to_string()];
                 let found = |row: &Row<'_>| {
-                    Ok((lesson(row)?, Failed { at: row.get(7)?, call: row.get(8)? }))
+                    Ok((lesson_from_row(row)?, FailedCall { at: row.get(7)?, call: row.get(8)? }))
                 };
                 select.query_row(values, found).optional()
             })
-            .map_err(learning)?;
+            .map_err(learning_error)?;
         let Some((lesson, failed)) = latest else { return Ok(None) };
         let since = self.now.as_millis() - failed.at;
         let open = (0..=SOON).contains(&since) && !self.has_worked_since(&lesson, failed.at)?;
         Ok(open.then_some((lesson, failed)))
     }
 
-    fn has_worked_since(&self, lesson: &Lesson, at: i64) -> Result<bool> {
+    fn has_worked_since(&self, lesson: &FailureLesson, at: i64) -> Result<bool> {
         const SQL: &str = "SELECT 1 FROM sightings WHERE lesson = ?1 AND session = ?2
                            AND what <> 'failed' AND at >= ?3";
         self.connection
@@ -307,77 +332,84 @@ impl Turn<'_> {
                 select.query_row(values, |_| Ok(())).optional()
             })
             .map(|found| found.is_some())
-            .map_err(learning)
+            .map_err(learning_error)
     }
 
     /// Determines what made a command succeed, as far as that can be told.
-    fn made_it_work(&self, lesson: &Lesson, ran: &Ran<'_>, failed: &Failed) -> Result<Made> {
-        let worked = shown(&ran.command);
+    fn find_fix(
+        &self,
+        lesson: &FailureLesson,
+        ran: &CompletedCommand<'_>,
+        failed: &FailedCall,
+    ) -> Result<FixFinding> {
+        let worked = readable_command(&ran.command);
         let files = self.edited_since(failed)?;
-        if let Some(command) = fix::other_way(&lesson.command, ran.kind, &worked) {
-            let text = fix::works(&lesson.slots().generalise(&lesson.kind, &command));
+        if let Some(command) = fix::alternative_command(&lesson.command, ran.kind, &worked) {
+            let text = fix::format_fix(&lesson.varying_values().generalise(&lesson.kind, &command));
             let useful = is_shown_whole(&ran.command)
                 && fix::is_worth_teaching(&lesson.cause.error, &lesson.command, &command)
                 && !self.is_forbidden(&command)?;
             return Ok(match useful {
-                true if files.is_empty() && !self.did_more_since(ran.kind, failed)? => {
-                    Made::Command(text)
+                true if files.is_empty() && !self.ran_other_command_since(ran.kind, failed)? => {
+                    FixFinding::Command(text)
                 }
-                true => Made::Perhaps(text),
-                false => Made::Otherwise(text),
+                true => FixFinding::Perhaps(text),
+                false => FixFinding::Otherwise(text),
             });
         }
-        if !fix::is_the_same(&lesson.command, ran.kind, &worked) {
-            return Ok(Made::Unknown);
+        if !fix::is_same_command(&lesson.command, ran.kind, &worked) {
+            return Ok(FixFinding::Unknown);
         }
-        let names: Vec<String> = files.iter().map(|file| quoted(&readable(file))).collect();
+        let names: Vec<String> =
+            files.iter().map(|file| quote_code(&shorten_to_line(file))).collect();
         if names.is_empty() {
-            return Ok(Made::Unknown);
+            return Ok(FixFinding::Unknown);
         }
-        Ok(Made::Otherwise(format!("it worked after a change to {}", names.join(", "))))
+        Ok(FixFinding::Otherwise(format!("it worked after a change to {}", names.join(", "))))
     }
 
-    fn edited_since(&self, failed: &Failed) -> Result<Vec<String>> {
+    fn edited_since(&self, failed: &FailedCall) -> Result<Vec<String>> {
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
                            ORDER BY subject LIMIT ?3";
-        let mut select = self.connection.prepare_cached(SQL).map_err(learning)?;
+        let mut select = self.connection.prepare_cached(SQL).map_err(learning_error)?;
         let values = params![self.occasion.session, failed.at, FILES];
-        let files = select.query_map(values, |row| row.get(0)).map_err(learning)?;
-        files.map(|file| file.map_err(learning)).collect()
+        let files = select.query_map(values, |row| row.get(0)).map_err(learning_error)?;
+        files.map(|file| file.map_err(learning_error)).collect()
     }
 
     /// True if a command of another kind, that does more than inspect, has succeeded since.
-    fn did_more_since(&self, kind: &str, failed: &Failed) -> Result<bool> {
+    fn ran_other_command_since(&self, kind: &str, failed: &FailedCall) -> Result<bool> {
         // `events` has no index by session; the rows since the failure are few.
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND row > (SELECT max(row) FROM events WHERE call = ?4 AND what = 'failed')
                            AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
-        let mut select = self.connection.prepare_cached(SQL).map_err(learning)?;
+        let mut select = self.connection.prepare_cached(SQL).map_err(learning_error)?;
         let values = params![self.occasion.session, kind, failed.at, failed.call];
-        let done = select.query_map(values, |row| row.get::<_, String>(0)).map_err(learning)?;
+        let done =
+            select.query_map(values, |row| row.get::<_, String>(0)).map_err(learning_error)?;
         let done: rusqlite::Result<Vec<String>> = done.collect();
-        Ok(done.map_err(learning)?.iter().any(|subject| fix::changes_something(subject)))
+        Ok(done.map_err(learning_error)?.iter().any(|subject| fix::may_change_state(subject)))
     }
 
     /// Stores the fix. Another one than before has its own evidence to gather.
-    fn fix_with(&self, lesson: &Lesson, fix: &str) -> Result<()> {
+    fn store_fix(&self, lesson: &FailureLesson, fix: &str) -> Result<()> {
         if lesson.fix.as_deref() == Some(fix) {
             return Ok(());
         }
         let forget_fix = "DELETE FROM sightings WHERE lesson = ?1 AND what IN ('fixed', 'maybe')";
-        self.connection.execute(forget_fix, [lesson.row]).map_err(learning)?;
+        self.connection.execute(forget_fix, [lesson.row]).map_err(learning_error)?;
         self.connection
             .execute(
                 "UPDATE lessons SET fix = ?2, updated = max(updated, ?3) WHERE row = ?1",
                 params![lesson.row, fix, self.now.as_millis()],
             )
             .map(drop)
-            .map_err(learning)
+            .map_err(learning_error)
     }
 
     /// Records a sighting, once for each call.
-    fn see(&self, lesson: &Lesson, what: &str, call: &str) -> Result<()> {
+    fn record_sighting(&self, lesson: &FailureLesson, what: &str, call: &str) -> Result<()> {
         const SQL: &str = "INSERT OR IGNORE INTO sightings (lesson, call, what, session, at)
                            VALUES (?1, ?2, ?3, ?4, ?5)";
         let values = params![lesson.row, call, what, self.occasion.session, self.now.as_millis()];
@@ -385,12 +417,12 @@ impl Turn<'_> {
             .prepare_cached(SQL)
             .and_then(|mut insert| insert.execute(values))
             .map(drop)
-            .map_err(learning)
+            .map_err(learning_error)
     }
 }
 
-fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
-    Ok(Lesson {
+fn lesson_from_row(row: &Row<'_>) -> rusqlite::Result<FailureLesson> {
+    Ok(FailureLesson {
         row: row.get(0)?,
         kind: row.get(1)?,
         command: row.get(2)?,
@@ -402,16 +434,16 @@ fn lesson(row: &Row<'_>) -> rusqlite::Result<Lesson> {
 }
 
 /// Deletes lessons that were not seen again for too long; their active notes stay.
-pub(super) fn drop_older_than(connection: &Connection, then: Timestamp) -> Result<usize> {
+pub(super) fn drop_lessons_older_than(connection: &Connection, then: Timestamp) -> Result<usize> {
     connection
         .execute(
             "DELETE FROM lessons WHERE updated < ?1 AND (note IS NULL
              OR note NOT IN (SELECT id FROM notes WHERE status = 'active'))",
             [then.as_millis()],
         )
-        .map_err(learning)
+        .map_err(learning_error)
 }
 
-fn learning(error: rusqlite::Error) -> Error {
-    fault::explain(error, "learning from a failure")
+fn learning_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "learning from a failure")
 }

@@ -1,6 +1,6 @@
 //! Commands that succeed by bypassing a safeguard. They are never taught.
 
-use crate::memory::learn::command::commands;
+use crate::memory::learn::command::split_commands;
 
 /// Prefixes of options that switch a safeguard off.
 const BEGINNINGS: [&str; 26] = [
@@ -60,11 +60,11 @@ const DESTROYS: &str =
 const DEEPEST: u8 = 3;
 
 /// True if a successful command bypasses a safeguard, or does harm that the failed one did not.
-pub(super) fn goes_around(failed: &str, worked: &str) -> bool {
-    let known = commands(failed).into_iter().flatten();
+pub(super) fn bypasses_safeguard(failed: &str, worked: &str) -> bool {
+    let known = split_commands(failed).into_iter().flatten();
     let known: Vec<String> =
         known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
-    goes_around_within(worked, &known, DEEPEST)
+    bypasses_safeguard_at_depth(worked, &known, DEEPEST)
 }
 
 /// True if words that are not `known` destroy something, or are a `-f` that takes no file.
@@ -75,26 +75,26 @@ fn adds_harm(known: &[String], words: &[String]) -> bool {
         let is_setting = !word.starts_with('-') && word.contains('=');
         let destroys = |part: &str| DESTROYS.split_ascii_whitespace().any(|it| it == part);
         (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
-            || (is_short(word, 'f') && !words.get(at + 1).is_some_and(is_file))
+            || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
     })
 }
 
-fn goes_around_within(line: &str, known: &[String], depth: u8) -> bool {
+fn bypasses_safeguard_at_depth(line: &str, known: &[String], depth: u8) -> bool {
     let script = |word: &String| {
-        depth > 0 && word.contains(' ') && goes_around_within(word, known, depth - 1)
+        depth > 0 && word.contains(' ') && bypasses_safeguard_at_depth(word, known, depth - 1)
     };
-    let harms = |words: &Vec<String>| does(words) || adds_harm(known, words);
-    commands(line).iter().any(|words| harms(words) || words.iter().any(script))
+    let harms = |words: &Vec<String>| is_unsafe_command(words) || adds_harm(known, words);
+    split_commands(line).iter().any(|words| harms(words) || words.iter().any(script))
 }
 
-fn does(words: &[String]) -> bool {
-    let program = words.iter().map(|word| name(word)).find(|word| !word.contains('='));
+fn is_unsafe_command(words: &[String]) -> bool {
+    let program = words.iter().map(|word| base_name(word)).find(|word| !word.contains('='));
     let program = program.unwrap_or_default();
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
-    let short = |flag: char| words.iter().any(|word| is_short(word, flag));
-    words.iter().any(|word| weakens(word))
+    let short = |flag: char| words.iter().any(|word| has_short_flag(word, flag));
+    words.iter().any(|word| weakens_safeguard(word))
         // Also behind `env`, `timeout 60` and the like.
-        || words.iter().any(|word| AS_ROOT.contains(&name(word).as_str()))
+        || words.iter().any(|word| AS_ROOT.contains(&base_name(word).as_str()))
         || (FORCED_BY_F.contains(&program.as_str()) && short('f'))
         || (program == "rm" && (short('r') || short('R') || has("--recursive")))
         || (program == "chmod" && words.iter().any(|word| opens_to_all(word)))
@@ -105,7 +105,7 @@ fn does(words: &[String]) -> bool {
         || (program == "set" && has("+e"))
 }
 
-fn weakens(word: &str) -> bool {
+fn weakens_safeguard(word: &str) -> bool {
     let lower = word.to_lowercase();
     // The head of an assignment, as in `SKIP=lint` and `FORCE=1`.
     let switch = lower.split_once('=').is_some_and(|(name, value)| {
@@ -118,7 +118,7 @@ fn weakens(word: &str) -> bool {
 }
 
 /// True for short options that include `flag`, as in `-f` and `-rf`.
-fn is_short(word: &str, flag: char) -> bool {
+fn has_short_flag(word: &str, flag: char) -> bool {
     word.strip_prefix('-').is_some_and(|letters| {
         letters.chars().all(|c| c.is_ascii_alphabetic())
             && letters.len() <= 4
@@ -138,6 +138,6 @@ fn opens_to_all(mode: &str) -> bool {
     (number && mode.ends_with(writes)) || named
 }
 
-fn name(word: &str) -> String {
+fn base_name(word: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_owned()
 }

@@ -2,28 +2,29 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{Learned, Lesson, learning, wording};
+use super::{FailureLesson, LearnedNote, learning_error, wording};
 use crate::base::clock::Timestamp;
-use crate::base::digest::Digest;
+use crate::base::digest::Sha256Digest;
 use crate::error::{ErrorKind, Result};
-use crate::memory::learn::settle;
-use crate::memory::rows::Kept;
-use crate::memory::turn::Turn;
+use crate::memory::learn::maintenance;
+use crate::memory::note_rows::StoredNote;
+use crate::memory::transaction::EventTransaction;
 use crate::memory::{
-    Note, NoteId, NoteKind, NoteScope, Source, Statement, Status, keep, rows, store,
+    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, note_rows, recording,
+    store,
 };
 
 /// Number of sessions with the failure, or of successful fixes, that are enough evidence.
 const ENOUGH: i64 = 2;
 
 /// Sightings of a lesson: sessions in which it failed, certain fixes and possible fixes.
-pub(super) struct Evidence {
+pub(super) struct LessonEvidence {
     sessions: i64,
     pub(super) fixes: i64,
     maybes: i64,
 }
 
-impl Evidence {
+impl LessonEvidence {
     /// True if a lesson with this evidence counts.
     fn is_enough(&self) -> bool {
         self.fixes > 0 && (self.sessions >= ENOUGH || self.fixes >= ENOUGH)
@@ -35,10 +36,10 @@ impl Evidence {
     }
 }
 
-impl Turn<'_> {
+impl EventTransaction<'_> {
     /// Writes or updates the note of a lesson, according to its evidence; none before there is a
     /// fix.
-    pub(super) fn weigh(&self, lesson: &Lesson) -> Result<Option<Learned>> {
+    pub(super) fn apply_evidence(&self, lesson: &FailureLesson) -> Result<Option<LearnedNote>> {
         let evidence = self.evidence(lesson)?;
         let Some(fix) = lesson.fix.as_deref().filter(|_| evidence.has_fix()) else {
             return Ok(None);
@@ -47,65 +48,75 @@ impl Turn<'_> {
             return Ok(None);
         }
         let promoted = evidence.is_enough();
-        let Some(before) = self.write_down(lesson, fix)? else { return Ok(None) };
+        let Some(before) = self.write_note(lesson, fix)? else { return Ok(None) };
         match (before.status, promoted) {
-            (Status::Candidate, true) => {
-                keep::promote(self.connection, &before.id, self.now)?;
-                let note = keep::demand(self.connection, &before.id)?.note;
-                Ok((note.status == Status::Active).then_some(Learned::Promoted(note)))
+            (NoteStatus::Candidate, true) => {
+                recording::promote(self.connection, &before.id, self.now)?;
+                let note = recording::require_note(self.connection, &before.id)?.note;
+                Ok((note.status == NoteStatus::Active).then_some(LearnedNote::Promoted(note)))
             }
-            (Status::Candidate, false) => Ok(Some(Learned::Candidate(before))),
+            (NoteStatus::Candidate, false) => Ok(Some(LearnedNote::Candidate(before))),
             // Retired by maintenance, and met again.
-            (Status::Retired, true) if settle::has_expired(self.connection, &before.id)? => {
-                keep::promote(self.connection, &before.id, self.now)?;
-                Ok(Some(Learned::Promoted(keep::demand(self.connection, &before.id)?.note)))
+            (NoteStatus::Retired, true)
+                if maintenance::was_retired_by_maintenance(self.connection, &before.id)? =>
+            {
+                recording::promote(self.connection, &before.id, self.now)?;
+                Ok(Some(LearnedNote::Promoted(
+                    recording::require_note(self.connection, &before.id)?.note,
+                )))
             }
             _ => Ok(None),
         }
     }
 
     /// Demotes a lesson to a candidate if its evidence is no longer enough.
-    pub(super) fn doubt(&self, lesson: &Lesson) -> Result<()> {
+    pub(super) fn demote_if_doubtful(&self, lesson: &FailureLesson) -> Result<()> {
         let Some(note) = lesson.note.as_deref().map(NoteId::parse).transpose()? else {
             return Ok(());
         };
-        let is_taught = rows::by_id(self.connection, &note)?.is_some_and(|kept| {
-            kept.note.source == Source::Extraction && kept.note.status == Status::Active
+        let is_taught = note_rows::by_id(self.connection, &note)?.is_some_and(|kept| {
+            kept.note.source == NoteSource::Extraction && kept.note.status == NoteStatus::Active
         });
         if is_taught && !self.evidence(lesson)?.is_enough() {
-            keep::set_status(self.connection, &note, Status::Candidate, "doubted", self.now)?;
+            recording::set_status(
+                self.connection,
+                &note,
+                NoteStatus::Candidate,
+                "doubted",
+                self.now,
+            )?;
         }
         Ok(())
     }
 
-    pub(super) fn evidence(&self, lesson: &Lesson) -> Result<Evidence> {
+    pub(super) fn evidence(&self, lesson: &FailureLesson) -> Result<LessonEvidence> {
         const SQL: &str = "SELECT
             count(DISTINCT CASE WHEN what = 'failed' THEN session END),
             count(CASE WHEN what = 'fixed' THEN 1 END),
             count(CASE WHEN what = 'maybe' THEN 1 END) FROM sightings WHERE lesson = ?1";
         let read = |row: &Row<'_>| {
-            Ok(Evidence { sessions: row.get(0)?, fixes: row.get(1)?, maybes: row.get(2)? })
+            Ok(LessonEvidence { sessions: row.get(0)?, fixes: row.get(1)?, maybes: row.get(2)? })
         };
         self.connection
             .prepare_cached(SQL)
             .and_then(|mut select| select.query_row([lesson.row], read))
-            .map_err(learning)
+            .map_err(learning_error)
     }
 
     /// Creates or updates the note of a lesson. `None` if its text must not be kept.
-    fn write_down(&self, lesson: &Lesson, fix: &str) -> Result<Option<Note>> {
-        let text = wording::text(lesson, fix);
+    fn write_note(&self, lesson: &FailureLesson, fix: &str) -> Result<Option<Note>> {
+        let text = wording::lesson_text(lesson, fix);
         let known = lesson.note.as_deref().map(NoteId::parse).transpose()?;
         if let Some(known) = known
-            && let Some(kept) = rows::by_id(self.connection, &known)?
+            && let Some(kept) = note_rows::by_id(self.connection, &known)?
         {
-            if kept.note.source == Source::Extraction && kept.note.text != text {
-                reword(self.connection, &kept, text, self.now)?;
+            if kept.note.source == NoteSource::Extraction && kept.note.text != text {
+                reword_lesson_note(self.connection, &kept, text, self.now)?;
             }
-            return Ok(Some(keep::demand(self.connection, &known)?.note));
+            return Ok(Some(recording::require_note(self.connection, &known)?.note));
         }
         let topic = Some(lesson.topic());
-        let statement = Statement { topic, ..statement(text, &self.occasion.scope) };
+        let statement = NoteStatement { topic, ..failure_statement(text, &self.occasion.scope) };
         let Some(recorded) = self.try_record(&statement)? else { return Ok(None) };
         let note = recorded.note().clone();
         self.connection
@@ -113,22 +124,22 @@ impl Turn<'_> {
                 "UPDATE lessons SET note = ?2 WHERE row = ?1",
                 params![lesson.row, note.id.as_str()],
             )
-            .map_err(learning)?;
+            .map_err(learning_error)?;
         Ok(Some(note))
     }
 }
 
 /// Updates the text of a lesson's note, if the new text may be kept.
-pub(super) fn reword(
+pub(super) fn reword_lesson_note(
     connection: &Connection,
-    kept: &Kept,
+    kept: &StoredNote,
     text: String,
     now: Timestamp,
 ) -> Result<()> {
     let topic = kept.note.topic.clone();
-    let statement = Statement { topic, ..statement(text, &kept.note.scope) };
-    let reworded = store::checked(&statement)
-        .and_then(|statement| store::reword(connection, kept, &statement, now));
+    let statement = NoteStatement { topic, ..failure_statement(text, &kept.note.scope) };
+    let reworded = store::check_statement(&statement)
+        .and_then(|statement| store::change_text(connection, kept, &statement, now));
     match reworded {
         // Another lesson has this text by now, or it must not be kept.
         Err(error) if matches!(error.kind(), ErrorKind::Usage | ErrorKind::Invalid) => Ok(()),
@@ -136,15 +147,15 @@ pub(super) fn reword(
     }
 }
 
-fn statement(text: String, scope: &NoteScope) -> Statement {
-    Statement::new(NoteKind::Failure, text, Source::Extraction, scope.clone())
+fn failure_statement(text: String, scope: &NoteScope) -> NoteStatement {
+    NoteStatement::new(NoteKind::Failure, text, NoteSource::Extraction, scope.clone())
 }
 
-impl Lesson {
+impl FailureLesson {
     /// Returns a topic that no other lesson has.
     fn topic(&self) -> String {
         let print =
-            Digest::of(format!("{}\n{}", self.general_command(), self.signature).as_bytes());
+            Sha256Digest::of(format!("{}\n{}", self.general_command(), self.signature).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
     }
 }

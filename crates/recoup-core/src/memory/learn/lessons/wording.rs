@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::Lesson;
-use crate::base::text::shortened;
+use super::FailureLesson;
+use crate::base::text::shorten_text;
 use crate::memory::inject::readable_line;
 use crate::memory::learn::failure::{error_class, error_subject};
-use crate::memory::turn::kept;
+use crate::memory::transaction::storable_text;
 use crate::secrets::RedactedCommand;
 
 /// Maximum characters of a command or an error in a lesson.
@@ -45,17 +45,17 @@ impl fmt::Display for FailureCause {
 
 /// Returns the text of a lesson: the failed command, its exit code, the class of the error with the
 /// path or identifier that it names, and the fix.
-pub(super) fn text(lesson: &Lesson, fix: &str) -> String {
-    let (cause, slots) = (&lesson.cause, lesson.slots());
+pub(super) fn lesson_text(lesson: &FailureLesson, fix: &str) -> String {
+    let (cause, slots) = (&lesson.cause, lesson.varying_values());
     let exit = cause.exit.map(|code| format!("{EXIT}{code}"));
     let class = error_class(&cause.error, cause.exit).map(str::to_owned);
     let why: Vec<String> = exit.into_iter().chain(class).collect();
     let subject = error_subject(&cause.error, &lesson.command);
-    let values = lesson.values();
+    let values = lesson.last_values();
     let subject = subject
-        .filter(|name| !slots.has(name))
+        .filter(|name| !slots.contains_name(name))
         .or_else(|| values.hidden_value(&lesson.command, fix).filter(|_| slots.is_empty()))
-        .map(quoted);
+        .map(quote_code);
     let why = why.into_iter().reduce(|exit, class| format!("{exit}, {class}"));
     let why = match (why, subject) {
         (Some(why), Some(subject)) => format!(" ({why}: {subject})"),
@@ -63,7 +63,7 @@ pub(super) fn text(lesson: &Lesson, fix: &str) -> String {
         (None, Some(subject)) => format!(" ({subject})"),
         (None, None) => String::new(),
     };
-    format!("{} fails{why}; {fix}", quoted(&lesson.general_command()))
+    format!("{} fails{why}; {fix}", quote_code(&lesson.general_command()))
 }
 
 /// Returns a lesson without the tool's error line, which earlier versions quoted in it.
@@ -76,8 +76,8 @@ pub(in crate::memory) fn without_quoted_error(text: String) -> String {
 }
 
 /// Returns a command as it may be shown.
-pub(super) fn shown(command: &RedactedCommand) -> String {
-    readable(&kept(command))
+pub(super) fn readable_command(command: &RedactedCommand) -> String {
+    shorten_to_line(&storable_text(command))
 }
 
 /// True if a command is short enough to be shown whole: half of one, or a script on one line, is
@@ -88,17 +88,17 @@ pub(super) fn is_shown_whole(command: &str) -> bool {
 }
 
 /// Returns one short line. Brackets stay: the caller escapes them.
-pub(super) fn readable(text: &str) -> String {
-    shortened(&readable_line(text), LONGEST).into_owned()
+pub(super) fn shorten_to_line(text: &str) -> String {
+    shorten_text(&readable_line(text), LONGEST).into_owned()
 }
 
 /// Quotes tool output, so that it never reads like a sentence of ours.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_code(text: &str) -> String {
     format!("`{}`", text.replace('`', "'"))
 }
 
 /// Returns the part of an error that its occurrences share: numbers, addresses and hashes differ.
-pub(super) fn signature(error: &str) -> String {
+pub(super) fn error_signature(error: &str) -> String {
     let is_varying = |word: &str| {
         word.len() >= 7
             && word.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -1,7 +1,7 @@
 //! Approaches that an agent gave up: "that didn't work, let me try".
 
-use super::{Sort, Tried, Trouble};
-use crate::memory::transcript::{Entry, EntryKind};
+use super::{AgentTrouble, ToolAttempt, TroubleKind};
+use crate::memory::transcript::{EntryKind, TranscriptEntry};
 
 /// Phrases that reject what was tried.
 const NO_GOOD: &[&str] = &[
@@ -83,17 +83,20 @@ const SUPPOSED: &[&str] = &[
 ];
 
 /// Finds the agent's words that give up what it did in this turn.
-pub(super) fn find(entries: &[Entry], tried: &[Tried<'_>]) -> Vec<Trouble> {
+pub(super) fn find_backtracks(
+    entries: &[TranscriptEntry],
+    tried: &[ToolAttempt<'_>],
+) -> Vec<AgentTrouble> {
     let mut found = Vec::new();
     let mut turn = 0;
     for (at, entry) in entries.iter().enumerate() {
         match &entry.what {
             EntryKind::Prompt(_) => turn = at,
             EntryKind::Words(text) if gives_up(text) => {
-                let before = |it: &&Tried<'_>| it.step.at >= turn && it.step.until < at;
-                let mine = |it: &&Tried<'_>| it.step.agent == entry.agent.as_deref();
+                let before = |it: &&ToolAttempt<'_>| it.step.at >= turn && it.step.until < at;
+                let mine = |it: &&ToolAttempt<'_>| it.step.agent == entry.agent.as_deref();
                 let Some(last) = tried.iter().rev().filter(before).find(mine) else { continue };
-                let mut trouble = last.trouble(Sort::Backtracked, last.step.at);
+                let mut trouble = last.to_trouble(TroubleKind::Backtracked, last.step.at);
                 trouble.entries.end = at + 1;
                 found.push(trouble);
             }
@@ -111,14 +114,15 @@ fn gives_up(text: &str) -> bool {
     sentences.iter().enumerate().any(|(at, sentence)| {
         let meant = !SUPPOSED.iter().any(|words| sentence.contains(words));
         let next = sentences.get(at + 1).copied().unwrap_or("");
-        let no_good = has(sentence, NO_GOOD).is_some_and(|bad| {
-            has(&sentence[bad..], ANOTHER_WAY).is_some() || has(next, ANOTHER_WAY).is_some()
+        let no_good = first_match(sentence, NO_GOOD).is_some_and(|bad| {
+            first_match(&sentence[bad..], ANOTHER_WAY).is_some()
+                || first_match(next, ANOTHER_WAY).is_some()
         });
-        meant && (no_good || has(sentence, BOTH).is_some())
+        meant && (no_good || first_match(sentence, BOTH).is_some())
     })
 }
 
-fn has(text: &str, words: &[&str]) -> Option<usize> {
+fn first_match(text: &str, words: &[&str]) -> Option<usize> {
     words.iter().filter_map(|words| text.find(words)).min()
 }
 

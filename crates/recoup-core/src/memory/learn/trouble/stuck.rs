@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Sort, Tried, Trouble};
-use crate::memory::learn::command::Kind;
-use crate::memory::transcript::Ended;
+use super::{AgentTrouble, ToolAttempt, TroubleKind};
+use crate::memory::learn::command::CommandKind;
+use crate::memory::transcript::CallStatus;
 
 /// Number of failures that count as stuck.
 const TIMES: usize = 3;
@@ -28,7 +28,7 @@ const RUNNERS: [&str; 14] = [
 
 /// Failures of one kind of test.
 #[derive(Default)]
-struct Row {
+struct FailureStreak {
     from: usize,
     times: usize,
     edited: bool,
@@ -38,9 +38,9 @@ struct Row {
 
 /// Finds kinds of tests that failed three times with an edit before each new failure. The trouble
 /// reaches to the last failure.
-pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
-    let mut rows: HashMap<(Option<&str>, &Kind), Row> = HashMap::new();
-    let mut found: Vec<Trouble> = Vec::new();
+pub(super) fn find_stuck_tests(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
+    let mut rows: HashMap<(Option<&str>, &CommandKind), FailureStreak> = HashMap::new();
+    let mut found: Vec<AgentTrouble> = Vec::new();
     for it in tried {
         if changes_files(it) {
             for row in rows.values_mut() {
@@ -51,21 +51,21 @@ pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
         let key = (it.step.agent, kind);
         if it.failure.is_none() {
             // Stopped or denied calls tell nothing about the tests.
-            if it.step.outcome.is_some_and(|outcome| outcome.ended == Ended::Succeeded) {
+            if it.step.outcome.is_some_and(|outcome| outcome.ended == CallStatus::Succeeded) {
                 rows.remove(&key);
             }
             continue;
         }
         let row = rows.entry(key).or_default();
         if row.times == 0 {
-            *row = Row { from: it.step.at, times: 1, ..Row::default() };
+            *row = FailureStreak { from: it.step.at, times: 1, ..FailureStreak::default() };
         } else if std::mem::take(&mut row.edited) {
             row.times += 1;
         }
         if row.times < TIMES {
             continue;
         }
-        let trouble = it.trouble(Sort::Stuck, row.from);
+        let trouble = it.to_trouble(TroubleKind::Stuck, row.from);
         if let Some(at) = row.told {
             found[at] = trouble;
         } else {
@@ -77,7 +77,7 @@ pub(super) fn find(tried: &[Tried<'_>]) -> Vec<Trouble> {
 }
 
 /// True if a command of that kind runs tests.
-fn is_test(kind: &Kind) -> bool {
+fn is_test(kind: &CommandKind) -> bool {
     let names_tests = |text: &str| {
         text.split(|c: char| !c.is_ascii_alphanumeric())
             .any(|word| matches!(word, "test" | "tests" | "spec" | "specs" | "e2e" | "nextest"))
@@ -88,8 +88,8 @@ fn is_test(kind: &Kind) -> bool {
 }
 
 /// True if a call changed files, and was not refused.
-fn changes_files(tried: &Tried<'_>) -> bool {
-    let done = tried.step.outcome.is_some_and(|outcome| outcome.ended == Ended::Succeeded);
+fn changes_files(tried: &ToolAttempt<'_>) -> bool {
+    let done = tried.step.outcome.is_some_and(|outcome| outcome.ended == CallStatus::Succeeded);
     let by_shell = tried.step.call.command().is_some_and(|line| {
         [
             "sed -i",

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::super::fields::{Fields, raw};
+use super::super::fields::{JsonFields, to_raw_json};
 use super::super::files;
-use super::super::layout::Layout;
-use super::super::listed::Listed;
-use super::super::stamps::Stamp;
-use super::super::stats::Stats;
-use super::{Found, Index, refused};
+use super::super::layout::ScopeLayout;
+use super::super::listed_entry::ListedEntry;
+use super::super::stamps::StatStamp;
+use super::super::stats::IndexStats;
+use super::{DirectoryIndex, IndexState, not_an_index_error};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::key::Key;
@@ -22,101 +22,103 @@ const ROUNDS: usize = 16;
 const PAUSE: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
-pub(super) enum Change {
-    Put(String, Listed),
-    Restated(String, Listed),
+pub(super) enum IndexChange {
+    Put(String, ListedEntry),
+    Restated(String, ListedEntry),
     Removed(String),
     Hits { key: String, hits: u64, in_all: u64, last: Timestamp },
-    Stats { added: Stats, least: Stats },
+    Stats { added: IndexStats, least: IndexStats },
 }
 
 /// Result of writing an index.
-pub(in crate::store::dir) struct Saved {
+pub(in crate::store::dir) struct SavedIndex {
     /// Stamp of the written file.
-    pub(in crate::store::dir) stamp: Option<Stamp>,
+    pub(in crate::store::dir) stamp: Option<StatStamp>,
     /// True if others had written meanwhile.
     pub(in crate::store::dir) merged: bool,
 }
 
-impl Index {
-    pub(super) fn change(&mut self, change: Change) {
+impl DirectoryIndex {
+    pub(super) fn change(&mut self, change: IndexChange) {
         self.apply(&change);
         self.changes.push(change);
     }
 
-    fn apply(&mut self, change: &Change) {
+    fn apply(&mut self, change: &IndexChange) {
         match change {
-            Change::Put(key, listed) => {
-                self.entries.insert(key.clone(), raw(listed));
+            IndexChange::Put(key, listed) => {
+                self.entries.insert(key.clone(), to_raw_json(listed));
             }
-            Change::Restated(key, listed) => {
-                let mut entry = self.entry(key);
-                let fields = serde_json::from_str(raw(listed).get());
+            IndexChange::Restated(key, listed) => {
+                let mut entry = self.entry_fields(key);
+                let fields = serde_json::from_str(to_raw_json(listed).get());
                 entry.set_all(fields.expect("it was just written"));
-                self.entries.insert(key.clone(), raw(&entry));
+                self.entries.insert(key.clone(), to_raw_json(&entry));
             }
-            Change::Removed(key) => {
+            IndexChange::Removed(key) => {
                 self.entries.remove(key);
             }
-            Change::Hits { key, hits, in_all, last } => self.tell_hits(key, *hits, *in_all, *last),
-            Change::Stats { added, least } => self.tell_stats(*added, *least),
+            IndexChange::Hits { key, hits, in_all, last } => {
+                self.apply_hits(key, *hits, *in_all, *last)
+            }
+            IndexChange::Stats { added, least } => self.apply_stats(*added, *least),
         }
     }
 
-    fn tell_hits(&mut self, key: &str, hits: u64, in_all: u64, last: Timestamp) {
+    fn apply_hits(&mut self, key: &str, hits: u64, in_all: u64, last: Timestamp) {
         if !self.contains(key) {
             return;
         }
-        let mut entry = self.entry(key);
+        let mut entry = self.entry_fields(key);
         let counted = entry.get::<u64>("hit_count").unwrap_or(0).saturating_add(hits);
         let last = entry.get::<i64>("last_hit").unwrap_or(i64::MIN).max(last.as_seconds());
-        entry.set("hit_count", raw(&counted.max(in_all)));
-        entry.set("last_hit", raw(&last));
-        self.entries.insert(key.to_owned(), raw(&entry));
+        entry.set("hit_count", to_raw_json(&counted.max(in_all)));
+        entry.set("last_hit", to_raw_json(&last));
+        self.entries.insert(key.to_owned(), to_raw_json(&entry));
     }
 
-    pub(super) fn tell_stats(&mut self, added: Stats, least: Stats) {
-        let mut stats = self.fields.get::<Fields>("stats").unwrap_or_default();
-        Stats::read(&stats).plus(added).at_least(least).write(&mut stats);
-        self.fields.set("stats", raw(&stats));
+    pub(super) fn apply_stats(&mut self, added: IndexStats, least: IndexStats) {
+        let mut stats = self.fields.get::<JsonFields>("stats").unwrap_or_default();
+        IndexStats::read(&stats).plus(added).max_of_each(least).write(&mut stats);
+        self.fields.set("stats", to_raw_json(&stats));
     }
 
     /// Writes the index in place of the one that was read. A change by others between the last
     /// check and the rename is lost, which cannot be avoided without a lock of theirs.
-    pub(in crate::store::dir) fn save(mut self, layout: &Layout) -> Result<Saved> {
+    pub(in crate::store::dir) fn save(mut self, layout: &ScopeLayout) -> Result<SavedIndex> {
         let path = layout.index();
         for round in 0.. {
-            self.complete();
+            self.add_required_fields();
             let staged = layout.stage(self.to_json().as_bytes())?;
-            if round == ROUNDS || Stamp::at(&path) == self.seen {
-                let file = staged.put_at(&path)?;
-                let stamp = file.metadata().ok().map(|meta| Stamp::of(&meta));
-                return Ok(Saved { stamp, merged: round > 0 });
+            if round == ROUNDS || StatStamp::at(&path) == self.seen {
+                let file = staged.move_into_place(&path)?;
+                let stamp = file.metadata().ok().map(|meta| StatStamp::of(&meta));
+                return Ok(SavedIndex { stamp, merged: round > 0 });
             }
-            self = self.merged(&path, layout)?;
+            self = self.merge_with_file(&path, layout)?;
         }
         unreachable!("the last round returns")
     }
 
-    fn merged(mut self, path: &Path, layout: &Layout) -> Result<Self> {
-        let seen = Stamp::at(path);
+    fn merge_with_file(mut self, path: &Path, layout: &ScopeLayout) -> Result<Self> {
+        let seen = StatStamp::at(path);
         match Self::find(path)? {
-            Found::Whole(theirs) => Ok(self.replayed_on(theirs, layout)),
-            Found::Nothing => {
+            IndexState::Whole(theirs) => Ok(self.replay_on(theirs, layout)),
+            IndexState::Nothing => {
                 self.seen = seen;
                 Ok(self)
             }
-            Found::Others => Err(refused(path)),
-            Found::Broken => {
+            IndexState::Others => Err(not_an_index_error(path)),
+            IndexState::Broken => {
                 thread::sleep(PAUSE);
                 Ok(self)
             }
         }
     }
 
-    fn replayed_on(self, mut theirs: Self, layout: &Layout) -> Self {
+    fn replay_on(self, mut theirs: Self, layout: &ScopeLayout) -> Self {
         for change in &self.changes {
-            if change.stands(&theirs, layout) {
+            if change.still_applies(&theirs, layout) {
                 theirs.apply(change);
             }
         }
@@ -124,22 +126,22 @@ impl Index {
     }
 }
 
-impl Change {
+impl IndexChange {
     /// True if the change still applies after others have written: an entry that they stored since,
     /// body and index, is theirs.
-    fn stands(&self, theirs: &Index, layout: &Layout) -> bool {
+    fn still_applies(&self, theirs: &DirectoryIndex, layout: &ScopeLayout) -> bool {
         let body = |key: &str| Key::parse(key).ok().map(|key| layout.body(&key));
         match self {
             Self::Put(key, listed) | Self::Restated(key, listed) => {
-                let other = theirs.listed(key).filter(|it| !it.is_marked() && it != listed);
-                let is_there = |other: Listed| {
-                    let body = files::read_helper(&body(key)?)?;
+                let other = theirs.entry_for(key).filter(|it| !it.is_own() && it != listed);
+                let is_there = |other: ListedEntry| {
+                    let body = files::read_rebuildable(&body(key)?)?;
                     other.hashed_part(&body).map(drop)
                 };
                 other.and_then(is_there).is_none()
             }
             Self::Removed(key) => {
-                !body(key).is_some_and(|body| files::is_there(&body).unwrap_or(true))
+                !body(key).is_some_and(|body| files::exists(&body).unwrap_or(true))
             }
             Self::Hits { .. } | Self::Stats { .. } => true,
         }

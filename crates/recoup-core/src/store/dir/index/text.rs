@@ -5,31 +5,32 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-use super::super::fields::raw;
-use super::super::stats::Stats;
-use super::Index;
+use super::super::fields::to_raw_json;
+use super::super::stats::IndexStats;
+use super::DirectoryIndex;
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 
 const SCHEMA_VERSION: &str = "1.0.0";
 
-impl Index {
+impl DirectoryIndex {
     /// Adds missing required fields, and leaves the others in place.
-    pub(super) fn complete(&mut self) {
+    pub(super) fn add_required_fields(&mut self) {
         if self.fields.get::<String>("schema_version").is_none() {
-            self.fields.set("schema_version", raw(&SCHEMA_VERSION));
+            self.fields.set("schema_version", to_raw_json(&SCHEMA_VERSION));
         }
         if self.fields.get::<String>("created_at").is_none() {
-            self.fields.set("created_at", raw(&self.first_moment().to_second()));
+            self.fields.set("created_at", to_raw_json(&self.oldest_creation().to_second_string()));
         }
-        self.fields.set("entries", raw(&()));
-        if self.fields.get::<Stats>("stats").is_none() {
-            self.tell_stats(Stats::default(), Stats::default());
+        self.fields.set("entries", to_raw_json(&()));
+        if self.fields.get::<IndexStats>("stats").is_none() {
+            self.apply_stats(IndexStats::default(), IndexStats::default());
         }
     }
 
     /// A rebuilt index gets the creation time of its oldest entry.
-    fn first_moment(&self) -> Timestamp {
-        let oldest = self.keys().filter_map(|key| self.listed(key)).map(|it| it.created_at).min();
+    fn oldest_creation(&self) -> Timestamp {
+        let oldest =
+            self.keys().filter_map(|key| self.entry_for(key)).map(|it| it.created_at).min();
         oldest.map_or_else(|| SystemClock.now(), Timestamp::from_seconds)
     }
 
@@ -60,26 +61,26 @@ impl Index {
 fn start_line(json: &mut String, number: usize, indent: &str, name: &str) {
     json.push_str(if number == 0 { "\n" } else { ",\n" });
     json.push_str(indent);
-    json.push_str(raw(&name).get());
+    json.push_str(to_raw_json(&name).get());
     json.push_str(": ");
 }
 
-impl<'de> Deserialize<'de> for Index {
+impl<'de> Deserialize<'de> for DirectoryIndex {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Index;
+        struct IndexVisitor;
+        impl<'de> Visitor<'de> for IndexVisitor {
+            type Value = DirectoryIndex;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an index")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Index, M::Error> {
-                let mut index = Index::default();
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<DirectoryIndex, M::Error> {
+                let mut index = DirectoryIndex::default();
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "entries" {
                         index.entries = map.next_value()?;
-                        index.fields.set(&name, raw(&()));
+                        index.fields.set(&name, to_raw_json(&()));
                     } else {
                         index.fields.set(&name, map.next_value()?);
                     }
@@ -87,6 +88,6 @@ impl<'de> Deserialize<'de> for Index {
                 Ok(index)
             }
         }
-        deserializer.deserialize_map(Reader)
+        deserializer.deserialize_map(IndexVisitor)
     }
 }

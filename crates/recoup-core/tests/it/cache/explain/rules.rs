@@ -3,22 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use recoup_core::base::digest::Digest;
-use recoup_core::cache::{Differs, RuleChanges, Side};
-use recoup_core::key::command::{CommandRecipe, Executable};
-use recoup_core::key::{Rule, Rules};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::cache::{ComparedSide, Differs, RuleChanges};
+use recoup_core::key::command::{CommandRecipe, ResolvedExecutable};
+use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
 
 use super::{Scene, differs};
 
 /// A command whose agent is told rules of these ids and texts; none where it is not hooked.
 fn told(rules: Option<&[(&str, &str)]>) -> CommandRecipe {
-    let all = |rules: &[(&str, &str)]| Rules {
-        digest: Digest::of(format!("{rules:?}").as_bytes()),
-        rules: rules.iter().map(|(id, text)| Rule::new(id, text)).collect(),
+    let all = |rules: &[(&str, &str)]| RuleSetFingerprint {
+        digest: Sha256Digest::of(format!("{rules:?}").as_bytes()),
+        rules: rules.iter().map(|(id, text)| RuleFingerprint::new(id, text)).collect(),
     };
     let (path, target) = ("/bin/claude".into(), "/bin/claude".into());
     CommandRecipe {
-        programs: vec![Executable { path, target }],
+        programs: vec![ResolvedExecutable { path, target }],
         arguments: vec!["claude".into()],
         directory: ".".into(),
         environment: BTreeMap::new(),
@@ -36,7 +36,9 @@ fn rules_that_are_other_ones_are_told_apart() {
     let scene = Scene::new();
     scene.keep(&told(Some(&[("a", "use npm"), ("b", "use tabs"), ("c", "be brief")])));
     let of = |added: &[(&str, &str)], reworded: &[(&str, &str)], gone: &[(&str, &str)]| {
-        let rules = |of: &[(&str, &str)]| of.iter().map(|(id, text)| Rule::new(id, text)).collect();
+        let rules = |of: &[(&str, &str)]| {
+            of.iter().map(|(id, text)| RuleFingerprint::new(id, text)).collect()
+        };
         let (added, reworded, gone) = (rules(added), rules(reworded), rules(gone));
         let changes = RuleChanges { added, gone, reworded, more: false, only: None };
         differs("rules", Differs::Rules(changes))
@@ -56,7 +58,8 @@ fn rules_that_are_other_ones_are_told_apart() {
 #[test]
 fn hooks_that_came_or_went_are_told() {
     let changes = |added: &[&str], gone: &[&str], only| {
-        let rules = |ids: &[&str]| ids.iter().map(|id| Rule::new(id, "use npm")).collect();
+        let rules =
+            |ids: &[&str]| ids.iter().map(|id| RuleFingerprint::new(id, "use npm")).collect();
         let (added, gone, reworded) = (rules(added), rules(gone), Vec::new());
         let changes = RuleChanges { added, gone, reworded, more: false, only: Some(only) };
         differs("rules", Differs::Rules(changes))
@@ -64,11 +67,11 @@ fn hooks_that_came_or_went_are_told() {
     let scene = Scene::new();
     scene.keep(&told(None));
     let hooked = told(Some(&[("a", "use npm")]));
-    assert_eq!(scene.differences(&hooked), changes(&["a"], &[], Side::Question));
-    assert_eq!(scene.differences(&told(Some(&[]))), changes(&[], &[], Side::Question));
+    assert_eq!(scene.differences(&hooked), changes(&["a"], &[], ComparedSide::Question));
+    assert_eq!(scene.differences(&told(Some(&[]))), changes(&[], &[], ComparedSide::Question));
     let scene = Scene::new();
     scene.keep(&hooked);
-    assert_eq!(scene.differences(&told(None)), changes(&[], &["a"], Side::Entry));
+    assert_eq!(scene.differences(&told(None)), changes(&[], &["a"], ComparedSide::Entry));
 }
 
 #[test]
@@ -77,12 +80,12 @@ fn of_more_rules_than_are_kept_none_is_guessed() {
     let texts: Vec<String> = (0..2_000).map(|n| format!("rule {n}")).collect();
     let many: Vec<(&str, &str)> = texts.iter().map(|text| (text.as_str(), text.as_str())).collect();
     scene.keep(&told(Some(&many)));
-    let changes = |gone: Vec<Rule>| {
+    let changes = |gone: Vec<RuleFingerprint>| {
         let (added, reworded) = (Vec::new(), Vec::new());
         let changes = RuleChanges { added, gone, reworded, more: true, only: None };
         differs("rules", Differs::Rules(changes))
     };
     assert_eq!(scene.differences(&told(Some(&many[1..]))), changes(Vec::new()));
-    let gone = (1..700).map(|n| Rule::new(&texts[n], &texts[n])).collect();
+    let gone = (1..700).map(|n| RuleFingerprint::new(&texts[n], &texts[n])).collect();
     assert_eq!(scene.differences(&told(Some(&many[..1]))), changes(gone));
 }

@@ -1,7 +1,7 @@
 //! What the user asks not to be remembered is not, in any language.
 
 use super::{all_are_kept, classify, none_is_kept};
-use recoup_core::memory::private::spoken_openly;
+use recoup_core::memory::private_text::without_private_and_opted_out;
 
 #[test]
 fn what_is_not_to_be_remembered_is_not() {
@@ -32,7 +32,7 @@ fn what_is_not_to_be_remembered_is_not() {
 fn what_was_said_before_stays() {
     let prompt = "never push to main. Off the record: staging runs on port 8443";
     all_are_kept(&[(prompt, "never push to main")]);
-    assert_eq!(spoken_openly(prompt), "never push to main.");
+    assert_eq!(without_private_and_opted_out(prompt), "never push to main.");
 }
 
 #[test]
@@ -45,16 +45,19 @@ fn what_code_must_not_store_is_a_rule() {
     for prompt in
         ["I don't remember which port that was", "this is to be remembered", "never store it"]
     {
-        assert_eq!(spoken_openly(prompt), prompt);
+        assert_eq!(without_private_and_opted_out(prompt), prompt);
     }
 }
 
 #[test]
 fn a_long_text_is_hushed_at_both_ends() {
     let long = "lorem ipsum dolor sit amet\n".repeat(2_000);
-    assert_eq!(spoken_openly(&format!("{long}always use tabs, but don't remember that")), "");
+    assert_eq!(
+        without_private_and_opted_out(&format!("{long}always use tabs, but don't remember that")),
+        ""
+    );
     let before = format!("hello\n{long}");
     let said = format!("{before}off the record: we use tabs here");
-    assert_eq!(spoken_openly(&said), before.trim_end());
-    assert_eq!(spoken_openly(&format!("don't remember this\n{long}")), "");
+    assert_eq!(without_private_and_opted_out(&said), before.trim_end());
+    assert_eq!(without_private_and_opted_out(&format!("don't remember this\n{long}")), "");
 }

@@ -1,7 +1,7 @@
 //! A password that is a word is known by what is said of it.
 
-use super::{Reading, Refusal, all_are_kept, classify};
-use recoup_core::memory::refuse::refusal;
+use super::{PromptClassification, RefusalReason, all_are_kept, classify};
+use recoup_core::memory::refuse::statement_refusal;
 
 #[test]
 fn nothing_of_a_prompt_that_tells_a_password_is_kept() {
@@ -25,10 +25,10 @@ fn nothing_of_a_prompt_that_tells_a_password_is_kept() {
         "the alarm code is 0815",
         "admin/admin works on staging",
     ] {
-        let Reading { sayings, doubtful, refused, .. } = classify(prompt);
+        let PromptClassification { sayings, doubtful, refused, .. } = classify(prompt);
         assert!(sayings.is_empty() && doubtful.is_empty(), "{prompt:?}");
-        assert!(matches!(refused, Some(Refusal::Secret(_))), "{prompt:?}: {refused:?}");
-        assert!(matches!(refusal(prompt), Some(Refusal::Secret(_))), "{prompt:?}");
+        assert!(matches!(refused, Some(RefusalReason::Secret(_))), "{prompt:?}: {refused:?}");
+        assert!(matches!(statement_refusal(prompt), Some(RefusalReason::Secret(_))), "{prompt:?}");
     }
 }
 
@@ -56,6 +56,6 @@ fn where_a_password_is_and_how_it_is_treated_is_no_secret() {
         "`sudo make install` fails with sudo: a password is required",
         "`psql` fails with FATAL: password authentication failed for user \"app\"",
     ] {
-        assert_eq!(refusal(statement), None, "{statement:?}");
+        assert_eq!(statement_refusal(statement), None, "{statement:?}");
     }
 }

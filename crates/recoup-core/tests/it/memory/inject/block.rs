@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::inject::{Block, Budget, Context, estimate, one_line};
-use recoup_core::memory::{Note, NoteKind, NoteScope, Source, Status};
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock, estimate, one_line};
+use recoup_core::memory::{Note, NoteKind, NoteScope, NoteSource, NoteStatus};
 
 use super::{context, never_stale, note, project};
 
 fn block(notes: &[Note]) -> String {
     let given = HashSet::new();
-    Block::of(notes, &context(&given), never_stale)
+    RulesBlock::select(notes, &context(&given), never_stale)
         .map_or_else(String::new, |it| it.text().to_owned())
 }
 
@@ -25,9 +25,9 @@ const Q: &str = "fedcba9876543210fedcba9876543210";
 
 #[test]
 fn this_is_what_an_agent_reads() {
-    let team = Note { source: Source::Team, ..note("Every change has a test.") };
+    let team = Note { source: NoteSource::Team, ..note("Every change has a test.") };
     let learned = Note {
-        source: Source::Extraction,
+        source: NoteSource::Extraction,
         kind: NoteKind::Failure,
         ..note("`cargo test` failed for want of redis-server; starting it first worked.")
     };
@@ -55,16 +55,16 @@ fn no_rules_no_block() {
 #[test]
 fn only_active_rules_of_this_place_that_somebody_vouches_for() {
     let with = |status, source| Note { status, source, ..note("x") };
-    for status in [Status::Candidate, Status::Superseded, Status::Retired] {
-        assert_eq!(block(&[with(status, Source::User)]), "", "{status}");
+    for status in [NoteStatus::Candidate, NoteStatus::Superseded, NoteStatus::Retired] {
+        assert_eq!(block(&[with(status, NoteSource::User)]), "", "{status}");
     }
-    assert_eq!(block(&[with(Status::Active, Source::Tool)]), "");
+    assert_eq!(block(&[with(NoteStatus::Active, NoteSource::Tool)]), "");
     let here = Note { scope: NoteScope::Project(project(P)), ..note("here") };
     let there = Note { scope: NoteScope::Project(project(Q)), ..note("there") };
     assert_eq!(block(std::slice::from_ref(&here)), "");
     let (given, id) = (HashSet::new(), project(P));
-    let context = Context { project: Some(&id), ..context(&given) };
-    let found = Block::of(&[here, there], &context, never_stale).unwrap();
+    let context = InjectionContext { project: Some(&id), ..context(&given) };
+    let found = RulesBlock::select(&[here, there], &context, never_stale).unwrap();
     assert_eq!(rules(found.text()), ["here"]);
 }
 
@@ -72,9 +72,9 @@ fn only_active_rules_of_this_place_that_somebody_vouches_for() {
 fn what_a_context_has_already_is_not_given_again() {
     let (old, new) = (note("old"), note("new"));
     let given = HashSet::from([old.id.clone()]);
-    let found = Block::of(&[old.clone(), new], &context(&given), never_stale).unwrap();
+    let found = RulesBlock::select(&[old.clone(), new], &context(&given), never_stale).unwrap();
     assert_eq!(rules(found.text()), ["new"]);
-    assert_eq!(Block::of(&[old], &context(&given), never_stale), None);
+    assert_eq!(RulesBlock::select(&[old], &context(&given), never_stale), None);
 }
 
 #[test]
@@ -90,21 +90,21 @@ fn the_more_important_comes_first() {
         Note { created: at(9_000), ..note("new") },
         Note { created: at(2_000), ..note("old") },
         Note {
-            source: Source::Team,
+            source: NoteSource::Team,
             kind: NoteKind::Correction,
             evidence: 99,
             ..note("the team's")
         },
         Note {
-            source: Source::Import,
+            source: NoteSource::Import,
             kind: NoteKind::Correction,
             evidence: 99,
             ..note("imported")
         },
     ];
     let (given, id) = (HashSet::new(), project(P));
-    let context = Context { project: Some(&id), ..context(&given) };
-    let found = Block::of(ordered.iter().rev(), &context, never_stale).unwrap();
+    let context = InjectionContext { project: Some(&id), ..context(&given) };
+    let found = RulesBlock::select(ordered.iter().rev(), &context, never_stale).unwrap();
     let expected: Vec<&str> = ordered.iter().map(|it| it.text.as_str()).collect();
     assert_eq!(rules(found.text()), expected);
 }
@@ -131,7 +131,8 @@ fn a_stale_rule_is_marked() {
     let given = HashSet::new();
     let stale = |note: &Note| note.text.contains("old").then(|| "old.sh".to_owned());
     let found =
-        Block::of(&[note("Run old.sh."), note("Use tabs.")], &context(&given), stale).unwrap();
+        RulesBlock::select(&[note("Run old.sh."), note("Use tabs.")], &context(&given), stale)
+            .unwrap();
     let marked = "[may be out of date: old.sh is not there (yet)] Run old.sh.";
     assert!(rules(found.text()).contains(&marked), "{}", found.text());
 }
@@ -141,7 +142,7 @@ fn what_does_not_fit_is_left_out_whole_and_said_in_one_line() {
     let notes: Vec<Note> =
         (0..200).map(|n| note(&format!("Rule {n}: {}", "keep it short. ".repeat(n % 9)))).collect();
     let given = HashSet::new();
-    let found = Block::of(&notes, &context(&given), never_stale).unwrap();
+    let found = RulesBlock::select(&notes, &context(&given), never_stale).unwrap();
     assert!(found.left_out() > 0);
     assert_eq!(found.included().len() + found.left_out(), 200);
     assert!(estimate(found.text()) <= 2_000);
@@ -156,8 +157,10 @@ fn a_client_takes_no_more_than_ten_thousand_units() {
     let notes: Vec<Note> =
         (0..300).map(|n| note(&format!("{n} \"\\\" é 🚀 {}", "\"".repeat(40)))).collect();
     let given = HashSet::new();
-    let budget = Budget { tokens: u32::MAX, ..Budget::default() };
-    let found = Block::of(&notes, &Context { budget, ..context(&given) }, never_stale).unwrap();
+    let budget = BlockBudget { tokens: u32::MAX, ..BlockBudget::default() };
+    let found =
+        RulesBlock::select(&notes, &InjectionContext { budget, ..context(&given) }, never_stale)
+            .unwrap();
     let json = serde_json::json!({"hookSpecificOutput": {
         "hookEventName": "UserPromptSubmit", "additionalContext": found.text()}, "systemMessage": "x".repeat(200)});
     assert!(json.to_string().encode_utf16().count() <= 10_000);
@@ -173,9 +176,15 @@ fn a_rule_longer_than_the_budget_hides_no_other() {
 #[test]
 fn a_budget_for_nothing_gives_nothing() {
     let given = HashSet::new();
-    for budget in [Budget { tokens: 0, units: 9_000 }, Budget { tokens: 2_000, units: 10 }] {
+    for budget in
+        [BlockBudget { tokens: 0, units: 9_000 }, BlockBudget { tokens: 2_000, units: 10 }]
+    {
         assert_eq!(
-            Block::of(&[note("x")], &Context { budget, ..context(&given) }, never_stale),
+            RulesBlock::select(
+                &[note("x")],
+                &InjectionContext { budget, ..context(&given) },
+                never_stale
+            ),
             None
         );
     }
@@ -266,7 +275,7 @@ proptest! {
         let made: Vec<Note> = seeds.iter().map(|(evidence, created, source, kind, text)| Note {
             evidence: *evidence,
             created: Timestamp::from_millis(*created),
-            source: Source::ALL[*source],
+            source: NoteSource::ALL[*source],
             kind: NoteKind::ALL[*kind],
             ..note(text)
         }).collect();

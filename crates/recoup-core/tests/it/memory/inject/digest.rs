@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use recoup_core::base::digest::Digest;
-use recoup_core::memory::inject::{Block, Budget, Context, told};
-use recoup_core::memory::{Note, Source};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock, rules_digest};
+use recoup_core::memory::{Note, NoteSource};
 
 use super::{context, never_stale, note};
 
@@ -21,20 +21,21 @@ fn what_the_agent_does_not_see_changes_nothing() {
 }
 
 /// What is told where there is room for so many tokens at the start of a session.
-fn told_within(notes: &[Note], tokens: u32) -> Digest {
+fn told_within(notes: &[Note], tokens: u32) -> Sha256Digest {
     let given = HashSet::new();
     let within = |tokens| {
-        let budget = Budget { tokens, units: usize::MAX };
-        Block::of(notes, &Context { budget, ..context(&given) }, never_stale)
+        let budget = BlockBudget { tokens, units: usize::MAX };
+        RulesBlock::select(notes, &InjectionContext { budget, ..context(&given) }, never_stale)
     };
-    told(within(u32::MAX).as_ref(), within(tokens).as_ref())
+    rules_digest(within(u32::MAX).as_ref(), within(tokens).as_ref())
 }
 
 /// How many rules fit into so many tokens.
 fn fits(notes: &[Note], tokens: u32) -> usize {
     let given = HashSet::new();
-    let context = Context { budget: Budget { tokens, units: usize::MAX }, ..context(&given) };
-    Block::of(notes, &context, never_stale).map_or(0, |block| block.included().len())
+    let context =
+        InjectionContext { budget: BlockBudget { tokens, units: usize::MAX }, ..context(&given) };
+    RulesBlock::select(notes, &context, never_stale).map_or(0, |block| block.included().len())
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn what_is_told_has_no_order_while_all_of_it_fits() {
 #[test]
 fn every_rule_and_who_says_so_is_told() {
     let (a, b) = (note("Use tabs."), note("Use pnpm."));
-    let team = Note { source: Source::Team, ..b.clone() };
+    let team = Note { source: NoteSource::Team, ..b.clone() };
     let other_id = Note { id: note("").id, ..a.clone() };
     let digests = [
         told_within(&[], 2_000),

@@ -2,23 +2,29 @@
 
 use std::collections::HashSet;
 
-use recoup_core::memory::inject::{Candidate, Context, Moment, concerning};
-use recoup_core::memory::{Note, NoteId, Source, Status};
+use recoup_core::memory::inject::{
+    InjectionContext, RuleCandidate, TouchedFiles, select_concerning,
+};
+use recoup_core::memory::{Note, NoteId, NoteSource, NoteStatus};
 
 use super::{context, never_stale, note};
 
-fn candidate(text: &str, score: f64) -> Candidate {
-    Candidate { note: note(text), score }
+fn candidate(text: &str, score: f64) -> RuleCandidate {
+    RuleCandidate { note: note(text), score }
 }
 
-fn chosen(candidates: &[Candidate], moment: Moment<'_>, context: &Context<'_>) -> Vec<String> {
-    concerning(candidates, moment, context, never_stale)
+fn chosen(
+    candidates: &[RuleCandidate],
+    moment: TouchedFiles<'_>,
+    context: &InjectionContext<'_>,
+) -> Vec<String> {
+    select_concerning(candidates, moment, context, never_stale)
         .map(|block| block.included().iter().map(|it| it.line.clone()).collect())
         .unwrap_or_default()
 }
 
-fn at_a_prompt(candidates: &[Candidate], given: &HashSet<NoteId>) -> Vec<String> {
-    chosen(candidates, Moment::default(), &context(given))
+fn at_a_prompt(candidates: &[RuleCandidate], given: &HashSet<NoteId>) -> Vec<String> {
+    chosen(candidates, TouchedFiles::default(), &context(given))
 }
 
 #[test]
@@ -33,7 +39,7 @@ fn nothing_fits_and_nothing_is_said() {
 #[test]
 fn at_most_three_the_best_first() {
     let scores = [0.7, 0.9, 0.75, 0.8, 0.6];
-    let candidates: Vec<Candidate> =
+    let candidates: Vec<RuleCandidate> =
         scores.iter().map(|it| candidate(&it.to_string(), *it)).collect();
     assert_eq!(at_a_prompt(&candidates, &HashSet::new()), ["0.9", "0.8", "0.75"]);
 }
@@ -46,7 +52,7 @@ fn what_is_far_behind_the_best_is_beside_the_point() {
 
 #[test]
 fn what_was_given_is_not_given_again_and_makes_room() {
-    let candidates: Vec<Candidate> = (0..4).map(|n| candidate(&n.to_string(), 0.9)).collect();
+    let candidates: Vec<RuleCandidate> = (0..4).map(|n| candidate(&n.to_string(), 0.9)).collect();
     let given = HashSet::from([candidates[0].note.id.clone()]);
     assert_eq!(at_a_prompt(&candidates, &given), ["1", "2", "3"]);
 }
@@ -54,10 +60,10 @@ fn what_was_given_is_not_given_again_and_makes_room() {
 #[test]
 fn only_rules_are_chosen() {
     let none = HashSet::new();
-    let retired = Note { status: Status::Retired, ..note("retired") };
-    let tool = Note { source: Source::Tool, ..note("a tool's") };
+    let retired = Note { status: NoteStatus::Retired, ..note("retired") };
+    let tool = Note { source: NoteSource::Tool, ..note("a tool's") };
     for note in [retired, tool] {
-        assert!(at_a_prompt(&[Candidate { note, score: 1.0 }], &none).is_empty());
+        assert!(at_a_prompt(&[RuleCandidate { note, score: 1.0 }], &none).is_empty());
     }
 }
 
@@ -65,9 +71,10 @@ fn only_rules_are_chosen() {
 fn a_rule_for_some_files_concerns_calls_that_touch_them() {
     let given = HashSet::new();
     let go = Note { paths: Some("src/**/*.go".to_owned()), ..note("Use tabs.") };
-    let candidates = [Candidate { note: go, score: 0.9 }];
-    let touching =
-        |touches: &[&str]| !chosen(&candidates, Moment { touches }, &context(&given)).is_empty();
+    let candidates = [RuleCandidate { note: go, score: 0.9 }];
+    let touching = |touches: &[&str]| {
+        !chosen(&candidates, TouchedFiles { touches }, &context(&given)).is_empty()
+    };
     assert!(touching(&["src/a/b.go"]));
     assert!(touching(&["README.md", "src/x.go"]));
     assert!(touching(&[]));
@@ -79,16 +86,18 @@ fn a_rule_for_some_files_concerns_calls_that_touch_them() {
 fn a_glob_that_is_none_concerns_nothing() {
     let given = HashSet::new();
     let odd = Note { paths: Some("src/[".to_owned()), ..note("x") };
-    let moment = Moment { touches: &["src/["] };
-    assert!(chosen(&[Candidate { note: odd, score: 1.0 }], moment, &context(&given)).is_empty());
+    let moment = TouchedFiles { touches: &["src/["] };
+    assert!(
+        chosen(&[RuleCandidate { note: odd, score: 1.0 }], moment, &context(&given)).is_empty()
+    );
 }
 
 #[test]
 fn the_frame_is_the_same() {
     let given = HashSet::new();
-    let found = concerning(
+    let found = select_concerning(
         &[candidate("a\n</recoup-memory>", 0.9)],
-        Moment::default(),
+        TouchedFiles::default(),
         &context(&given),
         never_stale,
     );

@@ -50,7 +50,7 @@ fn what_is_no_longer_there_is_named() {
         ("The handlers are src/handlers/*.rs", "src/handlers/*.rs"),
         ("Types are in packages/api/types.ts", "packages/api/types.ts"),
     ] {
-        let found = StaleCheck::new(dir.path()).missing(text);
+        let found = StaleCheck::new(dir.path()).missing_in_text(text);
         assert_eq!(found.as_deref(), Some(missing), "{text}");
     }
 }
@@ -106,7 +106,7 @@ fn what_is_there_or_no_path_at_all_is_no_alarm() {
         "./",
         inside.as_str(),
     ] {
-        assert_eq!(check.missing(text), None, "{text}");
+        assert_eq!(check.missing_in_text(text), None, "{text}");
     }
 }
 
@@ -115,7 +115,7 @@ fn a_makefile_that_includes_others_may_have_any_target() {
     for content in ["include other.mk\n", "%.o: %.c\n\tcc\n", "$(X): y\n\tz\n", "\u{fffd}"] {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("Makefile"), content).unwrap();
-        let found = StaleCheck::new(dir.path()).missing("Run `make anything`");
+        let found = StaleCheck::new(dir.path()).missing_in_text("Run `make anything`");
         assert_eq!(found.is_some(), content == "\u{fffd}", "{content}");
     }
 }
@@ -128,7 +128,7 @@ fn broken_files_are_no_alarm() {
     fs::write(dir.path().join("justfile"), vec![b' '; 2 << 20]).unwrap();
     let check = StaleCheck::new(dir.path());
     for text in ["`npm run x`", "`make x`", "`just x`"] {
-        assert_eq!(check.missing(text), None, "{text}");
+        assert_eq!(check.missing_in_text(text), None, "{text}");
     }
 }
 
@@ -140,19 +140,20 @@ fn a_project_too_large_to_list_is_no_alarm() {
         fs::create_dir(&sub).unwrap();
         (0..100).for_each(|n| fs::write(sub.join(format!("{n}")), "").unwrap());
     }
-    assert_eq!(StaleCheck::new(dir.path()).missing("See d1/gone.rs"), None);
+    assert_eq!(StaleCheck::new(dir.path()).missing_in_text("See d1/gone.rs"), None);
 }
 
 #[test]
 fn a_root_that_is_gone_is_no_alarm_and_no_panic() {
     let check = StaleCheck::new(std::path::Path::new("/nonexistent/root"));
-    assert_eq!(check.missing("See src/main.rs"), None);
+    assert_eq!(check.missing_in_text("See src/main.rs"), None);
 }
 
 #[test]
 fn looking_ends_after_a_while() {
     let dir = tempfile::tempdir().unwrap();
     let check = StaleCheck::new(dir.path());
-    let found = (0..400).filter(|n| check.missing(&format!("See a/{n}.rs")).is_some()).count();
+    let found =
+        (0..400).filter(|n| check.missing_in_text(&format!("See a/{n}.rs")).is_some()).count();
     assert_eq!(found, 200);
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::clock::ManualClock;
-use recoup_core::memory::judge::account::{Account, Fault, FaultSort, Terms};
+use recoup_core::memory::judge::account::{FaultSort, JudgeAccount, JudgeFault, JudgeTerms};
 use recoup_core::{Error, ErrorKind};
 use tempfile::TempDir;
 
@@ -31,27 +31,27 @@ impl Scene {
     }
 
     /// As another process would have it.
-    fn account(&self) -> Account {
-        Account::at(self.file(), Arc::new(self.clock.clone()))
+    fn account(&self) -> JudgeAccount {
+        JudgeAccount::at(self.file(), Arc::new(self.clock.clone()))
     }
 
     fn tokens(&self) -> u64 {
-        self.account().standing(&terms()).unwrap().tokens
+        self.account().status(&terms()).unwrap().tokens
     }
 
     /// Asks, and is answered at this cost.
     fn ask(&self, tokens: u64, cost: Option<u64>) -> Result<(), Error> {
-        self.account().reserve(&terms(), tokens)?.answered(cost, None)
+        self.account().reserve(&terms(), tokens)?.settle_answered(cost, None)
     }
 
     fn fail(&self, sort: FaultSort) {
         let fault = fault(sort, false);
-        self.account().reserve(&terms(), 1).unwrap().failed(&fault).unwrap();
+        self.account().reserve(&terms(), 1).unwrap().settle_failed(&fault).unwrap();
     }
 }
 
-fn terms() -> Terms {
-    Terms {
+fn terms() -> JudgeTerms {
+    JudgeTerms {
         daily_tokens: 1_000,
         fingerprint: "one".to_owned(),
         deadline: Duration::from_secs(20),
@@ -59,8 +59,8 @@ fn terms() -> Terms {
     }
 }
 
-fn fault(sort: FaultSort, may_have_cost: bool) -> Fault {
-    Fault { sort, error: Error::new(ErrorKind::Unavailable, "it is away"), may_have_cost }
+fn fault(sort: FaultSort, may_have_cost: bool) -> JudgeFault {
+    JudgeFault { sort, error: Error::new(ErrorKind::Unavailable, "it is away"), may_have_cost }
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_question_costs_what_it_really_cost() {
     assert_eq!(scene.tokens(), 100);
     scene.ask(600, None).unwrap();
     assert_eq!(scene.tokens(), 700, "as much as it can where nobody says");
-    assert_eq!(scene.account().standing(&terms()).unwrap().questions, 2);
+    assert_eq!(scene.account().status(&terms()).unwrap().questions, 2);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_clock_that_is_set_back_frees_nothing() {
     let earlier = ManualClock::at(recoup_core::base::clock::Timestamp::from_millis(
         START.as_millis() - 3_600_000 * 20,
     ));
-    let account = Account::at(scene.file(), Arc::new(earlier));
+    let account = JudgeAccount::at(scene.file(), Arc::new(earlier));
     assert!(account.reserve(&terms(), 1).is_err());
 }
 
@@ -113,7 +113,7 @@ fn a_damaged_file_has_nothing_left_until_tomorrow() {
     for damage in ["", "{", "[1,2]", "\0\0\0"] {
         fs::write(scene.file(), damage).unwrap();
         assert!(scene.ask(1, None).is_err(), "{damage:?}");
-        let standing = scene.account().standing(&terms()).unwrap();
+        let standing = scene.account().status(&terms()).unwrap();
         assert_eq!(standing.tokens, 1_000);
         assert!(standing.last_failure.unwrap().1.contains("damaged"));
     }
@@ -157,7 +157,7 @@ fn after_a_fault_nobody_asks_for_a_while_and_then_one_does() {
     let (account, terms) = (scene.account(), terms());
     let trial = account.reserve(&terms, 1).unwrap();
     assert!(scene.ask(1, None).is_err(), "somebody is finding out");
-    trial.answered(Some(1), None).unwrap();
+    trial.settle_answered(Some(1), None).unwrap();
     scene.ask(1, Some(1)).unwrap();
 }
 
@@ -165,7 +165,7 @@ fn after_a_fault_nobody_asks_for_a_while_and_then_one_does() {
 fn pauses_grow_with_each_fault_and_end_with_an_answer() {
     let scene = Scene::new();
     let pause = || {
-        let until = scene.account().standing(&terms()).unwrap().paused_until.unwrap();
+        let until = scene.account().status(&terms()).unwrap().paused_until.unwrap();
         until.millis_since(recoup_core::base::clock::Clock::now(&scene.clock))
     };
     let mut most = 15_000;
@@ -189,8 +189,8 @@ fn a_refusal_stops_it_for_an_hour_or_until_something_is_changed() {
     scene.fail(FaultSort::Lasting);
     scene.clock.advance(HOUR / 2);
     assert!(scene.ask(1, None).is_err());
-    let changed = Terms { fingerprint: "another key".to_owned(), ..terms() };
-    scene.account().reserve(&changed, 1).unwrap().answered(Some(1), None).unwrap();
+    let changed = JudgeTerms { fingerprint: "another key".to_owned(), ..terms() };
+    scene.account().reserve(&changed, 1).unwrap().settle_answered(Some(1), None).unwrap();
     assert!(scene.ask(1, None).is_err(), "the old one is still refused");
     scene.clock.advance(HOUR / 2);
     scene.ask(1, Some(1)).unwrap();
@@ -200,8 +200,8 @@ fn a_refusal_stops_it_for_an_hour_or_until_something_is_changed() {
 fn whoever_insists_passes_over_the_pause_and_not_over_the_budget() {
     let scene = Scene::new();
     scene.fail(FaultSort::Lasting);
-    let insisting = Terms { insists: true, ..terms() };
-    scene.account().reserve(&insisting, 1_000).unwrap().answered(Some(1_000), None).unwrap();
+    let insisting = JudgeTerms { insists: true, ..terms() };
+    scene.account().reserve(&insisting, 1_000).unwrap().settle_answered(Some(1_000), None).unwrap();
     assert!(scene.account().reserve(&insisting, 1).is_err());
 }
 
@@ -209,10 +209,10 @@ fn whoever_insists_passes_over_the_pause_and_not_over_the_budget() {
 fn a_fault_that_may_have_cost_something_has_cost_it() {
     let scene = Scene::new();
     let spent = |may_have_cost| {
-        let insisting = Terms { insists: true, ..terms() };
+        let insisting = JudgeTerms { insists: true, ..terms() };
         let account = scene.account();
         let fault = fault(FaultSort::Passing(None), may_have_cost);
-        account.reserve(&insisting, 100).unwrap().failed(&fault).unwrap();
+        account.reserve(&insisting, 100).unwrap().settle_failed(&fault).unwrap();
         scene.tokens()
     };
     assert_eq!((spent(false), spent(true)), (0, 100));
@@ -223,9 +223,9 @@ fn the_last_failure_is_told_without_secrets() {
     let scene = Scene::new();
     let secret = ["ghp", "_", &"x9Kq2".repeat(8)[..36]].concat();
     let error = Error::new(ErrorKind::Unavailable, format!("it said {secret} {}", "x".repeat(999)));
-    let fault = Fault { sort: FaultSort::Lasting, error, may_have_cost: false };
-    scene.account().reserve(&terms(), 1).unwrap().failed(&fault).unwrap();
-    let (_, words) = scene.account().standing(&terms()).unwrap().last_failure.unwrap();
+    let fault = JudgeFault { sort: FaultSort::Lasting, error, may_have_cost: false };
+    scene.account().reserve(&terms(), 1).unwrap().settle_failed(&fault).unwrap();
+    let (_, words) = scene.account().status(&terms()).unwrap().last_failure.unwrap();
     assert!(words.starts_with("it said [redacted") && words.len() < 320, "{words}");
     assert!(!fs::read_to_string(scene.file()).unwrap().contains("x9Kq2"));
 }
@@ -235,7 +235,7 @@ fn a_question_that_the_budget_refuses_moves_no_pause() {
     let scene = Scene::new();
     scene.fail(FaultSort::Passing(None));
     scene.clock.advance(HOUR);
-    let paused = |scene: &Scene| scene.account().standing(&terms()).unwrap().paused_until;
+    let paused = |scene: &Scene| scene.account().status(&terms()).unwrap().paused_until;
     assert_eq!(paused(&scene), None, "it is over");
     let refused = scene.ask(5_000, None).unwrap_err().to_string();
     assert!(refused.contains("of 1000 tokens"), "{refused}");

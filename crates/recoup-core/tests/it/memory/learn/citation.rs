@@ -1,7 +1,7 @@
 //! Rules that an answer cites.
 
 use proptest::prelude::*;
-use recoup_core::memory::learn::citation::{citations, is_cited, normalised};
+use recoup_core::memory::learn::citation::{citations, is_cited, normalise_rule};
 
 #[test]
 fn one_and_several() {
@@ -62,7 +62,7 @@ proptest! {
     fn what_was_cited_is_found_again(rule in "[a-z][a-z0-9 ,./<>_-]{0,80}[a-z]", before in "[^(`~]{0,40}") {
         let found = citations(&format!("{before}(applied from memory: {rule}) and so on"));
         prop_assert_eq!(found.len(), 1);
-        prop_assert!(is_cited(&found[0], &rule), "{:?} {}", found, normalised(&rule));
+        prop_assert!(is_cited(&found[0], &rule), "{:?} {}", found, normalise_rule(&rule));
     }
 
     #[test]

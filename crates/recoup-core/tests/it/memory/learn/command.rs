@@ -1,10 +1,10 @@
 //! Which commands are of a kind.
 
 use proptest::prelude::*;
-use recoup_core::memory::learn::command::Kind;
+use recoup_core::memory::learn::command::CommandKind;
 
 fn kind(line: &str) -> String {
-    Kind::of(line).map_or("none".to_owned(), |kind| kind.to_string())
+    CommandKind::of(line).map_or("none".to_owned(), |kind| kind.to_string())
 }
 
 #[test]
@@ -144,10 +144,13 @@ fn scripts_are_known_by_their_path() {
 
 #[test]
 fn an_installation_is_not_of_the_kind_of_a_test() {
-    assert_ne!(Kind::of("npm install"), Kind::of("npm test"));
-    assert_eq!(Kind::of("cargo test -p x"), Kind::of("cd y && cargo test 2>&1 | tail"));
-    assert_ne!(Kind::of("npm test"), Kind::of("pnpm test"));
-    assert_ne!(Kind::of("make test"), Kind::of("make build"));
+    assert_ne!(CommandKind::of("npm install"), CommandKind::of("npm test"));
+    assert_eq!(
+        CommandKind::of("cargo test -p x"),
+        CommandKind::of("cd y && cargo test 2>&1 | tail")
+    );
+    assert_ne!(CommandKind::of("npm test"), CommandKind::of("pnpm test"));
+    assert_ne!(CommandKind::of("make test"), CommandKind::of("make build"));
 }
 
 #[test]
@@ -169,14 +172,14 @@ fn a_secret_in_a_line_is_not_in_its_kind() {
 proptest! {
     #[test]
     fn any_line_has_a_kind_or_none_and_it_is_short(line in "\\PC{0,200}") {
-        if let Some(kind) = Kind::of(&line) {
+        if let Some(kind) = CommandKind::of(&line) {
             prop_assert!(kind.to_string().chars().count() <= 170);
         }
     }
 
     #[test]
     fn any_shell_syntax_is_survived(line in "[a-z '\"|&;<>()$`\\\\\n#=-]{0,80}") {
-        let _ = Kind::of(&line);
+        let _ = CommandKind::of(&line);
     }
 
     #[test]

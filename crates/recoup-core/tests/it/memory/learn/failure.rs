@@ -1,21 +1,21 @@
 //! What is a failure, and what only looks like one.
 
-use recoup_core::memory::learn::failure::{Failure, failure};
-use recoup_core::memory::transcript::{Action, Call, Ended, Outcome};
+use recoup_core::memory::learn::failure::{CallFailure, detect_failure};
+use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolCall};
 
 use super::shell;
 
-fn run(line: &str, ended: Ended, output: &str) -> Option<Failure> {
-    failure(&shell(line), &Outcome::new("call", ended, output))
+fn run(line: &str, ended: CallStatus, output: &str) -> Option<CallFailure> {
+    detect_failure(&shell(line), &CallOutcome::new("call", ended, output))
 }
 
 fn unflagged(line: &str, output: &str) -> Option<String> {
-    run(line, Ended::Succeeded, output).inspect(|it| assert!(!it.flagged)).map(|it| it.error)
+    run(line, CallStatus::Succeeded, output).inspect(|it| assert!(!it.flagged)).map(|it| it.error)
 }
 
 #[test]
 fn a_non_zero_exit_is_a_failure_with_its_error() {
-    let ended = Ended::Failed { exit: Some(2) };
+    let ended = CallStatus::Failed { exit: Some(2) };
     let found = run("ls /x", ended, "ls: cannot access '/x': No such file or directory").unwrap();
     assert_eq!((found.exit, found.flagged), (Some(2), true));
     assert_eq!(found.error, "ls: cannot access '/x': No such file or directory");
@@ -23,7 +23,7 @@ fn a_non_zero_exit_is_a_failure_with_its_error() {
 
 #[test]
 fn a_failure_without_output_says_its_code() {
-    let found = run("make x", Ended::Failed { exit: Some(3) }, "").unwrap();
+    let found = run("make x", CallStatus::Failed { exit: Some(3) }, "").unwrap();
     assert_eq!(found.error, "exit code 3, without a word");
 }
 
@@ -31,10 +31,10 @@ fn a_failure_without_output_says_its_code() {
 fn a_listing_that_contains_the_word_error_is_no_failure() {
     let listing = "src/error.rs\nsrc/errors/mod.rs\nERROR_CODES.md\nfailed_tests.log";
     for line in ["ls src", "find . -name '*error*'", "git ls-files"] {
-        assert_eq!(run(line, Ended::Succeeded, listing), None, "{line}");
+        assert_eq!(run(line, CallStatus::Succeeded, listing), None, "{line}");
     }
     let code = "return Err(Error::new(\"error: it failed\"));\npanic!(\"FAILED\")";
-    assert_eq!(run("cat src/error.rs", Ended::Succeeded, code), None);
+    assert_eq!(run("cat src/error.rs", CallStatus::Succeeded, code), None);
 }
 
 #[test]
@@ -47,27 +47,27 @@ fn a_log_that_is_shown_is_no_failure() {
         "gh run view 1 --log",
         "git show HEAD",
     ] {
-        assert_eq!(run(line, Ended::Succeeded, log), None, "{line}");
+        assert_eq!(run(line, CallStatus::Succeeded, log), None, "{line}");
     }
 }
 
 #[test]
 fn what_never_ran_or_was_stopped_has_not_failed() {
-    for ended in [Ended::Refused, Ended::Denied, Ended::Interrupted] {
+    for ended in [CallStatus::Refused, CallStatus::Denied, CallStatus::Interrupted] {
         assert_eq!(run("npm test", ended, "error: no"), None, "{ended:?}");
     }
-    assert_eq!(run("npm test", Ended::Failed { exit: Some(130) }, "^C"), None);
+    assert_eq!(run("npm test", CallStatus::Failed { exit: Some(130) }, "^C"), None);
 }
 
 #[test]
 fn nothing_found_is_an_answer() {
-    let one = Ended::Failed { exit: Some(1) };
+    let one = CallStatus::Failed { exit: Some(1) };
     for line in
         ["grep -rn foo src", "rg foo", "diff a b", "which foo", "git diff --exit-code", "test -f x"]
     {
         assert_eq!(run(line, one, "< a\n> b"), None, "{line}");
     }
-    let ended = Ended::Failed { exit: Some(2) };
+    let ended = CallStatus::Failed { exit: Some(2) };
     assert!(run("grep foo x", ended, "grep: x: No such file or directory").is_some());
 }
 
@@ -133,9 +133,11 @@ fn tests_that_pass_are_none() {
 
 #[test]
 fn only_a_command_has_tests() {
-    let call = Call::new("call", "mcp__ci__status", Action::Other, b"{}");
-    let outcome = Outcome::new("call", Ended::Succeeded, "test result: FAILED. 1 passed; 1 failed");
-    assert_eq!(failure(&call, &outcome), None);
-    let outcome = Outcome::new("call", Ended::Failed { exit: None }, "Error: no such build");
-    assert_eq!(failure(&call, &outcome).unwrap().error, "Error: no such build");
+    let call = ToolCall::new("call", "mcp__ci__status", ToolAction::Other, b"{}");
+    let outcome =
+        CallOutcome::new("call", CallStatus::Succeeded, "test result: FAILED. 1 passed; 1 failed");
+    assert_eq!(detect_failure(&call, &outcome), None);
+    let outcome =
+        CallOutcome::new("call", CallStatus::Failed { exit: None }, "Error: no such build");
+    assert_eq!(detect_failure(&call, &outcome).unwrap().error, "Error: no such build");
 }

@@ -1,7 +1,7 @@
 //! What stands in a password's place is not shown, however a line is written.
 
 use proptest::prelude::*;
-use recoup_core::secrets::{RedactedCommand, rules};
+use recoup_core::secrets::{RedactedCommand, all_rules};
 
 use crate::secrets::corpus::fill::fill;
 
@@ -64,7 +64,7 @@ fn what_stands_in_a_passwords_place_is_hidden_and_nothing_else() {
 
 #[test]
 fn no_proof_of_the_table_is_left_in_a_command() {
-    for rule in rules() {
+    for rule in all_rules() {
         let line = fill(rule.secret(), 0);
         let redacted = RedactedCommand::new(&line);
         assert!(redacted.as_str() != line, "{}: {line}", rule.name());

@@ -1,12 +1,12 @@
 //! The five sorts of trouble, each with what is none.
 
-use recoup_core::memory::learn::trouble::{Sort, Trouble, troubles};
-use recoup_core::memory::transcript::{Action, Ended, Entry, EntryKind};
+use recoup_core::memory::learn::trouble::{AgentTrouble, TroubleKind, find_troubles};
+use recoup_core::memory::transcript::{CallStatus, EntryKind, ToolAction, TranscriptEntry};
 
 use super::Talk;
 
-fn of(talk: &Talk, sort: Sort) -> Vec<Trouble> {
-    troubles(&talk.entries).into_iter().filter(|trouble| trouble.sort == sort).collect()
+fn of(talk: &Talk, sort: TroubleKind) -> Vec<AgentTrouble> {
+    find_troubles(&talk.entries).into_iter().filter(|trouble| trouble.sort == sort).collect()
 }
 
 const RED: &str = "FAILED tests/test_a.py::test_add - assert 3 == 4\n1 failed in 0.02s";
@@ -14,7 +14,7 @@ const RED: &str = "FAILED tests/test_a.py::test_add - assert 3 == 4\n1 failed in
 #[test]
 fn a_command_that_exits_with_an_error() {
     let talk = Talk::default().user("build it").fails("cargo build", "error: no such target");
-    let found = of(&talk, Sort::Failed);
+    let found = of(&talk, TroubleKind::Failed);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].entries, 1..3);
     assert_eq!(found[0].call, "cargo build");
@@ -26,16 +26,16 @@ fn a_command_that_exits_with_an_error() {
 fn a_search_without_a_result_and_a_denied_command_are_no_trouble() {
     let talk = Talk::default()
         .fails("grep -rn foo src", "")
-        .run("rm -rf x", Ended::Denied, "The user doesn't want to")
+        .run("rm -rf x", CallStatus::Denied, "The user doesn't want to")
         .ok("ls", "error.log");
-    assert_eq!(troubles(&talk.entries), []);
+    assert_eq!(find_troubles(&talk.entries), []);
 }
 
 #[test]
 fn a_secret_in_a_command_is_not_kept() {
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let talk = Talk::default().fails(&format!("curl -H 'Authorization: Bearer {token}' x"), "no");
-    assert!(!format!("{:?}", troubles(&talk.entries)).contains(&token));
+    assert!(!format!("{:?}", find_troubles(&talk.entries)).contains(&token));
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn a_test_that_stays_red_through_three_edits() {
         .edit("a.py")
         .edit("b.py")
         .ok("python -m pytest | tail -3", RED);
-    let found = of(&talk, Sort::Stuck);
+    let found = of(&talk, TroubleKind::Stuck);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].entries, 0..12);
     assert_eq!(found[0].error.as_deref(), Some("FAILED tests/test_a.py::test_add - assert 3 == 4"));
     let longer = talk.edit("c.py").fails("pytest", RED);
-    let found = of(&longer, Sort::Stuck);
+    let found = of(&longer, TroubleKind::Stuck);
     assert_eq!(
         (found.len(), found[0].entries.clone()),
         (1, 0..16),
@@ -64,7 +64,7 @@ fn a_test_that_stays_red_through_three_edits() {
 fn a_test_is_not_stuck_without_edits_or_when_it_was_green_between() {
     let again =
         Talk::default().fails("pytest a", RED).fails("pytest b", RED).fails("pytest c", RED);
-    assert_eq!(of(&again, Sort::Stuck), []);
+    assert_eq!(of(&again, TroubleKind::Stuck), []);
     let green = Talk::default()
         .fails("pytest", RED)
         .edit("a.py")
@@ -72,32 +72,32 @@ fn a_test_is_not_stuck_without_edits_or_when_it_was_green_between() {
         .ok("pytest", "3 passed in 0.1s")
         .edit("b.py")
         .fails("pytest", RED);
-    assert_eq!(of(&green, Sort::Stuck), []);
+    assert_eq!(of(&green, TroubleKind::Stuck), []);
     let others = Talk::default()
         .fails("pytest", RED)
         .edit("a")
         .fails("npm test", RED)
         .edit("a")
         .fails("cargo test", RED);
-    assert_eq!(of(&others, Sort::Stuck), []);
+    assert_eq!(of(&others, TroubleKind::Stuck), []);
     let builds = Talk::default()
         .fails("make", "x")
         .edit("a")
         .fails("make", "x")
         .edit("a")
         .fails("make", "x");
-    assert_eq!(of(&builds, Sort::Stuck), [], "a build is no test");
+    assert_eq!(of(&builds, TroubleKind::Stuck), [], "a build is no test");
 }
 
 #[test]
 fn tests_that_fail_without_an_error_flag() {
     let talk =
         Talk::default().ok("cargo test 2>&1 | tail -3", "test result: FAILED. 1 passed; 1 failed");
-    let found = of(&talk, Sort::Unflagged);
+    let found = of(&talk, TroubleKind::Unflagged);
     assert_eq!(found.len(), 1);
-    assert_eq!(of(&talk, Sort::Failed), []);
+    assert_eq!(of(&talk, TroubleKind::Failed), []);
     let shown = Talk::default().ok("tail -3 ci.log", "test result: FAILED. 1 passed; 1 failed");
-    assert_eq!(troubles(&shown.entries), []);
+    assert_eq!(find_troubles(&shown.entries), []);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_way_that_was_given_up() {
         "This is a dead end; let me rethink the locking.",
     ] {
         let talk = Talk::default().user("fix it").ok("make", "").agent(words);
-        let found = of(&talk, Sort::Backtracked);
+        let found = of(&talk, TroubleKind::Backtracked);
         assert_eq!(found.len(), 1, "{words}");
         assert_eq!((found[0].entries.clone(), found[0].call.as_str()), (1..4, "make"));
     }
@@ -127,48 +127,48 @@ fn words_that_give_nothing_up() {
         "All tests pass.",
     ] {
         let talk = Talk::default().user("fix it").ok("make", "").agent(words);
-        assert_eq!(of(&talk, Sort::Backtracked), [], "{words}");
+        assert_eq!(of(&talk, TroubleKind::Backtracked), [], "{words}");
     }
     let before =
         Talk::default().ok("make", "").user("go on").agent("That didn't work, let me try x.");
-    assert_eq!(of(&before, Sort::Backtracked), [], "nothing was done in this turn");
+    assert_eq!(of(&before, TroubleKind::Backtracked), [], "nothing was done in this turn");
     let person = Talk::default().ok("make", "").user("That didn't work, let me try it.");
-    assert_eq!(troubles(&person.entries), []);
+    assert_eq!(find_troubles(&person.entries), []);
 }
 
 #[test]
 fn the_same_call_three_times_in_a_row() {
     let talk = Talk::default().ok("git status", "clean").agent("again").ok("git status", "clean");
-    assert_eq!(of(&talk, Sort::Repeated), []);
+    assert_eq!(of(&talk, TroubleKind::Repeated), []);
     let talk = talk.ok("git status", "clean");
-    let found = of(&talk, Sort::Repeated);
+    let found = of(&talk, TroubleKind::Repeated);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].entries, 0..7);
     let talk = talk.ok("git status", "clean");
-    assert_eq!(of(&talk, Sort::Repeated).len(), 1, "four are one row");
+    assert_eq!(of(&talk, TroubleKind::Repeated).len(), 1, "four are one row");
 }
 
 #[test]
 fn calls_that_differ_or_wait_are_not_repeated() {
     let others = Talk::default().ok("ls", "").ok("pwd", "").ok("ls", "").ok("pwd", "").ok("ls", "");
-    assert_eq!(of(&others, Sort::Repeated), []);
+    assert_eq!(of(&others, TroubleKind::Repeated), []);
     let progress = Talk::default()
         .ok("curl x/status", "1 %")
         .ok("curl x/status", "50 %")
         .ok("curl x/status", "100 %");
-    assert_eq!(of(&progress, Sort::Repeated), [], "something moves");
+    assert_eq!(of(&progress, TroubleKind::Repeated), [], "something moves");
     let mut waits = Talk::default();
     for _ in 0..4 {
-        waits = waits.step("TaskOutput", Action::Wait, "{}", Ended::Succeeded, "running");
+        waits = waits.step("TaskOutput", ToolAction::Wait, "{}", CallStatus::Succeeded, "running");
     }
-    assert_eq!(of(&waits, Sort::Repeated), []);
+    assert_eq!(of(&waits, TroubleKind::Repeated), []);
     let edits = Talk::default()
         .fails("make", "x")
         .edit("a")
         .fails("make", "x")
         .edit("a")
         .fails("make", "x");
-    assert_eq!(of(&edits, Sort::Repeated), []);
+    assert_eq!(of(&edits, TroubleKind::Repeated), []);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_sub_agents_calls_are_its_own() {
     for entry in talk.entries.iter_mut().skip(4) {
         entry.agent = Some("sub".to_owned());
     }
-    assert_eq!(of(&talk, Sort::Repeated), []);
+    assert_eq!(of(&talk, TroubleKind::Repeated), []);
 }
 
 #[test]
@@ -185,6 +185,9 @@ fn entries_without_their_other_half_are_no_trouble() {
     let mut talk = Talk::default().fails("make", "error: x").fails("make", "error: x");
     talk.entries.remove(0);
     talk.entries.pop();
-    assert_eq!(troubles(&talk.entries), []);
-    assert_eq!(troubles(&[Entry { at: None, agent: None, what: EntryKind::Compaction }]), []);
+    assert_eq!(find_troubles(&talk.entries), []);
+    assert_eq!(
+        find_troubles(&[TranscriptEntry { at: None, agent: None, what: EntryKind::Compaction }]),
+        []
+    );
 }

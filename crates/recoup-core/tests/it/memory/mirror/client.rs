@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use recoup_core::memory::Note;
-use recoup_core::memory::mirror::{rule_files, skills};
+use recoup_core::memory::mirror::{build_skills, rule_files};
 use regex::Regex;
 
 use super::note;
@@ -38,7 +38,7 @@ fn assert_inert(text: &str) {
 
 fn texts_of(notes: &[Note]) -> Vec<String> {
     let rules = rule_files(notes).into_iter().flat_map(|it| [it.text, it.line]);
-    rules.chain(skills(notes).into_iter().map(|it| it.text)).collect()
+    rules.chain(build_skills(notes).into_iter().map(|it| it.text)).collect()
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Our lines in an index that is somebody else's.
 
 use proptest::prelude::*;
-use recoup_core::memory::mirror::{Spliced, excluded, spliced as spliced_with};
+use recoup_core::memory::mirror::{
+    SplicedIndex, splice_index as spliced_with, update_exclude_file,
+};
 
 fn lines(count: usize) -> Vec<String> {
     (0..count)
@@ -10,7 +12,7 @@ fn lines(count: usize) -> Vec<String> {
 }
 
 /// Every line of that form was ours.
-fn spliced(index: &[u8], lines: &[String]) -> Spliced {
+fn spliced(index: &[u8], lines: &[String]) -> SplicedIndex {
     spliced_with(index, lines, |line| line.starts_with("- [preference](recoup-"))
 }
 
@@ -103,14 +105,14 @@ fn no_more_than_the_client_reads() {
 #[test]
 fn what_git_is_told_is_taken_back_as_it_was_told() {
     for file in ["", "# mine\n*.log\n", "*.log", "*.log\r\n"] {
-        let hidden = excluded(file.as_bytes(), true);
-        assert_eq!(excluded(&hidden, true), hidden, "{file:?}");
-        assert_eq!(excluded(&hidden, false), file.as_bytes(), "{file:?}");
+        let hidden = update_exclude_file(file.as_bytes(), true);
+        assert_eq!(update_exclude_file(&hidden, true), hidden, "{file:?}");
+        assert_eq!(update_exclude_file(&hidden, false), file.as_bytes(), "{file:?}");
     }
     let own = b"/.claude/skills/recoup-*/\n*.log\n";
-    assert_eq!(excluded(own, false), own, "somebody else's line");
+    assert_eq!(update_exclude_file(own, false), own, "somebody else's line");
     let broken = "*.log\n# recoup: begin\n/.claude/skills/recoup-*/\n*.tmp\n";
-    assert_eq!(excluded(broken.as_bytes(), false), b"*.log\n*.tmp\n");
+    assert_eq!(update_exclude_file(broken.as_bytes(), false), b"*.log\n*.tmp\n");
 }
 
 proptest! {

@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::mirror::{Skill, skills};
-use recoup_core::memory::{Note, NoteId, NoteKind, Source};
+use recoup_core::memory::mirror::{SkillFile, build_skills};
+use recoup_core::memory::{Note, NoteId, NoteKind, NoteSource};
 
 use super::{HOSTILE, assert_tame, note};
 
 fn names(notes: &[Note]) -> Vec<String> {
-    skills(notes).into_iter().map(|skill| skill.name).collect()
+    build_skills(notes).into_iter().map(|skill| skill.name).collect()
 }
 
 fn three(texts: [&str; 3]) -> Vec<Note> {
@@ -24,8 +24,8 @@ fn testing() -> Vec<Note> {
 fn this_is_a_skill() {
     let mut notes = testing();
     notes[1].paths = Some("web/**".to_owned());
-    notes[2].source = Source::Team;
-    let made = skills(&notes);
+    notes[2].source = NoteSource::Team;
+    let made = build_skills(&notes);
     let [skill] = &made[..] else { panic!("{made:?}") };
     assert_eq!((skill.topic, &*skill.name), ("testing", "recoup-testing"));
     insta::assert_snapshot!(skill.text, @r#"
@@ -53,7 +53,7 @@ fn this_is_a_skill() {
 
 #[test]
 fn its_manifest_says_what_it_was_made_of() {
-    let skill = skills(&testing()).remove(0);
+    let skill = build_skills(&testing()).remove(0);
     let manifest: serde_json::Value =
         serde_json::from_str(&skill.manifest(Timestamp::from_millis(1_775_496_241_505))).unwrap();
     let fields: Vec<&String> = manifest.as_object().unwrap().keys().collect();
@@ -89,25 +89,25 @@ fn sorts_are_kept_apart() {
 
 #[test]
 fn its_hash_changes_with_a_note_and_with_nothing_else() {
-    let (one, mut notes) = (skills(&testing()).remove(0), testing());
+    let (one, mut notes) = (build_skills(&testing()).remove(0), testing());
     notes[0].evidence = 9;
     notes[0].updated = Timestamp::from_millis(99);
-    assert_eq!(skills(&notes).remove(0), one);
+    assert_eq!(build_skills(&notes).remove(0), one);
     notes[0].text = "use vitest always".to_owned();
-    assert_ne!(skills(&notes).remove(0).source_hash, one.source_hash);
+    assert_ne!(build_skills(&notes).remove(0).source_hash, one.source_hash);
 }
 
 #[test]
 fn hostile_words_stay_words() {
     let notes: Vec<Note> = HOSTILE.iter().map(|text| note(text)).collect();
-    let made = skills(&notes);
+    let made = build_skills(&notes);
     assert!(!made.is_empty());
     for skill in &made {
         assert_tame(&skill.text);
     }
 }
 
-fn assert_valid(skill: &Skill) {
+fn assert_valid(skill: &SkillFile) {
     let name = &skill.name;
     assert!(
         name.len() <= 64 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
@@ -125,8 +125,8 @@ proptest! {
         texts in proptest::collection::vec("(\\PC|[-#@!`$<>\n\r]|test |git |tabs ){0,60}", 0..80),
     ) {
         let notes: Vec<Note> = texts.iter().map(|text| note(text)).collect();
-        let made = skills(&notes);
-        prop_assert_eq!(&made, &skills(&notes), "the same bytes");
+        let made = build_skills(&notes);
+        prop_assert_eq!(&made, &build_skills(&notes), "the same bytes");
         for skill in &made {
             assert_valid(skill);
             assert_tame(&skill.text);

@@ -1,8 +1,8 @@
 //! Who may be returned.
 
 use recoup_core::base::project::ProjectId;
-use recoup_core::memory::search::{self, Query};
-use recoup_core::memory::{NoteKind, NoteScope, Status, Trust};
+use recoup_core::memory::search::{self, SearchQuery};
+use recoup_core::memory::{NoteKind, NoteScope, NoteStatus, NoteTrust};
 
 use super::Memory;
 
@@ -12,7 +12,7 @@ fn project(digit: char) -> NoteScope {
 
 fn moved(memory: &Memory, row: i64, scope: &NoteScope) {
     memory.set(row, "scope", &scope.to_string());
-    search::put(&memory.0, row, "use tabs", None).unwrap();
+    search::index_note(&memory.0, row, "use tabs", None).unwrap();
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn superseded_and_retired_notes_and_candidates_are_not_returned() {
         memory.set(row, "status", status);
     }
     assert_eq!(memory.find("tabs"), [4]);
-    let all = Query { statuses: Status::ALL, ..Query::new("tabs") };
+    let all = SearchQuery { statuses: NoteStatus::ALL, ..SearchQuery::new("tabs") };
     assert_eq!(memory.answer(&all).len(), 4);
 }
 
@@ -31,7 +31,8 @@ fn a_project_sees_what_is_universal_and_its_own() {
     let memory = Memory::of(["use tabs"; 3]);
     moved(&memory, 2, &project('a'));
     moved(&memory, 3, &project('b'));
-    let look = |scopes: &[NoteScope]| memory.answer(&Query { scopes, ..Query::new("tabs") });
+    let look =
+        |scopes: &[NoteScope]| memory.answer(&SearchQuery { scopes, ..SearchQuery::new("tabs") });
     assert_eq!(look(&[project('a'), NoteScope::Universal]), [2, 1]);
     assert_eq!(look(&[project('b')]), [3]);
     assert_eq!(look(&[project('c')]), [0_i64; 0]);
@@ -48,7 +49,7 @@ fn an_old_project_is_not_drowned_by_thousands_of_newer_notes_elsewhere() {
     }
     memory.0.execute_batch("COMMIT").unwrap();
     let scopes = [project('a')];
-    assert_eq!(memory.answer(&Query { scopes: &scopes, ..Query::new("tabs") }), [1]);
+    assert_eq!(memory.answer(&SearchQuery { scopes: &scopes, ..SearchQuery::new("tabs") }), [1]);
 }
 
 #[test]
@@ -57,21 +58,24 @@ fn trust_and_kind_are_filters() {
     for (row, source) in [(1, "tool"), (2, "import"), (3, "team"), (4, "manual")] {
         memory.set(row, "source", source);
     }
-    let at_least = |trust| memory.answer(&Query { trust, ..Query::new("tabs") });
-    assert_eq!(at_least(Trust::Untrusted), [4, 3, 2, 1]);
-    assert_eq!(at_least(Trust::Inferred), [4, 3, 2]);
-    assert_eq!(at_least(Trust::Agreed), [4, 3]);
-    assert_eq!(at_least(Trust::Stated), [4]);
+    let at_least = |trust| memory.answer(&SearchQuery { trust, ..SearchQuery::new("tabs") });
+    assert_eq!(at_least(NoteTrust::Untrusted), [4, 3, 2, 1]);
+    assert_eq!(at_least(NoteTrust::Inferred), [4, 3, 2]);
+    assert_eq!(at_least(NoteTrust::Agreed), [4, 3]);
+    assert_eq!(at_least(NoteTrust::Stated), [4]);
     memory.set(2, "kind", "devops");
     let kinds = [NoteKind::Devops];
-    assert_eq!(memory.answer(&Query { kinds: &kinds, ..Query::new("tabs") }), [2]);
+    assert_eq!(memory.answer(&SearchQuery { kinds: &kinds, ..SearchQuery::new("tabs") }), [2]);
 }
 
 #[test]
 fn a_limit_is_kept_also_when_it_is_nothing() {
     let memory = Memory::of(["use tabs"; 20]);
     for limit in [0, 1, 7, 20, 1_000] {
-        assert_eq!(memory.answer(&Query { limit, ..Query::new("tabs") }).len(), limit.min(20));
+        assert_eq!(
+            memory.answer(&SearchQuery { limit, ..SearchQuery::new("tabs") }).len(),
+            limit.min(20)
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use super::Memory;
 /// A memory in a file.
 fn in_file(dir: &TempDir) -> Memory {
     let path = dir.path().join("memory.db");
-    search::in_memory().unwrap().execute("VACUUM INTO ?1", [path.to_str().unwrap()]).unwrap();
+    search::open_in_memory().unwrap().execute("VACUUM INTO ?1", [path.to_str().unwrap()]).unwrap();
     let connection = Connection::open(path).unwrap();
     connection.execute_batch("PRAGMA secure_delete = ON").unwrap();
     Memory(connection)
@@ -33,7 +33,7 @@ fn a_removed_note_is_gone_from_the_file() {
     }
     assert!(file_holds(&dir, "xylophonist") && memory.find("xylophonist") == [400]);
     memory.0.execute("DELETE FROM notes WHERE row = 400", []).unwrap();
-    search::remove(&memory.0, 400).unwrap();
+    search::unindex_note(&memory.0, 400).unwrap();
     assert_eq!(memory.find("xylophonist"), [0_i64; 0]);
     for part in ["xylophonist", "~xyloph", "^xyloph", "ylophon"] {
         assert!(!file_holds(&dir, part), "{part}");
@@ -47,13 +47,13 @@ fn what_a_note_said_before_is_gone_as_well() {
     let memory = in_file(&dir);
     memory.add(1, "the code word is xylophonist");
     memory.set(1, "text", "there is none");
-    search::put(&memory.0, 1, "there is none", None).unwrap();
+    search::index_note(&memory.0, 1, "there is none", None).unwrap();
     assert!(!file_holds(&dir, "ylophon"));
 }
 
 #[test]
 fn removing_what_is_not_there_is_nothing() {
     let memory = Memory::of(["use tabs"]);
-    search::remove(&memory.0, 99).unwrap();
+    search::unindex_note(&memory.0, 99).unwrap();
     assert_eq!(memory.find("tabs"), [1]);
 }

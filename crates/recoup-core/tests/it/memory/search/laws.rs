@@ -1,7 +1,7 @@
 //! Laws that hold for any text.
 
 use proptest::prelude::*;
-use recoup_core::memory::search::{self, Query};
+use recoup_core::memory::search::{self, SearchQuery};
 
 use super::Memory;
 
@@ -51,7 +51,7 @@ proptest! {
     ) {
         let answer = || {
             let memory = Memory::of(notes.iter().map(String::as_str));
-            search::find(&memory.0, &Query::new(&query)).unwrap()
+            search::find_notes(&memory.0, &SearchQuery::new(&query)).unwrap()
         };
         prop_assert_eq!(answer(), answer());
     }

@@ -1,18 +1,18 @@
 //! `recoup cache cleanup`.
 
 use clap::Args;
-use recoup_core::cache::Limits;
-use recoup_core::store::Evicted;
+use recoup_core::cache::CacheLimits;
+use recoup_core::store::EvictionReport;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, human, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::megabytes_in_bytes;
 
 /// Delete what has expired, then what was used least recently until the rest is under the limit.
 #[derive(Debug, Args)]
-pub(super) struct CleanupArgs {
+pub(super) struct CacheCleanupArgs {
     /// The limit for this scope, in MB [default: as at each write]
     #[arg(long, value_name = "N")]
     max_size_mb: Option<String>,
@@ -22,34 +22,35 @@ pub(super) struct CleanupArgs {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct CacheCleanupReport {
     expired: u64,
     evicted: u64,
     freed_bytes: u64,
 }
 
-impl CleanupArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+impl CacheCleanupArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let cache = app.cache();
         let limits = match &self.max_size_mb {
-            Some(text) => Limits { max_bytes: Some(limit(text)?), ..cache.limits() },
+            Some(text) => CacheLimits { max_bytes: Some(parse_limit(text)?), ..cache.limits() },
             None => cache.limits(),
         };
-        let Evicted { expired, least_used, bytes, .. } = cache.clean_up(&app.scope(), limits)?;
+        let EvictionReport { expired, least_used, bytes, .. } =
+            cache.clean_up(&app.scope(), limits)?;
         if self.json {
-            ui::json(&Report { expired, evicted: least_used, freed_bytes: bytes })?;
+            ui::json(&CacheCleanupReport { expired, evicted: least_used, freed_bytes: bytes })?;
         } else {
             ui::say(format_args!(
                 "Removed {expired} expired and {least_used} least recently used entries ({})",
                 human::size(bytes)
             ));
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
 /// Parses `--max-size-mb`: whole or fractional, and unlike in the configuration also 0.
-fn limit(text: &str) -> Result<u64> {
+fn parse_limit(text: &str) -> Result<u64> {
     let number = text.trim().parse::<f64>().ok();
     number.filter(|number| (0.0..=1e9).contains(number)).map(megabytes_in_bytes).ok_or_else(|| {
         Error::usage(format!("invalid --max-size-mb {text:?}: expected a number of MB such as 50"))

@@ -4,8 +4,8 @@ use clap::Args;
 use recoup_core::Error;
 use recoup_core::key::Scope;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Forget everything in this scope.
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub(super) struct ClearArgs {
 }
 
 impl ClearArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let scope = app.scope();
         if !self.yes && !ui::can_ask() {
             let remedy = if scope == Scope::project(app.settings.project.id()) {
@@ -29,11 +29,11 @@ impl ClearArgs {
         }
         if !self.yes && !ui::confirm(format_args!("Forget everything in {scope}?")) {
             ui::say("Nothing was changed.");
-            return Ok(Answer::No);
+            return Ok(CommandAnswer::No);
         }
         let removed = app.cache().clear(&scope)?;
         let entries = if removed == 1 { "entry" } else { "entries" };
         ui::say(format_args!("Removed {removed} {entries} from {scope}"));
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use recoup_core::cache::Ttl;
-use recoup_core::entry::{Cost, micro_dollars};
+use recoup_core::entry::{ProductionCost, to_micro_dollars};
 use recoup_core::{Error, Result};
 
 use crate::cli::ui;
-use crate::config::Prices;
+use crate::config::PriceTable;
 
 /// `--took`, `--input-tokens`, `--output-tokens`, `--model`, `--dollars`.
 #[derive(Debug, Args)]
@@ -29,21 +29,21 @@ pub(super) struct CostArgs {
 }
 
 impl CostArgs {
-    pub(super) fn resolve(&self, prices: &Prices) -> Result<Cost> {
+    pub(super) fn resolve(&self, prices: &PriceTable) -> Result<ProductionCost> {
         let Self { took, input_tokens, output_tokens, model, dollars } = self;
-        let millis = took.as_deref().map(duration).transpose()?;
+        let millis = took.as_deref().map(parse_took).transpose()?;
         let tokens = (input_tokens.unwrap_or(0), output_tokens.unwrap_or(0));
         let micro_dollars = match (dollars, model) {
-            (Some(dollars), _) => Some(money(dollars)?),
+            (Some(dollars), _) => Some(parse_dollars(dollars)?),
             (None, Some(_)) if input_tokens.is_none() && output_tokens.is_none() => {
                 return Err(Error::usage(
                     "--model says what tokens cost: give --input-tokens and --output-tokens too",
                 ));
             }
-            (None, Some(model)) => dollars_for(model, tokens, prices),
+            (None, Some(model)) => price_of_tokens(model, tokens, prices),
             (None, None) => None,
         };
-        Ok(Cost {
+        Ok(ProductionCost {
             millis,
             input_tokens: *input_tokens,
             output_tokens: *output_tokens,
@@ -53,8 +53,8 @@ impl CostArgs {
 }
 
 /// Price of the tokens. An unknown model only warns: the result is still stored.
-fn dollars_for(model: &str, (input, output): (u64, u64), prices: &Prices) -> Option<u64> {
-    let price = prices.of(model);
+fn price_of_tokens(model: &str, (input, output): (u64, u64), prices: &PriceTable) -> Option<u64> {
+    let price = prices.price_of(model);
     if price.is_none() {
         ui::warn(format_args!(
             "no price is known for the model {model:?}; give --dollars, or a table \
@@ -64,16 +64,16 @@ fn dollars_for(model: &str, (input, output): (u64, u64), prices: &Prices) -> Opt
     price.map(|price| price.cost(input, output))
 }
 
-fn duration(text: &str) -> Result<u64> {
+fn parse_took(text: &str) -> Result<u64> {
     match Ttl::parse_with_unit("--took", text)? {
         Ttl::Off => Ok(0),
         ttl => ttl.as_millis().ok_or_else(|| Error::usage("--took: nothing takes for ever")),
     }
 }
 
-fn money(text: &str) -> Result<u64> {
+fn parse_dollars(text: &str) -> Result<u64> {
     let dollars = text.trim().trim_start_matches('$').parse::<f64>().ok();
-    dollars.and_then(micro_dollars).ok_or_else(|| {
+    dollars.and_then(to_micro_dollars).ok_or_else(|| {
         Error::usage(format!("invalid --dollars {text:?}: expected a sum such as 0.042"))
     })
 }

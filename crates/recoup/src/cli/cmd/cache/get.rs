@@ -1,21 +1,23 @@
 //! `recoup cache get`: the hot path, which must cost no more than starting a process.
 
 use clap::Args;
-use recoup_core::cache::{Cache, Peek, Reason, Request, Ttl, View, listed};
-use recoup_core::key::{Id, Key, Kind};
+use recoup_core::cache::{
+    Cache, LookupRequest, MissReason, PathContext, PeekOutcome, Ttl, split_path_list,
+};
+use recoup_core::key::{EntryId, Key, Kind};
 use serde::Serialize;
 
 use super::find;
-use super::named::NamedArgs;
-use crate::cli::app::App;
-use crate::cli::explain::Report;
-use crate::cli::{Answer, Ended, failure, ui};
+use super::named::ResultSelectorArgs;
+use crate::cli::app::AppContext;
+use crate::cli::explain::ExplainReport;
+use crate::cli::{CommandAnswer, CommandResult, failure, ui};
 
 /// Print a result that is still true; exit 1 on a miss.
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
     #[command(flatten)]
-    named: NamedArgs,
+    named: ResultSelectorArgs,
     /// On a miss, say why as JSON; a hit prints the result in either form
     #[arg(long)]
     json: bool,
@@ -34,7 +36,7 @@ pub(super) struct GetArgs {
 }
 
 #[derive(Serialize)]
-struct Miss<'a> {
+struct CacheMissReport<'a> {
     status: &'a str,
     key: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,53 +46,64 @@ struct Miss<'a> {
 }
 
 impl GetArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let named = self.named.resolve()?;
         let identity = named.identity();
         let (cache, view) = (app.cache(), app.view());
-        let id = Id::new(app.scope(), find::whole_key(app, &cache, named.key)?);
+        let id = EntryId::new(app.scope(), find::expand_key(app, &cache, named.key)?);
         let max_age = self
             .max_age
             .as_deref()
             .map(|age| Ttl::parse_with_unit("--max-age", age))
             .transpose()?;
         let max_age = max_age.and_then(Ttl::as_millis);
-        let request = Request {
+        let request = LookupRequest {
             max_age,
             identity: Some(&identity),
             parts: &named.parts,
-            ..Request::new(Kind::Result, &id, &view)
+            ..LookupRequest::new(Kind::Result, &id, &view)
         };
         if self.explain {
-            Report::new(&cache.explain(&request)).lines().iter().for_each(ui::say);
+            ExplainReport::new(&cache.explain(&request)).lines().iter().for_each(ui::say);
         }
         match cache.read(&request) {
-            Peek::Hit(entry) | Peek::Stale(entry) => {
+            PeekOutcome::Hit(entry) | PeekOutcome::Stale(entry) => {
                 ui::body(entry.body())?;
-                Ok(Answer::Yes)
+                Ok(CommandAnswer::Yes)
             }
-            Peek::Miss(reason) => self.miss(&cache, &view, &id.key, &reason),
+            PeekOutcome::Miss(reason) => self.report_miss(&cache, &view, &id.key, &reason),
         }
     }
 
-    fn miss(&self, cache: &Cache, view: &View, key: &Key, reason: &Reason) -> Ended {
-        if let Reason::Unavailable(error) = reason {
+    fn report_miss(
+        &self,
+        cache: &Cache,
+        view: &PathContext,
+        key: &Key,
+        reason: &MissReason,
+    ) -> CommandResult {
+        if let MissReason::Unavailable(error) = reason {
             failure::warn(error);
         }
         let token = self
             .token
-            .then(|| cache.since(view, &listed(self.sources.as_deref().unwrap_or_default())))
+            .then(|| {
+                cache.issue_since_token(
+                    view,
+                    &split_path_list(self.sources.as_deref().unwrap_or_default()),
+                )
+            })
             .transpose()?;
         let token = token.map(|token| token.to_string());
         if self.json {
             let (status, reason) = (reason.status(), reason.code());
-            ui::json(&Miss { status, key: key.as_str(), reason, token })?;
+            ui::json(&CacheMissReport { status, key: key.as_str(), reason, token })?;
         } else {
-            if !self.explain && !matches!(reason, Reason::Unavailable(_)) {
-                ui::aside(format_args!("{}: {reason}", reason.status()));
+            if !self.explain && !matches!(reason, MissReason::Unavailable(_)) {
+                ui::say_dimmed(format_args!("{}: {reason}", reason.status()));
             }
             token.map_or(Ok(()), ui::line)?;
         }
-        Ok(Answer::No)
+        Ok(CommandAnswer::No)
     }
 }

@@ -1,12 +1,12 @@
 //! `recoup cache invalidate`.
 
 use clap::Args;
-use recoup_core::cache::Selection;
+use recoup_core::cache::EntrySelection;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Forget the results that were made from certain files, have a tag, or come from an operation;
 /// prints how many.
@@ -27,25 +27,26 @@ pub(super) struct InvalidateArgs {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct InvalidateReport {
     invalidated: usize,
 }
 
 impl InvalidateArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let selection = self.selection()?;
         let invalidated = app.cache().invalidate(&app.scope(), &selection)?;
         if self.json {
-            ui::json(&Report { invalidated })?;
+            ui::json(&InvalidateReport { invalidated })?;
         } else {
             ui::line(invalidated)?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
-    fn selection(&self) -> Result<Selection> {
+    fn selection(&self) -> Result<EntrySelection> {
         let Self { paths, tag, operation, json: _ } = self;
-        let selection = Selection::of(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
+        let selection =
+            EntrySelection::from_criteria(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
         selection.ok_or_else(|| Error::usage(
                 "which entries? Give --paths GLOB, --tag TAG or --operation NAME; `recoup cache clear` forgets all",
             ))

@@ -1,13 +1,13 @@
 //! `recoup cache ls`.
 
 use clap::Args;
-use recoup_core::store::{Filter, Flow};
+use recoup_core::store::{ScanFilter, ScanFlow};
 
 use super::find;
-use super::report::Report;
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::{Answer, Ended, human, ui};
+use super::report::EntryReport;
+use crate::cli::app::AppContext;
+use crate::cli::failure::CommandError;
+use crate::cli::{CommandAnswer, CommandResult, human, ui};
 
 /// Length of abbreviated generated keys, which every command accepts.
 const KEY_CHARS: usize = 16;
@@ -29,16 +29,16 @@ pub(super) struct LsArgs {
 }
 
 impl LsArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
         let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
         if self.json {
-            ui::json_list(|write| each(app, limit, |report| write(&report)))?;
-            return Ok(Answer::Yes);
+            ui::json_list(|write| for_each_entry(app, limit, |report| write(&report)))?;
+            return Ok(CommandAnswer::Yes);
         }
         let mut rows =
             ui::RowStream::new(&["KEY", "KIND", "STORED", "EXPIRES", "SIZE", "HITS", "ABOUT"]);
-        each(app, limit, |report| rows.add(row(&report)))?;
+        for_each_entry(app, limit, |report| rows.add(row(&report)))?;
         if !rows.finish()? {
             ui::say(format_args!("Nothing is kept in {}", app.scope()));
         } else if is_page {
@@ -48,31 +48,31 @@ impl LsArgs {
                 ui::say(format_args!("… {} more: --limit N, --all", human::count(more)));
             }
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
 /// Passes the newest entries to `show` as they are read, until it fails.
-fn each(
-    app: &App,
+fn for_each_entry(
+    app: &AppContext,
     limit: usize,
-    mut show: impl FnMut(Report) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut show: impl FnMut(EntryReport) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let cache = app.cache();
     let now = cache.clock().now();
-    let filter = Filter { newest: Some(limit), ..Filter::of_scope(&app.scope()) };
+    let filter = ScanFilter { newest: Some(limit), ..ScanFilter::of_scope(&app.scope()) };
     let mut shown = Ok(());
     cache.scan_filtered(&filter, &mut |id, head| {
         match head {
-            Ok(head) => shown = show(Report::new(id, head, now)),
+            Ok(head) => shown = show(EntryReport::new(id, head, now)),
             Err(error) => ui::warn(format_args!("{}: {error}", id.key)),
         }
-        if shown.is_ok() { Flow::Continue(()) } else { Flow::Break(()) }
+        if shown.is_ok() { ScanFlow::Continue(()) } else { ScanFlow::Break(()) }
     })?;
     shown
 }
 
-fn row(report: &Report) -> Vec<String> {
+fn row(report: &EntryReport) -> Vec<String> {
     let is_cut = find::is_generated(&report.key);
     vec![
         report.key.chars().take(if is_cut { KEY_CHARS } else { usize::MAX }).collect(),

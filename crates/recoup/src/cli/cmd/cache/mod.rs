@@ -19,23 +19,23 @@ mod verify;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Ended;
-use crate::cli::app::App;
+use crate::cli::CommandResult;
+use crate::cli::app::AppContext;
 use crate::cli::cmd::key::result::ResultArgs;
-use crate::cli::cmd::place::PlaceArgs;
+use crate::cli::cmd::place::StoreScopeArgs;
 
 /// Cache Manager: keep results, and get them back while they are true.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CacheArgs {
     #[command(subcommand)]
-    action: Action,
+    action: CacheCommand,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StoreScopeArgs,
 }
 
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
-enum Action {
+enum CacheCommand {
     /// Print the key for paths, query and operation
     GenerateKey(ResultArgs),
     /// Print a result that is still true; exit 1 on a miss
@@ -47,13 +47,13 @@ enum Action {
     /// Forget the results of certain files, tags or operations
     Invalidate(invalidate::InvalidateArgs),
     /// Delete what has expired, then the least recently used until under the limit
-    Cleanup(cleanup::CleanupArgs),
+    Cleanup(cleanup::CacheCleanupArgs),
     /// List what is kept
     Ls(ls::LsArgs),
     /// Tell everything about one entry but its body
-    Show(show::ShowArgs),
+    Show(show::CacheShowArgs),
     /// Tell what this scope holds, and how often it was of use
-    Stats(stats::StatsArgs),
+    Stats(stats::CacheStatsArgs),
     /// Read everything in this scope and check it
     Verify(verify::VerifyArgs),
     /// Forget everything in this scope
@@ -66,31 +66,31 @@ pub(in crate::cli) struct CacheGetArgs {
     #[command(flatten)]
     get: get::GetArgs,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StoreScopeArgs,
 }
 
 impl CacheArgs {
     pub(in crate::cli) fn get(args: CacheGetArgs) -> Self {
-        Self { action: Action::Get(args.get), place: args.place }
+        Self { action: CacheCommand::Get(args.get), place: args.place }
     }
 
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let Self { action, place } = self;
         let overrides = place.overrides();
-        let app = || App::load(&overrides);
+        let app = || AppContext::load(&overrides);
         match action {
             // A key depends on its parts only: no settings are loaded.
-            Action::GenerateKey(args) => args.run(),
-            Action::Get(args) => args.run(app()?),
-            Action::Set(args) => args.run(app()?),
-            Action::Delete(args) => args.run(app()?),
-            Action::Invalidate(args) => args.run(app()?),
-            Action::Cleanup(args) => args.run(app()?),
-            Action::Ls(args) => args.run(app()?),
-            Action::Show(args) => args.run(app()?),
-            Action::Stats(args) => args.run(app()?),
-            Action::Verify(args) => args.run(app()?),
-            Action::Clear(args) => args.run(app()?),
+            CacheCommand::GenerateKey(args) => args.run(),
+            CacheCommand::Get(args) => args.run(app()?),
+            CacheCommand::Set(args) => args.run(app()?),
+            CacheCommand::Delete(args) => args.run(app()?),
+            CacheCommand::Invalidate(args) => args.run(app()?),
+            CacheCommand::Cleanup(args) => args.run(app()?),
+            CacheCommand::Ls(args) => args.run(app()?),
+            CacheCommand::Show(args) => args.run(app()?),
+            CacheCommand::Stats(args) => args.run(app()?),
+            CacheCommand::Verify(args) => args.run(app()?),
+            CacheCommand::Clear(args) => args.run(app()?),
         }
     }
 }

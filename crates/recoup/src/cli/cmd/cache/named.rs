@@ -1,12 +1,12 @@
 //! Flags that identify a result: a key, or the parts that a key is made from.
 
 use clap::Args;
-use recoup_core::cache::{Named, Naming};
+use recoup_core::cache::{ResolvedKey, ResultReference};
 use recoup_core::{Error, Result};
 
 /// `--key`, or `--paths --query --operation`, or both.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct NamedArgs {
+pub(in crate::cli) struct ResultSelectorArgs {
     /// The entry's key
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     key: Option<String>,
@@ -21,15 +21,15 @@ pub(in crate::cli) struct NamedArgs {
     operation: Option<String>,
 }
 
-impl NamedArgs {
+impl ResultSelectorArgs {
     pub(in crate::cli) fn is_given(&self) -> bool {
         let Self { key, paths, query, operation } = self;
         [key, paths, query, operation].into_iter().any(Option::is_some)
     }
 
-    pub(in crate::cli) fn resolve(&self) -> Result<Named> {
+    pub(in crate::cli) fn resolve(&self) -> Result<ResolvedKey> {
         let Self { key, paths, query, operation } = self;
-        let naming = Naming {
+        let naming = ResultReference {
             key: key.as_deref(),
             paths: paths.as_deref(),
             query: query.as_deref(),

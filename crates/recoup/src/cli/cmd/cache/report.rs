@@ -1,15 +1,17 @@
 //! Description of an entry, for `--json` and for tables.
 
 use recoup_core::base::clock::Timestamp;
-use recoup_core::entry::{BodyInfo, Cost, Encoding, Head, Identity, Sources};
-use recoup_core::key::{Id, Part};
+use recoup_core::entry::{
+    BodyEncoding, BodyInfo, EntryHead, ProducerIdentity, ProductionCost, RecordedSources,
+};
+use recoup_core::key::{EntryId, KeyPart};
 use serde::Serialize;
 
 use crate::cli::human;
 
 /// One entry without its body.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct Report {
+pub(in crate::cli) struct EntryReport {
     pub(super) key: String,
     pub(super) scope: String,
     pub(super) kind: String,
@@ -19,23 +21,23 @@ pub(in crate::cli) struct Report {
     pub(super) hits: u64,
     pub(super) size: u64,
     pub(super) stored_size: u64,
-    pub(super) encoding: Encoding,
+    pub(super) encoding: BodyEncoding,
     pub(super) sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) full: Option<BodyInfo>,
     pub(super) tags: Vec<String>,
-    pub(super) identity: Identity,
-    pub(super) parts: Vec<Part>,
-    pub(super) sources: Sources,
-    pub(super) cost: Cost,
+    pub(super) identity: ProducerIdentity,
+    pub(super) parts: Vec<KeyPart>,
+    pub(super) sources: RecordedSources,
+    pub(super) cost: ProductionCost,
     #[serde(skip)]
     pub(super) age: u64,
     #[serde(skip)]
     pub(super) left: Option<u64>,
 }
 
-impl Report {
-    pub(in crate::cli) fn new(id: &Id, head: &Head, now: Timestamp) -> Self {
+impl EntryReport {
+    pub(in crate::cli) fn new(id: &EntryId, head: &EntryHead, now: Timestamp) -> Self {
         let header = &head.header;
         let expires = header.ttl.map(|_| header.fresh_until());
         Self {
@@ -63,7 +65,7 @@ impl Report {
 
     /// `3h ago`
     pub(super) fn age(&self) -> String {
-        format!("{} ago", human::span(self.age))
+        format!("{} ago", human::short_duration(self.age))
     }
 
     /// `in 29d`, `expired` or `never`.
@@ -71,13 +73,13 @@ impl Report {
         match self.left {
             None => "never".to_owned(),
             Some(0) => "expired".to_owned(),
-            Some(left) => format!("in {}", human::span(left)),
+            Some(left) => format!("in {}", human::short_duration(left)),
         }
     }
 
     /// Previews of the key's parts and the tags, by which people recognize the entry.
     pub(in crate::cli) fn about(&self) -> String {
-        let previews = self.parts.iter().rev().filter_map(Part::telling);
+        let previews = self.parts.iter().rev().filter_map(KeyPart::identifying_preview);
         previews.chain(self.tags.iter().map(String::as_str)).collect::<Vec<_>>().join(" · ")
     }
 }

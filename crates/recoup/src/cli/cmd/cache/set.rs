@@ -3,25 +3,25 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use recoup_core::cache::{Filled, Refusal, Since, Ttl, listed};
-use recoup_core::condense::{Document, Options, Strategy, condense_or_keep};
+use recoup_core::cache::{FillOutcome, FillRefusal, SinceToken, Ttl, split_path_list};
+use recoup_core::condense::{CondenseOptions, CondenseStrategy, InputDocument, condense_or_keep};
 use recoup_core::entry::{Body, Draft};
-use recoup_core::key::{Id, Key, Kind};
+use recoup_core::key::{EntryId, Key, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::de::IgnoredAny;
 
 use super::cost::CostArgs;
-use super::named::NamedArgs;
-use super::synthesize::Note;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, input, ui};
+use super::named::ResultSelectorArgs;
+use super::synthesize::DecisionNote;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
 /// Keep a result.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("short").args(["condensed", "condense"]).required(true))]
 pub(super) struct SetArgs {
     #[command(flatten)]
-    named: NamedArgs,
+    named: ResultSelectorArgs,
     /// The result, which must be JSON: as it is, from stdin, or from a file
     #[arg(long, value_name = "JSON|-|@FILE", allow_hyphen_values = true)]
     condensed: Option<String>,
@@ -54,23 +54,23 @@ pub(super) struct SetArgs {
 }
 
 impl SetArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let named = self.named.resolve()?;
         let ttl = self.ttl.as_deref().map(|ttl| Ttl::parse_with_unit("--ttl", ttl)).transpose()?;
         let ttl = ttl.unwrap_or(app.settings.cache.ttl);
-        let since = self.since.as_deref().map(Since::parse).transpose()?;
+        let since = self.since.as_deref().map(SinceToken::parse).transpose()?;
         let cost = self.cost.resolve(&app.settings.prices)?;
-        let note = self.synthesize.map(|message| Note::new(app, message)).transpose()?;
-        let short = Short::read(self.condense.as_deref(), self.condensed.as_deref())?;
+        let note = self.synthesize.map(|message| DecisionNote::new(app, message)).transpose()?;
+        let short = CondensedInput::read(self.condense.as_deref(), self.condensed.as_deref())?;
         if !app.settings.cache.enabled {
             ui::warn("the cache is switched off: nothing was kept");
-            return Ok(Answer::Yes);
+            return Ok(CommandAnswer::Yes);
         }
         let full = self.full.as_deref().map(|file| input::file("--full", file)).transpose()?;
         let body = short.body(full.as_deref().unwrap_or_default())?;
         let identity = named.identity();
-        let id = Id::new(app.scope(), named.key);
-        let sources = listed(self.sources.as_deref().unwrap_or_default());
+        let id = EntryId::new(app.scope(), named.key);
+        let sources = split_path_list(self.sources.as_deref().unwrap_or_default());
         let cache = app.cache_for_writing()?;
         let permit = cache.permit(&id, &app.view(), &sources)?;
         // Warn only at the first result for that key.
@@ -84,19 +84,19 @@ impl SetArgs {
             ..Draft::new(Kind::Result, body)
         };
         let unchanged = match since {
-            Some(since) => permit.since(&since),
+            Some(since) => permit.require_unchanged_since(&since),
             None => Ok(permit),
         };
         let filled = match unchanged {
             Ok(permit) => permit.fill(draft, ttl)?,
-            Err(refusal) => Filled::Refused(refusal),
+            Err(refusal) => FillOutcome::Refused(refusal),
         };
-        if let (Some(note), Filled::Stored(_)) = (&note, &filled) {
+        if let (Some(note), FillOutcome::Stored(_)) = (&note, &filled) {
             note.append(&id.key)?;
             ui::say(format_args!("Noted in {}", note.file().display()));
         }
-        let answer = report(&id.key, ttl, &filled);
-        if let (Some(path), Filled::Stored(_)) = (ignored, &filled) {
+        let answer = report_filled(&id.key, ttl, &filled);
+        if let (Some(path), FillOutcome::Stored(_)) = (ignored, &filled) {
             ui::say(format_args!(
                 "files that git ignores are not watched, such as {path}: name them in --sources"
             ));
@@ -105,45 +105,46 @@ impl SetArgs {
     }
 }
 
-fn report(key: &Key, ttl: Ttl, filled: &Filled) -> Answer {
+fn report_filled(key: &Key, ttl: Ttl, filled: &FillOutcome) -> CommandAnswer {
     match filled {
-        Filled::Stored(_) => ui::say(format_args!("Cached result for key: {key}")),
-        Filled::Off => ui::say(format_args!("Not cached: the duration is {ttl}")),
-        Filled::Refused(refusal) => {
+        FillOutcome::Stored(_) => ui::say(format_args!("Cached result for key: {key}")),
+        FillOutcome::Off => ui::say(format_args!("Not cached: the duration is {ttl}")),
+        FillOutcome::Refused(refusal) => {
             match refusal {
-                Refusal::Secret(_) => ui::error(refusal),
+                FillRefusal::Secret(_) => ui::error(refusal),
                 _ => ui::error(format_args!("not cached: {refusal}")),
             }
-            return Answer::No;
+            return CommandAnswer::No;
         }
     }
-    Answer::Yes
+    CommandAnswer::Yes
 }
 
 /// Source of the condensed form of a result.
-enum Short {
+enum CondensedInput {
     /// The JSON from the caller, and the error kind if it is invalid.
     Given(Vec<u8>, ErrorKind),
-    Made(Strategy),
+    Made(CondenseStrategy),
 }
 
-impl Short {
+impl CondensedInput {
     /// Reads the input even if it is not stored: a process that pipes it in must not be cut off.
     fn read(strategy: Option<&str>, given: Option<&str>) -> Result<Self> {
         if let Some(strategy) = strategy {
-            return Strategy::parse(strategy).map(Self::Made);
+            return CondenseStrategy::parse(strategy).map(Self::Made);
         }
         let given = given.unwrap_or_default();
-        let body = input::piped("--condensed", given)?;
+        let body = input::text_file_or_stdin("--condensed", given)?;
         Ok(Self::Given(body, input::invalid_kind(given)))
     }
 
     fn body(self, full: &[u8]) -> Result<Vec<u8>> {
         match self {
-            Self::Given(body, kind) => checked(body, kind),
+            Self::Given(body, kind) => validate_json(body, kind),
             Self::Made(strategy) => {
-                let document = Document::read(full).map_err(|error| error.context("--full"))?;
-                let options = Options { strategy, ..Options::default() };
+                let document =
+                    InputDocument::read(full).map_err(|error| error.context("--full"))?;
+                let options = CondenseOptions { strategy, ..CondenseOptions::default() };
                 Ok(condense_or_keep(&document, &options).to_json().into_bytes())
             }
         }
@@ -151,7 +152,7 @@ impl Short {
 }
 
 /// Checks that `body` is JSON; no byte is changed.
-fn checked(body: Vec<u8>, kind: ErrorKind) -> Result<Vec<u8>> {
+fn validate_json(body: Vec<u8>, kind: ErrorKind) -> Result<Vec<u8>> {
     let invalid = || Error::new(kind, "Invalid JSON in --condensed");
     std::str::from_utf8(&body).map_err(|error| invalid().with_source(error))?;
     serde_json::from_slice::<IgnoredAny>(&body).map_err(|error| invalid().with_source(error))?;

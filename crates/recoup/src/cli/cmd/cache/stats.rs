@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use recoup_core::cache::{Limits, Stats};
+use recoup_core::cache::{CacheLimits, CacheStats};
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, human, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, human, ui};
 
 /// Tell what this scope holds, and how often it was of use.
 #[derive(Debug, Args)]
-pub(super) struct StatsArgs {
+pub(super) struct CacheStatsArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
-struct Report {
+struct CacheStatsReport {
     enabled: bool,
     entries: u64,
     hits: u64,
@@ -31,8 +31,8 @@ struct Report {
     counts: BTreeMap<&'static str, u64>,
 }
 
-impl StatsArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+impl CacheStatsArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let (cache, scope) = (app.cache(), app.scope());
         let stats = cache.stats(&scope)?;
         if let Some(why) = &stats.behind {
@@ -40,32 +40,37 @@ impl StatsArgs {
         }
         if self.json {
             let scope = scope.to_string();
-            ui::json(&report(&stats, cache.enabled(), cache.limits(), scope))?;
+            ui::json(&build_report(&stats, cache.enabled(), cache.limits(), scope))?;
         } else {
             ui::fields(&fields(&stats, scope.as_str()))?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-fn report(stats: &Stats, enabled: bool, limits: Limits, scope: String) -> Report {
+fn build_report(
+    stats: &CacheStats,
+    enabled: bool,
+    limits: CacheLimits,
+    scope: String,
+) -> CacheStatsReport {
     let max = limits.max_bytes.map_or("unlimited".to_owned(), max_mebibytes);
-    Report {
+    CacheStatsReport {
         enabled,
         entries: stats.usage.entries,
         hits: stats.hits(),
         misses: stats.misses(),
         invalidations: stats.invalidations(),
-        hit_rate_pct: percentage(stats),
-        size_mb: hundredths(stats.usage.bytes, 1 << 20),
+        hit_rate_pct: hit_rate_percent(stats),
+        size_mb: quotient_text(stats.usage.bytes, 1 << 20),
         max_size_mb: max,
         scope,
         counts: stats.counts.iter().map(|(what, count)| (what.as_str(), *count)).collect(),
     }
 }
 
-fn fields(stats: &Stats, scope: &str) -> Vec<(&'static str, String)> {
-    let rate = percentage(stats);
+fn fields(stats: &CacheStats, scope: &str) -> Vec<(&'static str, String)> {
+    let rate = hit_rate_percent(stats);
     let mut fields = vec![
         ("scope", scope.to_owned()),
         ("entries", stats.usage.entries.to_string()),
@@ -77,13 +82,13 @@ fn fields(stats: &Stats, scope: &str) -> Vec<(&'static str, String)> {
 }
 
 /// Hits as a percentage of all look-ups.
-fn percentage(stats: &Stats) -> String {
+fn hit_rate_percent(stats: &CacheStats) -> String {
     let (hits, misses) = (stats.hits(), stats.misses());
-    hundredths(hits.saturating_mul(100), hits.saturating_add(misses))
+    quotient_text(hits.saturating_mul(100), hits.saturating_add(misses))
 }
 
 /// Quotient with two decimals, rounded; zero if `whole` is zero.
-fn hundredths(part: u64, whole: u64) -> String {
+fn quotient_text(part: u64, whole: u64) -> String {
     let scaled = u128::from(part) * 100 + u128::from(whole) / 2;
     let value = scaled.checked_div(u128::from(whole)).unwrap_or(0);
     format!("{}.{:02}", value / 100, value % 100)
@@ -94,6 +99,6 @@ fn max_mebibytes(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 20) {
         (bytes >> 20).to_string()
     } else {
-        hundredths(bytes, 1 << 20)
+        quotient_text(bytes, 1 << 20)
     }
 }

@@ -5,26 +5,26 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
-use recoup_core::cache::Refusal;
+use recoup_core::cache::FillRefusal;
 use recoup_core::key::Key;
 use recoup_core::{Error, ErrorKind, Result, secrets};
 
-use crate::cli::app::App;
+use crate::cli::app::AppContext;
 
 const HEADING: &str = "| Date | Decision | Cache key |\n|---|---|---|\n";
 
 /// A decision and the notes file that it is appended to.
 #[derive(Debug)]
-pub(super) struct Note {
+pub(super) struct DecisionNote {
     file: PathBuf,
     message: String,
 }
 
-impl Note {
+impl DecisionNote {
     /// Checks the message and finds the notes file, before anything is stored.
-    pub(super) fn new(app: &App, message: String) -> Result<Self> {
-        if let Some(rule) = secrets::detect(message.as_bytes()) {
-            let refusal = Refusal::Secret(rule).to_string();
+    pub(super) fn new(app: &AppContext, message: String) -> Result<Self> {
+        if let Some(rule) = secrets::detect_secret(message.as_bytes()) {
+            let refusal = FillRefusal::Secret(rule).to_string();
             return Err(Error::new(ErrorKind::Invalid, refusal).context("--synthesize"));
         }
         match &app.settings.cache.notes {
@@ -36,7 +36,7 @@ impl Note {
     }
 
     pub(super) fn append(&self, key: &Key) -> Result<()> {
-        let (date, message) = (SystemClock.now().date(), cell(&self.message));
+        let (date, message) = (SystemClock.now().date(), escape_cell(&self.message));
         fsx::append_text(&self.file, HEADING, &format!("| {date} | {message} | {key} |\n"))
     }
 
@@ -46,6 +46,6 @@ impl Note {
 }
 
 /// Escapes text for a table cell: on one line, without a bar that would end the cell.
-fn cell(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }

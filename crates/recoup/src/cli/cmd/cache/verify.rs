@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use recoup_core::cache::Damaged;
-use recoup_core::store::sqlite::{self, Inspected, Soundness, Waits};
-use recoup_core::store::{Sqlite, StoreUrl};
+use recoup_core::cache::DamagedEntry;
+use recoup_core::store::sqlite::{self, DatabaseInspection, DatabaseSoundness, WaitLimits};
+use recoup_core::store::{SqliteStore, StoreUrl};
 use recoup_core::{ErrorKind, Result};
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::failure::Faults;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::failure::FaultPrinter;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Time limit for checking the pages of the database.
-const TO_READ: Duration = Duration::from_mins(1);
+const INSPECT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Read everything in this scope and check it; exit 1 if something is damaged and stays so.
 #[derive(Debug, Args)]
@@ -29,9 +29,9 @@ pub(super) struct VerifyArgs {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct VerifyReport {
     entries: usize,
-    damaged: Vec<Row>,
+    damaged: Vec<DamagedRow>,
     /// The damage to the database itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     database: Option<String>,
@@ -39,39 +39,39 @@ struct Report {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct DamagedRow {
     key: String,
     damage: String,
 }
 
-impl From<&Damaged> for Row {
-    fn from(found: &Damaged) -> Self {
+impl From<&DamagedEntry> for DamagedRow {
+    fn from(found: &DamagedEntry) -> Self {
         Self { key: found.id.key.to_string(), damage: found.damage.to_string() }
     }
 }
 
 /// The database behind this cache and its damage, if any: an index that has lost rows hides
 /// entries, and a broken trigger fails every write.
-fn database_damage(app: &App) -> Result<Option<(Sqlite, String)>> {
+fn find_database_damage(app: &AppContext) -> Result<Option<(SqliteStore, String)>> {
     let StoreUrl::Sqlite(path) = &app.settings.store else { return Ok(None) };
-    let why = match sqlite::inspect(path, TO_READ) {
-        Ok(Some((Inspected { soundness: Soundness::Damaged(why), .. }, _))) => why,
+    let why = match sqlite::inspect(path, INSPECT_TIMEOUT) {
+        Ok(Some((DatabaseInspection { soundness: DatabaseSoundness::Damaged(why), .. }, _))) => why,
         Err(error) if error.kind() == ErrorKind::Corrupt => error.to_string(),
         Ok(_) => return Ok(None),
         Err(error) => return Err(error),
     };
-    Ok(Some((Sqlite::at(path, Waits::default(), Arc::new(Faults)), why)))
+    Ok(Some((SqliteStore::at(path, WaitLimits::default(), Arc::new(FaultPrinter)), why)))
 }
 
 impl VerifyArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let database = database_damage(app)?;
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let database = find_database_damage(app)?;
         if let Some((store, _)) = database.as_ref().filter(|_| self.repair) {
             store.repair()?;
         }
         let database = database.map(|(_, why)| why);
-        let cache = app.cache_behind();
-        let mut progress = ui::Progress::new("Verifying");
+        let cache = app.cache_without_near_tier();
+        let mut progress = ui::ProgressDisplay::new("Verifying");
         let verified = cache.verify(&app.scope(), &mut |done, all| progress.show(done, all))?;
         progress.finish();
         let is_sound = verified.damaged.is_empty() && database.is_none();
@@ -79,18 +79,18 @@ impl VerifyArgs {
         if repaired {
             cache.repair(&verified.damaged)?;
         }
-        let damaged: Vec<Row> = verified.damaged.iter().map(Row::from).collect();
-        let report = Report { entries: verified.entries, damaged, database, repaired };
-        self.tell(&report)?;
+        let damaged: Vec<DamagedRow> = verified.damaged.iter().map(DamagedRow::from).collect();
+        let report = VerifyReport { entries: verified.entries, damaged, database, repaired };
+        self.print_report(&report)?;
         let sound = is_sound || repaired;
-        Ok(if sound { Answer::Yes } else { Answer::No })
+        Ok(if sound { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 
-    fn tell(&self, report: &Report) -> Result<(), crate::cli::Failure> {
+    fn print_report(&self, report: &VerifyReport) -> Result<(), crate::cli::CommandError> {
         if self.json {
             return ui::json(report);
         }
-        for Row { key, damage } in &report.damaged {
+        for DamagedRow { key, damage } in &report.damaged {
             ui::warn(format_args!("{key}: {damage}"));
         }
         if let Some(why) = &report.database {

@@ -1,11 +1,11 @@
 //! `recoup condense estimate`.
 
 use clap::Args;
-use recoup_core::condense::Estimate;
+use recoup_core::condense::TokenEstimate;
 use serde::Serialize;
 
-use super::read;
-use crate::cli::{Answer, Ended, ui};
+use super::read_input;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Tell how many tokens each strategy would save.
 #[derive(Debug, Args)]
@@ -19,33 +19,33 @@ pub(super) struct EstimateArgs {
 }
 
 impl EstimateArgs {
-    pub(super) fn run(self) -> Ended {
-        let estimate = Estimate::of(&read(&self.input)?)?;
+    pub(super) fn run(self) -> CommandResult {
+        let estimate = TokenEstimate::of(&read_input(&self.input)?)?;
         if self.json {
-            ui::json(&report(&estimate))?;
+            ui::json(&build_report(&estimate))?;
         } else {
             ui::fields(&rows(&estimate))?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EstimateReport {
     original_tokens: usize,
-    condensed: Condensed,
-    savings: Savings,
+    condensed: CondensedTokens,
+    savings: SavedPercent,
 }
 
 #[derive(Serialize)]
-struct Condensed {
+struct CondensedTokens {
     structured_verdict: usize,
     identifiers_only: usize,
     summary: usize,
 }
 
 #[derive(Serialize)]
-struct Savings {
+struct SavedPercent {
     #[serde(rename = "structured_verdict_pct")]
     structured_verdict: i64,
     #[serde(rename = "identifiers_only_pct")]
@@ -54,13 +54,13 @@ struct Savings {
     summary: i64,
 }
 
-fn report(estimate: &Estimate) -> Report {
+fn build_report(estimate: &TokenEstimate) -> EstimateReport {
     // In the order of `Strategy::ALL`.
     let [structured_verdict, identifiers_only, summary] = estimate.condensed.map(|(_, n)| n);
-    Report {
+    EstimateReport {
         original_tokens: estimate.original,
-        condensed: Condensed { structured_verdict, identifiers_only, summary },
-        savings: Savings {
+        condensed: CondensedTokens { structured_verdict, identifiers_only, summary },
+        savings: SavedPercent {
             structured_verdict: estimate.saved_pct(structured_verdict),
             identifiers_only: estimate.saved_pct(identifiers_only),
             summary: estimate.saved_pct(summary),
@@ -68,7 +68,7 @@ fn report(estimate: &Estimate) -> Report {
     }
 }
 
-fn rows(estimate: &Estimate) -> Vec<(&'static str, String)> {
+fn rows(estimate: &TokenEstimate) -> Vec<(&'static str, String)> {
     let after = estimate.condensed.iter().map(|(strategy, tokens)| {
         let saved = match estimate.saved_pct(*tokens) {
             saved @ 0.. => format!("{saved} % saved"),

@@ -12,7 +12,7 @@ use std::path::Path;
 use clap::{Args, Subcommand};
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::{Ended, input};
+use crate::cli::{CommandResult, input};
 
 /// Maximum input size: a parsed result takes several times its size in memory.
 const MAX_INPUT: u64 = 256 << 20;
@@ -22,33 +22,33 @@ const MAX_INPUT: u64 = 256 << 20;
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(in crate::cli) struct CondenseArgs {
     #[command(subcommand)]
-    word: Option<Word>,
+    word: Option<CondenseSubcommand>,
     #[command(flatten)]
-    make: Option<make::MakeArgs>,
+    make: Option<make::CondenseInputArgs>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Word {
+enum CondenseSubcommand {
     /// Condense: make a result or a report short enough to be read
     // An alias for scripts that repeat the word.
     #[command(hide = true)]
-    Condense(Rest),
+    Condense(CondenseAliasArgs),
     #[command(flatten)]
-    Action(Action),
+    Action(CondenseCommand),
 }
 
 /// Arguments after the redundant word `condense`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-struct Rest {
+struct CondenseAliasArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<CondenseCommand>,
     #[command(flatten)]
-    make: Option<make::MakeArgs>,
+    make: Option<make::CondenseInputArgs>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CondenseCommand {
     /// List the strategies
     Strategies(strategies::StrategiesArgs),
     /// Tell how many tokens each strategy would save
@@ -56,26 +56,28 @@ enum Action {
 }
 
 impl CondenseArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         match self.word {
-            Some(Word::Condense(Rest { action, make })) => run(action, make),
-            Some(Word::Action(action)) => run(Some(action), None),
+            Some(CondenseSubcommand::Condense(CondenseAliasArgs { action, make })) => {
+                run(action, make)
+            }
+            Some(CondenseSubcommand::Action(action)) => run(Some(action), None),
             None => run(None, self.make),
         }
     }
 }
 
-fn run(action: Option<Action>, make: Option<make::MakeArgs>) -> Ended {
+fn run(action: Option<CondenseCommand>, make: Option<make::CondenseInputArgs>) -> CommandResult {
     match (action, make) {
-        (Some(Action::Strategies(args)), _) => args.run(),
-        (Some(Action::Estimate(args)), _) => args.run(),
+        (Some(CondenseCommand::Strategies(args)), _) => args.run(),
+        (Some(CondenseCommand::Estimate(args)), _) => args.run(),
         (None, Some(args)) => args.run(),
         (None, None) => Err(Error::usage("--input FILE is missing (- for stdin)").into()),
     }
 }
 
 /// The contents of `FILE`, or of stdin for `-`.
-fn read(given: &str) -> Result<Vec<u8>> {
+fn read_input(given: &str) -> Result<Vec<u8>> {
     if given == "-" {
         return input::stdin_up_to(MAX_INPUT);
     }

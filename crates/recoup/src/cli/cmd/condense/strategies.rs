@@ -1,10 +1,10 @@
 //! `recoup condense strategies`.
 
 use clap::Args;
-use recoup_core::condense::{About, Strategy};
+use recoup_core::condense::{CondenseStrategy, StrategyInfo};
 use serde::Serialize;
 
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// List the strategies.
 #[derive(Debug, Args)]
@@ -15,20 +15,20 @@ pub(super) struct StrategiesArgs {
 }
 
 #[derive(Serialize)]
-struct Report {
-    strategies: [About; 3],
+struct StrategiesReport {
+    strategies: [StrategyInfo; 3],
     default: &'static str,
 }
 
 impl StrategiesArgs {
-    pub(super) fn run(self) -> Ended {
-        let strategies = Strategy::ALL.map(Strategy::about);
-        let default = Strategy::default().name();
+    pub(super) fn run(self) -> CommandResult {
+        let strategies = CondenseStrategy::ALL.map(CondenseStrategy::info);
+        let default = CondenseStrategy::default().name();
         if self.json {
-            ui::json(&Report { strategies, default })?;
-            return Ok(Answer::Yes);
+            ui::json(&StrategiesReport { strategies, default })?;
+            return Ok(CommandAnswer::Yes);
         }
-        let row = |about: &About| {
+        let row = |about: &StrategyInfo| {
             vec![
                 about.name.to_owned(),
                 format!("~{}", about.target_tokens),
@@ -45,6 +45,6 @@ impl StrategiesArgs {
              recoup condense estimate --input FILE measures yours.",
         )?;
         ui::line(format_args!("\nDefault strategy: {default}"))?;
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -3,28 +3,28 @@
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::{Answer, Ended, ui};
-use crate::config::{Gathered, Overrides, Problem};
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::{ConfigProblem, FlagOverrides, GatheredConfig};
 
 /// Report everything that is wrong; exit 2 if anything is.
 #[derive(Debug, Args)]
-pub(super) struct CheckArgs {
+pub(super) struct ConfigCheckArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
-struct Report {
+struct ConfigCheckReport {
     ok: bool,
-    problems: Vec<Problem>,
+    problems: Vec<ConfigProblem>,
     warnings: Vec<String>,
 }
 
-impl CheckArgs {
-    pub(super) fn run(self, overrides: &Overrides) -> Ended {
-        let (problems, warnings) = Gathered::new(overrides)?.check();
-        let report = Report { ok: problems.is_empty(), problems, warnings };
+impl ConfigCheckArgs {
+    pub(super) fn run(self, overrides: &FlagOverrides) -> CommandResult {
+        let (problems, warnings) = GatheredConfig::new(overrides)?.check();
+        let report = ConfigCheckReport { ok: problems.is_empty(), problems, warnings };
         if self.json {
             ui::json(&report)?;
         } else {
@@ -34,6 +34,6 @@ impl CheckArgs {
                 ui::say("The configuration is fine.");
             }
         }
-        Ok(if report.ok { Answer::Yes } else { Answer::Unsound })
+        Ok(if report.ok { CommandAnswer::Yes } else { CommandAnswer::Unsound })
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::VARIABLES;
 
 /// List every environment variable that is read, and what it means.
@@ -21,7 +21,7 @@ struct DescribedVariable {
 }
 
 impl EnvArgs {
-    pub(super) fn run(self) -> Ended {
+    pub(super) fn run(self) -> CommandResult {
         if self.json {
             let described =
                 VARIABLES.map(|var| DescribedVariable { variable: var.name, meaning: var.meaning });
@@ -30,6 +30,6 @@ impl EnvArgs {
             let rows = VARIABLES.map(|var| vec![var.name.to_owned(), var.meaning.to_owned()]);
             ui::table(&["VARIABLE", "MEANING"], &rows)?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::show;
 
 /// List every key, what it takes and what it means.
@@ -15,7 +15,7 @@ pub(super) struct KeysArgs {
 }
 
 #[derive(Serialize)]
-struct Described {
+struct DescribedKey {
     key: &'static str,
     takes: &'static str,
     default: Option<&'static str>,
@@ -27,36 +27,36 @@ struct Described {
 }
 
 impl KeysArgs {
-    pub(super) fn run(self) -> Ended {
-        let keys: Vec<Described> = show::keys().map(described).collect();
+    pub(super) fn run(self) -> CommandResult {
+        let keys: Vec<DescribedKey> = show::all_keys().map(describe_key).collect();
         if self.json {
             ui::json(&keys)?;
         } else {
             ui::table(&["KEY", "TAKES", "DEFAULT", "VARIABLE", "MEANING"], &rows(&keys))?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-fn described(info: &'static show::Info) -> Described {
-    Described {
+fn describe_key(info: &'static show::KeyInfo) -> DescribedKey {
+    DescribedKey {
         key: info.name,
         takes: info.expected,
         default: info.default,
         variable: info.variable.name,
         meaning: info.meaning,
         repository: match info.repository {
-            show::Repository::May => "yes",
-            show::Repository::MayForItself => "for itself",
-            show::Repository::AfterTrust => "after trust",
-            show::Repository::MaySwitchOff => "to switch it off",
-            show::Repository::MayNot => "no",
+            show::RepositoryPermission::May => "yes",
+            show::RepositoryPermission::MayForItself => "for itself",
+            show::RepositoryPermission::AfterTrust => "after trust",
+            show::RepositoryPermission::MaySwitchOff => "to switch it off",
+            show::RepositoryPermission::MayNot => "no",
         },
     }
 }
 
-fn rows(keys: &[Described]) -> Vec<Vec<String>> {
-    let row = |key: &Described| {
+fn rows(keys: &[DescribedKey]) -> Vec<Vec<String>> {
+    let row = |key: &DescribedKey| {
         let default = key.default.unwrap_or("(none)");
         [key.key, key.takes, default, key.variable, key.meaning].map(str::to_owned).to_vec()
     };

@@ -8,24 +8,24 @@ mod show;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Ended;
-use crate::cli::cmd::place::PlaceArgs;
+use crate::cli::CommandResult;
+use crate::cli::cmd::place::StoreScopeArgs;
 
 /// Show and check the configuration.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ConfigArgs {
     #[command(subcommand)]
-    action: Action,
+    action: ConfigCommand,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StoreScopeArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ConfigCommand {
     /// Show every key with its value
-    Show(show::ShowArgs),
+    Show(show::ConfigShowArgs),
     /// Report everything that is wrong; exit 2 if anything is
-    Check(check::CheckArgs),
+    Check(check::ConfigCheckArgs),
     /// List every key, what it takes and what it means
     Keys(keys::KeysArgs),
     /// List every environment variable that is read, and what it means
@@ -35,14 +35,14 @@ enum Action {
 }
 
 impl ConfigArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let Self { action, place } = self;
         match action {
-            Action::Show(args) => args.run(&place.overrides()),
-            Action::Check(args) => args.run(&place.overrides()),
-            Action::Keys(args) => args.run(),
-            Action::Env(args) => args.run(),
-            Action::Path(args) => args.run(),
+            ConfigCommand::Show(args) => args.run(&place.overrides()),
+            ConfigCommand::Check(args) => args.run(&place.overrides()),
+            ConfigCommand::Keys(args) => args.run(),
+            ConfigCommand::Env(args) => args.run(),
+            ConfigCommand::Path(args) => args.run(),
         }
     }
 }

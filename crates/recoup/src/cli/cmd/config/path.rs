@@ -4,8 +4,8 @@
 use clap::Args;
 use recoup_core::base::project::Project;
 
-use crate::cli::{Answer, Ended, ui};
-use crate::config::{File, Places};
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::{BaseDirs, ConfigFile};
 
 /// Print where the user's configuration file is, or belongs.
 #[derive(Debug, Args)]
@@ -16,14 +16,14 @@ pub(super) struct PathArgs {
 }
 
 impl PathArgs {
-    pub(super) fn run(self) -> Ended {
-        let places = Places::find()?;
+    pub(super) fn run(self) -> CommandResult {
+        let places = BaseDirs::find()?;
         let path = if self.project {
-            Project::find(&places.cwd)?.root().join(File::Project.name())
+            Project::find(&places.cwd)?.root().join(ConfigFile::Project.name())
         } else {
             places.user_file()
         };
         ui::line(path.display())?;
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -4,13 +4,15 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::{Answer, Ended, ui};
-use crate::config::Overrides;
-use crate::config::show::{self, Layer, Other, Row, ShownSettings, Source, Why};
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::FlagOverrides;
+use crate::config::show::{
+    self, ConfigLayer, InactiveReason, InactiveValue, SettingRow, ShownOrigin, ShownSettings,
+};
 
 /// Show every key with its value.
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct ConfigShowArgs {
     /// Also where it comes from, and what was overridden or ignored
     #[arg(long)]
     origin: bool,
@@ -20,14 +22,14 @@ pub(super) struct ShowArgs {
 }
 
 #[derive(Serialize)]
-struct Plain {
+struct PlainSetting {
     key: &'static str,
     value: Value,
 }
 
-impl ShowArgs {
-    pub(super) fn run(self, overrides: &Overrides) -> Ended {
-        let ShownSettings { rows, left_out, notices } = show::rows(overrides)?;
+impl ConfigShowArgs {
+    pub(super) fn run(self, overrides: &FlagOverrides) -> CommandResult {
+        let ShownSettings { rows, left_out, notices } = show::load_rows(overrides)?;
         left_out.iter().for_each(ui::warn);
         // With origins, what was ignored is in the table.
         if !self.origin {
@@ -35,47 +37,53 @@ impl ShowArgs {
         }
         match (self.json, self.origin) {
             (true, true) => ui::json(&rows)?,
-            (true, false) => ui::json(&rows.into_iter().map(plain).collect::<Vec<_>>())?,
+            (true, false) => ui::json(&rows.into_iter().map(without_origin).collect::<Vec<_>>())?,
             (false, true) => {
-                let lines: Vec<_> = rows.iter().flat_map(lines).collect();
+                let lines: Vec<_> = rows.iter().flat_map(origin_rows).collect();
                 ui::table(&["KEY", "VALUE", "ORIGIN"], &lines)?;
             }
             (false, false) => {
-                let lines: Vec<_> =
-                    rows.iter().map(|row| vec![row.key.to_owned(), text(&row.value)]).collect();
+                let lines: Vec<_> = rows
+                    .iter()
+                    .map(|row| vec![row.key.to_owned(), value_text(&row.value)])
+                    .collect();
                 ui::table(&["KEY", "VALUE"], &lines)?;
             }
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-fn plain(Row { key, value, .. }: Row) -> Plain {
-    Plain { key, value }
+fn without_origin(SettingRow { key, value, .. }: SettingRow) -> PlainSetting {
+    PlainSetting { key, value }
 }
 
 /// Rows of a key: its value, then overridden and ignored ones, except built-in defaults.
-fn lines(row: &Row) -> Vec<Vec<String>> {
+fn origin_rows(row: &SettingRow) -> Vec<Vec<String>> {
     let origin = row.origin.as_ref().map_or("", |origin| &origin.place);
-    let mut lines = vec![vec![row.key.to_owned(), text(&row.value), origin.to_owned()]];
-    let said = |other: &&Other| other.origin.layer != Layer::BuiltIn;
+    let mut lines = vec![vec![row.key.to_owned(), value_text(&row.value), origin.to_owned()]];
+    let said = |other: &&InactiveValue| other.origin.layer != ConfigLayer::BuiltIn;
     lines.extend(row.others.iter().filter(said).map(|other| {
-        let Source { place, .. } = &other.origin;
-        vec![String::new(), text(&other.value), format!("{place} ({})", why(other))]
+        let ShownOrigin { place, .. } = &other.origin;
+        vec![
+            String::new(),
+            value_text(&other.value),
+            format!("{place} ({})", override_reason(other)),
+        ]
     }));
     lines
 }
 
-fn why(other: &Other) -> &'static str {
+fn override_reason(other: &InactiveValue) -> &'static str {
     match other.why {
-        Why::Overridden => "overridden",
-        Why::Untrusted => "ignored: not trusted",
-        Why::OtherScope => "ignored: for the project's own scope",
+        InactiveReason::Overridden => "overridden",
+        InactiveReason::Untrusted => "ignored: not trusted",
+        InactiveReason::OtherScope => "ignored: for the project's own scope",
     }
 }
 
 /// Formats a value as in a file, without quotes.
-fn text(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),
         Value::String(text) => text.clone(),

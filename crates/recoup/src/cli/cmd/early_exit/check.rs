@@ -5,30 +5,30 @@ use clap::Args;
 use recoup_core::{ErrorKind, Result};
 use serde::Serialize;
 
-use super::named::SessionArg;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, failure, ui};
+use super::named::SessionNameArgs;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, failure, ui};
 
 /// Ask whether to go on: exit 0 go on, 1 somebody has won.
 #[derive(Debug, Args)]
-pub(super) struct CheckArgs {
+pub(super) struct SessionCheckArgs {
     #[command(flatten)]
-    session: SessionArg,
+    session: SessionNameArgs,
     /// Say it as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct SessionCheckReport<'a> {
     signaled: bool,
     session_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     winner_agent: Option<&'a str>,
 }
 
-impl CheckArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> Ended {
+impl SessionCheckArgs {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
         let session = self.session.name()?;
         let found = app()?.early_exit().and_then(|sessions| sessions.winner(&session));
         let winner = match found {
@@ -41,12 +41,12 @@ impl CheckArgs {
             }
         };
         if self.json {
-            ui::json(&Report {
+            ui::json(&SessionCheckReport {
                 signaled: winner.is_some(),
                 session_id: session.as_str(),
                 winner_agent: winner.as_ref().map(|winner| winner.agent.as_str()),
             })?;
         }
-        Ok(if winner.is_some() { Answer::No } else { Answer::Yes })
+        Ok(if winner.is_some() { CommandAnswer::No } else { CommandAnswer::Yes })
     }
 }

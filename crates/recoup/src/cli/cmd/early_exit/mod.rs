@@ -12,16 +12,16 @@ mod status;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Ended;
-use crate::cli::app::App;
-use crate::config::Overrides;
+use crate::cli::CommandResult;
+use crate::cli::app::AppContext;
+use crate::config::FlagOverrides;
 
 /// Early Exit: the first agent to answer tells the others to stop.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct EarlyExitArgs {
     #[command(subcommand)]
-    action: Action,
+    action: EarlyExitCommand,
     #[command(flatten)]
     place: SessionStoreArgs,
 }
@@ -42,9 +42,9 @@ use the same store share the sessions; one in which nothing happens for 24 hours
 Exit codes: 0 yes, 1 no (for check: 0 go on, 1 stop), 2 wrong usage.";
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum EarlyExitCommand {
     /// Ask whether to go on: exit 0 go on, 1 somebody has won
-    Check(check::CheckArgs),
+    Check(check::SessionCheckArgs),
     /// Win, unless somebody has: exit 0 won, 1 lost
     ///
     /// Of all who signal in a session one wins, and only once: the winner's own second signal
@@ -62,9 +62,9 @@ enum Action {
     /// Wait for the winner's result, and print it
     Poll(poll::PollArgs),
     /// Tell who takes part, who has won and who has a result; or list the sessions
-    Status(status::StatusArgs),
+    Status(status::SessionStatusArgs),
     /// Forget a session
-    Cleanup(small::CleanupArgs),
+    Cleanup(small::SessionCleanupArgs),
     /// Run several commands, print what the first to succeed printed, end the others
     ///
     /// Each command has a process group of its own and reads nothing. The first to exit with 0
@@ -83,32 +83,32 @@ enum Action {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct EarlyExitCheckArgs {
     #[command(flatten)]
-    check: check::CheckArgs,
+    check: check::SessionCheckArgs,
     #[command(flatten)]
     place: SessionStoreArgs,
 }
 
 impl EarlyExitArgs {
     pub(in crate::cli) fn check(args: EarlyExitCheckArgs) -> Self {
-        Self { action: Action::Check(args.check), place: args.place }
+        Self { action: EarlyExitCommand::Check(args.check), place: args.place }
     }
 
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let Self { action, place } = self;
-        let overrides = Overrides { store: place.store, scope: None };
+        let overrides = FlagOverrides { store: place.store, scope: None };
         // Loaded late: a wrong name is an error whatever the configuration says.
-        let app = || App::load(&overrides);
+        let app = || AppContext::load(&overrides);
         match action {
-            Action::Check(args) => args.run(app),
-            Action::Signal(args) => args.run(app),
-            Action::Register(args) => args.run(app),
-            Action::WriteResult(args) => args.run(app),
-            Action::ReadWinner(args) => args.run(app),
-            Action::Poll(args) => args.run(app),
-            Action::Status(args) => args.run(app),
-            Action::Cleanup(args) => args.run(app),
-            Action::Race(args) => Ok(args.run(app)),
-            Action::Guard(args) => Ok(args.run()),
+            EarlyExitCommand::Check(args) => args.run(app),
+            EarlyExitCommand::Signal(args) => args.run(app),
+            EarlyExitCommand::Register(args) => args.run(app),
+            EarlyExitCommand::WriteResult(args) => args.run(app),
+            EarlyExitCommand::ReadWinner(args) => args.run(app),
+            EarlyExitCommand::Poll(args) => args.run(app),
+            EarlyExitCommand::Status(args) => args.run(app),
+            EarlyExitCommand::Cleanup(args) => args.run(app),
+            EarlyExitCommand::Race(args) => Ok(args.run(app)),
+            EarlyExitCommand::Guard(args) => Ok(args.run()),
         }
     }
 }

@@ -6,16 +6,16 @@ use clap::Args;
 use recoup_core::Result;
 use serde::Serialize;
 
-use super::named::SessionArg;
+use super::named::SessionNameArgs;
 use super::read_winner;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Wait for the winner's result, and print it.
 #[derive(Debug, Args)]
 pub(super) struct PollArgs {
     #[command(flatten)]
-    session: SessionArg,
+    session: SessionNameArgs,
     /// How long to wait, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     timeout: u64,
@@ -25,25 +25,25 @@ pub(super) struct PollArgs {
 }
 
 #[derive(Serialize)]
-struct TimedOut<'a> {
+struct PollTimeoutReport<'a> {
     error: &'a str,
     session_id: &'a str,
     timeout_ms: u64,
 }
 
 impl PollArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> Ended {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
         let session = self.session.name()?;
         let within = Duration::from_millis(self.timeout);
         if let Some(found) = app()?.early_exit()?.poll(&session, within)? {
-            read_winner::print(&session, found, self.json)?;
-            return Ok(Answer::Yes);
+            read_winner::print_result(&session, found, self.json)?;
+            return Ok(CommandAnswer::Yes);
         }
         ui::say("Timeout waiting for winner");
         if self.json {
             let (error, session_id) = ("timeout", session.as_str());
-            ui::json(&TimedOut { error, session_id, timeout_ms: self.timeout })?;
+            ui::json(&PollTimeoutReport { error, session_id, timeout_ms: self.timeout })?;
         }
-        Ok(Answer::No)
+        Ok(CommandAnswer::No)
     }
 }

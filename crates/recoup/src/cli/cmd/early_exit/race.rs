@@ -5,29 +5,29 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use clap::Args;
-use recoup_core::base::name::Name;
+use recoup_core::base::name::SafeName;
 use recoup_core::base::ttl::Ttl;
-use recoup_core::coord::Answer as Found;
+use recoup_core::early_exit::WinnerAnswer as Found;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::named::{self, SessionArg};
-use crate::cli::app::App;
-use crate::cli::failure::{self, Failure, Keeps};
-use crate::cli::{Answer, NO, USAGE, YES, ui};
-use crate::exec::End;
-use crate::race::{self, Begun, Delivery, Outcome, Race};
+use super::named::{self, SessionNameArgs};
+use crate::cli::app::AppContext;
+use crate::cli::failure::{self, CommandError, DataLocation};
+use crate::cli::{CommandAnswer, NO, USAGE, YES, ui};
+use crate::exec::CommandEnd;
+use crate::race::{self, OutputQueue, RaceOptions, RaceOutcome, RaceProgress};
 
 /// Separator between two commands.
 const BETWEEN: &str = "---";
 /// Default time for losing commands to exit before they are killed.
-const GRACE: Ttl = Ttl::seconds(5);
+const DEFAULT_GRACE: Ttl = Ttl::seconds(5);
 
 /// Run several commands, print what the first to succeed printed, end the others.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct RaceArgs {
     #[command(flatten)]
-    session: SessionArg,
+    session: SessionNameArgs,
     /// Give up after this time: 90s, 10m [default: never]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     timeout: Option<String>,
@@ -55,91 +55,95 @@ pub(super) struct GuardArgs {
 }
 
 impl GuardArgs {
-    pub(super) fn run(self) -> Answer {
+    pub(super) fn run(self) -> CommandAnswer {
         let grace = self.grace_ms.map(Duration::from_millis);
-        race::watch_over(&self.race, grace, ui::outlets().out);
-        Answer::Yes
+        race::run_guard(&self.race, grace, ui::outlets().out);
+        CommandAnswer::Yes
     }
 }
 
 impl RaceArgs {
     /// Runs the race; a failure is reported and becomes an exit code.
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> Answer {
-        ui::sign_lines();
-        Answer::Exit(match self.perform(app) {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandAnswer {
+        ui::prefix_lines();
+        CommandAnswer::Exit(match self.run_race(app) {
             Ok(code) => code,
-            Err(Failure::Error(error)) if error.kind() == ErrorKind::Usage => {
-                Failure::Error(error).report(Keeps::InStore);
+            Err(CommandError::Error(error)) if error.kind() == ErrorKind::Usage => {
+                CommandError::Error(error).report(DataLocation::InStore);
                 USAGE
             }
             Err(failure) => {
-                failure.report(Keeps::InStore);
+                failure.report(DataLocation::InStore);
                 race::FAILED
             }
         })
     }
 
-    fn perform(self, app: impl FnOnce() -> Result<&'static App>) -> Result<i32, Failure> {
+    fn run_race(
+        self,
+        app: impl FnOnce() -> Result<&'static AppContext>,
+    ) -> Result<i32, CommandError> {
         let session = self.session.name()?;
-        let timeout = named::duration("--timeout", self.timeout.as_deref(), Ttl::Off)?;
+        let timeout = named::parse_duration("--timeout", self.timeout.as_deref(), Ttl::Off)?;
         let timeout = timeout.filter(|time| !time.is_zero());
-        let grace = named::duration("--grace", self.grace.as_deref(), GRACE)?;
-        let commands = commands(&self.commands)?;
+        let grace = named::parse_duration("--grace", self.grace.as_deref(), DEFAULT_GRACE)?;
+        let commands = split_commands(&self.commands)?;
         let early_exit = &app()?.early_exit_for_writing()?;
         let shown = session.clone();
-        let race = Race { session, commands, timeout, grace, early_exit, warn: failure::warn };
+        let race =
+            RaceOptions { session, commands, timeout, grace, early_exit, warn: failure::warn };
         let mut contest = race.prepare()?;
         let outcome = contest.decide();
-        if let Ok(Outcome::Theirs(answer, begun)) = &outcome {
-            tell(&shown, answer, *begun);
+        if let Ok(RaceOutcome::Theirs(answer, begun)) = &outcome {
+            print_winner(&shown, answer, *begun);
         }
         let (code, delivery) = match outcome {
-            Ok(outcome) => delivered(outcome),
+            Ok(outcome) => exit_code_and_output(outcome),
             // After an error, too, no command is left running.
             Err(error) => {
-                contest.finish(Delivery::default())?;
+                contest.finish(OutputQueue::default())?;
                 return Err(error.into());
             }
         };
         match contest.finish(delivery)? {
-            Some(signal) => Ok(End::Signal(signal).leave()),
+            Some(signal) => Ok(CommandEnd::Signal(signal).exit_code_or_kill_self()),
             None => Ok(code),
         }
     }
 }
 
 /// Exit code and output of a finished race.
-fn delivered(outcome: Outcome) -> (i32, Delivery) {
-    let (nothing, outlets) = (Delivery::default(), ui::outlets());
+fn exit_code_and_output(outcome: RaceOutcome) -> (i32, OutputQueue) {
+    let (nothing, outlets) = (OutputQueue::default(), ui::outlets());
     match outcome {
-        Outcome::Ours(output) => {
-            (YES, nothing.words(output.err, outlets.err).data(output.out, outlets.out))
+        RaceOutcome::Ours(output) => {
+            (YES, nothing.with_messages(output.err, outlets.err).with_data(output.out, outlets.out))
         }
-        Outcome::Theirs(answer, _) => {
-            (YES, nothing.data(Cursor::new(answer.result.unwrap_or_default()), outlets.out))
+        RaceOutcome::Theirs(answer, _) => {
+            (YES, nothing.with_data(Cursor::new(answer.result.unwrap_or_default()), outlets.out))
         }
-        Outcome::Failed(why) => {
+        RaceOutcome::Failed(why) => {
             ui::say("all commands failed");
             for line in why {
                 ui::say(format_args!("  {line}"));
             }
             (NO, nothing)
         }
-        Outcome::TimedOut => {
+        RaceOutcome::TimedOut => {
             ui::say("no command succeeded in time");
             (race::TIMED_OUT, nothing)
         }
-        Outcome::Interrupted(signal) => (128 + signal, nothing),
+        RaceOutcome::Interrupted(signal) => (128 + signal, nothing),
     }
 }
 
 /// Prints who has won the session, and how to race again.
-fn tell(session: &Name, answer: &Found, begun: Begun) {
-    let (agent, at) = (&answer.agent, answer.at.map(|at| format!(" at {}", at.to_second())));
+fn print_winner(session: &SafeName, answer: &Found, begun: RaceProgress) {
+    let (agent, at) = (&answer.agent, answer.at.map(|at| format!(" at {}", at.to_second_string())));
     let at = at.unwrap_or_default();
     match begun {
-        Begun::Yes => ui::say(format_args!("{agent} has won this session elsewhere{at}")),
-        Begun::No => ui::say(format_args!(
+        RaceProgress::Yes => ui::say(format_args!("{agent} has won this session elsewhere{at}")),
+        RaceProgress::No => ui::say(format_args!(
             "{agent} has won this session{at}: that is its answer, and nothing was run; to race \
              again take another name, or forget the session (recoup early-exit cleanup {session})"
         )),
@@ -147,7 +151,7 @@ fn tell(session: &Name, answer: &Found, begun: Begun) {
 }
 
 /// Splits the words into commands with their arguments.
-fn commands(words: &[OsString]) -> Result<Vec<Vec<OsString>>> {
+fn split_commands(words: &[OsString]) -> Result<Vec<Vec<OsString>>> {
     let commands: Vec<Vec<OsString>> =
         words.split(|word| word == BETWEEN).map(<[OsString]>::to_vec).collect();
     if commands.iter().any(|command| command.first().is_none_or(|name| name.is_empty())) {

@@ -2,17 +2,17 @@
 
 use clap::Args;
 use recoup_core::Result;
-use recoup_core::base::name::Name;
-use recoup_core::coord::Status;
+use recoup_core::base::name::SafeName;
+use recoup_core::early_exit::SessionStatus;
 use serde::Serialize;
 
 use super::named;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Tell who takes part, who has won and who has a result; or list the sessions.
 #[derive(Debug, Args)]
-pub(super) struct StatusArgs {
+pub(super) struct SessionStatusArgs {
     /// The session [default: a list of all]
     #[arg(value_name = "SESSION")]
     session: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct StatusArgs {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct SessionStatusReport<'a> {
     session_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     exists: Option<bool>,
@@ -34,30 +34,30 @@ struct Report<'a> {
 }
 
 #[derive(Serialize)]
-struct List<'a> {
+struct SessionListReport<'a> {
     sessions: Vec<&'a str>,
 }
 
-impl StatusArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> Ended {
-        let session = self.session.as_deref().map(named::session).transpose()?;
+impl SessionStatusArgs {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+        let session = self.session.as_deref().map(named::parse_session).transpose()?;
         let sessions = app()?.early_exit()?;
         match &session {
-            Some(session) => self.one(session, sessions.status(session)?.as_ref()),
-            None => self.all(&sessions.list()?),
+            Some(session) => self.show_session(session, sessions.status(session)?.as_ref()),
+            None => self.list_sessions(&sessions.list()?),
         }
     }
 
-    fn one(&self, session: &Name, status: Option<&Status>) -> Ended {
+    fn show_session(&self, session: &SafeName, status: Option<&SessionStatus>) -> CommandResult {
         let winner = status.and_then(|status| status.winner.as_ref());
-        let agents = status.map_or(Vec::new(), |status| texts(&status.agents));
-        let results = status.map_or(Vec::new(), |status| texts(&status.results));
+        let agents = status.map_or(Vec::new(), |status| name_strs(&status.agents));
+        let results = status.map_or(Vec::new(), |status| name_strs(&status.results));
         if self.json {
-            ui::json(&Report {
+            ui::json(&SessionStatusReport {
                 session_id: session.as_str(),
                 exists: status.is_none().then_some(false),
                 signaled: winner.is_some(),
-                winner_agent: winner.map_or("", Name::as_str),
+                winner_agent: winner.map_or("", SafeName::as_str),
                 registered_agents: agents,
                 results,
             })?;
@@ -69,29 +69,29 @@ impl StatusArgs {
             ui::fields(&[
                 ("session", session.to_string()),
                 ("status", state),
-                ("agents", listed(&agents)),
-                ("results", listed(&results)),
+                ("agents", join_or_none(&agents)),
+                ("results", join_or_none(&results)),
             ])?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
-    fn all(&self, sessions: &[Name]) -> Ended {
+    fn list_sessions(&self, sessions: &[SafeName]) -> CommandResult {
         if self.json {
-            ui::json(&List { sessions: texts(sessions) })?;
+            ui::json(&SessionListReport { sessions: name_strs(sessions) })?;
         } else if sessions.is_empty() {
             ui::say("No sessions");
         } else {
             sessions.iter().try_for_each(ui::line)?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-fn texts(names: &[Name]) -> Vec<&str> {
-    names.iter().map(Name::as_str).collect()
+fn name_strs(names: &[SafeName]) -> Vec<&str> {
+    names.iter().map(SafeName::as_str).collect()
 }
 
-fn listed(names: &[&str]) -> String {
+fn join_or_none(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

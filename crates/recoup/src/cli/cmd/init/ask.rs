@@ -2,15 +2,15 @@
 
 use recoup_core::{Error, Result};
 
-use super::{Said, Skills, YesOrNo};
+use super::{InitAnswerArgs, SkillsChoice, YesOrNo};
 use crate::cli::ui;
-use crate::config::{self, Overrides, RecordingClients, Settings};
-use crate::install::Client;
-use crate::install::answers::{self, Answer};
+use crate::config::{self, FlagOverrides, RecordingClients, ResolvedSettings};
+use crate::install::AgentClient;
+use crate::install::answers::{self, ConfigAnswer};
 
 /// Decision about other memory tools that were found.
 #[derive(Default)]
-pub(super) struct Peers {
+pub(super) struct PeerDecision {
     /// Removed from the clients.
     pub(super) replaced: Vec<&'static str>,
     /// Left in place, as the user decided now or before.
@@ -19,22 +19,22 @@ pub(super) struct Peers {
     is_news: bool,
 }
 
-impl Peers {
+impl PeerDecision {
     /// The decision as a configuration value, if it changes.
-    pub(super) fn answer(&self) -> Option<Answer> {
-        let value = answers::Said::Word(config::peers_in_words(&self.kept));
-        self.is_news.then_some(Answer { key: answers::PEERS_KEEP, value })
+    pub(super) fn answer(&self) -> Option<ConfigAnswer> {
+        let value = answers::AnswerValue::Word(config::peers_in_words(&self.kept));
+        self.is_news.then_some(ConfigAnswer { key: answers::PEERS_KEEP, value })
     }
 }
 
 /// Decides which tools are removed: all with the flag; else asks about those that the user has not
 /// decided to keep.
-pub(super) fn about_peers(found: &[&'static str], all: bool, may_ask: bool) -> Peers {
+pub(super) fn decide_peers(found: &[&'static str], all: bool, may_ask: bool) -> PeerDecision {
     if found.is_empty() {
-        return Peers::default();
+        return PeerDecision::default();
     }
     // An unreadable configuration is reported elsewhere.
-    let settings = Settings::load(&Overrides::default());
+    let settings = ResolvedSettings::load(&FlagOverrides::default());
     let kept = settings.map(|settings| settings.kept_peers).unwrap_or_default();
     let without = |names: &[&'static str], others: &[&'static str]| {
         names.iter().copied().filter(|name| !others.contains(name)).collect::<Vec<_>>()
@@ -42,18 +42,18 @@ pub(super) fn about_peers(found: &[&'static str], all: bool, may_ask: bool) -> P
     let open = without(found, &kept);
     if all {
         let left = without(&kept, found);
-        return Peers { is_news: left != kept, replaced: found.to_vec(), kept: left };
+        return PeerDecision { is_news: left != kept, replaced: found.to_vec(), kept: left };
     }
     if open.is_empty() || !may_ask {
-        return Peers { kept, ..Peers::default() };
+        return PeerDecision { kept, ..PeerDecision::default() };
     }
-    if is_to_go(&open) {
-        return Peers { replaced: open, kept, is_news: false };
+    if confirm_removal(&open) {
+        return PeerDecision { replaced: open, kept, is_news: false };
     }
-    Peers { kept: [kept, open].concat(), is_news: true, ..Peers::default() }
+    PeerDecision { kept: [kept, open].concat(), is_news: true, ..PeerDecision::default() }
 }
 
-fn is_to_go(names: &[&str]) -> bool {
+fn confirm_removal(names: &[&str]) -> bool {
     let (verb, whose, it, has) = match names.len() {
         1 => ("is", "its", "it", "has"),
         _ => ("are", "their", "them", "have"),
@@ -69,13 +69,15 @@ fn is_to_go(names: &[&str]) -> bool {
 
 /// Decides whose agents may record rules: by the flag, or else by asking about each client that has
 /// no answer yet.
-pub(super) fn about_recording(
-    clients: &[Client],
+pub(super) fn decide_recording(
+    clients: &[AgentClient],
     said: Option<YesOrNo>,
     may_ask: bool,
-) -> Vec<Answer> {
+) -> Vec<ConfigAnswer> {
     // An unreadable configuration is reported elsewhere.
-    let before = Settings::load(&Overrides::default()).map(|it| it.recording).unwrap_or_default();
+    let before = ResolvedSettings::load(&FlagOverrides::default())
+        .map(|it| it.recording)
+        .unwrap_or_default();
     let RecordingClients { mut allowed, mut denied } = before.clone();
     for client in clients {
         let is_open = may_ask && !allowed.contains(client) && !denied.contains(client);
@@ -89,15 +91,15 @@ pub(super) fn about_recording(
             list.extend(is_on.then_some(*client));
         }
     }
-    let changed = |key, before: &[Client], after: &[Client]| {
-        let value = answers::Said::Word(config::clients_in_words(after));
-        (before != after).then_some(Answer { key, value })
+    let changed = |key, before: &[AgentClient], after: &[AgentClient]| {
+        let value = answers::AnswerValue::Word(config::clients_in_words(after));
+        (before != after).then_some(ConfigAnswer { key, value })
     };
     let allow = changed(answers::RECORD_ALLOW, &before.allowed, &allowed);
     allow.into_iter().chain(changed(answers::RECORD_DENY, &before.denied, &denied)).collect()
 }
 
-fn recording_question(client: Client) -> String {
+fn recording_question(client: AgentClient) -> String {
     format!(
         "May agents in {} record rules on your behalf? What they take for your words then counts at \
          once, in that project, for every client that works there, also if a web page or a file made \
@@ -108,37 +110,41 @@ fn recording_question(client: Client) -> String {
 }
 
 /// Takes answers from flags, and asks about keys that have none yet.
-pub(super) fn answers(said: Said, given: &[&'static str], may_ask: bool) -> Result<Vec<Answer>> {
-    let open = |key: &'static str| may_ask && !given.contains(&key) && config::knows(key);
-    let truth = |key, value| Answer { key, value: answers::Said::Truth(value) };
+pub(super) fn collect_answers(
+    said: InitAnswerArgs,
+    given: &[&'static str],
+    may_ask: bool,
+) -> Result<Vec<ConfigAnswer>> {
+    let open = |key: &'static str| may_ask && !given.contains(&key) && config::is_known_key(key);
+    let truth = |key, value| ConfigAnswer { key, value: answers::AnswerValue::Truth(value) };
     let ask = |key: &'static str, flag: Option<YesOrNo>, question: &str| match flag {
         Some(flag) => Some(truth(key, flag == YesOrNo::Yes)),
         None => open(key).then(|| truth(key, ui::confirm(question))),
     };
     let judge = ask(answers::JUDGE, said.judge, JUDGE);
     let sync = ask(answers::SYNC, said.sync_rules, SYNC);
-    let skills = said.skills.or_else(|| open(answers::SKILLS).then(asked_for_skills));
+    let skills = said.skills.or_else(|| open(answers::SKILLS).then(ask_about_skills));
     let place = match skills {
-        Some(Skills::User) => Some("user"),
-        Some(Skills::Project) => Some("project"),
-        Some(Skills::Off) | None => None,
+        Some(SkillsChoice::User) => Some("user"),
+        Some(SkillsChoice::Project) => Some("project"),
+        Some(SkillsChoice::Off) | None => None,
     };
-    let place = place.map(|word| answers::Said::Word(word.to_owned()));
-    let place = place.map(|value| Answer { key: answers::SKILLS_PLACE, value });
-    let skills = skills.map(|skills| truth(answers::SKILLS, skills != Skills::Off));
-    let all: Vec<Answer> = [judge, sync, skills, place].into_iter().flatten().collect();
+    let place = place.map(|word| answers::AnswerValue::Word(word.to_owned()));
+    let place = place.map(|value| ConfigAnswer { key: answers::SKILLS_PLACE, value });
+    let skills = skills.map(|skills| truth(answers::SKILLS, skills != SkillsChoice::Off));
+    let all: Vec<ConfigAnswer> = [judge, sync, skills, place].into_iter().flatten().collect();
     // An unknown key would make the configuration invalid.
-    match all.iter().find(|answer| !config::knows(answer.key)) {
+    match all.iter().find(|answer| !config::is_known_key(answer.key)) {
         Some(unknown) => Err(Error::usage(format!("this version knows no `{}`", unknown.key))),
         None => Ok(all),
     }
 }
 
-fn asked_for_skills() -> Skills {
+fn ask_about_skills() -> SkillsChoice {
     if !ui::confirm(SKILLS) {
-        return Skills::Off;
+        return SkillsChoice::Off;
     }
-    if ui::confirm(SKILLS_PLACE) { Skills::User } else { Skills::Project }
+    if ui::confirm(SKILLS_PLACE) { SkillsChoice::User } else { SkillsChoice::Project }
 }
 
 const JUDGE: &str = "May a model help to remember? Sentences of yours that may be rules, and the \

@@ -1,7 +1,7 @@
 //! Formats the changes in a file, and nothing else of it: settings hold keys, addresses and
 //! prompts, and what is shown ends up in logs and bug reports.
 
-mod private;
+mod redaction;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use std::ops::Range;
 use recoup_core::secrets;
 use similar::{DiffOp, DiffTag, TextDiff};
 
-use crate::install::Change;
+use crate::install::FileChange;
 
 /// Larger changes, in words, are not shown: comparing them would take long.
-const MOST_WORDS: usize = 20_000;
+const MAX_WORDS: usize = 20_000;
 
 /// Bytes around a change that are scanned for secrets. Some settings have tens of megabytes.
-const AROUND: usize = 1 << 16;
+const CONTEXT_BYTES: usize = 1 << 16;
 
 /// Formats a change like `diff -U0`, but of an existing line only the words that change; the rest
 /// becomes an ellipsis.
-pub(super) fn between(change: &Change, shown: &str) -> String {
+pub(super) fn format_change(change: &FileChange, shown: &str) -> String {
     let name = |bytes: &Option<Vec<u8>>| match bytes {
         Some(_) => shown.to_owned(),
         None => "/dev/null".to_owned(),
@@ -27,15 +27,15 @@ pub(super) fn between(change: &Change, shown: &str) -> String {
     let head = format!("--- {}\n+++ {}\n", name(&change.before), name(&change.after));
     let [before, after] = [&change.before, &change.after]
         .map(|bytes| String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()));
-    head + &of_texts(&before, &after)
+    head + &diff_texts(&before, &after)
 }
 
-fn of_texts(before: &str, after: &str) -> String {
-    let (old, new) = around_changes(before, after);
+fn diff_texts(before: &str, after: &str) -> String {
+    let (old, new) = changed_ranges(before, after);
     // Both ranges start at the same offset.
     let line = before[..old.start].matches('\n').count();
-    let [before, after] =
-        [&before[old], &after[new]].map(|text| private::veiled(&secrets::redact(text)));
+    let [before, after] = [&before[old], &after[new]]
+        .map(|text| redaction::hide_private_values(&secrets::redact(text)));
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
@@ -44,26 +44,26 @@ fn of_texts(before: &str, after: &str) -> String {
 }
 
 /// Range of each text that differs, with context: whole lines, unless these are very long.
-fn around_changes(before: &str, after: &str) -> (Range<usize>, Range<usize>) {
+fn changed_ranges(before: &str, after: &str) -> (Range<usize>, Range<usize>) {
     let (old, new) = (before.as_bytes(), after.as_bytes());
     let alike = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let most = old.len().min(new.len()) - alike;
     let ends = old.iter().rev().zip(new.iter().rev()).take(most);
     let ends = ends.take_while(|(old, new)| old == new).count();
-    let from = line_from(before, alike.saturating_sub(AROUND), alike);
-    let rest = line_to(before, old.len() - ends, ends.min(AROUND));
+    let from = line_start(before, alike.saturating_sub(CONTEXT_BYTES), alike);
+    let rest = line_end_offset(before, old.len() - ends, ends.min(CONTEXT_BYTES));
     (from..old.len() - ends + rest, from..new.len() - ends + rest)
 }
 
 /// Start of the first line at or after `at`, but before `until`; else a character boundary.
-fn line_from(text: &str, at: usize, until: usize) -> usize {
-    let line = if at == 0 { Some(0) } else { find_break(text, at - 1, until).map(|it| it + 1) };
+fn line_start(text: &str, at: usize, until: usize) -> usize {
+    let line = if at == 0 { Some(0) } else { find_newline(text, at - 1, until).map(|it| it + 1) };
     line.unwrap_or_else(|| text.floor_char_boundary(at))
 }
 
 /// Number of bytes from `at` to the end of the last line within `most`, else to a character
 /// boundary. All that follows is the same in both texts.
-fn line_to(text: &str, at: usize, most: usize) -> usize {
+fn line_end_offset(text: &str, at: usize, most: usize) -> usize {
     if at + most == text.len() {
         return most;
     }
@@ -71,26 +71,29 @@ fn line_to(text: &str, at: usize, most: usize) -> usize {
     line.map_or_else(|| text.ceil_char_boundary(at + most) - at, |line| line + 1)
 }
 
-fn find_break(text: &str, from: usize, to: usize) -> Option<usize> {
+fn find_newline(text: &str, from: usize, to: usize) -> Option<usize> {
     text.as_bytes()[from..to].iter().position(|byte| *byte == b'\n').map(|at| from + at)
 }
 
 fn hunk(old: &[&str], new: &[&str], op: &DiffOp, line: usize) -> String {
     let (gone, come) = (old[op.old_range()].concat(), new[op.new_range()].concat());
     let moved = |lines: Range<usize>| lines.start + line..lines.end + line;
-    let mut shown =
-        format!("@@ -{} +{} @@\n", place(&moved(op.old_range())), place(&moved(op.new_range())));
+    let mut shown = format!(
+        "@@ -{} +{} @@\n",
+        hunk_range(&moved(op.old_range())),
+        hunk_range(&moved(op.new_range()))
+    );
     let (gone, come) = match op.tag() {
-        DiffTag::Replace => within(&gone, &come),
+        DiffTag::Replace => diff_words(&gone, &come),
         _ => (gone, come),
     };
-    shown += &lines('-', &gone);
-    shown += &lines('+', &come);
+    shown += &prefix_lines('-', &gone);
+    shown += &prefix_lines('+', &come);
     shown
 }
 
 /// `LINE,COUNT`, and the line alone for one.
-fn place(lines: &Range<usize>) -> String {
+fn hunk_range(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
         1 => (lines.start + 1).to_string(),
@@ -98,44 +101,48 @@ fn place(lines: &Range<usize>) -> String {
     }
 }
 
-fn lines(sign: char, text: &str) -> String {
+fn prefix_lines(sign: char, text: &str) -> String {
     let line = |line: &str| format!("{sign}{}\n", line.trim_end_matches(['\r', '\n']));
     text.split_inclusive('\n').map(line).collect()
 }
 
 /// Removed and added words of changed lines.
-fn within(before: &str, after: &str) -> (String, String) {
-    let (old, new) = (words(before), words(after));
+fn diff_words(before: &str, after: &str) -> (String, String) {
+    let (old, new) = (split_tokens(before), split_tokens(after));
     let alike = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let rest = old.len().min(new.len()) - alike;
     let ends = old.iter().rev().zip(new.iter().rev()).take(rest);
     let ends = ends.take_while(|(old, new)| old == new).count();
     let (head, tail) = (old[..alike].concat(), old[old.len() - ends..].concat());
     let (old, new) = (&old[alike..old.len() - ends], &new[alike..new.len() - ends]);
-    let (gone, come) = if old.len().max(new.len()) > MOST_WORDS {
+    let (gone, come) = if old.len().max(new.len()) > MAX_WORDS {
         let size = |words: &[&str]| format!("({} characters)", words.concat().chars().count());
         (size(old), size(new))
     } else {
-        changed(old, new)
+        changed_words(old, new)
     };
     let framed = |text: String| {
-        if text.is_empty() { text } else { [veiled(&head), text, veiled(&tail)].concat() }
+        if text.is_empty() {
+            text
+        } else {
+            [elide_unchanged(&head), text, elide_unchanged(&tail)].concat()
+        }
     };
     (framed(gone), framed(come))
 }
 
-fn changed(old: &[&str], new: &[&str]) -> (String, String) {
+fn changed_words(old: &[&str], new: &[&str]) -> (String, String) {
     let (mut gone, mut come) = (String::new(), String::new());
     let (in_old, in_new): (HashSet<_>, HashSet<_>) =
         (old.iter().copied().collect(), new.iter().copied().collect());
     for op in TextDiff::from_slices(old, new).ops() {
         let (left, right) = (op.old_range(), op.new_range());
         if op.tag() == DiffTag::Equal {
-            gone += &veiled(&old[left].concat());
-            come += &veiled(&new[right].concat());
+            gone += &elide_unchanged(&old[left].concat());
+            come += &elide_unchanged(&new[right].concat());
         } else {
-            gone += &without_moved(old, left, &in_new);
-            come += &without_moved(new, right, &in_old);
+            gone += &join_unmoved(old, left, &in_new);
+            come += &join_unmoved(new, right, &in_old);
         }
     }
     let or_nothing =
@@ -144,7 +151,7 @@ fn changed(old: &[&str], new: &[&str]) -> (String, String) {
 }
 
 /// Joins changed words, but hides quoted texts that occur on the other side, too: these only moved.
-fn without_moved(words: &[&str], range: Range<usize>, other: &HashSet<&str>) -> String {
+fn join_unmoved(words: &[&str], range: Range<usize>, other: &HashSet<&str>) -> String {
     let is_name = |at: usize| {
         let behind = words[at + 1..].iter().find(|word| !word.trim().is_empty());
         behind.is_some_and(|word| *word == ":" || *word == "=")
@@ -156,7 +163,7 @@ fn without_moved(words: &[&str], range: Range<usize>, other: &HashSet<&str>) -> 
 
 /// Replaces unchanged text by an ellipsis, unless it is only brackets and blanks. A final newline
 /// stays.
-fn veiled(text: &str) -> String {
+fn elide_unchanged(text: &str) -> String {
     if !text.contains(char::is_alphanumeric) {
         return text.to_owned();
     }
@@ -165,13 +172,13 @@ fn veiled(text: &str) -> String {
 }
 
 /// Splits text into quoted strings, words and single characters.
-fn words(text: &str) -> Vec<&str> {
+fn split_tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = match first {
-            '"' => quoted(rest),
-            c if is_of_word(c) => rest.find(|c| !is_of_word(c)).unwrap_or(rest.len()),
+            '"' => quoted_len(rest),
+            c if is_word_char(c) => rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()),
             c => c.len_utf8(),
         };
         let (word, more) = rest.split_at(length);
@@ -181,12 +188,12 @@ fn words(text: &str) -> Vec<&str> {
     found
 }
 
-fn is_of_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
 /// Length of a quoted string; 1 if the line ends before the closing quote.
-fn quoted(text: &str) -> usize {
+fn quoted_len(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
@@ -207,7 +214,7 @@ mod tests {
         let before = r#"{"mail":"a@b.c","history":["my secret plan"],"last":1}"#;
         let after = r#"{"mail":"a@b.c","history":["my secret plan"],"last":1,"mcpServers":{"recoup":{"command":"/r"}}}"#;
         assert_eq!(
-            of_texts(before, after),
+            diff_texts(before, after),
             "@@ -1 +1 @@\n+…,\"mcpServers\":{\"recoup\":{\"command\":\"/r\"}}}\n"
         );
     }
@@ -216,7 +223,7 @@ mod tests {
     fn between_two_changes_nothing_is_shown() {
         let before = r#"{"a":"old","token":"Zx81","b":2}"#;
         let after = r#"{"a":"new","token":"Zx81","b":3}"#;
-        assert_eq!(of_texts(before, after), "@@ -1 +1 @@\n-…\"old\"…2}\n+…\"new\"…3}\n");
+        assert_eq!(diff_texts(before, after), "@@ -1 +1 @@\n-…\"old\"…2}\n+…\"new\"…3}\n");
     }
 
     #[test]
@@ -224,7 +231,7 @@ mod tests {
         let own = r#"{"type":"command","command":"TOKEN=Zx81kQ recoup hook"}"#;
         let peer = r#"{"type":"command","command":"npx claude-mem hook","env":{"AUTH":"Yq92"}}"#;
         let list = |hooks: &[&str]| format!("{{\"Stop\":[{{\"hooks\":[{}]}}]}}", hooks.join(","));
-        let shown = of_texts(&list(&[peer, own]), &list(&[own]));
+        let shown = diff_texts(&list(&[peer, own]), &list(&[own]));
         assert!(shown.contains("npx claude-mem hook"), "{shown}");
         assert!(!shown.contains("Zx81kQ") && !shown.contains("Yq92"), "{shown}");
     }
@@ -233,7 +240,7 @@ mod tests {
     fn lines_around_it_are_not_shown() {
         let before = "{\n  \"a\": 1,\n  \"args\": [\"--token\", \"abc\"]\n}\n";
         let after = "{\n  \"a\": 1,\n  \"args\": [\"--token\", \"abc\"],\n  \"hooks\": {}\n}\n";
-        assert_eq!(of_texts(before, after), "@@ -3 +3,2 @@\n+…,\n+  \"hooks\": {}\n");
+        assert_eq!(diff_texts(before, after), "@@ -3 +3,2 @@\n+…,\n+  \"hooks\": {}\n");
     }
 
     #[test]
@@ -243,7 +250,7 @@ mod tests {
             let number = much.matches('\n').count() + 1;
             let (before, after) = (format!("{much}x\n{much}"), format!("{much}x, y\n{much}"));
             let expected = format!("@@ -{number} +{number} @@\n+…, y\n");
-            assert_eq!(of_texts(&before, &after), expected);
+            assert_eq!(diff_texts(&before, &after), expected);
         }
     }
 
@@ -252,16 +259,16 @@ mod tests {
         let key = ["-----BEGIN RSA PRIVATE KEY-----\n", "MIIEowIBAAKCAQEA\n"].concat();
         let key = key + &"Zq7vXw2Lr9Tk4Ns6Bf8Hd1Jm3Pc5Gy0W\n".repeat(40);
         let (before, end) = (format!("{key}AAAA\n"), "-----END RSA PRIVATE KEY-----\n");
-        let shown = of_texts(&format!("{before}{end}"), &format!("{before}BBBB\n{end}"));
+        let shown = diff_texts(&format!("{before}{end}"), &format!("{before}BBBB\n{end}"));
         assert!(!shown.contains("BBBB"), "{shown}");
     }
 
     #[test]
     fn what_says_nothing_stays_readable() {
         assert_eq!(
-            of_texts("{}\n", "{\n  \"hooks\": {}\n}\n"),
+            diff_texts("{}\n", "{\n  \"hooks\": {}\n}\n"),
             "@@ -1 +1,3 @@\n+{\n+  \"hooks\": {}\n+}\n"
         );
-        assert_eq!(of_texts("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
+        assert_eq!(diff_texts("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
     }
 }

@@ -14,16 +14,16 @@ use recoup_core::base::project::Project;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::failure::{self, Failure};
-use crate::cli::{Answer, Ended, mirror, ui};
+use crate::cli::failure::{self, CommandError};
+use crate::cli::{CommandAnswer, CommandResult, mirror, ui};
 use crate::config::{self, ClientDirs};
-use crate::install::{self, Client, Level, Turn, Wish, answers};
-use draft::Draft;
-use show::Report;
-pub(super) use show::{FileReport, Missing};
+use crate::install::{self, AgentClient, InstallLevel, InstallLock, InstallRequest, answers};
+use draft::InitDraft;
+use show::InitReport;
+pub(super) use show::{FileReport, MissingFlag};
 
 /// Name for any client that is not in the list.
-const ANY: &str = "mcp";
+const ANY_CLIENT: &str = "mcp";
 
 /// Hook recoup into the agents on this machine.
 #[derive(Debug, Args)]
@@ -56,12 +56,12 @@ pub(in crate::cli) struct InitArgs {
     #[arg(long)]
     replace_peers: bool,
     #[command(flatten)]
-    said: Said,
+    said: InitAnswerArgs,
 }
 
 /// Flags that answer the questions of `init` beforehand.
 #[derive(Debug, Args, Clone, Copy)]
-struct Said {
+struct InitAnswerArgs {
     /// May a model read what you said that may be worth remembering, without secrets
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     judge: Option<YesOrNo>,
@@ -70,7 +70,7 @@ struct Said {
     sync_rules: Option<YesOrNo>,
     /// Make skills of three or more memories on one topic, in your own folder or the project's
     #[arg(long, value_name = "off|user|project", hide_possible_values = true)]
-    skills: Option<Skills>,
+    skills: Option<SkillsChoice>,
     /// May agents record rules on your behalf, in clients without hooks (cursor, windsurf, vscode,
     /// zed, gemini, opencode)
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
@@ -84,7 +84,7 @@ enum YesOrNo {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Skills {
+enum SkillsChoice {
     Off,
     User,
     Project,
@@ -98,87 +98,90 @@ What is for one project goes into files of yours alone where the client has such
 who works there, and says `recoup` without a path.";
 
 impl InitArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
-        let ended = self.carried_out();
-        if self.json { failure::told_as_json(ended) } else { ended }
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let ended = self.execute();
+        if self.json { failure::report_as_json(ended) } else { ended }
     }
 
-    fn carried_out(&self) -> Ended {
-        let mut around = Around::find()?;
+    fn execute(&self) -> CommandResult {
+        let mut around = InitContext::find()?;
         if self.clients.is_empty()
-            || self.clients.iter().any(|it| Client::parse(it).ok() == Some(Client::ClaudeCode))
+            || self
+                .clients
+                .iter()
+                .any(|it| AgentClient::parse(it).ok() == Some(AgentClient::ClaudeCode))
         {
             around.places.claude_version = install::ask_claude_code(&around.places);
         }
-        self.carried_out_in(&around).map_err(|failure| failure.naming_as(&around.places))
+        self.execute_in(&around).map_err(|failure| failure.with_shown_paths(&around.places))
     }
 
-    fn carried_out_in(&self, around: &Around) -> Ended {
-        if self.clients.iter().any(|name| name == ANY) {
-            return self.print_for_any(around);
+    fn execute_in(&self, around: &InitContext) -> CommandResult {
+        if self.clients.iter().any(|name| name == ANY_CLIENT) {
+            return self.print_for_any_client(around);
         }
         let named =
-            self.clients.iter().map(|name| Client::parse(name)).collect::<Result<Vec<_>>>()?;
+            self.clients.iter().map(|name| AgentClient::parse(name)).collect::<Result<Vec<_>>>()?;
         let program = around.program(self.program.as_deref())?;
-        let level = if self.project { Level::Project } else { Level::User };
+        let level = if self.project { InstallLevel::Project } else { InstallLevel::User };
         let mut wish =
-            Wish { places: &around.places, level, program: &program, replace_peers: &[] };
-        let mut draft = Draft::make(&named, &wish, &[], around)?;
-        if draft.is_for_nobody() {
-            return self.no_client(&wish, &draft);
+            InstallRequest { places: &around.places, level, program: &program, replace_peers: &[] };
+        let mut draft = InitDraft::compute(&named, &wish, &[], around)?;
+        if draft.has_no_client() {
+            return self.report_no_client(&wish, &draft);
         }
-        let peers = ask::about_peers(&draft.peers(), self.replace_peers, self.may_ask());
+        let peers = ask::decide_peers(&draft.peer_names(), self.replace_peers, self.may_ask());
         wish.replace_peers = &peers.replaced;
-        let answers = self.answers(&draft, &peers, around)?;
+        let answers = self.collect_answers(&draft, &peers, around)?;
         if !peers.replaced.is_empty() || !answers.is_empty() {
-            draft = Draft::make(&named, &wish, &answers, around)?;
+            draft = InitDraft::compute(&named, &wish, &answers, around)?;
         }
-        let mut report = Report::new(&wish, &draft, &peers.kept);
+        let mut report = InitReport::new(&wish, &draft, &peers.kept);
         if !self.json {
             // With --yes a closed stdout is no reason to stop (`recoup init --yes | head`).
-            let any = draft.is_any();
-            report.tell(any).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
+            let any = draft.has_changes();
+            report.print_changes(any).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
-        if draft.is_any() && !self.dry_run && self.consents(&mut report)? {
-            let again = || Draft::make(&named, &wish, &answers, around);
-            let seen = |draft: &Draft| Report::new(&wish, draft, &peers.kept);
-            draft = self.write(draft, &mut report, around, &again, &seen)?;
+        if draft.has_changes() && !self.dry_run && self.ask_consent(&mut report)? {
+            let again = || InitDraft::compute(&named, &wish, &answers, around);
+            let seen = |draft: &InitDraft| InitReport::new(&wish, draft, &peers.kept);
+            draft = self.write_changes(draft, &mut report, around, &again, &seen)?;
         }
         if self.json {
             ui::json(&report)?;
         }
-        let done = !draft.is_any() || self.dry_run || report.written;
-        Ok(if done && draft.failed.is_empty() { Answer::Yes } else { Answer::No })
+        let done = !draft.has_changes() || self.dry_run || report.written;
+        Ok(if done && draft.failed.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 
     /// Writes the agreed changes. If a file has changed meanwhile, they are computed again; without
     /// --yes they must then be among the ones that were shown.
-    fn write(
+    fn write_changes(
         &self,
-        draft: Draft,
-        report: &mut Report,
-        around: &Around,
-        again: &dyn Fn() -> Result<Draft>,
-        seen: &dyn Fn(&Draft) -> Report,
-    ) -> Result<Draft> {
-        let turn = Turn::wait_for(&around.places.own, SystemClock.now())?;
-        let put_in = |draft: &Draft| turn.put_in(&draft.changes());
-        let (draft, copies) = install::settle(draft, put_in, |path| {
+        draft: InitDraft,
+        report: &mut InitReport,
+        around: &InitContext,
+        again: &dyn Fn() -> Result<InitDraft>,
+        seen: &dyn Fn(&InitDraft) -> InitReport,
+    ) -> Result<InitDraft> {
+        let turn = InstallLock::acquire(&around.places.own, SystemClock.now())?;
+        let put_in = |draft: &InitDraft| turn.install(&draft.changes());
+        let (draft, copies) = install::apply_with_retry(draft, put_in, |path| {
             let draft = again()?;
-            if self.yes || seen(&draft).is_within(report) {
+            if self.yes || seen(&draft).is_covered_by(report) {
                 Ok(draft)
             } else {
-                Err(not_as_shown(path, "recoup init"))
+                Err(changed_meanwhile_error(path, "recoup init"))
             }
         })?;
         drop(turn);
         *report = seen(&draft);
-        if draft.is_any() {
-            report.was_written(&copies);
-            mirror::withdraw_unwanted();
+        if draft.has_changes() {
+            report.mark_written(&copies);
+            mirror::remove_unwanted_mirrors();
         }
         if !self.json {
-            report.tell_end();
+            report.print_summary();
         }
         Ok(draft)
     }
@@ -188,22 +191,22 @@ impl InitArgs {
         !self.yes && !self.dry_run && !self.json && ui::can_ask()
     }
 
-    fn consents(&self, report: &mut Report) -> Result<bool, Failure> {
+    fn ask_consent(&self, report: &mut InitReport) -> Result<bool, CommandError> {
         if self.yes {
             return Ok(true);
         }
         if !self.may_ask() {
             if self.json {
-                report.missing = Some(Missing::Yes);
+                report.missing = Some(MissingFlag::Yes);
                 ui::json(report)?;
             }
             let error = Error::usage(
                 "nothing was written: there is no terminal to ask on. If this is what you want, say \
                  `recoup init --yes`; --dry-run only shows it",
             );
-            return Err(if self.json { Failure::Told(error) } else { error.into() });
+            return Err(if self.json { CommandError::Told(error) } else { error.into() });
         }
-        let agreed = ui::confirm(format_args!("Write {}?", report.files()));
+        let agreed = ui::confirm(format_args!("Write {}?", report.describe_files()));
         if !agreed {
             ui::say("Nothing was changed.");
         }
@@ -211,34 +214,34 @@ impl InitArgs {
     }
 
     /// Collects the answers, from flags and interactively.
-    fn answers(
+    fn collect_answers(
         &self,
-        draft: &Draft,
-        peers: &ask::Peers,
-        around: &Around,
-    ) -> Result<Vec<answers::Answer>> {
-        let given = answers::given(&around.config, &around.places)?;
-        let mut answers = ask::answers(self.said, &given, self.may_ask())?;
+        draft: &InitDraft,
+        peers: &ask::PeerDecision,
+        around: &InitContext,
+    ) -> Result<Vec<answers::ConfigAnswer>> {
+        let given = answers::find_answered_keys(&around.config, &around.places)?;
+        let mut answers = ask::collect_answers(self.said, &given, self.may_ask())?;
         answers.extend(peers.answer());
         let clients = draft.clients_without_hooks();
-        answers.extend(ask::about_recording(&clients, self.said.record_rules, self.may_ask()));
+        answers.extend(ask::decide_recording(&clients, self.said.record_rules, self.may_ask()));
         Ok(answers)
     }
 
-    fn no_client(&self, wish: &Wish<'_>, draft: &Draft) -> Ended {
+    fn report_no_client(&self, wish: &InstallRequest<'_>, draft: &InitDraft) -> CommandResult {
         if self.json {
-            let mut report = Report::new(wish, draft, &[]);
-            report.missing = Some(Missing::Client);
+            let mut report = InitReport::new(wish, draft, &[]);
+            report.missing = Some(MissingFlag::Client);
             ui::json(&report)?;
         }
         ui::error("no client was found on this machine");
         ui::hint(
             "name one (`--client claude-code`), or print what any MCP client takes: `--client mcp`",
         );
-        Ok(Answer::No)
+        Ok(CommandAnswer::No)
     }
 
-    fn print_for_any(&self, around: &Around) -> Ended {
+    fn print_for_any_client(&self, around: &InitContext) -> CommandResult {
         if self.clients.len() > 1 {
             return Err(Error::usage("`--client mcp` stands alone: it only prints").into());
         }
@@ -246,13 +249,13 @@ impl InitArgs {
             ui::warn(&error);
             "recoup".to_owned()
         });
-        ui::line(install::for_any_client(&program))?;
-        Ok(Answer::Yes)
+        ui::line(install::any_client_config(&program))?;
+        Ok(CommandAnswer::Yes)
     }
 }
 
 /// Error: the changes are no longer the ones that the user agreed to.
-pub(super) fn not_as_shown(path: &Path, command: &str) -> Error {
+pub(super) fn changed_meanwhile_error(path: &Path, command: &str) -> Error {
     let message = format!(
         "{} was changed by somebody else meanwhile, and what would be written now is not what was \
          shown: nothing was changed; look at it again with `{command}`",
@@ -262,23 +265,23 @@ pub(super) fn not_as_shown(path: &Path, command: &str) -> Error {
 }
 
 /// Directories and files that `init` works with.
-struct Around {
-    places: install::Places,
+struct InitContext {
+    places: install::InstallPaths,
     /// Our own configuration.
     config: PathBuf,
     cwd: PathBuf,
 }
 
-impl Around {
+impl InitContext {
     fn find() -> Result<Self> {
-        let found = config::Places::find()?;
+        let found = config::BaseDirs::find()?;
         let project = Project::find(&found.cwd)?;
-        let places = places(&found, &project)?;
+        let places = install_places(&found, &project)?;
         Ok(Self { places, config: found.user_file(), cwd: found.cwd })
     }
 
     fn program(&self, named: Option<&Path>) -> Result<String> {
-        let running = std::env::current_exe().doing(|| "finding this program".to_owned())?;
+        let running = std::env::current_exe().with_context(|| "finding this program".to_owned())?;
         let named = named.map(|path| self.cwd.join(path));
         let path = install::program_path(&running, named.as_deref(), &self.places)?;
         Ok(path.display().to_string())
@@ -286,7 +289,10 @@ impl Around {
 }
 
 /// Locations of the clients' files and ours; an error if HOME is not set.
-pub(super) fn places(found: &config::Places, project: &Project) -> Result<install::Places> {
+pub(super) fn install_places(
+    found: &config::BaseDirs,
+    project: &Project,
+) -> Result<install::InstallPaths> {
     if found.user_home.is_none() {
         let message = "HOME is not set: clients keep their settings there";
         return Err(Error::new(ErrorKind::Absent, message));

@@ -6,14 +6,14 @@ use recoup_core::secrets;
 use serde::Serialize;
 
 use super::diff;
-use super::draft::{Draft, Failed};
-use crate::cli::failure::Failure;
+use super::draft::{FailedClient, InitDraft};
+use crate::cli::failure::CommandError;
 use crate::cli::ui;
-use crate::install::{BACKUPS, Change, Copies, Peer, Plan, Wish};
+use crate::install::{BACKUPS, BackupList, FileChange, InstallPlan, InstallRequest, PeerEntry};
 
 /// Changes of all clients.
 #[derive(Serialize)]
-pub(in crate::cli::cmd) struct Report {
+pub(in crate::cli::cmd) struct InitReport {
     level: &'static str,
     program: String,
     /// True if the changes were written.
@@ -24,7 +24,7 @@ pub(in crate::cli::cmd) struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed: Vec<FailedReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) missing: Option<Missing>,
+    pub(super) missing: Option<MissingFlag>,
     /// Directory of backup copies, for display.
     #[serde(skip)]
     backups: String,
@@ -32,7 +32,7 @@ pub(in crate::cli::cmd) struct Report {
 
 /// The flag without which nothing can be done.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli::cmd) enum Missing {
+pub(in crate::cli::cmd) enum MissingFlag {
     /// The user has not agreed.
     #[serde(rename = "--yes")]
     Yes,
@@ -66,7 +66,7 @@ pub(in crate::cli::cmd) struct FileReport {
     path: PathBuf,
     #[serde(skip)]
     shown: String,
-    state: State,
+    state: FileChangeState,
     what: Vec<String>,
     /// True if the file becomes what it was before recoup.
     #[serde(skip)]
@@ -84,7 +84,7 @@ const OTHER_NAME: &str = "it has another name elsewhere (a hard link), which kee
 
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum FileChangeState {
     New,
     Changed,
     Removed,
@@ -97,28 +97,30 @@ struct FailedReport {
     error: String,
 }
 
-impl Report {
+impl InitReport {
     /// Report of a draft; `kept` are the other tools that the user has decided to keep.
-    pub(super) fn new(wish: &Wish<'_>, draft: &Draft, kept: &[&str]) -> Self {
-        let Draft { plans, failed, settings } = draft;
-        let staying = |plan: &Plan, but: &[&str]| {
-            let is_out =
-                |peer: &&Peer| wish.replace_peers.contains(&peer.name) || but.contains(&peer.name);
+    pub(super) fn new(wish: &InstallRequest<'_>, draft: &InitDraft, kept: &[&str]) -> Self {
+        let InitDraft { plans, failed, settings } = draft;
+        let staying = |plan: &InstallPlan, but: &[&str]| {
+            let is_out = |peer: &&PeerEntry| {
+                wish.replace_peers.contains(&peer.name) || but.contains(&peer.name)
+            };
             let peers = plan.peers.iter().filter(|peer| !is_out(peer));
-            peers.map(Peer::what).collect::<Vec<_>>()
+            peers.map(PeerEntry::description).collect::<Vec<_>>()
         };
-        let file = |change: &Change| FileReport::new(change, &wish.places.shown(&change.path));
-        let of_plan = |plan: &Plan| ClientReport {
+        let file =
+            |change: &FileChange| FileReport::new(change, &wish.places.display_path(&change.path));
+        let of_plan = |plan: &InstallPlan| ClientReport {
             client: plan.client.as_str(),
             title: plan.client.title(),
             files: plan.changes.iter().map(file).collect(),
             notes: plan.notes.clone(),
             hooks_off: plan.hooks_off,
-            has_hooks: plan.client.with_hooks().is_some(),
+            has_hooks: plan.client.as_hook_client().is_some(),
             peers: staying(plan, &[]),
             open_peers: staying(plan, kept),
         };
-        let failure = |(client, error): &Failed| FailedReport {
+        let failure = |(client, error): &FailedClient| FailedReport {
             client: client.as_str(),
             error: secrets::redact(&error.to_string()).into_owned(),
         };
@@ -127,24 +129,24 @@ impl Report {
             program: wish.program.to_owned(),
             written: false,
             clients: plans.iter().map(of_plan).collect(),
-            settings: settings.is_any().then(|| file(settings)),
+            settings: settings.has_effect().then(|| file(settings)),
             failed: failed.iter().map(failure).collect(),
             missing: None,
-            backups: wish.places.shown(&wish.places.own.join(BACKUPS)),
+            backups: wish.places.display_path(&wish.places.own.join(BACKUPS)),
         }
     }
 
     /// Prints what would change.
-    pub(super) fn tell(&self, changed: bool) -> Result<(), Failure> {
-        self.changes().try_for_each(FileReport::show)?;
+    pub(super) fn print_changes(&self, changed: bool) -> Result<(), CommandError> {
+        self.changes().try_for_each(FileReport::print)?;
         for client in &self.clients {
-            if client.files.iter().all(|file| file.state == State::Unchanged) {
+            if client.files.iter().all(|file| file.state == FileChangeState::Unchanged) {
                 ui::say(format_args!("{}: everything is in place", client.title));
             }
             for note in &client.notes {
                 ui::say(format_args!("{}: {note}", client.title));
             }
-            client.tell_peers();
+            client.print_peers();
         }
         for FailedReport { error, .. } in &self.failed {
             ui::error(error);
@@ -156,12 +158,12 @@ impl Report {
     }
 
     /// True if every change was already shown in `seen`.
-    pub(super) fn is_within(&self, seen: &Self) -> bool {
-        self.changes().all(|file| seen.changes().any(|it| file.is_as_seen(it)))
+    pub(super) fn is_covered_by(&self, seen: &Self) -> bool {
+        self.changes().all(|file| seen.changes().any(|it| file.matches_shown(it)))
     }
 
     /// Prints what was done, and what comes next.
-    pub(super) fn tell_end(&self) {
+    pub(super) fn print_summary(&self) {
         if !self.written {
             ui::say("Somebody else has just done the same: nothing was left to do.");
             return;
@@ -189,14 +191,14 @@ impl Report {
     }
 
     /// Marks the changes as written and records the backup copies.
-    pub(super) fn was_written(&mut self, copies: &Copies) {
+    pub(super) fn mark_written(&mut self, copies: &BackupList) {
         self.written = true;
         let of_clients = self.clients.iter_mut().flat_map(|client| &mut client.files);
-        of_clients.chain(&mut self.settings).for_each(|file| file.was_copied(copies));
+        of_clients.chain(&mut self.settings).for_each(|file| file.record_backup(copies));
     }
 
     /// The files that change, in words.
-    pub(super) fn files(&self) -> String {
+    pub(super) fn describe_files(&self) -> String {
         match self.changes().count() {
             1 => "this file".to_owned(),
             count => format!("these {count} files"),
@@ -205,20 +207,20 @@ impl Report {
 
     fn changes(&self) -> impl Iterator<Item = &FileReport> {
         let of_clients = self.clients.iter().flat_map(|client| &client.files);
-        of_clients.chain(&self.settings).filter(|file| file.state != State::Unchanged)
+        of_clients.chain(&self.settings).filter(|file| file.state != FileChangeState::Unchanged)
     }
 }
 
 impl ClientReport {
-    fn tell_peers(&self) {
+    fn print_peers(&self) {
         if !self.open_peers.is_empty() {
-            let (stay, it) = in_number(&self.open_peers);
+            let (stay, it) = verb_and_pronoun(&self.open_peers);
             ui::warn(format_args!("{} {stay}", self.open_peers.join("; ")));
             ui::hint(format_args!(
                 "with both, everything is remembered and said twice: --replace-peers takes {it} out"
             ));
         } else if !self.peers.is_empty() {
-            let (stay, it) = in_number(&self.peers);
+            let (stay, it) = verb_and_pronoun(&self.peers);
             ui::say(format_args!(
                 "{} {stay}, as you have said (`peers.keep`); --replace-peers takes {it} out",
                 self.peers.join("; ")
@@ -228,17 +230,17 @@ impl ClientReport {
 }
 
 /// The verb and the pronoun for one or several.
-fn in_number<T>(all: &[T]) -> (&'static str, &'static str) {
+fn verb_and_pronoun<T>(all: &[T]) -> (&'static str, &'static str) {
     if all.len() == 1 { ("stays", "it") } else { ("stay", "them") }
 }
 
 impl FileReport {
-    pub(in crate::cli::cmd) fn new(change: &Change, shown: &str) -> Self {
+    pub(in crate::cli::cmd) fn new(change: &FileChange, shown: &str) -> Self {
         let state = match (&change.before, &change.after) {
-            _ if !change.is_any() => State::Unchanged,
-            (None, _) => State::New,
-            (_, None) => State::Removed,
-            _ => State::Changed,
+            _ if !change.has_effect() => FileChangeState::Unchanged,
+            (None, _) => FileChangeState::New,
+            (_, None) => FileChangeState::Removed,
+            _ => FileChangeState::Changed,
         };
         Self {
             path: change.path.clone(),
@@ -246,31 +248,33 @@ impl FileReport {
             state,
             what: change.done.said.clone(),
             restored: change.done.restored,
-            diff: (change.is_any() && !change.done.whole && state != State::Removed)
-                .then(|| diff::between(change, shown)),
-            note: change.splits_links().then_some(OTHER_NAME),
+            diff: (change.has_effect() && !change.done.whole && state != FileChangeState::Removed)
+                .then(|| diff::format_change(change, shown)),
+            note: change.breaks_hard_link().then_some(OTHER_NAME),
             backup: None,
         }
     }
 
     /// Prints what would change in the file.
-    pub(in crate::cli::cmd) fn show(&self) -> Result<(), Failure> {
-        self.show_change()?;
+    pub(in crate::cli::cmd) fn print(&self) -> Result<(), CommandError> {
+        self.print_change()?;
         self.note.iter().for_each(|note| ui::warn(format_args!("{}: {note}", self.shown)));
         Ok(())
     }
 
-    fn show_change(&self) -> Result<(), Failure> {
+    fn print_change(&self) -> Result<(), CommandError> {
         match (&self.diff, self.state) {
             (Some(diff), _) => ui::diff(diff),
-            (None, State::Unchanged) => Ok(()),
-            (None, State::Removed) => ui::diff(&format!("--- {}\n- all of it", self.shown)),
+            (None, FileChangeState::Unchanged) => Ok(()),
+            (None, FileChangeState::Removed) => {
+                ui::diff(&format!("--- {}\n- all of it", self.shown))
+            }
             (None, _) => ui::diff(&format!("+++ {}\n+ {}", self.shown, self.what.join("; "))),
         }
     }
 
     /// True if `seen` shows the same change; line numbers may differ.
-    pub(in crate::cli::cmd) fn is_as_seen(&self, seen: &Self) -> bool {
+    pub(in crate::cli::cmd) fn matches_shown(&self, seen: &Self) -> bool {
         let lines = |file: &Self| {
             let lines = file.diff.iter().flat_map(|diff| diff.lines());
             lines.filter(|line| !line.starts_with("@@")).map(str::to_owned).collect::<Vec<_>>()
@@ -280,7 +284,7 @@ impl FileReport {
     }
 
     /// Records the backup copy of this file.
-    pub(in crate::cli::cmd) fn was_copied(&mut self, copies: &Copies) {
+    pub(in crate::cli::cmd) fn record_backup(&mut self, copies: &BackupList) {
         let copy = copies.iter().find(|(of, _)| *of == self.path);
         self.backup = copy.map(|(_, copy)| copy.clone());
     }
@@ -289,7 +293,7 @@ impl FileReport {
     fn summary(&self) -> String {
         let what = self.what.join("; ");
         match self.state {
-            State::Removed => format!("Removed {}: {what}", self.shown),
+            FileChangeState::Removed => format!("Removed {}: {what}", self.shown),
             _ => format!("Wrote {}: {what}", self.shown),
         }
     }
@@ -298,8 +302,8 @@ impl FileReport {
     pub(in crate::cli::cmd) fn removal_summary(&self) -> String {
         let (what, shown) = (self.what.join("; "), &self.shown);
         match (self.state, self.restored) {
-            (State::Removed, true) => format!("Deleted {shown} (recoup had created it)"),
-            (State::Removed, false) => format!("Deleted {shown}: {what}"),
+            (FileChangeState::Removed, true) => format!("Deleted {shown} (recoup had created it)"),
+            (FileChangeState::Removed, false) => format!("Deleted {shown}: {what}"),
             (_, true) => format!("Restored {shown} to what it was before recoup"),
             (_, false) => format!("Removed from {shown}: {what}"),
         }

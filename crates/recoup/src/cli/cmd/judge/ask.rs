@@ -1,14 +1,16 @@
 //! `recoup judge test`
 
 use clap::Args;
-use recoup_core::memory::judge::{Candidate, Finding, Judge as _, Undecided, Verdict};
+use recoup_core::memory::judge::{
+    JudgeCandidate, JudgeVerdict, JudgedStatement, MemoryJudge as _, UndecidedReason,
+};
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::failure::Failure;
-use crate::cli::{Answer, Ended, input, ui};
-use crate::config::{Unready, env};
+use crate::cli::app::AppContext;
+use crate::cli::failure::CommandError;
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
+use crate::config::{JudgeUnreadyReason, env};
 
 /// Default texts: one to remember, and one not to.
 const SAMPLES: [&str; 2] =
@@ -16,7 +18,7 @@ const SAMPLES: [&str; 2] =
 
 /// Ask it about a text, and show what it makes of it.
 #[derive(Debug, Args)]
-pub(super) struct TestArgs {
+pub(super) struct JudgeTestArgs {
     /// Text to ask about, @FILE, or - for stdin [default: two sentences of our own]
     #[arg(value_name = "TEXT|-|@FILE")]
     text: Option<String>,
@@ -27,7 +29,7 @@ pub(super) struct TestArgs {
 
 /// Verdict on one text.
 #[derive(Debug, Serialize)]
-struct Said {
+struct JudgeTestReport {
     /// The text as sent, without secrets and private parts.
     text: String,
     /// A kind of memory, `none`, or null where it is not decided.
@@ -38,14 +40,14 @@ struct Said {
     undecided: Option<String>,
 }
 
-impl TestArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+impl JudgeTestArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let judge = match app.judge_for_asking()? {
-            Ok(judge) => judge.insisting(),
+            Ok(judge) => judge.ignoring_pause(),
             Err(why) => {
                 ui::error(&why);
                 ui::hint(remedy(&why));
-                return Ok(Answer::No);
+                return Ok(CommandAnswer::No);
             }
         };
         let candidates = self.candidates()?;
@@ -54,47 +56,51 @@ impl TestArgs {
             Err(error) => {
                 ui::error(&error);
                 ui::hint("`recoup judge status` tells how things stand");
-                return Ok(Answer::No);
+                return Ok(CommandAnswer::No);
             }
         };
-        let said: Vec<Said> = candidates.iter().zip(verdicts).map(Said::new).collect();
+        let said: Vec<JudgeTestReport> =
+            candidates.iter().zip(verdicts).map(JudgeTestReport::new).collect();
         if self.json {
             ui::json(&said)?;
         } else {
-            let rows: Vec<_> = said.iter().map(Said::row).collect();
+            let rows: Vec<_> = said.iter().map(JudgeTestReport::row).collect();
             ui::table(&["LABEL", "SURE", "STATEMENT", "TEXT"], &rows)?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
-    fn candidates(&self) -> Result<Vec<Candidate>, Failure> {
+    fn candidates(&self) -> Result<Vec<JudgeCandidate>, CommandError> {
         let hidden = env::credentials();
         let Some(given) = &self.text else {
-            return Ok(SAMPLES.iter().filter_map(|text| Candidate::new(text, &hidden)).collect());
+            return Ok(SAMPLES
+                .iter()
+                .filter_map(|text| JudgeCandidate::new(text, &hidden))
+                .collect());
         };
-        let text = input::utf8("TEXT", input::piped("TEXT", given)?)?;
+        let text = input::decode_utf8("TEXT", input::text_file_or_stdin("TEXT", given)?)?;
         let nothing = || {
             let message = "TEXT: nothing is left to ask about (it is empty, or private)";
-            Failure::from(Error::new(ErrorKind::Usage, message))
+            CommandError::from(Error::new(ErrorKind::Usage, message))
         };
-        Candidate::new(&text, &hidden).map(|it| vec![it]).ok_or_else(nothing)
+        JudgeCandidate::new(&text, &hidden).map(|it| vec![it]).ok_or_else(nothing)
     }
 }
 
-fn remedy(why: &Unready) -> String {
+fn remedy(why: &JudgeUnreadyReason) -> String {
     match why {
-        Unready::NotAgreed => {
+        JudgeUnreadyReason::NotAgreed => {
             "to agree, say `judge.enabled = true` in your configuration file (`recoup config path`)"
                 .to_owned()
         }
-        Unready::NoKey(variable) => {
+        JudgeUnreadyReason::NoKey(variable) => {
             format!("set {variable}, or name another variable with judge.key_env")
         }
     }
 }
 
-impl Said {
-    fn new((candidate, verdict): (&Candidate, Verdict)) -> Self {
+impl JudgeTestReport {
+    fn new((candidate, verdict): (&JudgeCandidate, JudgeVerdict)) -> Self {
         let mut said = Self {
             text: candidate.text().to_owned(),
             label: None,
@@ -103,13 +109,13 @@ impl Said {
             undecided: None,
         };
         match verdict {
-            Verdict::Keep(Finding { kind, confidence, statement }) => {
+            JudgeVerdict::Keep(JudgedStatement { kind, confidence, statement }) => {
                 said.label = Some(kind.as_str());
                 said.confidence = Some(confidence.get());
                 said.statement = Some(statement);
             }
-            Verdict::Nothing => said.label = Some("none"),
-            Verdict::Undecided(why) => said.undecided = Some(reason(why)),
+            JudgeVerdict::Nothing => said.label = Some("none"),
+            JudgeVerdict::Undecided(why) => said.undecided = Some(undecided_reason(why)),
         }
         said
     }
@@ -122,16 +128,16 @@ impl Said {
     }
 }
 
-fn reason(why: Undecided) -> String {
+fn undecided_reason(why: UndecidedReason) -> String {
     match why {
-        Undecided::Unsaid => "it said nothing about it",
-        Undecided::Malformed => "its answer has not the shape that was asked for",
-        Undecided::UnknownLabel => "it gave a label that there is not",
-        Undecided::NoConfidence => "it gave no confidence from 0 to 1",
-        Undecided::Unsure => "it is not sure enough",
-        Undecided::NotItsWords => "its statement is not what the text says",
-        Undecided::Twice => "it said two things about it",
-        Undecided::Refused(refusal) => return format!("its statement is refused: {refusal}"),
+        UndecidedReason::Unsaid => "it said nothing about it",
+        UndecidedReason::Malformed => "its answer has not the shape that was asked for",
+        UndecidedReason::UnknownLabel => "it gave a label that there is not",
+        UndecidedReason::NoConfidence => "it gave no confidence from 0 to 1",
+        UndecidedReason::Unsure => "it is not sure enough",
+        UndecidedReason::NotItsWords => "its statement is not what the text says",
+        UndecidedReason::Twice => "it said two things about it",
+        UndecidedReason::Refused(refusal) => return format!("its statement is refused: {refusal}"),
     }
     .to_owned()
 }

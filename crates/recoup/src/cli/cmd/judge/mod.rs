@@ -5,31 +5,31 @@ mod status;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Ended;
-use crate::cli::app::App;
-use crate::config::Overrides;
+use crate::cli::CommandResult;
+use crate::cli::app::AppContext;
+use crate::config::FlagOverrides;
 
 /// See and try the model that helps to remember.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct JudgeArgs {
     #[command(subcommand)]
-    action: Action,
+    action: JudgeCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum JudgeCommand {
     /// Tell whether a model is asked, which, what it has cost today, and what went wrong last
-    Status(status::StatusArgs),
+    Status(status::JudgeStatusArgs),
     /// Ask it about a text, and show what it makes of it; nothing is remembered
-    Test(ask::TestArgs),
+    Test(ask::JudgeTestArgs),
 }
 
 impl JudgeArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
-        let app = App::load(&Overrides::default())?;
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let app = AppContext::load(&FlagOverrides::default())?;
         match self.action {
-            Action::Status(args) => args.run(app),
-            Action::Test(args) => args.run(app),
+            JudgeCommand::Status(args) => args.run(app),
+            JudgeCommand::Test(args) => args.run(app),
         }
     }
 }

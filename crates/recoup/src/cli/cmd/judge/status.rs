@@ -2,16 +2,16 @@
 
 use clap::Args;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::judge::account::Standing;
+use recoup_core::memory::judge::account::AccountStatus;
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, human, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::{JudgeSettings, env};
 
 /// Tell whether a model is asked, which, and what it has cost today.
 #[derive(Debug, Args)]
-pub(super) struct StatusArgs {
+pub(super) struct JudgeStatusArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -19,7 +19,7 @@ pub(super) struct StatusArgs {
 
 /// Status of the judge. Of the key only the name of its variable is shown.
 #[derive(Debug, Serialize)]
-struct Report {
+struct JudgeStatusReport {
     /// True if the user has agreed (judge.enabled).
     agreed: bool,
     /// Reason why no model is asked, if so.
@@ -35,36 +35,36 @@ struct Report {
     daily_tokens: u64,
     questions: u64,
     paused_until: Option<String>,
-    last_failure: Option<Failure>,
+    last_failure: Option<LastFailure>,
 }
 
 #[derive(Debug, Serialize)]
-struct Failure {
+struct LastFailure {
     at: String,
     what: String,
 }
 
-impl StatusArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+impl JudgeStatusArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let (judge, why_not) = match app.judge()? {
             Ok(judge) => (judge, None),
             Err(why) => (app.judge_without_key(), Some(why.to_string())),
         };
-        let report = Report::new(&app.settings.judge, judge.standing()?, why_not);
+        let report = JudgeStatusReport::new(&app.settings.judge, judge.standing()?, why_not);
         if self.json {
             ui::json(&report)?;
         } else {
             ui::fields(&report.fields())?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-impl Report {
-    fn new(settings: &JudgeSettings, standing: Standing, why_not: Option<String>) -> Self {
+impl JudgeStatusReport {
+    fn new(settings: &JudgeSettings, standing: AccountStatus, why_not: Option<String>) -> Self {
         let JudgeSettings { enabled, provider, model, url, key_env, daily_tokens, deadline: _ } =
             settings;
-        let Standing { day, tokens, questions, paused_until, last_failure } = standing;
+        let AccountStatus { day, tokens, questions, paused_until, last_failure } = standing;
         Self {
             agreed: *enabled,
             why_not,
@@ -77,8 +77,9 @@ impl Report {
             tokens,
             daily_tokens: *daily_tokens,
             questions,
-            paused_until: paused_until.map(Timestamp::to_second),
-            last_failure: last_failure.map(|(at, what)| Failure { at: at.to_second(), what }),
+            paused_until: paused_until.map(Timestamp::to_second_string),
+            last_failure: last_failure
+                .map(|(at, what)| LastFailure { at: at.to_second_string(), what }),
         }
     }
 
@@ -93,7 +94,7 @@ impl Report {
             ("key", format!("{key} {}", self.key_variable)),
             ("today", format!("{spent} of {limit} tokens, {questions} {noun} ({})", self.day)),
         ];
-        let failed = |failure: &Failure| format!("{}: {}", failure.at, failure.what);
+        let failed = |failure: &LastFailure| format!("{}: {}", failure.at, failure.what);
         let more = [
             ("why not", self.why_not.clone()),
             ("paused until", self.paused_until.clone()),

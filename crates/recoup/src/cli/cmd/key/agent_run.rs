@@ -2,10 +2,10 @@
 
 use clap::Args;
 use recoup_core::Result;
-use recoup_core::key::Recipe as _;
+use recoup_core::key::KeyRecipe as _;
 use recoup_core::key::agent_run::AgentRunRecipe;
 
-use crate::cli::{Answer, Ended, input, ui};
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
 /// Print the key of an agent run: 64 hex digits.
 #[derive(Debug, Args)]
@@ -25,15 +25,15 @@ pub(in crate::cli) struct AgentRunArgs {
 }
 
 impl AgentRunArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         ui::line(self.recipe()?.key()?)?;
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
     pub(in crate::cli) fn recipe(self) -> Result<AgentRunRecipe> {
         let Self { agent, system, user, model } = self;
-        let system = input::utf8("--system", input::typed("--system", &system)?)?;
-        let user = input::utf8("--user", input::typed("--user", &user)?)?;
+        let system = input::decode_utf8("--system", input::text_or_file("--system", &system)?)?;
+        let user = input::decode_utf8("--user", input::text_or_file("--user", &user)?)?;
         Ok(AgentRunRecipe { agent, system, user, model })
     }
 }

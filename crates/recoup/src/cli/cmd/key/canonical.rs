@@ -2,10 +2,10 @@
 
 use clap::Args;
 use recoup_core::Error;
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::key::canonical::canonical;
 
-use crate::cli::{Answer, Ended, input, ui};
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
 /// Print the canonical form of JSON (RFC 8785), or its SHA-256.
 #[derive(Debug, Args)]
@@ -19,15 +19,16 @@ pub(in crate::cli) struct CanonicalArgs {
 }
 
 impl CanonicalArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
-        let given = input::utf8("the JSON", input::piped("the JSON", &self.json)?)?;
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let given =
+            input::decode_utf8("the JSON", input::text_file_or_stdin("the JSON", &self.json)?)?;
         let text = canonical(&given)
             .map_err(|error| Error::new(input::invalid_kind(&self.json), error.to_string()))?;
         if self.sha256 {
-            ui::line(Digest::of(text.as_bytes()))?;
+            ui::line(Sha256Digest::of(text.as_bytes()))?;
         } else {
             ui::line(text)?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -6,17 +6,17 @@ pub(in crate::cli) mod result;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Ended;
+use crate::cli::CommandResult;
 
 /// Print a cache key, without touching any cache.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct KeyArgs {
     #[command(subcommand)]
-    kind: Kind,
+    kind: KeyCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Kind {
+enum KeyCommand {
     /// The key of a result: paths, query and operation
     Result(result::ResultArgs),
     /// The key of an agent run: agent, prompts and model
@@ -26,11 +26,11 @@ enum Kind {
 }
 
 impl KeyArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         match self.kind {
-            Kind::Result(args) => args.run(),
-            Kind::AgentRun(args) => args.run(),
-            Kind::Canonical(args) => args.run(),
+            KeyCommand::Result(args) => args.run(),
+            KeyCommand::AgentRun(args) => args.run(),
+            KeyCommand::Canonical(args) => args.run(),
         }
     }
 }

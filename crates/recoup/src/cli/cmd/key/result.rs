@@ -1,10 +1,10 @@
 //! `recoup key result`, also available as `recoup cache generate-key`.
 
 use clap::Args;
-use recoup_core::key::Recipe as _;
+use recoup_core::key::KeyRecipe as _;
 use recoup_core::key::result::ResultRecipe;
 
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Print the key of a result: 64 hex digits.
 #[derive(Debug, Args)]
@@ -21,9 +21,9 @@ pub(in crate::cli) struct ResultArgs {
 }
 
 impl ResultArgs {
-    pub(in crate::cli) fn run(&self) -> Ended {
+    pub(in crate::cli) fn run(&self) -> CommandResult {
         let key = ResultRecipe::new(&self.paths, &self.query, &self.operation).key()?;
         ui::line(key)?;
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

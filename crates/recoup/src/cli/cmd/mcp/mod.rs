@@ -1,7 +1,7 @@
 //! `recoup mcp`: arguments of the MCP server. No settings are loaded before a client has said
 //! hello.
 
-mod around;
+mod services;
 mod token;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use clap::Args;
 use recoup_core::{Error, Result};
 
-use self::around::Around;
-use super::place::PlaceArgs;
-use crate::cli::{Answer, Ended, ui};
-use crate::config::{Places, env};
-use crate::hooks::Entry;
-use crate::mcp::{Desk, Http, Manner, ToolSet, serve_http, serve_stdio};
+use self::services::AppMcpServices;
+use super::place::StoreScopeArgs;
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::{BaseDirs, env};
+use crate::hooks::ClientEntrypoint;
+use crate::mcp::{HttpOptions, ServerOptions, ServerState, ToolSet, serve_http, serve_stdio};
 
 /// Serve memory and cache to agents, over MCP.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(in crate::cli) struct McpArgs {
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StoreScopeArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -60,23 +60,23 @@ With --http the URL is printed, and clients send the header `Authorization: Bear
 The token may also be in the variable RECOUP_MCP_TOKEN. Memories and results are those of the project that it is started in.";
 
 /// Message for a person who starts the server by hand.
-const ON_A_TERMINAL: &str = "This speaks MCP on stdin and stdout, with clients that start it \
+const TERMINAL_NOTICE: &str = "This speaks MCP on stdin and stdout, with clients that start it \
     themselves (see `recoup mcp --help`); Ctrl-D ends it";
 
 impl McpArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let overrides = self.place.overrides();
-        let manner = Manner {
+        let manner = ServerOptions {
             with_hooks: self.with_hooks,
-            may_ask: !Entry(env::claude_code_entrypoint()).is_headless(),
+            may_ask: !ClientEntrypoint(env::claude_code_entrypoint()).is_headless(),
             tools: if self.tools == "all" { ToolSet::All } else { ToolSet::Common },
         };
-        let desk = Desk::new(move |care| Around::open(&overrides, care));
-        panic::set_hook(Box::new(|panic| ui::error(broken(panic.location()))));
-        match self.http()? {
+        let desk = ServerState::new(move |care| AppMcpServices::open(&overrides, care));
+        panic::set_hook(Box::new(|panic| ui::error(panic_message(panic.location()))));
+        match self.http_options()? {
             None => {
                 if ui::can_ask() {
-                    ui::say(ON_A_TERMINAL);
+                    ui::say(TERMINAL_NOTICE);
                 }
                 serve_stdio(desk, manner, ui::streams())?;
             }
@@ -84,18 +84,18 @@ impl McpArgs {
                 ui::line(url).map_err(|_| Error::usage("the URL can't be printed"))
             })?,
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
-    fn http(&self) -> Result<Option<Http>> {
+    fn http_options(&self) -> Result<Option<HttpOptions>> {
         let Some(address) = &self.http else { return Ok(None) };
-        let address = resolved(address)?;
+        let address = parse_address(address)?;
         if !address.ip().is_loopback() && !self.public {
             return Err(Error::usage(format!(
                 "--http {address}: other machines would reach that; say --public if they shall"
             )));
         }
-        let hosts = self.hosts.iter().map(|host| named(host)).collect::<Result<Vec<_>>>()?;
+        let hosts = self.hosts.iter().map(|host| parse_host(host)).collect::<Result<Vec<_>>>()?;
         if address.ip().is_unspecified() && hosts.is_empty() {
             return Err(Error::usage(format!(
                 "--http {address}: say by which name others reach this machine, --host NAME: \
@@ -103,25 +103,25 @@ impl McpArgs {
             )));
         }
         let token = match &self.token_file {
-            Some(file) => token::in_file(file)?,
+            Some(file) => token::read_token_file(file)?,
             None => match env::mcp_token()? {
-                Some(token) => token::checked("RECOUP_MCP_TOKEN", &token)?,
-                None => token::own(&Places::find()?.home)?,
+                Some(token) => token::validate_token("RECOUP_MCP_TOKEN", &token)?,
+                None => token::load_or_create(&BaseDirs::find()?.home)?,
             },
         };
-        Ok(Some(Http { address, token, hosts }))
+        Ok(Some(HttpOptions { address, token, hosts }))
     }
 }
 
 /// Message about a panic: its place but not its text, which may repeat what an agent sent. Clients
 /// keep our stderr in files.
-fn broken(place: Option<&Location<'_>>) -> String {
+fn panic_message(place: Option<&Location<'_>>) -> String {
     let place = place.map(ToString::to_string).unwrap_or_default();
     format!("recoup itself broke, at {place}: a call was not finished")
 }
 
 /// Parses an address and a port, or a port alone.
-fn resolved(text: &str) -> Result<SocketAddr> {
+fn parse_address(text: &str) -> Result<SocketAddr> {
     let wrong =
         || Error::usage(format!("--http {text:?}: expected an address such as 127.0.0.1:7333"));
     if let Ok(port) = text.parse::<u16>() {
@@ -132,7 +132,7 @@ fn resolved(text: &str) -> Result<SocketAddr> {
 }
 
 /// Parses a host name or an IP address, as in a URL.
-fn named(host: &str) -> Result<String> {
+fn parse_host(host: &str) -> Result<String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let is_name = |host: &str| {
         !host.is_empty()

@@ -1,11 +1,11 @@
 //! `recoup memory add`.
 
 use clap::Args;
-use recoup_core::memory::{NoteKind, Recorded, Source, Statement};
+use recoup_core::memory::{NoteKind, NoteSource, NoteStatement, RecordOutcome};
 
-use super::report::Report;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, input, ui};
+use super::report::NoteReport;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
 /// Remember something.
 #[derive(Debug, Args)]
@@ -31,14 +31,14 @@ pub(super) struct AddArgs {
 }
 
 impl AddArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let kind = NoteKind::parse(&self.kind)?;
         let scope = app.note_scope(self.universal);
-        let text = input::sentence(&self.words)?;
-        let statement = Statement {
+        let text = input::join_words(&self.words)?;
+        let statement = NoteStatement {
             paths: self.paths,
             topic: self.topic,
-            ..Statement::new(kind, text, Source::Manual, scope)
+            ..NoteStatement::new(kind, text, NoteSource::Manual, scope)
         };
         let memory = app.memory_for_writing()?;
         let recorded = memory.record(&statement)?;
@@ -46,18 +46,18 @@ impl AddArgs {
         let _ = memory.snapshot_daily();
         app.refresh_mirrors(std::slice::from_ref(&recorded.note().scope));
         if self.json {
-            ui::json(&Report::new(recorded.note()))?;
-            return Ok(Answer::Yes);
+            ui::json(&NoteReport::new(recorded.note()))?;
+            return Ok(CommandAnswer::Yes);
         }
         let note = recorded.note();
         let (word, instead_of) = match &recorded {
-            Recorded::Stored { instead_of, .. } => ("Remembered", instead_of),
-            Recorded::Confirmed { instead_of, .. } => ("Known already", instead_of),
+            RecordOutcome::Stored { instead_of, .. } => ("Remembered", instead_of),
+            RecordOutcome::Confirmed { instead_of, .. } => ("Known already", instead_of),
         };
         ui::say(format_args!("{word}: {} ({})", note.text, note.id));
         for old in instead_of {
             ui::say(format_args!("Instead of: {} ({})", old.text, old.id));
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -1,12 +1,12 @@
 //! `recoup memory edit`, `restore`, `promote` and `retire`: the owner changes one memory.
 
 use clap::Args;
-use recoup_core::memory::{Note, NoteId, Status};
+use recoup_core::memory::{Note, NoteId, NoteStatus};
 use recoup_core::{Error, Result};
 
-use super::report::Report;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, input, ui};
+use super::report::NoteReport;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
 /// Say it in other words.
 #[derive(Debug, Args)]
@@ -56,54 +56,54 @@ pub(super) struct RetireArgs {
 }
 
 impl EditArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let (id, text) = (NoteId::parse(&self.id)?, input::sentence(&self.words)?);
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let (id, text) = (NoteId::parse(&self.id)?, input::join_words(&self.words)?);
         let memory = app.memory_for_writing()?;
         let (note, instead_of) = memory.edit(&id, &text)?;
         // Best effort: the change is stored, and the next command tries again.
         let _ = memory.snapshot_daily();
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
-        tell("Changed", &note, &instead_of, self.json)
+        print_change("Changed", &note, &instead_of, self.json)
     }
 }
 
 impl RestoreArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let fits = |status| matches!(status, Status::Superseded | Status::Retired);
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let fits = |status| matches!(status, NoteStatus::Superseded | NoteStatus::Retired);
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
-        demand(memory.note(&id)?.as_ref(), fits)?;
+        ensure_status(memory.note(&id)?.as_ref(), fits)?;
         let (note, instead_of) = memory.activate(&id, "restored")?;
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
-        tell("Restored", &note, &instead_of, self.json)
+        print_change("Restored", &note, &instead_of, self.json)
     }
 }
 
 impl PromoteArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         let suggestion = memory.suggestion(&id)?;
-        demand(Some(&suggestion.note), |status| status == Status::Candidate)?;
+        ensure_status(Some(&suggestion.note), |status| status == NoteStatus::Candidate)?;
         let (note, instead_of) = memory.agree(&suggestion)?;
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
-        tell("Promoted", &note, &instead_of, self.json)
+        print_change("Promoted", &note, &instead_of, self.json)
     }
 }
 
 impl RetireArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
-        demand(memory.note(&id)?.as_ref(), |status| status != Status::Retired)?;
+        ensure_status(memory.note(&id)?.as_ref(), |status| status != NoteStatus::Retired)?;
         let note = memory.retire(&id)?;
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
-        tell("Retired", &note, &[], self.json)
+        print_change("Retired", &note, &[], self.json)
     }
 }
 
 /// Checks the status of a note; a missing note is reported by the operation that follows.
-fn demand(note: Option<&Note>, fits: impl Fn(Status) -> bool) -> Result<()> {
+fn ensure_status(note: Option<&Note>, fits: impl Fn(NoteStatus) -> bool) -> Result<()> {
     match note {
         Some(note) if !fits(note.status) => {
             Err(Error::usage(format!("{} is {}: there is nothing to do", note.id, note.status)))
@@ -112,14 +112,14 @@ fn demand(note: Option<&Note>, fits: impl Fn(Status) -> bool) -> Result<()> {
     }
 }
 
-fn tell(word: &str, note: &Note, instead_of: &[Note], json: bool) -> Ended {
+fn print_change(word: &str, note: &Note, instead_of: &[Note], json: bool) -> CommandResult {
     if json {
-        ui::json(&Report::new(note))?;
-        return Ok(Answer::Yes);
+        ui::json(&NoteReport::new(note))?;
+        return Ok(CommandAnswer::Yes);
     }
     ui::say(format_args!("{word}: {} ({})", note.text, note.id));
     for old in instead_of {
         ui::say(format_args!("Instead of: {} ({})", old.text, old.id));
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }

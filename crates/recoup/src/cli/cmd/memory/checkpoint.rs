@@ -2,11 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use recoup_core::base::clock::Timestamp;
-use recoup_core::memory::Checkpoint;
+use recoup_core::memory::WorkCheckpoint;
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Show where work in this project stands, or clear that; exit 1 when nothing is saved.
 ///
@@ -45,11 +45,11 @@ struct CheckpointReport<'a> {
 }
 
 impl CheckpointArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let (memory, scope) = (app.memory(), app.note_scope(false));
         let Some((checkpoint, saved_at)) = memory.checkpoint(&scope)? else {
             ui::error("no checkpoint is saved for this project");
-            return Ok(Answer::No);
+            return Ok(CommandAnswer::No);
         };
         let cleared = self.action == CheckpointAction::Clear;
         if cleared {
@@ -62,18 +62,18 @@ impl CheckpointArgs {
         } else {
             ui::fields(&fields(&checkpoint, saved_at))?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-fn report(checkpoint: &Checkpoint, saved_at: Timestamp, cleared: bool) -> CheckpointReport<'_> {
-    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+fn report(checkpoint: &WorkCheckpoint, saved_at: Timestamp, cleared: bool) -> CheckpointReport<'_> {
+    let WorkCheckpoint { completed, remaining, blockers, notes } = checkpoint;
     let (notes, saved_at) = (notes.as_deref(), saved_at.to_string());
     CheckpointReport { completed, remaining, blockers, notes, saved_at, cleared }
 }
 
-fn fields(checkpoint: &Checkpoint, saved_at: Timestamp) -> Vec<(&'static str, String)> {
-    let Checkpoint { completed, remaining, blockers, notes } = checkpoint;
+fn fields(checkpoint: &WorkCheckpoint, saved_at: Timestamp) -> Vec<(&'static str, String)> {
+    let WorkCheckpoint { completed, remaining, blockers, notes } = checkpoint;
     let parts = [
         ("remains", &remaining[..]),
         ("in the way", blockers),

@@ -1,13 +1,13 @@
 //! `recoup memory dedup`.
 
 use clap::Args;
-use recoup_core::memory::dedup::{Duplicates, duplicates};
-use recoup_core::memory::{Note, Wanted};
+use recoup_core::memory::dedup::{DuplicateGroup, duplicates};
+use recoup_core::memory::{Note, NoteFilter};
 use serde::Serialize;
 
-use super::report::Report;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use super::report::NoteReport;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Find memories that say the same in other words, and merge them.
 ///
@@ -27,21 +27,21 @@ pub(super) struct DedupArgs {
 }
 
 #[derive(Serialize)]
-struct Found {
+struct DedupReport {
     merged: bool,
-    duplicates: Vec<Group>,
+    duplicates: Vec<DuplicateGroupReport>,
 }
 
 #[derive(Serialize)]
-struct Group {
-    stays: Report,
-    others: Vec<Report>,
+struct DuplicateGroupReport {
+    stays: NoteReport,
+    others: Vec<NoteReport>,
 }
 
 impl DedupArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let here = Wanted::active_in(&app.note_scope(false));
-        let wanted = if self.all { Wanted { scopes: Vec::new(), ..here } } else { here };
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let here = NoteFilter::active_in(&app.note_scope(false));
+        let wanted = if self.all { NoteFilter { scopes: Vec::new(), ..here } } else { here };
         let found = if self.yes {
             let found = app.memory().merge_duplicates(&wanted.scopes)?;
             let scopes: Vec<_> = found.iter().map(|it| it.stays.scope.clone()).collect();
@@ -52,21 +52,24 @@ impl DedupArgs {
         };
         if self.json {
             let merged = self.yes && !found.is_empty();
-            let duplicates = found.iter().map(Group::of).collect();
-            ui::json(&Found { merged, duplicates })?;
+            let duplicates = found.iter().map(DuplicateGroupReport::of).collect();
+            ui::json(&DedupReport { merged, duplicates })?;
         } else {
-            self.tell(&found)?;
+            self.print_duplicates(&found)?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
-    fn tell(&self, found: &[Duplicates]) -> Result<(), crate::cli::failure::Failure> {
+    fn print_duplicates(
+        &self,
+        found: &[DuplicateGroup],
+    ) -> Result<(), crate::cli::failure::CommandError> {
         let named = |note: &Note| {
             let paths = note.paths.as_ref();
             let paths = paths.map_or_else(String::new, |glob| format!(" [only for {glob}]"));
             ui::printable(&format!("{}{paths} ({})", note.text, note.id)).into_owned()
         };
-        for Duplicates { stays, others } in found {
+        for DuplicateGroup { stays, others } in found {
             ui::line(format_args!("stays  {}", named(stays)))?;
             for other in others {
                 ui::line(format_args!("goes   {}", named(other)))?;
@@ -83,11 +86,11 @@ impl DedupArgs {
     }
 }
 
-impl Group {
-    fn of(found: &Duplicates) -> Self {
+impl DuplicateGroupReport {
+    fn of(found: &DuplicateGroup) -> Self {
         Self {
-            stays: Report::new(&found.stays),
-            others: found.others.iter().map(Report::new).collect(),
+            stays: NoteReport::new(&found.stays),
+            others: found.others.iter().map(NoteReport::new).collect(),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use recoup_core::Result;
 use recoup_core::memory::mirror::INDEX;
-use recoup_core::memory::{Forgotten, NoteId, team};
+use recoup_core::memory::{ForgetReport, NoteId, team};
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Remove it for good.
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub(super) struct ForgetArgs {
 }
 
 #[derive(Serialize)]
-struct Gone {
+struct MemoryForgetReport {
     forgotten: Vec<String>,
     #[serde(serialize_with = "ui::shown_paths")]
     copies: Vec<PathBuf>,
@@ -35,24 +35,24 @@ struct Gone {
 }
 
 impl ForgetArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let ids = self.ids.iter().map(|id| NoteId::parse(id)).collect::<Result<Vec<_>, _>>()?;
-        if !self.is_meant(app, &ids)? {
-            return Ok(Answer::No);
+        if !self.confirm(app, &ids)? {
+            return Ok(CommandAnswer::No);
         }
         let forgotten = app.forget(&ids)?;
         if self.json {
             let ids = forgotten.notes.iter().map(|note| note.id.to_string()).collect();
-            let Forgotten { copies, unreached, .. } = forgotten;
-            ui::json(&Gone { forgotten: ids, copies, unreached })?;
+            let ForgetReport { copies, unreached, .. } = forgotten;
+            ui::json(&MemoryForgetReport { forgotten: ids, copies, unreached })?;
         } else {
-            tell(&forgotten, &app.settings.home.join("queue"));
+            print_forgotten(&forgotten, &app.settings.home.join("queue"));
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
     /// Shows the notes and asks for confirmation, if there is a terminal.
-    fn is_meant(&self, app: &App, ids: &[NoteId]) -> Result<bool> {
+    fn confirm(&self, app: &AppContext, ids: &[NoteId]) -> Result<bool> {
         if self.yes || !ui::can_ask() {
             return Ok(true);
         }
@@ -67,7 +67,7 @@ impl ForgetArgs {
     }
 }
 
-fn tell(forgotten: &Forgotten, queue: &Path) {
+fn print_forgotten(forgotten: &ForgetReport, queue: &Path) {
     for note in &forgotten.notes {
         ui::say(format_args!("Forgotten: {}", note.id));
     }
@@ -75,12 +75,16 @@ fn tell(forgotten: &Forgotten, queue: &Path) {
         ui::say(format_args!("Also in the copy {}", copy.display()));
     }
     for place in &forgotten.unreached {
-        ui::warn(format_args!("{} may still have it: {}", place.display(), why(place, queue)));
+        ui::warn(format_args!(
+            "{} may still have it: {}",
+            place.display(),
+            unreached_reason(place, queue)
+        ));
     }
 }
 
 /// Reason why a file may still have the note, and a remedy.
-fn why(place: &Path, queue: &Path) -> &'static str {
+fn unreached_reason(place: &Path, queue: &Path) -> &'static str {
     if place.starts_with(queue) {
         "it waits there for the worker, and could not be read or is being worked on; forget it again if it comes back"
     } else if place.ends_with(team::FILE) {

@@ -1,17 +1,17 @@
 //! `recoup memory report`: how often rules were given, used and repeated.
 
 use clap::Args;
-use recoup_core::memory::Wanted;
-use recoup_core::memory::learn::Helped;
+use recoup_core::memory::NoteFilter;
+use recoup_core::memory::learn::RuleEffect;
 use serde::Serialize;
 
-use super::report::Report;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
+use super::report::NoteReport;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Tell which rules help: given, used, repeated, and what came after.
 #[derive(Debug, Args)]
-pub(super) struct ReportArgs {
+pub(super) struct MemoryReportArgs {
     /// In all projects
     #[arg(long)]
     all: bool,
@@ -24,9 +24,9 @@ const HEADINGS: [&str; 6] = ["ID", "GIVEN", "USED", "REPEATED", "CALLS AFTER IT"
 
 /// A rule and its usage counts.
 #[derive(Debug, Serialize)]
-struct Line {
+struct RuleUsageLine {
     #[serde(flatten)]
-    note: Report,
+    note: NoteReport,
     given: u64,
     cited: u64,
     repeated: u64,
@@ -34,15 +34,15 @@ struct Line {
     failed: u64,
 }
 
-impl ReportArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let mut wanted = Wanted::active_in(&app.note_scope(false));
+impl MemoryReportArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let mut wanted = NoteFilter::active_in(&app.note_scope(false));
         if self.all {
             wanted.scopes.clear();
         }
-        let report = app.memory().report(&wanted)?;
+        let report = app.memory().rule_effects(&wanted)?;
         if self.json {
-            ui::json(&report.iter().map(Line::new).collect::<Vec<_>>())?;
+            ui::json(&report.iter().map(RuleUsageLine::new).collect::<Vec<_>>())?;
         } else if report.is_empty() {
             ui::say("There are no rules here yet; `recoup memory add` makes one");
         } else {
@@ -51,14 +51,14 @@ impl ReportArgs {
             report.iter().try_for_each(|it| rows.add(row(it)))?;
             rows.finish()?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-impl Line {
-    fn new(it: &Helped) -> Self {
+impl RuleUsageLine {
+    fn new(it: &RuleEffect) -> Self {
         Self {
-            note: Report::new(&it.note),
+            note: NoteReport::new(&it.note),
             given: it.given,
             cited: it.cited,
             repeated: it.repeated,
@@ -69,8 +69,8 @@ impl Line {
 }
 
 /// One-sentence summary of all rules.
-fn summary(report: &[Helped]) -> String {
-    let count = |what: fn(&Helped) -> bool| report.iter().filter(|it| what(it)).count();
+fn summary(report: &[RuleEffect]) -> String {
+    let count = |what: fn(&RuleEffect) -> bool| report.iter().filter(|it| what(it)).count();
     let rules =
         if report.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", report.len()) };
     format!(
@@ -81,7 +81,7 @@ fn summary(report: &[Helped]) -> String {
     )
 }
 
-fn row(it: &Helped) -> Vec<String> {
+fn row(it: &RuleEffect) -> Vec<String> {
     let after = match (it.succeeded, it.failed) {
         (0, 0) => String::new(),
         (worked, failed) => format!("{worked} worked, {failed} failed"),

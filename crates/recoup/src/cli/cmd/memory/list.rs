@@ -2,12 +2,12 @@
 
 use clap::Args;
 use recoup_core::key::Scope;
-use recoup_core::memory::{Note, NoteId, NoteScope, Status, Wanted};
+use recoup_core::memory::{Note, NoteFilter, NoteId, NoteScope, NoteStatus};
 
-use super::report::Report;
-use crate::cli::app::App;
-use crate::cli::projects::Names;
-use crate::cli::{Answer, Ended, human, ui};
+use super::report::NoteReport;
+use crate::cli::app::AppContext;
+use crate::cli::projects::ProjectNames;
+use crate::cli::{CommandAnswer, CommandResult, human, ui};
 
 /// List what is remembered here, the latest first.
 ///
@@ -32,20 +32,20 @@ pub(super) struct ListArgs {
 const MOST_PROPOSED: usize = 5;
 
 impl ListArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let wanted = self.wanted(app)?;
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let wanted = self.note_filter(app)?;
         let memory = app.memory();
         let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
         let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
         if self.json {
-            let written = |write: &mut ui::JsonElement<'_, Report>| {
-                memory.each_note(&wanted, limit, |note| write(&Report::new(note)))
+            let written = |write: &mut ui::JsonElement<'_, NoteReport>| {
+                memory.each_note(&wanted, limit, |note| write(&NoteReport::new(note)))
             };
             ui::json_list(written)?;
-            return Ok(Answer::Yes);
+            return Ok(CommandAnswer::Yes);
         }
         let mut rows = ui::RowStream::new(&["ID", "KIND", "SCOPE", "STATUS", "SOURCE", "TEXT"]);
-        let scopes = Scopes::of(self.all, app);
+        let scopes = ScopeNames::of(self.all, app);
         memory.each_note(&wanted, limit, |note| rows.add(row(&scopes, note)))?;
         if !rows.finish()? {
             ui::say("Nothing is remembered here; `recoup memory add` does that");
@@ -64,28 +64,31 @@ impl ListArgs {
                 ));
             }
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 
-    fn wanted(&self, app: &App) -> recoup_core::Result<Wanted> {
-        let mut wanted =
-            if self.all { Wanted::default() } else { Wanted::active_in(&app.note_scope(false)) };
+    fn note_filter(&self, app: &AppContext) -> recoup_core::Result<NoteFilter> {
+        let mut wanted = if self.all {
+            NoteFilter::default()
+        } else {
+            NoteFilter::active_in(&app.note_scope(false))
+        };
         if let Some(status) = &self.status {
-            wanted.statuses = vec![Status::parse(status)?];
+            wanted.statuses = vec![NoteStatus::parse(status)?];
         }
         Ok(wanted)
     }
 }
 
 /// Display names of scopes. With --all each project has its own name.
-struct Scopes {
+struct ScopeNames {
     here: NoteScope,
-    others: Option<Names>,
+    others: Option<ProjectNames>,
 }
 
-impl Scopes {
-    fn of(all: bool, app: &App) -> Self {
-        let others = all.then(|| Names::read(&app.settings.home));
+impl ScopeNames {
+    fn of(all: bool, app: &AppContext) -> Self {
+        let others = all.then(|| ProjectNames::read(&app.settings.home));
         Self { here: app.note_scope(false), others }
     }
 
@@ -94,12 +97,12 @@ impl Scopes {
             (NoteScope::Universal, _) => "universal".to_owned(),
             (NoteScope::Project(_), None) => "project".to_owned(),
             (here, Some(_)) if *here == self.here => "this project".to_owned(),
-            (NoteScope::Project(id), Some(names)) => names.of(&Scope::project(id)),
+            (NoteScope::Project(id), Some(names)) => names.display_name(&Scope::project(id)),
         }
     }
 }
 
-fn row(scopes: &Scopes, note: &Note) -> Vec<String> {
+fn row(scopes: &ScopeNames, note: &Note) -> Vec<String> {
     let scope = scopes.name(&note.scope);
     let paths = note.paths.as_ref().map_or_else(String::new, |paths| format!(", {paths}"));
     vec![
@@ -114,7 +117,7 @@ fn row(scopes: &Scopes, note: &Note) -> Vec<String> {
 
 /// Tell everything about one memory.
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct MemoryShowArgs {
     /// Its id
     #[arg(value_name = "ID")]
     id: String,
@@ -123,19 +126,20 @@ pub(super) struct ShowArgs {
     json: bool,
 }
 
-impl ShowArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+impl MemoryShowArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let Some(note) = app.memory().note(&id)? else {
             ui::error(format_args!(
                 "there is no memory {id}; `recoup memory list --all` shows them"
             ));
-            return Ok(Answer::No);
+            return Ok(CommandAnswer::No);
         };
-        let report = Report { recorded_by: app.memory().recorder(&id)?, ..Report::new(&note) };
+        let report =
+            NoteReport { recorded_by: app.memory().recorder(&id)?, ..NoteReport::new(&note) };
         if self.json {
             ui::json(&report)?;
-            return Ok(Answer::Yes);
+            return Ok(CommandAnswer::Yes);
         }
         let mut fields = vec![
             ("id", report.id),
@@ -157,6 +161,6 @@ impl ShowArgs {
         fields.push(("said", report.created_at));
         fields.push(("last said", report.updated_at));
         ui::fields(&fields)?;
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -15,25 +15,25 @@ mod transfer;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Ended;
-use crate::cli::app::App;
-use crate::config::Overrides;
+use crate::cli::CommandResult;
+use crate::cli::app::AppContext;
+use crate::config::FlagOverrides;
 
 /// See and change what is remembered.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MemoryArgs {
     #[command(subcommand)]
-    action: Action,
+    action: MemoryCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum MemoryCommand {
     /// Remember something
     Add(add::AddArgs),
     /// List what is remembered here
     List(list::ListArgs),
     /// Tell everything about one memory
-    Show(list::ShowArgs),
+    Show(list::MemoryShowArgs),
     /// Find memories by their words; exit 1 when there is none
     Search(search::SearchArgs),
     /// Print exactly what an agent is given
@@ -53,7 +53,7 @@ enum Action {
     /// Remove it for good
     Forget(forget::ForgetArgs),
     /// Tell which rules help: given, used, repeated, and what came after
-    Report(helped::ReportArgs),
+    Report(helped::MemoryReportArgs),
     /// Write memories as lines of JSON, or with --team the project's rules for the repository
     Export(transfer::ExportArgs),
     /// Take in what `export` wrote; what is known stays as it is
@@ -63,35 +63,35 @@ enum Action {
 }
 
 impl MemoryArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let app = match self.action {
-            Action::List(_)
-            | Action::Show(_)
-            | Action::Search(_)
-            | Action::Restore(_)
-            | Action::Promote(_)
-            | Action::Retire(_)
-            | Action::Checkpoint(_)
-            | Action::Forget(_) => App::load_lenient()?,
-            _ => App::load(&Overrides::default())?,
+            MemoryCommand::List(_)
+            | MemoryCommand::Show(_)
+            | MemoryCommand::Search(_)
+            | MemoryCommand::Restore(_)
+            | MemoryCommand::Promote(_)
+            | MemoryCommand::Retire(_)
+            | MemoryCommand::Checkpoint(_)
+            | MemoryCommand::Forget(_) => AppContext::load_lenient()?,
+            _ => AppContext::load(&FlagOverrides::default())?,
         };
         match self.action {
-            Action::Add(args) => args.run(app),
-            Action::List(args) => args.run(app),
-            Action::Show(args) => args.run(app),
-            Action::Search(args) => args.run(app),
-            Action::Rules(args) => args.run(app),
-            Action::Edit(args) => args.run(app),
-            Action::Restore(args) => args.run(app),
-            Action::Promote(args) => args.run(app),
-            Action::Retire(args) => args.run(app),
-            Action::Checkpoint(args) => args.run(app),
-            Action::Dedup(args) => args.run(app),
-            Action::Forget(args) => args.run(app),
-            Action::Report(args) => args.run(app),
-            Action::Export(args) => args.run(app),
-            Action::Import(args) => args.run(app),
-            Action::Sync(args) => args.run(app),
+            MemoryCommand::Add(args) => args.run(app),
+            MemoryCommand::List(args) => args.run(app),
+            MemoryCommand::Show(args) => args.run(app),
+            MemoryCommand::Search(args) => args.run(app),
+            MemoryCommand::Rules(args) => args.run(app),
+            MemoryCommand::Edit(args) => args.run(app),
+            MemoryCommand::Restore(args) => args.run(app),
+            MemoryCommand::Promote(args) => args.run(app),
+            MemoryCommand::Retire(args) => args.run(app),
+            MemoryCommand::Checkpoint(args) => args.run(app),
+            MemoryCommand::Dedup(args) => args.run(app),
+            MemoryCommand::Forget(args) => args.run(app),
+            MemoryCommand::Report(args) => args.run(app),
+            MemoryCommand::Export(args) => args.run(app),
+            MemoryCommand::Import(args) => args.run(app),
+            MemoryCommand::Sync(args) => args.run(app),
         }
     }
 }

@@ -1,21 +1,21 @@
 //! Description of a note, for `--json` and for tables.
 
-use recoup_core::memory::{Note, NoteKind, Source, Status, Trust};
+use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatus, NoteTrust};
 use serde::Serialize;
 
 /// A note, as shown to users.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct NoteReport {
     pub(super) id: String,
     pub(super) kind: NoteKind,
     pub(super) text: String,
     pub(super) quote: Option<String>,
-    pub(super) source: Source,
-    pub(super) trust: Trust,
+    pub(super) source: NoteSource,
+    pub(super) trust: NoteTrust,
     pub(super) scope: String,
     pub(super) paths: Option<String>,
     pub(super) topic: Option<String>,
-    pub(super) status: Status,
+    pub(super) status: NoteStatus,
     pub(super) evidence: u64,
     pub(super) created_at: String,
     pub(super) updated_at: String,
@@ -25,7 +25,7 @@ pub(super) struct Report {
     pub(super) recorded_by: Option<String>,
 }
 
-impl Report {
+impl NoteReport {
     pub(super) fn new(note: &Note) -> Self {
         Self {
             id: note.id.to_string(),

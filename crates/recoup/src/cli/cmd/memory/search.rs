@@ -3,13 +3,13 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use recoup_core::memory::Wanted;
-use recoup_core::memory::inject::Budget;
-use recoup_core::memory::search::Query;
+use recoup_core::memory::NoteFilter;
+use recoup_core::memory::inject::BlockBudget;
+use recoup_core::memory::search::SearchQuery;
 
-use super::report::Report;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, input, ui};
+use super::report::NoteReport;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::trust;
 
 /// Find memories by their words.
@@ -30,26 +30,27 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let text = input::sentence(&self.words)?;
-        let here = Wanted::active_in(&app.note_scope(false)).scopes;
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let text = input::join_words(&self.words)?;
+        let here = NoteFilter::active_in(&app.note_scope(false)).scopes;
         let scopes = if self.all { &[] } else { &here[..] };
-        let query = Query { scopes, limit: self.limit.get(), ..Query::new(&text) };
+        let query = SearchQuery { scopes, limit: self.limit.get(), ..SearchQuery::new(&text) };
         let found = app.memory().search(&query)?;
-        let reports: Vec<Report> = found.iter().map(|(note, _)| Report::new(note)).collect();
+        let reports: Vec<NoteReport> =
+            found.iter().map(|(note, _)| NoteReport::new(note)).collect();
         if self.json {
             ui::json(&reports)?;
         } else if reports.is_empty() {
             ui::say("Nothing that is remembered answers that");
         } else {
-            let row = |report: &Report| {
+            let row = |report: &NoteReport| {
                 vec![report.id.clone(), report.kind.to_string(), report.text.clone()]
             };
             let mut rows = ui::RowStream::new(&["ID", "KIND", "TEXT"]);
             reports.iter().try_for_each(|report| rows.add(row(report)))?;
             rows.finish()?;
         }
-        Ok(if reports.is_empty() { Answer::No } else { Answer::Yes })
+        Ok(if reports.is_empty() { CommandAnswer::No } else { CommandAnswer::Yes })
     }
 }
 
@@ -57,13 +58,13 @@ impl SearchArgs {
 #[derive(Debug, Args)]
 pub(super) struct RulesArgs {
     /// The budget in tokens
-    #[arg(long, value_name = "N", default_value_t = Budget::default().tokens)]
+    #[arg(long, value_name = "N", default_value_t = BlockBudget::default().tokens)]
     tokens: u32,
 }
 
 impl RulesArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let budget = Budget { tokens: self.tokens, ..Budget::default() };
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let budget = BlockBudget { tokens: self.tokens, ..BlockBudget::default() };
         match app.rules(budget)? {
             Some(block) => ui::data(&[block.text().as_bytes()])?,
             None if !app.memory().rules(&app.note_scope(false), budget)?.is_empty() => {
@@ -74,6 +75,6 @@ impl RulesArgs {
         if let Some(line) = trust::team_state(&app.settings.home, &app.settings.project).advice() {
             ui::hint(line);
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

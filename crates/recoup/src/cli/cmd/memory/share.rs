@@ -2,21 +2,23 @@
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
-use recoup_core::memory::team::{self, Diff, LeftOut, Merged, Share, TeamRules};
-use recoup_core::memory::{Note, NoteId, NoteScope, Wanted};
+use recoup_core::memory::team::{
+    self, MergedRules, OmittedNote, RuleContribution, RuleDiff, TeamRules,
+};
+use recoup_core::memory::{Note, NoteFilter, NoteId, NoteScope};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use crate::cli::app::App;
-use crate::cli::team::{Changes, tell};
-use crate::cli::{Answer, Ended, ui};
-use crate::config::trust::{self, Granted, Ledger};
+use crate::cli::app::AppContext;
+use crate::cli::team::{TeamChangesReport, print_diff};
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::trust::{self, TrustStore, TrustedFile};
 
 /// Maximum number of left-out notes that are listed.
 const MOST_NAMED: usize = 20;
 
 /// Options of `export --team`.
-pub(super) struct Sharing {
+pub(super) struct TeamExport {
     pub(super) ids: Vec<String>,
     pub(super) dry_run: bool,
     pub(super) yes: bool,
@@ -24,57 +26,66 @@ pub(super) struct Sharing {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct TeamExportReport {
     file: String,
     written: bool,
     #[serde(flatten)]
-    changes: Changes,
-    left_out: Vec<Left>,
+    changes: TeamChangesReport,
+    left_out: Vec<LeftOutReport>,
 }
 
 #[derive(Serialize)]
-struct Left {
+struct LeftOutReport {
     id: String,
     text: String,
     why: String,
 }
 
 /// The file as it was found.
-struct Found {
+struct TeamFile {
     bytes: Option<Vec<u8>>,
     rules: TeamRules,
 }
 
-impl Sharing {
-    pub(super) fn run(self, app: &App) -> Ended {
-        let Some(found) = find(app)? else { return Ok(Answer::No) };
+impl TeamExport {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let Some(found) = read_team_file(app)? else { return Ok(CommandAnswer::No) };
         let scope = app.note_scope(false);
-        let wanted = Wanted { scopes: vec![scope.clone()], statuses: Vec::new() };
+        let wanted = NoteFilter { scopes: vec![scope.clone()], statuses: Vec::new() };
         let notes = app.memory().notes(&wanted)?;
-        let chosen = self.chosen(app, &scope)?;
+        let chosen = self.parse_chosen_ids(app, &scope)?;
         let home = &app.settings.home;
-        let ledger = Ledger::read(home)?;
+        let ledger = TrustStore::read(home)?;
         let accepted = trust::accepted_text(home, &ledger, app.settings.project.id())
-            .and_then(|text| team::parse(text.as_bytes()).ok())
+            .and_then(|text| team::parse_rules(text.as_bytes()).ok())
             .unwrap_or_default();
-        let share = Share { notes: &notes, accepted: &accepted.rules, chosen: chosen.as_deref() };
-        let merged = team::merge(&found.rules, share);
-        let diff = team::diff(&found.rules.rules, &merged.team.rules);
-        announce(&diff, &merged.left_out, found.bytes.is_some());
-        let written = !diff.is_empty() && self.is_meant() && {
-            write(app, &found, &merged)?;
+        let share = RuleContribution {
+            notes: &notes,
+            accepted: &accepted.rules,
+            chosen: chosen.as_deref(),
+        };
+        let merged = team::merge_rules(&found.rules, share);
+        let diff = team::diff_rules(&found.rules.rules, &merged.team.rules);
+        print_changes(&diff, &merged.left_out, found.bytes.is_some());
+        let written = !diff.is_empty() && self.confirm_write() && {
+            write_team_file(app, &found, &merged)?;
             true
         };
         if self.json {
-            let file = team::path(app.settings.project.root()).display().to_string();
-            let left_out = merged.left_out.into_iter().map(Left::of).collect();
-            ui::json(&Report { file, written, changes: Changes::of(&diff), left_out })?;
+            let file = team::rule_file_path(app.settings.project.root()).display().to_string();
+            let left_out = merged.left_out.into_iter().map(LeftOutReport::of).collect();
+            ui::json(&TeamExportReport {
+                file,
+                written,
+                changes: TeamChangesReport::of(&diff),
+                left_out,
+            })?;
         }
         let refused = !diff.is_empty() && !written && !self.dry_run;
-        Ok(if refused { Answer::No } else { Answer::Yes })
+        Ok(if refused { CommandAnswer::No } else { CommandAnswer::Yes })
     }
 
-    fn chosen(&self, app: &App, scope: &NoteScope) -> Result<Option<Vec<NoteId>>> {
+    fn parse_chosen_ids(&self, app: &AppContext, scope: &NoteScope) -> Result<Option<Vec<NoteId>>> {
         if self.ids.is_empty() {
             return Ok(None);
         }
@@ -85,18 +96,18 @@ impl Sharing {
                 let message = format!("there is no memory {id}; `recoup memory list` shows them");
                 Error::new(ErrorKind::Absent, message)
             })?;
-            shareable(&note, scope).map(|()| id)
+            ensure_shareable(&note, scope).map(|()| id)
         };
         self.ids.iter().map(one).collect::<Result<_>>().map(Some)
     }
 
-    fn is_meant(&self) -> bool {
+    fn confirm_write(&self) -> bool {
         !self.dry_run && (self.yes || ui::confirm(format_args!("Write {}?", team::FILE)))
     }
 }
 
 /// Prints what would change, and what is left out.
-fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
+fn print_changes(diff: &RuleDiff, left_out: &[OmittedNote], is_there: bool) {
     let file = team::FILE;
     match (diff.is_empty(), is_there) {
         (true, true) => {
@@ -105,10 +116,10 @@ fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
         (true, false) => ui::say("Nothing to share: no rule of this project is active"),
         (false, _) => {
             ui::say(format_args!("{file}, for everybody who reads this repository:"));
-            tell(diff);
+            print_diff(diff);
         }
     }
-    for LeftOut { id, text, why } in left_out.iter().take(MOST_NAMED) {
+    for OmittedNote { id, text, why } in left_out.iter().take(MOST_NAMED) {
         ui::say(format_args!("Left out: {text} ({id}): {why}"));
     }
     if let Some(more) = left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
@@ -117,17 +128,17 @@ fn announce(diff: &Diff, left_out: &[LeftOut], is_there: bool) {
 }
 
 /// Reads the team's file; none if it is invalid, after printing its problems.
-fn find(app: &App) -> Result<Option<Found>> {
+fn read_team_file(app: &AppContext) -> Result<Option<TeamFile>> {
     let root = app.settings.project.root();
-    let path = team::path(root);
+    let path = team::rule_file_path(root);
     if path.is_symlink() {
         let message = format!("{} is a link: put a file in its place", path.display());
         return Err(Error::new(ErrorKind::Invalid, message));
     }
-    let bytes = team::read(root)?;
-    match bytes.as_deref().map(team::parse) {
-        None => Ok(Some(Found { bytes, rules: TeamRules::default() })),
-        Some(Ok(rules)) => Ok(Some(Found { bytes, rules })),
+    let bytes = team::read_rule_file(root)?;
+    match bytes.as_deref().map(team::parse_rules) {
+        None => Ok(Some(TeamFile { bytes, rules: TeamRules::default() })),
+        Some(Ok(rules)) => Ok(Some(TeamFile { bytes, rules })),
         Some(Err(problems)) => {
             for problem in problems {
                 ui::error(format_args!("{}:{}: {}", team::FILE, problem.line, problem.why));
@@ -138,7 +149,7 @@ fn find(app: &App) -> Result<Option<Found>> {
     }
 }
 
-fn shareable(note: &Note, scope: &NoteScope) -> Result<()> {
+fn ensure_shareable(note: &Note, scope: &NoteScope) -> Result<()> {
     let id = &note.id;
     if note.scope != *scope {
         let whose = match note.scope {
@@ -147,7 +158,7 @@ fn shareable(note: &Note, scope: &NoteScope) -> Result<()> {
         };
         return Err(Error::usage(format!("{id} {whose}: only this project's rules are shared")));
     }
-    if !team::is_shared(note) {
+    if !team::is_shareable(note) {
         let message = format!(
             "{id} is {} ({}): only what counts, and was said or agreed to, is shared",
             note.status,
@@ -158,21 +169,23 @@ fn shareable(note: &Note, scope: &NoteScope) -> Result<()> {
     Ok(())
 }
 
-fn write(app: &App, found: &Found, merged: &Merged) -> Result<()> {
+fn write_team_file(app: &AppContext, found: &TeamFile, merged: &MergedRules) -> Result<()> {
     let (home, project) = (&app.settings.home, &app.settings.project);
-    let path = team::path(project.root());
-    if team::read(project.root())? != found.bytes {
+    let path = team::rule_file_path(project.root());
+    if team::read_rule_file(project.root())? != found.bytes {
         let message = format!("{} was changed by somebody else: say it again", path.display());
         return Err(Error::new(ErrorKind::Locked, message));
     }
     // Every rule in it was accepted or is the user's own: no consent is needed.
-    let is_own = found.bytes.is_none() || trust::team_state(home, project) == team::State::Accepted;
-    let text = team::render(&merged.team);
-    fsx::deliver(&path, text.as_bytes())?;
+    let is_own =
+        found.bytes.is_none() || trust::team_state(home, project) == team::RuleFileState::Accepted;
+    let text = team::render_rules(&merged.team);
+    fsx::write_output(&path, text.as_bytes())?;
     if is_own {
         fsx::ensure_private_dir(home)?;
-        let file = Granted { name: team::FILE, text: text.as_bytes(), project: Some(project.id()) };
-        trust::grant(home, project.root(), &[file], SystemClock.now())?;
+        let file =
+            TrustedFile { name: team::FILE, text: text.as_bytes(), project: Some(project.id()) };
+        trust::grant_trust(home, project.root(), &[file], SystemClock.now())?;
     }
     ui::say(format_args!("Written: {}", path.display()));
     ui::hint(if is_own {
@@ -183,8 +196,8 @@ fn write(app: &App, found: &Found, merged: &Merged) -> Result<()> {
     Ok(())
 }
 
-impl Left {
-    fn of(left: LeftOut) -> Self {
+impl LeftOutReport {
+    fn of(left: OmittedNote) -> Self {
         Self { id: left.id.to_string(), text: left.text, why: left.why }
     }
 }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use crate::cli::app::App;
-use crate::cli::mirror::{tell_leftovers, tell_problems, withdraw};
-use crate::cli::{Answer, Ended, ui};
-use crate::mirror::{Change, Did, Report};
+use crate::cli::app::AppContext;
+use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers, warn_of_problems};
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::mirror::{MirrorAction, MirrorChange, MirrorReport};
 
 /// Bring Claude Code's own memory, and skills, in step with what is remembered.
 #[derive(Debug, Args)]
@@ -22,33 +22,33 @@ pub(super) struct SyncArgs {
 }
 
 impl SyncArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let report = if self.remove {
-            withdraw(&app.settings.home, &app.settings.cwd, self.dry_run)
+            remove_all_mirrors(&app.settings.home, &app.settings.cwd, self.dry_run)
         } else {
             app.sync_mirrors(&app.settings.project, self.dry_run)?
         };
         if self.json {
             ui::json(&report)?;
         } else {
-            self.tell(app, &report)?;
+            self.print_report(app, &report)?;
         }
-        Ok(if report.faults.is_empty() { Answer::Yes } else { Answer::No })
+        Ok(if report.faults.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 
-    fn tell(&self, app: &App, report: &Report) -> Ended {
-        for Change { path, did, .. } in &report.changes {
+    fn print_report(&self, app: &AppContext, report: &MirrorReport) -> CommandResult {
+        for MirrorChange { path, did, .. } in &report.changes {
             let word = match did {
-                Did::Written => "write ",
-                Did::Removed => "remove",
+                MirrorAction::Written => "write ",
+                MirrorAction::Removed => "remove",
             };
             ui::line(format_args!("{word} {}", ui::printable(&path.display().to_string())))?;
         }
         report.remarks.iter().for_each(ui::say);
         if self.remove {
-            tell_leftovers(report);
+            warn_of_leftovers(report);
         } else {
-            tell_problems(report);
+            warn_of_problems(report);
         }
         if report.changes.is_empty() && report.faults.is_empty() {
             ui::say("Nothing is to be changed");
@@ -64,6 +64,6 @@ impl SyncArgs {
             ),
             _ => {}
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -1,11 +1,11 @@
 //! `recoup memory export` and `import`.
 
 use clap::Args;
-use recoup_core::memory::{Imported, Wanted, export, parse};
+use recoup_core::memory::{NoteFilter, NoteImportReport, export_notes, parse_export};
 
-use super::share::Sharing;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, input, ui};
+use super::share::TeamExport;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
 /// Write memories as lines of JSON, or the project's rules to a file of the repository.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(super) struct ExportArgs {
     json: bool,
 }
 
-/// Take in what `export` wrote.
+/// Take in what `export_notes` wrote.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
     /// The file, or - for stdin
@@ -43,25 +43,26 @@ pub(super) struct ImportArgs {
 }
 
 impl ExportArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let Self { all, team, ids, dry_run, yes, json } = self;
         if team {
-            return Sharing { ids, dry_run, yes, json }.run(app);
+            return TeamExport { ids, dry_run, yes, json }.run(app);
         }
-        let here = Wanted { statuses: Vec::new(), ..Wanted::active_in(&app.note_scope(false)) };
-        let wanted = if all { Wanted::default() } else { here };
+        let here =
+            NoteFilter { statuses: Vec::new(), ..NoteFilter::active_in(&app.note_scope(false)) };
+        let wanted = if all { NoteFilter::default() } else { here };
         let notes = app.memory().notes(&wanted)?;
-        ui::data(&[export(&notes).as_bytes()])?;
-        Ok(Answer::Yes)
+        ui::data(&[export_notes(&notes).as_bytes()])?;
+        Ok(CommandAnswer::Yes)
     }
 }
 
 impl ImportArgs {
-    pub(super) fn run(self, app: &App) -> Ended {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let bytes = input::file_or_stdin("FILE", &self.file)?;
-        let notes = parse(&input::utf8("FILE", bytes)?)?;
+        let notes = parse_export(&input::decode_utf8("FILE", bytes)?)?;
         let memory = app.memory_for_writing()?;
-        let Imported { added, known } = memory.import(&notes)?;
+        let NoteImportReport { added, known } = memory.import(&notes)?;
         // Best effort: the memories are stored, and the next command tries again.
         let _ = memory.snapshot_daily();
         let scopes: Vec<_> = notes.iter().map(|note| note.scope.clone()).collect();
@@ -71,6 +72,6 @@ impl ImportArgs {
         } else {
             ui::say(format_args!("Imported {added}; {known} were known"));
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -8,11 +8,11 @@ mod since;
 use clap::Args;
 use recoup_core::key::Scope;
 
-use super::place::PlaceArgs;
-use crate::cli::app::App;
-use crate::cli::{Answer, Ended, ui};
-use gather::{Report, Wanted};
-use since::Since;
+use super::place::StoreScopeArgs;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use gather::{StatsOptions, StatsReport};
+use since::PeriodStart;
 
 /// Unlike elsewhere, the default is all scopes and not the project.
 const SCOPE_HELP: &str =
@@ -35,28 +35,28 @@ pub(in crate::cli) struct StatsArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    place: StoreScopeArgs,
 }
 
 impl StatsArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         let Self { since, all: _, top, json, place } = self;
         let overrides = place.overrides();
         let one_scope = overrides.scope.is_some();
-        let since = Since::parse(since.as_deref())?;
-        let app = App::load(&overrides)?;
+        let since = PeriodStart::parse(since.as_deref())?;
+        let app = AppContext::load(&overrides)?;
         let scope: Option<Scope> = one_scope.then(|| app.scope());
-        let report = Report::gather(app, &Wanted { scope, since, top })?;
+        let report = StatsReport::gather(app, &StatsOptions { scope, since, top })?;
         if let Some(why) = &report.behind {
             ui::warn(format_args!("the latest look-ups are not counted yet: {why}"));
         }
         if json {
             ui::json(&report)?;
         } else if report.is_empty() {
-            ui::say(picture::nothing_yet(&report));
+            ui::say(picture::empty_report_message(&report));
         } else {
-            ui::picture(&picture::draw(&report))?;
+            ui::print_styled(&picture::render_report(&report))?;
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }

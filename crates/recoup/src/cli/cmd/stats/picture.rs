@@ -2,8 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::gather::Report;
-use super::parts::{Day, Share, Sum, Valued};
+use super::gather::StatsReport;
+use super::parts::{DailyTotals, LookupTotals, NamedTotals, ValuedEntry};
 use crate::cli::human;
 use crate::cli::ui::{fitted, padded};
 
@@ -13,12 +13,12 @@ const GREEN: Style = AnsiColor::Green.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
 /// Length of the longest bar, and maximum number of bars.
-const BAR: usize = 36;
-const BARS: usize = 14;
+const MAX_BAR_LEN: usize = 36;
+const MAX_BARS: usize = 14;
 /// Column width of names.
-const NAME: usize = 24;
+const NAME_COLUMNS: usize = 24;
 /// Maximum width of an entry's description.
-const ABOUT: usize = 40;
+const DESCRIPTION_COLUMNS: usize = 40;
 
 /// Reasons for misses, and their display names.
 const REASONS: [(&str, &str); 5] = [
@@ -30,45 +30,45 @@ const REASONS: [(&str, &str); 5] = [
 ];
 
 /// Message for an empty report.
-pub(super) fn nothing_yet(report: &Report) -> String {
+pub(super) fn empty_report_message(report: &StatsReport) -> String {
     format!(
         "Nothing has been looked up or kept yet ({}, since {}). Try: recoup exec -- COMMAND",
         report.title, report.since
     )
 }
 
-pub(super) fn draw(report: &Report) -> String {
+pub(super) fn render_report(report: &StatsReport) -> String {
     let mut lines = vec![heading(report), String::new()];
-    lines.extend(totals(report));
-    lines.extend(misses(report));
-    lines.extend(days(&report.days));
-    lines.extend(shares("by kind", &report.kinds, usize::MAX));
-    lines.extend(shares("by project", &report.projects, report.top));
-    lines.extend(shares("by agent, tool or command", &report.identities, report.top));
-    lines.extend(valued(&report.most_valuable));
-    lines.extend(disk(report));
+    lines.extend(total_lines(report));
+    lines.extend(miss_lines(report));
+    lines.extend(day_lines(&report.days));
+    lines.extend(name_lines("by kind", &report.kinds, usize::MAX));
+    lines.extend(name_lines("by project", &report.projects, report.top));
+    lines.extend(name_lines("by agent, tool or command", &report.identities, report.top));
+    lines.extend(valuable_entry_lines(&report.most_valuable));
+    lines.extend(disk_lines(report));
     lines.push(String::new());
     lines.push(format!("{DIM}prices: {}{DIM:#}", report.prices));
     lines.push(String::new());
     lines.join("\n")
 }
 
-fn heading(report: &Report) -> String {
-    let Report { title, since, until, .. } = report;
+fn heading(report: &StatsReport) -> String {
+    let StatsReport { title, since, until, .. } = report;
     let title = fitted(title, 40);
     format!("{BOLD}What it was worth{BOLD:#} · {title} · {since} to {until}")
 }
 
-fn title(text: &str) -> [String; 2] {
+fn section_title(text: &str) -> [String; 2] {
     [String::new(), format!("{BOLD}{text}{BOLD:#}")]
 }
 
-fn totals(report: &Report) -> Vec<String> {
-    let Sum { hits, misses: _, saved } = report.sum;
+fn total_lines(report: &StatsReport) -> Vec<String> {
+    let LookupTotals { hits, misses: _, saved } = report.sum;
     let mut lines = Vec::new();
     let all = report.sum.look_ups();
     let rate = report.hit_rate_pct.as_deref().unwrap_or("0.0");
-    let worth = human::saved(saved);
+    let worth = human::savings(saved);
     let worth =
         if worth.is_empty() { "nothing that is known".to_owned() } else { worth.join(" · ") };
     lines.push(format!("  saved     {GREEN}{worth}{GREEN:#}"));
@@ -93,72 +93,73 @@ fn totals(report: &Report) -> Vec<String> {
 }
 
 /// Hit rates of the last 60 days, one character each.
-fn sparkline(days: &[Day]) -> String {
+fn sparkline(days: &[DailyTotals]) -> String {
     const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     // Days before the first look-up are left out.
     let first = days.iter().position(|day| day.sum.look_ups() > 0).unwrap_or(0);
     let last = &days[first.max(days.len().saturating_sub(60))..];
-    let sign = |day: &Day| match day.sum.per_mille() {
+    let sign = |day: &DailyTotals| match day.sum.hit_rate_per_mille() {
         None => '·',
         Some(rate) => SIGNS[usize::try_from(rate * 7 / 1_000).unwrap_or(7).min(7)],
     };
     last.iter().map(sign).collect()
 }
 
-fn misses(report: &Report) -> Vec<String> {
+fn miss_lines(report: &StatsReport) -> Vec<String> {
     let counts = REASONS.map(|(what, said)| (said, report.counts.get(what).copied().unwrap_or(0)));
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
     if most == 0 {
         return Vec::new();
     }
-    let mut lines = title("misses, by reason").to_vec();
+    let mut lines = section_title("misses, by reason").to_vec();
     lines.extend(counts.into_iter().filter(|(_, count)| *count > 0).map(|(said, count)| {
-        let bar = "█".repeat(length(count, most).max(1));
+        let bar = "█".repeat(bar_length(count, most).max(1));
         format!("  {said:<16} {:>7}  {YELLOW}{bar}{YELLOW:#}", human::count(count))
     }));
     lines
 }
 
-fn days(days: &[Day]) -> Vec<String> {
-    let busy: Vec<&Day> = days.iter().filter(|day| day.sum.look_ups() > 0).collect();
-    let last = &busy[busy.len().saturating_sub(BARS)..];
+fn day_lines(days: &[DailyTotals]) -> Vec<String> {
+    let busy: Vec<&DailyTotals> = days.iter().filter(|day| day.sum.look_ups() > 0).collect();
+    let last = &busy[busy.len().saturating_sub(MAX_BARS)..];
     let most = last.iter().map(|day| day.sum.look_ups()).max().unwrap_or(0);
     if most == 0 {
         return Vec::new();
     }
-    let mut lines = title("by day").to_vec();
-    lines.extend(last.iter().map(|Day { date, sum }| {
-        let all = length(sum.look_ups(), most).max(1);
-        let hits = if sum.hits == 0 { 0 } else { length(sum.hits, most).clamp(1, all) };
+    let mut lines = section_title("by day").to_vec();
+    lines.extend(last.iter().map(|DailyTotals { date, sum }| {
+        let all = bar_length(sum.look_ups(), most).max(1);
+        let hits = if sum.hits == 0 { 0 } else { bar_length(sum.hits, most).clamp(1, all) };
         let (hit, miss) = ("█".repeat(hits), "░".repeat(all - hits));
         let counts = format!("{} of {}", human::count(sum.hits), human::count(sum.look_ups()));
-        let space = " ".repeat(BAR - all);
+        let space = " ".repeat(MAX_BAR_LEN - all);
         format!("  {date}  {GREEN}{hit}{GREEN:#}{DIM}{miss}{DIM:#}{space}  {counts}")
     }));
     lines
 }
 
 /// Length of a bar, relative to the longest.
-fn length(part: u64, most: u64) -> usize {
-    let scaled = u128::from(part) * BAR as u128;
+fn bar_length(part: u64, most: u64) -> usize {
+    let scaled = u128::from(part) * MAX_BAR_LEN as u128;
     usize::try_from((scaled + u128::from(most) / 2) / u128::from(most.max(1)))
-        .unwrap_or(BAR)
-        .min(BAR)
+        .unwrap_or(MAX_BAR_LEN)
+        .min(MAX_BAR_LEN)
 }
 
-fn shares(name: &str, shares: &[Share], top: usize) -> Vec<String> {
+fn name_lines(name: &str, shares: &[NamedTotals], top: usize) -> Vec<String> {
     if shares.is_empty() {
         return Vec::new();
     }
-    let mut lines = title(name).to_vec();
-    lines.extend(shares.iter().take(top).map(|Share { name, sum, .. }| {
-        let rate = sum.per_mille().map_or(String::new(), |rate| format!("{} %", (rate + 5) / 10));
-        let saved = human::saved(sum.saved).join(" · ");
+    let mut lines = section_title(name).to_vec();
+    lines.extend(shares.iter().take(top).map(|NamedTotals { name, sum, .. }| {
+        let rate =
+            sum.hit_rate_per_mille().map_or(String::new(), |rate| format!("{} %", (rate + 5) / 10));
+        let saved = human::savings(sum.saved).join(" · ");
         let hits = match sum.hits {
             1 => "1 hit ".to_owned(),
             many => format!("{} hits", human::count(many)),
         };
-        let text = format!("  {} {hits:>13} {rate:>6}  {saved}", padded(name, NAME));
+        let text = format!("  {} {hits:>13} {rate:>6}  {saved}", padded(name, NAME_COLUMNS));
         text.trim_end().to_owned()
     }));
     if shares.len() > top {
@@ -167,11 +168,11 @@ fn shares(name: &str, shares: &[Share], top: usize) -> Vec<String> {
     lines
 }
 
-fn valued(entries: &[Valued]) -> Vec<String> {
+fn valuable_entry_lines(entries: &[ValuedEntry]) -> Vec<String> {
     if entries.is_empty() {
         return Vec::new();
     }
-    let mut lines = title("most valuable entries, since they were stored").to_vec();
+    let mut lines = section_title("most valuable entries, since they were stored").to_vec();
     lines.extend(entries.iter().map(|entry| {
         let key: String = entry.key.chars().take(8).collect();
         let about = match (&entry.identity, entry.about.as_str()) {
@@ -180,23 +181,27 @@ fn valued(entries: &[Valued]) -> Vec<String> {
             (_, "") => entry.kind.to_owned(),
             (_, about) => about.to_owned(),
         };
-        let saved = human::briefly_saved(entry.saved);
+        let saved = human::main_savings(entry.saved);
         let hits = human::count(entry.hits);
-        let text = format!("  {DIM}{key:<8}{DIM:#}  {} {hits:>6}×  {saved}", padded(&about, ABOUT));
+        let text = format!(
+            "  {DIM}{key:<8}{DIM:#}  {} {hits:>6}×  {saved}",
+            padded(&about, DESCRIPTION_COLUMNS)
+        );
         text.trim_end().to_owned()
     }));
     lines
 }
 
-fn disk(report: &Report) -> Vec<String> {
+fn disk_lines(report: &StatsReport) -> Vec<String> {
     let total: u64 = report.disk.iter().map(|part| part.bytes).sum();
     if total == 0 {
         return Vec::new();
     }
     let name = format!("on disk, in {}", fitted(&report.home, 50));
-    let mut lines = title(&name).to_vec();
-    let line =
-        |name: &str, bytes: u64| format!("  {} {:>10}", padded(name, NAME), human::size(bytes));
+    let mut lines = section_title(&name).to_vec();
+    let line = |name: &str, bytes: u64| {
+        format!("  {} {:>10}", padded(name, NAME_COLUMNS), human::size(bytes))
+    };
     lines.extend(report.disk.iter().map(|part| line(&part.part, part.bytes)));
     if report.disk.len() > 1 {
         lines.push(line("together", total));

@@ -2,7 +2,7 @@
 
 use recoup_core::base::clock::{Timestamp, date_to_day};
 use recoup_core::cache::Ttl;
-use recoup_core::entry::day_of;
+use recoup_core::entry::day_number;
 use recoup_core::{Error, Result};
 
 const DEFAULT: Ttl = Ttl::days(30);
@@ -10,7 +10,7 @@ const DAY: u64 = 86_400_000;
 
 /// Start of the reported period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Since {
+pub(super) enum PeriodStart {
     /// So many milliseconds ago.
     Ago(u64),
     /// A day, counted from 1970.
@@ -19,7 +19,7 @@ pub(super) enum Since {
     Ever,
 }
 
-impl Since {
+impl PeriodStart {
     pub(super) fn parse(given: Option<&str>) -> Result<Self> {
         let Some(text) = given else { return Ok(Self::of(DEFAULT)) };
         if let Some(day) = date_to_day(text.trim()) {
@@ -44,7 +44,7 @@ impl Since {
             Self::Ever => i64::MIN,
             Self::Ago(millis) => {
                 let days = i64::try_from(millis.div_ceil(DAY)).unwrap_or(i64::MAX);
-                day_of(now).saturating_sub(days.saturating_sub(1))
+                day_number(now).saturating_sub(days.saturating_sub(1))
             }
         }
     }

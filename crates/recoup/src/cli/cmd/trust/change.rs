@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::secrets;
 use serde::Serialize;
 use similar::TextDiff;
 
 use crate::cli::ui;
-use crate::config::Delicate;
-use crate::config::trust::{self, Verdict};
+use crate::config::SensitiveFile;
+use crate::config::trust::{self, TrustVerdict};
 
 /// A file that needs trust.
 #[derive(Serialize)]
-pub(super) struct Change {
+pub(super) struct TrustFileReport {
     file: &'static str,
-    state: State,
-    sha256: Digest,
-    says: Vec<Said>,
+    state: FileTrustState,
+    sha256: Sha256Digest,
+    says: Vec<TrustGatedValue>,
     /// From what was trusted to what is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Change {
 /// Trust in the file before the question.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum FileTrustState {
     Trusted,
     Changed,
     New,
@@ -34,38 +34,40 @@ enum State {
 
 /// A value that takes effect only with trust.
 #[derive(Serialize)]
-struct Said {
+struct TrustGatedValue {
     key: String,
     value: String,
 }
 
-impl Change {
-    pub(super) fn new(home: &Path, delicate: &Delicate) -> Self {
-        let Delicate { file, text, verdict, says } = delicate;
+impl TrustFileReport {
+    pub(super) fn new(home: &Path, delicate: &SensitiveFile) -> Self {
+        let SensitiveFile { file, text, verdict, says } = delicate;
         let (state, before) = match verdict {
-            Verdict::Trusted => (State::Trusted, None),
-            Verdict::Unknown => (State::New, None),
-            Verdict::Changed(digest) => (State::Changed, trust::trusted_text(home, *digest)),
+            TrustVerdict::Trusted => (FileTrustState::Trusted, None),
+            TrustVerdict::Unknown => (FileTrustState::New, None),
+            TrustVerdict::Changed(digest) => {
+                (FileTrustState::Changed, trust::trusted_text(home, *digest))
+            }
         };
         Self {
             file: file.name(),
             state,
-            sha256: Digest::of(text.as_bytes()),
-            says: says.iter().cloned().map(|(key, value)| Said { key, value }).collect(),
-            diff: before.map(|before| diff(&before, text)),
+            sha256: Sha256Digest::of(text.as_bytes()),
+            says: says.iter().cloned().map(|(key, value)| TrustGatedValue { key, value }).collect(),
+            diff: before.map(|before| redacted_diff(&before, text)),
         }
     }
 
     /// Prints the values and the diff, unless the file is trusted.
-    pub(super) fn tell(&self) {
+    pub(super) fn print(&self) {
         match self.state {
-            State::Trusted => return,
-            State::New => ui::say(format_args!("{} says:", self.file)),
-            State::Changed => {
+            FileTrustState::Trusted => return,
+            FileTrustState::New => ui::say(format_args!("{} says:", self.file)),
+            FileTrustState::Changed => {
                 ui::say(format_args!("{} has changed since you trusted it, and says:", self.file));
             }
         }
-        for Said { key, value } in &self.says {
+        for TrustGatedValue { key, value } in &self.says {
             ui::say(format_args!("  {key} = {value}"));
         }
         // Line by line: control characters of each are escaped.
@@ -74,7 +76,7 @@ impl Change {
 }
 
 /// Unified diff, with secrets redacted.
-fn diff(before: &str, after: &str) -> String {
+fn redacted_diff(before: &str, after: &str) -> String {
     let (before, after) = (secrets::redact(before), secrets::redact(after));
     TextDiff::from_lines(before.as_ref(), after.as_ref())
         .unified_diff()

@@ -21,7 +21,7 @@ pub(super) struct ClaimedProject {
 
 impl ClaimedProject {
     /// Returns the claim; none if there is none, or it is confirmed.
-    pub(super) fn look(home: &Path, project: &Project) -> Option<Self> {
+    pub(super) fn find(home: &Path, project: &Project) -> Option<Self> {
         let ProjectStanding::Apart { .. } = project.standing() else { return None };
         let note = ProjectRegistry::below(home).read(&project.claimed_id());
         let known_from = note.map(|note| note.root).filter(|root| !root.is_empty());
@@ -29,7 +29,7 @@ impl ClaimedProject {
     }
 
     /// Explains the question.
-    pub(super) fn tell(&self) {
+    pub(super) fn print_question(&self) {
         let Self { claims, known_from } = self;
         let known = known_from.as_ref().map_or_else(String::new, |root| format!(" from {root}"));
         ui::say(format_args!(
@@ -44,9 +44,9 @@ impl ClaimedProject {
 }
 
 /// Confirms the claim, and moves the checkout's notes to the project.
-pub(super) fn accept(home: &Path, project: &Project) -> Result<()> {
+pub(super) fn confirm_checkout(home: &Path, project: &Project) -> Result<()> {
     let project = ProjectRegistry::below(home).confirm(project.clone())?;
-    let moved = memory_in(home).bring_along(&project)?;
+    let moved = memory_in(home).move_from_former_ids(&project)?;
     ui::say(format_args!("Trusted: this checkout, as a clone of {}", project.origin()));
     match moved {
         0 => {}

@@ -1,21 +1,21 @@
 //! `recoup trust --list`: everything that is trusted, in all repositories.
 
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::project::{ConfirmedCheckout, ProjectRegistry};
 use serde::Serialize;
 
-use crate::cli::{Answer, Ended, ui};
-use crate::config::Places;
-use crate::config::trust::Ledger;
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::BaseDirs;
+use crate::config::trust::TrustStore;
 
 /// A file that is trusted, or a checkout that is confirmed.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Listed<'a> {
+enum TrustedItem<'a> {
     File {
         root: &'a str,
         file: &'a str,
-        sha256: Digest,
+        sha256: Sha256Digest,
         at: String,
     },
     Checkout {
@@ -25,7 +25,7 @@ enum Listed<'a> {
     },
 }
 
-impl Listed<'_> {
+impl TrustedItem<'_> {
     fn row(&self) -> Vec<String> {
         match self {
             Self::File { root, file, at, .. } => {
@@ -39,31 +39,34 @@ impl Listed<'_> {
     }
 }
 
-pub(super) fn run(places: &Places, json: bool) -> Ended {
-    let ledger = Ledger::read(&places.home)?;
+pub(super) fn run(places: &BaseDirs, json: bool) -> CommandResult {
+    let ledger = TrustStore::read(&places.home)?;
     let checkouts = ProjectRegistry::below(&places.home).confirmed_checkouts();
-    let listed = listed(&ledger, &checkouts);
+    let listed = trusted_items(&ledger, &checkouts);
     if json {
         ui::json(&listed)?;
     } else if listed.is_empty() {
         ui::say("Nothing is trusted.");
     } else {
-        let rows: Vec<Vec<String>> = listed.iter().map(Listed::row).collect();
+        let rows: Vec<Vec<String>> = listed.iter().map(TrustedItem::row).collect();
         ui::table(&["PROJECT", "WHAT", "TRUSTED"], &rows)?;
     }
-    Ok(Answer::Yes)
+    Ok(CommandAnswer::Yes)
 }
 
-fn listed<'a>(ledger: &'a Ledger, checkouts: &'a [ConfirmedCheckout]) -> Vec<Listed<'a>> {
+fn trusted_items<'a>(
+    ledger: &'a TrustStore,
+    checkouts: &'a [ConfirmedCheckout],
+) -> Vec<TrustedItem<'a>> {
     let mut listed = Vec::new();
     for (root, files) in &ledger.projects {
         for (file, grant) in files {
             let (sha256, at) = (grant.sha256, grant.at.to_string());
-            listed.push(Listed::File { root, file, sha256, at });
+            listed.push(TrustedItem::File { root, file, sha256, at });
         }
     }
     let checkout =
-        |it: &'a ConfirmedCheckout| Listed::Checkout { root: &it.root, clone_of: &it.claims };
+        |it: &'a ConfirmedCheckout| TrustedItem::Checkout { root: &it.root, clone_of: &it.claims };
     listed.extend(checkouts.iter().map(checkout));
     listed
 }

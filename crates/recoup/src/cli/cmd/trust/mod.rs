@@ -16,12 +16,12 @@ use serde::Serialize;
 
 use crate::cli::app::memory_in;
 use crate::cli::mirror::refresh_mirrors;
-use crate::cli::{Answer, Ended, ui};
-use crate::config::trust::{self, Granted, Ledger, Verdict};
-use crate::config::{Delicate, Gathered, Overrides, Places};
-use change::Change;
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::trust::{self, TrustStore, TrustVerdict, TrustedFile};
+use crate::config::{BaseDirs, FlagOverrides, GatheredConfig, SensitiveFile};
+use change::TrustFileReport;
 use checkout::ClaimedProject;
-use team::Team;
+use team::TeamRulesReview;
 
 /// Trust this repository's configuration and team rules.
 #[derive(Debug, Args)]
@@ -42,21 +42,21 @@ pub(in crate::cli) struct TrustArgs {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct TrustReport<'a> {
     root: String,
     /// True if all of it is trusted now.
     trusted: bool,
     /// The project that the checkout claims, where that is not confirmed yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     checkout: Option<ClaimedProject>,
-    files: &'a [Change],
+    files: &'a [TrustFileReport],
     /// The team's rules, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    rules: Option<&'a Team>,
+    rules: Option<&'a TeamRulesReview>,
 }
 
 #[derive(Serialize)]
-struct TakenBack {
+struct RevokeReport {
     root: String,
     revoked: Vec<String>,
     /// The ids of memories that were the team's rules.
@@ -65,61 +65,67 @@ struct TakenBack {
 }
 
 impl TrustArgs {
-    pub(in crate::cli) fn run(self) -> Ended {
+    pub(in crate::cli) fn run(self) -> CommandResult {
         if self.list {
-            return list::run(&Places::find()?, self.json);
+            return list::run(&BaseDirs::find()?, self.json);
         }
-        let mut gathered = Gathered::new(&Overrides::default())?;
+        let mut gathered = GatheredConfig::new(&FlagOverrides::default())?;
         gathered.left_out_warnings().iter().for_each(ui::warn);
         if self.revoke {
             return self.revoke(&gathered);
         }
-        let checkout = ClaimedProject::look(&gathered.places.home, &gathered.project);
+        let checkout = ClaimedProject::find(&gathered.places.home, &gathered.project);
         if let Some(checkout) = &checkout {
-            checkout.tell();
-            if self.consent(gathered.project.root()) {
-                checkout::accept(&gathered.places.home, &gathered.project)?;
+            checkout.print_question();
+            if self.ask_consent(gathered.project.root()) {
+                checkout::confirm_checkout(&gathered.places.home, &gathered.project)?;
                 // Files and rules now belong to the confirmed project.
-                gathered = Gathered::new(&Overrides::default())?;
+                gathered = GatheredConfig::new(&FlagOverrides::default())?;
             }
         }
         self.trust(&gathered, checkout)
     }
 
-    fn trust(&self, gathered: &Gathered, checkout: Option<ClaimedProject>) -> Ended {
+    fn trust(&self, gathered: &GatheredConfig, checkout: Option<ClaimedProject>) -> CommandResult {
         let (home, root) = (&gathered.places.home, gathered.project.root());
-        let apart = ClaimedProject::look(home, &gathered.project).is_some();
+        let apart = ClaimedProject::find(home, &gathered.project).is_some();
         // An unreadable ledger is an error before the question.
-        let ledger = Ledger::read(home)?;
-        let changes: Vec<Change> =
-            gathered.delicate.iter().map(|file| Change::new(home, file)).collect();
-        let team = Team::look(home, &gathered.project, &ledger)?;
-        let open = |file: &&Delicate| file.verdict != Verdict::Trusted;
-        let asked: Vec<&Delicate> = gathered.delicate.iter().filter(open).collect();
-        let rules = team.as_ref().filter(|team| team.is_open());
+        let ledger = TrustStore::read(home)?;
+        let changes: Vec<TrustFileReport> =
+            gathered.delicate.iter().map(|file| TrustFileReport::new(home, file)).collect();
+        let team = TeamRulesReview::load(home, &gathered.project, &ledger)?;
+        let open = |file: &&SensitiveFile| file.verdict != TrustVerdict::Trusted;
+        let asked: Vec<&SensitiveFile> = gathered.delicate.iter().filter(open).collect();
+        let rules = team.as_ref().filter(|team| team.needs_decision());
         let nothing = asked.is_empty() && rules.is_none();
-        team.iter().for_each(Team::tell_faults);
+        team.iter().for_each(TeamRulesReview::print_problems);
         if !nothing {
-            changes.iter().for_each(Change::tell);
-            rules.into_iter().for_each(Team::tell);
+            changes.iter().for_each(TrustFileReport::print);
+            rules.into_iter().for_each(TeamRulesReview::print_changes);
         }
-        let granted = nothing || self.consent(root);
+        let granted = nothing || self.ask_consent(root);
         if granted {
-            grant(gathered, &asked, rules)?;
+            grant_trust(gathered, &asked, rules)?;
         }
-        let sound = team.as_ref().is_none_or(Team::is_sound) && !apart;
+        let sound = team.as_ref().is_none_or(TeamRulesReview::is_acceptable) && !apart;
         if self.json {
             let root = root.display().to_string();
             let trusted = granted && sound;
-            ui::json(&Report { root, trusted, checkout, files: &changes, rules: team.as_ref() })?;
+            ui::json(&TrustReport {
+                root,
+                trusted,
+                checkout,
+                files: &changes,
+                rules: team.as_ref(),
+            })?;
         } else if nothing && sound && checkout.is_none() {
             ui::say("Nothing in this repository waits for your trust.");
         }
-        Ok(if granted && sound { Answer::Yes } else { Answer::No })
+        Ok(if granted && sound { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 
     /// Asks for consent to what was shown; without a terminal only `--yes` counts.
-    fn consent(&self, root: &Path) -> bool {
+    fn ask_consent(&self, root: &Path) -> bool {
         if self.yes {
             return true;
         }
@@ -135,21 +141,21 @@ impl TrustArgs {
         granted
     }
 
-    fn revoke(&self, gathered: &Gathered) -> Ended {
+    fn revoke(&self, gathered: &GatheredConfig) -> CommandResult {
         let (home, project) = (&gathered.places.home, &gathered.project);
-        let mut revoked = trust::revoke(home, project)?;
+        let mut revoked = trust::revoke_trust(home, project)?;
         let scope = NoteScope::Project(project.id().clone());
-        let retired = memory_in(home).retire_team(&scope)?;
+        let retired = memory_in(home).retire_team_rules(&scope)?;
         refresh_mirrors(home, project, &[scope]);
-        let is_withdrawn = ProjectRegistry::below(home).withdraw(project)?;
+        let is_withdrawn = ProjectRegistry::below(home).withdraw_confirmation(project)?;
         if is_withdrawn {
             revoked.push(format!("this checkout, as a clone of {}", project.origin()));
         }
         let root = project.root().display().to_string();
         if self.json {
             let retired = retired.iter().map(|note| note.id.to_string()).collect();
-            ui::json(&TakenBack { root, revoked, retired })?;
-            return Ok(Answer::Yes);
+            ui::json(&RevokeReport { root, revoked, retired })?;
+            return Ok(CommandAnswer::Yes);
         }
         if revoked.is_empty() && retired.is_empty() {
             ui::say(format_args!("Nothing was trusted in {root}"));
@@ -162,29 +168,29 @@ impl TrustArgs {
         for note in retired {
             ui::say(format_args!("No longer a rule: {} ({})", note.text, note.id));
         }
-        Ok(Answer::Yes)
+        Ok(CommandAnswer::Yes)
     }
 }
 
-fn grant(
-    gathered: &Gathered,
-    asked: &[&Delicate],
-    rules: Option<&Team>,
+fn grant_trust(
+    gathered: &GatheredConfig,
+    asked: &[&SensitiveFile],
+    rules: Option<&TeamRulesReview>,
 ) -> recoup_core::Result<()> {
     let (home, project) = (&gathered.places.home, &gathered.project);
     // First: rules that can't be stored are not trusted either.
     rules.map_or(Ok(()), |team| team.accept(home, project))?;
     let files = asked.iter().map(|file| {
         let text = file.text.as_bytes();
-        Granted { name: file.file.name(), text, project: None }
+        TrustedFile { name: file.file.name(), text, project: None }
     });
-    let files: Vec<Granted<'_>> =
-        files.chain(rules.and_then(|team| team.granted(project))).collect();
+    let files: Vec<TrustedFile<'_>> =
+        files.chain(rules.and_then(|team| team.grant(project))).collect();
     if files.is_empty() {
         return Ok(());
     }
     ProjectRegistry::below(home).record(project)?;
-    trust::grant(home, project.root(), &files, SystemClock.now())?;
+    trust::grant_trust(home, project.root(), &files, SystemClock.now())?;
     let names: Vec<_> = files.iter().map(|file| file.name).collect();
     ui::say(format_args!("Trusted: {}", names.join(", ")));
     Ok(())

@@ -4,42 +4,42 @@
 use std::path::Path;
 
 use recoup_core::Result;
-use recoup_core::base::digest::Digest;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
 use recoup_core::memory::NoteScope;
-use recoup_core::memory::team::{self, Accepted, Diff, Rule, TeamRules};
+use recoup_core::memory::team::{self, AcceptedRules, RuleDiff, TeamRule, TeamRules};
 use serde::Serialize;
 
 use crate::cli::app::memory_in;
 use crate::cli::mirror::refresh_mirrors;
-use crate::cli::team::{Changes, tell};
+use crate::cli::team::{TeamChangesReport, print_diff};
 use crate::cli::ui;
-use crate::config::trust::{self, Granted, Ledger};
+use crate::config::trust::{self, TrustStore, TrustedFile};
 
 /// The team's file, compared with what was accepted of it.
 #[derive(Serialize)]
-pub(super) struct Team {
+pub(super) struct TeamRulesReview {
     file: &'static str,
-    state: State,
+    state: TeamRulesState,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<Digest>,
+    sha256: Option<Sha256Digest>,
     #[serde(flatten)]
-    changes: Changes,
-    problems: Vec<Fault>,
+    changes: TeamChangesReport,
+    problems: Vec<TeamFileProblem>,
     #[serde(skip)]
     bytes: Option<Vec<u8>>,
     #[serde(skip)]
-    rules: Vec<Rule>,
+    rules: Vec<TeamRule>,
     #[serde(skip)]
-    before: Vec<Rule>,
+    before: Vec<TeamRule>,
     #[serde(skip)]
-    diff: Diff,
+    diff: RuleDiff,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum TeamRulesState {
     Trusted,
     Changed,
     Gone,
@@ -50,65 +50,76 @@ enum State {
 
 /// A problem in the file.
 #[derive(Serialize)]
-struct Fault {
+struct TeamFileProblem {
     line: Option<usize>,
     why: String,
 }
 
-impl Team {
+impl TeamRulesReview {
     /// Compares the file with what was accepted; none if there is neither.
-    pub(super) fn look(home: &Path, project: &Project, ledger: &Ledger) -> Result<Option<Self>> {
-        let accepted = ledger.of_project(project.id(), team::FILE);
-        let (bytes, mut faults) = match team::read(project.root()) {
+    pub(super) fn load(
+        home: &Path,
+        project: &Project,
+        ledger: &TrustStore,
+    ) -> Result<Option<Self>> {
+        let accepted = ledger.trusted_digest(project.id(), team::FILE);
+        let (bytes, mut faults) = match team::read_rule_file(project.root()) {
             Ok(bytes) => (bytes, Vec::new()),
-            Err(error) => (None, vec![Fault { line: None, why: error.to_string() }]),
+            Err(error) => (None, vec![TeamFileProblem { line: None, why: error.to_string() }]),
         };
         if bytes.is_none() && faults.is_empty() && accepted.is_none() {
             return Ok(None);
         }
-        let sha256 = bytes.as_deref().map(Digest::of);
+        let sha256 = bytes.as_deref().map(Sha256Digest::of);
         let TeamRules { rules, .. } = bytes.as_deref().map_or_else(TeamRules::default, |bytes| {
-            team::parse(bytes).unwrap_or_else(|problems| {
-                let fault = |it: team::Problem| Fault { line: Some(it.line), why: it.why };
+            team::parse_rules(bytes).unwrap_or_else(|problems| {
+                let fault = |it: team::RuleFileProblem| TeamFileProblem {
+                    line: Some(it.line),
+                    why: it.why,
+                };
                 faults.extend(problems.into_iter().map(fault));
                 TeamRules::default()
             })
         });
         let mut before = trust::accepted_text(home, ledger, project.id())
-            .and_then(|text| team::parse(text.as_bytes()).ok())
+            .and_then(|text| team::parse_rules(text.as_bytes()).ok())
             .map_or_else(Vec::new, |team| team.rules);
         let mut state = match (&bytes, accepted) {
-            _ if !faults.is_empty() => State::Refused,
-            (None, _) => State::Gone,
-            (Some(_), None) => State::New,
-            (Some(_), Some(digest)) if Some(digest) == sha256 => State::Trusted,
-            (Some(_), Some(_)) => State::Changed,
+            _ if !faults.is_empty() => TeamRulesState::Refused,
+            (None, _) => TeamRulesState::Gone,
+            (Some(_), None) => TeamRulesState::New,
+            (Some(_), Some(digest)) if Some(digest) == sha256 => TeamRulesState::Trusted,
+            (Some(_), Some(_)) => TeamRulesState::Changed,
         };
-        let lost = state == State::Trusted
+        let lost = state == TeamRulesState::Trusted
             && !rules.is_empty()
-            && !memory_in(home).knows_team(&scope(project), &rules)?;
+            && !memory_in(home).knows_team_rules(&project_scope(project), &rules)?;
         if lost {
             // Memory was recreated since, and lacks the accepted rules.
-            (state, before) = (State::New, Vec::new());
+            (state, before) = (TeamRulesState::New, Vec::new());
         }
-        let diff = team::diff(&before, &rules);
-        let changes = if state == State::Refused { Changes::default() } else { Changes::of(&diff) };
+        let diff = team::diff_rules(&before, &rules);
+        let changes = if state == TeamRulesState::Refused {
+            TeamChangesReport::default()
+        } else {
+            TeamChangesReport::of(&diff)
+        };
         let (file, problems) = (team::FILE, faults);
         Ok(Some(Self { file, state, sha256, changes, problems, bytes, rules, before, diff }))
     }
 
     /// True if the user has to decide.
-    pub(super) fn is_open(&self) -> bool {
-        matches!(self.state, State::New | State::Changed | State::Gone)
+    pub(super) fn needs_decision(&self) -> bool {
+        matches!(self.state, TeamRulesState::New | TeamRulesState::Changed | TeamRulesState::Gone)
     }
 
     /// True if the file can be accepted.
-    pub(super) fn is_sound(&self) -> bool {
-        self.state != State::Refused
+    pub(super) fn is_acceptable(&self) -> bool {
+        self.state != TeamRulesState::Refused
     }
 
-    pub(super) fn tell_faults(&self) {
-        for Fault { line, why } in &self.problems {
+    pub(super) fn print_problems(&self) {
+        for TeamFileProblem { line, why } in &self.problems {
             match line {
                 Some(line) => ui::error(format_args!("{}:{line}: {why}", self.file)),
                 None => ui::error(format_args!("{}: {why}", self.file)),
@@ -120,44 +131,47 @@ impl Team {
     }
 
     /// Prints the changes to be accepted.
-    pub(super) fn tell(&self) {
+    pub(super) fn print_changes(&self) {
         let file = self.file;
         match self.state {
-            State::New if self.rules.is_empty() => {
+            TeamRulesState::New if self.rules.is_empty() => {
                 ui::say(format_args!("{file} has no rules yet."));
             }
-            State::New => ui::say(format_args!(
+            TeamRulesState::New => ui::say(format_args!(
                 "{file} has rules of the team. Accepted, they are instructions for the agents that work here:"
             )),
-            State::Changed if self.diff.is_empty() => {
+            TeamRulesState::Changed if self.diff.is_empty() => {
                 ui::say(format_args!("{file} has changed, its rules have not."));
             }
-            State::Changed => ui::say(format_args!(
+            TeamRulesState::Changed => ui::say(format_args!(
                 "{file} has changed since you accepted it. Accepted, this changes the instructions for the agents that work here:"
             )),
-            State::Gone => ui::say(format_args!(
+            TeamRulesState::Gone => ui::say(format_args!(
                 "{file} is gone. Accepted, its rules are no longer instructions for the agents that work here:"
             )),
-            State::Trusted | State::Refused => return,
+            TeamRulesState::Trusted | TeamRulesState::Refused => return,
         }
-        tell(&self.diff);
+        print_diff(&self.diff);
     }
 
     /// Applies the rules to memory.
     pub(super) fn accept(&self, home: &Path, project: &Project) -> Result<()> {
         fsx::ensure_private_dir(home)?;
-        let Accepted { active, retired, outvoted } =
-            memory_in(home).accept_team(&scope(project), &self.rules, &self.before)?;
+        let AcceptedRules { active, retired, outvoted } = memory_in(home).accept_team_rules(
+            &project_scope(project),
+            &self.rules,
+            &self.before,
+        )?;
         if self.bytes.is_none() {
-            trust::withdraw(home, project.id(), self.file)?;
+            trust::withdraw_trust(home, project.id(), self.file)?;
         }
-        refresh_mirrors(home, project, &[scope(project)]);
+        refresh_mirrors(home, project, &[project_scope(project)]);
         ui::say(format_args!(
             "Rules of the team: {} new, {} no longer",
             active.len(),
             retired.len()
         ));
-        for team::Outvoted { rule, by } in &outvoted {
+        for team::OverruledRule { rule, by } in &outvoted {
             ui::say(format_args!(
                 "What you said stays: {} ({}), and not: {} ({})",
                 by.text, by.id, rule.text, rule.id
@@ -167,12 +181,12 @@ impl Team {
     }
 
     /// The grant to be recorded; none if the file is gone.
-    pub(super) fn granted<'a>(&'a self, project: &'a Project) -> Option<Granted<'a>> {
+    pub(super) fn grant<'a>(&'a self, project: &'a Project) -> Option<TrustedFile<'a>> {
         let text = self.bytes.as_deref()?;
-        Some(Granted { name: self.file, text, project: Some(project.id()) })
+        Some(TrustedFile { name: self.file, text, project: Some(project.id()) })
     }
 }
 
-fn scope(project: &Project) -> NoteScope {
+fn project_scope(project: &Project) -> NoteScope {
     NoteScope::Project(project.id().clone())
 }

@@ -1,38 +1,38 @@
 //! Checks that the configuration can be read, and reports what is ignored in it.
 
-use crate::cli::doctor::Around;
-use crate::cli::doctor::around::Configuration;
-use crate::cli::doctor::finding::Finding;
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::doctor_context::ConfigDiagnosis;
+use crate::cli::doctor::finding::DoctorFinding;
 use crate::config::trust;
 
 const CHECK: &str = "configuration";
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
-    let Configuration { problems, ignored, unconfirmed, warnings, said, untrusted, .. } =
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
+    let ConfigDiagnosis { problems, ignored, unconfirmed, warnings, said, untrusted, .. } =
         &around.configuration;
     let stops = |problem: &String| {
-        Finding::fail(CHECK, "wrong", problem).remedy(
+        DoctorFinding::fail(CHECK, "wrong", problem).remedy(
             "commands refuse to work until this is corrected; `recoup config check` lists every \
              problem",
         )
     };
     let is_ignored = |problem: &String| {
-        Finding::fail(CHECK, "wrong", problem).remedy(
+        DoctorFinding::fail(CHECK, "wrong", problem).remedy(
             "this file is ignored until it is corrected; `recoup config check` lists every problem",
         )
     };
-    let mut found: Vec<Finding> =
+    let mut found: Vec<DoctorFinding> =
         problems.iter().map(stops).chain(ignored.iter().map(is_ignored)).collect();
     let problems = found.len();
     if let Some(first) = found.first_mut() {
         first.facts.push(("problems", problems.into()));
     }
     found.extend(unconfirmed.iter().map(|advice| {
-        Finding::warn(CHECK, "unconfirmed-checkout", advice)
+        DoctorFinding::warn(CHECK, "unconfirmed-checkout", advice)
             .remedy("`recoup trust` explains what is asked, and lets you decide")
     }));
     found.extend(warnings.iter().map(|warning| {
-        Finding::warn(CHECK, "untrusted", warning)
+        DoctorFinding::warn(CHECK, "untrusted", warning)
             .remedy("`recoup trust` shows what they say, and asks")
             .fact("files", *untrusted)
     }));
@@ -43,14 +43,14 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
             1 => "1 key is set".to_owned(),
             keys => format!("{keys} keys are set"),
         };
-        found.push(Finding::ok(CHECK, what).fact("keys", said.len()));
+        found.push(DoctorFinding::ok(CHECK, what).fact("keys", said.len()));
     }
     found
 }
 
 /// Reports team rules that wait for approval.
-fn team_rules(around: &Around) -> Option<Finding> {
+fn team_rules(around: &DoctorContext) -> Option<DoctorFinding> {
     let project = around.project.as_ref()?;
     let advice = trust::team_state(&around.home, project).advice()?;
-    Some(Finding::warn(CHECK, "team-rules", advice))
+    Some(DoctorFinding::warn(CHECK, "team-rules", advice))
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rustix::fs::statvfs;
 
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::Finding;
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::DoctorFinding;
 use crate::cli::human;
 
 const CHECK: &str = "disk";
@@ -14,31 +14,32 @@ const CHECK: &str = "disk";
 const LITTLE: u64 = 500 << 20;
 const NOTHING: u64 = 20 << 20;
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
     let there = around.home.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
     let Ok(disk) = statvfs(there) else {
-        let what = format!("the room at {} can't be told", around.shown(there));
-        return vec![Finding::skipped(CHECK, "unknown", what)];
+        let what = format!("the room at {} can't be told", around.display_path(there));
+        return vec![DoctorFinding::skipped(CHECK, "unknown", what)];
     };
     // Pseudo file systems such as /proc have no size.
     if disk.f_blocks == 0 {
-        let what = format!("{} is on no disk: there is no room to tell", around.shown(there));
-        return vec![Finding::skipped(CHECK, "unknown", what)];
+        let what =
+            format!("{} is on no disk: there is no room to tell", around.display_path(there));
+        return vec![DoctorFinding::skipped(CHECK, "unknown", what)];
     }
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     // A file system without a limit on files reports zero.
     let no_files = disk.f_files > 0 && disk.f_favail == 0;
-    let what = format!("{} are free at {}", human::size(free), around.shown(there));
+    let what = format!("{} are free at {}", human::size(free), around.display_path(there));
     let remedy = "make room: what can't be written is not kept, and hooks learn nothing";
     let found = if no_files {
-        let what = format!("no more files can be made at {}", around.shown(there));
-        Finding::fail(CHECK, "no-files", what).remedy(remedy)
+        let what = format!("no more files can be made at {}", around.display_path(there));
+        DoctorFinding::fail(CHECK, "no-files", what).remedy(remedy)
     } else if free < NOTHING {
-        Finding::fail(CHECK, "full", what).remedy(remedy)
+        DoctorFinding::fail(CHECK, "full", what).remedy(remedy)
     } else if free < LITTLE {
-        Finding::warn(CHECK, "nearly-full", what).remedy(remedy)
+        DoctorFinding::warn(CHECK, "nearly-full", what).remedy(remedy)
     } else {
-        Finding::ok(CHECK, what)
+        DoctorFinding::ok(CHECK, what)
     };
     vec![found.fact("free_mib", free >> 20)]
 }

@@ -3,20 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::Finding;
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::DoctorFinding;
 
 const CHECK: &str = "installed";
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
     let noted = match &around.noted {
         Ok(noted) => noted,
         Err(why) => {
             let own = &around.places.own;
-            let why = why.replace(&own.display().to_string(), &around.shown(own));
+            let why = why.replace(&own.display().to_string(), &around.display_path(own));
             let why = why.strip_suffix("; nothing was changed").unwrap_or(&why);
             return vec![
-                Finding::fail(CHECK, "unreadable", why)
+                DoctorFinding::fail(CHECK, "unreadable", why)
                     .remedy("`recoup init` and `recoup uninstall` refuse to work until then"),
             ];
         }
@@ -30,5 +30,5 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     } else {
         format!("put into {}", clients.join(", "))
     };
-    vec![Finding::ok(CHECK, what).fact("files", files.len())]
+    vec![DoctorFinding::ok(CHECK, what).fact("files", files.len())]
 }

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::ledger::{Condition, inspect};
+use recoup_core::ledger::{LedgerCondition, inspect};
 
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::Finding;
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::DoctorFinding;
 use crate::cli::human;
 
 const CHECK: &str = "ledger";
@@ -15,37 +15,38 @@ const CHECK: &str = "ledger";
 /// In milliseconds: an older batch was left behind, or its store cannot be reached.
 const LONG: u64 = 24 * 60 * 60 * 1000;
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
     let dir = around.home.join("ledger");
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return vec![Finding::ok(CHECK, "nothing was noted yet")];
+            return vec![DoctorFinding::ok(CHECK, "nothing was noted yet")];
         }
         Err(error) => {
-            let what = format!("{}: {error}", around.shown(&dir));
+            let what = format!("{}: {error}", around.display_path(&dir));
             return vec![
-                Finding::fail(CHECK, "unusable", what).remedy("let this user read and write it"),
+                DoctorFinding::fail(CHECK, "unusable", what)
+                    .remedy("let this user read and write it"),
             ];
         }
     };
     let ledgers: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    let (mut all, mut faults) = (Condition::default(), Vec::new());
+    let (mut all, mut faults) = (LedgerCondition::default(), Vec::new());
     for ledger in ledgers {
         match inspect(&ledger) {
-            Ok(found) => add(&mut all, &found),
+            Ok(found) => add_condition(&mut all, &found),
             Err(error) => {
-                faults.push(Finding::fail(CHECK, "unusable", error.to_string()).remedy(
+                faults.push(DoctorFinding::fail(CHECK, "unusable", error.to_string()).remedy(
                     "let this user read and write it; what is no file of ours is in the way",
                 ));
             }
         }
     }
-    [told(&all)].into_iter().chain(faults).collect()
+    [ledger_finding(&all)].into_iter().chain(faults).collect()
 }
 
-fn add(all: &mut Condition, found: &Condition) {
+fn add_condition(all: &mut LedgerCondition, found: &LedgerCondition) {
     all.waiting += found.waiting;
     all.unreadable += found.unreadable;
     all.batches += found.batches;
@@ -54,25 +55,26 @@ fn add(all: &mut Condition, found: &Condition) {
     all.oldest = [all.oldest, found.oldest].into_iter().flatten().min();
 }
 
-fn told(all: &Condition) -> Finding {
-    let Condition { waiting, unreadable, batches, oldest, is_full, bytes } = all;
+fn ledger_finding(all: &LedgerCondition) -> DoctorFinding {
+    let LedgerCondition { waiting, unreadable, batches, oldest, is_full, bytes } = all;
     let age = oldest.map_or(0, |then| SystemClock.now().millis_since(then));
     let found = if *is_full {
         let what = format!("it is full: nothing more is noted ({})", human::size(*bytes));
-        Finding::warn(CHECK, "full", what)
+        DoctorFinding::warn(CHECK, "full", what)
             .remedy("`recoup stats` counts what is there, if the store can be written")
     } else if *batches > 0 && age > LONG {
-        let what = format!("{batches} batches wait since {} to be counted", human::long(age));
-        Finding::warn(CHECK, "left-behind", what)
+        let what =
+            format!("{batches} batches wait since {} to be counted", human::long_duration(age));
+        DoctorFinding::warn(CHECK, "left-behind", what)
             .remedy("`recoup stats` counts them, if their store can be reached")
     } else if *unreadable > 0 {
         let what = format!("{unreadable} of {} lines can't be read", waiting + unreadable);
-        Finding::warn(CHECK, "unreadable", what)
+        DoctorFinding::warn(CHECK, "unreadable", what)
             .remedy("they are passed over: a full disk cut them off, or another program wrote them")
     } else {
         let noun = if *waiting == 1 { "event waits" } else { "events wait" };
         let size = human::size(*bytes);
-        Finding::ok(
+        DoctorFinding::ok(
             CHECK,
             format!("{} {noun} to be counted, {size} in all", human::count(*waiting)),
         )

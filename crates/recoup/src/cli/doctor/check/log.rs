@@ -6,9 +6,9 @@ use std::path::Path;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 use recoup_core::base::fsx;
 
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::Finding;
-use crate::hooks::Log;
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::DoctorFinding;
+use crate::hooks::HookLog;
 
 const CHECK: &str = "log";
 
@@ -34,35 +34,38 @@ const KINDS: [(&str, &str, &str); 13] = [
     ("", "the worker was not started", "worker"),
 ];
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
-    let lines = match of_day(&around.home) {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
+    let lines = match lines_of_last_day(&around.home) {
         Ok(lines) => lines,
         Err(why) => {
-            return vec![Finding::warn(CHECK, "unreadable", why).remedy("move it out of the way")];
+            return vec![
+                DoctorFinding::warn(CHECK, "unreadable", why).remedy("move it out of the way"),
+            ];
         }
     };
     let Some(last) = lines.last() else {
-        return vec![Finding::ok(CHECK, "nothing went wrong in hooks during the last day")];
+        return vec![DoctorFinding::ok(CHECK, "nothing went wrong in hooks during the last day")];
     };
     let noun = if lines.len() == 1 { "thing" } else { "things" };
     let what = format!(
         "{} {noun} went wrong in hooks during the last day; the latest: {last}",
         lines.len()
     );
-    let log = around.shown(&around.home.join("logs/hooks.log"));
-    let mut found = Finding::warn(CHECK, "faults", what).remedy(format!("{log} has them all"));
-    for (kind, count) in counted(&lines) {
+    let log = around.display_path(&around.home.join("logs/hooks.log"));
+    let mut found =
+        DoctorFinding::warn(CHECK, "faults", what).remedy(format!("{log} has them all"));
+    for (kind, count) in count_by_kind(&lines) {
         found = found.fact(kind, count);
     }
     vec![found]
 }
 
 /// Counts faults of the last day by kind, without their text.
-pub(in crate::cli::doctor) fn kinds_of_day(home: &Path) -> BTreeMap<&'static str, u64> {
-    counted(&of_day(home).unwrap_or_default())
+pub(in crate::cli::doctor) fn count_faults_of_last_day(home: &Path) -> BTreeMap<&'static str, u64> {
+    count_by_kind(&lines_of_last_day(home).unwrap_or_default())
 }
 
-fn counted(lines: &[String]) -> BTreeMap<&'static str, u64> {
+fn count_by_kind(lines: &[String]) -> BTreeMap<&'static str, u64> {
     let mut kinds = BTreeMap::new();
     for line in lines {
         *kinds.entry(kind_of(line)).or_default() += 1;
@@ -78,10 +81,10 @@ fn kind_of(line: &str) -> &'static str {
 }
 
 /// Log lines of the last day without their times, oldest first.
-fn of_day(home: &Path) -> Result<Vec<String>, String> {
+fn lines_of_last_day(home: &Path) -> Result<Vec<String>, String> {
     let since = SystemClock.now().as_millis().saturating_sub_unsigned(DAY);
     let mut lines = Vec::new();
-    for path in Log::below(home).paths() {
+    for path in HookLog::below(home).paths() {
         let text = fsx::read_regular(&path, LARGEST).map_err(|error| error.to_string())?;
         let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default()).into_owned();
         let recent = text.lines().filter_map(|line| line.split_once(' ')).filter(|(at, _)| {

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, Stopwatch, SystemClock};
-use recoup_core::memory::inject::{Block, Budget, Context};
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
 use recoup_core::memory::inspect::{NotesFound, inspect};
-use recoup_core::memory::{NoteScope, Silence, Status, snapshots_of};
-use recoup_core::store::sqlite::Soundness;
+use recoup_core::memory::{NoteScope, NoteStatus, PauseReason, snapshots_of};
+use recoup_core::store::sqlite::DatabaseSoundness;
 
-use super::database::Database;
+use super::database::DatabaseCheck;
 use crate::cli::app::memory_in;
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Finding, Fix, State};
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::{DoctorFinding, FindingState, RepairAction};
 use crate::cli::human;
 
 const CHECK: &str = "memory";
@@ -30,44 +30,46 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// Longer than this, people notice at each session start.
 const SLOW: Duration = Duration::from_millis(500);
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
     let path = around.home.join("memory.db");
-    let database = Database {
+    let database = DatabaseCheck {
         check: CHECK,
         path: &path,
         if_damaged: "`recoup doctor --fix` sets it aside and takes over what can be read, and what \
                      only a snapshot has; copy it first if it is dear to you",
-        fix: Fix::MendMemory,
+        fix: RepairAction::MendMemory,
     };
     let mut found = match inspect(&path, TO_READ) {
-        Err(error) => vec![database.unusable(&error, around)],
-        Ok(None) => vec![database.not_there(around)],
+        Err(error) => vec![database.unusable_finding(&error, around)],
+        Ok(None) => vec![database.missing_finding(around)],
         Ok(Some((seen, notes))) => {
-            let mut first = database.usable(&seen, &in_words(&notes), around);
+            let mut first = database.usable_finding(&seen, &describe_notes(&notes), around);
             for (status, count) in &notes.counts {
                 first = first.fact(status.as_str(), *count);
             }
-            let is_sound = first.state == State::Ok && seen.soundness == Soundness::Sound;
-            let rules = is_sound.then(|| rules(around)).into_iter().flatten();
-            [first].into_iter().chain(rules).chain(snapshots(&path, &notes)).collect()
+            let is_sound =
+                first.state == FindingState::Ok && seen.soundness == DatabaseSoundness::Sound;
+            let rules = is_sound.then(|| rules_findings(around)).into_iter().flatten();
+            [first].into_iter().chain(rules).chain(snapshot_finding(&path, &notes)).collect()
         }
     };
-    found.extend(database.set_asides(around));
+    found.extend(database.set_aside_finding(around));
     found
 }
 
-fn in_words(notes: &NotesFound) -> String {
+fn describe_notes(notes: &NotesFound) -> String {
     let counts = &notes.counts;
-    let of = |status: Status| counts.iter().find(|(it, _)| *it == status).map_or(0, |(_, n)| *n);
+    let of =
+        |status: NoteStatus| counts.iter().find(|(it, _)| *it == status).map_or(0, |(_, n)| *n);
     let all: u64 = counts.iter().map(|(_, count)| count).sum();
-    let (active, waiting) = (of(Status::Active), of(Status::Candidate));
+    let (active, waiting) = (of(NoteStatus::Active), of(NoteStatus::Candidate));
     let noun = if all == 1 { "note" } else { "notes" };
     format!("{all} {noun} ({active} active, {waiting} candidates)")
 }
 
 /// Reports the newest snapshot. Warns if it is too old and notes have changed since, or if there is
 /// none and notes are older than a day.
-fn snapshots(path: &Path, notes: &NotesFound) -> Option<Finding> {
+fn snapshot_finding(path: &Path, notes: &NotesFound) -> Option<DoctorFinding> {
     let (first, last) = notes.first.zip(notes.last)?;
     let all = snapshots_of(path);
     let newest = all.first();
@@ -82,13 +84,13 @@ fn snapshots(path: &Path, notes: &NotesFound) -> Option<Finding> {
         Some(_) => None,
     };
     let found = match (warning, newest) {
-        (Some(what), _) => Finding::warn(CHECK, "no-snapshot", what).remedy(
+        (Some(what), _) => DoctorFinding::warn(CHECK, "no-snapshot", what).remedy(
             "the worker, `recoup memory add`, `edit` and `import` make one a day: see what is said \
              here about the directory and the worker, and the log of the hooks",
         ),
         (None, Some(newest)) => {
             let what = format!("the newest snapshot is of {} ({} kept)", newest.date, all.len());
-            Finding::ok(CHECK, what)
+            DoctorFinding::ok(CHECK, what)
         }
         (None, None) => return None,
     };
@@ -96,49 +98,57 @@ fn snapshots(path: &Path, notes: &NotesFound) -> Option<Finding> {
 }
 
 /// Reads the rules for a session in this project as the hook does, without changing anything.
-fn rules(around: &Around) -> Vec<Finding> {
+fn rules_findings(around: &DoctorContext) -> Vec<DoctorFinding> {
     let Some(project) = &around.project else { return Vec::new() };
     let scope = NoteScope::Project(project.id().clone());
     let memory = memory_in(&around.home);
     let watch = Stopwatch::start();
-    let notes = match memory.rules(&scope, Budget::default()) {
+    let notes = match memory.rules(&scope, BlockBudget::default()) {
         Ok(notes) => notes,
         Err(error) => {
             let what = format!("the rules can't be read: {error}");
-            return vec![Finding::fail(CHECK, "no-rules", what)];
+            return vec![DoctorFinding::fail(CHECK, "no-rules", what)];
         }
     };
     let given = HashSet::new();
-    let context = Context { project: Some(project.id()), given: &given, budget: Budget::default() };
-    let block = Block::of(&notes, &context, |_| None);
+    let context = InjectionContext {
+        project: Some(project.id()),
+        given: &given,
+        budget: BlockBudget::default(),
+    };
+    let block = RulesBlock::select(&notes, &context, |_| None);
     let took = watch.elapsed();
     let count = block.as_ref().map_or(0, |block| block.included().len());
-    let time = human::fine(took);
+    let time = human::fine_millis(took);
     let noun = if count == 1 { "rule" } else { "rules" };
     let what = format!("a session that starts here is given {count} {noun}, read in {time}");
     let first = if took > SLOW {
-        Finding::warn(CHECK, "slow", what).remedy("the disk is slow, or the machine very busy")
+        DoctorFinding::warn(CHECK, "slow", what)
+            .remedy("the disk is slow, or the machine very busy")
     } else {
-        Finding::ok(CHECK, what)
+        DoctorFinding::ok(CHECK, what)
     };
     let mut found = vec![first.fact("rules", count)];
-    found.extend(silence(memory.silence(&scope)));
+    found.extend(silence_finding(memory.pause_reason(&scope)));
     found
 }
 
-fn silence(said: recoup_core::Result<Option<Silence>>) -> Option<Finding> {
+fn silence_finding(said: recoup_core::Result<Option<PauseReason>>) -> Option<DoctorFinding> {
     let (what, code, remedy) = match said.ok().flatten()? {
-        Silence::Paused(None) => {
+        PauseReason::Paused(None) => {
             ("memory is paused: nothing is kept".to_owned(), "paused", "`recoup resume`")
         }
-        Silence::Paused(Some(until)) => (
-            format!("memory is paused until {}: nothing is kept", until.to_second()),
+        PauseReason::Paused(Some(until)) => (
+            format!("memory is paused until {}: nothing is kept", until.to_second_string()),
             "paused",
             "`recoup resume`",
         ),
-        Silence::Ignored => {
+        PauseReason::Ignored => {
             ("nothing is kept in this project".to_owned(), "ignored", "`recoup resume --project`")
         }
     };
-    Some(Finding::warn(CHECK, code, what).remedy(format!("if that is no longer wanted: {remedy}")))
+    Some(
+        DoctorFinding::warn(CHECK, code, what)
+            .remedy(format!("if that is no longer wanted: {remedy}")),
+    )
 }

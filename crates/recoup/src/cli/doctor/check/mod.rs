@@ -19,17 +19,17 @@ mod worker;
 
 use std::time::Duration;
 
-use super::Around;
-use super::finding::Finding;
+use super::DoctorContext;
+use super::finding::DoctorFinding;
 
-pub(super) use log::kinds_of_day;
+pub(super) use log::count_faults_of_last_day;
 
 /// One check: its name, time limit and function.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cli) struct Check {
+pub(in crate::cli) struct DoctorCheck {
     pub(in crate::cli) name: &'static str,
     pub(super) limit: Duration,
-    pub(super) find: fn(&Around) -> Vec<Finding>,
+    pub(super) find: fn(&DoctorContext) -> Vec<DoctorFinding>,
 }
 
 /// Limit for checks that only look at a few files.
@@ -40,19 +40,19 @@ const LONG: Duration = Duration::from_secs(30);
 const OTHERS: Duration = Duration::from_mins(5);
 
 /// All checks, in the order of the report.
-pub(in crate::cli) const CHECKS: [Check; 14] = [
-    Check { name: "program", limit: LONG, find: program::find },
-    Check { name: "configuration", limit: SHORT, find: configuration::find },
-    Check { name: "permissions", limit: SHORT, find: permissions::find },
-    Check { name: "disk", limit: SHORT, find: disk::find },
-    Check { name: "memory", limit: LONG, find: memory::find },
-    Check { name: "cache", limit: LONG, find: stores::find },
-    Check { name: "ledger", limit: SHORT, find: ledger::find },
-    Check { name: "installed", limit: SHORT, find: installed::find },
-    Check { name: "hooks", limit: OTHERS, find: hooks::find },
-    Check { name: "mcp", limit: OTHERS, find: mcp::find },
-    Check { name: "synced", limit: SHORT, find: mirror::find },
-    Check { name: "worker", limit: SHORT, find: worker::find },
-    Check { name: "log", limit: SHORT, find: log::find },
-    Check { name: "judge", limit: SHORT, find: judge::find },
+pub(in crate::cli) const CHECKS: [DoctorCheck; 14] = [
+    DoctorCheck { name: "program", limit: LONG, find: program::find },
+    DoctorCheck { name: "configuration", limit: SHORT, find: configuration::find },
+    DoctorCheck { name: "permissions", limit: SHORT, find: permissions::find },
+    DoctorCheck { name: "disk", limit: SHORT, find: disk::find },
+    DoctorCheck { name: "memory", limit: LONG, find: memory::find },
+    DoctorCheck { name: "cache", limit: LONG, find: stores::find },
+    DoctorCheck { name: "ledger", limit: SHORT, find: ledger::find },
+    DoctorCheck { name: "installed", limit: SHORT, find: installed::find },
+    DoctorCheck { name: "hooks", limit: OTHERS, find: hooks::find },
+    DoctorCheck { name: "mcp", limit: OTHERS, find: mcp::find },
+    DoctorCheck { name: "synced", limit: SHORT, find: mirror::find },
+    DoctorCheck { name: "worker", limit: SHORT, find: worker::find },
+    DoctorCheck { name: "log", limit: SHORT, find: log::find },
+    DoctorCheck { name: "judge", limit: SHORT, find: judge::find },
 ];

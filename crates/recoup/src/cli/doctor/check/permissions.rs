@@ -9,8 +9,8 @@ use recoup_core::base::clock::Deadline;
 use rustix::fs::{Access, access};
 
 use super::SHORT;
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Finding, Fix};
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::{DoctorFinding, RepairAction};
 use crate::install::purge::is_our_name;
 use crate::mcp::TOKEN_FILE;
 
@@ -21,19 +21,19 @@ const MOST: usize = 50_000;
 /// Deeper than any of our trees.
 const DEPTH: usize = 8;
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
     let home = &around.home;
-    let shown = around.shown(home);
+    let shown = around.display_path(home);
     let found = match fs::metadata(home) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !home.is_symlink() => {
             let what = format!("{shown} is not there yet: it is made when something is kept");
-            return vec![Finding::ok(CHECK, what).fact("home", false)];
+            return vec![DoctorFinding::ok(CHECK, what).fact("home", false)];
         }
         Err(error) => {
             let what = format!("{shown}: {error}");
             return vec![
-                Finding::fail(CHECK, "unreadable", what)
+                DoctorFinding::fail(CHECK, "unreadable", what)
                     .remedy("let this user look there, or set RECOUP_HOME to another directory"),
             ];
         }
@@ -41,32 +41,32 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
     if !found.is_dir() {
         let what = format!("{shown} is no directory: nothing can be kept");
         return vec![
-            Finding::fail(CHECK, "no-directory", what)
+            DoctorFinding::fail(CHECK, "no-directory", what)
                 .remedy("move it away, or set RECOUP_HOME to another directory"),
         ];
     }
-    let mut walk = Walk::new(MOST, Deadline::after(SHORT / 2));
+    let mut walk = PermissionWalk::new(MOST, Deadline::after(SHORT / 2));
     walk.look_at(home, DEPTH);
     walk.findings(home, around)
 }
 
 /// Reports a token that others may read: the server does not start with it.
-fn open_token(token: PathBuf, around: &Around) -> Finding {
-    let shown = around.shown(&token);
+fn open_token_finding(token: PathBuf, around: &DoctorContext) -> DoctorFinding {
+    let shown = around.display_path(&token);
     let what = format!(
         "others on this machine may use the token of the MCP server, {shown}: it does not start \
          with that"
     );
-    Finding::fail(CHECK, "open-token", what)
+    DoctorFinding::fail(CHECK, "open-token", what)
         .remedy(format!(
             "`recoup doctor --fix` (or `chmod 600 {shown}`) closes it; delete it if somebody may \
              have read it, and the next server makes another"
         ))
-        .fix(Fix::MakePrivate(vec![token]))
+        .fix(RepairAction::MakePrivate(vec![token]))
 }
 
 /// Walk through our directory that collects paths open to others, foreign, or closed to us.
-struct Walk {
+struct PermissionWalk {
     user: u32,
     until: Deadline,
     seen: usize,
@@ -81,7 +81,7 @@ struct Walk {
     closed: Vec<PathBuf>,
 }
 
-impl Walk {
+impl PermissionWalk {
     fn new(most: usize, until: Deadline) -> Self {
         let user = rustix::process::geteuid().as_raw();
         let (open, foreign, closed) = (Vec::new(), Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl Walk {
     }
 
     fn look_at(&mut self, path: &Path, depth: usize) {
-        self.cut |= self.seen == self.most || self.until.passed();
+        self.cut |= self.seen == self.most || self.until.has_passed();
         if self.cut {
             return;
         }
@@ -125,22 +125,22 @@ impl Walk {
         }
     }
 
-    fn findings(mut self, home: &Path, around: &Around) -> Vec<Finding> {
-        let (shown, mut found) = (around.shown(home), Vec::new());
+    fn findings(mut self, home: &Path, around: &DoctorContext) -> Vec<DoctorFinding> {
+        let (shown, mut found) = (around.display_path(home), Vec::new());
         let token = home.join(TOKEN_FILE);
         if self.open.contains(&token) {
             self.open.retain(|path| *path != token);
-            found.push(open_token(token, around));
+            found.push(open_token_finding(token, around));
         }
         let example = |paths: &[PathBuf]| match paths {
-            [only] => around.shown(only),
-            [first, rest @ ..] => format!("{} and {} more", around.shown(first), rest.len()),
+            [only] => around.display_path(only),
+            [first, rest @ ..] => format!("{} and {} more", around.display_path(first), rest.len()),
             [] => String::new(),
         };
         if !self.foreign.is_empty() {
             let what = format!("another user owns {}", example(&self.foreign));
             found.push(
-                Finding::fail(CHECK, "foreign", what)
+                DoctorFinding::fail(CHECK, "foreign", what)
                     .remedy(format!("give it back to yourself: sudo chown -R \"$(id -u)\" {shown}"))
                     .fact("foreign", self.foreign.len()),
             );
@@ -148,7 +148,7 @@ impl Walk {
         if self.writable.is_some() {
             let what = format!("other users can write to {shown}: nothing is kept there");
             found.push(
-                Finding::fail(CHECK, "writable", what)
+                DoctorFinding::fail(CHECK, "writable", what)
                     .remedy(format!("close it yourself: chmod go-w {shown}")),
             );
         }
@@ -156,19 +156,19 @@ impl Walk {
             let what = format!("this user may not use {}", example(&self.closed));
             let (mine, fact) = (self.closed, "closed");
             found.push(
-                Finding::fail(CHECK, "closed", what)
+                DoctorFinding::fail(CHECK, "closed", what)
                     .remedy("`recoup doctor --fix` opens it for you, where it is yours and the disk can be written")
                     .fact(fact, mine.len())
-                    .fix(Fix::MakePrivate(mine)),
+                    .fix(RepairAction::MakePrivate(mine)),
             );
         }
         if !self.open.is_empty() {
             let what = format!("others on this machine may look at {}", example(&self.open));
             found.push(
-                Finding::warn(CHECK, "open", what)
+                DoctorFinding::warn(CHECK, "open", what)
                     .remedy("`recoup doctor --fix` closes it to them")
                     .fact("open", self.open.len())
-                    .fix(Fix::MakePrivate(self.open)),
+                    .fix(RepairAction::MakePrivate(self.open)),
             );
         }
         if found.is_empty() && self.cut {
@@ -176,7 +176,7 @@ impl Walk {
                 "the first {} files of {shown} are this user's alone; the rest was not looked at",
                 self.seen
             );
-            found.push(Finding::skipped(CHECK, "unfinished", what).fact("files", self.seen));
+            found.push(DoctorFinding::skipped(CHECK, "unfinished", what).fact("files", self.seen));
         } else if found.is_empty() {
             let is_shared = fs::metadata(home).is_ok_and(|home| home.mode() & 0o077 != 0);
             let what = if is_shared {
@@ -184,7 +184,7 @@ impl Walk {
             } else {
                 format!("{shown} is this user's alone")
             };
-            found.push(Finding::ok(CHECK, what).fact("files", self.seen));
+            found.push(DoctorFinding::ok(CHECK, what).fact("files", self.seen));
         }
         found
     }
@@ -205,7 +205,7 @@ mod tests {
             fsx::create_private(&dir.path().join(name)).unwrap();
         }
         let walked = |most, time| {
-            let mut walk = Walk::new(most, Deadline::after(time));
+            let mut walk = PermissionWalk::new(most, Deadline::after(time));
             walk.look_at(dir.path(), DEPTH);
             (walk.seen, walk.cut)
         };

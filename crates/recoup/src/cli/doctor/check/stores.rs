@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use recoup_core::ErrorKind;
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::store::redis::{Server, Target};
-use recoup_core::store::{Redis, StoreUrl, pausing, sqlite};
+use recoup_core::store::redis::{RedisServerInfo, RedisTarget};
+use recoup_core::store::{RedisStore, StoreUrl, paused_servers, sqlite};
 use rustix::fs::{Access, access};
 
-use super::database::Database;
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Fact, Finding, Fix};
+use super::database::DatabaseCheck;
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::{DoctorFinding, FindingFact, RepairAction};
 use crate::cli::human;
 
 const CHECK: &str = "cache";
@@ -26,72 +26,76 @@ const SLOW: Duration = Duration::from_millis(100);
 /// Upper limit for counting the files of a directory.
 const MOST: usize = 100_000;
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
     let Some(settings) = around.settings() else {
         // Another check reports the problem; most users have the default store.
-        return store(&StoreUrl::Sqlite(around.home.join("cache.db")), around);
+        return check_store(&StoreUrl::Sqlite(around.home.join("cache.db")), around);
     };
-    let mut found = store(&settings.store, around);
+    let mut found = check_store(&settings.store, around);
     if !settings.cache.enabled {
         found.push(
-            Finding::warn(CHECK, "off", "the cache is switched off: nothing is kept or given out")
-                .remedy("cache.enabled: `recoup config show --origin` tells who said so"),
+            DoctorFinding::warn(
+                CHECK,
+                "off",
+                "the cache is switched off: nothing is kept or given out",
+            )
+            .remedy("cache.enabled: `recoup config show --origin` tells who said so"),
         );
     }
-    let near = settings.near.as_ref().map(|near| store(&near.store, around));
-    found.extend(near.into_iter().flatten().map(in_front));
-    found.extend(left_alone(around));
+    let near = settings.near.as_ref().map(|near| check_store(&near.store, around));
+    found.extend(near.into_iter().flatten().map(mark_as_near));
+    found.extend(find_open_breakers(around));
     found
 }
 
 /// Marks a finding as being about the near store.
-fn in_front(found: Finding) -> Finding {
-    Finding { what: format!("in front of it, {}", found.what), ..found }.fact("near", true)
+fn mark_as_near(found: DoctorFinding) -> DoctorFinding {
+    DoctorFinding { what: format!("in front of it, {}", found.what), ..found }.fact("near", true)
 }
 
-fn store(url: &StoreUrl, around: &Around) -> Vec<Finding> {
+fn check_store(url: &StoreUrl, around: &DoctorContext) -> Vec<DoctorFinding> {
     match url {
-        StoreUrl::Sqlite(path) => file(path, around),
-        StoreUrl::File(dir) => vec![directory(dir, "file", around)],
-        StoreUrl::Dir(dir) => vec![directory(dir, "dir", around)],
-        StoreUrl::Redis(target) => vec![server(target)],
+        StoreUrl::Sqlite(path) => check_sqlite_file(path, around),
+        StoreUrl::File(dir) => vec![check_directory(dir, "file", around)],
+        StoreUrl::Dir(dir) => vec![check_directory(dir, "dir", around)],
+        StoreUrl::Redis(target) => vec![check_redis(target)],
     }
 }
 
-fn file(path: &Path, around: &Around) -> Vec<Finding> {
-    let database = Database {
+fn check_sqlite_file(path: &Path, around: &DoctorContext) -> Vec<DoctorFinding> {
+    let database = DatabaseCheck {
         check: CHECK,
         path,
         if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
-        fix: Fix::MendCache(path.to_owned()),
+        fix: RepairAction::MendCache(path.to_owned()),
     };
     let first = match sqlite::inspect(path, TO_READ) {
-        Err(error) => database.unusable(&error, around),
-        Ok(None) => database.not_there(around),
+        Err(error) => database.unusable_finding(&error, around),
+        Ok(None) => database.missing_finding(around),
         Ok(Some((seen, entries))) => {
             let noun = if entries == 1 { "entry" } else { "entries" };
             let holds = format!("{} {noun}", human::count(entries));
-            database.usable(&seen, &holds, around).fact("entries", entries)
+            database.usable_finding(&seen, &holds, around).fact("entries", entries)
         }
     };
-    [first.fact("store", "sqlite")].into_iter().chain(database.set_asides(around)).collect()
+    [first.fact("store", "sqlite")].into_iter().chain(database.set_aside_finding(around)).collect()
 }
 
-fn directory(dir: &Path, store: &'static str, around: &Around) -> Finding {
-    let shown = around.shown(dir);
+fn check_directory(dir: &Path, store: &'static str, around: &DoctorContext) -> DoctorFinding {
+    let shown = around.display_path(dir);
     let found = match fs::read_dir(dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Finding::ok(CHECK, format!("{shown}: nothing is kept yet"))
+            DoctorFinding::ok(CHECK, format!("{shown}: nothing is kept yet"))
         }
-        Err(error) => Finding::fail(CHECK, "unusable", format!("{shown}: {error}"))
+        Err(error) => DoctorFinding::fail(CHECK, "unusable", format!("{shown}: {error}"))
             .remedy("let this user read it, or choose another store"),
         Ok(_) if access(dir, Access::WRITE_OK).is_err() => {
             let what = format!("{shown} can be read and not written: nothing new is kept");
-            Finding::fail(CHECK, "read-only", what).remedy("see who owns it (`ls -ld`)")
+            DoctorFinding::fail(CHECK, "read-only", what).remedy("see who owns it (`ls -ld`)")
         }
         Ok(entries) => {
             let files = entries.take(MOST).count();
-            Finding::ok(CHECK, format!("{shown}: {} files", human::count(files as u64)))
+            DoctorFinding::ok(CHECK, format!("{shown}: {} files", human::count(files as u64)))
                 .fact("files", files)
         }
     };
@@ -99,8 +103,8 @@ fn directory(dir: &Path, store: &'static str, around: &Around) -> Finding {
 }
 
 /// Asks the server without its circuit breaker, which might refuse before the server can answer.
-fn server(target: &Target) -> Finding {
-    let found = match Redis::at(target.clone()).server() {
+fn check_redis(target: &RedisTarget) -> DoctorFinding {
+    let found = match RedisStore::at(target.clone()).server_info() {
         Err(error) => {
             let remedy = match error.kind() {
                 ErrorKind::Unavailable => {
@@ -108,42 +112,45 @@ fn server(target: &Target) -> Finding {
                 }
                 _ => "see what the server says, and whether this user may use it",
             };
-            Finding::fail(CHECK, "unreachable", format!("{target}: {error}")).remedy(remedy)
+            DoctorFinding::fail(CHECK, "unreachable", format!("{target}: {error}")).remedy(remedy)
         }
-        Ok(server) => answering(target, &server),
+        Ok(server) => answering_server_finding(target, &server),
     };
     found.fact("store", "redis")
 }
 
-fn answering(target: &Target, server: &Server) -> Finding {
-    let Server { product, version, nodes, is_replica, took } = server;
+fn answering_server_finding(target: &RedisTarget, server: &RedisServerInfo) -> DoctorFinding {
+    let RedisServerInfo { product, version, nodes, is_replica, took } = server;
     let version = version.as_deref().unwrap_or("(its version is not told)");
     let nodes_said = if *nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    let time = human::fine(*took);
+    let time = human::fine_millis(*took);
     let what = format!("{target}: {product} {version}{nodes_said}, answers in {time}");
     let found = if *is_replica {
-        Finding::fail(CHECK, "read-only", format!("{what}, and only has copies"))
+        DoctorFinding::fail(CHECK, "read-only", format!("{what}, and only has copies"))
             .remedy("name the primary in the store's URL: a replica refuses what is written to it")
     } else if *took > SLOW {
-        Finding::warn(CHECK, "slow", what)
+        DoctorFinding::warn(CHECK, "slow", what)
             .remedy("a store in front of it answers at once: near.store = \"sqlite:near.db\"")
     } else {
-        Finding::ok(CHECK, what)
+        DoctorFinding::ok(CHECK, what)
     };
-    found.fact("version", Fact::version(version)).fact("nodes", *nodes).fact("micros", micros)
+    found
+        .fact("version", FindingFact::version(version))
+        .fact("nodes", *nodes)
+        .fact("micros", micros)
 }
 
 /// Reports servers whose circuit breaker is open.
-fn left_alone(around: &Around) -> impl Iterator<Item = Finding> {
+fn find_open_breakers(around: &DoctorContext) -> impl Iterator<Item = DoctorFinding> {
     let now = SystemClock.now();
-    pausing(&around.home.join("breakers"), now).into_iter().map(move |server| {
-        let wait = human::long(server.until.millis_since(now));
+    paused_servers(&around.home.join("breakers"), now).into_iter().map(move |server| {
+        let wait = human::long_duration(server.until.millis_since(now));
         let what = format!(
             "a server is not asked for another {wait}, after {} faults; the last: {}",
             server.faults, server.last
         );
-        Finding::warn(CHECK, "breaker-open", what)
+        DoctorFinding::warn(CHECK, "breaker-open", what)
             .remedy("it is asked again by itself then; see that it runs")
             .fact("faults", u64::from(server.faults))
     })

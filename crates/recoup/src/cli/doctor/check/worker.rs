@@ -2,29 +2,31 @@
 
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
 
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Finding, Fix};
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::{DoctorFinding, RepairAction};
 use crate::cli::human;
-use crate::hooks::worker::LONGEST;
-use crate::hooks::worker::backlog::{self, Backlog};
+use crate::hooks::worker::MAX_RUNTIME;
+use crate::hooks::worker::backlog::{self, WorkerBacklog};
 
 const CHECK: &str = "worker";
 
 /// In milliseconds: an older job is reported, as the next hook in its project may be far off.
 const LONG: u64 = 60 * 60 * 1000;
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
-    let backlogs = match backlog::all(&around.home) {
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
+    let backlogs = match backlog::list_backlogs(&around.home) {
         Ok(backlogs) => backlogs,
         Err(error) => {
-            let what = format!("{}: {error}", around.shown(&around.home.join("queue")));
+            let what = format!("{}: {error}", around.display_path(&around.home.join("queue")));
             return vec![
-                Finding::fail(CHECK, "unusable", what).remedy("let this user read and write it"),
+                DoctorFinding::fail(CHECK, "unusable", what)
+                    .remedy("let this user read and write it"),
             ];
         }
     };
     let jobs: usize = backlogs.iter().map(|it| it.jobs).sum();
-    let mut found: Vec<Finding> = backlogs.iter().flat_map(|it| look_at(it, around)).collect();
+    let mut found: Vec<DoctorFinding> =
+        backlogs.iter().flat_map(|it| check_backlog(it, around)).collect();
     if found.is_empty() {
         let working = backlogs.iter().filter(|it| it.is_worked_on).count();
         let what = match (jobs, working) {
@@ -32,7 +34,7 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
             (jobs, 0) => format!("{jobs} jobs wait for the next hook in their project"),
             (jobs, _) => format!("at work, {jobs} jobs left"),
         };
-        found.push(Finding::ok(CHECK, what));
+        found.push(DoctorFinding::ok(CHECK, what));
     }
     found[0].facts.push(("jobs", jobs.into()));
     found
@@ -40,61 +42,61 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
 
 /// A problem with a project's backlog.
 #[derive(Debug, PartialEq, Eq)]
-enum Trouble {
+enum BacklogTrouble {
     /// A worker has been at one job for so many milliseconds.
     Stuck(u64),
     /// No worker has run for so many milliseconds.
     Waiting(u64),
 }
 
-fn trouble(backlog: &Backlog, now: Timestamp) -> Option<Trouble> {
-    let Backlog { jobs, oldest, begun, is_worked_on, .. } = backlog;
+fn find_trouble(backlog: &WorkerBacklog, now: Timestamp) -> Option<BacklogTrouble> {
+    let WorkerBacklog { jobs, oldest, begun, is_worked_on, .. } = backlog;
     let age = |then: &Option<Timestamp>| then.map_or(0, |then| now.millis_since(then));
     // A worker limits its own run time, whatever it waits for.
-    let longest = 2 * u64::try_from(LONGEST.as_millis()).unwrap_or(u64::MAX);
+    let longest = 2 * u64::try_from(MAX_RUNTIME.as_millis()).unwrap_or(u64::MAX);
     match is_worked_on {
-        true if age(begun) > longest => Some(Trouble::Stuck(age(begun))),
-        false if *jobs > 0 && age(oldest) > LONG => Some(Trouble::Waiting(age(oldest))),
+        true if age(begun) > longest => Some(BacklogTrouble::Stuck(age(begun))),
+        false if *jobs > 0 && age(oldest) > LONG => Some(BacklogTrouble::Waiting(age(oldest))),
         _ => None,
     }
 }
 
-fn look_at(backlog: &Backlog, around: &Around) -> Vec<Finding> {
-    let Backlog { project, root, jobs, lost, kept, .. } = backlog;
+fn check_backlog(backlog: &WorkerBacklog, around: &DoctorContext) -> Vec<DoctorFinding> {
+    let WorkerBacklog { project, root, jobs, lost, kept, .. } = backlog;
     let dir = around.home.join("queue").join(project);
-    let place = around.shown(root.as_ref().unwrap_or(&dir));
-    let troubled = trouble(backlog, SystemClock.now()).map(|trouble| match trouble {
-        Trouble::Stuck(age) => {
-            let what = format!("somebody has been at one job of {place} for {}", human::long(age));
-            Finding::warn(CHECK, "stuck", what).remedy(
+    let place = around.display_path(root.as_ref().unwrap_or(&dir));
+    let troubled = find_trouble(backlog, SystemClock.now()).map(|trouble| match trouble {
+        BacklogTrouble::Stuck(age) => {
+            let what = format!("somebody has been at one job of {place} for {}", human::long_duration(age));
+            DoctorFinding::warn(CHECK, "stuck", what).remedy(
                 "a worker ends after three minutes, unless it is stopped: look for `recoup hook --work`",
             )
         }
-        Trouble::Waiting(age) => {
+        BacklogTrouble::Waiting(age) => {
             let noun = if *jobs == 1 { "job" } else { "jobs" };
-            let what = format!("{jobs} {noun} of {place} left, the oldest {} ago", human::long(age));
-            let found = Finding::warn(CHECK, "waiting", what)
+            let what = format!("{jobs} {noun} of {place} left, the oldest {} ago", human::long_duration(age));
+            let found = DoctorFinding::warn(CHECK, "waiting", what)
                 .remedy("the next hook there starts a worker; `recoup doctor --fix` does it now");
             match root.as_ref().filter(|root| root.is_dir()) {
-                Some(root) => found.fix(Fix::Work { project: project.clone(), root: root.clone() }),
+                Some(root) => found.fix(RepairAction::Work { project: project.clone(), root: root.clone() }),
                 None => found,
             }
         }
     });
     let given_up = (*lost > 0).then(|| {
         let what = format!("{lost} of them can't be read, or ended their worker three times");
-        Finding::warn(CHECK, "given-up", what)
+        DoctorFinding::warn(CHECK, "given-up", what)
             .remedy("the next worker drops them: what they were about is lost")
             .fact("lost", *lost)
     });
     let unstored = (*kept > 0).then(|| {
         let noun = if *kept == 1 { "statement" } else { "statements" };
-        let what = format!("{kept} {noun} of {place} could not be stored: kept in {}", around.shown(&dir));
-        let found = Finding::warn(CHECK, "not-stored", what)
+        let what = format!("{kept} {noun} of {place} could not be stored: kept in {}", around.display_path(&dir));
+        let found = DoctorFinding::warn(CHECK, "not-stored", what)
             .remedy("`recoup doctor --fix` tries again; `recoup doctor --bundle` is what we need if it fails")
             .fact("kept", *kept);
         match root.as_ref().filter(|root| root.is_dir()) {
-            Some(root) => found.fix(Fix::Work { project: project.clone(), root: root.clone() }),
+            Some(root) => found.fix(RepairAction::Work { project: project.clone(), root: root.clone() }),
             None => found,
         }
     });
@@ -109,7 +111,7 @@ mod tests {
     fn a_worker_is_stuck_when_it_is_at_one_job_for_too_long() {
         let now = Timestamp::from_seconds(1_000_000);
         let ago = |seconds: i64| Some(Timestamp::from_seconds(1_000_000 - seconds));
-        let backlog = |oldest, begun, is_worked_on| Backlog {
+        let backlog = |oldest, begun, is_worked_on| WorkerBacklog {
             project: String::new(),
             root: None,
             jobs: 2,
@@ -119,15 +121,15 @@ mod tests {
             begun,
             is_worked_on,
         };
-        assert_eq!(trouble(&backlog(ago(9_000), ago(100), true), now), None);
+        assert_eq!(find_trouble(&backlog(ago(9_000), ago(100), true), now), None);
         assert_eq!(
-            trouble(&backlog(ago(9_000), ago(400), true), now),
-            Some(Trouble::Stuck(400_000))
+            find_trouble(&backlog(ago(9_000), ago(400), true), now),
+            Some(BacklogTrouble::Stuck(400_000))
         );
-        assert_eq!(trouble(&backlog(ago(60), None, false), now), None);
+        assert_eq!(find_trouble(&backlog(ago(60), None, false), now), None);
         assert_eq!(
-            trouble(&backlog(ago(9_000), ago(9_000), false), now),
-            Some(Trouble::Waiting(9_000_000))
+            find_trouble(&backlog(ago(9_000), ago(9_000), false), now),
+            Some(BacklogTrouble::Waiting(9_000_000))
         );
     }
 }

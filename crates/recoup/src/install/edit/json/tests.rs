@@ -4,14 +4,14 @@ use serde_json::json;
 
 use super::*;
 
-fn edited(text: &str, dialect: Dialect, edit: impl Fn(&mut Json)) -> String {
-    let mut json = Json::read(Some(text.as_bytes()), dialect).unwrap();
+fn edited(text: &str, dialect: JsonDialect, edit: impl Fn(&mut JsonFile)) -> String {
+    let mut json = JsonFile::read(Some(text.as_bytes()), dialect).unwrap();
     edit(&mut json);
     String::from_utf8(json.bytes()).unwrap()
 }
 
 fn with_x(text: &str) -> String {
-    edited(text, Dialect::Comments, |json| json.set(&[], "x", &Fresh::texts(&["y"])))
+    edited(text, JsonDialect::Comments, |json| json.set(&[], "x", &NewValue::texts(&["y"])))
 }
 
 /// Insertion gives the expected text, and removal the original.
@@ -19,7 +19,7 @@ fn with_x(text: &str) -> String {
 fn there_and_back(before: &str, after: &str) {
     let put = with_x(before);
     assert_eq!(put, after);
-    let back = edited(&put, Dialect::Comments, |json| json.remove(&["x".into()]));
+    let back = edited(&put, JsonDialect::Comments, |json| json.remove(&["x".into()]));
     assert_eq!(back, before);
 }
 
@@ -51,14 +51,14 @@ fn an_empty_object_is_opened_and_closed_again() {
     there_and_back("{}", "{\n  \"x\": [\"y\"]\n}");
     assert_eq!(with_x(" \n"), "{\n  \"x\": [\"y\"]\n}\n");
     let nested = "{\n\t\"a\": {}\n}";
-    let put = edited(nested, Dialect::Strict, |json| {
-        json.set(&["a".into()], "x", &Fresh::plain(1));
+    let put = edited(nested, JsonDialect::Strict, |json| {
+        json.set(&["a".into()], "x", &NewValue::plain(1));
     });
     assert_eq!(put, "{\n\t\"a\": {\n\t\t\"x\": 1\n\t}\n}");
-    let back = edited(&put, Dialect::Strict, |json| json.remove(&["a".into(), "x".into()]));
+    let back = edited(&put, JsonDialect::Strict, |json| json.remove(&["a".into(), "x".into()]));
     assert_eq!(back, nested);
-    let put = edited("{\"a\":[]}", Dialect::Strict, |json| {
-        json.push(&["a".into()], &Fresh::Object(vec![("b", Fresh::plain(true))]));
+    let put = edited("{\"a\":[]}", JsonDialect::Strict, |json| {
+        json.push(&["a".into()], &NewValue::Object(vec![("b", NewValue::plain(true))]));
     });
     assert_eq!(put, "{\"a\":[{\"b\":true}]}");
 }
@@ -76,7 +76,7 @@ fn what_stands_before_others_goes_without_a_trace() {
         ("{\n  \"a\": 0,\n\n  // about x\n  \"x\": 1\n}", "{\n  \"a\": 0\n\n  // about x\n}"),
     ];
     for (before, after) in cases {
-        let cut = edited(before, Dialect::Comments, |json| json.remove(&["x".into()]));
+        let cut = edited(before, JsonDialect::Comments, |json| json.remove(&["x".into()]));
         assert_eq!(cut, after, "{before}");
     }
 }
@@ -93,9 +93,9 @@ fn a_bracket_or_a_neighbour_on_the_line_of_what_goes_stays_outside_of_comments()
         ("{\n  \"a\": \"// \",\n  \"x\": 1}", "{\n  \"a\": \"// \"}"),
     ];
     for (before, after) in cases {
-        let cut = edited(before, Dialect::Comments, |json| json.remove(&["x".into()]));
+        let cut = edited(before, JsonDialect::Comments, |json| json.remove(&["x".into()]));
         assert_eq!(cut, after, "{before}");
-        Json::read(Some(cut.as_bytes()), Dialect::Comments).unwrap();
+        JsonFile::read(Some(cut.as_bytes()), JsonDialect::Comments).unwrap();
     }
 }
 
@@ -107,7 +107,7 @@ fn comments_alone_stay_before_what_is_put_in() {
         ("\u{feff}// a", "\u{feff}// a\n{\n  \"x\": [\"y\"]\n}\n"),
     ] {
         assert_eq!(with_x(before), after);
-        let mut json = Json::read(Some(after.as_bytes()), Dialect::Comments).unwrap();
+        let mut json = JsonFile::read(Some(after.as_bytes()), JsonDialect::Comments).unwrap();
         json.remove(&["x".into()]);
         let back = String::from_utf8(json.bytes_without_object()).unwrap();
         assert_eq!(back.trim_end(), before.trim_end());
@@ -117,34 +117,34 @@ fn comments_alone_stay_before_what_is_put_in() {
 #[test]
 fn of_names_that_are_there_twice_the_last_one_counts() {
     let text = r#"{"x":1,"x":{"a":1}}"#;
-    let json = Json::read(Some(text.as_bytes()), Dialect::Strict).unwrap();
-    assert_eq!(json.at(&["x".into()]), Some(json!({ "a": 1 })));
-    let put = edited(text, Dialect::Strict, |json| {
-        json.set(&["x".into()], "b", &Fresh::plain(2));
+    let json = JsonFile::read(Some(text.as_bytes()), JsonDialect::Strict).unwrap();
+    assert_eq!(json.value_at(&["x".into()]), Some(json!({ "a": 1 })));
+    let put = edited(text, JsonDialect::Strict, |json| {
+        json.set(&["x".into()], "b", &NewValue::plain(2));
     });
     assert_eq!(put, r#"{"x":1,"x":{"a":1,"b":2}}"#);
-    let cut = edited(text, Dialect::Strict, |json| json.remove(&["x".into()]));
+    let cut = edited(text, JsonDialect::Strict, |json| json.remove(&["x".into()]));
     assert_eq!(cut, r#"{"x":1}"#);
 }
 
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
-    let fault = |text: &[u8], dialect| Json::read(Some(text), dialect).unwrap_err().to_string();
-    let cases: [(&[u8], Dialect, &str); 7] = [
-        (b"{\n  // no\n}", Dialect::Strict, "line 2, column 3: comments are not allowed here"),
-        (b"{\n  \"a\": 1,\n}", Dialect::Strict, "line 3, column 1: key must be a string"),
-        (b"{\"\xc3\xbc\": }", Dialect::Strict, "line 1, column 7: expected value"),
-        (b"[1]", Dialect::Strict, "line 1, column 1: an object is expected here: { \u{2026} }"),
-        (b"{\n\"a\" 1}", Dialect::Comments, "line 2, column 5: expected colon"),
-        (b"{\"a\": \"\xff\"}", Dialect::Strict, "line 1, column 8: this is not UTF-8"),
-        (b"{", Dialect::Comments, "line 1, column 1: unterminated object"),
+    let fault = |text: &[u8], dialect| JsonFile::read(Some(text), dialect).unwrap_err().to_string();
+    let cases: [(&[u8], JsonDialect, &str); 7] = [
+        (b"{\n  // no\n}", JsonDialect::Strict, "line 2, column 3: comments are not allowed here"),
+        (b"{\n  \"a\": 1,\n}", JsonDialect::Strict, "line 3, column 1: key must be a string"),
+        (b"{\"\xc3\xbc\": }", JsonDialect::Strict, "line 1, column 7: expected value"),
+        (b"[1]", JsonDialect::Strict, "line 1, column 1: an object is expected here: { \u{2026} }"),
+        (b"{\n\"a\" 1}", JsonDialect::Comments, "line 2, column 5: expected colon"),
+        (b"{\"a\": \"\xff\"}", JsonDialect::Strict, "line 1, column 8: this is not UTF-8"),
+        (b"{", JsonDialect::Comments, "line 1, column 1: unterminated object"),
     ];
     for (text, dialect, said) in cases {
         assert!(fault(text, dialect).starts_with(said), "{}", fault(text, dialect));
     }
     let deep = "[".repeat(100_000);
-    assert!(fault(format!("{{\"a\":{deep}").as_bytes(), Dialect::Comments).contains("depth"));
-    assert!(fault(format!("{{\"a\":{deep}").as_bytes(), Dialect::Strict).contains("line 1"));
+    assert!(fault(format!("{{\"a\":{deep}").as_bytes(), JsonDialect::Comments).contains("depth"));
+    assert!(fault(format!("{{\"a\":{deep}").as_bytes(), JsonDialect::Strict).contains("line 1"));
 }
 
 mod laws {
@@ -189,8 +189,8 @@ mod laws {
     }
 
     /// Paths of all values.
-    fn places(value: &Value, above: &[Step]) -> Vec<Vec<Step>> {
-        let inner: Vec<(Step, &Value)> = match value {
+    fn places(value: &Value, above: &[JsonPathStep]) -> Vec<Vec<JsonPathStep>> {
+        let inner: Vec<(JsonPathStep, &Value)> = match value {
             Value::Object(fields) => {
                 fields.iter().map(|(name, it)| (name.as_str().into(), it)).collect()
             }
@@ -208,16 +208,16 @@ mod laws {
         found
     }
 
-    fn without(value: &Value, path: &[Step]) -> Value {
+    fn without(value: &Value, path: &[JsonPathStep]) -> Value {
         let mut left = value.clone();
         let (last, above) = path.split_last().unwrap();
         let parent = above.iter().fold(&mut left, |value, step| match step {
-            Step::Name(name) => &mut value[name],
-            Step::Index(at) => &mut value[at],
+            JsonPathStep::Name(name) => &mut value[name],
+            JsonPathStep::Index(at) => &mut value[at],
         });
         match (parent, last) {
-            (Value::Object(fields), Step::Name(name)) => drop(fields.remove(name)),
-            (Value::Array(items), Step::Index(at)) => drop(items.remove(*at)),
+            (Value::Object(fields), JsonPathStep::Name(name)) => drop(fields.remove(name)),
+            (Value::Array(items), JsonPathStep::Index(at)) => drop(items.remove(*at)),
             _ => unreachable!("it is there"),
         }
         left
@@ -230,15 +230,15 @@ mod laws {
         #[test]
         fn what_is_taken_out_leaves_the_rest_readable(inner in text()) {
             let before = format!("{{\"z\":{inner}}}");
-            let json = Json::read(Some(before.as_bytes()), Dialect::Comments).unwrap();
-            let value = json.at(&[]).unwrap();
+            let json = JsonFile::read(Some(before.as_bytes()), JsonDialect::Comments).unwrap();
+            let value = json.value_at(&[]).unwrap();
             for path in places(&value, &[]) {
                 let mut json = json.clone();
                 json.remove(&path);
                 let left = String::from_utf8(json.bytes()).unwrap();
-                let read = Json::read(Some(left.as_bytes()), Dialect::Comments);
+                let read = JsonFile::read(Some(left.as_bytes()), JsonDialect::Comments);
                 prop_assert!(read.is_ok(), "{:?} of\n{}\nleaves\n{}", path, before, left);
-                prop_assert_eq!(read.unwrap().at(&[]).unwrap(), without(&value, &path), "{}", left);
+                prop_assert_eq!(read.unwrap().value_at(&[]).unwrap(), without(&value, &path), "{}", left);
             }
         }
 
@@ -251,8 +251,8 @@ mod laws {
                 prop_assert_eq!(put.replace('\r', ""), "{\n  \"x\": [\"y\"]\n}\n");
             } else {
                 prop_assert!(put.starts_with(&before), "{}", put);
-                let read = Json::read(Some(put.as_bytes()), Dialect::Comments).unwrap();
-                prop_assert_eq!(read.at(&[]), Some(json!({ "x": ["y"] })));
+                let read = JsonFile::read(Some(put.as_bytes()), JsonDialect::Comments).unwrap();
+                prop_assert_eq!(read.value_at(&[]), Some(json!({ "x": ["y"] })));
             }
         }
     }
@@ -262,14 +262,14 @@ mod laws {
         #[test]
         fn what_is_put_in_and_taken_out_again_leaves_no_trace(inner in text(), more in any::<bool>()) {
             let before = if more { format!("{{\"z\": {inner}}}") } else { format!("{{\"z\":{inner}}}\n") };
-            let mut json = Json::read(Some(before.as_bytes()), Dialect::Comments).unwrap();
-            let value = json.at(&[]).unwrap();
-            json.set(&[], "x", &Fresh::EMPTY);
-            json.set(&["x".into()], "y", &Fresh::EMPTY);
-            json.push(&["z".into()], &Fresh::plain(7));
-            json.set(&["z".into()], "w", &Fresh::plain(7));
-            prop_assert_eq!(json.at(&["x".into()]), Some(json!({ "y": {} })));
-            let index = json.at(&["z".into()]).and_then(|it| it.as_array().map(Vec::len));
+            let mut json = JsonFile::read(Some(before.as_bytes()), JsonDialect::Comments).unwrap();
+            let value = json.value_at(&[]).unwrap();
+            json.set(&[], "x", &NewValue::EMPTY);
+            json.set(&["x".into()], "y", &NewValue::EMPTY);
+            json.push(&["z".into()], &NewValue::plain(7));
+            json.set(&["z".into()], "w", &NewValue::plain(7));
+            prop_assert_eq!(json.value_at(&["x".into()]), Some(json!({ "y": {} })));
+            let index = json.value_at(&["z".into()]).and_then(|it| it.as_array().map(Vec::len));
             let was_empty = ["{}", "[]"].contains(&value["z"].to_string().as_str());
             if let Some(len) = index {
                 json.remove(&["z".into(), (len - 1).into()]);
@@ -277,7 +277,7 @@ mod laws {
             json.remove(&["z".into(), "w".into()]);
             json.remove(&["x".into(), "y".into()]);
             json.remove(&["x".into()]);
-            prop_assert_eq!(json.at(&[]).unwrap(), value);
+            prop_assert_eq!(json.value_at(&[]).unwrap(), value);
             if !was_empty {
                 prop_assert_eq!(String::from_utf8(json.bytes()).unwrap(), before);
             }

@@ -5,22 +5,22 @@ use std::ops::Range;
 
 use toml_edit::{Item, Key, Table};
 
-use super::super::Fault;
+use super::super::SettingsSyntaxError;
 use super::parse;
-use super::text::{comma_behind, elements, line_end, line_start};
+use super::text::{comma_behind, inline_elements, line_end, line_start};
 
 /// Removes a top-level key.
-pub(crate) fn without_key(text: &str, name: &str) -> Result<String, Fault> {
+pub(crate) fn without_key(text: &str, name: &str) -> Result<String, SettingsSyntaxError> {
     let document = parse(text)?;
-    let mut cuts = Cuts::of(text);
+    let mut cuts = TomlCuts::of(text);
     if let Some((key, value)) = document.as_table().get_key_value(name) {
-        cuts.lines_of(Some(key), value);
+        cuts.cut_item(Some(key), value);
     }
-    Ok(cuts.made())
+    Ok(cuts.apply())
 }
 
 /// Ranges to be cut out of a text.
-pub(super) struct Cuts<'a> {
+pub(super) struct TomlCuts<'a> {
     text: &'a str,
     /// Whole lines.
     lines: Vec<Range<usize>>,
@@ -28,48 +28,48 @@ pub(super) struct Cuts<'a> {
     pieces: Vec<Range<usize>>,
 }
 
-impl<'a> Cuts<'a> {
+impl<'a> TomlCuts<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         Self { text, lines: Vec::new(), pieces: Vec::new() }
     }
 
     /// Cuts members of a table, whatever form it has.
-    pub(super) fn members(&mut self, table: &Item, gone: &[&str]) {
+    pub(super) fn cut_members(&mut self, table: &Item, gone: &[&str]) {
         if let Some(table) = table.as_inline_table() {
-            let all = elements(self.text, table);
+            let all = inline_elements(self.text, table);
             let gone: Vec<usize> =
                 (0..all.len()).filter(|at| gone.contains(&all[*at].name)).collect();
             let spans: Vec<_> = all.into_iter().map(|it| it.span).collect();
-            self.elements(&spans, &gone, false);
+            self.cut_elements(&spans, &gone, false);
         } else if let Some(table) = table.as_table() {
             let gone = gone.iter().filter_map(|name| table.get_key_value(name));
-            gone.for_each(|(key, item)| self.lines_of(Some(key), item));
+            gone.for_each(|(key, item)| self.cut_item(Some(key), item));
         }
     }
 
     /// Cuts list elements, each with one comma; comments between them stay. `lines` is set if a
     /// trailing comma is allowed: then elements alone on their lines go with these.
-    pub(super) fn elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
+    pub(super) fn cut_elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
         for at in gone.iter().copied().filter(|at| *at < spans.len()) {
             let span = spans[at].clone();
             let comma = comma_behind(self.text, span.end);
-            if let Some(whole) = self.lines_of_its_own(&span, comma).filter(|_| lines) {
+            if let Some(whole) = self.own_lines(&span, comma).filter(|_| lines) {
                 self.pieces.push(whole);
                 continue;
             }
             let kept = (0..at).rev().find(|before| !gone.contains(before));
             match (comma, spans.get(at + 1), kept) {
-                (Some(_), Some(next), _) if self.is_bare(span.end..next.start) => {
+                (Some(_), Some(next), _) if self.has_no_comment(span.end..next.start) => {
                     self.pieces.push(span.start..next.start);
                 }
                 // A trailing comma stays: the one before the element goes.
-                (Some(_), None, Some(kept)) if self.is_bare(spans[kept].end..span.end) => {
+                (Some(_), None, Some(kept)) if self.has_no_comment(spans[kept].end..span.end) => {
                     self.pieces.push(spans[kept].end..span.end);
                 }
                 (Some(comma), _, _) => self.pieces.extend([span, comma..comma + 1]),
                 (None, _, Some(kept)) => {
                     let between = (kept..at).map(|it| spans[it].end..spans[it + 1].start);
-                    if between.clone().all(|it| self.is_bare(it)) {
+                    if between.clone().all(|it| self.has_no_comment(it)) {
                         self.pieces.push(spans[kept].end..span.end);
                     } else {
                         let comma = comma_behind(self.text, spans[kept].end);
@@ -88,13 +88,13 @@ impl<'a> Cuts<'a> {
     }
 
     /// True if the range contains no comment.
-    fn is_bare(&self, range: Range<usize>) -> bool {
+    fn has_no_comment(&self, range: Range<usize>) -> bool {
         !self.text[range].contains('#')
     }
 
     /// Returns the whole lines of an element, with its comma and trailing comment, if nothing else
     /// is on them. A comma on another line also separates others, and would be left over.
-    fn lines_of_its_own(&self, span: &Range<usize>, comma: Option<usize>) -> Option<Range<usize>> {
+    fn own_lines(&self, span: &Range<usize>, comma: Option<usize>) -> Option<Range<usize>> {
         let start = line_start(self.text, span.start);
         let end = line_end(self.text, span.end);
         let before = &self.text[start..span.start];
@@ -105,7 +105,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// Cuts all lines of an item of a table that is not inline.
-    pub(super) fn lines_of(&mut self, key: Option<&Key>, item: &Item) {
+    pub(super) fn cut_item(&mut self, key: Option<&Key>, item: &Item) {
         match item {
             Item::None => {}
             Item::Value(value) => {
@@ -113,13 +113,13 @@ impl<'a> Cuts<'a> {
                 let end = value.span().map(|span| span.end);
                 self.lines.extend(start.zip(end).map(|(start, end)| start..end));
             }
-            Item::Table(table) => self.lines_of_table(table),
-            Item::ArrayOfTables(tables) => tables.iter().for_each(|it| self.lines_of_table(it)),
+            Item::Table(table) => self.cut_table(table),
+            Item::ArrayOfTables(tables) => tables.iter().for_each(|it| self.cut_table(it)),
         }
     }
 
-    pub(super) fn lines_of_table(&mut self, table: &Table) {
-        let mut own = Cuts::of(self.text);
+    pub(super) fn cut_table(&mut self, table: &Table) {
+        let mut own = TomlCuts::of(self.text);
         let is_dotted = table.is_dotted();
         let has_header = !table.is_implicit() && !is_dotted;
         own.lines.extend(table.span().filter(|span| has_header && !span.is_empty()));
@@ -130,7 +130,7 @@ impl<'a> Cuts<'a> {
                 _ => false,
             };
             let into = if is_below { &mut *self } else { &mut own };
-            into.lines_of(Some(key), item);
+            into.cut_item(Some(key), item);
         }
         // Dotted keys may be interleaved with others.
         if is_dotted {
@@ -144,7 +144,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// Returns the text without the cuts.
-    pub(super) fn made(self) -> String {
+    pub(super) fn apply(self) -> String {
         let text = self.text;
         let whole = |it: Range<usize>| line_start(text, it.start)..line_end(text, it.end);
         let lines: Vec<_> = self.lines.into_iter().map(whole).collect();

@@ -5,26 +5,30 @@ use std::ops::Range;
 
 use toml_edit::{InlineTable, Item, Key, Table, TableLike, Value as Inline};
 
-use super::super::Fault;
-use super::text::{elements, line_end, line_start};
-use super::{of_value, parse};
+use super::super::SettingsSyntaxError;
+use super::text::{inline_elements, line_end, line_start};
+use super::{parse, value_to_json};
 
 /// Sets fields of the table at a path, which is created if missing. Returns the same text if
 /// nothing changes.
-pub(super) fn put(text: &str, names: &[&str], fields: &[(&str, Inline)]) -> Result<String, Fault> {
+pub(super) fn put_fields(
+    text: &str,
+    names: &[&str],
+    fields: &[(&str, Inline)],
+) -> Result<String, SettingsSyntaxError> {
     let document = parse(text)?;
-    let mut puts = Puts { text, made: Vec::new() };
-    let way = Way::along(document.as_item(), names);
+    let mut puts = TomlInsertions { text, made: Vec::new() };
+    let way = TomlTablePath::resolve(document.as_item(), names);
     match way.rest {
-        [] => puts.fields(&way, fields)?,
-        [name, ..] if way.get(name).is_some() => return Err(should_be(text, name, "a table")),
-        _ => puts.table(&way, fields),
+        [] => puts.set_fields(&way, fields)?,
+        [name, ..] if way.get(name).is_some() => return Err(type_error(text, name, "a table")),
+        _ => puts.add_table(&way, fields),
     }
-    Ok(puts.made())
+    Ok(puts.apply())
 }
 
 /// Resolved path to a table, as far as it exists.
-struct Way<'d, 'n> {
+struct TomlTablePath<'d, 'n> {
     /// The last existing table.
     found: &'d Item,
     /// The last one with a header or braces: dotted keys are in it.
@@ -36,8 +40,8 @@ struct Way<'d, 'n> {
     rest: &'n [&'n str],
 }
 
-impl<'d, 'n> Way<'d, 'n> {
-    fn along(root: &'d Item, names: &'n [&'n str]) -> Self {
+impl<'d, 'n> TomlTablePath<'d, 'n> {
+    fn resolve(root: &'d Item, names: &'n [&'n str]) -> Self {
         let mut way = Self { found: root, home: root, names, dotted: &[], rest: names };
         let mut home_at = 0;
         for (at, name) in names.iter().enumerate() {
@@ -59,69 +63,73 @@ impl<'d, 'n> Way<'d, 'n> {
     /// End of the table's last field, or of its header.
     fn last_line(&self) -> Option<usize> {
         let table = self.found.as_table()?;
-        last_field(table).or_else(|| head(table))
+        last_field(table).or_else(|| header_end(table))
     }
 }
 
 /// Insertions and replacements in a text.
-struct Puts<'a> {
+struct TomlInsertions<'a> {
     text: &'a str,
     made: Vec<(Range<usize>, String)>,
 }
 
-impl Puts<'_> {
+impl TomlInsertions<'_> {
     /// Sets fields of an existing table. Comments and blanks around an old value stay.
-    fn fields(&mut self, way: &Way<'_, '_>, fields: &[(&str, Inline)]) -> Result<(), Fault> {
+    fn set_fields(
+        &mut self,
+        way: &TomlTablePath<'_, '_>,
+        fields: &[(&str, Inline)],
+    ) -> Result<(), SettingsSyntaxError> {
         let mut missing = Vec::new();
         for (name, new) in fields {
             let Some(old) = way.get(name) else {
                 let name = dotted(&[way.dotted, &[name]].concat());
-                missing.push(format!("{name} = {}", written(new)));
+                missing.push(format!("{name} = {}", value_text(new)));
                 continue;
             };
             let old = old.as_value().and_then(|old| Some((old, old.span()?)));
-            let (old, span) = old.ok_or_else(|| should_be(self.text, name, "no table"))?;
-            if of_value(old) != of_value(new) {
-                self.made.push((span, written(new)));
+            let (old, span) = old.ok_or_else(|| type_error(self.text, name, "no table"))?;
+            if value_to_json(old) != value_to_json(new) {
+                self.made.push((span, value_text(new)));
             }
         }
         if !missing.is_empty() {
-            self.more_fields(way, &missing);
+            self.add_fields(way, &missing);
         }
         Ok(())
     }
 
-    fn more_fields(&mut self, way: &Way<'_, '_>, fields: &[String]) {
+    fn add_fields(&mut self, way: &TomlTablePath<'_, '_>, fields: &[String]) {
         match (way.home.as_inline_table(), way.last_line()) {
-            (Some(braces), _) => self.elements(braces, fields),
+            (Some(braces), _) => self.insert_elements(braces, fields),
             (None, Some(last)) => {
                 let line = &self.text[line_start(self.text, last)..];
                 let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
                 let lines: Vec<String> = fields.iter().map(|it| format!("{indent}{it}")).collect();
-                self.lines(line_end(self.text, last), &lines);
+                self.insert_lines(line_end(self.text, last), &lines);
             }
             // A table that exists only through its sub-tables: it has no header yet.
-            (None, None) => self.block(self.end(), way.names, fields),
+            (None, None) => self.insert_block(self.end(), way.names, fields),
         }
     }
 
     /// Adds a missing table.
-    fn table(&mut self, way: &Way<'_, '_>, fields: &[(&str, Inline)]) {
+    fn add_table(&mut self, way: &TomlTablePath<'_, '_>, fields: &[(&str, Inline)]) {
         let lines: Vec<String> = fields
             .iter()
-            .map(|(name, new)| format!("{} = {}", dotted(&[name]), written(new)))
+            .map(|(name, new)| format!("{} = {}", dotted(&[name]), value_text(new)))
             .collect();
         if let Some(braces) = way.home.as_inline_table() {
             let name = dotted(&[way.dotted, way.rest].concat());
-            self.elements(braces, &[format!("{name} = {{ {} }}", lines.join(", "))]);
+            self.insert_elements(braces, &[format!("{name} = {{ {} }}", lines.join(", "))]);
             return;
         }
         // Beside related tables, unless these are last anyway: trailing comments stay last.
         let is_root = way.rest.len() == way.names.len();
-        let kin = way.found.as_table().filter(|_| !is_root).and_then(last_below);
+        let kin = way.found.as_table().filter(|_| !is_root).and_then(last_table_end);
         let at = kin.map(|last| line_end(self.text, last));
-        let at = at.filter(|at| has_table(&self.text[*at..])).unwrap_or_else(|| self.end());
-        self.block(at, way.names, &lines);
+        let at = at.filter(|at| has_content(&self.text[*at..])).unwrap_or_else(|| self.end());
+        self.insert_block(at, way.names, &lines);
     }
 
     /// End of the content, before trailing empty lines.
@@ -133,18 +141,18 @@ impl Puts<'_> {
     }
 
     /// Inserts a header and lines, after an empty line if an empty line or the file's end follows.
-    fn block(&mut self, at: usize, names: &[&str], lines: &[String]) {
+    fn insert_block(&mut self, at: usize, names: &[&str], lines: &[String]) {
         let next = self.text[at..].split_inclusive('\n').next().unwrap_or_default();
         let parted = next.trim().is_empty() && !self.text[..at].trim().is_empty();
         let blank = parted.then(String::new);
         let head = format!("[{}]", dotted(names));
         let all: Vec<String> =
             blank.into_iter().chain([head]).chain(lines.iter().cloned()).collect();
-        self.lines(at, &all);
+        self.insert_lines(at, &all);
     }
 
     /// Inserts lines behind a line, which may be the last and have no end.
-    fn lines(&mut self, at: usize, lines: &[String]) {
+    fn insert_lines(&mut self, at: usize, lines: &[String]) {
         let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let before = &self.text[..at];
         let end = if before.is_empty() || before.ends_with('\n') { "" } else { newline };
@@ -154,10 +162,10 @@ impl Puts<'_> {
 
     /// Adds elements to an inline table. If it is empty, its blanks stay before them, and are
     /// repeated behind.
-    fn elements(&mut self, braces: &InlineTable, new: &[String]) {
+    fn insert_elements(&mut self, braces: &InlineTable, new: &[String]) {
         let Some(span) = braces.span() else { return };
         let new = new.join(", ");
-        let (at, new) = if let Some(last) = elements(self.text, braces).last() {
+        let (at, new) = if let Some(last) = inline_elements(self.text, braces).last() {
             (last.span.end, format!(", {new}"))
         } else {
             let inside = &self.text[span.start + 1..span.end - 1];
@@ -168,7 +176,7 @@ impl Puts<'_> {
     }
 
     /// Returns the edited text.
-    fn made(mut self) -> String {
+    fn apply(mut self) -> String {
         self.made.sort_by_key(|(at, _)| at.start);
         let mut text = self.text.to_owned();
         for (at, new) in self.made.into_iter().rev() {
@@ -189,24 +197,24 @@ fn last_field(table: &Table) -> Option<usize> {
 }
 
 /// End of a table's header, if it has one.
-fn head(table: &Table) -> Option<usize> {
+fn header_end(table: &Table) -> Option<usize> {
     let is_written = !table.is_implicit() && !table.is_dotted();
     table.span().filter(|span| is_written && !span.is_empty()).map(|span| span.end)
 }
 
 /// End of the last table with a header: this one, or one inside.
-fn last_below(table: &Table) -> Option<usize> {
-    let own = head(table).map(|head| last_field(table).unwrap_or(head));
+fn last_table_end(table: &Table) -> Option<usize> {
+    let own = header_end(table).map(|head| last_field(table).unwrap_or(head));
     let inner = table.iter().filter_map(|(_, item)| match item {
-        Item::Table(inner) => last_below(inner),
-        Item::ArrayOfTables(tables) => tables.iter().filter_map(last_below).max(),
+        Item::Table(inner) => last_table_end(inner),
+        Item::ArrayOfTables(tables) => tables.iter().filter_map(last_table_end).max(),
         _ => None,
     });
     inner.chain(own).max()
 }
 
 /// True if something other than blanks and comments follows.
-fn has_table(text: &str) -> bool {
+fn has_content(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines.any(|line| !line.is_empty() && !line.starts_with('#'))
 }
@@ -215,10 +223,14 @@ fn dotted(names: &[&str]) -> String {
     names.iter().map(|name| Key::new(*name).to_string()).collect::<Vec<_>>().join(".")
 }
 
-fn written(value: &Inline) -> String {
+fn value_text(value: &Inline) -> String {
     value.to_string().trim().to_owned()
 }
 
-fn should_be(text: &str, name: &str, what: &str) -> Fault {
-    Fault::at(text, text.find(name).unwrap_or(0), format!("“{name}” should be {what}"))
+fn type_error(text: &str, name: &str, what: &str) -> SettingsSyntaxError {
+    SettingsSyntaxError::at(
+        text,
+        text.find(name).unwrap_or(0),
+        format!("“{name}” should be {what}"),
+    )
 }

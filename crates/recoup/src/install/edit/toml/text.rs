@@ -6,7 +6,7 @@ use toml_edit::{InlineTable, Value as Inline};
 
 /// One `key = value` of an inline table.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Element<'d> {
+pub(super) struct InlineTableElement<'d> {
     /// First part of a dotted key.
     pub(super) name: &'d str,
     pub(super) span: Range<usize>,
@@ -14,27 +14,30 @@ pub(super) struct Element<'d> {
 
 /// Returns the elements of an inline table in text order. Dotted keys may share a first part, and
 /// have others between them.
-pub(super) fn elements<'d>(text: &str, table: &'d InlineTable) -> Vec<Element<'d>> {
+pub(super) fn inline_elements<'d>(
+    text: &str,
+    table: &'d InlineTable,
+) -> Vec<InlineTableElement<'d>> {
     let mut ends: Vec<(&str, usize)> = Vec::new();
     for (name, value) in table {
-        ends_of(value, &mut |end| ends.push((name, end)));
+        visit_value_ends(value, &mut |end| ends.push((name, end)));
     }
     ends.sort_by_key(|(_, end)| *end);
     // Only the last part of a dotted key has a span: the element begins behind the comma.
     let mut from = table.span().map_or(0, |span| span.start + 1);
     let element = |(name, end): (&'d str, usize)| {
-        let span = said_from(text, from)..end;
+        let span = skip_blanks_and_comments(text, from)..end;
         from = comma_behind(text, end).map_or(end, |comma| comma + 1);
-        Element { name, span }
+        InlineTableElement { name, span }
     };
     ends.into_iter().map(element).collect()
 }
 
 /// Visits the ends of all values of a key, or of dotted keys that begin with it.
-fn ends_of(value: &Inline, found: &mut impl FnMut(usize)) {
+fn visit_value_ends(value: &Inline, found: &mut impl FnMut(usize)) {
     match value {
         Inline::InlineTable(table) if table.is_dotted() => {
-            table.iter().for_each(|(_, value)| ends_of(value, found));
+            table.iter().for_each(|(_, value)| visit_value_ends(value, found));
         }
         value => value.span().into_iter().for_each(|span| found(span.end)),
     }
@@ -42,12 +45,12 @@ fn ends_of(value: &Inline, found: &mut impl FnMut(usize)) {
 
 /// Returns the comma behind an element, after any comments.
 pub(super) fn comma_behind(text: &str, at: usize) -> Option<usize> {
-    let at = said_from(text, at);
+    let at = skip_blanks_and_comments(text, at);
     text[at..].starts_with(',').then_some(at)
 }
 
 /// Skips blanks and comments.
-fn said_from(text: &str, mut at: usize) -> usize {
+fn skip_blanks_and_comments(text: &str, mut at: usize) -> usize {
     loop {
         at += text[at..].len() - text[at..].trim_start().len();
         if !text[at..].starts_with('#') {
@@ -75,7 +78,7 @@ mod tests {
     fn elements_of_dotted_keys_are_found_where_they_stand() {
         let text = "t = { a.\"b,c\" = 1, # a, b\n d = [2, 3] ,a.e.f = { g = 4 }, }\n";
         let document = Document::parse(text).unwrap();
-        let all = elements(text, document["t"].as_inline_table().unwrap());
+        let all = inline_elements(text, document["t"].as_inline_table().unwrap());
         let all: Vec<_> = all.iter().map(|it| (it.name, &text[it.span.clone()])).collect();
         assert_eq!(all, [("a", "a.\"b,c\" = 1"), ("d", "d = [2, 3]"), ("a", "a.e.f = { g = 4 }")]);
     }

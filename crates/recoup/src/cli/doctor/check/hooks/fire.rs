@@ -2,46 +2,46 @@
 
 use std::time::Duration;
 
-use recoup_core::memory::hooked::{Call, Client};
+use recoup_core::memory::hooked::{HookClient, RecoupCall};
 
 use super::payload::{self, payload};
-use super::reply::{self, Reply};
-use crate::cli::doctor::Around;
-use crate::cli::doctor::probe::{self, Failed};
-use crate::cli::doctor::sandbox::Sandbox;
-use crate::cli::doctor::whom::callable;
-use crate::cli::doctor::withheld::Withheld;
-use crate::install::{HookCommand, Installation};
+use super::reply::{self, ProbedReply};
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::client_program::permitted_call;
+use crate::cli::doctor::probe::{self, ProbeError};
+use crate::cli::doctor::sandbox::ProbeSandbox;
+use crate::cli::doctor::skip_reason::ProbeSkipReason;
+use crate::install::{ClientInstallation, HookCommand};
 
 /// A client's timeout, in seconds, for a hook that sets none, and our own upper limit.
-const UNTOLD: u64 = 60;
+const DEFAULT_TIMEOUT_SECS: u64 = 60;
 const MOST: Duration = Duration::from_secs(30);
 
 /// Result of firing all events of an installation.
 #[derive(Debug, Default)]
-pub(super) struct Fired {
+pub(super) struct HookProbeResult {
     /// Number of events with a correct answer.
     pub(super) sound: usize,
     /// Time of the slowest of them.
     pub(super) slowest: Duration,
     /// Failures, with their events.
-    pub(super) faults: Vec<(String, Fault)>,
+    pub(super) faults: Vec<(String, HookProbeError)>,
     /// True if the sandbox's rule arrived; none if no event was to deliver it.
     pub(super) rule: Option<bool>,
     /// Reasons for the commands that were not fired.
-    pub(super) withheld: Vec<Withheld>,
+    pub(super) withheld: Vec<ProbeSkipReason>,
 }
 
 /// Failure of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum HookProbeError {
     NotStarted(String),
     TooLate(Duration),
     Ended(Option<i32>),
     Reply(&'static str),
 }
 
-impl Fault {
+impl HookProbeError {
     /// Stable identifier of the failure.
     pub(super) fn code(&self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Fault {
         }
     }
 
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::NotStarted(why) => format!("it can't be started: {why}"),
             Self::TooLate(limit) => format!("no end within {} s", limit.as_secs()),
@@ -64,34 +64,49 @@ impl Fault {
 }
 
 /// Fires all events of an installation.
-pub(super) fn fire(client: Client, of: &Installation, sandbox: &Sandbox, around: &Around) -> Fired {
-    let mut fired = Fired::default();
-    let mut hanging: Vec<&Call> = Vec::new();
+pub(super) fn fire_events(
+    client: HookClient,
+    of: &ClientInstallation,
+    sandbox: &ProbeSandbox,
+    around: &DoctorContext,
+) -> HookProbeResult {
+    let mut fired = HookProbeResult::default();
+    let mut hanging: Vec<&RecoupCall> = Vec::new();
     for hook in &of.hooks {
         // A command that hangs would hang at each event.
         if hanging.contains(&&hook.call) {
             continue;
         }
-        let call = match callable(&hook.call, of, around) {
+        let call = match permitted_call(&hook.call, of, around) {
             Ok(call) => call,
             Err(why) => {
                 fired.withheld.push(why);
                 continue;
             }
         };
-        for event in events(hook) {
+        for event in events_of_hook(hook) {
             let Some(told) = payload(client, &event, sandbox) else { continue };
-            let limit = Duration::from_secs(hook.timeout.unwrap_or(UNTOLD).max(1)).min(MOST);
-            match one(client, &event, &call, told.to_string().as_bytes(), limit, sandbox, around) {
+            let limit =
+                Duration::from_secs(hook.timeout.unwrap_or(DEFAULT_TIMEOUT_SECS).max(1)).min(MOST);
+            match fire_event(
+                client,
+                &event,
+                &call,
+                told.to_string().as_bytes(),
+                limit,
+                sandbox,
+                around,
+            ) {
                 Ok((reply, took)) => {
                     fired.sound += 1;
                     fired.slowest = fired.slowest.max(took);
-                    if event == reply::gives_rules(client) {
-                        fired.rule = Some(reply == Reply::Said { rule: true });
+                    if event == reply::rules_event(client) {
+                        fired.rule = Some(reply == ProbedReply::Said { rule: true });
                     }
                 }
                 Err(fault) => {
-                    let stops = matches!(fault, Fault::TooLate(_) | Fault::NotStarted(_));
+                    let stops =
+                        matches!(fault, HookProbeError::TooLate(_) | HookProbeError::NotStarted(_));
                     fired.faults.push((event, fault));
                     if stops {
                         hanging.push(&hook.call);
@@ -104,33 +119,33 @@ pub(super) fn fire(client: Client, of: &Installation, sandbox: &Sandbox, around:
     fired
 }
 
-fn events(hook: &HookCommand) -> Vec<String> {
+fn events_of_hook(hook: &HookCommand) -> Vec<String> {
     match &hook.event {
         Some(event) => vec![event.clone()],
-        None => payload::OF_PI.map(str::to_owned).to_vec(),
+        None => payload::PI_EVENTS.map(str::to_owned).to_vec(),
     }
 }
 
-fn one(
-    client: Client,
+fn fire_event(
+    client: HookClient,
     event: &str,
-    call: &Call,
+    call: &RecoupCall,
     told: &[u8],
     limit: Duration,
-    sandbox: &Sandbox,
-    around: &Around,
-) -> Result<(Reply, Duration), Fault> {
-    let mut command = probe::command(call, sandbox, around);
-    if client == Client::ClaudeCode {
+    sandbox: &ProbeSandbox,
+    around: &DoctorContext,
+) -> Result<(ProbedReply, Duration), HookProbeError> {
+    let mut command = probe::sandboxed_command(call, sandbox, around);
+    if client == HookClient::ClaudeCode {
         command.env("CLAUDE_PROJECT_DIR", &sandbox.project);
     }
-    let ran = probe::run(command, told, limit).map_err(|failed| match failed {
-        Failed::NotStarted(error) => Fault::NotStarted(error.to_string()),
-        Failed::TooLate => Fault::TooLate(limit),
+    let ran = probe::run_to_end(command, told, limit).map_err(|failed| match failed {
+        ProbeError::NotStarted(error) => HookProbeError::NotStarted(error.to_string()),
+        ProbeError::TooLate => HookProbeError::TooLate(limit),
     })?;
     if ran.code != Some(0) {
-        return Err(Fault::Ended(ran.code));
+        return Err(HookProbeError::Ended(ran.code));
     }
-    let reply = reply::read(client, event, &ran.stdout).map_err(Fault::Reply)?;
+    let reply = reply::parse_reply(client, event, &ran.stdout).map_err(HookProbeError::Reply)?;
     Ok((reply, ran.took))
 }

@@ -1,53 +1,58 @@
 //! Checks the hooks in clients' settings: their program exists, is ours and of this version, and
 //! answers events.
 
+mod combined_settings;
 mod fire;
 mod payload;
 mod reply;
-mod together;
 mod without;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use recoup_core::memory::hooked::{Call, How};
+use recoup_core::memory::hooked::{CallForm, RecoupCall};
 
-use super::malformed::{self, Of};
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::{Fact, Finding};
-use crate::cli::doctor::fix::offering;
-use crate::cli::doctor::sandbox::Sandbox;
-use crate::cli::doctor::whom::{OURS, Program, callable, program, version_of};
-use crate::install::{Holds, HookCommand, Installation, Level};
-use fire::{Fault, Fired, fire};
-pub(super) use together::switch_on;
+use super::malformed::{self, ClientFileRole};
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::client_program::{
+    ClientProgram, OUR_VERSION, ask_version, find_program, permitted_call,
+};
+use crate::cli::doctor::finding::{DoctorFinding, FindingFact};
+use crate::cli::doctor::fix::offer_reinstall;
+use crate::cli::doctor::sandbox::ProbeSandbox;
+use crate::install::{ClientInstallation, HookCommand, InstallLevel, SettingsContent};
+pub(super) use combined_settings::enable_hooks_remedy;
+use fire::{HookProbeError, HookProbeResult, fire_events};
 
 const CHECK: &str = "hooks";
 
 /// Longer than this, people notice every call.
 const SLOW: Duration = Duration::from_secs(1);
 
-pub(super) fn find(around: &Around) -> Vec<Finding> {
-    let with_hooks = |of: &&Installation| of.client.with_hooks().is_some() && !of.hooks.is_empty();
-    let installed: Vec<&Installation> = around.installed.iter().filter(with_hooks).collect();
-    let mut found = malformed::find(CHECK, Of::Hooks, around);
+pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
+    let with_hooks =
+        |of: &&ClientInstallation| of.client.as_hook_client().is_some() && !of.hooks.is_empty();
+    let installed: Vec<&ClientInstallation> = around.installed.iter().filter(with_hooks).collect();
+    let mut found = malformed::find(CHECK, ClientFileRole::Hooks, around);
     if !installed.is_empty() {
-        match Sandbox::new(around) {
+        match ProbeSandbox::new(around) {
             Ok(sandbox) => {
-                found.extend(installed.iter().flat_map(|of| look_at(of, &sandbox, around)));
+                found.extend(
+                    installed.iter().flat_map(|of| check_installation(of, &sandbox, around)),
+                );
             }
             Err(error) => found.push(
-                Finding::fail(CHECK, "no-room", format!("nothing could be fired: {error}"))
+                DoctorFinding::fail(CHECK, "no-room", format!("nothing could be fired: {error}"))
                     .remedy("make room in the temporary directory (TMPDIR)"),
             ),
         }
     }
-    found.extend(together::find(&installed, around));
+    found.extend(combined_settings::find(&installed, around));
     found.extend(without::find(&installed, around));
     if found.is_empty() {
         found.push(
-            Finding::skipped(CHECK, "none", "no client that takes hooks is on this machine")
+            DoctorFinding::skipped(CHECK, "none", "no client that takes hooks is on this machine")
                 .remedy(
                     "`recoup init` hooks recoup into Claude Code, Codex and Pi once they are there",
                 ),
@@ -57,174 +62,198 @@ pub(super) fn find(around: &Around) -> Vec<Finding> {
 }
 
 /// Checks one settings file.
-fn look_at(of: &Installation, sandbox: &Sandbox, around: &Around) -> Vec<Finding> {
-    let said = |finding: Finding| {
+fn check_installation(
+    of: &ClientInstallation,
+    sandbox: &ProbeSandbox,
+    around: &DoctorContext,
+) -> Vec<DoctorFinding> {
+    let said = |finding: DoctorFinding| {
         let finding = finding.fact("client", of.client.as_str()).fact("level", of.level.as_str());
         match of.client.version(&around.places) {
-            Some(version) => finding.fact("client_version", Fact::version(&version.to_string())),
+            Some(version) => {
+                finding.fact("client_version", FindingFact::version(&version.to_string()))
+            }
             None => finding,
         }
     };
-    let Some(client) = of.client.with_hooks() else { return Vec::new() };
-    let shown = around.places.shown(&of.path);
+    let Some(client) = of.client.as_hook_client() else { return Vec::new() };
+    let shown = around.places.display_path(&of.path);
     let title = of.client.title();
     let name = format!("{title} ({})", of.level.as_str());
     if let Some((call, why, code)) = missing_program(of, around) {
         let what = format!("{name}: {} {why}; {shown} has it", call.started());
-        let finding = Finding::fail(CHECK, code, what);
+        let finding = DoctorFinding::fail(CHECK, code, what);
         return vec![said(if call.wrapped {
             finding.remedy("somebody wrote this command by hand: mend it there")
         } else {
-            offering(finding, of, around, "puts this program there")
+            offer_reinstall(finding, of, around, "puts this program there")
         })];
     }
-    let fired = fire(client, of, sandbox, around);
-    let mut found = vec![said(told(&name, &fired, of, around))];
-    found.extend(not_understood(&name, of, around).map(said));
-    found.extend(versions(&name, of, around).map(said));
-    found.extend(incomplete(&name, of, around).map(said));
+    let fired = fire_events(client, of, sandbox, around);
+    let mut found = vec![said(probe_finding(&name, &fired, of, around))];
+    found.extend(find_unsupported_hooks(&name, of, around).map(said));
+    found.extend(find_version_mismatch(&name, of, around).map(said));
+    found.extend(find_incomplete_hooks(&name, of, around).map(said));
     found
 }
 
 /// The first call whose program is missing or not executable.
 fn missing_program<'a>(
-    of: &'a Installation,
-    around: &Around,
-) -> Option<(&'a Call, &'static str, &'static str)> {
+    of: &'a ClientInstallation,
+    around: &DoctorContext,
+) -> Option<(&'a RecoupCall, &'static str, &'static str)> {
     let mut calls = of.hooks.iter().map(|hook| &hook.call);
-    calls.find_map(|call| match program(call, around) {
-        Program::Here(_) | Program::Untold => None,
-        Program::Missing => Some((call, "is not there", "program-missing")),
-        Program::NotExecutable => Some((call, "can't be run", "not-executable")),
+    calls.find_map(|call| match find_program(call, around) {
+        ClientProgram::Here(_) | ClientProgram::Untold => None,
+        ClientProgram::Missing => Some((call, "is not there", "program-missing")),
+        ClientProgram::NotExecutable => Some((call, "can't be run", "not-executable")),
     })
 }
 
 /// Summarizes the probe in one finding.
-fn told(name: &str, fired: &Fired, of: &Installation, around: &Around) -> Finding {
-    let Fired { sound, slowest, faults, rule, withheld } = fired;
+fn probe_finding(
+    name: &str,
+    fired: &HookProbeResult,
+    of: &ClientInstallation,
+    around: &DoctorContext,
+) -> DoctorFinding {
+    let HookProbeResult { sound, slowest, faults, rule, withheld } = fired;
     let millis = u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX);
     let found = if let Some((event, fault)) = faults.first() {
         let more = match faults.len() {
             1 => String::new(),
             all => format!(" (and {} more)", all - 1),
         };
-        let what = format!("{name}: {event}: {}{more}", fault.in_words());
-        let found = Finding::fail(CHECK, fault.code(), what).remedy(remedy(fault));
-        instead(found, of, around)
+        let what = format!("{name}: {event}: {}{more}", fault.describe());
+        let found = DoctorFinding::fail(CHECK, fault.code(), what).remedy(remedy_for(fault));
+        offer_replacement(found, of, around)
     } else if let (Some(why), 0) = (withheld.first(), *sound) {
-        let what = format!("{name}: its command was not tried: {}", why.in_words());
-        let shown = around.places.shown(&of.path);
-        Finding::skipped(CHECK, "withheld", what).remedy(format!("look at it yourself, in {shown}"))
+        let what = format!("{name}: its command was not tried: {}", why.describe());
+        let shown = around.places.display_path(&of.path);
+        DoctorFinding::skipped(CHECK, "withheld", what)
+            .remedy(format!("look at it yourself, in {shown}"))
     } else if *sound == 0 {
         let what = format!("{name}: no event that is known here has our command");
-        Finding::skipped(CHECK, "no-events", what)
+        DoctorFinding::skipped(CHECK, "no-events", what)
             .remedy("`recoup init` puts it where it is of use")
     } else if *rule == Some(false) {
         let what = format!("{name}: it answers, and gives an agent no rules");
-        Finding::warn(CHECK, "no-rules", what)
+        DoctorFinding::warn(CHECK, "no-rules", what)
             .remedy("another version of recoup may be started there: see which program it names")
     } else if *slowest > SLOW {
         let what = format!("{name}: {sound} events answered, the slowest after {millis} ms");
-        Finding::warn(CHECK, "slow", what)
+        DoctorFinding::warn(CHECK, "slow", what)
             .remedy("the machine is very busy, or the program on a slow disk")
     } else {
         let program = of.hooks.first().map_or("", |hook| hook.call.started());
-        let program = around.shown(Path::new(program));
-        Finding::ok(CHECK, format!("{name}: {program} {}", answers(fired, millis)))
+        let program = around.display_path(Path::new(program));
+        DoctorFinding::ok(CHECK, format!("{name}: {program} {}", describe_answers(fired, millis)))
     };
     found.fact("commands", of.hooks.len()).fact("fired", *sound).fact("slowest_ms", millis)
 }
 
 /// Describes the answers if all is well.
-fn answers(fired: &Fired, millis: u64) -> String {
-    let Fired { sound, rule, withheld, .. } = fired;
+fn describe_answers(fired: &HookProbeResult, millis: u64) -> String {
+    let HookProbeResult { sound, rule, withheld, .. } = fired;
     let noun = if *sound == 1 { "event" } else { "events" };
     let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
     let others = withheld
         .first()
-        .map_or(String::new(), |why| format!("; {} not tried: {}", withheld.len(), why.in_words()));
+        .map_or(String::new(), |why| format!("; {} not tried: {}", withheld.len(), why.describe()));
     format!("answers {sound} {noun}, the slowest in {millis} ms{rules}{others}")
 }
 
 /// Offers `recoup init` if it would replace the failing program with this one.
-fn instead(found: Finding, of: &Installation, around: &Around) -> Finding {
-    let offered = offering(found.clone(), of, around, "puts this program there");
+fn offer_replacement(
+    found: DoctorFinding,
+    of: &ClientInstallation,
+    around: &DoctorContext,
+) -> DoctorFinding {
+    let offered = offer_reinstall(found.clone(), of, around, "puts this program there");
     let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
     if offered.fix.is_some() && !is_by_hand { offered } else { found }
 }
 
-fn remedy(fault: &Fault) -> &'static str {
+fn remedy_for(fault: &HookProbeError) -> &'static str {
     match fault {
-        Fault::NotStarted(_) => "`recoup init` puts in a program that can be started",
-        Fault::TooLate(_) => {
+        HookProbeError::NotStarted(_) => "`recoup init` puts in a program that can be started",
+        HookProbeError::TooLate(_) => {
             "the client ends it there, and nothing is remembered: see what the command waits for"
         }
-        Fault::Ended(_) => {
+        HookProbeError::Ended(_) => {
             "a hook must exit with 0, or the client stops its work: see what the command is"
         }
-        Fault::Reply(_) => {
+        HookProbeError::Reply(_) => {
             "the client drops what it can't read: see what the command prints besides"
         }
     }
 }
 
 /// Reports hooks that the installed version of the client does not understand.
-fn not_understood(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
+fn find_unsupported_hooks(
+    name: &str,
+    of: &ClientInstallation,
+    around: &DoctorContext,
+) -> Option<DoctorFinding> {
     let version = of.client.version(&around.places)?;
     let unknown = of.client.unknown_events(&around.places);
-    let is_unknown = |event: &&str| at(of, event).next().is_some();
+    let is_unknown = |event: &&str| hooks_for_event(of, event).next().is_some();
     let unknown: Vec<&str> = unknown.into_iter().filter(is_unknown).collect();
-    let has_args = |hook: &HookCommand| matches!(hook.call.how, How::Words(_));
+    let has_args = |hook: &HookCommand| matches!(hook.call.how, CallForm::Words(_));
     let (finding, does) = if !unknown.is_empty() {
         let events = unknown.join(", ");
-        let shown = around.places.shown(&of.path);
+        let shown = around.places.display_path(&of.path);
         let what =
             format!("{name}: version {version} does not know {events}, and skips all of {shown}");
-        (Finding::fail(CHECK, "unknown-event", what), "takes them out")
+        (DoctorFinding::fail(CHECK, "unknown-event", what), "takes them out")
     } else if !of.client.knows_args(&around.places) && of.hooks.iter().any(has_args) {
         let what = format!(
             "{name}: version {version} does not know the `args` of a hook, and starts the program \
              without them"
         );
-        (Finding::warn(CHECK, "unknown-args", what), "writes them as lines for the shell")
+        (DoctorFinding::warn(CHECK, "unknown-args", what), "writes them as lines for the shell")
     } else {
         return None;
     };
-    Some(offering(finding, of, around, does))
+    Some(offer_reinstall(finding, of, around, does))
 }
 
 /// Reports programs of another version than this one.
-fn versions(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
+fn find_version_mismatch(
+    name: &str,
+    of: &ClientInstallation,
+    around: &DoctorContext,
+) -> Option<DoctorFinding> {
     let programs: BTreeSet<PathBuf> = of
         .hooks
         .iter()
         // Only the starter knows which program it would start.
         .filter(|hook| hook.call.starter.is_none())
-        .filter_map(|hook| callable(&hook.call, of, around).ok())
-        .filter_map(|call| match program(&call, around) {
-            Program::Here(path) => Some(path),
+        .filter_map(|hook| permitted_call(&hook.call, of, around).ok())
+        .filter_map(|call| match find_program(&call, around) {
+            ClientProgram::Here(path) => Some(path),
             _ => None,
         })
         .collect();
     let other = programs.iter().find_map(|path| {
         let version =
-            version_of(path, around).unwrap_or_else(|| "of an unknown version".to_owned());
-        (version != OURS).then_some((path, version))
+            ask_version(path, around).unwrap_or_else(|| "of an unknown version".to_owned());
+        (version != OUR_VERSION).then_some((path, version))
     });
     let (path, version) = other?;
     let what = format!(
-        "{name}: its hooks start recoup {version} at {}, and this is {OURS}",
-        around.shown(path)
+        "{name}: its hooks start recoup {version} at {}, and this is {OUR_VERSION}",
+        around.display_path(path)
     );
     Some(
-        Finding::warn(CHECK, "other-version", what)
-            .remedy(to_agree(&version))
-            .fact("version", Fact::version(&version)),
+        DoctorFinding::warn(CHECK, "other-version", what)
+            .remedy(version_remedy(&version))
+            .fact("version", FindingFact::version(&version)),
     )
 }
 
 /// Remedy for a program of another or an unknown version.
-pub(super) fn to_agree(version: &str) -> &'static str {
+pub(super) fn version_remedy(version: &str) -> &'static str {
     if version.starts_with(|c: char| c.is_ascii_digit()) {
         "replace the older one; `recoup init` chooses another path if need be"
     } else {
@@ -233,7 +262,11 @@ pub(super) fn to_agree(version: &str) -> &'static str {
 }
 
 /// Reports hooks that this version would install and that are missing or limited.
-fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding> {
+fn find_incomplete_hooks(
+    name: &str,
+    of: &ClientInstallation,
+    around: &DoctorContext,
+) -> Option<DoctorFinding> {
     let by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
     let untimed = of.hooks.iter().filter(|hook| hook.event.is_some() && hook.timeout.is_none());
     let untimed = untimed.count();
@@ -260,44 +293,52 @@ fn incomplete(name: &str, of: &Installation, around: &Around) -> Option<Finding>
         return None;
     };
     // Events without a hook are lost. A project's settings are its team's: only a warning.
-    let is_broken = !missing.is_empty() && of.level == Level::User;
-    let make = if is_broken { Finding::fail } else { Finding::warn };
+    let is_broken = !missing.is_empty() && of.level == InstallLevel::User;
+    let make = if is_broken { DoctorFinding::fail } else { DoctorFinding::warn };
     let finding = make(CHECK, code, what);
     let finding = finding.fact("missing", missing.len()).fact("untimed", untimed);
     Some(if by_hand {
         finding.remedy("somebody wrote these commands by hand: add what is missing there")
     } else {
-        offering(finding, of, around, "brings them up to date")
+        offer_reinstall(finding, of, around, "brings them up to date")
     })
 }
 
 /// Events without a hook of ours in any file that counts here: the user's files count in every
 /// project.
-fn missing_events(of: &Installation, around: &Around) -> Vec<&'static str> {
-    let is_beside = |it: &&Installation| {
-        it.client == of.client && (it.level == of.level || it.level == Level::User)
+fn missing_events(of: &ClientInstallation, around: &DoctorContext) -> Vec<&'static str> {
+    let is_beside = |it: &&ClientInstallation| {
+        it.client == of.client && (it.level == of.level || it.level == InstallLevel::User)
     };
-    let beside: Vec<&Installation> = around.installed.iter().filter(is_beside).collect();
-    let is_missing = |event: &&str| beside.iter().all(|it| at(it, event).next().is_none());
-    events(of, around).into_iter().filter(is_missing).collect()
+    let beside: Vec<&ClientInstallation> = around.installed.iter().filter(is_beside).collect();
+    let is_missing =
+        |event: &&str| beside.iter().all(|it| hooks_for_event(it, event).next().is_none());
+    expected_events(of, around).into_iter().filter(is_missing).collect()
 }
 
 /// Events for which every hook of ours is limited.
-fn limited_events(of: &Installation, around: &Around) -> Vec<&'static str> {
+fn limited_events(of: &ClientInstallation, around: &DoctorContext) -> Vec<&'static str> {
     let is_limited = |hook: &HookCommand| hook.limit.is_some() || hook.in_background;
-    let mut all = events(of, around);
-    all.retain(|event| at(of, event).next().is_some() && at(of, event).all(is_limited));
+    let mut all = expected_events(of, around);
+    all.retain(|event| {
+        hooks_for_event(of, event).next().is_some() && hooks_for_event(of, event).all(is_limited)
+    });
     all
 }
 
 /// Events for which a file should have a hook.
-fn events(of: &Installation, around: &Around) -> Vec<&'static str> {
-    let slots = of.client.slots(of.level, &around.places);
+fn expected_events(of: &ClientInstallation, around: &DoctorContext) -> Vec<&'static str> {
+    let slots = of.client.settings_files(of.level, &around.places);
     let slot = slots.iter().find(|slot| slot.path == of.path);
-    let Some(Holds::Hooks(hooks)) = slot.map(|slot| &slot.holds) else { return Vec::new() };
+    let Some(SettingsContent::Hooks(hooks)) = slot.map(|slot| &slot.holds) else {
+        return Vec::new();
+    };
     hooks.events.iter().map(|(event, _)| *event).collect()
 }
 
-fn at<'a>(of: &'a Installation, event: &'a str) -> impl Iterator<Item = &'a HookCommand> {
+fn hooks_for_event<'a>(
+    of: &'a ClientInstallation,
+    event: &'a str,
+) -> impl Iterator<Item = &'a HookCommand> {
     of.hooks.iter().filter(move |hook| hook.event.as_deref() == Some(event))
 }

@@ -1,35 +1,35 @@
 //! Payloads as they were recorded from clients. They name no transcript, so that no worker is
 //! started.
 
-use recoup_core::memory::hooked::Client;
+use recoup_core::memory::hooked::HookClient;
 use serde_json::{Value, json};
 
-use crate::cli::doctor::sandbox::Sandbox;
+use crate::cli::doctor::sandbox::ProbeSandbox;
 
 const SESSION: &str = "recoup-doctor";
 
 /// Events that Pi's extension sends, including those with an answer.
-pub(super) const OF_PI: [&str; 4] =
+pub(super) const PI_EVENTS: [&str; 4] =
     ["session_start", "input", "before_agent_start", "session_shutdown"];
 
 /// A prompt with nothing to remember.
 const PROMPT: &str = "thanks";
 
 /// The payload of an event; none for an unknown event.
-pub(super) fn payload(client: Client, event: &str, sandbox: &Sandbox) -> Option<Value> {
+pub(super) fn payload(client: HookClient, event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
     match client {
-        Client::Pi => of_pi(event, sandbox),
-        Client::Codex => {
-            let mut payload = of_claude_code(event, sandbox)?;
+        HookClient::Pi => pi_payload(event, sandbox),
+        HookClient::Codex => {
+            let mut payload = claude_code_payload(event, sandbox)?;
             payload["turn_id"] = json!("1");
             payload["model"] = json!("none");
             Some(payload)
         }
-        Client::ClaudeCode => of_claude_code(event, sandbox),
+        HookClient::ClaudeCode => claude_code_payload(event, sandbox),
     }
 }
 
-fn of_claude_code(event: &str, sandbox: &Sandbox) -> Option<Value> {
+fn claude_code_payload(event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
     let call = json!({
         "tool_name": "Read", "tool_use_id": "doctor-1",
         "tool_input": {"file_path": "recoup.toml"},
@@ -38,9 +38,11 @@ fn of_claude_code(event: &str, sandbox: &Sandbox) -> Option<Value> {
         "SessionStart" => json!({"source": "startup"}),
         "UserPromptSubmit" => json!({"prompt": PROMPT, "permission_mode": "default"}),
         "PreToolUse" => call,
-        "PostToolUse" => with(call, json!({"tool_response": {"file": {}}, "duration_ms": 1})),
+        "PostToolUse" => {
+            merge_objects(call, json!({"tool_response": {"file": {}}, "duration_ms": 1}))
+        }
         "PostToolUseFailure" => {
-            with(call, json!({"error": "", "is_interrupt": true, "duration_ms": 1}))
+            merge_objects(call, json!({"error": "", "is_interrupt": true, "duration_ms": 1}))
         }
         "PostToolBatch" => json!({"tool_calls": []}),
         "SubagentStart" => json!({"agent_id": "doctor", "agent_type": "general-purpose"}),
@@ -58,10 +60,10 @@ fn of_claude_code(event: &str, sandbox: &Sandbox) -> Option<Value> {
     let common = json!({
         "session_id": SESSION, "cwd": sandbox.project, "hook_event_name": event,
     });
-    Some(with(common, own))
+    Some(merge_objects(common, own))
 }
 
-fn of_pi(event: &str, sandbox: &Sandbox) -> Option<Value> {
+fn pi_payload(event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
     let inner = match event {
         "session_start" => json!({"type": event, "reason": "startup"}),
         "input" => json!({"type": event, "text": PROMPT, "source": "interactive"}),
@@ -72,7 +74,7 @@ fn of_pi(event: &str, sandbox: &Sandbox) -> Option<Value> {
     Some(json!({"event": inner, "session": SESSION, "cwd": sandbox.project, "ui": false}))
 }
 
-fn with(mut all: Value, more: Value) -> Value {
+fn merge_objects(mut all: Value, more: Value) -> Value {
     if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
         all.extend(more);
     }

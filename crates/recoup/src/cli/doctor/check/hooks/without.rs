@@ -1,49 +1,57 @@
 //! Clients on this machine without our hooks.
 
 use super::CHECK;
-use crate::cli::doctor::Around;
-use crate::cli::doctor::finding::Finding;
-use crate::cli::doctor::fix::{in_the_way, init_for, obstacle};
-use crate::install::{Client, Holds, Installation, Level, Slot};
+use crate::cli::doctor::DoctorContext;
+use crate::cli::doctor::finding::DoctorFinding;
+use crate::cli::doctor::fix::{find_install_obstacle, init_command, obstacle_remedy};
+use crate::install::{
+    AgentClient, ClientInstallation, InstallLevel, SettingsContent, SettingsFile,
+};
 
 /// Reports clients without our hooks, and how to install them.
-pub(super) fn find(installed: &[&Installation], around: &Around) -> Vec<Finding> {
+pub(super) fn find(
+    installed: &[&ClientInstallation],
+    around: &DoctorContext,
+) -> Vec<DoctorFinding> {
     // Unreadable files are already reported.
-    let unreadable: Vec<&Installation> =
+    let unreadable: Vec<&ClientInstallation> =
         around.installed.iter().filter(|of| of.fault.is_some()).collect();
-    let is_bare = |client: &Client| {
-        client.with_hooks().is_some()
-            && client.is_here(&around.places)
+    let is_bare = |client: &AgentClient| {
+        client.as_hook_client().is_some()
+            && client.is_present(&around.places)
             && !installed.iter().any(|of| of.client == *client)
             && !unreadable.iter().any(|of| of.client == *client)
     };
-    let found = |client: Client| {
+    let found = |client: AgentClient| {
         let title = client.title();
-        if client.with_hooks().is_some_and(|client| around.has_our_hooks(client)) {
+        if client.as_hook_client().is_some_and(|client| around.has_our_hooks(client)) {
             let what =
                 format!("{title} has our hooks in a file that others share, or write: not fired");
-            return Finding::skipped(CHECK, "elsewhere", what).fact("client", client.as_str());
+            return DoctorFinding::skipped(CHECK, "elsewhere", what)
+                .fact("client", client.as_str());
         }
-        bare(client, around).fact("client", client.as_str())
+        missing_hooks_finding(client, around).fact("client", client.as_str())
     };
-    Client::ALL.into_iter().filter(is_bare).map(found).collect()
+    AgentClient::ALL.into_iter().filter(is_bare).map(found).collect()
 }
 
 /// Finding for a client without our hooks.
-fn bare(client: Client, around: &Around) -> Finding {
+fn missing_hooks_finding(client: AgentClient, around: &DoctorContext) -> DoctorFinding {
     let title = client.title();
-    let init = init_for(client, Level::User);
+    let init = init_command(client, InstallLevel::User);
     let remedy = format!("`{init}` hooks recoup in");
-    if let Some(error) = obstacle(client, around) {
+    if let Some(error) = find_install_obstacle(client, around) {
         let what = format!("{title} is here, and `{init}` can't put our hooks in");
-        return Finding::warn(CHECK, "not-installable", what).remedy(in_the_way(&error));
+        return DoctorFinding::warn(CHECK, "not-installable", what).remedy(obstacle_remedy(&error));
     }
-    let slots = client.slots(Level::User, &around.places);
-    let is_of_hooks = |slot: &&Slot| matches!(slot.holds, Holds::Hooks(_) | Holds::Extension);
-    if slots.iter().filter(is_of_hooks).any(|slot| around.was_put_in(slot)) {
+    let slots = client.settings_files(InstallLevel::User, &around.places);
+    let is_of_hooks = |slot: &&SettingsFile| {
+        matches!(slot.holds, SettingsContent::Hooks(_) | SettingsContent::Extension)
+    };
+    if slots.iter().filter(is_of_hooks).any(|slot| around.was_installed(slot)) {
         let what = format!("{title} had our hooks, and they are gone");
-        return Finding::warn(CHECK, "lost", what).remedy(format!("`{init}` puts them back"));
+        return DoctorFinding::warn(CHECK, "lost", what).remedy(format!("`{init}` puts them back"));
     }
     let what = format!("{title} is here, and does not have our hooks");
-    Finding::skipped(CHECK, "not-installed", what).remedy(remedy)
+    DoctorFinding::skipped(CHECK, "not-installed", what).remedy(remedy)
 }

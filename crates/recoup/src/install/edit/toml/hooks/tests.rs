@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::install::edit::toml::value;
+use crate::install::edit::toml::parse_to_json;
 
 fn without(text: &str) -> String {
     let ours = |hook: &Value| hook["command"] == "ours";
     let left = without_hooks(text, ours).unwrap();
     assert!(!left.contains("ours"), "{left}");
-    value(&left).unwrap_or_else(|fault| panic!("{fault} in\n{left}"));
+    parse_to_json(&left).unwrap_or_else(|fault| panic!("{fault} in\n{left}"));
     assert_eq!(without_hooks(&left, ours).unwrap(), left, "twice");
     left
 }
@@ -217,7 +217,7 @@ proptest! {
         let text = format!("# first\na = 1 # one\n{hooks}\n[z]\nb = 2\n");
         let text = if crlf { text.replace('\n', "\r\n") } else { text };
         let left = without_hooks(&text, |hook| hook["command"] == "ours").unwrap();
-        prop_assert_eq!(value(&left).unwrap(), expected(&value(&text).unwrap()), "{}", left);
+        prop_assert_eq!(parse_to_json(&left).unwrap(), expected(&parse_to_json(&text).unwrap()), "{}", left);
         prop_assert_eq!(comments(&left), comments(&text), "{}", left);
         prop_assert_eq!(left.matches('\r').count(), if crlf { left.matches('\n').count() } else { 0 });
         prop_assert!(!left.contains("\n\n\n"), "{}", left);

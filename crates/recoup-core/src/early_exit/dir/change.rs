@@ -1,0 +1,182 @@
+//! Changes of a session, one process at a time. Everything that readers see appears by a rename, so
+//! that they need no lock.
+
+use std::path::{Path, PathBuf};
+
+use super::layout::{self, AGENT_COPY, MARK, SessionLayout, TIME_COPY, WINNER};
+use super::ownership::{SessionOwner, not_a_session_error, session_owner};
+use super::{DirSessions, ElectionOutcome};
+use crate::base::clock::SystemClock;
+use crate::base::fsx::{self, EphemeralLock, StagedFile};
+use crate::base::ids;
+use crate::base::name::SafeName;
+use crate::early_exit::ElectionBid;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A session under its lock.
+pub(super) struct LockedSession<'a> {
+    layout: &'a SessionLayout,
+    session: SafeName,
+    _lock: EphemeralLock,
+}
+
+impl<'a> LockedSession<'a> {
+    pub(super) fn new(layout: &'a SessionLayout, session: SafeName, lock: EphemeralLock) -> Self {
+        Self { layout, session, _lock: lock }
+    }
+
+    /// Moves the whole session aside and returns the path to remove; `None` if there was none. A
+    /// directory that may be anything else is an error.
+    pub(super) fn discard(&self) -> Result<Option<PathBuf>> {
+        if !self.layout.exists(&self.session)? {
+            return Ok(None);
+        }
+        let dir = self.layout.session(&self.session);
+        if session_owner(&dir)? == SessionOwner::Unclear {
+            return Err(not_a_session_error(&dir, "nothing in it says so"));
+        }
+        self.set_aside(&dir).map(Some)
+    }
+
+    /// Like [`Self::discard`], but only if the session is ours and holds nothing else.
+    pub(super) fn discard_if_own(&self) -> Result<Option<PathBuf>> {
+        let dir = self.layout.session(&self.session);
+        if self.layout.exists(&self.session)? && session_owner(&dir)? == SessionOwner::Ours {
+            return self.set_aside(&dir).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Creates the session if it is missing. It has the mark from the start.
+    fn create_if_missing(&self) -> Result<()> {
+        let dir = self.layout.session(&self.session);
+        if self.layout.exists(&self.session)? {
+            return Ok(());
+        }
+        let prepared = self.temporary_path()?;
+        self.write_file(&prepared.join(MARK), b"made by recoup early-exit\n")?;
+        if !fsx::rename_noreplace(&prepared, &dir)? {
+            // Another tool was faster.
+            fsx::remove_tree(&prepared)?;
+        }
+        Ok(())
+    }
+
+    fn set_aside(&self, path: &Path) -> Result<PathBuf> {
+        let aside = self.temporary_path()?;
+        fsx::rename_noreplace(path, &aside)?;
+        Ok(aside)
+    }
+
+    /// A new path in the directory for temporary files.
+    fn temporary_path(&self) -> Result<PathBuf> {
+        let tmp = self.layout.tmp();
+        make_dir(&tmp)?;
+        Ok(tmp.join(ids::fresh_id(&SystemClock)))
+    }
+
+    /// Writes a file atomically.
+    fn write_file(&self, path: &Path, contents: &[u8]) -> Result<()> {
+        let tmp = self.layout.tmp();
+        make_dir(&tmp)?;
+        make_dir(fsx::parent(path))?;
+        StagedFile::new(&tmp, contents)?.move_into_place(path).map(drop)
+    }
+}
+
+/// An existing session under its lock.
+pub(super) struct SessionChange<'a> {
+    sessions: &'a DirSessions,
+    held: LockedSession<'a>,
+}
+
+impl DirSessions {
+    /// Locks the session. An expired one is started anew.
+    pub(super) fn begin_change(&self, session: &SafeName) -> Result<SessionChange<'_>> {
+        fsx::ensure_dir(self.layout.root())?;
+        let held = self.layout.lock(session)?;
+        if self.has_expired(session)?
+            && let Some(gone) = held.discard_if_own()?
+        {
+            fsx::remove_tree(&gone)?;
+        }
+        held.create_if_missing()?;
+        let dir = self.layout.session(session);
+        if session_owner(&dir)? == SessionOwner::Theirs && self.has_expired(session)? {
+            // If it were used, it would revive with all its old contents.
+            let message = format!(
+                "{} is a session of another tool in which nothing happened for long; remove it \
+                 (recoup early-exit cleanup {session}), or choose another name",
+                dir.display()
+            );
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        Ok(SessionChange { sessions: self, held })
+    }
+}
+
+impl SessionChange<'_> {
+    pub(super) fn register(&self, agent: &SafeName) -> Result<()> {
+        let path = self.layout().agent_file(&self.held.session, agent);
+        self.held.write_file(&path, now_line(self.sessions).as_bytes())
+    }
+
+    pub(super) fn write_result(&self, agent: &SafeName, result: &[u8]) -> Result<()> {
+        self.held.write_file(&self.layout().result_file(&self.held.session, agent), result)
+    }
+
+    /// Everything is in place before `WINNER` appears.
+    pub(super) fn elect(&self, bid: ElectionBid<'_>) -> Result<ElectionOutcome> {
+        if let Some((winner, _)) = self.sessions.current_winner(&self.held.session)? {
+            return Ok(ElectionOutcome::Lost(winner.agent));
+        }
+        self.remove_winner()?;
+        if let Some(result) = bid.result {
+            self.write_result(bid.agent, result)?;
+        }
+        let dir = self.layout().session(&self.held.session);
+        self.held.write_file(&dir.join(AGENT_COPY), format!("{}\n", bid.agent).as_bytes())?;
+        self.held.write_file(&dir.join(TIME_COPY), now_line(self.sessions).as_bytes())?;
+        let prepared = self.prepare_winner(bid)?;
+        if fsx::rename_noreplace(&prepared, &dir.join(WINNER))? {
+            return Ok(ElectionOutcome::Won);
+        }
+        // Another tool, which does not use our lock, was faster.
+        fsx::remove_tree(&prepared)?;
+        let winner = self.layout().winner(&self.held.session)?;
+        Ok(ElectionOutcome::Lost(winner.map_or_else(|| bid.agent.clone(), |winner| winner.agent)))
+    }
+
+    /// Removes a winner whose lease has expired. Readers have ignored it since then.
+    fn remove_winner(&self) -> Result<()> {
+        let marker = self.layout().session(&self.held.session).join(WINNER);
+        if !fsx::is_real_dir(&marker)? {
+            return Ok(());
+        }
+        fsx::remove_tree(&self.held.set_aside(&marker)?)
+    }
+
+    /// Prepares the directory that becomes `WINNER`.
+    fn prepare_winner(&self, bid: ElectionBid<'_>) -> Result<PathBuf> {
+        let now = self.sessions.clock.now();
+        let (name, record) =
+            layout::render_record(bid.agent, now, bid.lease.map(|lease| now.plus_millis(lease)));
+        let prepared = self.held.temporary_path()?;
+        self.held.write_file(&prepared.join(name), &record)?;
+        Ok(prepared)
+    }
+
+    fn layout(&self) -> &SessionLayout {
+        self.held.layout
+    }
+}
+
+/// Creates a directory, unless it exists.
+fn make_dir(dir: &Path) -> Result<()> {
+    if fsx::is_real_dir(dir)? { Ok(()) } else { fsx::ensure_dir(dir) }
+}
+
+/// The time in seconds since 1970, as a line.
+fn now_line(sessions: &DirSessions) -> String {
+    format!("{}\n", sessions.clock.now().as_seconds())
+}

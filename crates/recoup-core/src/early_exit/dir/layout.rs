@@ -1,0 +1,251 @@
+//! Paths of the session files, and reading them. Other tools may have written them: links are not
+//! followed, and names are validated before use.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::change::LockedSession;
+use super::ownership::has_marker;
+use crate::base::clock::{Deadline, Timestamp};
+use crate::base::fsx::{self, EphemeralLock, FileLookup};
+use crate::base::name::SafeName;
+use crate::early_exit::UNKNOWN_AGENT;
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
+
+/// Mark in every session that we created, from the start.
+pub(super) const MARK: &str = ".recoup-session";
+/// Directory that exists once there is a winner.
+pub(super) const WINNER: &str = "WINNER";
+/// File in that directory, if we wrote it.
+pub(super) const RECORD: &str = "winner.json";
+pub(super) const AGENT_COPY: &str = "winner_agent";
+pub(super) const TIME_COPY: &str = "signal_time";
+pub(super) const AGENTS: &str = "agents";
+pub(super) const RESULTS: &str = "results";
+pub(super) const JSON: &str = ".json";
+/// How long a change waits for others of the same session.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// JSON form of the winner's record.
+#[derive(Debug, Serialize, Deserialize)]
+struct WinnerFile {
+    agent: String,
+    signaled_at: Timestamp,
+    lease_until: Option<Timestamp>,
+}
+
+/// The winner, the time of its election, and the end of its lease.
+#[derive(Debug)]
+pub(super) struct WinnerRecord {
+    pub(super) agent: SafeName,
+    pub(super) at: Option<Timestamp>,
+    pub(super) until: Option<Timestamp>,
+}
+
+/// Paths in one directory of sessions.
+#[derive(Debug, Clone)]
+pub(super) struct SessionLayout {
+    root: PathBuf,
+}
+
+impl SessionLayout {
+    pub(super) fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn session(&self, session: &SafeName) -> PathBuf {
+        self.root.join(session.as_str())
+    }
+
+    pub(super) fn lock_file(&self, session: &SafeName) -> PathBuf {
+        self.root.join("+locks").join(session.as_str())
+    }
+
+    pub(super) fn tmp(&self) -> PathBuf {
+        self.root.join("+tmp")
+    }
+
+    pub(super) fn agent_file(&self, session: &SafeName, agent: &SafeName) -> PathBuf {
+        self.session(session).join(AGENTS).join(agent.as_str())
+    }
+
+    pub(super) fn result_file(&self, session: &SafeName, agent: &SafeName) -> PathBuf {
+        self.session(session).join(RESULTS).join(format!("{agent}{JSON}"))
+    }
+
+    /// The directories in which session files appear, outermost first.
+    pub(super) fn watched_dirs(&self, session: &SafeName) -> Vec<PathBuf> {
+        let dir = self.session(session);
+        vec![self.root.clone(), dir.join(RESULTS), dir]
+    }
+
+    /// Waits for the lock of a session.
+    pub(super) fn lock(&self, session: &SafeName) -> Result<LockedSession<'_>> {
+        // The root itself may be a link: it was configured.
+        let (path, deadline) = (self.lock_file(session), Deadline::after(WAIT));
+        fsx::is_real_dir(fsx::parent(&path))?;
+        loop {
+            if let Some(lock) = EphemeralLock::try_acquire(&path)? {
+                return Ok(LockedSession::new(self, session.clone(), lock));
+            }
+            if deadline.has_passed() {
+                let message = format!("others keep changing the session {session}");
+                return Err(Error::new(ErrorKind::Locked, message));
+            }
+            thread::sleep(Duration::from_micros(fastrand::u64(200..2_000)));
+        }
+    }
+
+    pub(super) fn exists(&self, session: &SafeName) -> Result<bool> {
+        fsx::is_real_dir(&self.session(session))
+    }
+
+    /// The recorded winner, even if its lease has expired.
+    pub(super) fn winner(&self, session: &SafeName) -> Result<Option<WinnerRecord>> {
+        let dir = self.session(session);
+        let marker = dir.join(WINNER);
+        if !fsx::is_real_dir(&dir)? || !fsx::is_real_dir(&marker)? {
+            return Ok(None);
+        }
+        if let Some(bytes) = read_file(&marker.join(RECORD))? {
+            return parse_record(&bytes).map(Some).ok_or_else(|| {
+                let message = format!("{} is damaged", marker.join(RECORD).display());
+                Error::new(ErrorKind::Corrupt, message)
+            });
+        }
+        // If the directory is gone, there is no winner. If it is still there, another tool made it,
+        // and the name follows a moment later.
+        if !fsx::is_real_dir(&marker)? {
+            return Ok(None);
+        }
+        let copy = read_file(&dir.join(AGENT_COPY))?.unwrap_or_default();
+        let name = SafeName::parse("agent", String::from_utf8_lossy(&copy).trim());
+        let agent = name.or_else(|_| SafeName::parse("agent", UNKNOWN_AGENT))?;
+        let time = read_file(&dir.join(TIME_COPY))?.unwrap_or_default();
+        let at = String::from_utf8_lossy(&time).trim().parse().ok().map(Timestamp::from_seconds);
+        Ok(Some(WinnerRecord { agent, at, until: None }))
+    }
+
+    pub(super) fn has_result(&self, session: &SafeName, agent: &SafeName) -> Result<bool> {
+        Ok(matches!(self.look_at_result(session, agent)?, FileLookup::Regular(_)))
+    }
+
+    pub(super) fn result(&self, session: &SafeName, agent: &SafeName) -> Result<Option<Vec<u8>>> {
+        match self.look_at_result(session, agent)? {
+            FileLookup::Regular(file) => {
+                file.read().map(Some).with_context(|| format!("reading the result of {agent}"))
+            }
+            FileLookup::Nothing | FileLookup::Other | FileLookup::Denied => Ok(None),
+        }
+    }
+
+    fn look_at_result(&self, session: &SafeName, agent: &SafeName) -> Result<FileLookup> {
+        let path = self.result_file(session, agent);
+        if !fsx::is_real_dir(fsx::parent(&path))? {
+            return Ok(FileLookup::Nothing);
+        }
+        fsx::open_regular(&path)
+    }
+
+    /// The latest modification of any of its directories, whose times change with every file
+    /// created, replaced or removed.
+    pub(super) fn last_activity(&self, session: &SafeName) -> Result<Option<Timestamp>> {
+        let dir = self.session(session);
+        let mut last = None;
+        for path in [dir.join(AGENTS), dir.join(RESULTS), dir.join(WINNER), dir] {
+            last = last.max(modified_at(&path)?);
+        }
+        Ok(last)
+    }
+
+    pub(super) fn agents(&self, session: &SafeName) -> Result<Vec<SafeName>> {
+        names_in(&self.session(session).join(AGENTS), "")
+    }
+
+    pub(super) fn results(&self, session: &SafeName) -> Result<Vec<SafeName>> {
+        names_in(&self.session(session).join(RESULTS), JSON)
+    }
+
+    /// The sessions that we created.
+    pub(super) fn sessions(&self) -> Result<Vec<SafeName>> {
+        list_names(&self.root, "", |entry| has_marker(&entry.path()))
+    }
+}
+
+/// File name and content of a winner's record.
+pub(super) fn render_record(
+    agent: &SafeName,
+    now: Timestamp,
+    until: Option<Timestamp>,
+) -> (&str, Vec<u8>) {
+    let written = WinnerFile { agent: agent.to_string(), signaled_at: now, lease_until: until };
+    (RECORD, serde_json::to_vec(&written).expect("a name and times always serialize"))
+}
+
+fn parse_record(bytes: &[u8]) -> Option<WinnerRecord> {
+    let WinnerFile { agent, signaled_at, lease_until } = serde_json::from_slice(bytes).ok()?;
+    let agent = SafeName::parse("agent", &agent).ok()?;
+    Some(WinnerRecord { agent, at: Some(signaled_at), until: lease_until })
+}
+
+fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
+    match fsx::open_regular(path)? {
+        FileLookup::Regular(file) => {
+            file.read().map(Some).with_context(|| format!("reading {}", path.display()))
+        }
+        FileLookup::Nothing | FileLookup::Other | FileLookup::Denied => Ok(None),
+    }
+}
+
+/// Modification time of a file or directory; `None` if it does not exist.
+pub(super) fn modified_at(path: &Path) -> Result<Option<Timestamp>> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
+        found => found.and_then(|found| found.modified()),
+    };
+    let since =
+        found.with_context(|| format!("looking at {}", path.display()))?.duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    Ok(Some(Timestamp::from_millis(millis)))
+}
+
+fn names_in(dir: &Path, suffix: &str) -> Result<Vec<SafeName>> {
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    if fsx::is_real_dir(dir)? { list_names(dir, suffix, is_file) } else { Ok(Vec::new()) }
+}
+
+/// The valid names in a directory for which `counts` holds, sorted.
+fn list_names(
+    dir: &Path,
+    suffix: &str,
+    counts: fn(&fs::DirEntry) -> bool,
+) -> Result<Vec<SafeName>> {
+    let listing = || format!("listing {}", dir.display());
+    let found = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found.with_context(listing)?,
+    };
+    let mut names = Vec::new();
+    for entry in found {
+        let entry = entry.with_context(listing)?;
+        let name = entry.file_name();
+        let stem = name.to_str().and_then(|name| name.strip_suffix(suffix));
+        let name = stem.and_then(|stem| SafeName::parse("name", stem).ok());
+        names.extend(name.filter(|_| counts(&entry)));
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,232 @@
+//! Sessions on a Redis server, for agents on several machines.
+//!
+//! ```text
+//! P:exit:{S}     hash: winner, token, until, at, claim;
+//!                `agent:A` its registration time; `result:A` its result
+//! ```
+//! A session is one key: every script is atomic on one node of a cluster, and the session expires
+//! by itself some time after its last activity. Leases use the server's clock, so that those of the
+//! machines need not agree.
+
+mod list;
+mod scripts;
+
+use std::thread;
+use std::time::Duration;
+
+use redis::{Cmd, Value};
+
+use super::{
+    ElectionBid, ElectionOutcome, SESSION_RETENTION, SessionStatus, SessionStore, SessionWatch,
+    SessionWinner, WinnerAnswer,
+};
+use crate::base::clock::{SystemClock, Timestamp};
+use crate::base::ids;
+use crate::base::name::SafeName;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::redis::{RedisPool, RedisTarget, eval};
+
+/// Maximum size of a result: a server has to answer within its deadline.
+const MAX_RESULT: usize = 16 << 20;
+/// The first and the longest pause between two polls.
+const STEPS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
+
+/// Sessions on one server.
+#[derive(Debug)]
+pub struct RedisSessions {
+    line: RedisPool,
+    prefix: String,
+    kept: Duration,
+}
+
+impl RedisSessions {
+    /// The sessions at `target`. No connection is made before the first use.
+    pub fn at(target: RedisTarget) -> Self {
+        Self::with_retention(target, SESSION_RETENTION)
+    }
+
+    /// The sessions at `target`, which expire this long after their last activity.
+    pub fn with_retention(target: RedisTarget, kept: Duration) -> Self {
+        let prefix = format!("{}:exit:", target.prefix());
+        Self { line: RedisPool::new(target), prefix, kept }
+    }
+
+    fn key(&self, session: &SafeName) -> String {
+        format!("{}{{{session}}}", self.prefix)
+    }
+
+    fn script(&self, script: &str, session: &SafeName) -> Cmd {
+        eval(script, &[&self.key(session)])
+    }
+
+    fn query(&self, doing: &str, command: Cmd) -> Result<Value> {
+        self.line.query_one(doing, command).map_err(|error| self.with_server_url(error))
+    }
+
+    /// Runs a write command, which servers answer with a number.
+    fn write(&self, doing: &str, command: Cmd) -> Result<Vec<i64>> {
+        self.line.query_numbers(doing, vec![command]).map_err(|error| self.with_server_url(error))
+    }
+
+    /// Adds the server's URL to an error.
+    fn with_server_url(&self, error: Error) -> Error {
+        error.context(self.line.target().to_string())
+    }
+
+    /// Runs an election command, twice if necessary: it is idempotent.
+    fn vote(&self, session: &SafeName, agent: &SafeName, command: &Cmd) -> Result<ElectionOutcome> {
+        let ask = || self.query("signalling", command.clone());
+        let answer = match ask() {
+            Err(error) if error.kind() == ErrorKind::Unavailable => ask(),
+            answer => answer,
+        };
+        let answer = answer.map_err(|error| match error.kind() {
+            ErrorKind::Unavailable => error.context(format!(
+                "whether {agent} has won is not known: when the server answers, ask who has \
+                 (recoup early-exit check {session} --json), or signal again by the same name"
+            )),
+            _ => error,
+        })?;
+        if answer == Value::Okay {
+            return Err(self.with_server_url(RedisPool::not_redis_error("signalling")));
+        }
+        match reply_text(answer) {
+            None => Ok(ElectionOutcome::Won),
+            Some(winner) => Ok(ElectionOutcome::Lost(parse_agent(&winner)?)),
+        }
+    }
+
+    fn kept_millis(&self) -> u64 {
+        u64::try_from(self.kept.as_millis()).unwrap_or(u64::MAX).max(1)
+    }
+}
+
+impl SessionStore for RedisSessions {
+    fn winner(&self, session: &SafeName) -> Result<Option<SessionWinner>> {
+        let command = self.script(scripts::WINNER, session);
+        let mut answer = reply_values(self.query("looking for a winner", command)?);
+        let Some(agent) = answer.next().and_then(reply_text) else { return Ok(None) };
+        let has_result = answer.next() == Some(Value::Int(1));
+        Ok(Some(SessionWinner { agent: parse_agent(&agent)?, has_result }))
+    }
+
+    fn answer(&self, session: &SafeName) -> Result<Option<WinnerAnswer>> {
+        let command = self.script(scripts::ANSWER, session);
+        let mut answer = reply_values(self.query("looking for a winner's result", command)?);
+        let Some(agent) = answer.next().and_then(reply_text) else { return Ok(None) };
+        let at = answer.next().and_then(reply_text).and_then(|millis| millis.parse().ok());
+        let result = answer.next().and_then(|value| match value {
+            Value::BulkString(result) => Some(result),
+            _ => None,
+        });
+        let at = at.map(Timestamp::from_millis);
+        Ok(Some(WinnerAnswer { agent: parse_agent(&agent)?, at, result }))
+    }
+
+    fn elect(&self, session: &SafeName, bid: ElectionBid<'_>) -> Result<ElectionOutcome> {
+        bid.result.map_or(Ok(()), refuse_large)?;
+        let token = ids::fresh_id(&SystemClock);
+        let mut command = self.script(scripts::ELECT, session);
+        command.arg(bid.agent.as_str()).arg(&token).arg(self.kept_millis());
+        command.arg(bid.lease.map_or(String::new(), |lease| lease.to_string()));
+        if let Some(result) = bid.result {
+            command.arg(result);
+        }
+        let elected = self.vote(session, bid.agent, &command)?;
+        if elected != ElectionOutcome::Won || bid.result.is_some() {
+            return Ok(elected);
+        }
+        // Without a confirmation, an agent whose answer was lost can be elected again: only a
+        // confirmed election is final.
+        let mut command = self.script(scripts::CONFIRM, session);
+        self.vote(session, bid.agent, command.arg(&token))
+    }
+
+    fn register(&self, session: &SafeName, agent: &SafeName) -> Result<()> {
+        let mut command = self.script(scripts::REGISTER, session);
+        command.arg(format!("agent:{agent}")).arg(self.kept_millis());
+        self.write("registering an agent", command).map(drop)
+    }
+
+    fn write_result(&self, session: &SafeName, agent: &SafeName, result: &[u8]) -> Result<()> {
+        refuse_large(result)?;
+        let mut command = self.script(scripts::WRITE, session);
+        command.arg(format!("result:{agent}")).arg(self.kept_millis()).arg(result);
+        self.write("writing a result", command).map(drop)
+    }
+
+    fn status(&self, session: &SafeName) -> Result<Option<SessionStatus>> {
+        let command = self.script(scripts::STATUS, session);
+        let mut answer = reply_values(self.query("looking at a session", command)?);
+        let Some(winner) = answer.next() else { return Ok(None) };
+        let fields: Vec<String> = answer.filter_map(reply_text).collect();
+        let winner = reply_text(winner).map(|winner| parse_agent(&winner)).transpose()?;
+        let (agents, results) = (agent_names(&fields, "agent:"), agent_names(&fields, "result:"));
+        Ok(Some(SessionStatus { winner, agents, results }))
+    }
+
+    fn list(&self) -> Result<Vec<SafeName>> {
+        list::sessions(&self.line, &self.prefix).map_err(|error| self.with_server_url(error))
+    }
+
+    fn remove(&self, session: &SafeName) -> Result<bool> {
+        let mut command = redis::cmd("UNLINK");
+        command.arg(self.key(session));
+        Ok(self.write("forgetting a session", command)? == [1])
+    }
+
+    fn watch<'a>(&'a self, _: &'a SafeName) -> Box<dyn SessionWatch + 'a> {
+        Box::new(BackoffWatch(STEPS.0))
+    }
+}
+
+/// Polls with growing pauses.
+#[derive(Debug)]
+struct BackoffWatch(Duration);
+
+impl SessionWatch for BackoffWatch {
+    fn arm(&mut self) {}
+
+    fn wait(&mut self, at_most: Duration) {
+        thread::sleep(self.0.min(at_most));
+        self.0 = (self.0 * 3 / 2).min(STEPS.1);
+    }
+}
+
+fn refuse_large(result: &[u8]) -> Result<()> {
+    if result.len() <= MAX_RESULT {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Invalid,
+        format!(
+            "the result has {} bytes, more than the {MAX_RESULT} that go over a server; \
+             condense it, or keep it elsewhere and write where it is",
+            result.len()
+        ),
+    ))
+}
+
+fn reply_values(answer: Value) -> std::vec::IntoIter<Value> {
+    answer.into_sequence().unwrap_or_default().into_iter()
+}
+
+fn reply_text(value: Value) -> Option<String> {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+fn parse_agent(text: &str) -> Result<SafeName> {
+    let damaged = |_| Error::new(ErrorKind::Corrupt, format!("{text:?} is no agent's name"));
+    SafeName::parse("agent", text).map_err(damaged)
+}
+
+/// The agent names in the fields with that prefix, sorted.
+fn agent_names(fields: &[String], sort: &str) -> Vec<SafeName> {
+    let names = fields.iter().filter_map(|field| field.strip_prefix(sort));
+    let mut names: Vec<SafeName> = names.filter_map(|text| parse_agent(text).ok()).collect();
+    names.sort();
+    names
+}

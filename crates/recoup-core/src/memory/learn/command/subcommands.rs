@@ -1,0 +1,180 @@
+//! Programs with sub-commands, and how deep these go.
+
+use super::wrappers::{is_assignment, skip_options};
+
+/// Programs with sub-commands; their options that take a value and may stand in front;
+/// and the sub-commands that have more below them (`*`: all of them).
+const SUBS: &[(&str, &str, &str)] = &[
+    ("git", "-C -c --git-dir --work-tree", "stash remote worktree submodule bisect lfs config"),
+    ("gh", "-R --repo", "*"),
+    ("glab", "-R --repo", "*"),
+    ("cargo", "--manifest-path --config -C --color -Z", "xtask nextest llvm-cov"),
+    ("rustup", "", "target component toolchain"),
+    ("npm", "--prefix -w --workspace -C", "run run-script config pkg"),
+    ("pnpm", "--filter -F -C --dir -w", "run config"),
+    ("yarn", "--cwd", "run workspace config"),
+    ("bun", "--cwd --filter", "run"),
+    ("deno", "", "task run"),
+    ("go", "-C", "mod tool work"),
+    (
+        "docker",
+        "-H --host -c --context --config",
+        "compose container image volume network system buildx builder context",
+    ),
+    ("kubectl", "-n --namespace --context --kubeconfig", "rollout config create delete get set"),
+    ("helm", "-n --namespace --kube-context", "repo"),
+    ("terraform", "-chdir", "state workspace"),
+    ("tofu", "-chdir", "state workspace"),
+    ("pulumi", "-s --stack -C", "stack config"),
+    ("aws", "--profile --region --output --endpoint-url", "*"),
+    ("gcloud", "--project --region --zone", "*"),
+    ("az", "", "*"),
+    ("pip", "", ""),
+    ("uv", "--directory --project", "pip tool python"),
+    ("poetry", "-C --directory", "self env"),
+    ("pipenv", "", ""),
+    ("pdm", "-p", ""),
+    ("hatch", "-e", "run env"),
+    ("conda", "", "env"),
+    ("tox", "-c", ""),
+    ("alembic", "-c", ""),
+    ("dotnet", "", "tool ef"),
+    ("bazel", "", ""),
+    ("bundle", "", ""),
+    ("gem", "", ""),
+    ("rails", "", ""),
+    ("mix", "", ""),
+    ("composer", "-d", "run"),
+    ("flutter", "", "pub"),
+    ("dart", "", "pub"),
+    ("swift", "", "package"),
+    ("brew", "", "services"),
+    ("apt", "-o -t", ""),
+    ("apt-get", "-o -t", ""),
+    ("dnf", "", ""),
+    ("yum", "", ""),
+    ("apk", "", ""),
+    ("pacman", "", ""),
+    ("snap", "", ""),
+    ("systemctl", "-H -M", ""),
+    ("nx", "", "run"),
+    ("turbo", "", "run"),
+    ("lerna", "", "run"),
+    ("ng", "", ""),
+    ("next", "", ""),
+    ("vite", "", ""),
+    ("prisma", "", "migrate db"),
+    ("playwright", "", ""),
+    ("cypress", "", ""),
+    ("wrangler", "", ""),
+    ("vercel", "", ""),
+    ("firebase", "", ""),
+    ("supabase", "", "db migration"),
+    ("heroku", "-a", ""),
+    ("fly", "-a", ""),
+    ("nix", "", "flake"),
+    ("jj", "-R", "git"),
+    ("hg", "-R", ""),
+    ("svn", "", ""),
+    ("openssl", "", ""),
+    ("redis-cli", "-h -p -n -a -u", ""),
+    ("recoup", "", "cache memory"),
+];
+
+/// Programs whose plain arguments are targets, with their options that take a value.
+const TARGETS: &[(&str, &str)] = &[
+    ("make", "-C -f -I -o -W"),
+    ("just", "-f -d --justfile --working-directory"),
+    ("task", "-d -t"),
+    ("rake", "-f"),
+    ("ninja", "-C -f"),
+    ("gradle", "-p -b -x --tests -P"),
+    ("mvn", "-f -pl -P -s"),
+    ("ant", "-f"),
+    ("invoke", "-c"),
+    ("fab", "-H"),
+    ("nox", "-s -f"),
+];
+
+/// Short names of sub-commands.
+const ALIASES: &[(&str, &str, &str)] = &[
+    ("cargo", "t", "test"),
+    ("cargo", "b", "build"),
+    ("cargo", "c", "check"),
+    ("cargo", "r", "run"),
+    ("cargo", "d", "doc"),
+    ("npm", "i", "install"),
+    ("npm", "add", "install"),
+    ("npm", "t", "test"),
+    ("npm", "tst", "test"),
+    ("npm", "run-script", "run"),
+    ("npm", "clean-install", "ci"),
+    ("pnpm", "i", "install"),
+    ("pnpm", "t", "test"),
+    ("bun", "i", "install"),
+    ("kubectl", "del", "delete"),
+    ("git", "co", "checkout"),
+    ("git", "ci", "commit"),
+    ("git", "st", "status"),
+];
+
+/// Maximum number of targets in a kind.
+const MOST_TARGETS: usize = 3;
+
+/// Returns the arguments behind a program's own options.
+pub(super) fn skip_own_options<'a>(program: &str, rest: &'a [String]) -> &'a [String] {
+    let valued =
+        SUBS.iter().find(|(name, ..)| *name == program).map_or("", |(_, valued, _)| valued);
+    skip_options(rest, valued, 0)
+}
+
+/// Returns the sub-command, script or targets among a program's arguments.
+pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> {
+    if let Some((_, valued)) = TARGETS.iter().find(|(name, _)| *name == program) {
+        return find_targets(rest, valued);
+    }
+    let (_, _, deeper) = SUBS.iter().find(|(name, ..)| *name == program)?;
+    // `cargo +nightly test`
+    let rest = match rest {
+        [first, rest @ ..] if first.starts_with('+') => rest,
+        rest => rest,
+    };
+    let words = skip_own_options(program, rest);
+    let Some((first, rest)) = words.split_first() else {
+        return (program == "yarn").then(|| "install".to_owned());
+    };
+    let first = expand_alias(program, first);
+    if *deeper != "*" && !deeper.split_ascii_whitespace().any(|it| it == first) {
+        return Some(first.to_owned());
+    }
+    let second = rest.iter().find(|word| !word.starts_with('-'));
+    Some(second.map_or_else(|| first.to_owned(), |second| join_subcommands(program, first, second)))
+}
+
+/// Joins two sub-commands: `npm run test` is `npm test`; pnpm and yarn allow that for every script.
+fn join_subcommands(program: &str, first: &str, second: &str) -> String {
+    let known = matches!(second, "test" | "start" | "stop" | "restart");
+    let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
+    if short { second.to_owned() } else { format!("{first} {second}") }
+}
+
+fn expand_alias<'a>(program: &str, word: &'a str) -> &'a str {
+    let known = ALIASES.iter().find(|(of, short, _)| *of == program && *short == word);
+    known.map_or(word, |(.., long)| long)
+}
+
+/// Returns all plain arguments among options and variables.
+fn find_targets(rest: &[String], valued: &str) -> Option<String> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(word) = rest.get(at) {
+        let takes_value = valued.split_ascii_whitespace().any(|option| option == word);
+        // `-j 8`: a number is no target.
+        let number = word.bytes().all(|byte| byte.is_ascii_digit());
+        if !word.starts_with('-') && !is_assignment(word) && !number {
+            found.push(word.as_str());
+        }
+        at += if takes_value { 2 } else { 1 };
+    }
+    found.truncate(MOST_TARGETS);
+    (!found.is_empty()).then(|| found.join(" "))
+}

@@ -1,0 +1,103 @@
+//! Migration of lessons from earlier versions, which had one for each branch or path: equal ones
+//! are merged.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::teach::reword_lesson_note;
+use super::{FailureLesson, fix, learning_error, lesson_from_row, varying_values, wording};
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+use crate::memory::{NoteId, NoteSource, note_rows, recording};
+
+/// Gives each lesson its signature of this version, and merges those that share one.
+pub(in crate::memory) fn rekey_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
+    const SQL: &str = "SELECT row, kind, command, error, fix, note, signature, scope FROM lessons
+                       ORDER BY row";
+    let mut select = connection.prepare(SQL).map_err(learning_error)?;
+    let read = |row: &Row<'_>| Ok((lesson_from_row(row)?, row.get(7)?));
+    let all = select.query_map([], read).map_err(learning_error)?;
+    let all: rusqlite::Result<Vec<(FailureLesson, String)>> = all.collect();
+    for (mut old, scope) in all.map_err(learning_error)? {
+        let (signature, fix) = current_signature_and_fix(&old);
+        if (&signature, &fix) != (&old.signature, &old.fix) {
+            (old.signature, old.fix) = (signature, fix);
+            store_rekeyed(connection, &old, &scope, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the signature and the fix of a stored lesson in this version.
+fn current_signature_and_fix(old: &FailureLesson) -> (String, Option<String>) {
+    let (slots, error) = (old.varying_values(), &old.cause.error);
+    let own = (old.last_values().own_signature(error), old.fix.clone());
+    if slots.is_empty() {
+        return own;
+    }
+    let Some(command) = old.fix.as_deref().and_then(fix::fix_command) else {
+        return (slots.general_signature(error), old.fix.clone());
+    };
+    let is_general = command.split(' ').any(varying_values::is_placeholder);
+    if !is_general && slots.still_appear_in(&old.kind, command) {
+        return own;
+    }
+    let fix = fix::format_fix(&slots.generalise(&old.kind, command));
+    (slots.general_signature(error), Some(fix))
+}
+
+/// Stores a lesson with a new signature or fix, merged with an equal one.
+fn store_rekeyed(
+    connection: &Connection,
+    old: &FailureLesson,
+    scope: &str,
+    now: Timestamp,
+) -> Result<()> {
+    const SAME: &str = "SELECT row, kind, command, error, fix, note, signature FROM lessons
+                        WHERE scope = ?1 AND kind = ?2 AND signature = ?3 AND row <> ?4";
+    let same = connection
+        .query_row(SAME, params![scope, old.kind, old.signature, old.row], lesson_from_row)
+        .optional()
+        .map_err(learning_error)?;
+    let note = |lesson: &FailureLesson| {
+        let id = lesson.note.as_deref().map(NoteId::parse).transpose()?;
+        id.map_or(Ok(None), |id| note_rows::by_id(connection, &id))
+    };
+    let (note_of_old, note_of_same) = (note(old)?, same.as_ref().map_or(Ok(None), note)?);
+    if let (Some(old), Some(same)) = (&note_of_old, &note_of_same)
+        && old.note.source == NoteSource::Extraction
+    {
+        recording::supersede(connection, old, &same.note.id, now)?;
+    }
+    match same {
+        Some(same) if same.note.is_some() || old.note.is_none() => {
+            return merge_lessons(connection, old, &same);
+        }
+        Some(same) => merge_lessons(connection, &same, old)?,
+        None => {}
+    }
+    connection
+        .execute(
+            "UPDATE lessons SET signature = ?2, fix = ?3 WHERE row = ?1",
+            params![old.row, old.signature, old.fix],
+        )
+        .map_err(learning_error)?;
+    match (note_of_old, &old.fix) {
+        (Some(kept), Some(fix)) if kept.note.source == NoteSource::Extraction => {
+            reword_lesson_note(connection, &kept, wording::lesson_text(old, fix), now)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Deletes a lesson, and counts its failures for the other. Its fixes may have been others.
+fn merge_lessons(
+    connection: &Connection,
+    gone: &FailureLesson,
+    stays: &FailureLesson,
+) -> Result<()> {
+    const MOVE: &str = "UPDATE OR IGNORE sightings SET lesson = ?2
+                        WHERE lesson = ?1 AND what = 'failed'";
+    connection.execute(MOVE, [gone.row, stays.row]).map_err(learning_error)?;
+    let delete = "DELETE FROM lessons WHERE row = ?1";
+    connection.execute(delete, [gone.row]).map(drop).map_err(learning_error)
+}

@@ -1,0 +1,196 @@
+//! Values that vary between occurrences of a failure: branch, path or number. Words that the fix
+//! repeats vary; words that it adds are the lesson.
+
+use super::wording::error_signature;
+use super::work_errors::{has_code_ending, is_location_option};
+use crate::memory::inject::{BRANCH, NUMBER, PATH};
+use crate::memory::learn::failure::leads_to_host;
+use crate::memory::search;
+
+/// Long-lived branches, which rules name.
+const STANDING: [&str; 6] = ["main", "master", "trunk", "develop", "HEAD", "head"];
+
+/// Varying values of a failure, each with its placeholder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct VaryingValues(Vec<(String, &'static str)>);
+
+impl VaryingValues {
+    /// Finds the varying values in a command and its error. Two values with one placeholder could
+    /// not be told apart later: both stay.
+    pub(super) fn find_in(kind: &str, command: &str, error: &str) -> Self {
+        let words = words_with_placeholders(kind, command).into_iter();
+        let mut found: Vec<(String, &'static str)> = words
+            .filter_map(|(word, slot)| Some((word.to_owned(), slot?)))
+            .chain(current_branch(kind, error).map(|branch| (branch.to_owned(), BRANCH)))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        let count = |slot: &str| found.iter().filter(|(_, it)| *it == slot).count();
+        let single = [BRANCH, PATH, NUMBER].into_iter().filter(|slot| count(slot) == 1);
+        let single: Vec<&str> = single.collect();
+        found.retain(|(_, slot)| single.contains(slot));
+        Self(found)
+    }
+
+    /// Returns a command of that kind, with placeholders for these values.
+    pub(super) fn generalise(&self, kind: &str, command: &str) -> String {
+        let shown = |(word, slot): (&str, Option<&'static str>)| {
+            let is_ours = |own: &(String, &'static str)| own.0 == word && Some(own.1) == slot;
+            self.0.iter().find(|own| is_ours(own)).map_or(word.to_owned(), |own| own.1.to_owned())
+        };
+        let words: Vec<String> =
+            words_with_placeholders(kind, command).into_iter().map(shown).collect();
+        words.join(" ")
+    }
+
+    /// Returns an error line, with placeholders for these values. Numbers are left to its
+    /// signature.
+    pub(super) fn mask(&self, error: &str) -> String {
+        let named = self.0.iter().filter(|(_, slot)| *slot != NUMBER);
+        named.fold(error.to_owned(), |text, (value, slot)| replace_name(&text, value, slot))
+    }
+
+    /// True if a command mentions these values where no placeholder stands: in quotes, behind an
+    /// option, within another word, or as a directory of a path.
+    pub(super) fn still_appear_in(&self, kind: &str, command: &str) -> bool {
+        let general = self.generalise(kind, command);
+        let mut rest =
+            general.split(' ').filter(|word| !is_placeholder(word) && !is_kind_word(word, kind));
+        rest.any(|word| self.0.iter().any(|(value, _)| mentions_value(word, value)))
+    }
+
+    /// Returns the signature of a failure with that error, for any values.
+    pub(super) fn general_signature(&self, error: &str) -> String {
+        error_signature(&self.mask(error))
+    }
+
+    /// Returns the signature of a failure with that error, for just these values.
+    pub(super) fn own_signature(&self, error: &str) -> String {
+        let values = self.0.iter().map(|(value, _)| format!("\n{value}"));
+        error_signature(error) + &values.collect::<String>()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns a value that a fix repeats and its failed command does not show.
+    pub(super) fn hidden_value(&self, failed: &str, fix: &str) -> Option<&str> {
+        let values = self.0.iter().map(|(value, _)| value.as_str());
+        values.into_iter().find(|value| fix.contains(value) && !failed.contains(value))
+    }
+
+    /// True if a name is one of these values, or the end of one.
+    pub(super) fn contains_name(&self, name: &str) -> bool {
+        self.0.iter().any(|(value, _)| value.ends_with(name))
+    }
+}
+
+/// Returns the words of a command, with a placeholder for those that vary. Options, quoted text,
+/// the words of the kind and locations (`cd web`, `-C web`) do not.
+fn words_with_placeholders<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static str>)> {
+    let (mut is_quoted, mut before) = (false, "");
+    // The program, its sub-command and its arguments so far.
+    let mut command: Vec<&str> = Vec::new();
+    let mut marked = Vec::new();
+    for word in line.split_whitespace() {
+        let marks = word.matches(['\'', '"', '`']).count();
+        let is_bare = !is_quoted && marks == 0;
+        is_quoted ^= marks % 2 == 1;
+        let is_place =
+            is_location_option(before) || matches!(command.first(), Some(&("cd" | "pushd")));
+        let is_argument = !word.starts_with('-') && !word.contains('=') && !is_place;
+        let varies = is_bare && is_argument && !is_kind_word(word, kind);
+        marked.push((word, if varies { placeholder_for(word, &command) } else { None }));
+        if is_bare && (word.ends_with(';') || matches!(word, "&&" | "||" | "|" | "&")) {
+            command.clear();
+        } else if is_argument {
+            command.push(word);
+        }
+        before = word;
+    }
+    marked
+}
+
+fn is_kind_word(word: &str, kind: &str) -> bool {
+    let word = word.strip_prefix("./").unwrap_or(word);
+    kind.split(' ').any(|it| it == word)
+}
+
+pub(super) fn is_placeholder(word: &str) -> bool {
+    [BRANCH, PATH, NUMBER].contains(&word)
+}
+
+/// True if a word contains a value, or a component of a path. Components of one or two characters
+/// must match whole.
+fn mentions_value(word: &str, value: &str) -> bool {
+    let mut names = value.split('/').map(|name| name.split('.').next().unwrap_or(name));
+    let is_whole = |name: &str| word.split(|c| !is_word_char(c)).any(|it| it == name);
+    word.contains(value)
+        || names.any(|name| match name.len() {
+            0 => false,
+            1 | 2 => is_whole(name),
+            _ => word.contains(name),
+        })
+}
+
+/// Returns the placeholder for an argument, by its position behind `before` and its form.
+fn placeholder_for(word: &str, before: &[&str]) -> Option<&'static str> {
+    let is_branch_place = matches!(
+        before,
+        ["git", "push" | "pull" | "fetch", _]
+            | ["git", "checkout" | "switch" | "merge" | "rebase" | "branch"]
+    );
+    match before {
+        [] => None,
+        _ if is_branch_place => is_branch(word).then_some(BRANCH),
+        _ if word.bytes().all(|byte| byte.is_ascii_digit()) => Some(NUMBER),
+        _ => is_path(word).then_some(PATH),
+    }
+}
+
+/// Returns the branch that git names in its error: "The current branch topic has no upstream
+/// branch".
+fn current_branch<'a>(kind: &str, error: &'a str) -> Option<&'a str> {
+    if !kind.starts_with("git ") {
+        return None;
+    }
+    let mut words = error.split_whitespace().skip_while(|word| *word != "branch");
+    let name = words.nth(1)?.trim_matches(['\'', '"', '`', '.', ',', ':', ';']);
+    let is_small = || search::split_words(name).iter().all(|word| word.is_small);
+    (is_branch(name) && !is_small()).then_some(name)
+}
+
+fn is_branch(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
+        && !STANDING.contains(&word)
+}
+
+/// True for a file or a directory; false for hosts, packages and patterns.
+fn is_path(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+~".contains(c))
+        && (word.contains('/') || has_code_ending(word))
+        && word.chars().any(|c| c.is_ascii_alphanumeric())
+        && !word.contains("//")
+        && !word.contains("...")
+        && !leads_to_host(word)
+}
+
+/// Replaces a value where it is a whole word.
+fn replace_name(text: &str, value: &str, with: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(value) {
+        let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+        let last = before.chars().next_back().or_else(|| out.chars().next_back());
+        let is_whole = !last.is_some_and(is_word_char) && !after.starts_with(is_word_char);
+        out.push_str(before);
+        out.push_str(if is_whole { with } else { value });
+        rest = after;
+    }
+    out + rest
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '-' || c == '_'
+}

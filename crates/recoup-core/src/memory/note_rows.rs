@@ -1,0 +1,125 @@
+//! Rows of the table `notes`.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
+
+use super::learn::without_quoted_error;
+use super::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The columns of a note, in the order in which [`read`] expects them.
+pub(super) const COLUMNS: &str = "row, id, kind, text, quote, source, scope, paths, topic, status,
+     evidence, tokens, created, updated, superseded_by, idle";
+
+/// A note and the number of its row.
+#[derive(Debug, Clone)]
+pub(super) struct StoredNote {
+    pub(super) row: i64,
+    pub(super) note: Note,
+}
+
+/// Reads a row; the inner error is for values that cannot be parsed.
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Result<StoredNote>> {
+    let text = |at: usize| row.get::<_, String>(at);
+    let some = |at: usize| row.get::<_, Option<String>>(at);
+    let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0).cast_unsigned());
+    let time = |at: usize| row.get(at).map(Timestamp::from_millis);
+    let (number, id, kind, source) = (row.get(0)?, text(1)?, text(2)?, text(5)?);
+    let (scope, paths, status) = (text(6)?, text(7)?, text(9)?);
+    let (said, quote, topic) = (text(3)?, some(4)?, some(8)?);
+    let (evidence, tokens) = (count(10)?, count(11)?);
+    let (created, updated, superseded_by) = (time(12)?, time(13)?, some(14)?);
+    let idle = row.get(15)?;
+    let note = || {
+        let (kind, source) = (NoteKind::parse(&kind)?, NoteSource::parse(&source)?);
+        let is_lesson = kind == NoteKind::Failure && source == NoteSource::Extraction;
+        Ok(Note {
+            id: NoteId::parse(&id)?,
+            kind,
+            text: if is_lesson { without_quoted_error(said) } else { said },
+            quote,
+            source,
+            scope: NoteScope::parse(&scope)?,
+            paths: Some(paths).filter(|paths| !paths.is_empty()),
+            topic,
+            status: NoteStatus::parse(&status)?,
+            evidence,
+            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+            created,
+            updated,
+            superseded_by: superseded_by.as_deref().map(NoteId::parse).transpose()?,
+            idle,
+        })
+    };
+    Ok(note().map(|note| StoredNote { row: number, note }).map_err(|error: Error| {
+        Error::new(ErrorKind::Corrupt, "a memory can't be read").with_source(error)
+    }))
+}
+
+/// Finds the one note that meets a condition.
+pub(super) fn find_one(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Option<StoredNote>> {
+    let sql = format!("SELECT {COLUMNS} FROM notes WHERE {condition}");
+    connection
+        .prepare_cached(&sql)
+        .and_then(|mut statement| statement.query_row(values, read).optional())
+        .map_err(reading)?
+        .transpose()
+}
+
+/// Finds all notes that meet a condition, in its order. Unreadable ones (a word that only a later
+/// version knows, a flipped bit) are skipped.
+pub(super) fn find_many(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<StoredNote>> {
+    let sql = format!("SELECT {COLUMNS} FROM notes WHERE {condition}");
+    let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
+    let rows = statement.query_map(values, read).map_err(reading)?;
+    let mut all = Vec::new();
+    for row in rows {
+        all.extend(row.map_err(reading)?.ok());
+    }
+    Ok(all)
+}
+
+/// Row numbers of the latest notes that meet a condition, the latest first.
+pub(super) fn latest(
+    connection: &Connection,
+    condition: &str,
+    values: &[String],
+    most: usize,
+) -> Result<Vec<i64>> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let sql = format!(
+        "SELECT row FROM notes WHERE {condition} ORDER BY updated DESC, row DESC LIMIT {most}"
+    );
+    let mut statement = connection.prepare(&sql).map_err(reading)?;
+    let rows = statement.query_map(params_from_iter(values), |row| row.get(0)).map_err(reading)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(reading)
+}
+
+/// Number of notes that meet a condition.
+pub(super) fn count(connection: &Connection, condition: &str, values: &[String]) -> Result<u64> {
+    connection
+        .query_row(
+            &format!("SELECT count(*) FROM notes WHERE {condition}"),
+            params_from_iter(values),
+            |row| row.get::<_, i64>(0),
+        )
+        .map(|count| count.max(0).cast_unsigned())
+        .map_err(reading)
+}
+
+pub(super) fn by_id(connection: &Connection, id: &NoteId) -> Result<Option<StoredNote>> {
+    find_one(connection, "id = ?1", params![id.as_str()])
+}
+
+fn reading(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "reading memories")
+}

@@ -1,0 +1,196 @@
+//! Pauses and ignored projects, and the table of settings that holds them.
+
+use std::fmt;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::NoteScope;
+use crate::base::clock::Timestamp;
+use crate::database::fault;
+use crate::error::{Error, Result};
+
+/// Setting with the end of a pause, in milliseconds; empty for until further notice.
+const PAUSED: &str = "paused";
+/// Setting with the time at which memory was last settled.
+const SETTLED: &str = "settled";
+/// Scope of a pause that holds everywhere.
+const EVERYWHERE: &str = "";
+/// Prefix of the settings for ignored scopes.
+const IGNORED: &str = "ignored ";
+
+/// Reason why nothing is recorded at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PauseReason {
+    /// Everything is paused, until this time if one was given.
+    Paused(Option<Timestamp>),
+    /// This project is ignored.
+    Ignored,
+}
+
+impl fmt::Display for PauseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused(None) => f.write_str("memory is paused; `recoup resume` goes on"),
+            Self::Paused(Some(until)) => {
+                write!(f, "memory is paused until {until}; `recoup resume` goes on")
+            }
+            Self::Ignored => f.write_str(
+                "memory keeps nothing in this project; `recoup resume --project` goes on",
+            ),
+        }
+    }
+}
+
+pub(super) fn pause(
+    connection: &Connection,
+    until: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<()> {
+    begin(connection, EVERYWHERE, now, until)?;
+    let until = until.map(|until| until.as_millis().to_string());
+    set(connection, PAUSED, until.as_deref().unwrap_or_default())
+}
+
+pub(super) fn ignore(connection: &Connection, scope: &NoteScope, now: Timestamp) -> Result<()> {
+    begin(connection, &scope.to_string(), now, None)?;
+    set(connection, &format!("{IGNORED}{scope}"), "")
+}
+
+/// Ends a pause; true if there was one.
+pub(super) fn resume(connection: &Connection, now: Timestamp) -> Result<bool> {
+    end(connection, EVERYWHERE, now)?;
+    unset(connection, PAUSED)
+}
+
+pub(super) fn unignore(connection: &Connection, scope: &NoteScope, now: Timestamp) -> Result<bool> {
+    end(connection, &scope.to_string(), now)?;
+    unset(connection, &format!("{IGNORED}{scope}"))
+}
+
+/// Records the begin of a pause. One at a time: it replaces what was left of the last.
+fn begin(
+    connection: &Connection,
+    scope: &str,
+    now: Timestamp,
+    until: Option<Timestamp>,
+) -> Result<()> {
+    end(connection, scope, now)?;
+    let values = params![scope, now.as_millis(), until.map(Timestamp::as_millis)];
+    connection
+        .execute("INSERT INTO pauses (scope, began, ended) VALUES (?1, ?2, ?3)", values)
+        .map(drop)
+        .map_err(setting)
+}
+
+fn end(connection: &Connection, scope: &str, now: Timestamp) -> Result<()> {
+    connection
+        .execute(
+            "UPDATE pauses SET ended = ?2 WHERE scope = ?1 AND (ended IS NULL OR ended > ?2)",
+            params![scope, now.as_millis()],
+        )
+        .map(drop)
+        .map_err(setting)
+}
+
+/// True if the user wants nothing recorded in the scope.
+pub(super) fn is_ignored(connection: &Connection, scope: &NoteScope) -> Result<bool> {
+    get(connection, &format!("{IGNORED}{scope}")).map(|found| found.is_some())
+}
+
+/// Moves the settings and pauses of one scope to another.
+pub(super) fn rename(connection: &Connection, from: &NoteScope, to: &NoteScope) -> Result<()> {
+    if unset(connection, &format!("{IGNORED}{from}"))? {
+        set(connection, &format!("{IGNORED}{to}"), "")?;
+    }
+    connection
+        .execute(
+            "UPDATE pauses SET scope = ?2 WHERE scope = ?1",
+            params![from.to_string(), to.to_string()],
+        )
+        .map(drop)
+        .map_err(setting)
+}
+
+/// True if nothing was to be recorded in `scope` at the time `then`.
+pub(super) fn was_paused(
+    connection: &Connection,
+    scope: &NoteScope,
+    then: Timestamp,
+) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
+                       AND began <= ?3 AND (ended IS NULL OR ended > ?3))";
+    connection
+        .prepare_cached(SQL)
+        .and_then(|mut select| {
+            let values = params![EVERYWHERE, scope.to_string(), then.as_millis()];
+            select.query_row(values, |row| row.get(0))
+        })
+        .map_err(setting)
+}
+
+/// Reason why nothing is recorded in `scope` now.
+pub(super) fn pause_reason(
+    connection: &Connection,
+    scope: &NoteScope,
+    now: Timestamp,
+) -> Result<Option<PauseReason>> {
+    if let Some(value) = get(connection, PAUSED)? {
+        let until = value.parse().ok().map(Timestamp::from_millis);
+        if until.is_none_or(|until| until > now) {
+            return Ok(Some(PauseReason::Paused(until)));
+        }
+    }
+    Ok(is_ignored(connection, scope)?.then_some(PauseReason::Ignored))
+}
+
+/// True if memory was last settled longer than `pause` ago.
+pub(super) fn is_settling_due(
+    connection: &Connection,
+    pause: Duration,
+    now: Timestamp,
+) -> Result<bool> {
+    let last = get(connection, SETTLED)?.and_then(|last| last.parse::<i64>().ok());
+    let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+    // A time in the future comes from a clock that was wrong.
+    let fresh = |last: i64| (0..pause).contains(&(now.as_millis() - last));
+    Ok(!last.is_some_and(fresh))
+}
+
+/// Returns true if settling is due, and records it as done now.
+pub(super) fn take_due_settling(
+    connection: &Connection,
+    pause: Duration,
+    now: Timestamp,
+) -> Result<bool> {
+    let due = is_settling_due(connection, pause, now)?;
+    if due {
+        set(connection, SETTLED, &now.as_millis().to_string())?;
+    }
+    Ok(due)
+}
+
+pub(super) fn get(connection: &Connection, name: &str) -> Result<Option<String>> {
+    connection
+        .prepare_cached("SELECT value FROM settings WHERE name = ?1")
+        .and_then(|mut select| select.query_row([name], |row| row.get(0)).optional())
+        .map_err(setting)
+}
+
+pub(super) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
+    connection
+        .execute("INSERT OR REPLACE INTO settings VALUES (?1, ?2)", params![name, value])
+        .map(drop)
+        .map_err(setting)
+}
+
+pub(super) fn unset(connection: &Connection, name: &str) -> Result<bool> {
+    connection
+        .execute("DELETE FROM settings WHERE name = ?1", [name])
+        .map(|gone| gone > 0)
+        .map_err(setting)
+}
+
+fn setting(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "reading what was said about memory")
+}

@@ -1,0 +1,163 @@
+//! Projects whose id changes: a folder has become a repository, or a repository has got a remote.
+//! Everything that was remembered under the old id is moved.
+
+use rusqlite::{Connection, params};
+
+use super::note_rows::{self, StoredNote};
+use super::recording::{self, note_write_error};
+use super::statement::normalize_for_comparison;
+use super::transaction::insert_notice;
+use super::{Memory, NoteScope, NoteStatus, pauses, search};
+use crate::base::clock::Timestamp;
+use crate::base::project::{Project, ProjectId, ProjectOrigin, ProjectRegistry};
+use crate::error::Result;
+
+/// Other tables with rows per project. A row that exists under the new id stays.
+const TABLES: [&str; 5] = ["lessons", "checkpoints", "notices", "events", "episodes"];
+
+impl Memory {
+    /// Moves everything from a project's former ids to its current one; returns the number of
+    /// notes.
+    pub fn move_from_former_ids(&self, project: &Project) -> Result<usize> {
+        let to = NoteScope::Project(project.id().clone());
+        let mut moved = 0;
+        for former in project.former_ids() {
+            let from = NoteScope::Project(former);
+            if self.read(|connection| has_records(connection, &from))?.unwrap_or(false) {
+                let now = self.now();
+                moved += self.change("moving a project's memories", |connection| {
+                    let moved = move_scope(connection, &from, &to, now)?;
+                    announce(connection, project, moved, now)?;
+                    Ok(moved)
+                })?;
+            }
+        }
+        Ok(moved)
+    }
+}
+
+impl Memory {
+    /// True if anything is remembered for the project with this id.
+    pub fn knows_project(&self, id: &ProjectId) -> Result<bool> {
+        let scope = NoteScope::Project(id.clone());
+        Ok(self.read(|connection| has_records(connection, &scope))?.unwrap_or(false))
+    }
+
+    /// Returns `found` with the id that counts for it, judged by what is remembered under its
+    /// possible ids.
+    pub fn settle_project(&self, registry: &ProjectRegistry, found: Project) -> Project {
+        // A memory that can't be read may well know the project.
+        registry.resolve_standing(found, |id| self.knows_project(id).unwrap_or(true))
+    }
+}
+
+fn has_records(connection: &Connection, scope: &NoteScope) -> Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM notes WHERE scope = ?1)
+                       OR EXISTS (SELECT 1 FROM checkpoints WHERE scope = ?1)";
+    let is_known: bool = connection
+        .prepare_cached(SQL)
+        .and_then(|mut select| select.query_row([scope.to_string()], |row| row.get(0)))
+        .map_err(note_write_error)?;
+    Ok(is_known || pauses::is_ignored(connection, scope)?)
+}
+
+/// Leaves a notice for the user: the same path may be another project's by now.
+fn announce(
+    connection: &Connection,
+    project: &Project,
+    moved: usize,
+    now: Timestamp,
+) -> Result<()> {
+    let came = match moved {
+        0 => return Ok(()),
+        1 => "1 memory came along".to_owned(),
+        moved => format!("{moved} memories came along"),
+    };
+    let text = match project.origin() {
+        ProjectOrigin::Remote(_) => format!("this repository goes by its remote now: {came}"),
+        _ => format!("this folder is a repository now: {came}"),
+    };
+    insert_notice(connection, &NoteScope::Project(project.id().clone()), &text, now)
+}
+
+fn move_scope(
+    connection: &Connection,
+    from: &NoteScope,
+    to: &NoteScope,
+    now: Timestamp,
+) -> Result<usize> {
+    let notes =
+        note_rows::find_many(connection, "scope = ?1 ORDER BY created, row", [from.to_string()])?;
+    for kept in &notes {
+        match find_note_with_same_words(connection, kept, to)? {
+            Some(same) => merge_into(connection, kept, &same)?,
+            None => move_note(connection, kept, to)?,
+        }
+    }
+    // Two clones may disagree on a topic: the newest note counts.
+    for kept in &notes {
+        if let Some(kept) = note_rows::by_id(connection, &kept.note.id)? {
+            settle_topic(connection, &kept, now)?;
+        }
+    }
+    pauses::rename(connection, from, to)?;
+    for table in TABLES {
+        let (from, to) = (from.to_string(), to.to_string());
+        let sql = format!("UPDATE OR IGNORE {table} SET scope = ?2 WHERE scope = ?1");
+        connection.execute(&sql, params![from, to]).map_err(note_write_error)?;
+        let sql = format!("DELETE FROM {table} WHERE scope = ?1");
+        connection.execute(&sql, [from]).map_err(note_write_error)?;
+    }
+    Ok(notes.len())
+}
+
+fn find_note_with_same_words(
+    connection: &Connection,
+    kept: &StoredNote,
+    to: &NoteScope,
+) -> Result<Option<StoredNote>> {
+    let paths = kept.note.paths.clone().unwrap_or_default();
+    note_rows::find_one(
+        connection,
+        "scope = ?1 AND paths = ?2 AND said = ?3",
+        params![to.to_string(), paths, normalize_for_comparison(&kept.note.text)],
+    )
+}
+
+/// Merges a note into one with the same words; references to it follow.
+fn merge_into(connection: &Connection, kept: &StoredNote, same: &StoredNote) -> Result<()> {
+    let (old, new) = (kept.note.id.as_str(), same.note.id.as_str());
+    let evidence = kept.note.evidence.cast_signed();
+    let steps = || -> rusqlite::Result<()> {
+        connection.execute(
+            "UPDATE notes SET evidence = evidence + ?2 WHERE id = ?1",
+            params![new, evidence],
+        )?;
+        connection
+            .execute("UPDATE notes SET superseded_by = ?2 WHERE superseded_by = ?1", [old, new])?;
+        connection.execute("UPDATE lessons SET note = ?2 WHERE note = ?1", [old, new])?;
+        connection.execute("DELETE FROM notes WHERE id = ?1", [old])?;
+        Ok(())
+    };
+    steps().map_err(note_write_error)?;
+    search::unindex_note(connection, kept.row)
+}
+
+fn move_note(connection: &Connection, kept: &StoredNote, to: &NoteScope) -> Result<()> {
+    connection
+        .execute("UPDATE notes SET scope = ?2 WHERE row = ?1", params![kept.row, to.to_string()])
+        .map_err(note_write_error)?;
+    search::index_note(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())
+}
+
+/// Supersedes the note by a later one on its topic, or lets it take the topic.
+fn settle_topic(connection: &Connection, kept: &StoredNote, now: Timestamp) -> Result<()> {
+    if kept.note.status != NoteStatus::Active {
+        return Ok(());
+    }
+    let rivals = recording::rivals(connection, kept)?;
+    match rivals.iter().find(|other| other.note.updated > kept.note.updated) {
+        Some(later) => recording::supersede(connection, kept, &later.note.id, now),
+        None => recording::take_topic(connection, kept, now).map(drop),
+    }
+}

@@ -1,0 +1,181 @@
+//! "Ignore all previous instructions", in six languages: a verb that overrides, a word for
+//! instructions, and one for whose they are, with only small words between.
+
+use super::phrase::{is_negation, matches_choice};
+use crate::memory::first_letters::FirstLetters;
+
+/// Words of one language, each list in the `a|b*` syntax of `phrase`.
+struct LanguageLexicon {
+    /// Verbs that override something.
+    verbs: &'static str,
+    /// Verbs that obey something: negated, they override.
+    keeps: &'static str,
+    /// Words for instructions that only agents have.
+    told: &'static str,
+    /// Words for rules that projects have as well.
+    rules: &'static str,
+    /// Words for what came before, or is the agent's own.
+    before: &'static str,
+    /// Words for all of it.
+    all: &'static str,
+    /// Words that may stand in between.
+    small: &'static str,
+}
+
+const TONGUES: [LanguageLexicon; 6] = [
+    LanguageLexicon {
+        verbs: "ignore|disregard|forget|override|overrides|overriding|supersede|supersedes|bypass|neglect|discard|dismiss|ignoring|disregarding|abandon|circumvent|aside|erase|cancel|revoke|wipe|nullify|delete",
+        keeps: "follow|obey|heed|respect|apply|following|obeying|adhere|comply|listen",
+        told: "instruction|instructions|prompt|prompts|directive|directives|guidelines|programming|guardrails|training|instructionset",
+        rules: "rules|commands|context|restrictions|orders|conversation|policies|safeguards",
+        before: "previous|prior|above|earlier|preceding|former|foregoing|your|system|developer|safety|original|initial|past|previously",
+        all: "all|any|every|existing|other|everything|given|hidden",
+        small: "of|the|these|those|this|that|and|or|my|our|as|well|set|future|current|any|user|s|security|following|to|with",
+    },
+    LanguageLexicon {
+        verbs: "ignorier*|vergiss|vergesse*|missacht*|uberschreib*|umgeh*|verwirf",
+        keeps: "befolg*|folg*|beacht*|gehorch*|halte",
+        told: "anweisung*|instruktion*|prompt|prompts|systemprompt|systemanweisung*|direktive*|befehl*|aufforderung*",
+        rules: "regeln|vorgaben|kontext|richtlinien|beschrankungen",
+        before: "vorherig*|bisherig*|vorig*|fruher*|obig*|vorangehend*|vorangegangen*|vorstehend*|dein|deine|deinen|deiner|zuvor|oben",
+        all: "alle|aller|jede|jegliche|samtliche",
+        small: "die|der|den|das|diese|bitte|von|und|system|jetzt|nun|meine|nicht|mehr|an|keine|keinen",
+    },
+    LanguageLexicon {
+        verbs: "ignore|ignores|ignorez|ignorer|oublie|oubliez|oublier|contourne*|neglige*",
+        keeps: "suis|suivre|suivez|respecte*|obeis|obeir|nobeis|nobeissez|applique*",
+        told: "instruction|instructions|consigne|consignes|directive*|prompt|prompts|ordres",
+        rules: "regles|contexte|restrictions",
+        before: "precedent*|anterieur*|dessus|tes|ton|vos|votre|prealable*|initial*",
+        all: "tout|toute|toutes|tous",
+        small: "les|le|la|l|ces|cette|de|des|ci|et|systeme|mes|donnees|aux|pas|plus|a",
+    },
+    LanguageLexicon {
+        verbs: "ignora|ignore|ignorar|ignoren|olvida|olvide|olvidar|olvidate|omite|desestima|omiso|descarta",
+        keeps: "sigas|sigue|siga|seguir|obedezcas|obedecer|respetes|apliques|caso",
+        told: "instruccion|instrucciones|indicaciones|directrices|directivas|prompt|prompts|ordenes",
+        rules: "reglas|contexto|restricciones",
+        before: "anterior|anteriores|previa|previas|previo|previos|tu|tus|arriba|iniciales|sus",
+        all: "todo|toda|todas|todos|cualquier",
+        small: "las|los|la|el|de|a|estas|y|del|sistema|mis|dadas|que|al",
+    },
+    LanguageLexicon {
+        verbs: "ignore|ignora|ignorar|esqueca|esquece|esquecer|desconsidere|desconsidera*|despreze|descarte|contorne",
+        keeps: "siga|sigas|seguir|obedeca|obedecas|respeite|cumpra",
+        told: "instrucao|instrucoes|orientacoes|diretrizes|prompt|prompts|ordens|comandos",
+        rules: "regras|contexto|restricoes",
+        before: "anterior|anteriores|previa|previas|previos|acima|tua|tuas|sua|suas|seu|seus|iniciais",
+        all: "todo|toda|todas|todos|qualquer",
+        small: "as|os|a|o|de|das|dos|e|do|sistema|estas|minhas|dadas",
+    },
+    LanguageLexicon {
+        verbs: "ignora|ignorare|ignorate|ignori|dimentica|dimenticare|dimenticate|trascura|scavalca|disattendi",
+        keeps: "seguire|segui|seguite|obbedire|rispettare|applicare",
+        told: "istruzione|istruzioni|direttiva|direttive|prompt|ordini|indicazioni|comandi",
+        rules: "regole|contesto|restrizioni",
+        before: "precedente|precedenti|anteriore|anteriori|sopra|tuo|tua|tue|tuoi|iniziali|vostre",
+        all: "tutto|tutta|tutte|tutti|qualsiasi",
+        small: "le|la|il|i|gli|l|di|queste|e|qui|del|sistema|mie|date|alle|alla|ai",
+    },
+];
+
+/// Letters that the verbs of each language begin with.
+const VERBS: [FirstLetters; TONGUES.len()] = {
+    let mut letters = [FirstLetters::NONE; TONGUES.len()];
+    let mut at = 0;
+    while at < letters.len() {
+        let LanguageLexicon { verbs, keeps, .. } = TONGUES[at];
+        letters[at] = FirstLetters::of(verbs, b'|').union(FirstLetters::of(keeps, b'|'));
+        at += 1;
+    }
+    letters
+};
+
+/// The most words between verb and object.
+const REACH: usize = 8;
+
+/// True if a clause overrides the agent's instructions.
+pub(super) fn overrides_instructions(words: &[&str]) -> bool {
+    TONGUES.iter().zip(VERBS).any(|(tongue, letters)| {
+        (0..words.len()).filter(|at| letters.may_begin(words[*at])).any(|at| {
+            let speaks = (matches_choice(tongue.verbs, words[at]) && !is_denied(words, at))
+                || (matches_choice(tongue.keeps, words[at]) && is_denied_or_later(words, at));
+            speaks
+                && (tongue.matches_after_verb(&words[at + 1..])
+                    || tongue.matches_before_verb(&words[..at]))
+        })
+    })
+}
+
+/// True if there is a negation right before the verb, or right behind it.
+fn is_denied(words: &[&str], at: usize) -> bool {
+    let denies = |at: Option<usize>| {
+        at.and_then(|at| words.get(at)).is_some_and(|word| is_negation(word) || *word == "ever")
+    };
+    denies(at.checked_sub(1)) || denies(at.checked_add(1))
+}
+
+/// True if the verb is negated, also further behind, where German and French have it, within the
+/// verb, or by a verb of ending: "smetti di seguire".
+fn is_denied_or_later(words: &[&str], at: usize) -> bool {
+    let later =
+        |word: &&str| matches_choice("nicht|keine|keinen|pas|plus|nie|niemals|jamais", word);
+    let ends = |at: usize| matches_choice("deixa|deixe|smetti*|deja|arrete*|cessa*", words[at]);
+    is_denied(words, at)
+        || words[at].starts_with("nobei")
+        || words[at + 1..].iter().any(later)
+        || at.checked_sub(2).is_some_and(ends)
+}
+
+impl LanguageLexicon {
+    fn may_stand_between(&self, word: &str) -> bool {
+        [self.before, self.all, self.small, self.rules]
+            .iter()
+            .any(|list| matches_choice(list, word))
+    }
+
+    /// Matches verb before object: the words up to the object, and the two behind it.
+    fn matches_after_verb(&self, words: &[&str]) -> bool {
+        let between =
+            words.iter().take(REACH).take_while(|word| self.may_stand_between(word)).count();
+        // The object is the first that can't stand between, or a rule among those that can.
+        let told =
+            words.get(between).filter(|word| matches_choice(self.told, word)).map(|_| between);
+        let rules = words[..between].iter().rposition(|word| matches_choice(self.rules, word));
+        let is_meant = |object: usize, told: bool| {
+            let after = words.len().min(object + 3);
+            let around = [&words[..object], &words[object + 1..after]].concat();
+            self.is_agents_own(&words[..object], &around, told)
+                && !is_users_own(&words[..object], &words[object + 1..])
+        };
+        told.is_some_and(|at| is_meant(at, true)) || rules.is_some_and(|at| is_meant(at, false))
+    }
+
+    /// Matches object before verb, as in German: "alle vorherigen Anweisungen ignorieren".
+    fn matches_before_verb(&self, words: &[&str]) -> bool {
+        let Some(object) = words.iter().rposition(|word| matches_choice(self.told, word)) else {
+            return false;
+        };
+        let near = words.len() - object <= 3
+            && words[object + 1..].iter().all(|word| self.may_stand_between(word));
+        let around = &words[object.saturating_sub(3)..object];
+        // In English and its like, this order is accidental.
+        near && self.verbs.starts_with("ignorier") && self.is_agents_own(around, around, true)
+    }
+
+    /// True if the object is the agent's. Words for what came before, or is the agent's, always
+    /// count; words for all of it count for what only agents have, unless a place is named.
+    fn is_agents_own(&self, between: &[&str], around: &[&str], told: bool) -> bool {
+        let has = |list: &str, words: &[&str]| words.iter().any(|word| matches_choice(list, word));
+        let place = around
+            .get(between.len())
+            .is_some_and(|word| matches_choice("in|from|on|for|about|under", word));
+        has(self.before, around) || (told && !place && has(self.all, between))
+    }
+}
+
+/// True if users take back what they said about something.
+fn is_users_own(between: &[&str], behind: &[&str]) -> bool {
+    between.contains(&"my")
+        && behind.first().is_some_and(|word| matches_choice("about|regarding|on|concerning", word))
+}

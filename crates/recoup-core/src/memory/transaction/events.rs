@@ -1,0 +1,207 @@
+//! Events that clients report, for as long as they may be kept, and their sessions.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::EventTransaction;
+use crate::base::clock::Timestamp;
+use crate::base::text::shorten_text;
+use crate::database::fault;
+use crate::error::{Error, Result};
+use crate::memory::private_text::without_private;
+use crate::memory::words::words;
+use crate::memory::{Memory, NoteScope};
+use crate::secrets;
+
+/// Maximum characters of a text in an event.
+const LONGEST: usize = 300;
+
+/// Tolerance between the two times of a prompt that waits for the agent: when it was typed, and
+/// when it was read.
+const NEARLY_MS: i64 = 60 * 60 * 1000;
+
+words! {
+    /// Kinds of events. The user's text is never part of one.
+    MemoryEventKind: "event" {
+        /// A session began, or went on.
+        Began = "began",
+        /// The user typed something.
+        Prompted = "prompted",
+        /// The user said that something is still not right.
+        Reasked = "re-ask",
+        /// A tool call worked.
+        Succeeded = "succeeded",
+        /// A tool call failed.
+        Failed = "failed",
+        /// A tool call was turned down before it ran: it was wrong.
+        Refused = "refused",
+        /// The user did not allow a tool call.
+        Denied = "denied",
+        /// The agent was stuck, went back, or did the same again and again.
+        Trouble = "trouble",
+        /// A file was changed.
+        Edited = "edited",
+        /// A sub-agent or a background task came to its end.
+        Task = "task",
+        /// A context was compacted.
+        Compacted = "compacted",
+        /// The agent came to the end of its answer.
+        Stopped = "stopped",
+        /// A session ended.
+        Ended = "ended",
+    }
+}
+
+/// Subject and details of an event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EventDetails<'a> {
+    /// Kind of command, tool or file.
+    pub subject: Option<&'a str>,
+    /// Client's id of the call: no event happens twice to one call.
+    pub call: Option<&'a str>,
+    /// Further details. Secrets in it are not kept.
+    pub detail: Option<&'a str>,
+}
+
+impl<'a> EventDetails<'a> {
+    /// Creates the details of a call.
+    pub fn call(subject: &'a str, call: &'a str) -> Self {
+        Self { subject: Some(subject), call: Some(call), detail: None }
+    }
+}
+
+impl Memory {
+    /// Returns the scope of a session's latest event.
+    pub fn session_scope(&self, session: &str) -> Result<Option<NoteScope>> {
+        const SQL: &str = "SELECT scope FROM events WHERE session = ?1 AND scope IS NOT NULL
+                           ORDER BY row DESC LIMIT 1";
+        let found: Option<Option<String>> = self.read(|connection| {
+            connection
+                .prepare_cached(SQL)
+                .and_then(|mut select| select.query_row([session], |row| row.get(0)).optional())
+                .map_err(event_error)
+        })?;
+        found.flatten().map(|scope| NoteScope::parse(&scope)).transpose()
+    }
+}
+
+impl EventTransaction<'_> {
+    /// Records an event; returns false if it was known already.
+    pub fn record_event(&self, what: MemoryEventKind, of: EventDetails<'_>) -> Result<bool> {
+        const SQL: &str = "INSERT INTO events (at, client, session, context, scope, what, subject,
+                           call, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        if self.is_known(what, of.call)? {
+            return Ok(false);
+        }
+        let it = self.occasion;
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| {
+                insert.execute(params![
+                    self.now.as_millis(),
+                    it.client.as_str(),
+                    it.session,
+                    it.context,
+                    it.scope.to_string(),
+                    what.as_str(),
+                    of.subject.map(storable_text),
+                    of.call,
+                    of.detail.map(storable_text),
+                ])
+            })
+            .map_err(event_error)?;
+        Ok(true)
+    }
+
+    fn is_known(&self, what: MemoryEventKind, call: Option<&str>) -> Result<bool> {
+        let Some(call) = call else { return Ok(false) };
+        self.connection
+            .prepare_cached("SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND scope = ?3")
+            .and_then(|mut select| {
+                // A fork has the calls of the session that it comes from.
+                let values = params![call, what.as_str(), self.occasion.scope.to_string()];
+                select.query_row(values, |_| Ok(())).optional()
+            })
+            .map(|found| found.is_some())
+            .map_err(event_error)
+    }
+
+    /// True if a prompt is known by its `print`, at about that time, in this session or in this
+    /// project: a fork has the prompts of the session that it comes from.
+    pub fn is_known_prompt(&self, print: &str, at: Option<Timestamp>) -> Result<bool> {
+        const SQL: &str = "SELECT 1 FROM events WHERE what = ?1 AND subject = ?2
+                           AND (scope = ?3 OR session = ?4)
+                           AND (?5 IS NULL OR abs(at - ?5) <= ?6) LIMIT 1";
+        let (what, it) = (MemoryEventKind::Prompted.as_str(), self.occasion);
+        let (scope, at) = (it.scope.to_string(), at.map(Timestamp::as_millis));
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut select| {
+                let values = params![what, print, scope, it.session, at, NEARLY_MS];
+                select.query_row(values, |_| Ok(())).optional()
+            })
+            .map(|found| found.is_some())
+            .map_err(event_error)
+    }
+
+    /// True if a call is known to have run, successfully or not.
+    pub fn has_run(&self, call: &str) -> Result<bool> {
+        Ok(self.is_known(MemoryEventKind::Succeeded, Some(call))?
+            || self.is_known(MemoryEventKind::Failed, Some(call))?)
+    }
+
+    /// Begins or continues a session.
+    pub fn begin_session(&self, how: &str) -> Result<()> {
+        const SQL: &str =
+            "INSERT INTO episodes (session, client, scope, began) VALUES (?1, ?2, ?3, ?4)
+                           ON CONFLICT (session) DO UPDATE SET ended = NULL, outcome = NULL";
+        let it = self.occasion;
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| {
+                let scope = it.scope.to_string();
+                let now = self.now.as_millis();
+                insert.execute(params![it.session, it.client.as_str(), scope, now])
+            })
+            .map_err(event_error)?;
+        self.record_event(
+            MemoryEventKind::Began,
+            EventDetails { subject: Some(how), ..EventDetails::default() },
+        )
+        .map(drop)
+    }
+
+    /// Ends a session. If its beginning was not reported, it begins now.
+    pub fn end_session(&self, how: &str) -> Result<()> {
+        const SQL: &str = "INSERT INTO episodes (session, client, scope, began, ended, outcome)
+                           VALUES (?1, ?2, ?3, ?4, ?4, ?5)
+                           ON CONFLICT (session) DO UPDATE SET ended = ?4, outcome = ?5";
+        let it = self.occasion;
+        self.connection
+            .prepare_cached(SQL)
+            .and_then(|mut insert| {
+                let (scope, now) = (it.scope.to_string(), self.now.as_millis());
+                insert.execute(params![
+                    it.session,
+                    it.client.as_str(),
+                    scope,
+                    now,
+                    storable_text(how)
+                ])
+            })
+            .map_err(event_error)?;
+        self.record_event(
+            MemoryEventKind::Ended,
+            EventDetails { subject: Some(how), ..EventDetails::default() },
+        )
+        .map(drop)
+    }
+}
+
+/// Returns a text as it may be stored: shortened, without secrets and private parts.
+pub(in crate::memory) fn storable_text(text: &str) -> String {
+    shorten_text(&secrets::redact(&without_private(text)), LONGEST).into_owned()
+}
+
+fn event_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "noting what happened")
+}

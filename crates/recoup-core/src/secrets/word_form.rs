@@ -1,0 +1,164 @@
+//! Forms of words: generated ones, chosen passwords, and those that only look like either
+//! (versions, identifiers, hashes, addresses).
+
+use super::boundary::is_word;
+use super::placeholder;
+use super::words;
+
+/// Likeness of a word to a password that somebody chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PasswordLikeness {
+    /// A plain word, a path, an address, code.
+    No,
+    /// `Winter2024`, `hunter2`: so are versions. What stands before it must decide.
+    Perhaps,
+    /// `Tr0ub4dor&3`, `wobblyTable31`: no word, name or version is written so.
+    Clearly,
+}
+
+/// True if a word alone has the form of a credential, or is the mark that stands for one.
+pub fn looks_like_credential(word: &str) -> bool {
+    let is_mark = |part: &[u8]| {
+        [&b"hidden"[..], b"redacted"].iter().any(|mark| part.eq_ignore_ascii_case(mark))
+    };
+    let has_form =
+        |part: &[u8]| looks_generated(part) || rate_password(part) == PasswordLikeness::Clearly;
+    let bytes = word.as_bytes();
+    super::detect_secret(bytes).is_some()
+        || has_form(bytes)
+        || bytes.split(|byte| *byte == b'/').any(|part| is_mark(part) || has_form(part))
+}
+
+/// True for at least 16 varied characters of two kinds, as generators make them.
+pub(super) fn looks_random(literal: &[u8]) -> bool {
+    let count = |is: fn(&u8) -> bool| literal.iter().filter(|byte| is(byte)).count();
+    let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
+    let token = literal.iter().all(|&byte| is_word(byte) || b"-.+/=~:%".contains(&byte));
+    token
+        && literal.len() >= 16
+        && digits >= 2
+        && letters >= 4
+        && !placeholder::lacks_variety(literal)
+}
+
+/// True for random words that are not words joined by signs, a digest, a UUID, a date or a path.
+pub(super) fn looks_generated(literal: &[u8]) -> bool {
+    looks_random(literal) && !is_hex(literal) && longest_mixed_part(literal) >= 10
+}
+
+/// Only hexadecimal digits, and the dashes of a UUID.
+pub(super) fn is_hex(literal: &[u8]) -> bool {
+    literal.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+}
+
+/// The longest run of letters and digits that has both.
+fn longest_mixed_part(literal: &[u8]) -> usize {
+    let mixed = |part: &&[u8]| {
+        part.iter().any(u8::is_ascii_digit) && part.iter().any(u8::is_ascii_alphabetic)
+    };
+    alphanumeric_parts(literal).filter(mixed).map(<[u8]>::len).max().unwrap_or(0)
+}
+
+/// Rates the likeness of `word` to a chosen password.
+pub(super) fn rate_password(word: &[u8]) -> PasswordLikeness {
+    let count = |is: fn(&u8) -> bool| word.iter().filter(|byte| is(byte)).count();
+    let letters = count(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+    let digits = count(u8::is_ascii_digit);
+    let odd = word.iter().filter(|byte| ODD_SIGNS.contains(byte)).count();
+    if !(5..=64).contains(&word.len())
+        || letters < 2
+        || digits == 0 && odd == 0
+        || is_code_or_place(word)
+        || is_technical(word)
+    {
+        return PasswordLikeness::No;
+    }
+    if digits == 0 || word.len() < 7 || is_identifier(word) || is_hex(word) {
+        return if digits > 0 && !is_hex(word) {
+            PasswordLikeness::Perhaps
+        } else {
+            PasswordLikeness::No
+        };
+    }
+    let upper = word.iter().skip(1).any(u8::is_ascii_uppercase);
+    let lower = word.iter().any(u8::is_ascii_lowercase);
+    let inner = alphanumeric_parts(word).any(has_inner_digit);
+    let clearly = inner || odd > 0 || upper && lower && digits > 1;
+    if clearly { PasswordLikeness::Clearly } else { PasswordLikeness::Perhaps }
+}
+
+/// Signs that are common in passwords and rare in names.
+const ODD_SIGNS: &[u8] = b"!#$^*~?&%+@";
+
+/// Addresses, paths, calls, templates, and pairs of names and values.
+fn is_code_or_place(word: &[u8]) -> bool {
+    let has = |part: &[u8]| word.windows(part.len()).any(|window| window == part);
+    let bracket = word.iter().any(|byte| b"(){}[]<>`|\\\"".contains(byte));
+    let wild = word.len() >= 10 && word.iter().filter(|byte| ODD_SIGNS.contains(byte)).count() > 0;
+    let mail = word.iter().position(|&byte| byte == b'@').is_some_and(|at| {
+        let host = &word[at + 1..];
+        host.contains(&b'.') && host.iter().all(|&byte| is_word(byte) || b".-".contains(&byte))
+    });
+    let paired = word.iter().position(|byte| b"=:".contains(byte)).is_some_and(|at| {
+        at > 0 && word[..at].iter().all(|&byte| byte.is_ascii_alphabetic() || b"_-".contains(&byte))
+    });
+    bracket && !wild
+        || word.contains(&b',')
+        || mail
+        || paired
+        || word.contains(&b'/') && !wild
+        || has(b"://")
+        || has(b"()")
+        || has(b"->")
+        || has(b"=>")
+        || has(b"::")
+        || has(b"${")
+        || has(b"{{")
+        || word.starts_with(b"$")
+        || word.starts_with(b"-")
+        || word.starts_with(b"&")
+        || word.starts_with(b"#")
+        || word.starts_with(b"@")
+        || word.starts_with(b"0x")
+        || has(b"\\u")
+}
+
+/// `user_id_2`, `eu-central-1`, `v1.2.3-rc1`, `DB_PASSWORD2`, `2025-01-14T12`: words and
+/// numbers, joined.
+pub(super) fn is_identifier(word: &[u8]) -> bool {
+    let joined = word.iter().any(|byte| b"-_.:".contains(byte));
+    let plain = |part: &[u8]| {
+        let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let rest = &part[letters..];
+        let same_case = part[..letters].iter().all(u8::is_ascii_lowercase)
+            || part[..letters].iter().all(u8::is_ascii_uppercase);
+        let number = rest.iter().all(u8::is_ascii_digit);
+        // `12th`, `30s`, `14T12`
+        let unit =
+            letters == 0 && part.iter().filter(|byte| byte.is_ascii_alphabetic()).count() <= 2;
+        number && same_case || unit
+    };
+    let signs = word.iter().any(|byte| ODD_SIGNS.contains(byte));
+    joined && !signs && alphanumeric_parts(word).all(plain)
+}
+
+/// A digit between letters, or before several, in a part that is long enough for it to be no
+/// abbreviation: `Cl0udberry`, `7Tsubame`, but not `k8s`, `a11y` or `2fa`.
+fn has_inner_digit(part: &[u8]) -> bool {
+    let first = part.iter().position(u8::is_ascii_digit);
+    let behind = first.map(|at| part[at..].iter().filter(|it| it.is_ascii_alphabetic()).count());
+    part.len() >= 6 && behind.is_some_and(|letters| letters >= 2) && !is_technical(part)
+}
+
+/// The name of an algorithm, a format, a protocol or a type, which has a number in it.
+pub(super) fn is_technical(word: &[u8]) -> bool {
+    let name = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let number = word[name..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let suffix = word.len() - name - number;
+    let short = suffix <= if name == 1 { 1 } else { 5 };
+    number > 0 && short && words::contains_word(words::NUMBERED, &word[..name])
+}
+
+pub(super) fn alphanumeric_parts(word: &[u8]) -> impl Iterator<Item = &[u8]> {
+    word.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty())
+}

@@ -1,0 +1,181 @@
+//! One entry in the index. Times are whole seconds here.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use super::files::file_name;
+use super::layout::ScopeLayout;
+use crate::base::clock::Timestamp;
+use crate::base::digest::{Sha256Digest, Sha256Hasher};
+use crate::entry::{
+    BodyEncoding, BodyInfo, EntryHead, FORMAT, Header, ProducerIdentity, ProductionCost,
+    RecordedSources, TimedSources,
+};
+use crate::key::Kind;
+
+/// TTL of entries of other tools: contract 1's default.
+const FOREIGN_TTL: u64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// The fields of an entry in contract 1, in its order, and one of ours. Optional ones may be
+/// missing or of another type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ListedEntry {
+    #[serde(deserialize_with = "seconds")]
+    pub(super) created_at: i64,
+    #[serde(deserialize_with = "seconds")]
+    pub(super) cached_mtime: i64,
+    #[serde(default, deserialize_with = "or_none")]
+    pub(super) source_paths: Vec<String>,
+    pub(super) integrity_hash: Sha256Digest,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) full_result_path: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) hit_count: u64,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) last_hit: Option<i64>,
+    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+    recoup: Option<RecoupMark>,
+}
+
+/// Data that must survive the loss of our head, and marks the index entry as ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct RecoupMark {
+    kind: Kind,
+    created: Timestamp,
+    expires_at: Option<Timestamp>,
+}
+
+impl ListedEntry {
+    /// The index entry of an entry of ours.
+    pub(super) fn of(head: &EntryHead, layout: &ScopeLayout) -> Self {
+        let header = &head.header;
+        let created = header.created.as_seconds();
+        Self {
+            created_at: created,
+            cached_mtime: created,
+            source_paths: paths_of(&header.sources),
+            integrity_hash: header.body.sha256,
+            full_result_path: header.full.map(|full| path_of_full(full.sha256, layout)),
+            hit_count: head.hits,
+            last_hit: (head.hits > 0).then(|| head.last_used.as_seconds()),
+            recoup: Some(RecoupMark {
+                kind: header.kind,
+                created: header.created,
+                expires_at: header.ttl.map(|ttl| header.created.plus_millis(ttl)),
+            }),
+        }
+    }
+
+    /// True if we wrote the index entry. Another tool that stores the entry writes it anew; one
+    /// that only counts a hit preserves our field.
+    pub(super) fn is_own(&self) -> bool {
+        let created = self.recoup.as_ref().map(|own| own.created.as_seconds());
+        created == Some(self.created_at) && self.cached_mtime == self.created_at
+    }
+
+    /// True if it describes another entry than the head: another tool has stored it since, maybe
+    /// with the same body.
+    pub(super) fn differs_from(&self, head: &EntryHead) -> bool {
+        let created = head.header.created.as_seconds();
+        let same = self.created_at == created
+            && self.cached_mtime == created
+            && self.source_paths == paths_of(&head.header.sources);
+        !self.is_own() && !same
+    }
+
+    /// The best possible head for an entry of another tool, or for one of ours whose head is lost.
+    pub(super) fn into_head(self, raw_len: u64) -> EntryHead {
+        let is_marked = self.is_own();
+        let own = self.recoup.filter(|_| is_marked);
+        let created =
+            own.as_ref().map_or(Timestamp::from_seconds(self.created_at), |own| own.created);
+        let ttl = own.as_ref().map_or(Some(FOREIGN_TTL), |own| {
+            let lives = own.expires_at?.as_millis().saturating_sub(created.as_millis());
+            Some(u64::try_from(lives).unwrap_or(0))
+        });
+        let sha256 = self.integrity_hash;
+        let paths = self.source_paths;
+        let older = (!paths.is_empty()).then_some(TimedSources { than: self.cached_mtime, paths });
+        let header = Header {
+            created,
+            ttl,
+            grace: 0,
+            sources: RecordedSources { older, ..RecordedSources::default() },
+            format: FORMAT,
+            kind: own.map_or(Kind::Result, |own| own.kind),
+            body: BodyInfo { encoding: BodyEncoding::Plain, raw_len, stored_len: raw_len, sha256 },
+            full: None,
+            identity: ProducerIdentity::default(),
+            parts: Vec::new(),
+            tags: Vec::new(),
+            cost: ProductionCost::default(),
+            failure: false,
+            streams_merged: false,
+            began: None,
+        };
+        let last_used = self.last_hit.map_or(created, Timestamp::from_seconds).max(created);
+        EntryHead { header, stored_at: created, hits: self.hit_count, last_used }
+    }
+
+    /// The part of the stored bytes that matches the hash. Tools differ in whether they end a body
+    /// with a newline, and whether they hash that.
+    pub(super) fn hashed_part<'a>(&self, stored: &'a [u8]) -> Option<&'a [u8]> {
+        let bare = stored.strip_suffix(b"\n").unwrap_or(stored);
+        let hashed_as = |parts: &[&[u8]]| {
+            let mut hasher = Sha256Hasher::new();
+            for part in parts {
+                hasher.update(part);
+            }
+            hasher.finish() == self.integrity_hash
+        };
+        match stored {
+            _ if hashed_as(&[stored]) => Some(stored),
+            _ if hashed_as(&[bare]) => Some(bare),
+            _ if hashed_as(&[stored, b"\n"]) => Some(stored),
+            _ => None,
+        }
+    }
+}
+
+/// The paths of all sources.
+fn paths_of(sources: &RecordedSources) -> Vec<String> {
+    let files = sources.files.iter().map(|file| &file.path);
+    let patterns = sources.patterns.iter().map(|pattern| &pattern.path);
+    let undated = sources.older.iter().flat_map(|older| &older.paths);
+    files.chain(patterns).chain(undated).cloned().collect()
+}
+
+/// Relative to the directory as it was given to us, as in contract 1.
+fn path_of_full(sha256: Sha256Digest, layout: &ScopeLayout) -> String {
+    layout.full(&file_name(&sha256.to_hex())).display().to_string()
+}
+
+/// Seconds, with a fraction cut off: earlier is safer.
+#[expect(clippy::cast_possible_truncation, reason = "`as` stops at the ends of the range")]
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum WholeOrFraction {
+        Whole(i64),
+        Broken(f64),
+    }
+    Ok(match WholeOrFraction::deserialize(deserializer)? {
+        WholeOrFraction::Whole(seconds) => seconds,
+        WholeOrFraction::Broken(seconds) => seconds.floor() as i64,
+    })
+}
+
+/// The default for `null`; another type is still an error.
+fn or_none<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The default for anything that cannot be read.
+fn lenient<'de, D: Deserializer<'de>, T: for<'a> Deserialize<'a> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(value.get()).unwrap_or_default())
+}

@@ -1,0 +1,367 @@
+//! Event handlers, one file per group of events.
+//!
+//! A hook must never be in the way: what can't be read counts as absent, and what can't be written
+//! is dropped. Both are logged.
+
+mod agent;
+mod prompt;
+mod session;
+mod standing;
+mod stop;
+mod tool;
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use recoup_core::base::clock::SystemClock;
+use recoup_core::base::fsx;
+use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
+use recoup_core::memory::learn::LearnedNote;
+use recoup_core::memory::transcript::{CallOutcome, ToolCall};
+use recoup_core::memory::{
+    ContextDeliveries, EventOrigin, EventTransaction, Memory, NoteId, NoteScope, WaitLimits,
+};
+use recoup_core::{Error, Result};
+
+use super::event::{HookEvent, HookEventKind, WireFormat};
+use super::headless::is_headless_event;
+use super::outcome;
+use super::place::ProjectPaths;
+use super::reply::HookReply;
+use super::worker;
+use super::worker::job::{self, JobOrigin, SweepReason, WorkerJob};
+use super::worker::queue::JobQueue;
+use super::{HookServices, claude_code, pi};
+
+/// Time to wait for a write of the user's statements.
+const STATEMENT_WRITE_WAIT: Duration = Duration::from_millis(2_500);
+/// Time to wait for other writes: the client waits for us.
+const WRITE_WAIT: Duration = Duration::from_secs(1);
+/// Time to wait for a read, needed only while the database is created or moved.
+const READ_WAIT: Duration = Duration::from_millis(150);
+
+/// Handles an event.
+pub(super) fn handle_event(event: &HookEvent, around: &HookServices<'_>) -> HookReply {
+    let here = match HookContext::open(event, around) {
+        Ok(here) => here,
+        Err(error) => {
+            around.log.log_error(event.client, "a project was not found", &error);
+            return HookReply::default();
+        }
+    };
+    match &event.what {
+        HookEventKind::Began(how) => session::on_session_start(&here, *how),
+        HookEventKind::Opened(how) => session::on_session_open(&here, *how),
+        HookEventKind::Starting(prompt) => session::on_answer_start(&here, prompt),
+        HookEventKind::Prompt(prompt) => prompt::on_prompt(&here, prompt),
+        HookEventKind::Calling(call) => tool::before_call(&here, call),
+        HookEventKind::Called(call, outcome) => tool::after_call(&here, call, outcome),
+        HookEventKind::CalledSomehow(call, output) => {
+            tool::after_call_of_unknown_outcome(&here, call, output)
+        }
+        HookEventKind::Batch(calls) => tool::after_batch(&here, calls),
+        HookEventKind::Task(task) => agent::on_task_end(&here, task),
+        HookEventKind::AgentBegan => agent::on_agent_start(&here),
+        HookEventKind::AgentDone { sort, answer, transcript } => {
+            agent::on_agent_end(&here, sort, answer.as_deref(), transcript.as_deref())
+        }
+        HookEventKind::Compacting => stop::before_compaction(&here),
+        HookEventKind::Compacted => stop::after_compaction(&here),
+        HookEventKind::Stopped(stop) => stop::on_answer_end(&here, stop),
+        HookEventKind::Ended(how) => stop::on_session_end(&here, how),
+    }
+}
+
+/// Context of one event: project, memory, session.
+struct HookContext<'a> {
+    event: &'a HookEvent,
+    around: &'a HookServices<'a>,
+    memory: &'static Memory,
+    project: Project,
+    /// The client's working directory.
+    cwd: PathBuf,
+    occasion: EventOrigin,
+    /// True if a person is present; determined once, before anything is written.
+    has_person: OnceCell<bool>,
+}
+
+/// Finds the project that the client works in. Its directory may be gone (a removed worktree): then
+/// it is the session's project, at what is left of the path.
+fn find_project(event: &HookEvent, around: &HookServices<'_>, memory: &Memory) -> Result<Project> {
+    let cwd = around.cwd.join(&event.cwd);
+    let find = |dir: &Path| Project::find(dir).map(|found| settled(found, around, memory));
+    let gone = match find(&cwd) {
+        Err(error) => error,
+        Ok(found) => return Ok(prefer_session_project(event, found, around, memory)),
+    };
+    // The root directory is no project.
+    let above = cwd.ancestors().filter(|dir| dir.parent().is_some());
+    let above = above.chain([around.cwd.as_path()]).find_map(|dir| find(dir).ok());
+    let above = above.ok_or(gone)?;
+    Ok(match memory.session_scope(&event.session) {
+        Ok(Some(NoteScope::Project(id))) if id != *above.id() => {
+            Project::from_remembered_id(id, above.root().to_owned())
+        }
+        _ => above,
+    })
+}
+
+/// Returns the session's own project if the agent has gone into a repository inside of it: the user
+/// speaks about the outer one.
+fn prefer_session_project(
+    event: &HookEvent,
+    found: Project,
+    around: &HookServices<'_>,
+    memory: &Memory,
+) -> Project {
+    let begins = matches!(event.what, HookEventKind::Began(_) | HookEventKind::Opened(_));
+    let outer = if begins { None } else { found.enclosing_repository() };
+    let outer = outer.map(|outer| settled(outer, around, memory));
+    let Some(outer) = outer.filter(|outer| outer.id() != found.id()) else { return found };
+    match memory.session_scope(&event.session) {
+        Ok(Some(NoteScope::Project(id))) if id == *outer.id() => outer,
+        _ => found,
+    }
+}
+
+/// Resolves the project's id as recorded.
+fn settled(found: Project, around: &HookServices<'_>, memory: &Memory) -> Project {
+    memory.settle_project(&ProjectRegistry::below(&around.home), found)
+}
+
+/// Result of a write to memory.
+enum WriteOutcome<T> {
+    /// Written.
+    Done(T),
+    /// Skipped: memory is paused.
+    Silent,
+    /// Failed.
+    Failed(Error),
+}
+
+impl<T> WriteOutcome<T> {
+    fn into_done(self) -> Option<T> {
+        match self {
+            Self::Done(it) => Some(it),
+            Self::Silent | Self::Failed(_) => None,
+        }
+    }
+}
+
+impl<'a> HookContext<'a> {
+    fn open(event: &'a HookEvent, around: &'a HookServices<'a>) -> Result<Self> {
+        let write = if let HookEventKind::Prompt(_) = event.what {
+            STATEMENT_WRITE_WAIT
+        } else {
+            WRITE_WAIT
+        };
+        let (path, log) = (around.home.join("memory.db"), Arc::new(around.log.clone()));
+        let waits = WaitLimits { read: READ_WAIT, write };
+        // Never closed: the process ends first.
+        let memory: &'static Memory =
+            Box::leak(Box::new(Memory::at(path, waits, Arc::new(SystemClock), log)));
+        let project = find_project(event, around, memory)?;
+        let occasion = EventOrigin {
+            client: event.client,
+            session: event.session.clone(),
+            context: event.context_id(),
+            scope: NoteScope::Project(project.id().clone()),
+        };
+        let cwd = around.cwd.join(&event.cwd);
+        let has_person = OnceCell::new();
+        let here = Self { event, around, memory, project, cwd, occasion, has_person };
+        if event.begins_session_or_turn() {
+            match memory.move_from_former_ids(&here.project) {
+                Ok(0) => {}
+                Ok(_) => here.record_project(),
+                Err(error) => here.log_error("what was said before was not brought along", &error),
+            }
+        }
+        Ok(here)
+    }
+
+    fn scope(&self) -> &NoteScope {
+        &self.occasion.scope
+    }
+
+    /// Unwraps a read; a failure is logged and counts as nothing found.
+    fn read_or_default<T: Default>(&self, doing: &str, read: Result<T>) -> T {
+        read.unwrap_or_else(|error| {
+            self.log_error(doing, &error);
+            T::default()
+        })
+    }
+
+    fn log_error(&self, doing: &str, error: &Error) {
+        self.around.log.log_error(
+            self.event.client,
+            &format!("{}: {doing}", self.event.name),
+            error,
+        );
+    }
+
+    /// Runs `act` in one transaction.
+    fn record_turn<T>(
+        &self,
+        act: impl FnMut(&EventTransaction<'_>) -> Result<T>,
+    ) -> WriteOutcome<T> {
+        let done = fsx::ensure_private_dir(&self.around.home)
+            .and_then(|()| self.memory.transact(&self.occasion, act));
+        match done {
+            Ok(Some(done)) => {
+                self.record_project();
+                WriteOutcome::Done(done)
+            }
+            Ok(None) => WriteOutcome::Silent,
+            Err(error) => {
+                self.log_error("nothing was written down", &error);
+                WriteOutcome::Failed(error)
+            }
+        }
+    }
+
+    /// Registers this checkout with its project, if that is new.
+    fn record_project(&self) {
+        if let ProjectStanding::First | ProjectStanding::Proven = self.project.standing()
+            && let Err(error) = ProjectRegistry::below(&self.around.home).record(&self.project)
+        {
+            self.log_error("the project was not noted", &error);
+        }
+    }
+
+    /// Returns the advice about a checkout that stays apart, once.
+    fn apart_advice(&self) -> Option<String> {
+        if self.project.standing() != (ProjectStanding::Apart { is_told: false }) {
+            return None;
+        }
+        let registry = ProjectRegistry::below(&self.around.home);
+        let advice = registry.apart_advice(&self.project)?;
+        if self.has_reader()
+            && let Err(error) = registry.mark_told(&self.project)
+        {
+            self.log_error("what was said about the project was not noted", &error);
+        }
+        Some(advice)
+    }
+
+    fn deliveries(&self) -> ContextDeliveries {
+        self.deliveries_to(&self.occasion.context)
+    }
+
+    /// Notes that a fork has from its parent session; its own if the parent is unknown.
+    fn deliveries_to_fork(&self) -> ContextDeliveries {
+        let parent = match &self.event.parent {
+            Some(parent) => pi::session_file::session_id(parent),
+            None => self.event.transcript.as_deref().and_then(claude_code::fork::parent_session),
+        };
+        match parent {
+            Some(parent) if parent != self.occasion.session => self.deliveries_to(&parent),
+            _ => self.deliveries(),
+        }
+    }
+
+    fn deliveries_to(&self, context: &str) -> ContextDeliveries {
+        self.read_or_default("what was given", self.memory.deliveries_to(context))
+    }
+
+    /// Rules that a context does not have: all of them, or those added since it was last given all.
+    /// Rules left out for lack of room then do not count as new.
+    fn undelivered_rules(
+        &self,
+        known: &ContextDeliveries,
+        budget: BlockBudget,
+    ) -> Option<RulesBlock> {
+        let found = match known.last_whole {
+            None => self.memory.rules(self.scope(), budget),
+            Some(last) => self.memory.rules_since(last, self.scope()),
+        };
+        let notes = self.read_or_default("the rules", found);
+        RulesBlock::in_project(&notes, &self.project, &known.notes, budget)
+    }
+
+    fn inject_context<'c>(
+        &'c self,
+        given: &'c HashSet<NoteId>,
+        budget: BlockBudget,
+    ) -> InjectionContext<'c> {
+        InjectionContext { project: Some(self.project.id()), given, budget }
+    }
+
+    /// Records the outcome of a call.
+    fn record_outcome(
+        &self,
+        turn: &EventTransaction<'_>,
+        call: &ToolCall,
+        outcome: &CallOutcome,
+    ) -> Result<Option<LearnedNote>> {
+        outcome::record_outcome(turn, call, outcome, self.project_paths())
+    }
+
+    /// Queues a job for the worker; returns false if that failed.
+    fn queue_job(&self, what: job::WorkerJobKind) -> bool {
+        let from = JobOrigin::of(&self.occasion, self.project.root(), self.cwd.clone());
+        let queue = JobQueue::of(&self.around.home, self.project.id());
+        // Also start a worker if the queue is full.
+        let left = queue.put(&WorkerJob::new(from, what), &SystemClock);
+        let is_left = left.is_ok();
+        if is_left {
+            self.record_project();
+        }
+        for done in [left, worker::start(&queue, &self.project)] {
+            if let Err(error) = done {
+                self.log_error("something was not left to the worker", &error);
+            }
+        }
+        is_left
+    }
+
+    /// Starts a worker if jobs are waiting.
+    fn start_worker_if_needed(&self) {
+        let queue = JobQueue::of(&self.around.home, self.project.id());
+        if queue.is_empty().is_ok_and(|empty| !empty)
+            && let Err(error) = worker::start(&queue, &self.project)
+        {
+            self.log_error("the worker was not started", &error);
+        }
+    }
+
+    /// True if a person is present, whether or not this event is shown to them. May read a file, so
+    /// call it before any transaction.
+    fn has_person(&self) -> bool {
+        *self.has_person.get_or_init(|| !is_headless_event(self.event, &self.around.entry))
+    }
+
+    /// True if context can reach the agent only with a call's result, not before the call.
+    fn is_told_after_calls(&self) -> bool {
+        self.event.client == HookClient::Pi || self.event.format == WireFormat::Cursor
+    }
+
+    /// True if a person will see a notice in this reply.
+    fn has_reader(&self) -> bool {
+        self.event.heard && self.has_person()
+    }
+
+    /// Queues reading of the session's transcript, if there is one.
+    fn queue_session_sweep(&self, why: SweepReason) {
+        if let Some(transcript) = &self.event.transcript {
+            self.queue_sweep(transcript, why);
+        }
+    }
+
+    /// Queues reading of a transcript.
+    fn queue_sweep(&self, transcript: &Path, why: SweepReason) {
+        let transcript = self.around.cwd.join(transcript);
+        // A sub-agent's prompts come from an agent.
+        let by_person = why != SweepReason::SubAgent && !prompt::is_tentative(self);
+        self.queue_job(job::WorkerJobKind::Sweep { transcript, why, by_person });
+    }
+
+    fn project_paths(&self) -> ProjectPaths<'_> {
+        ProjectPaths { root: self.project.root(), cwd: &self.cwd }
+    }
+}

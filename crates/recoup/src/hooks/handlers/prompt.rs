@@ -1,0 +1,241 @@
+//! Handles a prompt: records its statements, notes a repeated request, and delivers notes about the
+//! matter.
+
+use std::collections::HashSet;
+
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::memory::classify::{self, ClassifiedStatement, PromptClassification};
+use recoup_core::memory::inject::{
+    self, BlockBudget, RuleCandidate, RulesBlock, StaleCheck, TouchedFiles,
+};
+use recoup_core::memory::private_text::{without_private, without_private_and_opted_out};
+use recoup_core::memory::retract::{RetractionKind, parse_retraction};
+use recoup_core::memory::{
+    EventDetails, EventTransaction, MemoryEventKind, Note, NoteId, RecordOutcome,
+};
+use recoup_core::{Error, Result, secrets};
+
+use super::{HookContext, WriteOutcome};
+use crate::hooks::event::UserPrompt;
+use crate::hooks::notice;
+use crate::hooks::reply::HookReply;
+use crate::hooks::user_statement::{self, UserStatement};
+use crate::hooks::wire;
+use crate::hooks::worker::job::{JudgeQuestion, WorkerJobKind};
+
+/// A prompt as classified, before memory is read.
+struct ParsedPrompt {
+    /// Text without its private parts.
+    text: String,
+    reading: PromptClassification,
+    said: Vec<UserStatement>,
+    /// Request to retract what was just remembered.
+    retraction: Option<RetractionKind>,
+    /// Digest of the prompt and its turn, so that it counts once.
+    once: Option<String>,
+    /// Digest of the prompt's words, to recognise it in the transcript.
+    print: String,
+    /// True if a person said it.
+    has_person: bool,
+}
+
+/// Result of recording a prompt.
+#[derive(Default)]
+struct PromptOutcome {
+    /// Queued notices of the worker, for the person.
+    told: Vec<String>,
+    recorded: Vec<RecordOutcome>,
+    /// Notes that the user has retracted.
+    retracted: Vec<Note>,
+    /// True if a statement was refused because of a secret.
+    has_secret: bool,
+    block: Option<RulesBlock>,
+}
+
+pub(super) fn on_prompt(here: &HookContext<'_>, prompt: &UserPrompt) -> HookReply {
+    let heard = parse_prompt(here, prompt);
+    let found = find_candidates(here, &heard.text);
+    match here.record_turn(|turn| record_prompt(here, turn, &heard, &found)) {
+        WriteOutcome::Done(Some(came)) => {
+            // The user is told that it will be remembered, but waiting for the disk would take
+            // long.
+            if !came.recorded.is_empty() {
+                here.queue_job(WorkerJobKind::Sync);
+            }
+            queue_judge_job(here, &heard.reading, &came.recorded);
+            came.reply()
+        }
+        WriteOutcome::Failed(error) => queue_statements(here, heard, &error),
+        WriteOutcome::Done(None) | WriteOutcome::Silent => HookReply::default(),
+    }
+}
+
+fn parse_prompt(here: &HookContext<'_>, prompt: &UserPrompt) -> ParsedPrompt {
+    let text = without_private_and_opted_out(&prompt.text).into_owned();
+    // A script can't retract what a person said.
+    let retraction =
+        parse_retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(here));
+    let reading = match retraction {
+        Some(_) => PromptClassification::default(),
+        None => classify::classify(&text),
+    };
+    let said = to_user_statements(here, &reading.sayings);
+    // Recognised by a digest, which is not readable.
+    let session = &here.occasion.session;
+    let print = |turn| wire::text_digest(&format!("{session}\n{turn}\n{}", prompt.text));
+    let once = prompt.turn.as_ref().map(print);
+    let print = user_statement::prompt_digest(&text);
+    ParsedPrompt { text, reading, said, retraction, once, print, has_person: here.has_person() }
+}
+
+/// Records a prompt; none if another event has reported it.
+fn record_prompt(
+    here: &HookContext<'_>,
+    turn: &EventTransaction<'_>,
+    heard: &ParsedPrompt,
+    found: &[RuleCandidate],
+) -> Result<Option<PromptOutcome>> {
+    let of =
+        EventDetails { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
+    if !turn.record_event(MemoryEventKind::Prompted, of)? {
+        return Ok(None);
+    }
+    if heard.reading.re_ask {
+        turn.record_reask(&heard.text)?;
+    }
+    let recorded = user_statement::record_statements(turn, &heard.said)?;
+    let retracted = heard.retraction.map_or(Ok(Vec::new()), |how| turn.retract(how))?;
+    let has_secret = heard.has_person && heard.reading.withheld;
+    let mut came = PromptOutcome { recorded, retracted, has_secret, ..PromptOutcome::default() };
+    if here.event.heard {
+        came.block = deliver_candidates(here, turn, found, &came.recorded)?;
+        came.told = if heard.has_person { turn.take_notices()? } else { Vec::new() };
+    } else if heard.has_person {
+        came.notice_lines().iter().try_for_each(|line| turn.add_notice(line))?;
+    }
+    Ok(Some(came))
+}
+
+impl PromptOutcome {
+    /// Returns the notices for the person.
+    fn notice_lines(&self) -> Vec<String> {
+        let secret = self.has_secret.then(|| notice::SECRET.to_owned());
+        let retracted = self.retracted.iter().map(notice::retracted);
+        let recorded = self.recorded.iter().filter_map(notice::remembered);
+        retracted.chain(recorded).chain(secret).collect()
+    }
+
+    fn reply(&self) -> HookReply {
+        let mut reply = HookReply::default();
+        self.told.iter().chain(&self.notice_lines()).for_each(|line| reply.add_notice(line));
+        if let Some(block) = &self.block {
+            reply.add_context(block.text());
+        }
+        reply
+    }
+}
+
+/// Memory can't be written now: leaves the statements to the worker. The user is told, also if that
+/// fails.
+fn queue_statements(here: &HookContext<'_>, heard: ParsedPrompt, why: &Error) -> HookReply {
+    let mut reply = HookReply::default();
+    let ParsedPrompt { said, once, print, retraction, .. } = heard;
+    if retraction.is_some() {
+        reply.add_notice(&notice::not_retracted(why));
+    }
+    if said.is_empty() {
+        return reply;
+    }
+    // A candidate is not worth a notice.
+    let text = said.iter().find(|said| said.lasting).map(|said| said.text.clone());
+    // Reading whether memory is paused may work all the same.
+    if here.memory.pause_reason(here.scope()).is_ok_and(|silence| silence.is_some()) {
+        return reply;
+    }
+    let what = WorkerJobKind::Remember { at: SystemClock.now(), once, print: Some(print), said };
+    let kept = what.is_retried_after(why) && here.queue_job(what);
+    if let Some(text) = text {
+        let line = if kept {
+            notice::remembered_later(&text, why)
+        } else {
+            notice::not_remembered(&text, why)
+        };
+        reply.add_notice(&line);
+    }
+    reply
+}
+
+/// Queues each possible statement for the model, if the user has agreed to that. Its verdict "no
+/// statement" is final.
+fn queue_judge_job(
+    here: &HookContext<'_>,
+    reading: &PromptClassification,
+    recorded: &[RecordOutcome],
+) {
+    let kept = recorded.iter().filter_map(|it| match it {
+        RecordOutcome::Stored { note, .. } => Some(JudgeQuestion::about_note(note)),
+        RecordOutcome::Confirmed { .. } => None,
+    });
+    let doubtful = to_user_statements(here, &reading.doubtful).into_iter().map(without_secrets);
+    let asked: Vec<JudgeQuestion> = kept.chain(doubtful.map(JudgeQuestion::Doubtful)).collect();
+    if !asked.is_empty() && (here.around.asks_model)() {
+        here.queue_job(WorkerJobKind::Judge { asked });
+    }
+}
+
+fn without_secrets(said: UserStatement) -> UserStatement {
+    let clean = |text: String| secrets::redact(&text).into_owned();
+    UserStatement { text: clean(said.text), quote: said.quote.map(clean), ..said }
+}
+
+pub(super) fn is_tentative(here: &HookContext<'_>) -> bool {
+    !here.has_person() && !(here.around.keeps_headless)()
+}
+
+/// Converts sayings to statements; tentative ones if no person is present.
+fn to_user_statements(here: &HookContext<'_>, found: &[ClassifiedStatement]) -> Vec<UserStatement> {
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let tentative = is_tentative(here);
+    found.iter().map(|saying| UserStatement::new(saying, tentative)).collect()
+}
+
+/// Finds notes about the matter of a text, without a lock.
+pub(super) fn find_candidates(here: &HookContext<'_>, text: &str) -> Vec<RuleCandidate> {
+    here.read_or_default("what fits", here.memory.related_notes(text, here.scope()))
+}
+
+/// Delivers the notes about a prompt that this context does not have, without those that the prompt
+/// superseded.
+fn deliver_candidates(
+    here: &HookContext<'_>,
+    turn: &EventTransaction<'_>,
+    found: &[RuleCandidate],
+    recorded: &[RecordOutcome],
+) -> Result<Option<RulesBlock>> {
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let mut known = turn.delivered_notes()?;
+    known.extend(recorded.iter().flat_map(RecordOutcome::instead_of).map(|note| note.id.clone()));
+    let block = candidate_block(here, found, &known, BlockBudget::default());
+    if let Some(block) = &block {
+        turn.deliver(block)?;
+    }
+    Ok(block)
+}
+
+/// Makes a block of at most three candidates.
+pub(super) fn candidate_block(
+    here: &HookContext<'_>,
+    found: &[RuleCandidate],
+    known: &HashSet<NoteId>,
+    budget: BlockBudget,
+) -> Option<RulesBlock> {
+    let stale = StaleCheck::new(here.project.root());
+    let context = here.inject_context(known, budget);
+    inject::select_concerning(found, TouchedFiles::default(), &context, |note| {
+        stale.missing_in_note(note)
+    })
+}

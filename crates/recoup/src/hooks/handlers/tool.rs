@@ -1,0 +1,186 @@
+//! Handles tool calls: delivers rules that concern a call before it, records its outcome after it.
+
+use recoup_core::base::text::shorten_text;
+use recoup_core::memory::ContextDeliveries;
+use recoup_core::memory::inject::{self, BlockBudget, RuleCandidate, StaleCheck, TouchedFiles};
+use recoup_core::memory::learn::CompletedCommand;
+use recoup_core::memory::learn::command::CommandKind;
+use recoup_core::memory::learn::failure::{detect_failure, error_line};
+use recoup_core::memory::transcript::{CallOutcome, ToolAction, ToolCall};
+
+use super::{HookContext, prompt};
+use crate::hooks::notice;
+use crate::hooks::outcome::{call_files, record_edits};
+use crate::hooks::reply::HookReply;
+
+/// Length of a call that is searched for its matter, in characters.
+const MAX_SEARCHED_CHARS: usize = 2_000;
+
+/// Score of a lesson that explains a failure: above what only shares words.
+const LESSON_SCORE: f64 = 0.9;
+
+/// A call is about to start: delivers the rules that concern it.
+pub(super) fn before_call(here: &HookContext<'_>, call: &ToolCall) -> HookReply {
+    let mut reply = HookReply::default();
+    let touched = touched_files(here, call);
+    deliver_candidates(here, &find_call_candidates(here, call, &touched), &touched, &mut reply);
+    reply
+}
+
+/// Files that a call names, relative to the project.
+fn touched_files(here: &HookContext<'_>, call: &ToolCall) -> Vec<String> {
+    call_files(call).iter().map(|path| here.project_paths().project_path(path)).collect()
+}
+
+/// Delivers the few candidates that concern a call, unless this context has them.
+fn deliver_candidates(
+    here: &HookContext<'_>,
+    found: &[RuleCandidate],
+    touched: &[String],
+    reply: &mut HookReply,
+) {
+    if found.is_empty() {
+        return;
+    }
+    let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
+    let known = here.deliveries().notes;
+    let stale = StaleCheck::new(here.project.root());
+    let context = here.inject_context(&known, BlockBudget::default());
+    let moment = TouchedFiles { touches: &touched };
+    let block =
+        inject::select_concerning(found, moment, &context, |note| stale.missing_in_note(note));
+    let Some(block) = block else { return };
+    // Of two simultaneous calls only one gets it.
+    if here.record_turn(|turn| turn.deliver(&block)).into_done().is_some_and(|new| new > 0) {
+        reply.add_context(block.text());
+    }
+}
+
+fn find_call_candidates(
+    here: &HookContext<'_>,
+    call: &ToolCall,
+    touched: &[String],
+) -> Vec<RuleCandidate> {
+    let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
+    let mut found = here
+        .read_or_default("rules for files", here.memory.rules_for_files(&touched, here.scope()));
+    let about = match &call.action {
+        ToolAction::Shell(line) => shorten_text(line, MAX_SEARCHED_CHARS).into_owned(),
+        ToolAction::Edit(_) | ToolAction::Write(_) => touched.join(" "),
+        // An MCP tool's name says what it does.
+        ToolAction::Other if call.tool.starts_with("mcp__") => call.tool.replace("__", " "),
+        _ => return found,
+    };
+    let by_words = prompt::find_candidates(here, &about);
+    let deeds = action_names(call);
+    let by_deed = here
+        .read_or_default("rules for deeds", here.memory.rules_for_actions(&deeds, here.scope()));
+    for candidate in by_words.into_iter().chain(by_deed) {
+        if found.iter().all(|other| other.note.id != candidate.note.id) {
+            found.push(candidate);
+        }
+    }
+    found
+}
+
+/// Names of what a call does, as rules use them.
+fn action_names(call: &ToolCall) -> Vec<&'static str> {
+    match &call.action {
+        ToolAction::Shell(line) => {
+            let kind = CommandKind::of(shorten_text(line, MAX_SEARCHED_CHARS).as_ref());
+            kind.and_then(|kind| kind.sub().map(inject::named_actions)).unwrap_or_default()
+        }
+        ToolAction::Other => inject::named_actions(&call.tool),
+        _ => Vec::new(),
+    }
+}
+
+/// A call ended: records its outcome, and delivers the lesson that explains a failure. Clients that
+/// take no context before a call get the rules that concern it now.
+pub(super) fn after_call(
+    here: &HookContext<'_>,
+    call: &ToolCall,
+    outcome: &CallOutcome,
+) -> HookReply {
+    let mut reply = HookReply::default();
+    let learned =
+        here.record_turn(|turn| here.record_outcome(turn, call, outcome)).into_done().flatten();
+    if let Some(line) = learned.as_ref().and_then(notice::learned) {
+        reply.add_notice(&line);
+    }
+    let mut found = find_lesson(here, call, detect_failure(call, outcome).map(|it| it.error));
+    let touched = touched_files(here, call);
+    if here.is_told_after_calls() {
+        let known = here.deliveries();
+        if known.last_whole.is_none() {
+            deliver_all_rules(here, &known, &mut reply);
+            return reply;
+        }
+        found.extend(find_call_candidates(here, call, &touched));
+    }
+    deliver_candidates(here, &found, &touched, &mut reply);
+    reply
+}
+
+/// Finds the lesson that explains why a call failed with that error.
+fn find_lesson(
+    here: &HookContext<'_>,
+    call: &ToolCall,
+    error: Option<String>,
+) -> Vec<RuleCandidate> {
+    let kind = call.command().and_then(|line| CommandKind::of(line)).map(|kind| kind.to_string());
+    let (Some(error), Some(kind), Some(command)) = (error, kind, call.command()) else {
+        return Vec::new();
+    };
+    let ran = CompletedCommand { kind: &kind, command: command.clone(), call: &call.id };
+    let found =
+        here.read_or_default("a lesson", here.memory.lesson_for(&ran, &error, here.scope()));
+    found.map(|note| RuleCandidate { note, score: LESSON_SCORE }).into_iter().collect()
+}
+
+/// Delivers all rules: a context may be compacted in the middle of an answer, and then Pi and
+/// Cursor take context only with a call's result.
+fn deliver_all_rules(here: &HookContext<'_>, known: &ContextDeliveries, reply: &mut HookReply) {
+    let Some(rules) = here.undelivered_rules(known, BlockBudget::default()) else { return };
+    // A delivery that can't be recorded would be repeated with every call.
+    if here
+        .record_turn(|turn| turn.deliver_all(Some(&rules)))
+        .into_done()
+        .is_some_and(|is_new| is_new)
+    {
+        reply.add_context(rules.text());
+    }
+}
+
+/// A call ended with unknown outcome: records the files that it changed. An output with the error
+/// that a lesson is about delivers that lesson.
+pub(super) fn after_call_of_unknown_outcome(
+    here: &HookContext<'_>,
+    call: &ToolCall,
+    output: &str,
+) -> HookReply {
+    let mut reply = HookReply::default();
+    if call.edits() {
+        here.record_turn(|turn| record_edits(turn, call, here.project_paths()));
+    }
+    let output = call.command().map(|command| command.hide_values_in(output));
+    let error = output.and_then(|output| error_line(&output));
+    deliver_candidates(here, &find_lesson(here, call, error), &[], &mut reply);
+    reply
+}
+
+/// A batch ended: records refused calls that had no event of their own. One that ran could have
+/// printed the text of a refusal itself.
+pub(super) fn after_batch(here: &HookContext<'_>, calls: &[(ToolCall, CallOutcome)]) -> HookReply {
+    if !calls.is_empty() {
+        here.record_turn(|turn| {
+            for (call, outcome) in calls {
+                if !turn.has_run(&call.id)? {
+                    here.record_outcome(turn, call, outcome)?;
+                }
+            }
+            Ok(())
+        });
+    }
+    HookReply::default()
+}

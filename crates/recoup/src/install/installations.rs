@@ -1,0 +1,191 @@
+//! Our entries in the settings of clients, as the clients read them.
+
+use std::path::{Path, PathBuf};
+
+use recoup_core::Result;
+use recoup_core::base::fsx;
+pub(crate) use recoup_core::memory::hooked::LARGEST;
+use recoup_core::memory::hooked::{self, RecoupCall};
+use serde_json::Value;
+
+use super::change::InstallTarget;
+use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
+use super::edit::{JsonDialect, toml, tree};
+use super::entries::servers::{self, SERVER};
+use super::extension;
+use super::places::InstallPaths;
+use super::receipt::InstallReceipt;
+
+/// Our entries in one file.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientInstallation {
+    pub(crate) client: AgentClient,
+    pub(crate) level: InstallLevel,
+    pub(crate) path: PathBuf,
+    pub(crate) hooks: Vec<HookCommand>,
+    pub(crate) servers: Vec<InstalledServer>,
+    /// Describes another server with our name.
+    pub(crate) taken: Option<String>,
+    /// Why the client cannot read the file: then none of it is in effect.
+    pub(crate) fault: Option<String>,
+}
+
+/// A command of ours that a client runs at an event.
+#[derive(Debug, Clone)]
+pub(crate) struct HookCommand {
+    /// Event name of the client; none for an extension, which subscribes by itself.
+    pub(crate) event: Option<String>,
+    /// Tools or sources that it is limited to; none if it is for all.
+    pub(crate) limit: Option<String>,
+    /// Runs asynchronously, so that its answer is discarded.
+    pub(crate) in_background: bool,
+    pub(crate) call: RecoupCall,
+    /// In seconds.
+    pub(crate) timeout: Option<u64>,
+}
+
+/// Our server in a client's settings.
+#[derive(Debug, Clone)]
+pub(crate) struct InstalledServer {
+    pub(crate) call: RecoupCall,
+    /// Disabled by the user.
+    pub(crate) off: bool,
+}
+
+/// A file in the receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecordedFile {
+    pub(crate) client: AgentClient,
+    pub(crate) level: InstallLevel,
+    pub(crate) path: PathBuf,
+}
+
+/// Returns the receipt's files for the user and for this project.
+pub(crate) fn recorded_files(places: &InstallPaths) -> Result<Vec<RecordedFile>> {
+    let receipt = InstallReceipt::read(&places.own)?;
+    let is_here =
+        |party: &&InstallTarget| party.root.as_ref().is_none_or(|root| *root == places.root);
+    let noted = receipt.files.iter().flat_map(|entry| {
+        entry.parties.iter().filter(is_here).map(|party| RecordedFile {
+            client: party.client,
+            level: party.level,
+            path: entry.path.clone(),
+        })
+    });
+    Ok(noted.collect())
+}
+
+/// Finds our entries in the files of the user and of the project; also reports unreadable files.
+pub(crate) fn find_installations(places: &InstallPaths) -> Vec<ClientInstallation> {
+    let levels = InstallLevel::ALL.into_iter();
+    let slots = levels.flat_map(|level| {
+        AgentClient::ALL.into_iter().flat_map(move |it| it.settings_files(level, places))
+    });
+    slots.filter_map(|slot| find_installation(&slot)).collect()
+}
+
+/// Finds our entries in one file; none if it has none.
+pub(crate) fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
+    let mut found = ClientInstallation {
+        client: slot.client,
+        level: slot.level,
+        path: slot.path.clone(),
+        hooks: Vec::new(),
+        servers: Vec::new(),
+        taken: None,
+        fault: None,
+    };
+    match content(&slot.path).and_then(|text| text.map(|it| find_entries(slot, &it)).transpose()) {
+        Ok(None) => return None,
+        Ok(Some(seen)) => {
+            found.hooks = seen.hooks;
+            found.servers = seen.servers;
+            found.taken = seen.taken;
+        }
+        Err(why) => found.fault = Some(why),
+    }
+    let nothing = found.hooks.is_empty() && found.servers.is_empty() && found.fault.is_none();
+    (!nothing || found.taken.is_some()).then_some(found)
+}
+
+#[derive(Default)]
+struct FoundEntries {
+    hooks: Vec<HookCommand>,
+    servers: Vec<InstalledServer>,
+    taken: Option<String>,
+}
+
+fn content(path: &Path) -> std::result::Result<Option<String>, String> {
+    let bytes = fsx::read_regular(path, LARGEST).map_err(|error| error.to_string())?;
+    let text = bytes.map(String::from_utf8).transpose();
+    text.map_err(|_| "it is not UTF-8".to_owned())
+}
+
+fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEntries, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let parsed = |dialect| {
+        let root = tree::parse(text, dialect).map_err(|fault| fault.to_string())?;
+        Ok::<_, String>(root.map(|root| root.value(text)).unwrap_or_default())
+    };
+    Ok(match &slot.holds {
+        SettingsContent::Hooks(_) => {
+            let root = parsed(JsonDialect::Strict)?;
+            find_hooks(root.get("hooks"))
+        }
+        SettingsContent::Servers(known) => {
+            let root = parsed(known.dialect)?;
+            let all = known.at.iter().try_fold(&root, |value, name| value.get(name));
+            find_servers(all)
+        }
+        SettingsContent::TomlServers => {
+            let root = toml::parse_to_json(text).map_err(|fault| fault.to_string())?;
+            let hooks = find_hooks(root.get("hooks")).hooks;
+            FoundEntries { hooks, ..find_servers(root.get("mcp_servers")) }
+        }
+        SettingsContent::Extension => {
+            let call = extension::program_in(text).map(|program| {
+                RecoupCall::plain(program, ["hook", "--client", "pi"].map(str::to_owned).to_vec())
+            });
+            let hook = |call| HookCommand {
+                event: None,
+                limit: None,
+                in_background: false,
+                call,
+                timeout: None,
+            };
+            FoundEntries { hooks: call.into_iter().map(hook).collect(), ..FoundEntries::default() }
+        }
+    })
+}
+
+fn find_hooks(hooks: Option<&Value>) -> FoundEntries {
+    let command = |(event, it): (&str, hooked::PlacedHook<'_>)| HookCommand {
+        event: Some(event.to_owned()),
+        limit: it.limit.map(str::to_owned),
+        in_background: it.hook.get("async") == Some(&Value::Bool(true)),
+        timeout: it.hook.get("timeout").and_then(Value::as_u64),
+        call: it.call,
+    };
+    let hooks = hooks.into_iter().flat_map(hooked::hooks_at_events).map(command).collect();
+    FoundEntries { hooks, ..FoundEntries::default() }
+}
+
+fn find_servers(servers: Option<&Value>) -> FoundEntries {
+    let all = servers.and_then(Value::as_object).into_iter().flatten();
+    let ours = |entry: &Value| {
+        Some(InstalledServer { call: hooked::call_in_server(entry)?, off: is_off(entry) })
+    };
+    let ours: Vec<InstalledServer> = all.filter_map(|(_, entry)| ours(entry)).collect();
+    let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
+    FoundEntries {
+        taken: other.map(servers::describe_name_conflict),
+        servers: ours,
+        ..FoundEntries::default()
+    }
+}
+
+/// Clients use either `enabled` or `disabled`.
+fn is_off(entry: &Value) -> bool {
+    let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
+    says("enabled", false) || says("disabled", true)
+}
