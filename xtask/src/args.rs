@@ -10,9 +10,11 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask TASK
 
 Tasks:
-  test [--full]      everything that a change must pass: tools, fmt, clippy, tests;
+  test [--full] [--seed N]
+                     everything that a change must pass: tools, fmt, clippy, tests;
                      --full also drives the real Claude Code, Codex, Gemini CLI,
-                     opencode and Pi, from the npm registry
+                     opencode and Pi, from the npm registry; --seed repeats the random
+                     cases of an earlier run, which printed its seed
   bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
   dist               the program as it is distributed: static, optimized as a whole
   eval secrets       how well secrets are told from clean texts, with what is wrong
@@ -26,7 +28,7 @@ Tasks:
 /// One thing to do, as understood from the command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    Test(Extent),
+    Test(Extent, Option<u64>),
     /// With the arguments for the benchmark itself.
     Bench(Vec<OsString>),
     Dist,
@@ -73,7 +75,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task, F
         return Err(usage("no task given"));
     };
     let task = match task.to_str() {
-        Some("test") => return extent(arguments).map(Task::Test),
+        Some("test") => return test(arguments),
         Some("bench") => return bench(arguments),
         Some("eval") => return eval(arguments),
         Some("dist") => Task::Dist,
@@ -88,6 +90,20 @@ fn extent(arguments: impl Iterator<Item = OsString>) -> Result<Extent, Failure> 
     let (full, rest) = flag(arguments, "--full");
     let extent = if full { Extent::Full } else { Extent::Usual };
     nothing_more(rest).map(|()| extent)
+}
+
+fn test(arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
+    let (full, rest) = flag(arguments, "--full");
+    let (has_seed, mut rest) = flag(rest, "--seed");
+    let seed = match has_seed.then(|| rest.next()).map(Option::unwrap_or_default) {
+        None => None,
+        Some(seed) => match seed.to_str().and_then(|seed| seed.parse().ok()) {
+            None => return Err(usage(&format!("--seed `{}`: not a number", seed.display()))),
+            number => number,
+        },
+    };
+    let extent = if full { Extent::Full } else { Extent::Usual };
+    nothing_more(rest).map(|()| Task::Test(extent, seed))
 }
 
 fn bench(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> {
@@ -162,7 +178,8 @@ mod tests {
     #[test]
     fn every_task_is_understood() {
         for (flag, extent) in [("", Extent::Usual), (" --full", Extent::Full)] {
-            assert_eq!(parsed(&format!("test{flag}")), Ok(Task::Test(extent)));
+            assert_eq!(parsed(&format!("test{flag}")), Ok(Task::Test(extent, None)));
+            assert_eq!(parsed(&format!("test{flag} --seed 7")), Ok(Task::Test(extent, Some(7))));
             assert_eq!(parsed(&format!("tools{flag}")), Ok(Task::Tools(extent)));
         }
         assert_eq!(parsed("eval secrets"), Ok(Task::Eval(Subject::Secrets)));
@@ -195,6 +212,8 @@ mod tests {
             ("", "no task given"),
             ("tset", "unknown task `tset`"),
             ("test --fast", "unexpected argument `--fast`"),
+            ("test --seed", "--seed ``: not a number"),
+            ("test --seed x", "--seed `x`: not a number"),
             ("test --full --full", "unexpected argument `--full`"),
             ("bench --quick", "unexpected argument `--quick`"),
             ("eval", "no subject given"),

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
     match args::parse(arguments)? {
-        Task::Test(extent) => test::run(extent),
+        Task::Test(extent, seed) => test::run(extent, seed),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Dist => dist::run(),
         Task::Eval(subject) => eval::run(&subject),

@@ -2,8 +2,8 @@
 //! which a mistake is found soonest. The first step that fails ends the run,
 //! and the last line says how to repeat that step alone.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::process::{Command, ExitCode};
+use std::time::SystemTime;
 
 use crate::args::Extent;
 use crate::failure::Failure;
@@ -59,24 +59,25 @@ const CLIENTS: Step = Step {
     needs: Needs::Tools,
 };
 
-/// Where tests of random cases take their seed from. Usually it is the one in
+/// The variable that seeds property tests. A plain `cargo test` takes it from
 /// `.cargo/config.toml`.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// What the steps have in common.
 struct Run {
     tools: Tools,
-    /// Other random cases than the usual ones.
-    seed: Option<u64>,
+    /// Seed of the property tests.
+    seed: u64,
 }
 
-pub(crate) fn run(extent: Extent) -> Result<ExitCode, Failure> {
-    let (line, last, seed) = match extent {
-        Extent::Usual => ("cargo xtask tools", None, None),
-        Extent::Full => ("cargo xtask tools --full", Some(&CLIENTS), Some(any_number())),
+/// Runs all steps. Without a given seed, property tests try new cases each day.
+pub(crate) fn run(extent: Extent, seed: Option<u64>) -> Result<ExitCode, Failure> {
+    let (line, last) = match extent {
+        Extent::Usual => ("cargo xtask tools", None),
+        Extent::Full => ("cargo xtask tools --full", Some(&CLIENTS)),
     };
     heading("tools", line);
-    let run = Run { tools: Tools::bring(extent)?, seed };
+    let run = Run { tools: Tools::bring(extent)?, seed: seed.unwrap_or_else(seed_of_today) };
     for step in STEPS.iter().chain(last) {
         step.run(&run)?;
     }
@@ -133,21 +134,19 @@ impl Step {
 
 impl Run {
     fn extend(&self, command: &mut Command) -> Result<(), Failure> {
-        if let Some(seed) = self.seed {
-            command.env(SEED, seed.to_string());
-        }
+        command.env(SEED, self.seed.to_string());
         self.tools.extend(command)
     }
 
     fn shell_prefix(&self) -> String {
-        let seed = self.seed.map(|seed| format!("{SEED}={seed} ")).unwrap_or_default();
-        seed + &self.tools.shell_prefix()
+        format!("{SEED}={} {}", self.seed, self.tools.shell_prefix())
     }
 }
 
-/// Another one each time.
-fn any_number() -> u64 {
-    RandomState::new().hash_one(())
+/// The number of days since 1970: all runs of a day try the same cases.
+fn seed_of_today() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since_epoch.map_or(0, |time| time.as_secs() / (24 * 60 * 60))
 }
 
 fn heading(step: &str, line: &str) {
