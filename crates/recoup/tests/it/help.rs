@@ -86,9 +86,9 @@ fn the_cache() {
       help          Print this message or the help of the given subcommand(s)
 
     Options:
-          --store <URL>    Where entries are kept [default: sqlite:~/.recoup/cache.db]
-          --scope <SCOPE>  Who shares them: project, global, tenant:NAME or session:NAME [default:
-                           project]
+          --store <URL>    The store for entries [default: sqlite:~/.recoup/cache.db]
+          --scope <SCOPE>  The scope that shares them: project, global, tenant:NAME or session:NAME
+                           [default: project]
       -h, --help           Print help
     ");
 }
@@ -125,10 +125,10 @@ fn keeping_a_result() {
           --input-tokens <N>          How many tokens went in
           --output-tokens <N>         How many tokens came out
           --model <MODEL>             Which model it was: what its tokens cost is then looked up
-          --dollars <X>               What it cost, in dollars
-          --store <URL>               Where entries are kept [default: sqlite:~/.recoup/cache.db]
-          --scope <SCOPE>             Who shares them: project, global, tenant:NAME or session:NAME
-                                      [default: project]
+          --dollars <X>               The cost in dollars
+          --store <URL>               The store for entries [default: sqlite:~/.recoup/cache.db]
+          --scope <SCOPE>             The scope that shares them: project, global, tenant:NAME or
+                                      session:NAME [default: project]
       -h, --help                      Print help
     ");
 }
