@@ -209,10 +209,11 @@ fn running_a_command() {
               Say on stderr why it is a hit or a miss
 
           --store <URL>
-              Where entries are kept [default: sqlite:~/.recoup/cache.db]
+              The store for entries [default: sqlite:~/.recoup/cache.db]
 
           --scope <SCOPE>
-              Who shares them: project, global, tenant:NAME or session:NAME [default: project]
+              The scope that shares them: project, global, tenant:NAME or session:NAME [default:
+              project]
 
       -h, --help
               Print help (see a summary with '-h')
