@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::boundary;
 use super::placeholder;
-use crate::base::base64;
+use crate::base::text::decode_base64;
 
 const LONGEST: usize = 4096;
 
@@ -39,7 +39,7 @@ fn basic_login(text: &[u8], token: Range<usize>) -> Option<Range<usize>> {
     if secret.len() < 8 {
         return None;
     }
-    let pair = base64::decode(secret, 256)?;
+    let pair = decode_base64(secret, 256)?;
     let colon = pair.iter().position(|&byte| byte == b':')?;
     let password = &pair[colon + 1..];
     let readable =

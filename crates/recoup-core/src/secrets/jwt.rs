@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::boundary;
-use crate::base::base64;
+use crate::base::text::decode_base64;
 
 /// Longest part that is read: headers are short, and cutting a longer one does no harm.
 const LONGEST_PART: usize = 1 << 14;
@@ -38,7 +38,7 @@ fn skip_dot(text: &[u8], at: usize) -> Option<usize> {
 }
 
 fn names_an_algorithm(header: &[u8]) -> bool {
-    let Some(json) = base64::decode(header, 512) else { return false };
+    let Some(json) = decode_base64(header, 512) else { return false };
     let has = |key: &[u8]| json.windows(key.len()).any(|window| window == key);
     json.starts_with(b"{") && (has(b"\"alg\"") || has(b"\"typ\"") || has(b"\"enc\""))
 }

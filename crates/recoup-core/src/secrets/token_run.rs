@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::boundary;
 use super::scan;
 use super::word_form::looks_random;
-use crate::base::base64;
+use crate::base::text::decode_base64;
 
 /// Shortest run that may hide something that a rule knows.
 const SHORTEST: usize = 24;
@@ -73,11 +73,11 @@ fn rule_in_decoded(run: &[u8]) -> Option<&'static str> {
     if run.iter().take(BEGINNING).all(u8::is_ascii_hexdigit) {
         return None;
     }
-    let beginning = base64::decode(&run[..run.len().min(BEGINNING)], BEGINNING)?;
+    let beginning = decode_base64(&run[..run.len().min(BEGINNING)], BEGINNING)?;
     if !is_text(&beginning) {
         return None;
     }
-    let plain = base64::decode(&run[..run.len().min(LONGEST)], LONGEST)?;
+    let plain = decode_base64(&run[..run.len().min(LONGEST)], LONGEST)?;
     if !is_text(&plain) {
         return None;
     }
