@@ -6,8 +6,8 @@ use std::fmt;
 
 use memchr::memmem;
 
-use super::name::{CredentialName, NameStrength};
-use super::placeholder::{self, is_placeholder};
+use super::value::{CredentialName, NameStrength};
+use super::word_form::{self, is_placeholder};
 use super::words;
 
 /// Name of the rule for these values.
@@ -46,7 +46,9 @@ impl SecretValues {
         let named = |name: &[u8]| {
             let strength = CredentialName::read(name, 0..name.len()).map(|name| name.strength);
             strength.is_some_and(|strength| strength != NameStrength::Generated)
-                && !is_directory(name)
+                // Named like a password, but a directory.
+                && name != b"PWD"
+                && name != b"OLDPWD"
         };
         let credentials = variables.into_iter().filter(|(name, _)| named(name.as_ref()));
         Self(
@@ -74,7 +76,7 @@ impl SecretValues {
 
     /// Returns `text` without the values.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mark = [placeholder::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
+        let mark = [word_form::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
         let mark = String::from_utf8_lossy(&mark);
         let values = self.0.iter().filter(|value| str::from_utf8(&value.bytes).is_ok());
         values.fold(Cow::Borrowed(text), |text, value| value.replace_in(text, &mark))
@@ -125,11 +127,6 @@ fn stands_alone(text: &[u8], at: usize, len: usize) -> bool {
     let after_flag =
         || at >= 2 && text[at - 2] == b'-' && text[at - 1].is_ascii_alphabetic() && !inside(at - 2);
     (!inside(at) || after_flag()) && !letter(at + len)
-}
-
-/// True for shell variables that are named like a password and hold a directory.
-fn is_directory(name: &[u8]) -> bool {
-    name == b"PWD" || name == b"OLDPWD"
 }
 
 /// True for the path of a file that holds a credential. A credential may begin with a slash too,
