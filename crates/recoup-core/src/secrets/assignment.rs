@@ -10,6 +10,10 @@ use super::word_form::{self, PasswordLikeness, looks_generated, looks_random};
 
 /// Greatest distance of a value from its name: two lines of deep YAML.
 const GAP: usize = 48;
+/// Greatest distance of a key from its service's name.
+const NEAR: usize = 160;
+/// Most bytes of a call's arguments that are examined.
+const LONGEST_CALL: usize = 400;
 
 /// Matches at the literals that names of credentials contain.
 pub(super) fn find_assigned(text: &[u8], at: usize) -> Option<Range<usize>> {
@@ -235,9 +239,6 @@ pub(super) fn find_vendor(text: &[u8], at: usize) -> Option<Range<usize>> {
     })
 }
 
-/// Greatest distance of a key from its service's name.
-const NEAR: usize = 160;
-
 /// 32, 40 or 64 hexadecimal digits, perhaps behind the `SK` of Twilio; or three parts as Discord
 /// has them.
 fn is_service_key(word: &[u8]) -> bool {
@@ -247,9 +248,6 @@ fn is_service_key(word: &[u8]) -> bool {
     let parted = matches!(parts[..], [22..=28, 5..=7, 26..=40]) && looks_random(word);
     (digits && looks_random(hex)) || parted
 }
-
-/// Most bytes of a call's arguments that are examined.
-const LONGEST_CALL: usize = 400;
 
 /// Matches at the names of functions that take a user and a password, with their bracket.
 pub(super) fn find_login(text: &[u8], at: usize) -> Option<Range<usize>> {

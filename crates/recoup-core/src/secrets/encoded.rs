@@ -15,6 +15,11 @@ const SHORTEST: usize = 24;
 const LONGEST_RUN: usize = 1 << 14;
 /// Bytes that decide whether the rest is worth decoding.
 const BEGINNING: usize = 32;
+/// Longer than any private key: RSA with 16,384 bits has 12.6 kB.
+const LONGEST_KEY: usize = 1 << 15;
+const END: &[u8] = b"-----END";
+/// Longest part that is read: headers are short, and cutting a longer one does no harm.
+const LONGEST_PART: usize = 1 << 14;
 
 /// The first encoded secret from `from` on, with the rule that sees it.
 pub(super) fn next_encoded_secret(
@@ -120,10 +125,6 @@ pub(super) fn find_prefixed(text: &[u8], at: usize) -> Option<Range<usize>> {
     (real && !word_form::lacks_variety(token)).then_some(at..at + len)
 }
 
-/// Longer than any private key: RSA with 16,384 bits has 12.6 kB.
-const LONGEST_KEY: usize = 1 << 15;
-const END: &[u8] = b"-----END";
-
 /// Matches at the literal `-----BEGIN`: from the line that begins a private key to the line that
 /// ends it, also when the line breaks are written as `\n`, and also when the end is missing.
 pub(super) fn find_private_key(text: &[u8], at: usize) -> Option<Range<usize>> {
@@ -159,9 +160,6 @@ pub(super) fn find_words(text: &[u8], at: usize) -> Option<Range<usize>> {
     let public = word.starts_with(b"BEGIN") && rest[word.len()..].starts_with(b" PUBLIC");
     (!public).then_some(at..at + word.len())
 }
-
-/// Longest part that is read: headers are short, and cutting a longer one does no harm.
-const LONGEST_PART: usize = 1 << 14;
 
 /// Matches at the start of a JSON Web Token: three base64url parts, the first of them a JSON object
 /// that names an algorithm. Base64 images and source maps have no such parts.

@@ -10,6 +10,10 @@ use crate::base::text::decode_base64;
 
 /// Most bytes of a token that are examined.
 const LONGEST_TOKEN: usize = 4096;
+/// Most bytes of a header with cookies that are examined.
+const LONGEST_COOKIE: usize = 1024;
+/// Longer than any address that people or programs write.
+const LONGEST_ADDRESS: usize = 512;
 
 /// Matches at the literal `bearer`.
 pub(super) fn find_bearer(text: &[u8], at: usize) -> Option<Range<usize>> {
@@ -121,9 +125,6 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
 }
 
-/// Most bytes of a header with cookies that are examined.
-const LONGEST_COOKIE: usize = 1024;
-
 /// Matches at the literals `cookie` and ` -b `.
 pub(super) fn find_cookie(text: &[u8], at: usize) -> Option<Range<usize>> {
     let flag = text[at..].starts_with(b" -b ");
@@ -183,9 +184,6 @@ fn is_login(name: &[u8], value: &[u8]) -> bool {
         value.iter().copied().filter(|byte| !b"!|*,()&$#@\x20".contains(byte)).collect();
     session && mixed || looks_random(&plain_value)
 }
-
-/// Longer than any address that people or programs write.
-const LONGEST_ADDRESS: usize = 512;
 
 /// Matches at the literal `://`: `scheme://user:password@host`, for databases, brokers, proxies and
 /// repositories alike.

@@ -13,6 +13,7 @@ use super::{encoded, prefilter, slot, word_form, words};
 /// Most bytes behind a literal that a pattern sees. The longest secrets that patterns describe are
 /// a few hundred bytes; longer ones are cut there.
 const REACH: usize = 1024;
+const ESCAPE: u8 = 0x1b;
 
 /// Place of a secret, and the rule that found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,8 +211,6 @@ fn to_plain_text(text: &[u8]) -> Cow<'_, [u8]> {
     }
     Cow::Owned(out)
 }
-
-const ESCAPE: u8 = 0x1b;
 
 /// The character of `\uXXXX`, or of the two that make a surrogate pair, and what follows it. Half
 /// a pair is a blank.

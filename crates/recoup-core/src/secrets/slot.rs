@@ -8,6 +8,10 @@ use super::value::{CredentialName, NameStrength};
 use super::word_form::{self, PasswordLikeness};
 use super::words;
 
+/// Most bytes of a command that are examined.
+const LONGEST: usize = 1024;
+const MOST_WORDS: usize = 64;
+
 /// One place of a program's command line that holds a credential.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CredentialSlot {
@@ -282,10 +286,6 @@ pub(super) fn find_beside_user(text: &[u8], at: usize) -> Option<Range<usize>> {
     };
     (chosen && is_credential(word)).then_some(value)
 }
-
-/// Most bytes of a command that are examined.
-const LONGEST: usize = 1024;
-const MOST_WORDS: usize = 64;
 
 /// A word as it was written.
 #[derive(Debug, Clone)]

@@ -9,6 +9,12 @@ use super::words::{self, is_word};
 
 /// Longest name; a longer one is something else, or hostile.
 const LONGEST_NAME: usize = 64;
+/// Two letters occur in any noise, and at the end of other words.
+const SHORTEST: &[u8] = b"pw";
+/// Longest value; the rest of a longer one is cut.
+const LONGEST_VALUE: usize = 512;
+/// Bytes of a value that are judged: its beginning tells what it is.
+const ENOUGH: usize = 128;
 
 /// Certainty that the value of a name is a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +77,6 @@ impl CredentialName {
     }
 }
 
-/// Two letters occur in any noise, and at the end of other words.
-const SHORTEST: &[u8] = b"pw";
-
 /// True if the last word of a name is [`SHORTEST`], and a blank, a quote or a separator stands
 /// before the name.
 fn is_separate(text: &[u8], name: &Range<usize>) -> bool {
@@ -101,12 +104,6 @@ pub(super) fn lowercase_alphanumerics(name: &[u8]) -> Vec<u8> {
     let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
     letters.map(u8::to_ascii_lowercase).collect()
 }
-
-/// Longest value; the rest of a longer one is cut.
-const LONGEST_VALUE: usize = 512;
-
-/// Bytes of a value that are judged: its beginning tells what it is.
-const ENOUGH: usize = 128;
 
 /// Connection between name and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

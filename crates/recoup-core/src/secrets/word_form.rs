@@ -4,6 +4,9 @@
 
 use super::words::{self, is_word};
 
+/// Signs that are common in passwords and rare in names.
+const ODD_SIGNS: &[u8] = b"!#$^*~?&%+@";
+
 /// Likeness of a word to a password that somebody chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PasswordLikeness {
@@ -78,9 +81,6 @@ pub(super) fn rate_password(word: &[u8]) -> PasswordLikeness {
     let clearly = inner || odd > 0 || upper && lower && digits > 1;
     if clearly { PasswordLikeness::Clearly } else { PasswordLikeness::Perhaps }
 }
-
-/// Signs that are common in passwords and rare in names.
-const ODD_SIGNS: &[u8] = b"!#$^*~?&%+@";
 
 /// Addresses, paths, calls, templates, and pairs of names and values.
 fn is_code_or_place(word: &[u8]) -> bool {
