@@ -320,7 +320,17 @@ impl JsonFormatter {
     fn write_token<'a>(&mut self, first: char, rest: &'a str) -> &'a str {
         let after = &rest[first.len_utf8()..];
         match first {
-            '{' | '[' => self.open(first, after),
+            '{' | '[' => {
+                self.out.push(first);
+                let after = after.trim_ascii_start();
+                if let Some(rest) = after.strip_prefix(['}', ']']) {
+                    self.out.push(if first == '{' { '}' } else { ']' });
+                    return rest;
+                }
+                self.depth += 1;
+                self.new_line(self.depth);
+                after
+            }
             '}' | ']' => {
                 self.depth -= 1;
                 self.new_line(self.depth + 1);
@@ -336,25 +346,17 @@ impl JsonFormatter {
                 self.out.push_str(": ");
                 after
             }
-            '"' => self.string(rest),
+            '"' => {
+                let (quoted, after) = rest.split_at(end_of_string(rest));
+                self.out.push_str(&(self.string)(quoted));
+                after
+            }
             _ if first.is_ascii_whitespace() => after,
             _ => {
                 self.out.push(first);
                 after
             }
         }
-    }
-
-    fn open<'a>(&mut self, bracket: char, after: &'a str) -> &'a str {
-        self.out.push(bracket);
-        let after = after.trim_ascii_start();
-        if let Some(rest) = after.strip_prefix(['}', ']']) {
-            self.out.push(if bracket == '{' { '}' } else { ']' });
-            return rest;
-        }
-        self.depth += 1;
-        self.new_line(self.depth);
-        after
     }
 
     /// Starts a new line, unless `level` is too deep. For a closing bracket, `level` is that of the
@@ -365,12 +367,6 @@ impl JsonFormatter {
         }
         self.out.push('\n');
         self.out.extend(std::iter::repeat_n("  ", self.depth));
-    }
-
-    fn string<'a>(&mut self, rest: &'a str) -> &'a str {
-        let (quoted, after) = rest.split_at(end_of_string(rest));
-        self.out.push_str(&(self.string)(quoted));
-        after
     }
 }
 

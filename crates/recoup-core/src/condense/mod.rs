@@ -55,7 +55,17 @@ impl Default for CondenseOptions {
 
 /// Shortens a document. Missing paths to preserve are left out; [`missing_paths`] lists them.
 pub fn condense(document: &InputDocument<'_>, options: &CondenseOptions) -> CondensedResult {
-    let finish = |condensed| add_common_fields(condensed, document, options);
+    let finish = |mut condensed: CondensedResult| {
+        for path in &options.preserve {
+            if let Some(raw) = document.value_at(path) {
+                condensed.add_json(path, raw.get());
+            }
+        }
+        if let Some(path) = &options.full_result_path {
+            condensed.set("full_result_path", path);
+        }
+        condensed
+    };
     match options.strategy {
         CondenseStrategy::StructuredVerdict => {
             finish(strategy::condense_to_verdict(document, options.top))
@@ -86,22 +96,6 @@ pub fn condense_or_keep(
     };
     let input = document.own_result().and_then(shorter).filter(fits);
     input.map_or(condensed, CondensedResult::from_input)
-}
-
-fn add_common_fields(
-    mut condensed: CondensedResult,
-    document: &InputDocument<'_>,
-    options: &CondenseOptions,
-) -> CondensedResult {
-    for path in &options.preserve {
-        if let Some(raw) = document.value_at(path) {
-            condensed.add_json(path, raw.get());
-        }
-    }
-    if let Some(path) = &options.full_result_path {
-        condensed.set("full_result_path", path);
-    }
-    condensed
 }
 
 /// The paths to preserve that the document does not have.

@@ -181,7 +181,16 @@ fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutco
     let place = set_aside_path(path, ids::fresh_id(&SystemClock).as_str());
     let aside = || {
         fsx::ensure_dir(&place)?;
-        move_with_log(&place, path)
+        // The database goes first: from then on nobody opens it and makes a new log while the old
+        // one is moved. Openings within this process are prevented.
+        for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
+            if identify_file(&file)?.is_some()
+                && let Some(name) = file.file_name()
+            {
+                fsx::rename(&file, &place.join(name))?;
+            }
+        }
+        Ok(())
     };
     let Some(rescue) = layout.rescue else {
         let _alone = connection::block_openings();
@@ -200,19 +209,6 @@ fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutco
     };
     let (rows, _still_held) = build_and_move(path, layout, fill, aside)?;
     Ok(RecoveryOutcome::SetAside { place, rescued: Some(rows) })
-}
-
-/// Moves a database and its log. The database goes first: from then on nobody opens it and makes a
-/// new log while the old one is moved. The caller prevents openings within this process.
-fn move_with_log(place: &Path, path: &Path) -> Result<()> {
-    for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
-        if identify_file(&file)?.is_some()
-            && let Some(name) = file.file_name()
-        {
-            fsx::rename(&file, &place.join(name))?;
-        }
-    }
-    Ok(())
 }
 
 /// Locks a database against being created, copied or replaced by others.

@@ -74,8 +74,13 @@ fn find_link(text: &[u8], name: &Range<usize>) -> Option<(ValueLink, usize)> {
     // `config["password"] = …`
     let behind = behind + usize::from(closed && text.get(behind) == Some(&b']'));
     let at = skip_blanks(text, behind);
-    if closed && let Some(linked) = link_across_lines(text, behind) {
-        return Some(linked);
+    // A quoted name, a colon and a quoted value, on lines of their own.
+    let colon = skip_gap(text, behind);
+    if closed && text.get(colon) == Some(&b':') {
+        let value = skip_gap(text, colon + 1);
+        if matches!(text.get(value), Some(b'"' | b'\'')) {
+            return Some((ValueLink::Colon, value));
+        }
     }
     // `label="Password"`: the name is a value itself.
     if closed && matches!(text[..name.start], [.., b'=', b'"' | b'\'']) {
@@ -101,14 +106,6 @@ fn find_link(text: &[u8], name: &Range<usize>) -> Option<(ValueLink, usize)> {
         _ if is_flag && at > name.end => Some((ValueLink::Flag, at)),
         _ => pair_link(text, closed, at).or_else(|| argument_link(text, name, closed, at)),
     }
-}
-
-/// A quoted name, a colon and a quoted value, on lines of their own.
-fn link_across_lines(text: &[u8], behind: usize) -> Option<(ValueLink, usize)> {
-    let colon = skip_gap(text, behind);
-    let rest = text.get(colon..)?.strip_prefix(b":")?;
-    let value = skip_gap(text, text.len() - rest.len());
-    matches!(text.get(value), Some(b'"' | b'\'')).then_some((ValueLink::Colon, value))
 }
 
 /// `define('DB_PASSWORD', '…')`, `fill('#password', '…')`, `get('#password').type('…')`.

@@ -458,13 +458,18 @@ pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
     let known = contains_word(words::USERS, name);
     let chosen = word_form::rate_password(password);
     let plain = password.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(byte));
+    // A small letter, a digit, and a capital or a sign.
+    let has = |is: fn(&u8) -> bool| password.iter().any(is);
+    let mixed = password.len() >= 8
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && has(|byte| byte.is_ascii_uppercase() || b"!#$&@%+".contains(byte));
     let mail = name.contains(&b'@');
     let user_like = name
         .iter()
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(byte));
     let told = if apart {
-        chosen == PasswordLikeness::Clearly
-            && (logs || known || mail || user_like && has_mixed_characters(password))
+        chosen == PasswordLikeness::Clearly && (logs || known || mail || user_like && mixed)
             || logs
                 && (with || known)
                 && (plain || chosen > PasswordLikeness::No)
@@ -481,15 +486,6 @@ pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
                     && (plain || chosen > PasswordLikeness::No))
     };
     told.then_some(value)
-}
-
-/// True for eight characters or more with a small letter, a digit, and a capital or a sign.
-fn has_mixed_characters(word: &[u8]) -> bool {
-    let has = |is: fn(&u8) -> bool| word.iter().any(is);
-    word.len() >= 8
-        && has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_digit)
-        && (has(u8::is_ascii_uppercase) || word.iter().any(|byte| b"!#$&@%+".contains(byte)))
 }
 
 /// Matches at names in runs without blanks: `密码是太阳花`.

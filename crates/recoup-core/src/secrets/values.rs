@@ -101,7 +101,15 @@ impl SecretValue {
     /// Positions of the value in a text.
     fn positions<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let found = memmem::find_iter(text, &self.bytes);
-        found.filter(|at| !self.is_word || stands_alone(text, *at, self.bytes.len()))
+        // Not part of a longer word. A flag may be joined with its value: `-pVALUE`.
+        let letter = move |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
+        let inside = move |at: usize| at.checked_sub(1).is_some_and(letter);
+        let after_flag = move |at: usize| {
+            at >= 2 && text[at - 2] == b'-' && text[at - 1].is_ascii_alphabetic() && !inside(at - 2)
+        };
+        found.filter(move |&at| {
+            !self.is_word || (!inside(at) || after_flag(at)) && !letter(at + self.bytes.len())
+        })
     }
 
     fn replace_in<'a>(&self, text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
@@ -118,15 +126,6 @@ impl SecretValue {
         clean.push_str(&text[from..]);
         Cow::Owned(clean)
     }
-}
-
-/// True if the match is not part of a longer word. A flag may be joined with its value: `-pVALUE`.
-fn stands_alone(text: &[u8], at: usize, len: usize) -> bool {
-    let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    let inside = |at: usize| at.checked_sub(1).is_some_and(letter);
-    let after_flag =
-        || at >= 2 && text[at - 2] == b'-' && text[at - 1].is_ascii_alphabetic() && !inside(at - 2);
-    (!inside(at) || after_flag()) && !letter(at + len)
 }
 
 /// True for the path of a file that holds a credential. A credential may begin with a slash too,

@@ -151,16 +151,6 @@ impl RegularFile {
         range.truncate(read);
         Ok(range)
     }
-
-    fn write_tail(&self, path: &Path, new: &[u8]) -> io::Result<()> {
-        if self.metadata.nlink() > 1 {
-            let mut all = self.read()?;
-            all.truncate(all.len().saturating_sub(new.len()));
-            all.extend_from_slice(new);
-            return shared_dir::replace_if_unchanged(path, &all, self.stamp()).map(drop);
-        }
-        self.file.write_all_at(new, self.size() - new.len() as u64)
-    }
 }
 
 /// Changes the last `len` bytes of a regular file in place, if `change` returns others for them.
@@ -176,10 +166,13 @@ pub fn rewrite_tail(
     let FileLookup::Regular(regular) = open_with_access(path, OFlags::RDWR)? else { return Ok(()) };
     let changing = || format!("changing the end of {}", path.display());
     let end = regular.read_end(len).with_context(changing)?;
-    match change(&end) {
-        Some(new) if new.len() == end.len() => {
-            regular.write_tail(path, &new).with_context(changing)
-        }
-        _ => Ok(()),
+    let Some(new) = change(&end).filter(|new| new.len() == end.len()) else { return Ok(()) };
+    if regular.metadata.nlink() > 1 {
+        let mut all = regular.read().with_context(changing)?;
+        all.truncate(all.len().saturating_sub(new.len()));
+        all.extend_from_slice(&new);
+        let replaced = shared_dir::replace_if_unchanged(path, &all, regular.stamp());
+        return replaced.map(drop).with_context(changing);
     }
+    regular.file.write_all_at(&new, regular.size() - new.len() as u64).with_context(changing)
 }

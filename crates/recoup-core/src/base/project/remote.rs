@@ -66,7 +66,13 @@ fn normalize_address(address: &str) -> Option<String> {
     name.push_str(&host.shown);
     let caseless = CASELESS_HOSTS.contains(&host.name.as_str());
     let path = if caseless { path.to_ascii_lowercase() } else { path.to_owned() };
-    for segment in path_segments(&path) {
+    // No empty segments, and no `.git` at the end.
+    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    while let Some(bare) = segments.last().and_then(|last| last.strip_suffix(".git")) {
+        segments.pop();
+        segments.extend(Some(bare).filter(|bare| !bare.is_empty()));
+    }
+    for segment in segments {
         name.push('/');
         name.push_str(segment);
     }
@@ -139,16 +145,6 @@ fn parse_host(authority: &str, default_port: Option<u16>) -> Option<RemoteHost> 
         }
     }
     Some(RemoteHost { name, shown })
-}
-
-/// The segments that count: no empty ones, and no `.git` at the end.
-fn path_segments(path: &str) -> Vec<&str> {
-    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    while let Some(bare) = segments.last().and_then(|last| last.strip_suffix(".git")) {
-        segments.pop();
-        segments.extend(Some(bare).filter(|bare| !bare.is_empty()));
-    }
-    segments
 }
 
 /// Decodes percent escapes; invalid ones stand for themselves, as with git.

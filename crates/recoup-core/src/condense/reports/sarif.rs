@@ -17,7 +17,11 @@ pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     let runs = runs.filter(|raw| json::is_list(raw))?;
     let known = json::string(version).is_some_and(|version| version == "2.1.0")
         || json::string(schema).is_some_and(|schema| schema.contains("sarif"));
-    if !known || !all_are_runs(runs) {
+    let mut all_name_tools = true;
+    json::visit_elements(runs, |run| {
+        all_name_tools &= json::at(run, &["tool", "driver"]).is_some_and(json::is_object);
+    });
+    if !known || !all_name_tools {
         return None;
     }
     let (mut findings, mut tools) = (Vec::new(), Vec::new());
@@ -36,15 +40,6 @@ pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
         findings.iter().any(|found| found.severity().rank() < FindingSeverity::Medium.rank());
     let description = format!("{}: {}", tools.join(", "), pluralize(findings.len(), "result"));
     Some(ToolReport { verdict: verdict(failed), description, findings })
-}
-
-/// True if each run names its tool.
-fn all_are_runs(runs: &RawValue) -> bool {
-    let mut all = true;
-    json::visit_elements(runs, |run| {
-        all &= json::at(run, &["tool", "driver"]).is_some_and(json::is_object);
-    });
-    all
 }
 
 /// One run of one tool, with what its results refer to.

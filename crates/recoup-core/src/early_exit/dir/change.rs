@@ -224,9 +224,13 @@ impl DirSessions {
     /// Removes temporary files of dead processes.
     fn clear_tmp(&self) -> Result<()> {
         let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
-        let ours = found
-            .flatten()
-            .filter(|entry| entry.file_name().to_str().is_some_and(is_temporary_name));
+        // An id, or a file being written.
+        let is_id = |name: &str| {
+            name.len() == ID_LEN
+                && name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+        };
+        let is_ours = |name: &str| is_id(name) || fsx::is_hidden_temporary(name);
+        let ours = found.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
         for path in ours.map(|entry| entry.path()).take(LOOKS) {
             if is_older(&path, SWEEP_PAUSE) {
                 fsx::remove_tree(&path)?;
@@ -234,12 +238,6 @@ impl DirSessions {
         }
         Ok(())
     }
-}
-
-/// True for names that we generate: an id, or a file being written.
-fn is_temporary_name(name: &str) -> bool {
-    let id = || name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
-    (name.len() == ID_LEN && id()) || fsx::is_hidden_temporary(name)
 }
 
 /// By the system clock, like file times; true for a missing file.

@@ -232,11 +232,7 @@ fn names_in(dir: &Path, suffix: &str) -> Result<Vec<SafeName>> {
 }
 
 /// The valid names in a directory for which `counts` holds, sorted.
-fn list_names(
-    dir: &Path,
-    suffix: &str,
-    counts: fn(&DirEntry) -> bool,
-) -> Result<Vec<SafeName>> {
+fn list_names(dir: &Path, suffix: &str, counts: fn(&DirEntry) -> bool) -> Result<Vec<SafeName>> {
     let listing = || format!("listing {}", dir.display());
     let found = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -19,8 +19,6 @@
 mod change;
 mod layout;
 
-use layout::{SessionLayout, SessionOwner, WinnerRecord, has_marker, session_owner};
-
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +36,8 @@ use crate::base::clock::Clock;
 use crate::base::fsx;
 use crate::base::name::SafeName;
 use crate::error::Result;
+
+use layout::{SessionLayout, SessionOwner, WinnerRecord, has_marker, session_owner};
 
 /// Poll interval without inotify.
 const POLL_STEP: Duration = Duration::from_millis(20);
