@@ -94,7 +94,7 @@ impl<'a> InputDocument<'a> {
         match &self.shape {
             DocumentShape::Object(object) => object.findings(visit),
             DocumentShape::Report(report) => {
-                report.findings.iter().for_each(|found| visit(found.clone()))
+                report.findings.iter().for_each(|found| visit(found.clone()));
             }
         }
     }

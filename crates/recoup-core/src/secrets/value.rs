@@ -145,12 +145,10 @@ impl ValueSpan {
             _ => (0, None),
         };
         let body = &rest[start..];
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || b",;&\"'`<>|\\".contains(byte);
         let len = match quote {
             Some(quote) => quoted_len(body, quote, escapes),
-            None => {
-                let ends = |byte: &u8| byte.is_ascii_whitespace() || b",;&\"'`<>|\\".contains(byte);
-                body.iter().position(ends).unwrap_or(body.len())
-            }
+            None => body.iter().position(ends).unwrap_or(body.len()),
         };
         Some(Self { range: at + start..at + start + len, quote })
     }
