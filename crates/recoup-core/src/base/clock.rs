@@ -43,9 +43,7 @@ impl Timestamp {
         let gap = self.0.saturating_sub(earlier.0);
         if gap < 0 { 0 } else { gap.cast_unsigned() }
     }
-}
 
-impl Timestamp {
     /// The day alone, in UTC: `2026-11-15`.
     pub fn date(self) -> String {
         self.to_string().chars().take_while(|c| *c != 'T').collect()
@@ -65,9 +63,7 @@ impl Timestamp {
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000))
     }
-}
 
-impl Timestamp {
     /// From ISO 8601 with an offset, as other programs write it; none for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let moment: jiff::Timestamp = text.parse().ok()?;

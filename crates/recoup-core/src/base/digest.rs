@@ -27,12 +27,7 @@ impl Sha256Digest {
 
     /// From 64 hex digits of either case; `None` for anything else.
     pub fn from_hex(text: &str) -> Option<Self> {
-        let digits: &[u8; 64] = text.as_bytes().try_into().ok()?;
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
-        }
-        Some(Self(bytes))
+        decode_hex(text.as_bytes())?.try_into().ok().map(Self)
     }
 
     /// 64 lower-case hex digits.
@@ -48,8 +43,12 @@ pub fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(pair).map(char::from).collect()
 }
 
-fn nibble(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+/// Decodes pairs of hex digits of either case; `None` for anything else.
+pub fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let value = |digit: u8| char::from(digit).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(value(*high)? << 4 | value(*low)?).ok();
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
 impl fmt::Display for Sha256Digest {

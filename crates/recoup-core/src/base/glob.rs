@@ -27,24 +27,18 @@ pub(crate) fn compile_glob(text: &str, slash: SlashMatching) -> Result<GlobSet> 
     let wrong = |why: String| {
         Error::usage(format!("invalid glob {:?}", shorten_text(text, SHOWN))).with_source(why)
     };
-    if let Some(excess) = exceeded_limit(text) {
-        return Err(wrong(excess));
+    if text.len() > LONGEST {
+        return Err(wrong(format!("it has {} bytes, and may have {LONGEST}", text.len())));
+    }
+    let braces = text.bytes().filter(|byte| *byte == b'{').count();
+    if braces > BRACES {
+        return Err(wrong(format!("it opens {braces} braces, and may open {BRACES}")));
     }
     let separates = slash == SlashMatching::Separates;
     let glob = GlobBuilder::new(text).literal_separator(separates).backslash_escape(true).build();
     // A set of one: a lone matcher would panic on a glob that can't be compiled.
     let set = glob.and_then(|glob| GlobSet::builder().add(glob).build());
     set.map_err(|error| wrong(shorten_text(&error.kind().to_string(), SHOWN).into_owned()))
-}
-
-/// The limit that `text` exceeds.
-fn exceeded_limit(text: &str) -> Option<String> {
-    let braces = text.bytes().filter(|byte| *byte == b'{').count();
-    match text.len() {
-        long if long > LONGEST => Some(format!("it has {long} bytes, and may have {LONGEST}")),
-        _ if braces > BRACES => Some(format!("it opens {braces} braces, and may open {BRACES}")),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Foundations: time, names, project identity and files.
 
-pub mod base64;
 pub mod clock;
 pub mod digest;
 pub mod fsx;
 pub(crate) mod glob;
-pub mod ids;
-pub mod machine;
 pub mod name;
 pub mod project;
 pub mod text;
 pub mod ttl;
+
+pub use name as ids;
+pub use name as machine;

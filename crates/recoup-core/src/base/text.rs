@@ -1,4 +1,4 @@
-//! Text in messages.
+//! Text that other programs wrote: shortened for messages, and decoded from base64.
 
 use std::borrow::Cow;
 
@@ -8,4 +8,32 @@ pub fn shorten_text(text: &str, max: usize) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
+}
+
+/// Decodes base64 in either alphabet into at most `most` bytes; `None` if it is not base64. Just
+/// enough to look inside a token or a report.
+pub fn decode_base64(text: &[u8], most: usize) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    };
+    let mut bytes = Vec::with_capacity(most.min(text.len()));
+    let (mut bits, mut held) = (0u32, 0);
+    for &byte in text.iter().take_while(|&&byte| byte != b'=') {
+        bits = bits << 6 | u32::from(digit(byte)?);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            let [.., low] = (bits >> held).to_be_bytes();
+            bytes.push(low);
+        }
+        if bytes.len() == most {
+            break;
+        }
+    }
+    Some(bytes)
 }

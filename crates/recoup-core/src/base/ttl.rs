@@ -208,7 +208,12 @@ fn parse_duration(text: &str) -> Option<u64> {
         let unit = behind.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (unit, next) = behind.split_at(unit);
         // A number without a unit stands alone.
-        let size = if unit.is_empty() && rest.len() < text.len() { None } else { unit_size(unit) };
+        let size = if unit.is_empty() {
+            (rest.len() == text.len()).then_some(1)
+        } else {
+            let mut known = UNITS.into_iter().chain(NOMINAL_UNITS);
+            known.find(|(name, _)| unit.eq_ignore_ascii_case(name)).map(|(_, size)| size)
+        };
         let size = size.filter(|size| *size < above)?;
         let whole = whole.bytes().try_fold(0_u64, |sum, digit| {
             sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
@@ -241,14 +246,6 @@ fn is_bare_number(text: &str) -> bool {
 fn split_digits(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     (end > 0).then(|| text.split_at(end))
-}
-
-fn unit_size(unit: &str) -> Option<u64> {
-    if unit.is_empty() {
-        return Some(1);
-    }
-    let mut known = UNITS.into_iter().chain(NOMINAL_UNITS);
-    known.find(|(name, _)| unit.eq_ignore_ascii_case(name)).map(|(_, size)| size)
 }
 
 /// `0.digits × size`, cut to a whole number. Exact for any number of digits: from

@@ -1,5 +1,6 @@
 //! One finding: id, severity, place and message. Made from an object with any of the field names
-//! that tools use, or by the reader of a tool's report.
+//! that tools use, or by the reader of a tool's report. The words of different tools for a severity
+//! are mapped to four levels, so that findings can be ranked and counted.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,6 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::json::{self, FieldValue};
-use super::severity::FindingSeverity;
 
 /// Maximum length of a message, in characters.
 const MESSAGE_MOST: usize = 100;
@@ -29,20 +29,10 @@ impl<'a> ReportFinding<'a> {
         if json::is_string(raw) {
             return Self { message: Some(json::text(raw)), ..Self::default() };
         }
+        #[rustfmt::skip]
         let names = [
-            "id",
-            "finding_id",
-            "name",
-            "severity",
-            "level",
-            "file",
-            "path",
-            "location",
-            "line",
-            "line_number",
-            "message",
-            "description",
-            "title",
+            "id", "finding_id", "name", "severity", "level", "file", "path", "location", "line",
+            "line_number", "message", "description", "title",
         ];
         let [id, finding_id, name, severity, level, rest @ ..] = json::pick(raw, names);
         let [file, path, location, line, line_number, message, description, title] = rest;
@@ -52,7 +42,10 @@ impl<'a> ReportFinding<'a> {
             severity: json::first_meaningful(&[severity, level]).map(FieldValue::Json),
             file: place.file.map(FieldValue::Json),
             line: place.line.map(FieldValue::Json),
-            message: json::first_meaningful(&[message, description, title]).map(message_text),
+            // A message is a text, or an object that contains one.
+            message: json::first_meaningful(&[message, description, title]).map(|raw| {
+                json::string(json::field(raw, "text")).unwrap_or_else(|| json::text(raw))
+            }),
         }
     }
 
@@ -79,6 +72,7 @@ pub(super) struct FindingPlace<'a> {
 
 impl<'a> FindingPlace<'a> {
     pub(super) fn of(files: &[Option<&'a RawValue>], lines: &[Option<&'a RawValue>]) -> Self {
+        let is_path_or_object = |raw: &RawValue| is_path_or_number(raw) || json::is_object(raw);
         let (file, line) = (first(files, is_path_or_object), first(lines, is_path_or_number));
         let Some(object) = file.filter(|raw| json::is_object(raw)) else {
             return Self { file, line };
@@ -104,15 +98,6 @@ fn is_path_or_number(raw: &RawValue) -> bool {
     json::is_number(raw) || (json::is_string(raw) && raw.get() != "\"\"")
 }
 
-fn is_path_or_object(raw: &RawValue) -> bool {
-    is_path_or_number(raw) || json::is_object(raw)
-}
-
-/// A message is a text, or an object that contains one.
-fn message_text(raw: &RawValue) -> Cow<'_, str> {
-    json::string(json::field(raw, "text")).unwrap_or_else(|| json::text(raw))
-}
-
 /// The first `most` characters.
 pub(super) fn truncate_chars(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
@@ -132,5 +117,96 @@ impl Serialize for ReportFinding<'_> {
             fields.serialize_entry("message", truncate_chars(message, MESSAGE_MOST))?;
         }
         fields.end()
+    }
+}
+
+/// Severity levels, most severe first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FindingSeverity {
+    Critical,
+    High,
+    Medium,
+    Low,
+    /// An unknown word.
+    Other,
+}
+
+#[rustfmt::skip]
+const LOW_WORDS: &[&str] = &[
+    "low", "minor", "note", "notice", "info", "informational", "information", "hint", "help", "none",
+];
+
+const SEVERITY_WORDS: [(FindingSeverity, &[&str]); 4] = [
+    (FindingSeverity::Critical, &["critical", "crit", "blocker", "fatal", "emergency"]),
+    (
+        FindingSeverity::High,
+        &["high", "error", "err", "major", "severe", "important", "failed", "failure"],
+    ),
+    (FindingSeverity::Medium, &["medium", "moderate", "warning", "warn"]),
+    (FindingSeverity::Low, LOW_WORDS),
+];
+
+impl FindingSeverity {
+    /// Number of ranks.
+    pub(super) const RANKS: usize = 4;
+
+    /// The severity for a tool's word.
+    pub(super) fn of(word: &str) -> Self {
+        let word = word.trim();
+        let known = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
+        let found = SEVERITY_WORDS.iter().find(|(_, words)| known(words));
+        found.map_or(Self::Other, |(severity, _)| *severity)
+    }
+
+    /// The severity for a CVSS score from 0 to 10.
+    pub(super) fn of_score(score: f64) -> Self {
+        match score {
+            _ if score >= 9.0 => Self::Critical,
+            _ if score >= 7.0 => Self::High,
+            _ if score >= 4.0 => Self::Medium,
+            _ => Self::Low,
+        }
+    }
+
+    /// Sort rank, most severe first. An unknown word may mean anything: it ranks in the middle.
+    pub(super) fn rank(self) -> usize {
+        match self {
+            Self::Critical => 0,
+            Self::High => 1,
+            Self::Medium | Self::Other => 2,
+            Self::Low => 3,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Number of findings per severity.
+#[derive(Debug, Default)]
+pub(super) struct SeverityCounts([usize; 5]);
+
+impl SeverityCounts {
+    pub(super) fn add(&mut self, severity: FindingSeverity) {
+        self.0[severity as usize] += 1;
+    }
+
+    /// `{"critical":0,…}`: the four levels always, others if there are any.
+    pub(super) fn to_json(&self) -> String {
+        use FindingSeverity::{Critical, High, Low, Medium, Other};
+        let named = |severity: FindingSeverity| {
+            let count = self.0[severity as usize];
+            (severity != Other || count > 0).then(|| format!("\"{}\":{count}", severity.name()))
+        };
+        let counts: Vec<_> =
+            [Critical, High, Medium, Low, Other].into_iter().filter_map(named).collect();
+        format!("{{{}}}", counts.join(","))
     }
 }

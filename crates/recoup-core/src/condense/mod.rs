@@ -13,26 +13,18 @@
 //! ```
 
 mod document;
-mod estimate;
 mod finding;
-mod identifiers;
 mod json;
-mod layout;
-mod object;
-mod output;
 mod reports;
-mod severity;
 mod strategy;
-mod summary;
 mod tokens;
-mod verdict;
+
+use serde::Serialize;
 
 pub use document::InputDocument;
-pub use estimate::TokenEstimate;
-pub use layout::indented;
-pub use output::CondensedResult;
+pub use json::indented;
 pub use strategy::{CondenseStrategy, StrategyInfo};
-pub use tokens::Tokenizer;
+pub use tokens::{TokenEstimate, Tokenizer};
 
 /// Options for [`condense`].
 #[derive(Debug, Clone)]
@@ -63,13 +55,25 @@ impl Default for CondenseOptions {
 
 /// Shortens a document. Missing paths to preserve are left out; [`missing_paths`] lists them.
 pub fn condense(document: &InputDocument<'_>, options: &CondenseOptions) -> CondensedResult {
-    let finish = |condensed| add_common_fields(condensed, document, options);
-    match options.strategy {
-        CondenseStrategy::StructuredVerdict => finish(verdict::condense(document, options.top)),
-        CondenseStrategy::IdentifiersOnly => {
-            identifiers::condense(document, options.max_tokens, finish)
+    let finish = |mut condensed: CondensedResult| {
+        for path in &options.preserve {
+            if let Some(raw) = document.value_at(path) {
+                condensed.add_json(path, raw.get());
+            }
         }
-        CondenseStrategy::Summary => finish(summary::condense(document)),
+        if let Some(path) = &options.full_result_path {
+            condensed.set("full_result_path", path);
+        }
+        condensed
+    };
+    match options.strategy {
+        CondenseStrategy::StructuredVerdict => {
+            finish(strategy::condense_to_verdict(document, options.top))
+        }
+        CondenseStrategy::IdentifiersOnly => {
+            strategy::condense_to_identifiers(document, options.max_tokens, finish)
+        }
+        CondenseStrategy::Summary => finish(strategy::condense_to_summary(document)),
     }
 }
 
@@ -86,28 +90,12 @@ pub fn condense_or_keep(
     if options.full_result_path.is_some() {
         return condensed;
     }
-    let shorter = |input| layout::compact_within(input, condensed.to_json().len() - 1);
+    let shorter = |input| json::compact_within(input, condensed.to_json().len() - 1);
     let fits = |input: &String| {
         options.max_tokens.is_none_or(|most| Tokenizer::load().count(input) <= most)
     };
     let input = document.own_result().and_then(shorter).filter(fits);
     input.map_or(condensed, CondensedResult::from_input)
-}
-
-fn add_common_fields(
-    mut condensed: CondensedResult,
-    document: &InputDocument<'_>,
-    options: &CondenseOptions,
-) -> CondensedResult {
-    for path in &options.preserve {
-        if let Some(raw) = document.value_at(path) {
-            condensed.add_json(path, raw.get());
-        }
-    }
-    if let Some(path) = &options.full_result_path {
-        condensed.set("full_result_path", path);
-    }
-    condensed
 }
 
 /// The paths to preserve that the document does not have.
@@ -117,4 +105,64 @@ pub fn missing_paths<'o>(
 ) -> Vec<&'o str> {
     let paths = options.preserve.iter().map(String::as_str);
     paths.filter(|path| document.value_at(path).is_none()).collect()
+}
+
+/// A condensed result: an object with fields in insertion order, or the input itself if that is
+/// shorter.
+#[derive(Debug, Clone, Default)]
+pub struct CondensedResult {
+    /// Names, and values as compact JSON.
+    fields: Vec<(String, String)>,
+    /// The input as compact JSON, if it takes the place of the fields.
+    input: Option<String>,
+}
+
+impl CondensedResult {
+    /// The input itself in place of a condensed result.
+    fn from_input(json: String) -> Self {
+        Self { fields: Vec::new(), input: Some(json) }
+    }
+
+    /// Sets a field, replacing one with the same name.
+    fn set(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
+        let json = serde_json::to_string(value).expect("what is made from JSON is JSON");
+        self.set_json(name, json);
+    }
+
+    /// Sets a field to a value that is JSON already.
+    fn set_json(&mut self, name: &str, json: String) {
+        match self.fields.iter_mut().find(|(known, _)| known == name) {
+            Some((_, value)) => *value = json,
+            None => self.fields.push((name.to_owned(), json)),
+        }
+    }
+
+    /// Adds a field, unless there is one with the same name.
+    fn add_json(&mut self, name: &str, json: &str) {
+        if self.fields.iter().all(|(known, _)| known != name) {
+            self.fields.push((name.to_owned(), json.to_owned()));
+        }
+    }
+
+    /// Compact JSON, for programs and agents: no white space, no newline at the end.
+    pub fn to_json(&self) -> String {
+        json::compact(&self.raw_json())
+    }
+
+    /// JSON for people: two spaces for each level, no newline at the end.
+    pub fn to_pretty_json(&self) -> String {
+        json::pretty(&self.raw_json())
+    }
+
+    fn raw_json(&self) -> String {
+        if let Some(input) = &self.input {
+            return input.clone();
+        }
+        let named = |(name, value): &(String, String)| {
+            let name = serde_json::to_string(name).expect("text is always JSON");
+            format!("{name}:{value}")
+        };
+        let fields: Vec<_> = self.fields.iter().map(named).collect();
+        format!("{{{}}}", fields.join(","))
+    }
 }

@@ -1,18 +1,24 @@
-//! One connection: opening, configuration, and the identity of its file.
+//! One connection: opening, configuration, waiting, errors, and the identity of its file.
+//!
+//! SQLite's own time-out sleeps in ever longer steps, which starves the unlucky; short random steps
+//! until a deadline are fairer.
 
+use std::cell::Cell;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::ffi::{SQLITE_ERROR, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::layout::{DatabaseLayout, SchemaState, schema_version};
-use super::{busy, fault};
-use crate::base::fsx;
+use crate::base::clock::Deadline;
+use crate::base::fsx::{self, FileIdentity};
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
 /// Size at which the log is folded back into the database. Small, because the first process to open
@@ -31,6 +37,11 @@ const STATEMENTS: usize = 32;
 /// index for abandoned and cut it off under its owner's feet.
 static MOVE_LOCK: RwLock<()> = RwLock::new(());
 
+thread_local! {
+    /// SQLite calls the handler on the thread that waits, without a context.
+    static WAIT_DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
+}
+
 /// Prevents databases from being moved within this process.
 fn block_moves() -> RwLockReadGuard<'static, ()> {
     MOVE_LOCK.read().unwrap_or_else(PoisonError::into_inner)
@@ -41,53 +52,36 @@ pub(super) fn block_openings() -> RwLockWriteGuard<'static, ()> {
     MOVE_LOCK.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Identity of the file that a path leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FileId {
-    device: u64,
-    inode: u64,
-}
-
-impl FileId {
-    /// Identity of the file at `path`; `None` if it is missing.
-    pub(super) fn of(path: &Path) -> Result<Option<Self>> {
-        Ok(Self::with_length(path)?.map(|(file, _)| file))
-    }
-
-    /// Like [`Self::of`], with the length of the file.
-    fn with_length(path: &Path) -> Result<Option<(Self, u64)>> {
-        match fs::metadata(path) {
-            Ok(meta) => {
-                ensure_trusted_owner(&meta)?;
-                Ok(Some((Self { device: meta.dev(), inode: meta.ino() }, meta.len())))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| "looking for it".to_owned()),
+/// Metadata of the file that a path leads to; `None` if it is missing. Rejects files of other users:
+/// in a directory that many may write to, they could be planted.
+fn trusted_metadata(path: &Path) -> Result<Option<fs::Metadata>> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw() => {
+            Ok(Some(meta))
         }
+        Ok(_) => Err(Error::new(ErrorKind::Io, "it belongs to another user, and is not believed")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| "looking for it".to_owned()),
     }
 }
 
-/// Rejects files of other users: in a directory that many may write to, they could be planted.
-fn ensure_trusted_owner(meta: &fs::Metadata) -> Result<()> {
-    let ours = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
-    if ours {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Io, "it belongs to another user, and is not believed"))
+/// Identity of the file that a path leads to; `None` if it is missing.
+pub(super) fn identify_file(path: &Path) -> Result<Option<FileIdentity>> {
+    Ok(trusted_metadata(path)?.map(|meta| FileIdentity::of(&meta)))
 }
 
 /// A connection to a database with our tables.
 #[derive(Debug)]
 pub(super) struct OpenDatabase {
     pub(super) connection: Connection,
-    file: FileId,
+    file: FileIdentity,
 }
 
 impl OpenDatabase {
     /// True if the path still leads to this connection's file. If it was removed or set aside,
     /// writes would be lost.
     pub(super) fn is_current(&self, path: &Path) -> bool {
-        matches!(FileId::of(path), Ok(Some(file)) if file == self.file)
+        matches!(identify_file(path), Ok(Some(file)) if file == self.file)
     }
 }
 
@@ -97,19 +91,21 @@ impl OpenDatabase {
 /// meanwhile may have been opened with the log of its successor.
 pub(super) fn open_existing(path: &Path, layout: &DatabaseLayout) -> Result<Option<OpenDatabase>> {
     loop {
-        let file = match FileId::with_length(path)? {
-            // SQLite would remove the log of an empty file, and that may be all that is left.
-            None | Some((_, 0)) => return Ok(None),
-            Some((file, _)) => file,
-        };
+        // SQLite would remove the log of an empty file, and that may be all that is left.
+        let found = trusted_metadata(path)?.filter(|meta| meta.len() > 0);
+        let Some(file) = found.map(|meta| FileIdentity::of(&meta)) else { return Ok(None) };
         let opened = open_file(path, file, layout);
-        if FileId::of(path)? == Some(file) {
+        if identify_file(path)? == Some(file) {
             return opened;
         }
     }
 }
 
-fn open_file(path: &Path, file: FileId, layout: &DatabaseLayout) -> Result<Option<OpenDatabase>> {
+fn open_file(
+    path: &Path,
+    file: FileIdentity,
+    layout: &DatabaseLayout,
+) -> Result<Option<OpenDatabase>> {
     let _still = block_moves();
     let mut connection = connect(path)?;
     layout.run_pragmas(&connection)?;
@@ -132,13 +128,13 @@ pub(crate) fn open_unchecked(path: &Path) -> Result<Connection> {
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| fault::from_sqlite(error, "opening it"))?;
-    configure(&mut connection).map_err(|error| fault::from_sqlite(error, "configuring it"))?;
+        .map_err(|error| from_sqlite(error, "opening it"))?;
+    configure(&mut connection).map_err(|error| from_sqlite(error, "configuring it"))?;
     Ok(connection)
 }
 
 fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.busy_handler(Some(busy::busy_handler))?;
+    connection.busy_handler(Some(busy_handler))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -163,7 +159,7 @@ pub(super) fn configure_writer(connection: &mut Connection, layout: &DatabaseLay
              PRAGMA cache_size = -{};",
             layout.cache
         ))
-        .map_err(|error| fault::from_sqlite(error, "configuring it"))?;
+        .map_err(|error| from_sqlite(error, "configuring it"))?;
     layout.migrate_if_needed(connection)
 }
 
@@ -172,7 +168,7 @@ pub(super) fn sync_commits(connection: &Connection, is_synced: bool) -> Result<(
     let level = if is_synced { "FULL" } else { "NORMAL" };
     connection
         .pragma_update(None, "synchronous", level)
-        .map_err(|error| fault::from_sqlite(error, "configuring it"))
+        .map_err(|error| from_sqlite(error, "configuring it"))
 }
 
 /// Gives back up to `most` unused pages of a file that is vacuumed in steps; all of them for 0.
@@ -209,7 +205,7 @@ pub(super) fn checkpoint_if_due(connection: &Connection) {
     let Some(path) = connection.path() else { return };
     let [log, _] = sidecars(Path::new(path));
     if fs::metadata(log).is_ok_and(|log| log.len() > LOG_MAX) {
-        let _ = busy::with_wait_limit(Duration::ZERO, || {
+        let _ = with_wait_limit(Duration::ZERO, || {
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         });
     }
@@ -218,4 +214,50 @@ pub(super) fn checkpoint_if_due(connection: &Connection) {
 /// The files that SQLite keeps beside a database.
 pub(super) fn sidecars(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|suffix| fsx::with_suffix(path, suffix))
+}
+
+/// Runs `act`, in which SQLite may wait for at most `wait`.
+pub(crate) fn with_wait_limit<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
+    let before = WAIT_DEADLINE.replace(Some(Deadline::after(wait)));
+    let done = act();
+    WAIT_DEADLINE.set(before);
+    done
+}
+
+/// Busy handler of SQLite: sleeps a little, and returns true to try again.
+pub(super) fn busy_handler(tries: i32) -> bool {
+    let remaining = WAIT_DEADLINE.get().map_or(Duration::ZERO, Deadline::remaining);
+    if remaining.is_zero() {
+        return false;
+    }
+    let longest = 200 * u64::from(tries.clamp(1, 50).unsigned_abs());
+    thread::sleep(Duration::from_micros(fastrand::u64(50..=longest)).min(remaining));
+    true
+}
+
+/// Converts SQLite's error into ours: the action that failed, and a kind that callers react to.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+pub(crate) fn from_sqlite(error: rusqlite::Error, doing: &str) -> Error {
+    // As text: the cause that SQLite's error carries says the same again.
+    Error::new(kind_of_sqlite_error(&error), doing).with_source(error.to_string())
+}
+
+fn kind_of_sqlite_error(error: &rusqlite::Error) -> ErrorKind {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Locked,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
+        Some(ErrorCode::ReadOnly) => ErrorKind::ReadOnly,
+        Some(ErrorCode::DiskFull) => ErrorKind::Full,
+        // How SQLite reports a quota, or a limit on the size of files.
+        _ if matches!(
+            error.sqlite_extended_error_code(),
+            Some(SQLITE_IOERR_WRITE | SQLITE_IOERR_SHMSIZE)
+        ) =>
+        {
+            ErrorKind::Full
+        }
+        // Our own statements fit our own tables: a table or trigger is not as we made it.
+        _ if error.sqlite_extended_error_code() == Some(SQLITE_ERROR) => ErrorKind::Corrupt,
+        _ => ErrorKind::Io,
+    }
 }

@@ -1,7 +1,6 @@
 //! Read-only inspection of a database: is it sound? Nothing is set aside, migrated or waited for.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
@@ -9,10 +8,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::connection::{find_damage, sidecars};
+use super::DatabaseFileRole;
+use super::connection::{busy_handler, find_damage, from_sqlite, sidecars, with_wait_limit};
 use super::layout::{DatabaseLayout, SchemaState, schema_version};
-use super::{DatabaseFileRole, busy, fault, recover};
-use crate::base::fsx;
+use super::recover::ensure_ours;
+use crate::base::fsx::{self, FileVersionStamp};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Wait for a process that has the database to itself.
@@ -52,12 +52,13 @@ pub(crate) fn inspect_database<T>(
     also: impl Fn(&Connection) -> rusqlite::Result<T>,
 ) -> Result<Option<(DatabaseInspection, T)>> {
     let Some(bytes) = size_with_log(path)? else { return Ok(None) };
-    let found: Result<_> = busy::with_wait_limit(EXCLUSIVE_WAIT, || {
-        let before = file_state(path);
-        let found =
-            inspect_connection(&open_read_only(path, has_no_log(path))?, layout, limit, &also);
+    let found: Result<_> = with_wait_limit(EXCLUSIVE_WAIT, || {
+        let state = || fs::metadata(path).ok().map(|found| FileVersionStamp::of(&found));
+        let before = state();
+        let has_no_log = log_size(path) == 0;
+        let found = inspect_connection(&open_read_only(path, has_no_log)?, layout, limit, &also);
         // A reader of the file alone sees half of a concurrent write.
-        let is_still = before == file_state(path);
+        let is_still = before == state();
         let found = if is_still {
             found
         } else {
@@ -69,7 +70,7 @@ pub(crate) fn inspect_database<T>(
         Ok(found.map(inspected))
     });
     match &found {
-        Err(error) if error.kind() == ErrorKind::Corrupt => recover::ensure_ours(path, layout)?,
+        Err(error) if error.kind() == ErrorKind::Corrupt => ensure_ours(path, layout)?,
         _ => {}
     }
     found
@@ -85,7 +86,7 @@ fn inspect_connection<T>(
         return Ok(None);
     }
     let version = schema_version(connection)?;
-    let more = also(connection).map_err(|error| fault::from_sqlite(error, "reading it"))?;
+    let more = also(connection).map_err(|error| from_sqlite(error, "reading it"))?;
     let soundness = match check_integrity(connection, limit, "quick_check")? {
         DatabaseSoundness::Sound => match layout.find_schema_fault(connection)? {
             Some(fault) => DatabaseSoundness::Damaged(fault),
@@ -96,14 +97,9 @@ fn inspect_connection<T>(
     Ok(Some((version, more, soundness)))
 }
 
-fn file_state(path: &Path) -> Option<(u64, i64, i64)> {
-    let found = fs::metadata(path).ok()?;
-    Some((found.len(), found.mtime(), found.mtime_nsec()))
-}
-
-fn has_no_log(path: &Path) -> bool {
+fn log_size(path: &Path) -> u64 {
     let [log, _] = sidecars(path);
-    fs::metadata(log).map_or(0, |log| log.len()) == 0
+    fs::metadata(log).map_or(0, |log| log.len())
 }
 
 /// Size with the log. An error unless it is a regular file: opening a pipe would block.
@@ -118,8 +114,7 @@ fn size_with_log(path: &Path) -> Result<Option<u64>> {
     if !found.is_file() {
         return Err(Error::new(ErrorKind::Io, "it is no file"));
     }
-    let [log, _] = sidecars(path);
-    Ok(Some(found.len() + fs::metadata(log).map_or(0, |log| log.len())))
+    Ok(Some(found.len() + log_size(path)))
 }
 
 /// Opens a database for reading; `alone` is for one without a log, and creates no files beside it.
@@ -127,21 +122,17 @@ fn open_read_only(path: &Path, alone: bool) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = match path.to_str().filter(|_| alone) {
         Some(path) => {
-            let uri = format!("file:{}?immutable=1", escape_uri_path(path));
+            let escaped = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+            let uri = format!("file:{escaped}?immutable=1");
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
         }
         None => Connection::open_with_flags(path, flags),
     };
-    let mut connection = opened.map_err(|error| fault::from_sqlite(error, "opening it"))?;
+    let mut connection = opened.map_err(|error| from_sqlite(error, "opening it"))?;
     connection
-        .busy_handler(Some(busy::busy_handler))
-        .map_err(|error| fault::from_sqlite(error, "configuring it"))?;
+        .busy_handler(Some(busy_handler))
+        .map_err(|error| from_sqlite(error, "configuring it"))?;
     Ok(connection)
-}
-
-/// Escapes a path for a URI.
-fn escape_uri_path(path: &str) -> String {
-    path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
 
 /// Runs [`find_damage`] and interrupts it when the time is up.
@@ -163,13 +154,13 @@ fn check_integrity(
     match damage {
         Ok(None) => Ok(DatabaseSoundness::Sound),
         Ok(Some(damage)) => Ok(DatabaseSoundness::Damaged(damage)),
-        Err(error) if is_interrupt(&error) => Ok(DatabaseSoundness::Unfinished),
-        Err(error) => Err(fault::from_sqlite(error, "checking it")),
+        Err(error)
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
+        {
+            Ok(DatabaseSoundness::Unfinished)
+        }
+        Err(error) => Err(from_sqlite(error, "checking it")),
     }
-}
-
-fn is_interrupt(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
 }
 
 /// Directories beside a database with damaged ones that were set aside, oldest first.

@@ -1,4 +1,14 @@
-//! Schema of a database of ours, and the versions of it that are understood.
+//! Schema of a database of ours, the versions of it that are understood, and the files that belong
+//! to it by their names: one list for creating, forgetting and deleting.
+//!
+//! ```text
+//! NAME.recoup-lock           held while it is created, copied or replaced
+//! NAME.backup-VERSION        copy from before a migration
+//! NAME.damaged-ID/           damaged database, with its log
+//! NAME.mark                  number of changes that it should contain
+//! NAME.copy, .new            unfinished copy or database
+//! ```
+//! SQLite's own files, `-wal` and the like, may exist for each of these.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,12 +16,27 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{connection, fault, file_roles, recover};
+use super::connection::{from_sqlite, pragma_number};
+use super::recover;
 use crate::base::fsx;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Wait for another process that makes a copy.
 const BACKUP_WAIT: Duration = Duration::from_secs(2);
+
+const LOCK: &str = ".recoup-lock";
+const BACKUP: &str = ".backup-";
+const SET_ASIDE: &str = ".damaged-";
+/// A copy on its way to becoming a backup.
+const COPY: &str = ".copy";
+/// A database on its way to its place.
+pub(super) const FRESH: &str = ".new";
+/// Repaired copies, which earlier versions made to read a damaged database.
+const MENDED: &str = ".mended";
+const MARK: &str = ".mark";
+
+/// Suffixes of SQLite's own files.
+const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// Fills a fresh database with what can be read of a damaged one.
 pub(crate) type RescueDatabase =
@@ -71,7 +96,7 @@ impl DatabaseLayout {
         if self.pragmas.is_empty() {
             return Ok(());
         }
-        let explained = |error| fault::from_sqlite(error, "configuring it");
+        let explained = |error| from_sqlite(error, "configuring it");
         connection.execute_batch(self.pragmas).map_err(explained)
     }
 
@@ -79,7 +104,10 @@ impl DatabaseLayout {
     pub(super) fn check_version(&self, connection: &Connection) -> Result<SchemaState> {
         let mut version = schema_pragma(connection, "user_version")?;
         if version == 0 {
-            if has_no_tables(connection)? {
+            let tables: i64 = connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+                .map_err(|error| from_sqlite(error, "reading the schema"))?;
+            if tables == 0 {
                 return Ok(SchemaState::Empty);
             }
             // Another process may have made the tables in between.
@@ -119,7 +147,7 @@ impl DatabaseLayout {
             Ok((required, schema_objects(&expected)?, schema_objects(connection)?))
         };
         let (required, expected, found) =
-            made().map_err(|error| fault::from_sqlite(error, "reading the schema"))?;
+            made().map_err(|error| from_sqlite(error, "reading the schema"))?;
         let differs = expected.iter().find(|(name, made)| match found.get(*name) {
             Some(found) => found != *made,
             None => required.contains_key(*name),
@@ -148,8 +176,7 @@ impl DatabaseLayout {
              COMMIT;
              PRAGMA journal_mode = WAL;"
         );
-        let explained =
-            |error| fault::from_sqlite(error, &format!("creating the {}'s tables", self.name));
+        let explained = |error| from_sqlite(error, &format!("creating the {}'s tables", self.name));
         connection.execute_batch(&script).map_err(explained)
     }
 
@@ -171,7 +198,7 @@ impl DatabaseLayout {
             (self.migrate)(connection, from)?;
             connection
                 .pragma_update(None, "user_version", self.version)
-                .map_err(|error| fault::from_sqlite(error, &doing))
+                .map_err(|error| from_sqlite(error, &doing))
         })
     }
 }
@@ -180,19 +207,20 @@ impl DatabaseLayout {
 /// wait; an unfinished copy is started again.
 fn back_up_before_migration(connection: &Connection) -> Result<()> {
     let Some(path) = connection.path().map(PathBuf::from) else { return Ok(()) };
-    let backup = file_roles::backup_path(&path, schema_version(connection)?);
+    let version = schema_version(connection)?;
+    let backup = fsx::with_suffix(&path, &format!("{BACKUP}{version}"));
     let _alone = recover::lock_database(&path, BACKUP_WAIT)?;
     if backup.exists() {
         return Ok(());
     }
-    let part = fsx::with_suffix(&path, file_roles::COPY);
+    let part = fsx::with_suffix(&path, COPY);
     for left in [&part, &fsx::with_suffix(&part, "-journal")] {
         fsx::remove(left)?;
     }
     fsx::create_private(&part)?;
     connection
         .execute("VACUUM INTO ?1", [part.to_string_lossy()])
-        .map_err(|error| fault::from_sqlite(error, "copying it before it is changed"))?;
+        .map_err(|error| from_sqlite(error, "copying it before it is changed"))?;
     fsx::rename(&part, &backup)
 }
 
@@ -216,15 +244,8 @@ fn schema_objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, 
 }
 
 fn schema_pragma(connection: &Connection, name: &str) -> Result<i64> {
-    connection::pragma_number(connection, name)
-        .map_err(|error| fault::from_sqlite(error, "reading the schema's version"))
-}
-
-fn has_no_tables(connection: &Connection) -> Result<bool> {
-    connection
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
-        .map(|tables| tables == 0)
-        .map_err(|error| fault::from_sqlite(error, "reading the schema"))
+    pragma_number(connection, name)
+        .map_err(|error| from_sqlite(error, "reading the schema's version"))
 }
 
 /// Runs `act` in one transaction that is a write from the start, so that it waits its turn or fails
@@ -234,10 +255,91 @@ pub(crate) fn in_transaction<T>(
     doing: &str,
     act: impl FnOnce(&Connection) -> Result<T>,
 ) -> Result<T> {
-    let explained = |error| fault::from_sqlite(error, doing);
+    let explained = |error| from_sqlite(error, doing);
     let transaction =
         writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(explained)?;
     let done = act(&transaction)?;
     transaction.commit().map_err(explained)?;
     Ok(done)
+}
+
+/// Role of a file that is named after a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseFileRole<'a> {
+    /// The database, or SQLite's log of it.
+    Itself,
+    /// The lock.
+    Lock,
+    /// Number of changes that the database should contain.
+    Mark,
+    /// A copy, or SQLite's log of one; with the copy's own name.
+    Backup(&'a str),
+    /// Directory of a damaged database, with its id.
+    SetAside(&'a str),
+    /// Leftover that is useless once its maker has ended.
+    Unfinished,
+}
+
+impl<'a> DatabaseFileRole<'a> {
+    /// Role of the file called `name` for the database called `database`; `None` if unrelated.
+    pub fn of(name: &'a str, database: &str) -> Option<Self> {
+        let rest = name.strip_prefix(database)?;
+        if rest == LOCK {
+            return Some(Self::Lock);
+        }
+        if rest == MARK {
+            return Some(Self::Mark);
+        }
+        if let Some(id) = rest.strip_prefix(SET_ASIDE) {
+            return Some(Self::SetAside(id));
+        }
+        let without_log = |text: &'a str| LOGS.into_iter().find_map(|log| text.strip_suffix(log));
+        let kind = without_log(rest).unwrap_or(rest);
+        let is_version = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+        match kind {
+            "" => Some(Self::Itself),
+            COPY | FRESH | MENDED => Some(Self::Unfinished),
+            kind if kind.strip_prefix(BACKUP).is_some_and(is_version) => {
+                Some(Self::Backup(without_log(name).unwrap_or(name)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Path of a database's lock file, a name that no other program uses.
+pub fn lock_path(database: &Path) -> PathBuf {
+    fsx::with_suffix(database, LOCK)
+}
+
+/// Path of the file with the number of changes that a database should contain.
+pub(crate) fn mark_path(database: &Path) -> PathBuf {
+    fsx::with_suffix(database, MARK)
+}
+
+pub(super) fn set_aside_path(database: &Path, id: &str) -> PathBuf {
+    fsx::with_suffix(database, &format!("{SET_ASIDE}{id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_known_by_its_name_and_nothing_else_is() {
+        let of = |name| DatabaseFileRole::of(name, "m.db");
+        assert_eq!(of("m.db"), Some(DatabaseFileRole::Itself));
+        assert_eq!(of("m.db-wal"), Some(DatabaseFileRole::Itself));
+        assert_eq!(of("m.db.recoup-lock"), Some(DatabaseFileRole::Lock));
+        assert_eq!(of("m.db.backup-12"), Some(DatabaseFileRole::Backup("m.db.backup-12")));
+        assert_eq!(of("m.db.backup-12-wal"), Some(DatabaseFileRole::Backup("m.db.backup-12")));
+        assert_eq!(of("m.db.mark"), Some(DatabaseFileRole::Mark));
+        assert_eq!(of("m.db.damaged-x"), Some(DatabaseFileRole::SetAside("x")));
+        for unfinished in ["m.db.copy", "m.db.copy-journal", "m.db.new-wal", "m.db.mended-shm"] {
+            assert_eq!(of(unfinished), Some(DatabaseFileRole::Unfinished), "{unfinished}");
+        }
+        for other in ["m.dbx", "m.db.backup-", "m.db.backup-1a", "m.db.copy2", "m.db.bak", "n.db"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
 }

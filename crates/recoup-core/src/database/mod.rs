@@ -3,25 +3,21 @@
 //!
 //! The owner of a database defines its contents with a [`DatabaseLayout`].
 
-pub(crate) mod busy;
 pub(crate) mod connection;
-pub(crate) mod fault;
-mod file_roles;
-mod full_disk;
 mod inspect;
 mod layout;
-mod log;
 mod pages;
 mod pool;
 mod recover;
 
 use std::time::Duration;
 
-pub(crate) use file_roles::mark_path;
-pub use file_roles::{DatabaseFileRole, lock_path};
+pub(crate) use connection as busy;
+pub(crate) use connection as fault;
 pub(crate) use inspect::inspect_database;
 pub use inspect::{DatabaseInspection, DatabaseSoundness, list_set_aside};
-pub(crate) use layout::{DatabaseLayout, in_transaction, schema_version};
+pub use layout::{DatabaseFileRole, lock_path};
+pub(crate) use layout::{DatabaseLayout, in_transaction, mark_path, schema_version};
 pub(crate) use pages::DamagedPages;
 pub(crate) use pool::{ConnectionPool, RecoveryReporter};
 pub(crate) use recover::lock_database;

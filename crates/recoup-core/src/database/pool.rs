@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::connection::{self, OpenDatabase};
-use super::{DatabaseLayout, WaitLimits, busy, full_disk, recover};
+use super::connection::{self, OpenDatabase, with_wait_limit};
+use super::{DatabaseLayout, WaitLimits, recover};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Largest database that a caller with a short deadline recovers.
@@ -59,7 +59,7 @@ impl ConnectionPool {
 
     /// Reads; `None` if there is no database, or only a damaged one, which is then set aside.
     pub(crate) fn read<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
-        let done: Result<Option<T>> = busy::with_wait_limit(self.waits.read, || {
+        let done: Result<Option<T>> = with_wait_limit(self.waits.read, || {
             let Some(reader) = self.take_reader()? else { return Ok(None) };
             let done = act(&reader.connection)?;
             lock(&self.readers).push(reader);
@@ -114,10 +114,8 @@ impl ConnectionPool {
         lock(&self.readers).clear();
         lock(&self.writer).take();
         let wait = self.waits.write;
-        busy::with_wait_limit(wait, || {
-            full_disk::write_in_place(&self.path, self.layout, wait, &mut act)
-        })
-        .map_err(|_| full)
+        with_wait_limit(wait, || recover::write_in_place(&self.path, self.layout, wait, &mut act))
+            .map_err(|_| full)
     }
 
     /// True if a damaged database was replaced since the last call: its contents are gone.
@@ -150,7 +148,7 @@ impl ConnectionPool {
         act: &mut impl FnMut(&mut Connection) -> Result<T>,
         open: &impl Fn() -> Result<Option<OpenDatabase>>,
     ) -> Result<Option<T>> {
-        busy::with_wait_limit(self.waits.write, || {
+        with_wait_limit(self.waits.write, || {
             let mut slot = lock(&self.writer);
             loop {
                 let kept = slot.take().filter(|writer| writer.is_current(&self.path));
@@ -201,15 +199,15 @@ impl ConnectionPool {
     fn recover_damage(&self, error: &Error, wait: Duration) -> Result<bool> {
         lock(&self.readers).clear();
         lock(&self.writer).take();
-        if self.has_short_deadline()
+        let has_short_deadline =
+            self.layout.rescue.is_some() && self.waits.write < WaitLimits::default().write;
+        if has_short_deadline
             && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICK_RECOVERY_MAX)
         {
             let message = format!("it is damaged ({error}); whoever has the time takes care of it");
             return Err(self.with_location(Error::new(ErrorKind::Locked, message)));
         }
-        match busy::with_wait_limit(wait, || {
-            recover::recover_database(&self.path, self.layout, wait)
-        }) {
+        match with_wait_limit(wait, || recover::recover_database(&self.path, self.layout, wait)) {
             Ok(healed) => {
                 let is_mended = healed != recover::RecoveryOutcome::AlreadySound;
                 self.report_recovery(healed, error);
@@ -217,11 +215,6 @@ impl ConnectionPool {
             }
             Err(failure) => Err(self.with_location(failure)),
         }
-    }
-
-    /// True if our caller has a short deadline.
-    fn has_short_deadline(&self) -> bool {
-        self.layout.rescue.is_some() && self.waits.write < WaitLimits::default().write
     }
 
     fn report_recovery(&self, healed: recover::RecoveryOutcome, error: &Error) {

@@ -1,5 +1,5 @@
-//! Creating a database, and replacing a damaged one: both under a lock of their own, so that of
-//! many processes that find the same damage one acts.
+//! Creating a database, replacing a damaged one, and removal on a full disk: all under a lock of
+//! their own, so that of many processes that find the same damage one acts.
 //!
 //! The lock's file stays beside the database. It also shows that the database
 //! is ours: a file that somebody else put at the path is never moved.
@@ -10,13 +10,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
-use super::connection::{self, FileId, OpenDatabase, sidecars};
-use super::{DatabaseLayout, fault, file_roles};
+use super::connection::{self, OpenDatabase, from_sqlite, identify_file, sidecars};
+use super::layout::{DatabaseLayout, FRESH, lock_path, schema_version, set_aside_path};
+use super::pages::{LARGEST_FILE, LogReading, PAGE_SIZE, committed_pages};
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
 use crate::error::{Error, ErrorKind, IoContext, Result};
+
+/// Limit for a `VACUUM` in memory, in pages in use: 64 MiB.
+const MOST_COPIED: i64 = 16_384;
 
 /// Outcome of recovering a damaged database.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,14 +51,14 @@ pub(super) fn create_database(
 ) -> Result<Option<RecoveryOutcome>> {
     let path = &follow_links(path)?;
     fsx::ensure_dir(fsx::parent(path))?;
-    let began_before = FileId::of(&file_roles::lock_path(path))?.is_some();
+    let began_before = identify_file(&lock_path(path))?.is_some();
     let _lock = lock_database(path, wait)?;
     if connection::open_existing(path, layout)?.is_some() {
         return Ok(None);
     }
     ensure_replaceable(path, layout, began_before)?;
     // We never leave an empty file: it had contents once.
-    let emptied = began_before && layout.rescue.is_some() && FileId::of(path)?.is_some();
+    let emptied = began_before && layout.rescue.is_some() && identify_file(path)?.is_some();
     if emptied {
         return replace_damaged(path, layout).map(Some);
     }
@@ -68,7 +73,7 @@ fn build_and_move<T>(
     fill: impl FnOnce(&Connection) -> Result<T>,
     clear: impl FnOnce() -> Result<()>,
 ) -> Result<T> {
-    let fresh = fresh_path(path);
+    let fresh = fsx::with_suffix(path, FRESH);
     // Leftovers of a process that was killed in the middle of this.
     for old in std::iter::once(fresh.clone()).chain(sidecars(&fresh)) {
         fsx::remove(&old)?;
@@ -82,7 +87,7 @@ fn build_and_move<T>(
     layout.create_tables(&connection)?;
     let done = fill(&connection)?;
     // What was written so far is in the log: fold it in, so that all of it is moved.
-    let explained = |error| fault::from_sqlite(error, "beginning a database");
+    let explained = |error| from_sqlite(error, "beginning a database");
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
     drop(connection);
     let _alone = connection::block_openings();
@@ -95,12 +100,8 @@ fn build_and_move<T>(
     Ok(done)
 }
 
-fn fresh_path(path: &Path) -> PathBuf {
-    fsx::with_suffix(path, file_roles::FRESH)
-}
-
 /// Follows the links of a path, which may not exist yet.
-pub(super) fn follow_links(path: &Path) -> Result<PathBuf> {
+fn follow_links(path: &Path) -> Result<PathBuf> {
     const MOST: usize = 16;
     let mut path = path.to_owned();
     for _ in 0..MOST {
@@ -154,7 +155,7 @@ fn try_reindex(path: &Path, layout: &DatabaseLayout) -> bool {
             return Ok(false);
         }
         let made = connection.execute_batch("REINDEX");
-        made.map_err(|error| fault::from_sqlite(error, "making its indexes anew"))?;
+        made.map_err(|error| from_sqlite(error, "making its indexes anew"))?;
         passes_check(&connection, "integrity_check")
     };
     let reindexed: Result<bool> = reindex();
@@ -163,7 +164,10 @@ fn try_reindex(path: &Path, layout: &DatabaseLayout) -> bool {
 
 /// Fails if a damaged database is not known to be ours: such a file is never moved.
 pub(super) fn ensure_ours(path: &Path, layout: &DatabaseLayout) -> Result<()> {
-    if is_ours(&follow_links(path)?, layout)? {
+    let path = follow_links(path)?;
+    // Our lock file is made before the database.
+    let has_lock = identify_file(&lock_path(&path))?.is_some();
+    if has_lock || has_our_application_id(&path, layout)? {
         return Ok(());
     }
     let DatabaseLayout { name, elsewhere, .. } = layout;
@@ -174,10 +178,19 @@ pub(super) fn ensure_ours(path: &Path, layout: &DatabaseLayout) -> Result<()> {
 /// Copies what can be read of a database to a fresh one, and sets it aside. It is moved last, so
 /// that a process that is killed before leaves it to the next.
 fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutcome> {
-    let place = file_roles::set_aside_path(path, ids::fresh_id(&SystemClock).as_str());
+    let place = set_aside_path(path, ids::fresh_id(&SystemClock).as_str());
     let aside = || {
         fsx::ensure_dir(&place)?;
-        move_with_log(&place, path)
+        // The database goes first: from then on nobody opens it and makes a new log while the old
+        // one is moved. Openings within this process are prevented.
+        for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
+            if identify_file(&file)?.is_some()
+                && let Some(name) = file.file_name()
+            {
+                fsx::rename(&file, &place.join(name))?;
+            }
+        }
+        Ok(())
     };
     let Some(rescue) = layout.rescue else {
         let _alone = connection::block_openings();
@@ -198,27 +211,9 @@ fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutco
     Ok(RecoveryOutcome::SetAside { place, rescued: Some(rows) })
 }
 
-/// Moves a database and its log. The database goes first: from then on nobody opens it and makes a
-/// new log while the old one is moved. The caller prevents openings within this process.
-fn move_with_log(place: &Path, path: &Path) -> Result<()> {
-    for file in std::iter::once(path.to_owned()).chain(sidecars(path)) {
-        if FileId::of(&file)?.is_some()
-            && let Some(name) = file.file_name()
-        {
-            fsx::rename(&file, &place.join(name))?;
-        }
-    }
-    Ok(())
-}
-
 /// Locks a database against being created, copied or replaced by others.
 pub(crate) fn lock_database(path: &Path, wait: Duration) -> Result<FileLock> {
-    FileLock::acquire(&file_roles::lock_path(path), Deadline::after(wait))
-}
-
-/// True if our lock file exists, which is made before the database, or the database has our mark.
-fn is_ours(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
-    Ok(FileId::of(&file_roles::lock_path(path))?.is_some() || has_our_application_id(path, layout)?)
+    FileLock::acquire(&lock_path(path), Deadline::after(wait))
 }
 
 /// True if an SQLite file has our application id, or is missing: then one of us set it aside.
@@ -234,7 +229,7 @@ fn has_our_application_id(path: &Path, layout: &DatabaseLayout) -> Result<bool> 
 
 /// Checks all of it: slow, and done only after SQLite complained.
 fn is_sound(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
-    if FileId::of(path)?.is_none() {
+    if identify_file(path)?.is_none() {
         return Ok(true);
     }
     let checked = connection::open_existing(path, layout).and_then(|opened| match opened {
@@ -251,5 +246,102 @@ fn is_sound(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
 fn passes_check(connection: &Connection, check: &str) -> Result<bool> {
     connection::find_damage(connection, check)
         .map(|damage| damage.is_none())
-        .map_err(|error| fault::from_sqlite(error, "checking it"))
+        .map_err(|error| from_sqlite(error, "checking it"))
+}
+
+/// Runs `act` on a full disk. A transaction needs room for its log before it frees any, so rows are
+/// removed without one, in the pages that the database has, and free pages are given back.
+///
+/// An error if another process uses the database. A crash in the middle leaves a damaged database,
+/// so this is for caches only.
+pub(super) fn write_in_place<T>(
+    path: &Path,
+    layout: &DatabaseLayout,
+    wait: Duration,
+    act: &mut impl FnMut(&mut Connection) -> Result<T>,
+) -> Result<T> {
+    let path = &follow_links(path)?;
+    let _lock = lock_database(path, wait)?;
+    let _alone = connection::block_openings();
+    let mut connection = match open_without_log(path, layout) {
+        Err(error) if error.kind() == ErrorKind::Full => {
+            fold_log(path, layout)?;
+            open_without_log(path, layout)?
+        }
+        opened => opened?,
+    };
+    let done = act(&mut connection);
+    // Best effort: otherwise free pages stay in the file, and are reused.
+    let _ = release_free_pages(&connection);
+    set_journal(&connection, "WAL")?;
+    done
+}
+
+/// Opens the database exclusively and without a log, which SQLite folds in if it has the room.
+fn open_without_log(path: &Path, layout: &DatabaseLayout) -> Result<Connection> {
+    let connection = open_exclusively(path, layout)?;
+    set_journal(&connection, "MEMORY")?;
+    Ok(connection)
+}
+
+fn open_exclusively(path: &Path, layout: &DatabaseLayout) -> Result<Connection> {
+    let connection = connection::connect(path)?;
+    layout.run_pragmas(&connection)?;
+    let explained = |error| from_sqlite(error, "taking it for ourselves");
+    // Defensive mode would not let us switch the journal off.
+    let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false);
+    set.map_err(explained)?;
+    let alone = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;
+                 BEGIN EXCLUSIVE; COMMIT;";
+    connection.execute_batch(alone).map_err(explained)?;
+    if schema_version(&connection)? != layout.version {
+        return Err(Error::new(ErrorKind::Full, "it has to be brought to this version first"));
+    }
+    Ok(connection)
+}
+
+fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
+    let set: String = connection
+        .query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))
+        .map_err(|error| from_sqlite(error, "changing its journal"))?;
+    if set.eq_ignore_ascii_case(mode) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Locked, format!("its journal stays {set}")))
+}
+
+/// Folds the log in where its pages have no room beside it: it is read, emptied, and only then
+/// written to its place, where it takes no more than before.
+fn fold_log(path: &Path, layout: &DatabaseLayout) -> Result<()> {
+    // Keeps the exclusive lock until the end.
+    let _held = open_exclusively(path, layout)?;
+    let [log, _] = sidecars(path);
+    let bytes = fsx::read_regular(&log, LARGEST_FILE)?.unwrap_or_default();
+    let mut pages: Vec<(u32, usize)> =
+        committed_pages(&bytes, LogReading::Strict).into_iter().collect();
+    pages.sort_unstable();
+    fsx::truncate_file(&log)?;
+    let page = |(number, at): &(u32, usize)| {
+        (u64::from(number - 1) * PAGE_SIZE as u64, &bytes[*at..at + PAGE_SIZE])
+    };
+    fsx::overwrite_ranges(path, pages.iter().map(page))
+}
+
+/// Shrinks the file to its contents.
+fn release_free_pages(connection: &Connection) -> Result<()> {
+    let explained = |error| from_sqlite(error, "giving back what is free");
+    let number = |name| connection::pragma_number(connection, name).map_err(explained);
+    let free = number("freelist_count")?;
+    let used = number("page_count")? - free;
+    let is_stepwise = number("auto_vacuum")? > 0;
+    if free == 0 || !is_stepwise && used > MOST_COPIED {
+        return Ok(());
+    }
+    set_journal(connection, "OFF")?;
+    let given = if is_stepwise {
+        connection::vacuum_pages(connection, 0)
+    } else {
+        connection.execute_batch("VACUUM")
+    };
+    given.map_err(explained)
 }

@@ -6,7 +6,6 @@
 //! another agent is elected. Callers use [`EarlyExit`]; storage is behind [`SessionStore`].
 
 mod dir;
-mod poll;
 mod redis;
 
 use std::fmt;
@@ -14,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::clock::{Clock, Timestamp};
+use crate::base::clock::{Clock, Deadline, Timestamp};
 use crate::base::name::SafeName;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
@@ -27,6 +26,8 @@ pub use redis::RedisSessions;
 pub const DEFAULT_LEASE: Duration = Duration::from_mins(10);
 /// How long a session is kept after its last activity.
 pub const SESSION_RETENTION: Duration = Duration::from_hours(24);
+/// Longer than any caller waits.
+const LONGEST_WAIT: Duration = Duration::from_hours(24 * 365);
 /// Name of a winner that gave none.
 pub const UNKNOWN_AGENT: &str = "unknown";
 
@@ -193,9 +194,28 @@ impl EarlyExit {
         self.sessions.remove(session)
     }
 
-    /// Waits for a winner with a result; `None` when the time is up.
+    /// Returns as soon as both winner and result are there; `None` when the time is up. A server
+    /// that becomes unavailable may come back in time; one that never answered is an error at once.
     pub fn poll(&self, session: &SafeName, within: Duration) -> Result<Option<WinnerAnswer>> {
-        poll::poll(&*self.sessions, session, within)
+        let deadline = Deadline::after(within.min(LONGEST_WAIT));
+        let mut watch = self.sessions.watch(session);
+        let mut answered = false;
+        loop {
+            watch.arm();
+            // Before the look-up, so that the last one is not before the deadline.
+            let last = deadline.has_passed();
+            let fault = match self.sessions.answer(session) {
+                Ok(Some(answer)) if answer.result.is_some() => return Ok(Some(answer)),
+                Ok(_) => None,
+                Err(error) if answered && error.kind() == ErrorKind::Unavailable => Some(error),
+                Err(error) => return Err(error),
+            };
+            answered = true;
+            if last {
+                return fault.map_or(Ok(None), Err);
+            }
+            watch.wait(deadline.remaining());
+        }
     }
 }
 

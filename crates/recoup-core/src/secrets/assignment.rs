@@ -1,21 +1,24 @@
-//! A credential's name with a value: `password=…`, `"api_key": "…"`,
-//! `<secret>…</secret>`, `--token …`, and pairs such as
-//! `{"name": "DB_PASSWORD", "value": "…"}`, in whatever language or format.
+//! A credential's name with a value: `password=…`, `"api_key": "…"`, `<secret>…</secret>`, `--token …`,
+//! and pairs such as `{"name": "DB_PASSWORD", "value": "…"}`, in whatever language or format. Also
+//! among the arguments of calls that log in: `ftp.login("user", "…")`.
 
 use std::ops::Range;
 
-use super::expression;
-use super::name::{self, CredentialName};
-use super::value::{CredentialContext, ValueLink, ValueSpan};
-use super::word_form::{looks_generated, looks_random};
+use super::slot;
+use super::value::{CredentialContext, CredentialName, ValueLink, ValueSpan, is_place, name_range};
+use super::word_form::{self, PasswordLikeness, looks_generated, looks_random};
 
 /// Greatest distance of a value from its name: two lines of deep YAML.
 const GAP: usize = 48;
+/// Greatest distance of a key from its service's name.
+const NEAR: usize = 160;
+/// Most bytes of a call's arguments that are examined.
+const LONGEST_CALL: usize = 400;
 
 /// Matches at the literals that names of credentials contain.
 pub(super) fn find_assigned(text: &[u8], at: usize) -> Option<Range<usize>> {
     // Checked first, because most names have no value.
-    let mut range = name::name_range(text, at);
+    let mut range = name_range(text, at);
     let (link, at) = match method_call(text, &range) {
         Some((name, value)) => {
             range = name;
@@ -71,16 +74,24 @@ fn find_link(text: &[u8], name: &Range<usize>) -> Option<(ValueLink, usize)> {
     // `config["password"] = …`
     let behind = behind + usize::from(closed && text.get(behind) == Some(&b']'));
     let at = skip_blanks(text, behind);
-    if closed && let Some(linked) = link_across_lines(text, behind) {
-        return Some(linked);
+    // A quoted name, a colon and a quoted value, on lines of their own.
+    let colon = skip_gap(text, behind);
+    if closed && text.get(colon) == Some(&b':') {
+        let value = skip_gap(text, colon + 1);
+        if matches!(text.get(value), Some(b'"' | b'\'')) {
+            return Some((ValueLink::Colon, value));
+        }
     }
-    if closed && is_attribute(text, name) {
+    // `label="Password"`: the name is a value itself.
+    if closed && matches!(text[..name.start], [.., b'=', b'"' | b'\'']) {
         return pair_link(text, closed, at);
     }
     // `arn:aws:…:secret:prod/db`: a part of a name.
     if text[..name.start].ends_with(b":") && text.get(name.end) == Some(&b':') {
         return None;
     }
+    let word = &text[name.clone()];
+    let is_flag = word.starts_with(b"--") || word.starts_with(b"-") && word.len() > 4;
     match text[at..] {
         [b'=', b'=', b'=', b' ', b'"' | b'\'', ..] => Some((ValueLink::Call, at + 4)),
         [b'=', b'=', b' ', b'"' | b'\'', ..] => Some((ValueLink::Call, at + 3)),
@@ -90,35 +101,11 @@ fn find_link(text: &[u8], name: &Range<usize>) -> Option<(ValueLink, usize)> {
         [b':' | b'?', b'=', ..] => Some((ValueLink::Equals, skip_blanks(text, at + 2))),
         [b'=', ..] => Some((ValueLink::Equals, skip_blanks(text, at + 1))),
         [b':', ..] => Some((ValueLink::Colon, skip_block(text, skip_blanks(text, at + 1)))),
-        [b'>', ..] if is_tag(text, name) => Some((ValueLink::Tag, at + 1)),
-        _ => flag_link(text, name, at)
-            .or_else(|| pair_link(text, closed, at))
-            .or_else(|| argument_link(text, name, closed, at)),
+        [b'>', ..] if text[..name.start].ends_with(b"<") => Some((ValueLink::Tag, at + 1)),
+        // `--password VALUE`. The dashes are part of the name.
+        _ if is_flag && at > name.end => Some((ValueLink::Flag, at)),
+        _ => pair_link(text, closed, at).or_else(|| argument_link(text, name, closed, at)),
     }
-}
-
-/// A quoted name, a colon and a quoted value, on lines of their own.
-fn link_across_lines(text: &[u8], behind: usize) -> Option<(ValueLink, usize)> {
-    let colon = skip_gap(text, behind);
-    let rest = text.get(colon..)?.strip_prefix(b":")?;
-    let value = skip_gap(text, text.len() - rest.len());
-    matches!(text.get(value), Some(b'"' | b'\'')).then_some((ValueLink::Colon, value))
-}
-
-/// `label="Password"`: the name is a value itself.
-fn is_attribute(text: &[u8], name: &Range<usize>) -> bool {
-    matches!(text[..name.start], [.., b'=', b'"' | b'\''])
-}
-
-fn is_tag(text: &[u8], name: &Range<usize>) -> bool {
-    matches!(text[..name.start], [.., b'<'])
-}
-
-/// `--password VALUE`. The dashes are part of the name.
-fn flag_link(text: &[u8], name: &Range<usize>, at: usize) -> Option<(ValueLink, usize)> {
-    let word = &text[name.clone()];
-    let dashed = word.starts_with(b"--") || word.starts_with(b"-") && word.len() > 4;
-    (dashed && at > name.end).then_some((ValueLink::Flag, at))
 }
 
 /// `define('DB_PASSWORD', '…')`, `fill('#password', '…')`, `get('#password').type('…')`.
@@ -222,12 +209,11 @@ fn skip_gap(text: &[u8], at: usize) -> usize {
 
 /// Matches at the names of services: `ALGOLIA_ADMIN=…`, and a key of theirs on the same line.
 pub(super) fn find_vendor(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let name = name::name_range(text, at);
+    let name = name_range(text, at);
     if let Some((_, start)) = find_link(text, &name) {
         let value = ValueSpan::read(text, start)?;
         let literal = &text[value.range.clone()];
-        let generated =
-            looks_generated(literal) && literal.len() >= 20 && !expression::is_place(literal);
+        let generated = looks_generated(literal) && literal.len() >= 20 && !is_place(literal);
         if is_service_key(literal) || generated {
             return Some(value.range);
         }
@@ -250,9 +236,6 @@ pub(super) fn find_vendor(text: &[u8], at: usize) -> Option<Range<usize>> {
     })
 }
 
-/// Greatest distance of a key from its service's name.
-const NEAR: usize = 160;
-
 /// 32, 40 or 64 hexadecimal digits, perhaps behind the `SK` of Twilio; or three parts as Discord
 /// has them.
 fn is_service_key(word: &[u8]) -> bool {
@@ -261,4 +244,58 @@ fn is_service_key(word: &[u8]) -> bool {
     let parts: Vec<usize> = word.split(|&byte| byte == b'.').map(<[u8]>::len).collect();
     let parted = matches!(parts[..], [22..=28, 5..=7, 26..=40]) && looks_random(word);
     (digits && looks_random(hex)) || parted
+}
+
+/// Matches at the names of functions that take a user and a password, with their bracket.
+pub(super) fn find_login(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let open = at + text[at..].iter().take(48).position(|&byte| byte == b'(')?;
+    let strings = string_arguments(text, open + 1);
+    let [_, others @ ..] = &strings[..] else { return None };
+    others.iter().rev().take(2).find(|range| is_password(&text[(*range).clone()])).cloned()
+}
+
+/// The strings among the arguments, as long as these are strings, names or calls.
+fn string_arguments(text: &[u8], start: usize) -> Vec<Range<usize>> {
+    let end = text.len().min(start + LONGEST_CALL);
+    let mut found = Vec::new();
+    let (mut at, mut depth) = (start, 0);
+    while at < end {
+        match text[at] {
+            quote @ (b'"' | b'\'') => {
+                let Some(len) =
+                    text[at + 1..end].iter().position(|&byte| byte == quote || byte == b'\n')
+                else {
+                    break;
+                };
+                found.push(at + 1..at + 1 + len);
+                at += len + 1;
+            }
+            b'(' => depth += 1,
+            b')' if depth == 0 => break,
+            b')' => depth -= 1,
+            b'{' | b'}' | b';' => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+fn is_password(value: &[u8]) -> bool {
+    let grouped = value.len() == 19
+        && value
+            .split(|&byte| byte == b' ')
+            .all(|group| group.len() == 4 && group.iter().all(u8::is_ascii_lowercase));
+    let made = word_form::rate_password(value) == PasswordLikeness::Clearly || looks_random(value);
+    (grouped || made) && slot::is_credential(value) && !word_form::is_prose(value)
+}
+
+/// Matches at the literals `@tcp(` and `@unix(`.
+pub(super) fn find_data_source(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let before =
+        text[..at].iter().rev().take(128).take_while(|byte| !b" \t\n\"'`=".contains(byte)).count();
+    let pair = &text[at - before..at];
+    let colon = pair.iter().position(|&byte| byte == b':')?;
+    let value = at - before + colon + 1..at;
+    slot::is_credential(&text[value.clone()]).then_some(value)
 }

@@ -5,16 +5,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, Range};
 
-use super::name::{CredentialName, NameStrength};
-use super::placeholder::HIDDEN;
 use super::prefilter;
-use super::redact::redact_as;
-use super::rule::SecretShape;
-use super::rules::rule_by_number;
-use super::scan::scan_all;
-use super::shell_word::{ShellWord, script_words};
-use super::slot::{CredentialSlot, SlotForm, SlotPlace, arguments_start};
+use super::rules::{SecretShape, rule_by_number};
+use super::scan::{redact_as, scan_all};
+use super::slot::{CredentialSlot, ShellWord, SlotForm, SlotPlace, arguments_start, script_words};
+use super::value::{CredentialName, NameStrength};
 use super::values::SecretValues;
+use super::word_form::HIDDEN;
 
 /// Deepest nesting of commands in quotes.
 const DEEPEST: usize = 3;

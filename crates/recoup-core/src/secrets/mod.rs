@@ -6,42 +6,25 @@
 //! command has nothing to set up.
 
 mod assignment;
-mod authorization;
-mod boundary;
-mod call;
 mod command;
-mod cookie;
-mod expression;
-mod jwt;
-mod name;
-mod pem;
-mod placeholder;
-mod plain;
+mod encoded;
+mod http;
 mod prefilter;
 mod prose;
-mod prose_pair;
-mod prose_run;
 mod prose_word;
-mod prose_words;
-mod redact;
-mod rule;
 mod rules;
 mod scan;
-mod shell_word;
 mod slot;
-mod token_run;
-mod url;
 mod value;
 mod values;
 mod word_form;
 mod words;
 
 pub use command::RedactedCommand;
-pub(crate) use placeholder::REDACTED;
-pub use plain::detect_secret;
-pub use redact::{redact, redact_bytes};
-pub use rule::SecretRule;
-pub use rules::all_rules;
-pub use scan::{SecretFinding, SecretFindings, scan, scan_all};
+pub use rules::{SecretRule, all_rules};
+pub use scan::{
+    SecretFinding, SecretFindings, detect_secret, redact, redact_bytes, scan, scan_all,
+};
 pub use values::SecretValues;
+pub(crate) use word_form::REDACTED;
 pub use word_form::looks_like_credential;

@@ -65,20 +65,19 @@ pub(super) fn rules_at(text: &[u8], at: usize) -> impl Iterator<Item = (usize, u
     let range = usize::from(BUCKETS[bucket])..usize::from(BUCKETS[bucket + 1]);
     LITERALS[range]
         .iter()
-        .filter(move |literal| is_at(literal, text, at))
+        .filter(move |literal| {
+            let Some(found) = text.get(at..at + literal.text.len()) else { return false };
+            let mut pairs = found.iter().zip(literal.text);
+            let longer = literal.text.len() > 3;
+            pairs.all(|(&byte, &wanted)| fold(byte) == fold(wanted))
+                && (longer || text.get(at + 3).is_some_and(|&byte| may_follow(fold(byte))))
+        })
         .map(|literal| (usize::from(literal.rule), literal.text.len()))
 }
 
 fn is_literal(text: &[u8], at: usize) -> bool {
     byte_group(text, at).is_some_and(|group| bitmap_has(&FIRST, group))
         && rules_at(text, at).next().is_some()
-}
-
-fn is_at(literal: &RuleLiteral, text: &[u8], at: usize) -> bool {
-    let Some(found) = text.get(at..at + literal.text.len()) else { return false };
-    let same = found.iter().zip(literal.text).all(|(&byte, &wanted)| fold(byte) == fold(wanted));
-    let longer = literal.text.len() > 3;
-    same && (longer || text.get(at + 3).is_some_and(|&byte| may_follow(fold(byte))))
 }
 
 /// The groups at `at` and at the next two even positions.
@@ -200,21 +199,17 @@ const fn bitmap(second: bool) -> [u64; WORDS] {
         if second && text.len() > 3 {
             set(&mut map, key_of(text, 1));
         } else if second {
-            set_followers(&mut map, text);
+            let mut byte = 0x20;
+            while byte < 0x80 {
+                if may_follow(byte) {
+                    set(&mut map, key_of(&[text[1], text[2], byte], 0));
+                }
+                byte += 1;
+            }
         }
         index += 1;
     }
     map
-}
-
-const fn set_followers(map: &mut [u64; WORDS], text: &[u8]) {
-    let mut byte = 0x20;
-    while byte < 0x80 {
-        if may_follow(byte) {
-            set(map, key_of(&[text[1], text[2], byte], 0));
-        }
-        byte += 1;
-    }
 }
 
 const fn set(map: &mut [u64; WORDS], group: u32) {

@@ -1,15 +1,12 @@
-//! Passwords in sentences: "the admin password is letmein", "log in with admin / sesame". The word
-//! itself does not show that it is one; the sentence does. Places and states are no passwords: "the
-//! password is in the vault".
+//! Passwords in sentences: "the admin password is letmein", "log in with admin / sesame", `密码是太阳花`.
+//! The word itself does not show that it is one; the sentence does. Places and states are no
+//! passwords: "the password is in the vault".
 
 use std::ops::Range;
 
-use super::boundary;
-use super::placeholder;
 use super::prose_word::{ProseWord, line_after, line_before, words_of};
-use super::prose_words::{self as list, list_contains};
 use super::word_form::{self, PasswordLikeness};
-use super::words;
+use super::words::{self, contains_word};
 
 /// Most words between a name and its value.
 const NEAR: usize = 10;
@@ -34,7 +31,7 @@ pub(super) fn find_told_password(text: &[u8], at: usize) -> Option<Range<usize>>
     let range = range.start..end;
     // The name ends a sentence in a string of JSON: the value stands before it.
     let alone = range.start > 0 && b"\"'`".contains(&text[range.start - 1]);
-    if quoted && !alone && boundary::closes_string(text, end - 1) && text.get(end) != Some(&b':') {
+    if quoted && !alone && words::closes_string(text, end - 1) && text.get(end) != Some(&b':') {
         return value_before(text, name, range.start);
     }
     match text.get(end) {
@@ -86,10 +83,10 @@ fn name_around(text: &[u8], at: usize) -> Option<(AnnouncedKind, Range<usize>)> 
     }
     let word = &text[range.clone()];
     let last = word.rsplit(|&byte| byte == b'-').next().unwrap_or(word);
-    if list_contains(list::PASSWORDS, last)
-        || list_contains(list::PASSWORDS, word)
-        || ends_in_name(last)
-    {
+    // `Datenbankpasswort`, `WLANKennwort`
+    let compound =
+        last.len() > 8 && contains_word(&["passwort", "kennwort"], &last[last.len() - 8..]);
+    if compound || contains_word(words::PASSWORDS, last) || contains_word(words::PASSWORDS, word) {
         // `passe` and `parola` are words of their own.
         let whole = !last.eq_ignore_ascii_case(b"passe") || {
             let before = &text[range.start.saturating_sub(7)..range.start];
@@ -101,32 +98,25 @@ fn name_around(text: &[u8], at: usize) -> Option<(AnnouncedKind, Range<usize>)> 
         };
         return whole.then_some((strength, range));
     }
-    if list_contains(list::CODES, last) {
+    if contains_word(words::CODES, last) {
         return Some((AnnouncedKind::Code, range));
     }
     if last.eq_ignore_ascii_case(b"code") || last.eq_ignore_ascii_case(b"codes") {
         let previous = words_of(text, line_before(text, range.start)).pop()?;
-        let code = list_contains(list::OPENS, previous.value_bytes(text));
-        let made = list_contains("recovery backup", previous.value_bytes(text));
+        let code = contains_word(words::OPENS, previous.value_bytes(text));
+        let made = contains_word(&["recovery", "backup"], previous.value_bytes(text));
         let name = if made { AnnouncedKind::Password } else { AnnouncedKind::Code };
         return code.then_some((name, range));
     }
-    if !list_contains(list::TOKENS, last) {
+    if !contains_word(words::TOKENS, last) {
         return None;
     }
     // "the cache key", "the primary key"
     let joined = words_of(text, line_before(text, range.start))
         .pop()
         .map(|previous| [previous.value_bytes(text), last].concat().to_ascii_lowercase());
-    let other = joined.is_some_and(|name| words::contains_word(words::NEVER, &name));
+    let other = joined.is_some_and(|name| contains_word(words::NEVER, &name));
     (!other).then_some((AnnouncedKind::Token, range))
-}
-
-/// `Datenbankpasswort`, `WLANKennwort`.
-fn ends_in_name(word: &[u8]) -> bool {
-    [b"passwort".as_slice(), b"kennwort"].iter().any(|name| {
-        word.len() > name.len() && word[word.len() - name.len()..].eq_ignore_ascii_case(name)
-    })
 }
 
 /// The value among the words behind a name.
@@ -138,16 +128,20 @@ fn value_behind(
 ) -> Option<Range<usize>> {
     let mut linked = ["：", ":"].iter().any(|sign| text[range.end..].starts_with(sign.as_bytes()));
     // Settings and code have their own rules: a plain word behind a sign counts only beside a user.
-    let announced = || is_announced(text, range.start);
-    let beside_user = || is_beside_user(text, range.start);
+    let has_before = |most: usize, list: &[&str]| {
+        let before = words_of(text, line_before(text, range.start));
+        before.iter().rev().take(most).any(|word| contains_word(list, word.value_bytes(text)))
+    };
+    let announced = || has_before(2, words::WITH);
+    let beside_user = || has_before(6, words::USER_NAMES);
     let mut plain_word = linked && (announced() || beside_user());
     // "the password field", "the key id"
-    if behind.first().is_some_and(|word| list_contains(list::COMPOUNDS, word.value_bytes(text))) {
+    if behind.first().is_some_and(|word| contains_word(words::COMPOUNDS, word.value_bytes(text))) {
         return None;
     }
     for (at, word) in behind.iter().take(NEAR).enumerate() {
         let plain = word.value_bytes(text);
-        if !linked && list_contains(list::IS, word.value_or_sign(text)) {
+        if !linked && contains_word(words::IS, word.value_or_sign(text)) {
             linked = true;
             plain_word = word
                 .value_or_sign(text)
@@ -155,16 +149,14 @@ fn value_behind(
                 .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
             continue;
         }
-        if linked && list_contains(list::STILL, plain) {
+        if linked && contains_word(words::STILL, plain) {
             continue;
         }
         let value = word.value(text);
         if linked {
-            let end = if is_passphrase(text, behind, at) {
-                passphrase_end(text, behind, at)
-            } else {
-                value.end
-            };
+            let last = behind[at..].iter().find(|word| word.ends_clause(text)).or(behind.last());
+            let last = last.filter(|_| is_passphrase(text, behind, at));
+            let end = last.map_or(value.end, |word| word.value(text).end);
             let accepted = can_be_value(text, name, behind, at, plain_word);
             return accepted
                 .then_some(value.start..end)
@@ -172,7 +164,7 @@ fn value_behind(
         }
         // "the password Tr0ub4dor", "reset her password to Mellow.Fig204"
         let before = at.checked_sub(1).map(|before| behind[before].value_bytes(text));
-        let led = before.is_some_and(|before| list_contains(list::TO, before));
+        let led = before.is_some_and(|before| contains_word(words::TO, before));
         let adjacent = name == AnnouncedKind::Password && at == 0 && (announced() || beside_user());
         let clearly = word_form::rate_password(&text[value.clone()]) == PasswordLikeness::Clearly;
         let several = text[value.clone()].contains(&b' ')
@@ -180,8 +172,7 @@ fn value_behind(
         let quoted = word.is_quoted(text) && value.len() >= 6 && several;
         let fits = match name {
             AnnouncedKind::Password if quoted && (led || adjacent) => {
-                !placeholder::is_prose(&text[value.clone()])
-                    && is_literal_value(&text[value.clone()])
+                !word_form::is_prose(&text[value.clone()]) && is_literal_value(&text[value.clone()])
             }
             AnnouncedKind::Password if adjacent => {
                 can_be_value(text, name, behind, at, announced())
@@ -199,7 +190,7 @@ fn value_behind(
             AnnouncedKind::Token => false,
         };
         // "rename password to passphrase2": a name with a number.
-        let named = matches!(&text[value.clone()], [name @ .., b'0'..=b'9'] if list_contains(list::PASSWORDS, name));
+        let named = matches!(&text[value.clone()], [name @ .., b'0'..=b'9'] if contains_word(words::PASSWORDS, name));
         if fits && !named {
             return Some(value);
         }
@@ -208,18 +199,6 @@ fn value_behind(
         }
     }
     last_of_line(text, name, range, behind)
-}
-
-/// True if "with" or "use" stands before the name at `at`.
-fn is_announced(text: &[u8], at: usize) -> bool {
-    let before = words_of(text, line_before(text, at));
-    before.iter().rev().take(2).any(|word| list_contains(list::WITH, word.value_bytes(text)))
-}
-
-/// True if a user is named before the name at `at`.
-fn is_beside_user(text: &[u8], at: usize) -> bool {
-    let before = words_of(text, line_before(text, at));
-    before.iter().rev().take(6).any(|word| list_contains(list::USER_NAMES, word.value_bytes(text)))
 }
 
 /// "A temporary password is generated for root@localhost: q7/Xd!fkE>3s"
@@ -242,9 +221,9 @@ fn last_of_line(
             let key = text[range.clone()].to_ascii_lowercase().ends_with(b"key");
             let opens = || {
                 let before = words_of(text, line_before(text, range.start));
-                before
-                    .last()
-                    .is_some_and(|word| list_contains("api access secret", word.value_bytes(text)))
+                before.last().is_some_and(|word| {
+                    contains_word(&["api", "access", "secret"], word.value_bytes(text))
+                })
             };
             let made = word_form::looks_random(word) || word.len() >= 16 && word_form::is_hex(word);
             let plain =
@@ -267,7 +246,14 @@ fn can_be_value(
     let word = &words[at];
     let value = &text[word.value(text)];
     let quoted = word.is_quoted(text);
-    if !is_literal_value(value) || !quoted && is_treatment(value) {
+    // "base64-encoded", "PBKDF2-hashed": a method and a participle.
+    let is_treatment = || {
+        let dash = value.iter().rposition(|&byte| byte == b'-');
+        dash.is_some_and(|dash| {
+            word_form::is_technical(&value[..dash]) && value[dash..].ends_with(b"ed")
+        })
+    };
+    if !is_literal_value(value) || !quoted && is_treatment() {
         return false;
     }
     match name {
@@ -281,7 +267,7 @@ fn can_be_value(
             let long = value.len() >= 12 && word_form::is_hex(value);
             let number = value.len() >= 4 && value.iter().all(u8::is_ascii_digit);
             if quoted && value.contains(&b' ') {
-                return value.iter().any(u8::is_ascii_digit) && !placeholder::is_prose(value);
+                return value.iter().any(u8::is_ascii_digit) && !word_form::is_prose(value);
             }
             word_form::rate_password(value) > PasswordLikeness::No
                 || word_form::looks_random(value)
@@ -301,9 +287,15 @@ fn is_plain_password(text: &[u8], words: &[ProseWord], at: usize) -> bool {
     let whole = quoted
         || word.ends_clause(text)
         || match words.get(at + 1) {
-            None => !goes_on_below(text, word.raw.end),
+            // The sentence may go on below.
+            None => {
+                let below = &text[word.raw.end..text.len().min(word.raw.end + 40)];
+                let is_margin =
+                    |byte: &&u8| byte.is_ascii_whitespace() || b"#/*->|!".contains(byte);
+                !below.iter().find(|byte| !is_margin(byte)).is_some_and(u8::is_ascii_lowercase)
+            }
             Some(next) => {
-                list_contains(list::AFTER, next.value_bytes(text))
+                contains_word(words::AFTER, next.value_bytes(text))
                     || &text[next.raw.clone()] == b"/"
             }
         };
@@ -314,15 +306,7 @@ fn is_plain_password(text: &[u8], words: &[ProseWord], at: usize) -> bool {
         && value.len() > 2
         && !variable
         && (quoted || !is_state(value))
-        && !list_contains(list::PASSWORDS, value)
-}
-
-/// True if the sentence that reaches the end of its line at `at` goes on below.
-fn goes_on_below(text: &[u8], at: usize) -> bool {
-    let rest = &text[at..text.len().min(at + 40)];
-    let start =
-        rest.iter().position(|byte| !byte.is_ascii_whitespace() && !b"#/*->|!".contains(byte));
-    start.is_some_and(|start| rest[start].is_ascii_lowercase())
+        && !contains_word(words::PASSWORDS, value)
 }
 
 /// True for a word that describes a password: its state, or how it is treated.
@@ -334,15 +318,9 @@ fn is_state(word: &[u8]) -> bool {
         b"ten", b"ent",
     ];
     let lower = word.to_ascii_lowercase();
-    list_contains(list::STATES, &lower)
+    contains_word(words::STATES, &lower)
         || lower.len() > 4 && ENDS.iter().any(|end| lower.ends_with(end))
         || lower.len() > 5 && lower.starts_with(b"ge") && lower.ends_with(b"t")
-}
-
-/// "base64-encoded", "PBKDF2-hashed": a method and a participle.
-fn is_treatment(word: &[u8]) -> bool {
-    let dash = word.iter().rposition(|&byte| byte == b'-');
-    dash.is_some_and(|dash| word_form::is_technical(&word[..dash]) && word[dash..].ends_with(b"ed"))
 }
 
 /// "passphrase = correct otter staple lagoon": four words or more, and no sentence.
@@ -354,14 +332,9 @@ fn is_passphrase(text: &[u8], words: &[ProseWord], at: usize) -> bool {
         word.len() > 2 && word.iter().all(u8::is_ascii_lowercase)
     };
     let phrase = &rest[..end];
-    let glued = phrase.iter().any(|word| placeholder::is_function_word(word.value_bytes(text)));
+    let glued = phrase.iter().any(|word| word_form::is_function_word(word.value_bytes(text)));
     let assigned = at > 0 && &text[words[at - 1].raw.clone()] == b"=";
     assigned && (4..=12).contains(&end) && phrase.iter().all(plain) && !glued
-}
-
-fn passphrase_end(text: &[u8], words: &[ProseWord], at: usize) -> usize {
-    let last = words[at..].iter().find(|word| word.ends_clause(text)).or(words.last());
-    last.map_or(0, |word| word.value(text).end)
 }
 
 /// Value on a line of its own, below a line that asks for a password or that a shell runs for one:
@@ -411,16 +384,19 @@ fn value_before(text: &[u8], name: AnnouncedKind, at: usize) -> Option<Range<usi
         .iter()
         .rev()
         .take(5)
-        .skip_while(|word| list_contains(list::ARTICLES, word.value_bytes(text)));
+        .skip_while(|word| contains_word(words::ARTICLES, word.value_bytes(text)));
     let link = before.next()?;
-    let links = list_contains("is as ist als est comme es como è come é", link.value_or_sign(text));
+    let links = contains_word(
+        &["is", "as", "ist", "als", "est", "comme", "es", "como", "è", "come", "é"],
+        link.value_or_sign(text),
+    );
     let word = before.next()?;
     let value = word.value(text);
     let password = &text[value.clone()];
     let chosen = word_form::rate_password(password);
     let phrase = password.contains(&b' ')
         && password.iter().any(u8::is_ascii_digit)
-        && !placeholder::is_prose(password);
+        && !word_form::is_prose(password);
     let told = chosen == PasswordLikeness::Clearly
         || word.is_quoted(text) && (chosen > PasswordLikeness::No || phrase);
     (links && told && is_literal_value(password)).then_some(value)
@@ -431,10 +407,146 @@ pub(super) fn is_literal_value(value: &[u8]) -> bool {
     value.len() > 1
         && !b"[ `<".contains(&value[0])
         && !value.contains(&b'{')
-        && !placeholder::is_placeholder(value)
+        && !word_form::is_placeholder(value)
 }
 
 /// Four to ten digits.
 fn is_number(value: &[u8]) -> bool {
     (4..=10).contains(&value.len()) && value.iter().all(u8::is_ascii_digit)
+}
+
+/// Matches at the literals that announce a login: `creds: ada:sesame1`.
+pub(super) fn find_announced(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let line = line_after(text, at);
+    let word =
+        words_of(text, line).into_iter().find(|word| !text[word.raw.clone()].ends_with(b":"))?;
+    let value = word.value(text);
+    let sign = text[value.clone()]
+        .iter()
+        .position(|byte| b":/".contains(byte))
+        .filter(|&sign| sign > 0)?;
+    let password = value.start + sign + 1..value.end;
+    let chosen = word_form::rate_password(&text[password.clone()]) > PasswordLikeness::No;
+    (chosen && is_literal_value(&text[password.clone()])).then_some(password)
+}
+
+/// Matches at the literal ` / `, and at `admin/` and the like: a user and a password.
+pub(super) fn find_pair(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let slash = at + text[at..].iter().take(12).position(|&byte| byte == b'/')?;
+    let apart = text.get(slash + 1) == Some(&b' ');
+    let before = words_of(text, line_before(text, slash));
+    let behind = words_of(text, line_after(text, slash + 1));
+    let (user, word) = (before.last()?, behind.first()?);
+    let value = word.value(text);
+    let password = &text[value.clone()];
+    let name = user.value_bytes(text);
+    if name.is_empty()
+        || !is_literal_value(password)
+        || contains_word(words::KINDS, name)
+        || contains_word(words::KINDS, password)
+    {
+        return None;
+    }
+    let logs =
+        before.iter().rev().take(6).any(|word| contains_word(words::LOGIN, word.value_bytes(text)));
+    let with = before.iter().rev().take(3).any(|word| {
+        let plain = word.value_bytes(text);
+        contains_word(words::WITH, plain)
+            || contains_word(words::IS, plain)
+            || text[word.raw.clone()].ends_with(b":")
+    });
+    let known = contains_word(words::USERS, name);
+    let chosen = word_form::rate_password(password);
+    let plain = password.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(byte));
+    // A small letter, a digit, and a capital or a sign.
+    let has = |is: fn(&u8) -> bool| password.iter().any(is);
+    let mixed = password.len() >= 8
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && has(|byte| byte.is_ascii_uppercase() || b"!#$&@%+".contains(byte));
+    let mail = name.contains(&b'@');
+    let user_like = name
+        .iter()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(byte));
+    let told = if apart {
+        chosen == PasswordLikeness::Clearly && (logs || known || mail || user_like && mixed)
+            || logs
+                && (with || known)
+                && (plain || chosen > PasswordLikeness::No)
+                && !contains_word(words::STATES, password)
+    } else {
+        let joined = word.raw.start == slash + 1 && user.raw.end == slash;
+        let twice = known && name.eq_ignore_ascii_case(password);
+        joined
+            && (twice
+                || known
+                    && logs
+                    && with
+                    && !password.contains(&b'/')
+                    && (plain || chosen > PasswordLikeness::No))
+    };
+    told.then_some(value)
+}
+
+/// Matches at names in runs without blanks: `密码是太阳花`.
+pub(super) fn find_in_run(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let name = words::RUN_NAMES.iter().find(|name| text[at..].starts_with(name.as_bytes()))?;
+    let start = at + name.len();
+    let line = line_after(text, start);
+    let behind = str::from_utf8(&text[line.clone()]).ok()?;
+    let (gap, is) = words::RUN_IS.iter().filter_map(|is| Some((behind.find(is)?, *is))).min()?;
+    if behind[..gap].chars().count() > 6 {
+        return None;
+    }
+    let from = gap + is.len();
+    let rest = &behind[from..];
+    let end = rest
+        .find(['，', '。', '、', '！', '；', ',', ';', '！', '"', '<', '」'])
+        .unwrap_or(rest.len());
+    let value = rest[..end].trim_end().trim_end_matches("です").trim_end_matches('だ').trim();
+    let start = line.start + from + rest.find(value)?;
+    let token = ["密钥", "密鑰", "令牌", "トークン", "鍵", "キー"].contains(name);
+    let bytes = value.as_bytes();
+    let made = word_form::rate_password(bytes) == PasswordLikeness::Clearly
+        || word_form::looks_random(bytes);
+    let plain = (1..=16).contains(&value.chars().count())
+        && !words::RUN_STATES.iter().any(|it| value.contains(it))
+        && !value.contains(['/', '$', '{', '_', '\\', '*', '[']);
+    let fits = made
+        || plain && !token && !value.is_ascii()
+        || word_form::rate_password(bytes) > PasswordLikeness::No && !token;
+    (fits && is_literal_value(bytes)).then(|| start..start + value.len())
+}
+
+/// Matches at the names of seed phrases: twelve words or more in a row.
+pub(super) fn find_seed(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let named = text[at] != b' '
+        || words_of(text, line_before(text, at)).last().is_some_and(|word| {
+            contains_word(
+                &["seed", "recovery", "secret", "mnemonic", "backup", "wallet"],
+                word.value_bytes(text),
+            )
+        });
+    if !named {
+        return None;
+    }
+    let rest = &text[at..text.len().min(at + 400)];
+    let mut run: Option<(usize, usize, usize)> = None;
+    let mut from = 0;
+    for word in rest.split(u8::is_ascii_whitespace) {
+        let range = (from, from + word.len());
+        from += word.len() + 1;
+        let plain = (3..=8).contains(&word.len()) && word.iter().all(u8::is_ascii_lowercase);
+        run = match run {
+            Some((start, _, count)) if plain => Some((start, range.1, count + 1)),
+            Some((start, end, count)) if count >= 12 => return Some(at + start..at + end),
+            // A phrase begins behind a sign, as no sentence does.
+            _ => {
+                let before = rest[..range.0].trim_ascii_end().last();
+                let begins = before.is_some_and(|byte| b":=\"'`".contains(byte));
+                (plain && begins).then_some((range.0, range.1, 1))
+            }
+        };
+    }
+    run.filter(|(_, _, count)| *count >= 12).map(|(start, end, _)| at + start..at + end)
 }

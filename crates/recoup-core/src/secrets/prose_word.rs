@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::boundary;
+use super::words;
 
 /// Most bytes of a line that are examined behind a name, and before it.
 const WINDOW: usize = 240;
@@ -95,7 +95,7 @@ pub(super) fn line_after(text: &[u8], at: usize) -> Range<usize> {
         if quote > at && text[quote - 1] == b'\\' {
             continue;
         }
-        if !opened && boundary::closes_string(text, quote) {
+        if !opened && words::closes_string(text, quote) {
             return at..quote;
         }
         opened = !opened;

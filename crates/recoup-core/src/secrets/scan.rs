@@ -1,22 +1,19 @@
-//! The scan of a text: from literal to literal, and at each to its rules. A finding has the rule
-//! and the place, never the secret.
+//! The scan of a text: from literal to literal, and at each to its rules. A finding has the rule and
+//! the place, never the secret. Redaction replaces each by `[redacted: RULE]`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::boundary;
-use super::placeholder;
-use super::prefilter;
-use super::rule::{SecretRule, SecretShape};
-use super::rules;
-use super::slot;
-use super::token_run;
+use super::rules::{self, SecretRule, SecretShape};
+use super::{encoded, prefilter, slot, word_form, words};
 
 /// Most bytes behind a literal that a pattern sees. The longest secrets that patterns describe are
 /// a few hundred bytes; longer ones are cut there.
 const REACH: usize = 1024;
+const ESCAPE: u8 = 0x1b;
 
 /// Place of a secret, and the rule that found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +48,7 @@ enum EncodedSearch {
 /// The first secret in `text`, if there is one.
 pub fn scan(text: &[u8]) -> Option<SecretFinding> {
     scan_literals(text).or_else(|| {
-        token_run::next_encoded_secret(text, 0).map(|(rule, range)| SecretFinding { rule, range })
+        encoded::next_encoded_secret(text, 0).map(|(rule, range)| SecretFinding { rule, range })
     })
 }
 
@@ -108,7 +105,7 @@ impl SecretFindings<'_> {
             }
             EncodedSearch::Off | EncodedSearch::Found(_) => return,
         };
-        self.encoded = match token_run::next_encoded_secret(self.text, from) {
+        self.encoded = match encoded::next_encoded_secret(self.text, from) {
             None => EncodedSearch::Off,
             Some((rule, range)) => EncodedSearch::Found(SecretFinding { rule, range }),
         };
@@ -120,7 +117,7 @@ impl SecretFindings<'_> {
             let rule = rules::rule_by_number(number);
             let range = match_rule(rule, number, self.text, at, len)?;
             // A mark of ours is never a secret, or redacting would not end.
-            let mark = placeholder::is_marked(&self.text[range.clone()]);
+            let mark = word_form::is_marked(&self.text[range.clone()]);
             (range.start >= self.free && !mark).then_some(SecretFinding { rule: rule.name, range })
         })
     }
@@ -143,30 +140,22 @@ fn match_rule(
     let (pattern, start) = match rule.shape {
         SecretShape::Code(code) => return code(text, at),
         SecretShape::Slots(slots) => return slot::find_in_slots(slots, text, at, len),
-        SecretShape::Pattern(pattern) => {
-            (pattern, boundary::is_word_start(text, at).then_some(at)?)
+        SecretShape::Pattern(pattern) => (pattern, words::is_word_start(text, at).then_some(at)?),
+        SecretShape::Inner(pattern, before) => {
+            let part = |&&byte: &&u8| words::is_word(byte) || byte == b'~' || byte == b'.';
+            (pattern, at - text[..at].iter().rev().take(before).take_while(part).count())
         }
-        SecretShape::Inner(pattern, before) => (pattern, token_start(text, at, before)),
     };
-    let range = match_pattern(compiled_pattern(number, pattern), text, start)?;
+    let reach = text.len().min(start + REACH);
+    let groups = compiled_pattern(number, pattern).captures(&text[start..reach])?;
+    let secret = groups.get(1).or_else(|| groups.get(0))?;
+    let range = start + secret.start()..start + secret.end();
     let secret = &text[range.clone()];
     let real = range.end > at
-        && boundary::is_word_end(text, range.end)
-        && !placeholder::lacks_variety(secret)
-        && !placeholder::is_stand_in(secret);
+        && words::is_word_end(text, range.end)
+        && !word_form::lacks_variety(secret)
+        && !word_form::is_stand_in(secret);
     real.then_some(range)
-}
-
-fn token_start(text: &[u8], at: usize, before: usize) -> usize {
-    let part = |&&byte: &&u8| boundary::is_word(byte) || byte == b'~' || byte == b'.';
-    at - text[..at].iter().rev().take(before).take_while(part).count()
-}
-
-fn match_pattern(regex: &Regex, text: &[u8], at: usize) -> Option<Range<usize>> {
-    let reach = text.len().min(at + REACH);
-    let groups = regex.captures(&text[at..reach])?;
-    let secret = groups.get(1).or_else(|| groups.get(0))?;
-    Some(at + secret.start()..at + secret.end())
 }
 
 /// Compiles a pattern when its literal is first seen: all of them would take longer than most
@@ -179,4 +168,158 @@ fn compiled_pattern(number: usize, pattern: &str) -> &'static Regex {
             .build()
             .expect("a test compiles every pattern of the table")
     })
+}
+
+/// Name of the rule that `text` breaks, as it is or once it is plain.
+pub fn detect_secret(text: &[u8]) -> Option<&'static str> {
+    let found = scan(text).or_else(|| match to_plain_text(text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(plain) => scan(&plain),
+    });
+    found.map(|found| found.rule)
+}
+
+/// Returns borrowed text where nothing has to change.
+fn to_plain_text(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr2(b'\\', ESCAPE, text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, behind @ ..] = rest {
+        if let Some((character, after)) = unicode_escape(rest) {
+            rest = after;
+            match character {
+                '\u{1b}' => rest = skip_colour(rest),
+                _ if character.is_ascii() || !character.is_whitespace() => {
+                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                _ => out.push(b' '),
+            }
+            continue;
+        }
+        let (byte, after) = match first {
+            b'\\' => decode_escape(behind),
+            byte => (Some(*byte), behind),
+        };
+        rest = after;
+        match byte {
+            Some(ESCAPE) => rest = skip_colour(rest),
+            Some(byte) => out.push(byte),
+            None => {}
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The character of `\uXXXX`, or of the two that make a surrogate pair, and what follows it. Half
+/// a pair is a blank.
+fn unicode_escape(text: &[u8]) -> Option<(char, &[u8])> {
+    let unit = |text: &[u8]| text.strip_prefix(b"\\u").and_then(|hex| hex_number(hex.get(..4)?));
+    let first = unit(text)?;
+    let rest = &text[6..];
+    if let (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) = (first, unit(rest)) {
+        let both = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        return Some((char::from_u32(both)?, &text[12..]));
+    }
+    Some((char::from_u32(first).unwrap_or(' '), rest))
+}
+
+/// The byte that stands behind a backslash, and what follows it.
+fn decode_escape(text: &[u8]) -> (Option<u8>, &[u8]) {
+    match text {
+        [b'x', high, low, rest @ ..] if hex_number(&[*high, *low]).is_some() => {
+            let byte = hex_number(&[*high, *low]).and_then(|code| u8::try_from(code).ok());
+            (byte, rest)
+        }
+        [b'0', b'3', b'3', rest @ ..] => (Some(ESCAPE), rest),
+        [b'e', rest @ ..] if rest.first() == Some(&b'[') => (Some(ESCAPE), rest),
+        [b'n' | b'r', rest @ ..] => (Some(b'\n'), rest),
+        [b't' | b'b' | b'f', rest @ ..] => (Some(b' '), rest),
+        [byte @ (b'"' | b'\\' | b'/' | b'\''), rest @ ..] => (Some(*byte), rest),
+        _ => (Some(b'\\'), text),
+    }
+}
+
+fn hex_number(hex: &[u8]) -> Option<u32> {
+    if !hex.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u32::from_str_radix(str::from_utf8(hex).ok()?, 16).ok()
+}
+
+/// Skips `[31;1m` and the like, of a sane length.
+fn skip_colour(text: &[u8]) -> &[u8] {
+    let Some(codes) = text.strip_prefix(b"[") else { return text };
+    let end = codes.iter().take(16).position(u8::is_ascii_alphabetic);
+    end.map_or(text, |end| &codes[end + 1..])
+}
+
+/// Returns `text` without its secrets; the same text if it has none.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    to_text(text, redact_bytes(text.as_bytes()))
+}
+
+/// Like [`redact`], with one mark for all rules.
+pub(super) fn redact_as<'a>(text: &'a str, mark: &[u8]) -> Cow<'a, str> {
+    to_text(text, redact_until_clean(text.as_bytes(), Some(mark)))
+}
+
+fn to_text<'a>(text: &'a str, clean: Cow<'a, [u8]>) -> Cow<'a, str> {
+    match clean {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => {
+            let text = String::from_utf8(bytes);
+            Cow::Owned(text.expect("whole characters were replaced by ASCII"))
+        }
+    }
+}
+
+/// Like [`redact`], for text of any encoding.
+pub fn redact_bytes(text: &[u8]) -> Cow<'_, [u8]> {
+    redact_until_clean(text, None)
+}
+
+fn redact_until_clean<'a>(text: &'a [u8], mark: Option<&[u8]>) -> Cow<'a, [u8]> {
+    let Some(mut clean) = redact_once(text, mark) else { return Cow::Borrowed(text) };
+    // The neighbours of a secret may read differently once it is gone. Each round removes
+    // something that was there at first, so this ends.
+    while let Some(cleaner) = redact_once(&clean, mark) {
+        clean = cleaner;
+    }
+    Cow::Owned(clean)
+}
+
+fn redact_once(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
+    let mut findings = scan_all(text).peekable();
+    findings.peek()?;
+    let mut clean = Vec::with_capacity(text.len());
+    let mut kept = 0;
+    for SecretFinding { rule, range } in findings {
+        let range = whole_characters(text, range);
+        clean.extend_from_slice(&text[kept..range.start.max(kept)]);
+        if let Some(mark) = mark {
+            clean.extend_from_slice(mark);
+        } else {
+            clean.extend_from_slice(word_form::REDACTED.as_bytes());
+            clean.extend_from_slice(rule.as_bytes());
+            clean.push(b']');
+        }
+        kept = range.end.max(kept);
+    }
+    clean.extend_from_slice(&text[kept..]);
+    Some(clean)
+}
+
+/// `range`, widened so that it cuts no UTF-8 character.
+fn whole_characters(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let Range { mut start, mut end } = range;
+    while start > 0 && inside(start) {
+        start -= 1;
+    }
+    while inside(end) {
+        end += 1;
+    }
+    start..end
 }

@@ -1,19 +1,109 @@
-//! The value behind a credential's name, and the decision whether it is a literal: code passes
-//! variables, templates have placeholders, prose goes on with a sentence.
+//! The name of a credential (`dbPassword`, `AWS_SECRET_ACCESS_KEY`, `client-secret`), the value behind
+//! it, and the decision whether that is a literal: code passes variables, templates have
+//! placeholders, prose goes on with a sentence.
 
 use std::ops::Range;
 
-use super::boundary::is_word;
-use super::expression::{has_digit, in_arguments, is_code, is_last_on_line, is_place, is_type};
-use super::name::{CredentialName, NameStrength};
-use super::placeholder;
 use super::word_form::{self, PasswordLikeness, looks_generated, looks_random};
+use super::words::{self, is_word};
 
+/// Longest name; a longer one is something else, or hostile.
+const LONGEST_NAME: usize = 64;
+/// Two letters occur in any noise, and at the end of other words.
+const SHORTEST: &[u8] = b"pw";
 /// Longest value; the rest of a longer one is cut.
-const LONGEST: usize = 512;
-
+const LONGEST_VALUE: usize = 512;
 /// Bytes of a value that are judged: its beginning tells what it is.
 const ENOUGH: usize = 128;
+
+/// Certainty that the value of a name is a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameStrength {
+    /// A credential: any literal behind it is one.
+    Sure,
+    /// `token`: the value must look like a credential itself.
+    Maybe,
+    /// `pass`: the value must look like a password.
+    Chosen,
+    /// `SUBSCRIPTION_KEY`: the value must be a generator's.
+    Generated,
+}
+
+impl NameStrength {
+    fn of(plain: &[u8]) -> Option<Self> {
+        let sure = words::ends_with_word(words::SURE, plain).then_some(Self::Sure);
+        let maybe = || words::ends_with_word(words::MAYBE, plain).then_some(Self::Maybe);
+        let chosen = || words::ends_with_word(words::CHOSEN, plain).then_some(Self::Chosen);
+        let generated =
+            || words::ends_with_word(words::GENERATED, plain).then_some(Self::Generated);
+        let strength = sure.or_else(maybe).or_else(chosen).or_else(generated);
+        strength.filter(|_| !words::ends_with_word(words::NEVER, plain))
+    }
+}
+
+/// A name that may belong to a credential.
+#[derive(Debug, Clone)]
+pub(super) struct CredentialName {
+    pub(super) range: Range<usize>,
+    pub(super) strength: NameStrength,
+    /// In lower case, without separators and trailing digits.
+    pub(super) plain: Vec<u8>,
+}
+
+impl CredentialName {
+    /// The name at `range`, if it ends like one of a credential.
+    pub(super) fn read(text: &[u8], range: Range<usize>) -> Option<Self> {
+        // `Service::ApiKey` is the name of a type.
+        if text[..range.start].ends_with(b"::") {
+            return None;
+        }
+        let mut plain = lowercase_alphanumerics(&text[range.clone()]);
+        while plain.last().is_some_and(u8::is_ascii_digit) {
+            plain.pop();
+        }
+        let strength = NameStrength::of(&plain)?;
+        if plain.ends_with(SHORTEST) && !is_separate(text, &range) {
+            return None;
+        }
+        Some(Self { range, strength, plain })
+    }
+
+    /// True if the value only repeats the name, as in `password: password`; a variable may say more
+    /// (`password: new_password`).
+    pub(super) fn is_repeated_by(&self, value: &[u8], variable: bool) -> bool {
+        let value = lowercase_alphanumerics(value);
+        let longer = variable && value.ends_with(&self.plain);
+        !value.is_empty() && (longer || self.plain.ends_with(&value))
+    }
+}
+
+/// True if the last word of a name is [`SHORTEST`], and a blank, a quote or a separator stands
+/// before the name.
+fn is_separate(text: &[u8], name: &Range<usize>) -> bool {
+    let last = text[name.clone()].rsplit(|&byte| !byte.is_ascii_alphanumeric()).next();
+    let is_last = last.is_some_and(|word| {
+        let letters = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        word[..letters].eq_ignore_ascii_case(SHORTEST)
+    });
+    let before = name.start.checked_sub(1).map_or(b' ', |at| text[at]);
+    is_last && (before.is_ascii_whitespace() || b"\"'`,;{(&?<>/[#".contains(&before))
+}
+
+/// Range of the name around `at`.
+pub(super) fn name_range(text: &[u8], at: usize) -> Range<usize> {
+    let part = |&&byte: &&u8| is_word(byte) || byte == b'-' || byte == b'.';
+    let before = text[..at].iter().rev().take(LONGEST_NAME).take_while(part).count();
+    let after = text[at..].iter().take(LONGEST_NAME).take_while(part).count();
+    // A full stop or dash behind a name is punctuation.
+    let end = at + after;
+    let tail = text[at..end].iter().rev().take_while(|byte| b"-.".contains(byte)).count();
+    at - before..end - tail
+}
+
+pub(super) fn lowercase_alphanumerics(name: &[u8]) -> Vec<u8> {
+    let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    letters.map(u8::to_ascii_lowercase).collect()
+}
 
 /// Connection between name and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,28 +130,27 @@ pub(super) struct ValueSpan {
 impl ValueSpan {
     /// The value that begins at `at`: up to its quote, or as far as a word goes.
     pub(super) fn read(text: &[u8], at: usize) -> Option<Self> {
-        let rest = text.get(at..text.len().min(at + LONGEST))?;
+        let rest = text.get(at..text.len().min(at + LONGEST_VALUE))?;
         let escapes = rest.iter().take_while(|&&byte| byte == b'\\').count().min(7);
-        let prefix = escapes + string_prefix(&rest[escapes..]);
+        // The letter of `b"…"`, `f'…'` and the like.
+        let prefix = match rest[escapes..] {
+            [b'b' | b'r' | b'f' | b'u' | b'B' | b'L' | b'@' | b'$', b'"' | b'\'', ..] => {
+                escapes + 1
+            }
+            [b'b', b'r', b'"', ..] => escapes + 2,
+            _ => escapes,
+        };
         let (start, quote) = match rest.get(prefix) {
             Some(&quote @ (b'"' | b'\'' | b'`')) => (prefix + 1, Some(quote)),
             _ => (0, None),
         };
         let body = &rest[start..];
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || b",;&\"'`<>|\\".contains(byte);
         let len = match quote {
             Some(quote) => quoted_len(body, quote, escapes),
-            None => bare_len(body),
+            None => body.iter().position(ends).unwrap_or(body.len()),
         };
         Some(Self { range: at + start..at + start + len, quote })
-    }
-}
-
-/// The letter of `b"…"`, `f'…'` and the like.
-fn string_prefix(rest: &[u8]) -> usize {
-    match rest {
-        [b'b' | b'r' | b'f' | b'u' | b'B' | b'L' | b'@' | b'$', b'"' | b'\'', ..] => 1,
-        [b'b', b'r', b'"', ..] => 2,
-        _ => 0,
     }
 }
 
@@ -79,11 +168,6 @@ fn quoted_len(body: &[u8], quote: u8, escapes: usize) -> usize {
     body.len()
 }
 
-fn bare_len(body: &[u8]) -> usize {
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || b",;&\"'`<>|\\".contains(byte);
-    body.iter().position(ends).unwrap_or(body.len())
-}
-
 /// A value in its context.
 pub(super) struct CredentialContext<'a> {
     pub(super) text: &'a [u8],
@@ -98,8 +182,7 @@ impl CredentialContext<'_> {
         let literal = &literal[..literal.len().min(ENOUGH)];
         // A label of a form, in a script that no password is typed in.
         let foreign = !literal.iter().any(u8::is_ascii_alphanumeric);
-        if literal.len() < 3 || foreign || placeholder::is_placeholder(literal) || is_place(literal)
-        {
+        if literal.len() < 3 || foreign || word_form::is_placeholder(literal) || is_place(literal) {
             return false;
         }
         // `docker build --secret id=npm,src=.npmrc` names the place of the secret.
@@ -111,7 +194,7 @@ impl CredentialContext<'_> {
         if mounted {
             return false;
         }
-        let label = placeholder::is_label(literal)
+        let label = word_form::is_label(literal)
             && (literal[0].is_ascii_uppercase()
                 || value.quote.is_none() && self.link == ValueLink::Colon);
         if label
@@ -123,7 +206,9 @@ impl CredentialContext<'_> {
         let plausible = match value.quote {
             // In a shell, a command whose output is the value.
             Some(b'`') if literal.contains(&b' ') => false,
-            Some(_) => !is_between_quotes(literal) && !placeholder::is_prose(literal),
+            // It stands between two strings: `has("password=") && has("…`.
+            Some(_) if b")]},; \\".contains(&literal[0]) => false,
+            Some(_) => !word_form::is_prose(literal),
             None if matches!(self.link, ValueLink::Typed | ValueLink::Call) => false,
             None => self.is_bare_literal(value.range.end, literal),
         };
@@ -176,7 +261,7 @@ impl CredentialContext<'_> {
         let words = || literal.split(|byte| b"-_.".contains(byte));
         let letters =
             words().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic));
-        let named = self.name.plain.ends_with(b"secret") || words().any(placeholder::is_label);
+        let named = self.name.plain.ends_with(b"secret") || words().any(word_form::is_label);
         letters && named && words().count() > 1
     }
 
@@ -204,7 +289,7 @@ impl CredentialContext<'_> {
             || has_digit(literal) && !is_type(literal)
         {
             let typed = self.link == ValueLink::Colon && is_type(literal);
-            return !typed && !placeholder::is_sentence(literal, behind);
+            return !typed && !word_form::is_sentence(literal, behind);
         }
         match self.link {
             ValueLink::Equals => {
@@ -238,7 +323,69 @@ impl CredentialContext<'_> {
     }
 }
 
-/// True if the supposed value stands between two strings: `has("password=") && has("…`.
-fn is_between_quotes(literal: &[u8]) -> bool {
-    matches!(literal, [b')' | b']' | b'}' | b',' | b';' | b' ' | b'\\', ..])
+/// True for paths, addresses and places in a vault: the place of a secret, not the secret.
+pub(super) fn is_place(literal: &[u8]) -> bool {
+    let path = literal.starts_with(b"/")
+        && literal.iter().all(|&byte| is_word(byte) || b"/.-".contains(&byte));
+    // `"auth-token": "^6.0.0"`: the version of a package.
+    let version = literal.contains(&b'.')
+        && literal.iter().all(|byte| byte.is_ascii_digit() || b"^~>=<.* |v".contains(byte));
+    version
+        || words::starts_with_word(words::PLACES, literal)
+        || words::ends_with_word(words::FILES, literal)
+        || path && !literal.split(|&byte| byte == b'/').any(looks_random)
+}
+
+/// True for calls, members, generics and references, which only code has.
+pub(super) fn is_code(literal: &[u8], behind: &[u8]) -> bool {
+    let starts = literal.first().is_some_and(|byte| b"([{&*$<@!#%:=|/^~".contains(byte));
+    let identifier = literal.iter().take_while(|&&byte| is_word(byte)).count();
+    let path = literal.iter().take_while(|&&byte| is_word(byte) || byte == b'.').count();
+    let call = literal[0].is_ascii_alphabetic() && literal.get(path) == Some(&b'(');
+    let next = literal.get(identifier).or(behind.first());
+    let after = match next {
+        Some(b'(' | b'[' | b'<' | b'{' | b'?') => identifier > 0,
+        Some(b'.') => {
+            literal
+                .get(identifier + 1)
+                .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+                && !has_digit(&literal[..identifier])
+        }
+        Some(b':') => literal[identifier..].starts_with(b"::"),
+        Some(b'-') => literal[identifier..].starts_with(b"->"),
+        Some(b'!') => matches!(literal.get(identifier + 1), Some(b'(' | b'[' | b'{')),
+        Some(b')' | b']' | b'}') => !has_digit(&literal[..identifier]),
+        _ => false,
+    };
+    starts || call || after
+}
+
+/// `f(password=word, …)`: strings are quoted there, so it is a variable.
+pub(super) fn in_arguments(behind: &[u8]) -> bool {
+    matches!(behind, [b',' | b')', ..])
+}
+
+pub(super) fn is_last_on_line(behind: &[u8]) -> bool {
+    matches!(behind, [] | [b'\n' | b'\r' | b'"', ..] | [b'\\', b'n', ..] | [b' ', b'#', ..])
+}
+
+/// `String`, `SecretStr`, `u8`, `int64`, `varchar`.
+pub(super) fn is_type(literal: &[u8]) -> bool {
+    let name = literal.trim_ascii_start();
+    // `String!)`, as a query language has it.
+    let name = name.trim_ascii_end();
+    let end = name.iter().rposition(|byte| !b"!)]".contains(byte)).map_or(0, |at| at + 1);
+    let name = &name[..end];
+    let name = &name[name.iter().take_while(|&&byte| byte == b'_').count()..];
+    let letters = name.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let sized =
+        matches!(&name[..letters], b"u" | b"i" | b"f" | b"int" | b"uint" | b"float" | b"bytes")
+            && matches!(&name[letters..], b"8" | b"16" | b"32" | b"64" | b"128");
+    let upper = name.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let camel = name.first().is_some_and(u8::is_ascii_uppercase) && upper < name.len();
+    sized || camel && !has_digit(name)
+}
+
+pub(super) fn has_digit(literal: &[u8]) -> bool {
+    literal.iter().any(u8::is_ascii_digit)
 }

@@ -6,8 +6,8 @@ use std::fmt;
 
 use memchr::memmem;
 
-use super::name::{CredentialName, NameStrength};
-use super::placeholder::{self, is_placeholder};
+use super::value::{CredentialName, NameStrength};
+use super::word_form::{self, is_placeholder};
 use super::words;
 
 /// Name of the rule for these values.
@@ -46,7 +46,9 @@ impl SecretValues {
         let named = |name: &[u8]| {
             let strength = CredentialName::read(name, 0..name.len()).map(|name| name.strength);
             strength.is_some_and(|strength| strength != NameStrength::Generated)
-                && !is_directory(name)
+                // Named like a password, but a directory.
+                && name != b"PWD"
+                && name != b"OLDPWD"
         };
         let credentials = variables.into_iter().filter(|(name, _)| named(name.as_ref()));
         Self(
@@ -74,7 +76,7 @@ impl SecretValues {
 
     /// Returns `text` without the values.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mark = [placeholder::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
+        let mark = [word_form::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
         let mark = String::from_utf8_lossy(&mark);
         let values = self.0.iter().filter(|value| str::from_utf8(&value.bytes).is_ok());
         values.fold(Cow::Borrowed(text), |text, value| value.replace_in(text, &mark))
@@ -99,7 +101,15 @@ impl SecretValue {
     /// Positions of the value in a text.
     fn positions<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
         let found = memmem::find_iter(text, &self.bytes);
-        found.filter(|at| !self.is_word || stands_alone(text, *at, self.bytes.len()))
+        // Not part of a longer word. A flag may be joined with its value: `-pVALUE`.
+        let letter = move |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
+        let inside = move |at: usize| at.checked_sub(1).is_some_and(letter);
+        let after_flag = move |at: usize| {
+            at >= 2 && text[at - 2] == b'-' && text[at - 1].is_ascii_alphabetic() && !inside(at - 2)
+        };
+        found.filter(move |&at| {
+            !self.is_word || (!inside(at) || after_flag(at)) && !letter(at + self.bytes.len())
+        })
     }
 
     fn replace_in<'a>(&self, text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
@@ -116,20 +126,6 @@ impl SecretValue {
         clean.push_str(&text[from..]);
         Cow::Owned(clean)
     }
-}
-
-/// True if the match is not part of a longer word. A flag may be joined with its value: `-pVALUE`.
-fn stands_alone(text: &[u8], at: usize, len: usize) -> bool {
-    let letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    let inside = |at: usize| at.checked_sub(1).is_some_and(letter);
-    let after_flag =
-        || at >= 2 && text[at - 2] == b'-' && text[at - 1].is_ascii_alphabetic() && !inside(at - 2);
-    (!inside(at) || after_flag()) && !letter(at + len)
-}
-
-/// True for shell variables that are named like a password and hold a directory.
-fn is_directory(name: &[u8]) -> bool {
-    name == b"PWD" || name == b"OLDPWD"
 }
 
 /// True for the path of a file that holds a credential. A credential may begin with a slash too,

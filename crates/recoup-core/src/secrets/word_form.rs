@@ -1,9 +1,11 @@
-//! Forms of words: generated ones, chosen passwords, and those that only look like either
-//! (versions, identifiers, hashes, addresses).
+//! Forms of words: generated ones, chosen passwords, those that only look like either (versions,
+//! identifiers, hashes, addresses), and placeholders for secrets: `<your-api-key>`, `${VAR}`, `xxxx`,
+//! `changeme`, `null`. And sentences, which only talk about secrets.
 
-use super::boundary::is_word;
-use super::placeholder;
-use super::words;
+use super::words::{self, is_word};
+
+/// Signs that are common in passwords and rare in names.
+const ODD_SIGNS: &[u8] = b"!#$^*~?&%+@";
 
 /// Likeness of a word to a password that somebody chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,29 +36,22 @@ pub(super) fn looks_random(literal: &[u8]) -> bool {
     let count = |is: fn(&u8) -> bool| literal.iter().filter(|byte| is(byte)).count();
     let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
     let token = literal.iter().all(|&byte| is_word(byte) || b"-.+/=~:%".contains(&byte));
-    token
-        && literal.len() >= 16
-        && digits >= 2
-        && letters >= 4
-        && !placeholder::lacks_variety(literal)
+    token && literal.len() >= 16 && digits >= 2 && letters >= 4 && !lacks_variety(literal)
 }
 
 /// True for random words that are not words joined by signs, a digest, a UUID, a date or a path.
 pub(super) fn looks_generated(literal: &[u8]) -> bool {
-    looks_random(literal) && !is_hex(literal) && longest_mixed_part(literal) >= 10
+    let mixed = |part: &[u8]| {
+        part.iter().any(u8::is_ascii_digit) && part.iter().any(u8::is_ascii_alphabetic)
+    };
+    looks_random(literal)
+        && !is_hex(literal)
+        && alphanumeric_parts(literal).any(|part| part.len() >= 10 && mixed(part))
 }
 
 /// Only hexadecimal digits, and the dashes of a UUID.
 pub(super) fn is_hex(literal: &[u8]) -> bool {
     literal.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
-}
-
-/// The longest run of letters and digits that has both.
-fn longest_mixed_part(literal: &[u8]) -> usize {
-    let mixed = |part: &&[u8]| {
-        part.iter().any(u8::is_ascii_digit) && part.iter().any(u8::is_ascii_alphabetic)
-    };
-    alphanumeric_parts(literal).filter(mixed).map(<[u8]>::len).max().unwrap_or(0)
 }
 
 /// Rates the likeness of `word` to a chosen password.
@@ -87,9 +82,6 @@ pub(super) fn rate_password(word: &[u8]) -> PasswordLikeness {
     if clearly { PasswordLikeness::Clearly } else { PasswordLikeness::Perhaps }
 }
 
-/// Signs that are common in passwords and rare in names.
-const ODD_SIGNS: &[u8] = b"!#$^*~?&%+@";
-
 /// Addresses, paths, calls, templates, and pairs of names and values.
 fn is_code_or_place(word: &[u8]) -> bool {
     let has = |part: &[u8]| word.windows(part.len()).any(|window| window == part);
@@ -107,20 +99,8 @@ fn is_code_or_place(word: &[u8]) -> bool {
         || mail
         || paired
         || word.contains(&b'/') && !wild
-        || has(b"://")
-        || has(b"()")
-        || has(b"->")
-        || has(b"=>")
-        || has(b"::")
-        || has(b"${")
-        || has(b"{{")
-        || word.starts_with(b"$")
-        || word.starts_with(b"-")
-        || word.starts_with(b"&")
-        || word.starts_with(b"#")
-        || word.starts_with(b"@")
-        || word.starts_with(b"0x")
-        || has(b"\\u")
+        || ["://", "()", "->", "=>", "::", "${", "{{", "\\u"].iter().any(|it| has(it.as_bytes()))
+        || matches!(word, [b'$' | b'-' | b'&' | b'#' | b'@', ..] | [b'0', b'x', ..])
 }
 
 /// `user_id_2`, `eu-central-1`, `v1.2.3-rc1`, `DB_PASSWORD2`, `2025-01-14T12`: words and
@@ -161,4 +141,132 @@ pub(super) fn is_technical(word: &[u8]) -> bool {
 
 pub(super) fn alphanumeric_parts(word: &[u8]) -> impl Iterator<Item = &[u8]> {
     word.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty())
+}
+
+/// The start of a redacted secret; its rule and a `]` follow.
+pub(crate) const REDACTED: &str = "[redacted: ";
+
+/// A redacted secret in a command: one word for all rules.
+pub(super) const HIDDEN: &str = "[hidden]";
+
+/// True for a value that begins with one of our marks.
+pub(super) fn is_marked(value: &[u8]) -> bool {
+    value.starts_with(b"[redacted") || value.starts_with(HIDDEN.as_bytes())
+}
+
+/// True if `value` stands for something else, or for nothing.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    is_masked(value)
+        || is_template(value)
+        || words::contains_word(words::KEYWORDS, value.trim_ascii())
+        || asks_to_be_replaced(value)
+}
+
+/// `xxxx`, `****`, `....`, `--------`: hardly any different characters.
+fn is_masked(value: &[u8]) -> bool {
+    let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    // The last ones are the bytes of bullets and ellipses.
+    let mask = |byte: &u8| b"xX*._-#?0 \xE2\x80\xA2\xA6\x97\x8F".contains(byte);
+    value.iter().all(mask)
+        || value.iter().all(|byte| *byte == value[0])
+        || ["...", "***", "…"].iter().any(|part| has(part.as_bytes()))
+        || has_mask(value)
+}
+
+/// True for what documentation writes in place of a password.
+pub(super) fn is_stand_in(value: &[u8]) -> bool {
+    words::contains_word(words::STAND_INS, value) || value.ends_with(b"EXAMPLE")
+}
+
+/// True for a word for credentials, rather than a credential.
+pub(super) fn is_label(word: &[u8]) -> bool {
+    words::contains_word(words::CREDENTIALS, word)
+}
+
+/// True for something that a shell, a template or a format fills in.
+fn is_template(value: &[u8]) -> bool {
+    let wrapped = |open: &[u8], close: &[u8]| value.starts_with(open) && value.ends_with(close);
+    let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    let marks: [&[u8]; 9] =
+        [b"{}", b"${", b"$(", b"{{", b"#{", b"%(", b"<%", b"%{", REDACTED.as_bytes()];
+    wrapped(b"<", b">")
+        || wrapped(b"{", b"}")
+        || wrapped(b"[", b"]")
+        || wrapped(b"%", b"%")
+        || wrapped(b"__", b"__")
+        || wrapped(b"@", b"@")
+        || marks.iter().any(|mark| has(mark))
+        || is_reference(value)
+        || matches!(value, [b'%', b's' | b'v' | b'd' | b'q' | b'@'])
+}
+
+/// `$VAR`, `:bind`, `@bind`, `!Ref`, `&VAR`: a sign and a name.
+fn is_reference(value: &[u8]) -> bool {
+    let [b'$' | b':' | b'@' | b'!' | b'&' | b'<', rest @ ..] = value else { return false };
+    let name = |byte: &u8| byte.is_ascii_alphabetic() || b"_.-:> ".contains(byte);
+    !rest.is_empty() && (rest.iter().all(name) || is_constant(rest))
+}
+
+/// `DB_PASSWORD`: the name of a variable or constant.
+fn is_constant(value: &[u8]) -> bool {
+    let upper = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    value.contains(&b'_') && value.iter().all(upper) && value[0].is_ascii_uppercase()
+}
+
+/// `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
+fn asks_to_be_replaced(value: &[u8]) -> bool {
+    // `changeit` with a number is what many make of Java's default.
+    let numbered = || {
+        let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        value[..letters].eq_ignore_ascii_case(b"changeit")
+            && value[letters..].iter().all(u8::is_ascii_digit)
+    };
+    let change = || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change") && !numbered();
+    alphanumeric_parts(value).any(|word| words::contains_word(words::REQUESTS, word))
+        || is_constant(value)
+        || change()
+}
+
+/// True for a word that holds sentences together.
+pub(super) fn is_function_word(word: &[u8]) -> bool {
+    words::contains_word(words::GLUE, word)
+}
+
+/// True for a text for people, rather than a secret with blanks in it.
+pub(super) fn is_prose(value: &[u8]) -> bool {
+    let many = value.trim_ascii().contains(&b' ');
+    let foreign =
+        value.iter().any(|byte| !byte.is_ascii()) && !value.iter().any(u8::is_ascii_digit);
+    many && (foreign
+        || alphanumeric_parts(value)
+            .any(|word| words::contains_word(words::GLUE, word) || is_label(word)))
+}
+
+/// True for an unquoted word that more words follow: `password: hashed with argon2`.
+pub(super) fn is_sentence(word: &[u8], behind: &[u8]) -> bool {
+    let plain = word
+        .iter()
+        .all(|byte| byte.is_ascii_alphabetic() || b"-'.()/?!:".contains(byte) || !byte.is_ascii());
+    let goes_on = matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic());
+    let ends = word.ends_with(b".")
+        || word.ends_with(b"?")
+        || word.ends_with(b"!")
+        || word.ends_with(b":");
+    plain && (goes_on || ends)
+}
+
+/// True for too little variety to be generated: a row of the same letter, or a mask behind a real
+/// prefix.
+pub(super) fn lacks_variety(secret: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for &byte in secret {
+        seen[usize::from(byte)] = true;
+    }
+    let kinds = seen.iter().filter(|&&seen| seen).count();
+    kinds < 6 || has_mask(secret)
+}
+
+/// True for five or more of the characters that people type to hide a value.
+fn has_mask(value: &[u8]) -> bool {
+    value.windows(5).any(|five| five.iter().all(|byte| b"xX*.".contains(byte)))
 }

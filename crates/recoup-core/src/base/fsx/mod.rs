@@ -4,42 +4,32 @@
 //! A reader never sees half a file: contents go to a temporary file beside the
 //! target, are synced, and are renamed over it.
 
-mod append;
-mod in_place;
 mod lock;
 mod output;
-mod passing;
 mod regular;
-mod resolved;
 mod shared_dir;
-mod staged;
-mod temporaries;
-mod trees;
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
-pub use append::{append_shared, append_text, rename_and_settle};
-pub use in_place::{overwrite_ranges, truncate_file};
-pub use lock::{FileLock, open_with_shared_lock};
-pub use output::write_output;
-pub use passing::EphemeralLock;
-pub use regular::{FileLookup, FileVersionStamp, RegularFile, open_regular, rewrite_tail};
-pub use resolved::resolve_path;
-pub use shared_dir::{
-    is_hidden_temporary, remove_if, remove_if_unchanged, replace, replace_if, temporary_target,
-    try_remove_if_unchanged,
+pub use lock::{
+    EphemeralLock, FileLock, append_shared, append_text, open_with_shared_lock, rename_and_settle,
 };
-pub use staged::StagedFile;
-pub use temporaries::{is_abandoned, sweep_temporaries, temporaries_in};
-pub use trees::{is_real_dir, remove_empty_dir, remove_tree, rename_noreplace};
+pub use output::{resolve_path, write_output};
+pub use regular::{
+    FileIdentity, FileLookup, FileVersionStamp, RegularFile, open_regular, rewrite_tail,
+};
+pub use shared_dir::{
+    is_abandoned, is_hidden_temporary, remove_if, remove_if_unchanged, replace, replace_if,
+    sweep_temporaries, temporaries_in, temporary_target, try_remove_if_unchanged,
+};
 
 const DIR_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -142,9 +132,9 @@ fn private_options() -> OpenOptions {
 /// Writes `contents` to `path`: private, atomic, and on disk when this returns. A symbolic link at
 /// `path` is replaced, not followed.
 pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
-    let dir = parent(path);
-    write_synced(dir, path, contents).with_context(|| format!("writing {}", path.display()))?;
-    sync_dir(dir)
+    write_synced(path, FILE_MODE, contents)
+        .with_context(|| format!("writing {}", path.display()))?;
+    sync_dir(parent(path))
 }
 
 /// Like [`write_atomic`], but without syncing: a power failure may leave the file empty. For data
@@ -157,8 +147,11 @@ pub fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     write().map(drop).with_write_context(|| format!("writing {}", path.display()))
 }
 
-fn write_synced(dir: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = write_temp_file(dir, HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
+fn write_synced(path: &Path, mode: u32, contents: &[u8]) -> io::Result<()> {
+    let file = write_temp_file(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
+    if mode != FILE_MODE {
+        file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
+    }
     file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(())
@@ -189,10 +182,8 @@ pub fn sync_file(path: &Path) -> Result<()> {
 }
 
 /// Renames a file within one directory tree and syncs the place it went to.
-#[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to)
-        .with_context(|| format!("moving {} to {}", from.display(), to.display()))?;
+    rename_unsynced(from, to)?;
     sync_dir(parent(to))
 }
 
@@ -300,4 +291,105 @@ fn sync_dir(dir: &Path) -> Result<()> {
     File::open(dir)
         .and_then(|dir| dir.sync_all())
         .with_context(|| format!("syncing the directory {}", dir.display()))
+}
+
+/// A file that is written but not yet in its place. Removed if it is dropped.
+#[derive(Debug)]
+pub struct StagedFile(tempfile::NamedTempFile);
+
+impl StagedFile {
+    /// Writes `contents` to a private file in `dir`, which must be on the target's file system. Not
+    /// synced.
+    pub fn new(dir: &Path, contents: &[u8]) -> Result<Self> {
+        let written = write_temp_file(dir, HIDDEN.as_ref(), HIDDEN_RANDOM, contents);
+        Ok(Self(written.with_context(|| format!("writing to {}", dir.display()))?))
+    }
+
+    /// Moves it to `path` in one step, replacing what is there. Returns the moved file, whatever
+    /// has taken its place since.
+    pub fn move_into_place(self, path: &Path) -> Result<File> {
+        let put = self.0.persist(path).map_err(io::Error::from);
+        put.with_context(|| format!("writing {}", path.display()))
+    }
+}
+
+/// Truncates an existing file.
+pub fn truncate_file(path: &Path) -> Result<()> {
+    let emptied = private_options().write(true).truncate(true).open(path);
+    emptied.map(drop).with_write_context(|| format!("emptying {}", path.display()))
+}
+
+/// Writes each part at its offset and syncs the file.
+pub fn overwrite_ranges<'a>(
+    path: &Path,
+    parts: impl Iterator<Item = (u64, &'a [u8])>,
+) -> Result<()> {
+    let doing = || format!("writing {}", path.display());
+    let file = private_options().write(true).open(path).with_write_context(doing)?;
+    for (at, part) in parts {
+        file.write_all_at(part, at).with_write_context(doing)?;
+    }
+    file.sync_all().with_write_context(doing)
+}
+
+/// True if there is a directory at `path`. A link to one, or anything else there, is an error: it
+/// is somebody's.
+pub fn is_real_dir(path: &Path) -> Result<bool> {
+    let refused =
+        |why: &str| Err(Error::new(ErrorKind::Invalid, format!("{} {why}", path.display())));
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Ok(true),
+        Ok(found) if found.is_symlink() => {
+            refused("is a symbolic link, which is not followed: put a directory in its place")
+        }
+        Ok(_) => refused("is not a directory: remove it, or name another directory"),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error).with_context(|| format!("looking at {}", path.display())),
+    }
+}
+
+/// Renames a directory to an unused name in one step; `false`, with nothing changed, if the name is
+/// taken. Not synced.
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
+pub fn rename_noreplace(from: &Path, to: &Path) -> Result<bool> {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
+    let renamed = match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not all file systems support this; a plain rename replaces only an empty directory.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(from, to),
+        done => done.map_err(io::Error::from),
+    };
+    match renamed {
+        Err(error) if matches!(error.kind(), AlreadyExists | DirectoryNotEmpty) => Ok(false),
+        done => done
+            .map(|()| true)
+            .with_write_context(|| format!("moving {} to {}", from.display(), to.display())),
+    }
+}
+
+/// Removes an empty directory; `false` if it is missing or not empty.
+pub fn remove_empty_dir(path: &Path) -> Result<bool> {
+    match rustix::fs::rmdir(path) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
+        Err(error) => Err(io::Error::from(error))
+            .with_write_context(|| format!("removing {}", path.display())),
+    }
+}
+
+/// Removes a file, or a directory with all that is in it. Links are removed, not followed.
+#[expect(clippy::disallowed_methods, reason = "fsx is where files are removed")]
+pub fn remove_tree(path: &Path) -> Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done.with_write_context(|| format!("removing {}", path.display())),
+    }
 }

@@ -1,12 +1,14 @@
-//! Output to a path that the user named: a file, a link, a device, a pipe or an open descriptor.
+//! Paths that the user named: output to a file, a link, a device, a pipe or an open descriptor; and
+//! links resolved as the system would, also of a path that does not exist yet.
 
-use std::fs::{self, File, Metadata, Permissions};
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use super::{FILE_MODE, HIDDEN, HIDDEN_RANDOM, parent, sync_dir, write_temp_file};
+use super::{FILE_MODE, parent, sync_dir, write_synced};
 use crate::error::{IoContext as _, Result};
 
 /// Limit on followed links, as in Linux.
@@ -20,22 +22,25 @@ pub fn write_output(path: &Path, contents: &[u8]) -> Result<()> {
     let doing = || format!("writing {}", path.display());
     let target = resolve_links(path).with_context(doing)?;
     let dir = parent(&target);
+    let write_to = |opened: io::Result<File>| {
+        opened.and_then(|mut file| file.write_all(contents)).with_context(doing)
+    };
     if is_own_descriptors(dir) {
-        return open_descriptor(&target)
-            .and_then(|mut file| file.write_all(contents))
-            .with_context(doing);
+        return write_to(open_descriptor(&target));
     }
     let mode = match fs::metadata(&target) {
-        Ok(found) if is_replaceable(&target, &found) => found.permissions().mode() & 0o7777,
-        Ok(_) => {
-            return open_for_appending(&target)
-                .and_then(|mut it| it.write_all(contents))
-                .with_context(doing);
+        // What looks like a file under `/proc` stands for something else.
+        Ok(found) if found.is_file() && !target.starts_with("/proc") => {
+            found.permissions().mode() & 0o7777
         }
+        Ok(_) => return write_to(open_for_appending(&target)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => FILE_MODE,
         Err(error) => return Err(error).with_context(doing),
     };
-    replace_with_mode(&target, mode, contents).map_err(without_temp_name).with_context(doing)?;
+    // The name of the temporary file means nothing to users.
+    let nameless =
+        |error: io::Error| if error.get_ref().is_some() { error.kind().into() } else { error };
+    write_synced(&target, mode, contents).map_err(nameless).with_context(doing)?;
     sync_dir(dir)
 }
 
@@ -65,11 +70,6 @@ fn is_own_descriptors(dir: &Path) -> bool {
     OWN_DESCRIPTORS.iter().any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == dir))
 }
 
-/// False under `/proc`: what looks like a file there stands for something else.
-fn is_replaceable(target: &Path, found: &Metadata) -> bool {
-    found.is_file() && !target.starts_with("/proc")
-}
-
 /// Duplicates an open descriptor, which shares its position with its other users. Opened by name, a
 /// file would be written from its start.
 fn open_descriptor(path: &Path) -> io::Result<File> {
@@ -91,7 +91,7 @@ fn duplicate_descriptor(number: i32) -> io::Result<File> {
 
 /// Other systems duplicate a descriptor when `/dev/fd/N` is opened.
 #[cfg(not(target_os = "linux"))]
-fn duplicate(_number: i32) -> io::Result<File> {
+fn duplicate_descriptor(_number: i32) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -100,17 +100,90 @@ fn open_for_appending(path: &Path) -> io::Result<File> {
     fs::OpenOptions::new().append(true).open(path)
 }
 
-fn replace_with_mode(path: &Path, mode: u32, contents: &[u8]) -> io::Result<()> {
-    let file = write_temp_file(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
-    if mode != FILE_MODE {
-        file.as_file().set_permissions(Permissions::from_mode(mode))?;
+/// Resolves all links of a path; `None` if they go in circles. `..` is the parent of a link's
+/// target, not of the link.
+pub fn resolve_path(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
     }
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    let mut found =
+        if path.is_absolute() { PathBuf::new() } else { Path::new(".").canonicalize().ok()? };
+    let (mut ahead, mut links) = (reversed_steps(path), 0);
+    while let Some(part) = ahead.pop() {
+        match part {
+            ResolveStep::Root => found = PathBuf::from("/"),
+            ResolveStep::Up => drop(found.pop()),
+            ResolveStep::Into(name) => {
+                found.push(name);
+                let Ok(target) = fs::read_link(&found) else { continue };
+                links += 1;
+                if links > LINKS_MOST {
+                    return None;
+                }
+                found.pop();
+                ahead.extend(reversed_steps(&target));
+            }
+        }
+    }
+    Some(found)
 }
 
-/// Removes the temporary file's name from an error: it means nothing to users.
-fn without_temp_name(error: io::Error) -> io::Error {
-    if error.get_ref().is_some() { error.kind().into() } else { error }
+/// One part of a path.
+enum ResolveStep {
+    Root,
+    Up,
+    Into(OsString),
+}
+
+/// The parts of a path, the last first.
+fn reversed_steps(path: &Path) -> Vec<ResolveStep> {
+    let steps = path.components().rev().filter_map(|part| match part {
+        Component::RootDir => Some(ResolveStep::Root),
+        Component::ParentDir => Some(ResolveStep::Up),
+        Component::Normal(name) => Some(ResolveStep::Into(name.to_owned())),
+        Component::CurDir | Component::Prefix(_) => None,
+    });
+    steps.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::base::fsx::ensure_dir;
+
+    #[test]
+    fn it_leads_where_the_system_would_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().canonicalize().unwrap().join(name);
+        ensure_dir(&at("a/b")).unwrap();
+        ensure_dir(&at("c")).unwrap();
+        symlink("../a/b", at("c/link")).unwrap();
+        symlink("link/../new", at("c/up")).unwrap();
+        symlink(at("c/up"), at("far")).unwrap();
+        for (given, leads) in [
+            ("a/b", "a/b"),
+            ("a/b/new/deep", "a/b/new/deep"),
+            ("c/link/new", "a/b/new"),
+            ("c/link/../new", "a/new"),
+            ("c/up", "a/new"),
+            ("far", "a/new"),
+            ("c/new/../other", "c/other"),
+            ("gone/./x", "gone/x"),
+        ] {
+            assert_eq!(resolve_path(&at(given)), Some(at(leads)), "{given}");
+        }
+        // Writing to the path goes where it was resolved to.
+        write_output(&at("far"), b"x").unwrap();
+        assert!(at("a/new").is_file());
+    }
+
+    #[test]
+    fn circles_lead_nowhere() {
+        let dir = tempfile::tempdir().unwrap();
+        symlink("b", dir.path().join("a")).unwrap();
+        symlink("a", dir.path().join("b")).unwrap();
+        assert_eq!(resolve_path(&dir.path().join("a/x")), None);
+    }
 }

@@ -33,20 +33,32 @@ pub struct RegularFile {
     metadata: Metadata,
 }
 
-/// Identity of one version of a file: device, inode, length and time of modification.
+/// Identity of a file, whatever its name and contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileVersionStamp {
+pub struct FileIdentity {
     device: u64,
     inode: u64,
+}
+
+impl FileIdentity {
+    /// From the metadata of the file.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+}
+
+/// Identity of one version of a file: the file, its length and time of modification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileVersionStamp {
+    file: FileIdentity,
     len: u64,
     written: (i64, i64),
 }
 
 impl FileVersionStamp {
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
+            file: FileIdentity::of(metadata),
             len: metadata.len(),
             written: (metadata.mtime(), metadata.mtime_nsec()),
         }
@@ -124,29 +136,20 @@ impl RegularFile {
 
     /// Reads at most `most` bytes from the start.
     pub fn read_start(&self, most: usize) -> io::Result<Vec<u8>> {
-        let mut start = vec![0; most.min(usize::try_from(self.size()).unwrap_or(most))];
-        let read = self.file.read_at(&mut start, 0)?;
-        start.truncate(read);
-        Ok(start)
-    }
-
-    fn write_tail(&self, path: &Path, new: &[u8]) -> io::Result<()> {
-        if self.metadata.nlink() > 1 {
-            let mut all = self.read()?;
-            all.truncate(all.len().saturating_sub(new.len()));
-            all.extend_from_slice(new);
-            return shared_dir::replace_if_unchanged(path, &all, self.stamp()).map(drop);
-        }
-        self.file.write_all_at(new, self.size() - new.len() as u64)
+        self.read_range(most, |_| 0)
     }
 
     /// Reads at most `most` bytes from the end.
     pub fn read_end(&self, most: usize) -> io::Result<Vec<u8>> {
+        self.read_range(most, |len| self.size() - len)
+    }
+
+    fn read_range(&self, most: usize, at: impl FnOnce(u64) -> u64) -> io::Result<Vec<u8>> {
         let most = most.min(usize::try_from(self.size()).unwrap_or(most));
-        let mut end = vec![0; most];
-        let read = self.file.read_at(&mut end, self.size() - most as u64)?;
-        end.truncate(read);
-        Ok(end)
+        let mut range = vec![0; most];
+        let read = self.file.read_at(&mut range, at(most as u64))?;
+        range.truncate(read);
+        Ok(range)
     }
 }
 
@@ -163,10 +166,13 @@ pub fn rewrite_tail(
     let FileLookup::Regular(regular) = open_with_access(path, OFlags::RDWR)? else { return Ok(()) };
     let changing = || format!("changing the end of {}", path.display());
     let end = regular.read_end(len).with_context(changing)?;
-    match change(&end) {
-        Some(new) if new.len() == end.len() => {
-            regular.write_tail(path, &new).with_context(changing)
-        }
-        _ => Ok(()),
+    let Some(new) = change(&end).filter(|new| new.len() == end.len()) else { return Ok(()) };
+    if regular.metadata.nlink() > 1 {
+        let mut all = regular.read().with_context(changing)?;
+        all.truncate(all.len().saturating_sub(new.len()));
+        all.extend_from_slice(&new);
+        let replaced = shared_dir::replace_if_unchanged(path, &all, regular.stamp());
+        return replaced.map(drop).with_context(changing);
     }
+    regular.file.write_all_at(&new, regular.size() - new.len() as u64).with_context(changing)
 }

@@ -5,20 +5,20 @@
 //! replacing takes it shared, removing takes it exclusively. Programs that do not know the lock are
 //! safe too: a file is moved aside, checked again, and put back if it is not the one.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, DirEntry, File, TryLockError};
 use std::io;
-use std::path::Path;
-use std::thread;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
+use rustix::fs::{Mode, OFlags};
 use tempfile::NamedTempFile;
 
+use super::lock::{attempts, retry_lock};
 use super::regular::FileVersionStamp;
-use super::{parent, with_suffix, write_temp_file};
+use super::{HIDDEN, HIDDEN_RANDOM, parent, remove, with_suffix, write_temp_file};
+use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 
-/// Pause between two attempts to get the lock.
-const STEP: Duration = Duration::from_micros(200);
 /// Attempts before going on without the lock, which only spares others a moment in which the file
 /// is missing.
 const TRIES: usize = 500;
@@ -29,6 +29,8 @@ const TEMPORARY_INFIX: &str = ".tmp-recoup-";
 const RANDOM: usize = 8;
 /// Attempts to change a file that others keep changing.
 const CHANGE_ATTEMPTS: usize = 100;
+/// Age at which a temporary file can't be in use, in milliseconds: no write takes that long.
+const ABANDONED_AFTER_MILLIS: u64 = 60_000;
 
 /// Writes `contents` to `path`, private and atomic, through a temporary file whose name is that of
 /// `path` with `.tmp-recoup-` and eight characters. Not synced: a power failure may leave it empty.
@@ -48,7 +50,7 @@ pub fn replace_if(
     for _ in 0..CHANGE_ATTEMPTS {
         let known = stamp_at(path).with_write_context(doing)?;
         look()?;
-        let _turn = lock_dir_shared(parent(path));
+        let _turn = lock_dir(parent(path), TRIES, File::try_lock_shared);
         if stamp_at(path).with_write_context(doing)? == known {
             match file.persist(path).map_err(io::Error::from) {
                 // Another process took it for abandoned before it was locked.
@@ -69,7 +71,7 @@ pub(super) fn replace_if_unchanged(
     stamp: FileVersionStamp,
 ) -> io::Result<bool> {
     let file = create_temporary(path, contents)?;
-    let _turn = lock_dir_shared(parent(path));
+    let _turn = lock_dir(parent(path), TRIES, File::try_lock_shared);
     let is_the_one = stamp_at(path)? == Some(stamp);
     if is_the_one {
         file.persist(path)?;
@@ -94,7 +96,7 @@ pub fn temporary_target(name: &str) -> Option<&str> {
 
 /// True if `name` is a hidden temporary name, as `write_unsynced` and others make it.
 pub fn is_hidden_temporary(name: &str) -> bool {
-    name.strip_prefix(super::HIDDEN).is_some_and(|random| is_random(random, super::HIDDEN_RANDOM))
+    name.strip_prefix(HIDDEN).is_some_and(|random| is_random(random, HIDDEN_RANDOM))
 }
 
 fn is_random(text: &str, len: usize) -> bool {
@@ -119,13 +121,13 @@ pub fn remove_if(path: &Path, mut look: impl FnMut() -> Result<bool>) -> Result<
 
 /// Removes the file with this stamp; `false` if it is missing or another has taken its place.
 pub fn remove_if_unchanged(path: &Path, stamp: FileVersionStamp) -> Result<bool> {
-    let _turn = lock_dir_exclusive(parent(path), TRIES);
+    let _turn = lock_dir(parent(path), TRIES, File::try_lock);
     remove_checked(path, stamp).with_write_context(|| format!("removing {}", path.display()))
 }
 
 /// Like [`remove_if_unchanged`], without waiting: `false` also if others are busy.
 pub fn try_remove_if_unchanged(path: &Path, stamp: FileVersionStamp) -> Result<bool> {
-    let Some(_turn) = lock_dir_exclusive(parent(path), 1) else { return Ok(false) };
+    let Some(_turn) = lock_dir(parent(path), 1, File::try_lock) else { return Ok(false) };
     remove_checked(path, stamp).with_write_context(|| format!("removing {}", path.display()))
 }
 
@@ -141,17 +143,16 @@ fn remove_checked(path: &Path, stamp: FileVersionStamp) -> io::Result<bool> {
         moved => moved?,
     }
     let is_the_one = stamp_at(&aside)? == Some(stamp);
-    if is_the_one { fs::remove_file(&aside) } else { put_back(&aside, path) }?;
-    Ok(is_the_one)
-}
-
-/// Moves the file back, but never over a newer one.
-#[expect(clippy::disallowed_methods, reason = "fsx is where files are moved and removed")]
-fn put_back(aside: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(aside, path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => fs::rename(aside, path),
-        _ => fs::remove_file(aside),
+    if is_the_one {
+        fs::remove_file(&aside)?;
+    } else {
+        // Moved back, but never over a newer one.
+        match fs::hard_link(&aside, path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => fs::rename(&aside, path),
+            _ => fs::remove_file(&aside),
+        }?;
     }
+    Ok(is_the_one)
 }
 
 fn stamp_at(path: &Path) -> io::Result<Option<FileVersionStamp>> {
@@ -162,30 +163,47 @@ fn stamp_at(path: &Path) -> io::Result<Option<FileVersionStamp>> {
     }
 }
 
-/// Locks the directory, shared with others that replace files in it.
-fn lock_dir_shared(dir: &Path) -> Option<File> {
-    lock_dir(dir, TRIES, File::try_lock_shared)
-}
-
-/// Locks the directory exclusively; `None` if others are busy for too long.
-fn lock_dir_exclusive(dir: &Path, tries: usize) -> Option<File> {
-    lock_dir(dir, tries, File::try_lock)
-}
-
-/// Best effort: the file is returned unlocked where the file system has no locks.
+/// Locks the directory; `None` if others are busy for too long. Best effort: the file is returned
+/// unlocked where the file system has no locks.
 fn lock_dir(
     dir: &Path,
     tries: usize,
     lock: fn(&File) -> std::result::Result<(), TryLockError>,
 ) -> Option<File> {
     let file = File::open(dir).ok()?;
-    for round in 0..tries {
-        if round > 0 {
-            thread::sleep(STEP);
-        }
-        if !matches!(lock(&file), Err(TryLockError::WouldBlock)) {
-            return Some(file);
+    let locked = retry_lock(|| lock(&file), attempts(tries));
+    (!matches!(locked, Err(TryLockError::WouldBlock))).then_some(file)
+}
+
+/// True if the writer of a temporary file is gone: it holds a lock while it writes, which the
+/// kernel frees when it dies. A file begun this very moment may not be locked yet: its writer
+/// starts again.
+pub fn is_abandoned(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else {
+        return false;
+    };
+    file.metadata().is_ok_and(|it| it.is_file()) && file.try_lock().is_ok()
+}
+
+/// Removes temporary files from a directory that are too old to be in use. Best effort.
+pub fn sweep_temporaries(dir: &Path) {
+    let now = SystemClock.now();
+    for path in temporaries_in(dir) {
+        let written = fs::symlink_metadata(&path).and_then(|found| found.modified());
+        let since = written.ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        let millis = since.and_then(|it| i64::try_from(it.as_millis()).ok());
+        if millis
+            .is_some_and(|it| now.millis_since(Timestamp::from_millis(it)) > ABANDONED_AFTER_MILLIS)
+        {
+            let _ = remove(&path);
         }
     }
-    None
+}
+
+/// Temporary files of ours in a directory, whether in use or left behind.
+pub fn temporaries_in(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let is_one = |entry: &DirEntry| is_hidden_temporary(&entry.file_name().to_string_lossy());
+    entries.filter(is_one).map(|entry| entry.path())
 }

@@ -8,25 +8,30 @@
 //! counts; until then a project has the id of its own place.
 
 mod git;
-mod git_config;
-mod id;
-mod objects;
-mod origin;
 mod proof;
 mod registry;
 mod remote;
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-pub use id::ProjectId;
-pub use origin::ProjectOrigin;
-pub use registry::{ConfirmedCheckout, ProjectRecord, ProjectRegistry, ProjectStanding};
-
+use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, IoContext as _, Result};
+
+use remote::RemoteAddress;
+
+pub use registry::{ConfirmedCheckout, ProjectRecord, ProjectRegistry, ProjectStanding};
 
 /// Files that mark a project's root where there is no git.
 const MARKERS: [&str; 2] = ["recoup.toml", ".loa.config.yaml"];
+
+/// Length of an id: half a SHA-256, which is short, and without accidental collisions.
+const ID_BYTES: usize = 16;
+
+/// Limit on followed clones of clones; only an attacker has as many.
+const MAX_STEPS: usize = 16;
 
 /// A directory and the project that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +54,17 @@ impl Project {
     ///
     /// Its id is that of its own place: see [`ProjectRegistry::find_repository`].
     pub fn find(start: &Path) -> Result<Self> {
-        let start = canonical(start)?;
+        if !start.is_absolute() {
+            return Err(Error::usage(format!("not an absolute directory: {}", start.display())));
+        }
+        // The dot makes anything but a directory fail here. Everything above is canonical too.
+        let start = fs::canonicalize(start.join("."))
+            .with_context(|| format!("looking for the project of {}", start.display()))?;
         if let Some((root, repository)) = git::find_repository(&start) {
             return Ok(Self::in_repository(root, repository));
         }
-        let root = find_marked_root(&start).unwrap_or(&start).to_owned();
+        let is_marked = |dir: &&Path| MARKERS.iter().any(|marker| dir.join(marker).is_file());
+        let root = start.ancestors().find(is_marked).unwrap_or(&start).to_owned();
         let folder = ProjectOrigin::Folder(root.clone());
         Ok(Self::new(root, folder.clone(), folder))
     }
@@ -66,7 +77,7 @@ impl Project {
     }
 
     fn in_repository(root: &Path, common: PathBuf) -> Self {
-        let real = fs::canonicalize(&common).unwrap_or_else(|_| common.clone());
+        let real = canonical(common.clone());
         let own = if git::has_worktree(root, &real) {
             ProjectOrigin::GitDir(real)
         } else {
@@ -165,16 +176,103 @@ impl Project {
     }
 }
 
-/// Done once: everything above a canonical path is canonical too.
-fn canonical(start: &Path) -> Result<PathBuf> {
-    if !start.is_absolute() {
-        return Err(Error::usage(format!("not an absolute directory: {}", start.display())));
+/// 32 lower-case hexadecimal digits that stand for a project, as stores and file names carry it.
+/// Cheap to clone.
+///
+/// Ids are durable: a change to what is hashed here, or to how a remote is normalised, cuts people
+/// off from the entries they have.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProjectId(Arc<str>);
+
+impl ProjectId {
+    /// Checks `text`, which is not repeated in the error: it may be a URL with a password.
+    pub fn parse(text: &str) -> Result<Self> {
+        let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() == ID_BYTES * 2 && text.bytes().all(digit) {
+            return Ok(Self(text.into()));
+        }
+        Err(Error::usage("invalid project id: expected 32 digits of 0-9 a-f"))
     }
-    // The dot makes anything but a directory fail here.
-    fs::canonicalize(start.join("."))
-        .with_context(|| format!("looking for the project of {}", start.display()))
+
+    /// Hashes the kind too, so that a folder never passes for a remote.
+    fn of(origin: &ProjectOrigin) -> Self {
+        let (kind, name) = match origin {
+            ProjectOrigin::Remote(remote) => ("remote", remote.as_bytes()),
+            ProjectOrigin::GitDir(path) => ("gitdir", path.as_os_str().as_encoded_bytes()),
+            ProjectOrigin::Folder(path) => ("folder", path.as_os_str().as_encoded_bytes()),
+        };
+        let digest = Sha256Digest::of(&[kind.as_bytes(), b"\0", name].concat());
+        Self(encode_hex(&digest.as_bytes()[..ID_BYTES]).into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-fn find_marked_root(start: &Path) -> Option<&Path> {
-    start.ancestors().find(|dir| MARKERS.iter().any(|marker| dir.join(marker).is_file()))
+impl fmt::Display for ProjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Source of a project's id. Never holds a password or a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProjectOrigin {
+    /// A remote repository, normalised: `github.com/owner/repo`.
+    Remote(String),
+    /// A repository without a remote: its canonical common directory.
+    GitDir(PathBuf),
+    /// No repository: the canonical root.
+    Folder(PathBuf),
+}
+
+impl ProjectOrigin {
+    /// The origin of the repository whose common directory is `common`. Depends on nothing else, so
+    /// that all of its worktrees agree.
+    ///
+    /// A remote on this machine is only a step on the way: the clone takes the origin of what it
+    /// was cloned from.
+    fn of_repository(mut common: PathBuf) -> Self {
+        let mut seen = Vec::new();
+        while seen.len() < MAX_STEPS {
+            let url = git::remote_url(&common);
+            let address = url.map_or(RemoteAddress::Opaque, |url| RemoteAddress::parse(&url));
+            let place = match address {
+                // Returns first: most repositories need no canonical path of their own.
+                RemoteAddress::Network(name) => return Self::Remote(name),
+                RemoteAddress::Local(place) => Some(place),
+                RemoteAddress::Opaque => None,
+            };
+            let here = canonical(common);
+            if let Some(start) = seen.iter().position(|path| *path == here) {
+                // Repositories that name each other in a circle agree on one of them.
+                return Self::GitDir(seen[start..].iter().min().cloned().unwrap_or_default());
+            }
+            // Relative to the main worktree, else to the bare repository.
+            let base = here.parent().filter(|_| here.ends_with(".git")).unwrap_or(&here);
+            let Some(source) = place.and_then(|place| git::find_local_remote(&base.join(place)))
+            else {
+                return Self::GitDir(here);
+            };
+            seen.push(here);
+            common = source;
+        }
+        Self::GitDir(canonical(common))
+    }
+}
+
+/// Shows the name of the remote, or the path.
+impl fmt::Display for ProjectOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Remote(name) => f.write_str(name),
+            Self::GitDir(path) | Self::Folder(path) => path.display().fmt(f),
+        }
+    }
+}
+
+fn canonical(path: PathBuf) -> PathBuf {
+    fs::canonicalize(&path).unwrap_or(path)
 }

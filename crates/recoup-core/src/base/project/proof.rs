@@ -15,7 +15,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{git, objects};
+use super::git;
+use crate::base::digest::decode_hex;
 use crate::base::fsx::{self, FileLookup, RegularFile};
 
 /// A line of a reflog: two ids, a name, an address, a time and a message.
@@ -30,20 +31,32 @@ const INDEX_START: usize = 32 << 10;
 /// The most entries that are compared: some files may have changed since git last looked.
 const MOST_ENTRIES: usize = 64;
 
+/// Limit on packs: more exist only if git never gets to collect them.
+const MOST_PACKS: usize = 256;
+
+/// Start of a pack's index: `\377tOc`, and version 2.
+const PACK_MAGIC: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
+
+/// Offset of the sorted ids in a pack's index, behind 256 counts of four bytes each.
+const PACK_IDS: u64 = 8 + 256 * 4;
+
 /// The commits that the repository at `common` is known by: where its log of HEAD begins,
 /// which all later clones contain, and where it ends; without a log, the commit of HEAD.
 pub(super) fn commits_of(common: &Path) -> Vec<String> {
     let line_end = |bytes: &[u8], first: bool| {
         let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let mut lines = lines.split(|byte| *byte == b'\n');
-        new_commit(if first { lines.next()? } else { lines.next_back()? })
+        let line = if first { lines.next()? } else { lines.next_back()? };
+        // `OLD NEW NAME <ADDRESS> SECONDS ZONE⇥MESSAGE`
+        let new = line.split(|byte| *byte == b' ').nth(1)?;
+        commit_id(str::from_utf8(new).ok()?)
     };
-    let mut commits: Vec<String> = head_log(common).map_or_else(Vec::new, |log| {
+    let mut commits = Vec::new();
+    if let Ok(FileLookup::Regular(log)) = fsx::open_regular(&common.join("logs/HEAD")) {
         let (start, end) = (log.read_start(LONGEST_LINE), log.read_end(LONGEST_LINE));
-        let first = start.ok().and_then(|start| line_end(&start, true));
-        let last = end.ok().and_then(|end| line_end(&end, false));
-        first.into_iter().chain(last).collect()
-    });
+        commits.extend(start.ok().and_then(|start| line_end(&start, true)));
+        commits.extend(end.ok().and_then(|end| line_end(&end, false)));
+    }
     commits.dedup();
     if commits.is_empty() {
         commits.extend(head_commit(common));
@@ -88,7 +101,7 @@ pub(super) fn is_made_here(root: &Path) -> bool {
 /// True if git made the worktree at `root` here, and its repository at `common` holds one of these
 /// commits.
 pub(super) fn is_clone(root: &Path, common: &Path, commits: &[String]) -> bool {
-    is_made_here(root) && commits.iter().any(|id| objects::has_object(common, id))
+    is_made_here(root) && commits.iter().any(|id| has_object(common, id))
 }
 
 /// A file as git's index has it.
@@ -125,21 +138,60 @@ fn index_entries(index: &[u8], id_len: usize) -> Vec<IndexEntry<'_>> {
     entries
 }
 
-fn head_log(common: &Path) -> Option<RegularFile> {
-    match fsx::open_regular(&common.join("logs/HEAD")) {
-        Ok(FileLookup::Regular(log)) => Some(log),
-        _ => None,
-    }
-}
-
-/// `OLD NEW NAME <ADDRESS> SECONDS ZONE⇥MESSAGE`
-fn new_commit(line: &[u8]) -> Option<String> {
-    let new = line.split(|byte| *byte == b' ').nth(1)?;
-    commit_id(str::from_utf8(new).ok()?)
-}
-
 fn commit_id(text: &str) -> Option<String> {
     let is_id = matches!(text.len(), 40 | 64) && text.bytes().all(|it| it.is_ascii_hexdigit());
     let is_null = text.bytes().all(|digit| digit == b'0');
     (is_id && !is_null).then(|| text.to_ascii_lowercase())
+}
+
+/// True if the repository at `common` itself has the object with this id: a loose one by its path,
+/// a packed one in the packs' indexes. Borrowed objects (`objects/info/alternates`) do not count:
+/// any repository can name another's directory there.
+fn has_object(common: &Path, id: &str) -> bool {
+    if !matches!(id.len(), 40 | 64) {
+        return false;
+    }
+    let Some(bytes) = decode_hex(id.as_bytes()) else { return false };
+    let objects = common.join("objects");
+    if objects.join(&id[..2]).join(&id[2..]).is_file() {
+        return true;
+    }
+    let packs = fs::read_dir(objects.join("pack")).into_iter().flatten().flatten();
+    let indexes =
+        packs.map(|entry| entry.path()).filter(|path| path.extension() == Some("idx".as_ref()));
+    indexes.take(MOST_PACKS).any(|path| match fsx::open_regular(&path) {
+        Ok(FileLookup::Regular(index)) => index_contains(&index, &bytes).unwrap_or(false),
+        _ => false,
+    })
+}
+
+/// Searches a pack's index: the counts say between which places an id with that first byte is.
+fn index_contains(index: &RegularFile, id: &[u8]) -> Option<bool> {
+    let mut magic = [0; PACK_MAGIC.len()];
+    read_exact(index, &mut magic, 0)?;
+    if magic != PACK_MAGIC {
+        return None;
+    }
+    let count = |at: u8| {
+        let mut count = [0; 4];
+        read_exact(index, &mut count, 8 + u64::from(at) * 4)?;
+        Some(u64::from(u32::from_be_bytes(count)))
+    };
+    let mut low = if id[0] == 0 { 0 } else { count(id[0] - 1)? };
+    let mut high = count(id[0])?;
+    let mut found = vec![0; id.len()];
+    while low < high {
+        let middle = low + (high - low) / 2;
+        read_exact(index, &mut found, PACK_IDS + middle * id.len() as u64)?;
+        match found.as_slice().cmp(id) {
+            std::cmp::Ordering::Equal => return Some(true),
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    Some(false)
+}
+
+fn read_exact(index: &RegularFile, room: &mut [u8], at: u64) -> Option<()> {
+    (index.read_at(room, at).ok()? == room.len()).then_some(())
 }

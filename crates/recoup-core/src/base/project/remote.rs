@@ -7,6 +7,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use crate::base::digest::decode_hex;
+
 /// The protocols that reach the same repository at the same path, and their ports.
 const PROTOCOLS: [(&str, u16); 6] =
     [("https", 443), ("http", 80), ("ssh", 22), ("git+ssh", 22), ("ssh+git", 22), ("git", 9418)];
@@ -32,7 +34,8 @@ impl RemoteAddress {
                 None => Self::Opaque,
             };
         }
-        if is_local(address) {
+        // Git's rule: a path, unless a colon comes before the first slash.
+        if address.iter().find(|byte| matches!(byte, b':' | b'/')) != Some(&b':') {
             return Self::local(address);
         }
         str::from_utf8(address).ok().and_then(normalize_address).map_or(Self::Opaque, Self::Network)
@@ -42,11 +45,6 @@ impl RemoteAddress {
         // The system knows no such path; git would end it at the NUL.
         if path.contains(&0) { Self::Opaque } else { Self::Local(OsStr::from_bytes(path).into()) }
     }
-}
-
-/// Git's rule: a path, unless a colon comes before the first slash.
-fn is_local(address: &[u8]) -> bool {
-    address.iter().find(|byte| matches!(byte, b':' | b'/')) != Some(&b':')
 }
 
 /// `host/path` of a network address.
@@ -68,7 +66,13 @@ fn normalize_address(address: &str) -> Option<String> {
     name.push_str(&host.shown);
     let caseless = CASELESS_HOSTS.contains(&host.name.as_str());
     let path = if caseless { path.to_ascii_lowercase() } else { path.to_owned() };
-    for segment in path_segments(&path) {
+    // No empty segments, and no `.git` at the end.
+    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    while let Some(bare) = segments.last().and_then(|last| last.strip_suffix(".git")) {
+        segments.pop();
+        segments.extend(Some(bare).filter(|bare| !bare.is_empty()));
+    }
+    for segment in segments {
         name.push('/');
         name.push_str(segment);
     }
@@ -143,29 +147,14 @@ fn parse_host(authority: &str, default_port: Option<u16>) -> Option<RemoteHost> 
     Some(RemoteHost { name, shown })
 }
 
-/// The segments that count: no empty ones, and no `.git` at the end.
-fn path_segments(path: &str) -> Vec<&str> {
-    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    while let Some(bare) = segments.last().and_then(|last| last.strip_suffix(".git")) {
-        segments.pop();
-        segments.extend(Some(bare).filter(|bare| !bare.is_empty()));
-    }
-    segments
-}
-
 /// Decodes percent escapes; invalid ones stand for themselves, as with git.
 fn percent_decode(text: &[u8]) -> Vec<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&first, after)) = rest.split_first() {
-        let escape = match (first, after) {
-            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
-            _ => None,
-        };
-        let byte = escape.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        decoded.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &after[2..] } else { after };
+        let escape = after.get(..2).filter(|_| first == b'%').and_then(decode_hex);
+        rest = if escape.is_some() { &after[2..] } else { after };
+        decoded.extend(escape.unwrap_or_else(|| vec![first]));
     }
     decoded
 }

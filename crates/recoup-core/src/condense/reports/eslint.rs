@@ -3,9 +3,8 @@
 use serde_json::value::RawValue;
 
 use super::{ToolReport, pluralize, verdict};
-use crate::condense::finding::ReportFinding;
+use crate::condense::finding::{FindingSeverity, ReportFinding};
 use crate::condense::json::{self, FieldValue};
-use crate::condense::severity::FindingSeverity;
 
 pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     let [path, messages] = json::pick(json::element(root, 0)?, ["filePath", "messages"]);

@@ -52,10 +52,6 @@ impl TestCounts {
         self.failed = self.failed.saturating_add(other.failed);
         self.all = self.all.saturating_add(other.all);
     }
-
-    fn larger_of_each(self, other: &Self) -> Self {
-        Self { failed: self.failed.max(other.failed), all: self.all.max(other.all) }
-    }
 }
 
 #[derive(Default)]
@@ -86,7 +82,10 @@ impl<'a> JunitTests<'a> {
             seen.get_or_insert_with(TestCounts::default).add(&TestCounts { failed, all: 1 });
         });
         match (seen, TestCounts::declared_by(suite)) {
-            (Some(seen), Some(said)) => Some(seen.larger_of_each(&said)),
+            (Some(seen), Some(said)) => {
+                let (failed, all) = (seen.failed.max(said.failed), seen.all.max(said.all));
+                Some(TestCounts { failed, all })
+            }
             (seen, said) => seen.or(said),
         }
     }

@@ -1,13 +1,11 @@
 //! Readers for the reports of tools. Each reader recognizes its tool by the structure of the input.
 
 mod cargo;
-mod cargo_tests;
 mod eslint;
 mod junit;
 mod pytest;
 mod ripgrep;
 mod sarif;
-mod sarif_rules;
 
 use serde_json::value::RawValue;
 

@@ -24,16 +24,12 @@ pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     if let Some(tests) = tests {
         json::visit_elements(tests, |test| findings.extend(failed_test(test)));
     }
-    let description = describe_outcomes(summary);
-    Some(ToolReport { verdict: verdict(exitcode.get() != "0"), description, findings })
-}
-
-/// `2 failed, 1 error, 5 passed`, as pytest prints it.
-fn describe_outcomes(summary: &RawValue) -> String {
+    // `2 failed, 1 error, 5 passed`, as pytest prints it.
     let names = ["failed", "error", "passed", "skipped", "xfailed", "xpassed", "deselected"];
     let counts = json::pick(summary, names).into_iter().zip(names);
-    let said = counts.filter_map(|(count, name)| Some(format!("{} {name}", count?.get())));
-    said.collect::<Vec<_>>().join(", ")
+    let counts = counts.filter_map(|(count, name)| Some(format!("{} {name}", count?.get())));
+    let description = counts.collect::<Vec<_>>().join(", ");
+    Some(ToolReport { verdict: verdict(exitcode.get() != "0"), description, findings })
 }
 
 /// A file that could not even be imported.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::{ToolReport, UNKNOWN, parse_object_line, pluralize};
-use crate::base::base64;
+use crate::base::text::decode_base64;
 use crate::condense::finding::ReportFinding;
 use crate::condense::json::{self, FieldValue};
 
@@ -71,7 +71,7 @@ fn finding(data: &RawValue) -> ReportFinding<'_> {
 fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let [text, bytes] = json::pick(raw, ["text", "bytes"]);
     json::string(text).or_else(|| {
-        let bytes = base64::decode(json::string(bytes)?.as_bytes(), usize::MAX)?;
+        let bytes = decode_base64(json::string(bytes)?.as_bytes(), usize::MAX)?;
         Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
     })
 }

@@ -1,23 +1,27 @@
 //! SARIF 2.1.0, which most scanners write. Suppressed, absent or passed results are not findings; a
-//! failure of the tool itself is.
+//! failure of the tool itself is. The rules that results refer to belong to the tool itself or to its
+//! extensions (`CodeQL` has one per query pack).
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 use serde_json::value::RawValue;
 
-use super::sarif_rules::{RuleReference, SarifRule, SarifRules};
 use super::{ToolReport, UNKNOWN, pluralize, verdict};
-use crate::condense::finding::ReportFinding;
+use crate::condense::finding::{FindingSeverity, ReportFinding};
 use crate::condense::json::{self, FieldValue};
-use crate::condense::severity::FindingSeverity;
 
 pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     let [version, schema, runs] = json::pick(root, ["version", "$schema", "runs"]);
     let runs = runs.filter(|raw| json::is_list(raw))?;
     let known = json::string(version).is_some_and(|version| version == "2.1.0")
         || json::string(schema).is_some_and(|schema| schema.contains("sarif"));
-    if !known || !all_are_runs(runs) {
+    let mut all_name_tools = true;
+    json::visit_elements(runs, |run| {
+        all_name_tools &= json::at(run, &["tool", "driver"]).is_some_and(json::is_object);
+    });
+    if !known || !all_name_tools {
         return None;
     }
     let (mut findings, mut tools) = (Vec::new(), Vec::new());
@@ -36,15 +40,6 @@ pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
         findings.iter().any(|found| found.severity().rank() < FindingSeverity::Medium.rank());
     let description = format!("{}: {}", tools.join(", "), pluralize(findings.len(), "result"));
     Some(ToolReport { verdict: verdict(failed), description, findings })
-}
-
-/// True if each run names its tool.
-fn all_are_runs(runs: &RawValue) -> bool {
-    let mut all = true;
-    json::visit_elements(runs, |run| {
-        all &= json::at(run, &["tool", "driver"]).is_some_and(json::is_object);
-    });
-    all
 }
 
 /// One run of one tool, with what its results refer to.
@@ -87,21 +82,13 @@ impl<'a> SarifRun<'a> {
     }
 
     fn finding(&self, result: &'a RawValue) -> Option<ReportFinding<'a>> {
-        let [id, rule, index, level, kind, message, locations, rest @ ..] = json::pick(
-            result,
-            [
-                "ruleId",
-                "rule",
-                "ruleIndex",
-                "level",
-                "kind",
-                "message",
-                "locations",
-                "suppressions",
-                "baselineState",
-                "properties",
-            ],
-        );
+        #[rustfmt::skip]
+        let names = [
+            "ruleId", "rule", "ruleIndex", "level", "kind", "message", "locations",
+            "suppressions", "baselineState", "properties",
+        ];
+        let [id, rule, index, level, kind, message, locations, rest @ ..] =
+            json::pick(result, names);
         let [suppressions, baseline, properties] = rest;
         let kind = json::string(kind).unwrap_or(Cow::Borrowed("fail"));
         if matches!(&*kind, "pass" | "notApplicable")
@@ -179,10 +166,7 @@ fn unexplained_failure(invocation: &RawValue) -> Option<ReportFinding<'_>> {
     })
 }
 
-pub(super) fn map_list<'a, T>(
-    list: Option<&'a RawValue>,
-    read: impl Fn(&'a RawValue) -> T,
-) -> Vec<T> {
+fn map_list<'a, T>(list: Option<&'a RawValue>, read: impl Fn(&'a RawValue) -> T) -> Vec<T> {
     let mut all = Vec::new();
     if let Some(list) = list {
         json::visit_elements(list, |item| all.push(read(item)));
@@ -191,7 +175,7 @@ pub(super) fn map_list<'a, T>(
 }
 
 /// The score that GitHub ranks by.
-pub(super) fn security_severity(properties: &RawValue) -> Option<f64> {
+fn security_severity(properties: &RawValue) -> Option<f64> {
     json::field(properties, "security-severity").and_then(|raw| json::text(raw).parse().ok())
 }
 
@@ -253,4 +237,139 @@ fn path_from_uri(uri: Option<&RawValue>) -> Option<Cow<'_, str>> {
         bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':')
     });
     Some(Cow::Owned(drive.unwrap_or(&decoded).to_owned()))
+}
+
+#[derive(Default)]
+struct SarifRule<'a> {
+    id: Option<Cow<'a, str>>,
+    level: Option<Cow<'a, str>>,
+    score: Option<f64>,
+    messages: Option<&'a RawValue>,
+}
+
+/// The rules of a run.
+#[derive(Default)]
+struct SarifRules<'a> {
+    driver: ToolComponent<'a>,
+    extensions: Vec<ToolComponent<'a>>,
+}
+
+/// The tool itself, or an extension.
+#[derive(Default)]
+struct ToolComponent<'a> {
+    name: Option<Cow<'a, str>>,
+    guid: Option<Cow<'a, str>>,
+    rules: Vec<SarifRule<'a>>,
+    by_id: HashMap<Cow<'a, str>, usize>,
+}
+
+/// A result's reference to its rule.
+struct RuleReference<'a> {
+    id: Option<Cow<'a, str>>,
+    index: Option<usize>,
+    component: Option<&'a RawValue>,
+}
+
+impl<'a> RuleReference<'a> {
+    /// Reads `ruleId`, `ruleIndex` and `rule`, which has the same data and more.
+    fn read(
+        id: Option<&'a RawValue>,
+        index: Option<&'a RawValue>,
+        rule: Option<&'a RawValue>,
+    ) -> Self {
+        let [inner_id, inner_index, component] =
+            rule.map_or([None; 3], |rule| json::pick(rule, ["id", "index", "toolComponent"]));
+        Self {
+            id: json::string(id).or_else(|| json::string(inner_id)),
+            index: as_index(inner_index).or_else(|| as_index(index)),
+            component,
+        }
+    }
+
+    /// True if the id is that of the rule: `a/b` is a sub-rule of `a`.
+    fn matches(&self, rule: &SarifRule<'_>) -> bool {
+        let (Some(id), Some(known)) = (&self.id, &rule.id) else { return true };
+        id.strip_prefix(&**known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+impl<'a> SarifRules<'a> {
+    fn read(tool: Option<&'a RawValue>) -> Self {
+        let [driver, extensions] =
+            tool.map_or([None; 2], |tool| json::pick(tool, ["driver", "extensions"]));
+        Self {
+            driver: driver.map(ToolComponent::read).unwrap_or_default(),
+            extensions: map_list(extensions, ToolComponent::read),
+        }
+    }
+
+    fn tool(&self) -> Option<Cow<'a, str>> {
+        self.driver.name.clone()
+    }
+
+    /// Finds a rule by index if the id there matches, otherwise by id in any component.
+    fn find(&self, wanted: &RuleReference<'_>) -> Option<&SarifRule<'a>> {
+        let component = self.component(wanted.component);
+        let by_index = component.and_then(|it| it.rules.get(wanted.index?));
+        let by_id = || {
+            let all = component.into_iter().chain([&self.driver]).chain(&self.extensions);
+            let id = wanted.id.as_deref()?;
+            let parent = || id.rsplit_once('/').map(|(parent, _)| parent);
+            let named = |id: &str| all.clone().find_map(|component| component.rule(id));
+            named(id).or_else(|| named(parent()?))
+        };
+        by_index.filter(|rule| wanted.matches(rule)).or_else(by_id)
+    }
+
+    /// The driver, unless an extension is named.
+    fn component(&self, named: Option<&RawValue>) -> Option<&ToolComponent<'a>> {
+        let Some(named) = named else { return Some(&self.driver) };
+        let [index, guid, name] = json::pick(named, ["index", "guid", "name"]);
+        if let Some(index) = as_index(index) {
+            return self.extensions.get(index);
+        }
+        let all = || std::iter::once(&self.driver).chain(&self.extensions);
+        let (guid, name) = (json::string(guid), json::string(name));
+        match (guid, name) {
+            (Some(guid), _) => all().find(|it| it.guid.as_ref() == Some(&guid)),
+            (None, Some(name)) => all().find(|it| it.name.as_ref() == Some(&name)),
+            (None, None) => Some(&self.driver),
+        }
+    }
+}
+
+impl<'a> ToolComponent<'a> {
+    fn read(component: &'a RawValue) -> Self {
+        let [name, guid, rules] = json::pick(component, ["name", "guid", "rules"]);
+        let rules = map_list(rules, SarifRule::read);
+        let named = |(n, rule): (usize, &SarifRule<'a>)| Some((rule.id.clone()?, n));
+        Self {
+            name: json::string(name),
+            guid: json::string(guid),
+            by_id: rules.iter().enumerate().filter_map(named).collect(),
+            rules,
+        }
+    }
+
+    fn rule(&self, id: &str) -> Option<&SarifRule<'a>> {
+        self.by_id.get(id).and_then(|index| self.rules.get(*index))
+    }
+}
+
+impl<'a> SarifRule<'a> {
+    fn read(rule: &'a RawValue) -> Self {
+        let [id, configuration, messages, properties] =
+            json::pick(rule, ["id", "defaultConfiguration", "messageStrings", "properties"]);
+        Self {
+            id: json::string(id),
+            level: configuration.and_then(|it| json::string(json::field(it, "level"))),
+            score: properties.and_then(security_severity),
+            messages,
+        }
+    }
+}
+
+/// `None` for -1, which SARIF writes for a missing index.
+fn as_index(raw: Option<&RawValue>) -> Option<usize> {
+    json::number(raw).and_then(|index| usize::try_from(index).ok())
 }

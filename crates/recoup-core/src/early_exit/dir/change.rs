@@ -1,17 +1,31 @@
-//! Changes of a session, one process at a time. Everything that readers see appears by a rename, so
-//! that they need no lock.
+//! Changes of a session, one process at a time, and the removal of expired ones. Everything that
+//! readers see appears by a rename, so that they need no lock.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::layout::{self, AGENT_COPY, MARK, SessionLayout, TIME_COPY, WINNER};
-use super::ownership::{SessionOwner, not_a_session_error, session_owner};
+use super::layout::{
+    self, AGENT_COPY, MARK, SessionLayout, SessionOwner, TIME_COPY, WINNER, modified_at,
+    not_a_session_error, session_owner,
+};
 use super::{DirSessions, ElectionOutcome};
-use crate::base::clock::SystemClock;
+use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::fsx::{self, EphemeralLock, StagedFile};
 use crate::base::ids;
 use crate::base::name::SafeName;
 use crate::early_exit::ElectionBid;
 use crate::error::{Error, ErrorKind, Result};
+
+/// Interval between two sweeps.
+const SWEEP_PAUSE: Duration = Duration::from_hours(1);
+/// Maximum number of sessions checked, and removed, in one sweep.
+const LOOKS: usize = 1_000;
+const REMOVALS: usize = 100;
+/// File whose modification time is that of the last sweep.
+const SWEEP_MARK: &str = "+swept";
+/// Length of an id.
+const ID_LEN: usize = 26;
 
 /// A session under its lock.
 pub(super) struct LockedSession<'a> {
@@ -130,40 +144,30 @@ impl SessionChange<'_> {
         if let Some((winner, _)) = self.sessions.current_winner(&self.held.session)? {
             return Ok(ElectionOutcome::Lost(winner.agent));
         }
-        self.remove_winner()?;
+        let dir = self.layout().session(&self.held.session);
+        // A winner whose lease has expired. Readers have ignored it since then.
+        let marker = dir.join(WINNER);
+        if fsx::is_real_dir(&marker)? {
+            fsx::remove_tree(&self.held.set_aside(&marker)?)?;
+        }
         if let Some(result) = bid.result {
             self.write_result(bid.agent, result)?;
         }
-        let dir = self.layout().session(&self.held.session);
         self.held.write_file(&dir.join(AGENT_COPY), format!("{}\n", bid.agent).as_bytes())?;
         self.held.write_file(&dir.join(TIME_COPY), now_line(self.sessions).as_bytes())?;
-        let prepared = self.prepare_winner(bid)?;
-        if fsx::rename_noreplace(&prepared, &dir.join(WINNER))? {
+        // This directory becomes `WINNER`.
+        let now = self.sessions.clock.now();
+        let until = bid.lease.map(|lease| now.plus_millis(lease));
+        let (name, record) = layout::render_record(bid.agent, now, until);
+        let prepared = self.held.temporary_path()?;
+        self.held.write_file(&prepared.join(name), &record)?;
+        if fsx::rename_noreplace(&prepared, &marker)? {
             return Ok(ElectionOutcome::Won);
         }
         // Another tool, which does not use our lock, was faster.
         fsx::remove_tree(&prepared)?;
         let winner = self.layout().winner(&self.held.session)?;
         Ok(ElectionOutcome::Lost(winner.map_or_else(|| bid.agent.clone(), |winner| winner.agent)))
-    }
-
-    /// Removes a winner whose lease has expired. Readers have ignored it since then.
-    fn remove_winner(&self) -> Result<()> {
-        let marker = self.layout().session(&self.held.session).join(WINNER);
-        if !fsx::is_real_dir(&marker)? {
-            return Ok(());
-        }
-        fsx::remove_tree(&self.held.set_aside(&marker)?)
-    }
-
-    /// Prepares the directory that becomes `WINNER`.
-    fn prepare_winner(&self, bid: ElectionBid<'_>) -> Result<PathBuf> {
-        let now = self.sessions.clock.now();
-        let (name, record) =
-            layout::render_record(bid.agent, now, bid.lease.map(|lease| now.plus_millis(lease)));
-        let prepared = self.held.temporary_path()?;
-        self.held.write_file(&prepared.join(name), &record)?;
-        Ok(prepared)
     }
 
     fn layout(&self) -> &SessionLayout {
@@ -179,4 +183,65 @@ fn make_dir(dir: &Path) -> Result<()> {
 /// The time in seconds since 1970, as a line.
 fn now_line(sessions: &DirSessions) -> String {
     format!("{}\n", sessions.clock.now().as_seconds())
+}
+
+impl DirSessions {
+    /// Removes expired sessions of ours, a few at a time, while others are used. Best effort: errors
+    /// do not concern the caller, and after a failure the next sweep tries again.
+    pub(super) fn sweep(&self) {
+        if is_older(&self.layout.root().join(SWEEP_MARK), SWEEP_PAUSE) {
+            let _ = self.sweep_now();
+        }
+    }
+
+    fn sweep_now(&self) -> Result<()> {
+        fsx::write_unsynced(&self.layout.root().join(SWEEP_MARK), b"")?;
+        let mut sessions = self.layout.sessions()?;
+        // From a random position, so that each session gets its turn.
+        let start = fastrand::usize(..sessions.len().max(1));
+        sessions.rotate_left(start);
+        let dead = sessions.iter().take(LOOKS);
+        let dead = dead.filter(|session| self.has_expired(session).unwrap_or(false));
+        for session in dead.take(REMOVALS) {
+            let _ = self.remove_dead(session);
+        }
+        self.clear_tmp()
+    }
+
+    /// Removes an expired session, unless it is in use or was used since.
+    fn remove_dead(&self, session: &SafeName) -> Result<()> {
+        let path = self.layout.lock_file(session);
+        let Some(lock) = EphemeralLock::try_acquire(&path)? else { return Ok(()) };
+        let held = LockedSession::new(&self.layout, session.clone(), lock);
+        if self.has_expired(session)?
+            && let Some(gone) = held.discard_if_own()?
+        {
+            fsx::remove_tree(&gone)?;
+        }
+        Ok(())
+    }
+
+    /// Removes temporary files of dead processes.
+    fn clear_tmp(&self) -> Result<()> {
+        let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
+        // An id, or a file being written.
+        let is_id = |name: &str| {
+            name.len() == ID_LEN
+                && name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+        };
+        let is_ours = |name: &str| is_id(name) || fsx::is_hidden_temporary(name);
+        let ours = found.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
+        for path in ours.map(|entry| entry.path()).take(LOOKS) {
+            if is_older(&path, SWEEP_PAUSE) {
+                fsx::remove_tree(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// By the system clock, like file times; true for a missing file.
+fn is_older(path: &Path, than: Duration) -> bool {
+    let last = modified_at(path).ok().flatten().unwrap_or_default();
+    u128::from(SystemClock.now().millis_since(last)) >= than.as_millis()
 }

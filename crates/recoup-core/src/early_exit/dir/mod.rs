@@ -18,13 +18,15 @@
 
 mod change;
 mod layout;
-mod ownership;
-mod sweep;
-mod watch;
 
-use std::path::Path;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use super::{
     ElectionBid, ElectionOutcome, SESSION_RETENTION, SessionStatus, SessionStore, SessionWatch,
@@ -34,8 +36,13 @@ use crate::base::clock::Clock;
 use crate::base::fsx;
 use crate::base::name::SafeName;
 use crate::error::Result;
-use layout::{SessionLayout, WinnerRecord};
-use ownership::SessionOwner;
+
+use layout::{SessionLayout, SessionOwner, WinnerRecord, has_marker, session_owner};
+
+/// Poll interval without inotify.
+const POLL_STEP: Duration = Duration::from_millis(20);
+/// Poll interval with inotify, which may miss changes by other machines on a shared disk.
+const LONGEST_POLL: Duration = Duration::from_millis(250);
 
 /// Sessions in one directory.
 #[derive(Debug)]
@@ -79,8 +86,7 @@ impl DirSessions {
             return Ok(false);
         }
         let dir = self.layout.session(session);
-        Ok(ownership::has_marker(&dir)
-            || ownership::session_owner(&dir).is_ok_and(|whose| whose == SessionOwner::Theirs))
+        Ok(has_marker(&dir) || session_owner(&dir).is_ok_and(|whose| whose == SessionOwner::Theirs))
     }
 }
 
@@ -149,6 +155,46 @@ impl SessionStore for DirSessions {
     }
 
     fn watch<'a>(&'a self, session: &'a SafeName) -> Box<dyn SessionWatch + 'a> {
-        Box::new(watch::DirWatch::new(self.layout.watched_dirs(session)))
+        Box::new(DirWatch::new(self.layout.watched_dirs(session)))
+    }
+}
+
+/// Waits for a directory to change: by inotify if possible, otherwise by polling.
+#[derive(Debug)]
+struct DirWatch {
+    dirs: Vec<PathBuf>,
+    events: Option<OwnedFd>,
+    told: bool,
+}
+
+impl DirWatch {
+    fn new(dirs: Vec<PathBuf>) -> Self {
+        let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
+        Self { dirs, events, told: false }
+    }
+}
+
+impl SessionWatch for DirWatch {
+    /// Watches are added again each time, because directories come and go.
+    fn arm(&mut self) {
+        let Some(events) = &self.events else { return };
+        let what = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::CLOSE_WRITE;
+        let flags = what | WatchFlags::ONLYDIR;
+        let watched = |dir: &PathBuf| inotify::add_watch(events, dir, flags).is_ok();
+        self.told = self.dirs.iter().filter(|dir| watched(dir)).count() > 0;
+    }
+
+    fn wait(&mut self, at_most: Duration) {
+        match self.events.as_ref().filter(|_| self.told) {
+            None => thread::sleep(at_most.min(POLL_STEP)),
+            Some(events) => {
+                let time = at_most.min(LONGEST_POLL);
+                let time = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
+                // Whatever the result, the caller checks again.
+                let _ = poll(&mut [PollFd::new(events, PollFlags::IN)], Some(&time));
+                let mut told = [0; 4096];
+                while rustix::io::read(events, &mut told).is_ok_and(|read| read > 0) {}
+            }
+        }
     }
 }

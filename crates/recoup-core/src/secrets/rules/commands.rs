@@ -1,11 +1,10 @@
 //! The table of credential slots: programs that take a password on the command line, and its place
 //! there. A program's name is its literal; one of a few letters includes its blank.
 
-use crate::secrets::rule::SecretRule;
-use crate::secrets::slot::CredentialSlot as Slot;
+use crate::secrets::rules::SecretRule;
 use crate::secrets::slot::SlotForm::{Login, Scheme};
 use crate::secrets::slot::SlotPlace::{Argument, Each, Flag, Joined, LastIf, Named, Next, Piped};
-use crate::secrets::slot::{self};
+use crate::secrets::slot::{self, CredentialSlot as Slot};
 
 const PASSWORD: Slot = Slot::whole(Flag(&["-p", "--password", "--pass"]));
 const CAPITAL_PASSWORD: Slot = Slot::whole(Flag(&["-P"]));

@@ -1,12 +1,54 @@
-//! Secrets of no particular provider: names with values, addresses with passwords, web tokens,
-//! headers, statements.
+//! Secrets of no particular provider: private keys, names with values, addresses with passwords, web
+//! tokens, headers, statements.
 
-use crate::secrets::rule::SecretRule;
-use crate::secrets::slot::CredentialSlot as Slot;
+use crate::secrets::rules::SecretRule;
 use crate::secrets::slot::SlotPlace::{Argument, Flag};
-use crate::secrets::{assignment, authorization, call, cookie, jwt, slot, url};
+use crate::secrets::slot::{self, CredentialSlot as Slot};
+use crate::secrets::{assignment, encoded, http};
 
-pub(super) const RULES: &[SecretRule] = &[
+/// Private keys, in the armours and formats in which they are kept in files.
+pub(super) const KEY_RULES: &[SecretRule] = &[
+    SecretRule::code(
+        "private-key",
+        &["-----begin "],
+        encoded::find_private_key,
+        [
+            "-----BEGIN OPENSSH PRIVATE KEY-----\n{b64}\n{b64}\n-----END OPENSSH PRIVATE KEY-----",
+            "-----BEGIN CERTIFICATE-----\n{b64}\n-----END CERTIFICATE-----",
+        ],
+    ),
+    SecretRule::code(
+        "private-key-part",
+        &["private key", "private.key", "begin rsa", "begin ec private"],
+        encoded::find_words,
+        ["END EC PRIVATE KEY", "Keep the private key where only root can read it."],
+    ),
+    SecretRule::pattern(
+        "putty-private-key",
+        &["putty-user-key-file-"],
+        r"PuTTY-User-Key-File-[123]: [a-z0-9-]+(?s:.{0,900})Private-Lines: [0-9]+",
+        [
+            "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\n{b48}",
+            "PuTTY-User-Key-File-3 is the format's first line.",
+        ],
+    ),
+    SecretRule::pattern(
+        "age-secret-key",
+        &["age-secret-key-1"],
+        r"AGE-SECRET-KEY-1[0-9A-Z]{50,60}",
+        ["AGE-SECRET-KEY-1{u58}", "AGE-SECRET-KEY-1..."],
+    ),
+    SecretRule::pattern(
+        "age-plugin-key",
+        &["age-plugin-"],
+        r"AGE-PLUGIN-[A-Z0-9]{2,20}-1[0-9A-Z]{40,200}",
+        ["AGE-PLUGIN-YUBIKEY-1{u58}", "age-plugin-yubikey --generate"],
+    ),
+];
+
+/// Secrets of no particular provider: names with values, addresses with passwords, web tokens,
+/// headers, statements.
+pub(super) const GENERIC_RULES: &[SecretRule] = &[
     SecretRule::code(
         "credential",
         &[
@@ -75,7 +117,7 @@ pub(super) const RULES: &[SecretRule] = &[
     SecretRule::code(
         "url-password",
         &["://"],
-        url::find_url_password,
+        http::find_url_password,
         ["postgres://app:{a16}@db.internal:5432/app", "postgres://user:password@localhost/app"],
     ),
     SecretRule::code(
@@ -84,19 +126,19 @@ pub(super) const RULES: &[SecretRule] = &[
             "eyjh", "eyj0", "eyjr", "eyjl", "eyjj", "eyjq", "eyj4", "eyj6", "eyjp", "eyj1", "eyju",
             "eyji", "eyjw", "eyai", "ewog", "ew0k",
         ],
-        jwt::find_jwt,
+        encoded::find_jwt,
         ["eyJhbGciOiJIUzI1NiJ9.eyJ{w40}.{w43}", "eyJhbGciOiJIUzI1NiJ9"],
     ),
     SecretRule::code(
         "bearer-token",
         &["bearer "],
-        authorization::find_bearer,
+        http::find_bearer,
         ["Authorization: Bearer {a24}", "Authorization: Bearer $TOKEN"],
     ),
     SecretRule::code(
         "basic-credentials",
         &["basic "],
-        authorization::find_basic,
+        http::find_basic,
         ["Authorization: Basic YWRtaW46aHVudGVyMg==", "Basic authentication is disabled"],
     ),
     SecretRule::pattern(
@@ -108,13 +150,13 @@ pub(super) const RULES: &[SecretRule] = &[
     SecretRule::code(
         "authorization-header",
         &["authorization"],
-        authorization::find_header,
+        http::find_header,
         ["Authorization: Token {h40}", "Authorization: Token <token>"],
     ),
     SecretRule::code(
         "session-cookie",
         &["cookie", " -b "],
-        cookie::find_cookie,
+        http::find_cookie,
         ["Set-Cookie: sid={a24}; Path=/", "Set-Cookie: theme=dark; Path=/"],
     ),
     SecretRule::code(
@@ -133,13 +175,13 @@ pub(super) const RULES: &[SecretRule] = &[
             ".auth(",
             "auth=(",
         ],
-        call::find_login,
+        assignment::find_login,
         ["ftp.login(\"ada\", \"Tr0ub{a6}3x\")", "ftp.login(\"user\", \"password\")"],
     ),
     SecretRule::code(
         "data-source-password",
         &["@tcp(", "@unix("],
-        call::find_data_source,
+        assignment::find_data_source,
         [
             "sql.Open(\"mysql\", \"svc:{a12}@tcp(10.1.0.6:3306)/shop\")",
             "user:$PW@tcp(db:3306)/shop",

@@ -1,7 +1,7 @@
 //! Credentials in sentences of any language, and tokens with a prefix and no other mark.
 
-use crate::secrets::rule::SecretRule;
-use crate::secrets::{call, prose, prose_pair, prose_run};
+use crate::secrets::rules::SecretRule;
+use crate::secrets::{encoded, prose};
 
 pub(super) const RULES: &[SecretRule] = &[
     SecretRule::code(
@@ -58,13 +58,13 @@ pub(super) const RULES: &[SecretRule] = &[
     SecretRule::code(
         "login-in-text",
         &[" / ", "admin/", "root/", "postgres/"],
-        prose_pair::find_pair,
+        prose::find_pair,
         ["log in with admin / {a12}", "we log in with GitHub / Google"],
     ),
     SecretRule::code(
         "credentials-in-text",
         &["creds: ", "credentials: ", "ogin: ", "ogins: ", "zugangsdaten: ", "fiants : "],
-        prose_pair::find_announced,
+        prose::find_announced,
         ["creds: ada:{a12}", "credentials: see the vault"],
     ),
     SecretRule::code(
@@ -81,13 +81,13 @@ pub(super) const RULES: &[SecretRule] = &[
             "トークン",
             "キー",
         ],
-        prose_run::find_in_run,
+        prose::find_in_run,
         ["密码是 Xh8!panda66", "密码存在环境变量里"],
     ),
     SecretRule::code(
         "seed-phrase",
         &[" phrase", "mnemonic"],
-        prose_run::find_seed,
+        prose::find_seed,
         [
             "seed phrase: oyster gravity bamboo lecture fossil thunder velvet drink nominee cabin squeeze pepper",
             "The seed phrase has twelve words and is shown once.",
@@ -139,7 +139,7 @@ pub(super) const RULES: &[SecretRule] = &[
             "key_prod_",
             "tok_live_",
         ],
-        call::find_prefixed,
+        encoded::find_prefixed,
         ["vtwn_{a32}", "vtwn_client_library"],
     ),
     SecretRule::pattern(

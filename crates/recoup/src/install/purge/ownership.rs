@@ -232,7 +232,7 @@ fn is_numbered_id(text: &str, sign: char) -> bool {
     text.split_once(sign).is_some_and(|(id, more)| is_id(id) && more.parse::<u32>().is_ok())
 }
 
-/// True for ids as `base::ids` makes them.
+/// True for ids as `base::name` makes them.
 fn is_id(text: &str) -> bool {
     text.len() == 26 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

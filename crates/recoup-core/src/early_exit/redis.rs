@@ -6,10 +6,7 @@
 //! ```
 //! A session is one key: every script is atomic on one node of a cluster, and the session expires
 //! by itself some time after its last activity. Leases use the server's clock, so that those of the
-//! machines need not agree.
-
-mod list;
-mod scripts;
+//! machines need not agree. All scripts are idempotent, because a request may arrive twice.
 
 use std::thread;
 use std::time::Duration;
@@ -28,6 +25,8 @@ use crate::store::redis::{RedisPool, RedisTarget, eval};
 
 /// Maximum size of a result: a server has to answer within its deadline.
 const MAX_RESULT: usize = 16 << 20;
+/// Keys that the server examines for one answer when sessions are listed.
+const LIST_STEP: usize = 1_000;
 /// The first and the longest pause between two polls.
 const STEPS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
 
@@ -53,6 +52,12 @@ impl RedisSessions {
 
     fn key(&self, session: &SafeName) -> String {
         format!("{}{{{session}}}", self.prefix)
+    }
+
+    fn session_of(&self, key: &Value) -> Option<SafeName> {
+        let Value::BulkString(key) = key else { return None };
+        let key = str::from_utf8(key).ok()?.strip_prefix(&self.prefix)?;
+        SafeName::parse("session", key.strip_prefix('{')?.strip_suffix('}')?).ok()
     }
 
     fn script(&self, script: &str, session: &SafeName) -> Cmd {
@@ -103,7 +108,7 @@ impl RedisSessions {
 
 impl SessionStore for RedisSessions {
     fn winner(&self, session: &SafeName) -> Result<Option<SessionWinner>> {
-        let command = self.script(scripts::WINNER, session);
+        let command = self.script(WINNER, session);
         let mut answer = reply_values(self.query("looking for a winner", command)?);
         let Some(agent) = answer.next().and_then(reply_text) else { return Ok(None) };
         let has_result = answer.next() == Some(Value::Int(1));
@@ -111,7 +116,7 @@ impl SessionStore for RedisSessions {
     }
 
     fn answer(&self, session: &SafeName) -> Result<Option<WinnerAnswer>> {
-        let command = self.script(scripts::ANSWER, session);
+        let command = self.script(ANSWER, session);
         let mut answer = reply_values(self.query("looking for a winner's result", command)?);
         let Some(agent) = answer.next().and_then(reply_text) else { return Ok(None) };
         let at = answer.next().and_then(reply_text).and_then(|millis| millis.parse().ok());
@@ -126,7 +131,7 @@ impl SessionStore for RedisSessions {
     fn elect(&self, session: &SafeName, bid: ElectionBid<'_>) -> Result<ElectionOutcome> {
         bid.result.map_or(Ok(()), refuse_large)?;
         let token = ids::fresh_id(&SystemClock);
-        let mut command = self.script(scripts::ELECT, session);
+        let mut command = self.script(ELECT, session);
         command.arg(bid.agent.as_str()).arg(&token).arg(self.kept_millis());
         command.arg(bid.lease.map_or(String::new(), |lease| lease.to_string()));
         if let Some(result) = bid.result {
@@ -138,25 +143,25 @@ impl SessionStore for RedisSessions {
         }
         // Without a confirmation, an agent whose answer was lost can be elected again: only a
         // confirmed election is final.
-        let mut command = self.script(scripts::CONFIRM, session);
+        let mut command = self.script(CONFIRM, session);
         self.vote(session, bid.agent, command.arg(&token))
     }
 
     fn register(&self, session: &SafeName, agent: &SafeName) -> Result<()> {
-        let mut command = self.script(scripts::REGISTER, session);
+        let mut command = self.script(REGISTER, session);
         command.arg(format!("agent:{agent}")).arg(self.kept_millis());
         self.write("registering an agent", command).map(drop)
     }
 
     fn write_result(&self, session: &SafeName, agent: &SafeName, result: &[u8]) -> Result<()> {
         refuse_large(result)?;
-        let mut command = self.script(scripts::WRITE, session);
+        let mut command = self.script(WRITE, session);
         command.arg(format!("result:{agent}")).arg(self.kept_millis()).arg(result);
         self.write("writing a result", command).map(drop)
     }
 
     fn status(&self, session: &SafeName) -> Result<Option<SessionStatus>> {
-        let command = self.script(scripts::STATUS, session);
+        let command = self.script(STATUS, session);
         let mut answer = reply_values(self.query("looking at a session", command)?);
         let Some(winner) = answer.next() else { return Ok(None) };
         let fields: Vec<String> = answer.filter_map(reply_text).collect();
@@ -166,7 +171,17 @@ impl SessionStore for RedisSessions {
     }
 
     fn list(&self) -> Result<Vec<SafeName>> {
-        list::sessions(&self.line, &self.prefix).map_err(|error| self.with_server_url(error))
+        let mut names = Vec::new();
+        let pattern = format!("{}{{*}}", self.prefix);
+        let scanned = self.line.scan("listing the sessions", &pattern, LIST_STEP, &mut |keys| {
+            names.extend(keys.iter().filter_map(|key| self.session_of(key)));
+            Ok(true)
+        });
+        scanned.map_err(|error| self.with_server_url(error))?;
+        // A key may occur twice.
+        names.sort();
+        names.dedup();
+        Ok(names)
     }
 
     fn remove(&self, session: &SafeName) -> Result<bool> {
@@ -230,3 +245,84 @@ fn agent_names(fields: &[String], sort: &str) -> Vec<SafeName> {
     names.sort();
     names
 }
+
+/// Prelude that finds the current winner: `w` is its name or false, `has` is true if it has a
+/// result, `now` the server's time.
+macro_rules! with_winner {
+    ($($script:literal)*) => {
+        concat!("\
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local found = redis.call('HMGET', KEYS[1], 'winner', 'until', 'token', 'claim')
+local w, till, token, claim = found[1], found[2], found[3], found[4]
+local has = w and redis.call('HEXISTS', KEYS[1], 'result:' .. w) == 1
+if w and not has and till ~= '' and (tonumber(till) or 0) <= now then w = false end
+", $($script,)*)
+    };
+}
+
+/// Returns the winner's name, and 1 if it has a result; empty without a winner.
+const WINNER: &str = with_winner!("if w then return {w, has and 1 or 0} end return {}");
+
+/// Returns the winner's name, the time of its election and its result; empty without a winner.
+const ANSWER: &str = with_winner!(
+    "\
+if not w then return {} end
+local more = redis.call('HMGET', KEYS[1], 'at', 'result:' .. w)
+return {w, more[1], more[2]}"
+);
+
+/// Elects `ARGV[1]`, unless there is a winner, whose name is the answer then. `ARGV`: the agent, a
+/// unique token, how long the session is kept, the lease (or empty), and optionally the result.
+///
+/// Repeated with the same token, it is the same election. Without a result it is a claim until the
+/// winner confirms it: if the answer got lost, the same agent may claim its place with another
+/// token. All fields are written at once, so that a server without room refuses all of them.
+const ELECT: &str = with_winner!(
+    "\
+if token == ARGV[2] then return false end
+if w and (w ~= ARGV[1] or has or claim ~= '1') then return w end
+local till = ''
+if ARGV[4] ~= '' then till = string.format('%.0f', now + tonumber(ARGV[4])) end
+local fields = {'winner', ARGV[1], 'token', ARGV[2], 'until', till, 'at', string.format('%.0f', now),
+  'claim', ARGV[5] and '' or '1'}
+if ARGV[5] then
+  fields[#fields + 1] = 'result:' .. ARGV[1]
+  fields[#fields + 1] = ARGV[5]
+end
+redis.call('HSET', KEYS[1], unpack(fields))
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return false"
+);
+
+/// Confirms the claim with the token `ARGV[1]`, unless another agent has taken its place, whose
+/// name is the answer then. A missing session counts as confirmed.
+const CONFIRM: &str = "\
+local found = redis.call('HMGET', KEYS[1], 'token', 'winner')
+if not found[1] then return false end
+if found[1] ~= ARGV[1] then return found[2] end
+redis.call('HSET', KEYS[1], 'claim', '')
+return false";
+
+/// Registers an agent in the field `ARGV[1]`, and keeps the session for `ARGV[2]` milliseconds from
+/// now.
+const REGISTER: &str = "\
+redis.call('HSET', KEYS[1], ARGV[1], redis.call('TIME')[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1";
+
+/// Writes `ARGV[3]` to the field `ARGV[1]`, and keeps the session for `ARGV[2]` milliseconds from
+/// now.
+const WRITE: &str = "\
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1";
+
+/// Returns the winner or nil, then the names of all fields; empty if there is no session.
+const STATUS: &str = with_winner!(
+    "\
+local fields = redis.call('HKEYS', KEYS[1])
+if #fields == 0 then return {} end
+table.insert(fields, 1, w)
+return fields"
+);
