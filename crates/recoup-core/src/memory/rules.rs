@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-use super::arrivals;
 use super::inject::{
     BlockBudget, InjectionContext, RuleCandidate, RulesBlock, TouchedFiles, by_importance,
     is_about_action,
@@ -12,6 +11,7 @@ use super::inject::{
 use super::note_rows::{self, StoredNote};
 use super::schema::BY_IMPORTANCE;
 use super::search::{self, SearchQuery};
+use super::transfer;
 use super::{Memory, Note, NoteFilter, NoteScope, NoteTrust};
 use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId};
@@ -75,11 +75,11 @@ impl Memory {
         );
         let found = self.read(|connection| {
             let (mut found, then_at) = (Vec::new(), then.as_millis());
-            let arrivals = arrivals::imported_since(connection, then)?;
+            let batches = transfer::imported_since(connection, then)?;
             for scope in NoteFilter::active_in(scope).scopes {
                 let scope = scope.to_string();
                 found.extend(note_rows::find_many(connection, &wanted, params![scope, then_at])?);
-                for it in &arrivals {
+                for it in &batches {
                     let values = params![scope, it.first, it.last, then_at];
                     found.extend(note_rows::find_many(connection, &arrived, values)?);
                 }

@@ -17,8 +17,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::Memory;
-use super::db::LAYOUT;
-use super::schema::{APPLICATION_ID, VERSION};
+use super::schema::{APPLICATION_ID, LAYOUT, VERSION};
 use crate::base::clock::{Timestamp, date_to_day};
 use crate::base::fsx;
 use crate::database::{connection, fault, lock_database};

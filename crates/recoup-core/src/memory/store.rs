@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::db::LAYOUT;
 use super::dedup::{self, DuplicateGroup};
 use super::forget::{self, ForgetReport};
 use super::inject::estimate;
@@ -16,14 +15,13 @@ use super::pauses::{self, PauseReason};
 use super::private_text::without_private;
 use super::recording::{self, RecordDetails, RecordOutcome};
 use super::refuse::{RefusalReason, statement_refusal};
+use super::schema::LAYOUT;
 use super::search::SearchQuery;
-use super::statement::{NoteStatement, normalize_for_comparison};
+use super::statement::{NoteStatement, check_path_glob, normalize_for_comparison};
 use super::team::{self, TeamRule};
 use super::topic::derive_topic;
 use super::transfer::{self, NoteImportReport};
-use super::{
-    Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries, paths, search,
-};
+use super::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries, search};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{ConnectionPool, RecoveryReporter, WaitLimits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -214,7 +212,7 @@ impl Memory {
         let now = self.clock.now();
         self.pool.write_existing(|connection| {
             in_transaction(connection, "merging memories", |connection| {
-                dedup::merge(connection, scopes, now)
+                dedup::merge_duplicates(connection, scopes, now)
             })
         })
     }
@@ -461,7 +459,7 @@ pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement
     }
     let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
     let topic = statement.topic.clone().or_else(|| derive_topic(&text));
-    if let Some(Err(why)) = statement.paths.as_deref().map(paths::check_path_glob) {
+    if let Some(Err(why)) = statement.paths.as_deref().map(check_path_glob) {
         return Err(Error::usage(why));
     }
     if let Some(given) = &statement.topic {

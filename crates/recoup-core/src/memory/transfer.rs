@@ -1,4 +1,7 @@
 //! Export and import of notes as lines of JSON: a header, then one line per note.
+//!
+//! An import keeps the notes' own times, so a query for notes newer than some time would miss them.
+//! The batches in which notes were imported are therefore recorded, with their rows.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -7,13 +10,13 @@ use std::thread;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::arrivals::{self, ImportBatch};
 use super::inject::estimate;
-use super::note_rows;
 use super::private_text::without_private;
 use super::refuse::{RefusalReason, statement_refusal};
-use super::statement::normalize_for_comparison;
-use super::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, paths, search};
+use super::statement::{check_path_glob, normalize_for_comparison};
+use super::{
+    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, note_rows, pauses, search,
+};
 use crate::base::clock::Timestamp;
 use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
@@ -147,7 +150,7 @@ pub(super) fn import(
         rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
     }
     if let Some((first, last)) = rows {
-        arrivals::record_import(connection, ImportBatch { at: now, first, last })?;
+        record_import(connection, ImportBatch { at: now, first, last })?;
     }
     Ok(imported)
 }
@@ -235,9 +238,7 @@ impl ExportedNote {
         if let Some(refused) = refused {
             return Err(Error::new(ErrorKind::Invalid, refused.to_string()));
         }
-        if let Some(wrong) =
-            self.paths.as_deref().and_then(|glob| paths::check_path_glob(glob).err())
-        {
+        if let Some(wrong) = self.paths.as_deref().and_then(|glob| check_path_glob(glob).err()) {
             return Err(Error::new(ErrorKind::Invalid, wrong));
         }
         let text = without_private(&self.text).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -266,4 +267,44 @@ impl ExportedNote {
             idle: false,
         })
     }
+}
+
+/// Setting that holds the batches, as JSON.
+const IMPORT_BATCHES: &str = "arrivals";
+/// Most batches that are kept; older ones are merged into the oldest of these.
+const MOST_BATCHES: usize = 16;
+
+/// A batch of notes that were imported together, in the rows `first` to `last`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ImportBatch {
+    pub(super) at: Timestamp,
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+/// Records a batch, within the caller's transaction.
+fn record_import(connection: &Connection, batch: ImportBatch) -> Result<()> {
+    let mut all = import_batches(connection)?;
+    all.push(batch);
+    let surplus = all.len().saturating_sub(MOST_BATCHES);
+    if surplus > 0 {
+        // The surplus is merged into the oldest batch that is kept.
+        let (old, kept) = all.split_at_mut(surplus);
+        for old in old {
+            kept[0].first = kept[0].first.min(old.first);
+        }
+        all.drain(..surplus);
+    }
+    let json = serde_json::to_string(&all).expect("numbers always serialize");
+    pauses::set(connection, IMPORT_BATCHES, &json)
+}
+
+/// Batches that were imported after `then`.
+pub(super) fn imported_since(connection: &Connection, then: Timestamp) -> Result<Vec<ImportBatch>> {
+    Ok(import_batches(connection)?.into_iter().filter(|batch| batch.at > then).collect())
+}
+
+fn import_batches(connection: &Connection) -> Result<Vec<ImportBatch>> {
+    let json = pauses::get(connection, IMPORT_BATCHES)?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }

@@ -5,7 +5,7 @@ use super::features::TokenizedPrompt;
 use super::outline::PromptOutline;
 use super::tokens::SentenceToken;
 use super::{MAYBE, SURE};
-use crate::memory::refuse::phrase::is_one_of;
+use crate::memory::word_lists::is_one_of;
 
 /// Words that ask to keep all that follows, at the beginning of a line.
 const KEEPS: &[&str] = &[

@@ -8,7 +8,8 @@ use super::features::TokenizedPrompt;
 use super::outline::PromptOutline;
 use super::tokens::{self, SentenceToken};
 use crate::memory::plain_clauses;
-use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
+use crate::memory::refuse::phrase::starts_with_phrase;
+use crate::memory::word_lists::is_one_of;
 
 /// Words that may stand before a complaint.
 const LEADS: &str = " no nope nah ok okay but and so ugh hey well wait argh man dude again also because \

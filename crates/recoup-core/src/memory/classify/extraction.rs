@@ -1,9 +1,8 @@
 //! Extraction of a statement from its sentence: openers and closers are left out, and nothing of
-//! what it says. So its negation stays.
+//! what it says. So its negation stays. Also the files to which a statement is limited.
 
-use super::complaint;
 use super::openers::{AFTER_NO, CLOSERS, OPENERS, TURNED};
-use super::tokens;
+use super::{complaint, tokens};
 use crate::memory::plain_clauses;
 
 /// Longest statement; what is longer is a story.
@@ -362,4 +361,43 @@ fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
         }
     }
     Some(rest.as_str())
+}
+
+/// Words before the files to which a statement is limited.
+const INSIDE: &[&str] = &[
+    "in", "inside", "under", "within", "for", "unter", "dans", "sous", "en", "em", "nella", "nei",
+    "sotto",
+];
+
+/// Verbs that say where something is put: the path behind them is a place and not a limit.
+const PLACES: &[&str] = &[
+    "put", "place", "go", "goes", "live", "lives", "belong", "belongs", "keep", "store", "stay",
+    "move", "add", "save", "write", "located", "found", "is", "are", "create",
+];
+
+/// Glob of the files to which a statement is limited: "in src/legacy/ never use …".
+pub(super) fn path_glob(statement: &str) -> Option<String> {
+    let words: Vec<&str> = statement.split_whitespace().collect();
+    let at = words.iter().position(|word| INSIDE.contains(&word.to_lowercase().as_str()))?;
+    let named = words.get(at + 1)?.trim_matches(['`', ',', ':', ';', '.']);
+    let edge = at == 0 || at + 2 == words.len();
+    let is_place = words[..at].iter().any(|word| PLACES.contains(&word.to_lowercase().as_str()));
+    if !edge || is_place || named.contains("://") || named.starts_with(['/', '~', '@']) {
+        return None;
+    }
+    let plain = named.trim_start_matches("./");
+    let safe = !plain.is_empty()
+        && plain.chars().all(|c| c.is_alphanumeric() || "_-./*".contains(c))
+        && !plain.contains("..");
+    if !safe {
+        return None;
+    }
+    if let Some(ending) = plain.strip_prefix("*.") {
+        return Some(format!("**/*.{ending}"));
+    }
+    if plain.contains('*') {
+        return Some(plain.to_owned());
+    }
+    let folder = plain.strip_suffix('/')?;
+    Some(format!("{folder}/**"))
 }

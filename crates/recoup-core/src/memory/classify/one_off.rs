@@ -3,7 +3,8 @@
 
 use super::tokens::{self, SentenceToken};
 use crate::memory::plain_clauses;
-use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
+use crate::memory::refuse::phrase::starts_with_phrase;
+use crate::memory::word_lists::is_one_of;
 
 /// Programs that people start by name.
 const PROGRAMS: &str = " git gh glab svn hg npm npx pnpm pnpx yarn bun bunx deno node nvm tsc tsx vite jest vitest \

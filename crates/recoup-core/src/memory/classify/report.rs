@@ -3,7 +3,8 @@
 
 use super::complaint::JAPANESE_RULES;
 use crate::memory::plain_clauses;
-use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
+use crate::memory::refuse::phrase::starts_with_phrase;
+use crate::memory::word_lists::is_one_of;
 
 const ALWAYS: &str =
     " always constantly immer standig dauernd andauernd toujours constamment siempre sempre ";

@@ -2,19 +2,20 @@
 //! glob contains the other. Precision first: in doubt both notes stay, because a rule that was
 //! merged by mistake is a rule that was lost.
 
-mod contain;
 mod meaning;
-mod merge;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
+use rusqlite::{Connection, params};
+
 use super::statement::normalize_for_comparison;
 use super::topic::{derive_topic, is_opposed, subject_keys};
-use super::{Note, NoteId, NoteScope, NoteStatus};
+use super::{Note, NoteId, NoteScope, NoteStatus, note_rows, recording};
+use crate::base::clock::Timestamp;
+use crate::error::Result;
 
 pub(super) use meaning::normal_form as meaning_of;
-pub(super) use merge::merge;
 
 /// A group of notes that say the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,19 +96,19 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<DuplicateGroup>) {
 }
 
 fn count_narrower(wide: &Note, group: &[&Note]) -> usize {
-    group.iter().filter(|it| contain::is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
+    group.iter().filter(|it| is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
 }
 
 /// True if `narrow` adds nothing to `wide`, and is no exception to another note that holds for some
 /// of its files.
 fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
     let between = |other: &Note| {
-        contain::may_meet(other.paths.as_deref(), narrow.paths.as_deref())
+        may_meet(other.paths.as_deref(), narrow.paths.as_deref())
             && other.paths != wide.paths
-            && !contain::is_wider(other.paths.as_deref(), wide.paths.as_deref())
+            && !is_wider(other.paths.as_deref(), wide.paths.as_deref())
             && normalize_for_comparison(&other.text) != normalize_for_comparison(&narrow.text)
     };
-    contain::is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
+    is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
         && wide.trust() >= narrow.trust()
         && wide.topic == narrow.topic
         && !subjects.sharing(narrow).any(between)
@@ -148,4 +149,72 @@ fn add(found: &mut Vec<DuplicateGroup>, stays: &Note, goes: &Note) {
         Some(known) => known.others.extend(others),
         None => found.push(DuplicateGroup { stays: stays.clone(), others }),
     }
+}
+
+/// Merges duplicates in these scopes, or in all, within the caller's transaction.
+pub(super) fn merge_duplicates(
+    connection: &Connection,
+    scopes: &[NoteScope],
+    now: Timestamp,
+) -> Result<Vec<DuplicateGroup>> {
+    let active = note_rows::find_many(connection, "status = 'active'", [])?;
+    let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).collect();
+    let meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
+    let notes: Vec<Note> = notes.into_iter().filter(meant).collect();
+    let mut found = duplicates(&notes);
+    for group in &mut found {
+        let stays = recording::require_note(connection, &group.stays.id)?;
+        for other in &group.others {
+            let other = recording::require_note(connection, &other.id)?;
+            recording::supersede(connection, &other, &group.stays.id, now)?;
+        }
+        let more: u64 = group.others.iter().map(|note| note.evidence).sum();
+        connection
+            .prepare_cached("UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1")
+            .and_then(|mut update| update.execute(params![stays.row, more.cast_signed()]))
+            .map_err(recording::note_write_error)?;
+        recording::record_evidence(connection, &stays, "merged", None, now)?;
+        group.stays = recording::require_note(connection, &group.stays.id)?.note;
+    }
+    Ok(found)
+}
+
+/// Characters that make a part of a path a pattern.
+const GLOB_SIGNS: &[char] = &['*', '?', '[', ']', '{', '}', '\\', '!'];
+
+/// True if `wide` covers all files of `narrow`, and others too. None is all files.
+fn is_wider(wide: Option<&str>, narrow: Option<&str>) -> bool {
+    let Some(narrow) = narrow else { return false };
+    match wide.map(root_of) {
+        None => true,
+        Some(None) => false,
+        Some(Some(root)) => wide != Some(narrow) && is_below(narrow, root),
+    }
+}
+
+/// True if some file may match both. In doubt true.
+fn may_meet(one: Option<&str>, other: Option<&str>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return true };
+    let (one, other) = (literal(one), literal(other));
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// Directory of which a glob covers everything: `src` for `src/**`.
+fn root_of(glob: &str) -> Option<&str> {
+    let root = if glob == "**" { "" } else { glob.strip_suffix("/**")? };
+    (!root.contains(GLOB_SIGNS)).then_some(root)
+}
+
+/// True if all files of a glob are below `root`; `..` would lead out of it.
+fn is_below(glob: &str, root: &str) -> bool {
+    let inside = match glob.strip_prefix(root) {
+        Some(rest) if !root.is_empty() => rest.strip_prefix('/'),
+        rest => rest,
+    };
+    inside.is_some_and(|rest| !rest.is_empty()) && !glob.split('/').any(|part| part == "..")
+}
+
+/// Part of a glob before the first pattern.
+fn literal(glob: &str) -> &str {
+    glob.split(GLOB_SIGNS).next().unwrap_or_default()
 }

@@ -12,11 +12,13 @@
 //! ```
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use super::escape::one_line;
 use super::estimate::estimate;
-use super::importance::by_importance;
+use super::select::by_importance;
 use super::stale::StaleCheck;
+use crate::base::digest::Sha256Digest;
 use crate::base::project::{Project, ProjectId};
 use crate::memory::{Note, NoteId, NoteScope, NoteStatus, NoteTrust};
 
@@ -173,7 +175,7 @@ impl RulesBlock {
     }
 
     /// Each rule's line in the text, with the title above it.
-    pub(super) fn titled(&self) -> Vec<(&str, &str)> {
+    fn titled(&self) -> Vec<(&str, &str)> {
         let mut title = "";
         let mut rules = Vec::with_capacity(self.included.len());
         for line in self.text.lines() {
@@ -242,4 +244,25 @@ impl RemainingBudget {
 fn units(text: &str) -> usize {
     let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | b'\n')).count();
     text.encode_utf16().count() + escaped
+}
+
+/// Returns the digest of the rules, whatever their order: `all` are the rules that apply, `start`
+/// those that fit into the beginning of a session.
+///
+/// Evidence changes the order of rules, and an agent that cites one would make its own answer a
+/// miss if order counted. It counts where it decides what there is room for.
+pub fn rules_digest(all: Option<&RulesBlock>, start: Option<&RulesBlock>) -> Sha256Digest {
+    let begins_with_all = start.is_none_or(|start| start.left_out() == 0);
+    let start = start.filter(|_| !begins_with_all);
+    let mut text = String::new();
+    for block in [all, start].into_iter().flatten() {
+        let mut rules = block.titled();
+        rules.sort_unstable();
+        for (title, line) in rules {
+            // Both are single lines.
+            let _ = writeln!(text, "{title}\n{line}");
+        }
+        text.push('\n');
+    }
+    Sha256Digest::of(text.as_bytes())
 }

@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use super::answer;
 use super::grounding::is_mostly_grounded;
-use super::label::{LabelConfidence, SentenceLabel};
-use super::tail::{SessionTail, TurnSpeaker};
-use super::verdict::{confidence, text};
+use super::sent_text::{SessionTail, TurnSpeaker};
+use super::verdict::{LabelConfidence, SentenceLabel, confidence, parse_items, text};
 use crate::error::Result;
 use crate::memory::refuse::statement_refusal;
 use crate::memory::{NoteKind, NoteSource};
@@ -33,7 +31,7 @@ impl SessionLearning {
     /// Parses the answer to a prompt about `tail`: failures first, then facts about the project,
     /// then corrections. Invalid items are left out.
     pub fn parse(answer: &str, tail: &SessionTail) -> Result<Vec<Self>> {
-        let items = answer::items(answer, "learnings", MOST_SAID)?;
+        let items = parse_items(answer, "learnings", MOST_SAID)?;
         let mut learnings: Vec<Self> = Vec::new();
         for learning in items.iter().filter_map(|item| Self::of(item, tail)) {
             if !learnings.iter().any(|known| known.text == learning.text) {

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::candidate::JudgeCandidate;
-use super::tail::SessionTail;
+use super::sent_text::{JudgeCandidate, SessionTail};
 use crate::memory::inject::estimate;
 
 /// A question to a model.

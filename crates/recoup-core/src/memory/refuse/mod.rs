@@ -4,11 +4,9 @@
 //! A rule that is refused by mistake is lost on the user, so a statement is judged as a whole,
 //! never by one word: "ignore the lint warnings" is fine.
 
-mod chinese_japanese;
 pub(super) mod deobfuscate;
 mod languages;
 pub(super) mod phrase;
-mod phrases;
 
 use std::fmt;
 
@@ -87,8 +85,7 @@ fn is_harmful(c: char) -> bool {
 /// True if a statement tries to override, change or reveal the agent's instructions.
 fn is_about_instructions(statement: &str) -> bool {
     let plain = deobfuscate::fold_lookalikes(statement);
-    if phrases::MARKS.iter().any(|mark| plain.contains(mark))
-        || chinese_japanese::has_cjk_override(&plain)
+    if phrase::MARKS.iter().any(|mark| plain.contains(mark)) || languages::has_cjk_override(&plain)
     {
         return true;
     }
@@ -101,10 +98,10 @@ fn has_override_phrase(text: &str) -> bool {
     // Ends of sentences may be there to hide it.
     let whole: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
     languages::overrides_instructions(&whole)
-        || whole.iter().any(|word| phrases::SQUEEZED.iter().any(|it| word.contains(it)))
+        || whole.iter().any(|word| phrase::SQUEEZED.iter().any(|it| word.contains(it)))
         || clauses.iter().enumerate().any(|(number, clause)| {
             let words: Vec<&str> = clause.iter().map(String::as_str).collect();
             languages::overrides_instructions(&words)
-                || phrases::ALL.iter().any(|it| phrase::occurs_in(it, &words, number == 0))
+                || phrase::ALL.iter().any(|it| phrase::occurs_in(it, &words, number == 0))
         })
 }

@@ -7,8 +7,8 @@ use crate::base::clock::Timestamp;
 use crate::base::text::shorten_text;
 use crate::database::fault;
 use crate::error::{Error, Result};
+use crate::memory::note::words;
 use crate::memory::private_text::without_private;
-use crate::memory::words::words;
 use crate::memory::{Memory, NoteScope};
 use crate::secrets;
 

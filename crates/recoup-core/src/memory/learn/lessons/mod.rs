@@ -4,17 +4,14 @@
 //! Failures without a fix, failures of the work itself, and fixes that bypass a safeguard stay
 //! events.
 
-mod against;
 mod fix;
 mod rekey;
-mod safeguard;
 mod teach;
 mod varying_values;
 mod wording;
-mod work_errors;
 
-pub(in crate::memory) use against::supersede_forbidden_lessons;
 pub(in crate::memory) use rekey::rekey_lessons;
+pub(in crate::memory) use teach::supersede_forbidden_lessons;
 pub(in crate::memory) use wording::without_quoted_error;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};

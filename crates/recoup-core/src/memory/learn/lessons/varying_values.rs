@@ -1,8 +1,8 @@
 //! Values that vary between occurrences of a failure: branch, path or number. Words that the fix
 //! repeats vary; words that it adds are the lesson.
 
+use super::fix::{has_code_ending, is_location_option};
 use super::wording::error_signature;
-use super::work_errors::{has_code_ending, is_location_option};
 use crate::memory::inject::{BRANCH, NUMBER, PATH};
 use crate::memory::learn::failure::leads_to_host;
 use crate::memory::search;

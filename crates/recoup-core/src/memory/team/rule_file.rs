@@ -1,18 +1,17 @@
-//! Strict parser of rule files, because agents are given their content. All problems are reported
-//! at once, each with its line.
+//! Rule files as text. Parsing is strict, because agents are given the content: all problems are
+//! reported at once, each with its line. Rendering gives equal bytes for equal rules.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-use super::markdown::{has_hidden_markup, unescape_markdown};
+use super::markdown::{escape_markdown, has_hidden_markup, unescape_markdown};
 use super::rule::RuleIdentity;
-use super::write::{TITLE, section_name};
 use super::{TeamRule, TeamRules};
 use crate::memory::inject::is_unseen;
 use crate::memory::private_text::without_private;
 use crate::memory::refuse::statement_refusal;
-use crate::memory::statement::normalize_for_comparison;
-use crate::memory::{NoteKind, paths, topic};
+use crate::memory::statement::{check_path_glob, normalize_for_comparison};
+use crate::memory::{NoteKind, topic};
 
 /// Maximum number of rules: more would never fit into a context.
 pub(super) const MOST_RULES: usize = 500;
@@ -227,5 +226,60 @@ fn parse_glob(value: &str) -> Result<String, String> {
     let glob = inner
         .filter(|it| !it.is_empty() && !it.contains('`'))
         .ok_or_else(|| "a glob stands between backticks: `  - paths: `src/**``".to_owned())?;
-    paths::check_path_glob(glob).map(|()| glob.to_owned())
+    check_path_glob(glob).map(|()| glob.to_owned())
+}
+
+/// First line of a file.
+const TITLE: &str = "# Team rules";
+
+/// Remarks for people, if a file has none.
+const REMARKS: &str = "\
+> Rules for the coding agents that work on this project. `recoup memory export --team` adds to them,
+> and `recoup trust` accepts them: before that, and after a change, they mean nothing to an agent.";
+
+/// Returns the name of a kind's section.
+fn section_name(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::Correction => "Corrections",
+        NoteKind::Preference => "Preferences",
+        NoteKind::ProjectKnowledge => "Project knowledge",
+        NoteKind::Devops => "Devops",
+        NoteKind::Failure => "Failures and fixes",
+    }
+}
+
+/// Renders these rules as a file.
+pub fn render_rules(team: &TeamRules) -> String {
+    let mut text = format!("{TITLE}\n\n");
+    if team.remarks.is_empty() {
+        text.push_str(REMARKS);
+        text.push('\n');
+    }
+    for remark in &team.remarks {
+        text.push_str(remark);
+        text.push('\n');
+    }
+    let mut rules: Vec<&TeamRule> = team.rules.iter().collect();
+    rules.sort_by_cached_key(|rule| {
+        (rule.kind, normalize_for_comparison(&rule.text), rule.text.clone(), rule.paths.clone())
+    });
+    let mut within = None;
+    for rule in rules {
+        if within != Some(rule.kind) {
+            within = Some(rule.kind);
+            let _ = write!(text, "\n## {}\n\n", section_name(rule.kind));
+        }
+        push_rule(&mut text, rule);
+    }
+    text
+}
+
+fn push_rule(text: &mut String, rule: &TeamRule) {
+    let _ = writeln!(text, "- {}", escape_markdown(&rule.text));
+    if let Some(paths) = &rule.paths {
+        let _ = writeln!(text, "  - paths: `{paths}`");
+    }
+    if let Some(topic) = &rule.topic {
+        let _ = writeln!(text, "  - topic: {}", escape_markdown(topic));
+    }
 }
