@@ -31,6 +31,7 @@ mod salvage;
 mod schema;
 pub mod search;
 mod snapshot;
+mod sql;
 mod statement;
 mod store;
 mod suggestions;

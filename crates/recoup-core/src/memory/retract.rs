@@ -5,10 +5,12 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::refuse::phrase::starts_with_phrase;
+use super::sql::SqlContext as _;
 use super::transaction::EventTransaction;
 use super::{Note, NoteId, NoteStatus, note_rows, opt_out, plain_clauses, recording};
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+
+const RETRACTING: &str = "taking back a memory";
 
 /// How the user takes something back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,13 +109,13 @@ impl EventTransaction<'_> {
             .connection
             .query_row(FIRST_PROMPT, params![session, how.reach()], |row| row.get(0))
             .optional()
-            .map_err(retracting)?;
-        let mut select = self.connection.prepare_cached(LATEST).map_err(retracting)?;
+            .doing(RETRACTING)?;
+        let mut select = self.connection.prepare_cached(LATEST).doing(RETRACTING)?;
         let found = select
             .query_map(params![session, since.unwrap_or(0)], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(retracting)?;
+            .doing(RETRACTING)?;
         let latest: Vec<(String, i64)> =
-            found.collect::<rusqlite::Result<_>>().map_err(retracting)?;
+            found.collect::<rusqlite::Result<_>>().doing(RETRACTING)?;
         let retire = |(id, at): (String, i64)| self.retire_and_restore(&NoteId::parse(&id)?, at);
         latest.into_iter().map(retire).collect()
     }
@@ -138,8 +140,4 @@ impl EventTransaction<'_> {
         }
         Ok(note)
     }
-}
-
-fn retracting(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "taking back a memory")
 }

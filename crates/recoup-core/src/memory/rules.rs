@@ -11,12 +11,13 @@ use super::inject::{
 use super::note_rows::{self, StoredNote};
 use super::schema::BY_IMPORTANCE;
 use super::search::{self, SearchQuery};
-use super::transfer;
-use super::{Memory, Note, NoteFilter, NoteScope, NoteTrust};
+use super::sql::SqlContext as _;
+use super::{Memory, Note, NoteFilter, NoteScope, NoteTrust, transfer};
 use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId};
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+
+const READING_RULES: &str = "reading the rules";
 
 /// Most related notes that are searched for those that a context does not have yet.
 const FITTING: usize = 12;
@@ -203,19 +204,15 @@ fn most_important(
     budget: BlockBudget,
 ) -> Result<Vec<Note>> {
     let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", note_rows::COLUMNS);
-    let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
-    let mut found = statement.query([scope.to_string()]).map_err(reading)?;
+    let mut statement = connection.prepare_cached(&sql).doing(READING_RULES)?;
+    let mut found = statement.query([scope.to_string()]).doing(READING_RULES)?;
     let (mut rules, mut tokens) = (Vec::new(), 0_u32);
     while tokens <= budget.tokens
-        && let Some(row) = found.next().map_err(reading)?
+        && let Some(row) = found.next().doing(READING_RULES)?
     {
-        let StoredNote { note, .. } = note_rows::read(row).map_err(reading)??;
+        let StoredNote { note, .. } = note_rows::read(row).doing(READING_RULES)??;
         tokens = tokens.saturating_add(note.tokens);
         rules.push(note);
     }
     Ok(rules)
-}
-
-fn reading(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "reading the rules")
 }

@@ -22,7 +22,8 @@ use rusqlite::Connection;
 
 use super::salvage::salvage;
 use super::search;
-use crate::database::{DatabaseLayout, fault};
+use super::sql::SqlContext as _;
+use crate::database::DatabaseLayout;
 use crate::error::Result;
 
 /// Layout of memory's database. Deleted data is overwritten, so that `forget` means it. Readers
@@ -220,9 +221,7 @@ CREATE TABLE givings (
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
     if from < LISTS {
         let script = [CLEAR, SECOND, TAKE_OVER].concat();
-        connection
-            .execute_batch(&script)
-            .map_err(|error| fault::from_sqlite(error, "bringing the memory to this version"))?;
+        connection.execute_batch(&script).doing("bringing the memory to this version")?;
     }
     Ok(())
 }

@@ -16,12 +16,13 @@ use super::private_text::without_private;
 use super::recording::{self, RecordDetails, RecordOutcome};
 use super::refuse::{RefusalReason, statement_refusal};
 use super::schema::LAYOUT;
-use super::search::SearchQuery;
+use super::search::{self, SearchQuery};
+use super::sql::SqlContext as _;
 use super::statement::{NoteStatement, check_path_glob, normalize_for_comparison};
 use super::team::{self, TeamRule};
 use super::topic::derive_topic;
 use super::transfer::{self, NoteImportReport};
-use super::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries, search};
+use super::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{ConnectionPool, RecoveryReporter, WaitLimits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -100,10 +101,7 @@ impl Memory {
         let statement = &check_statement(statement)?;
         let details = RecordDetails::of(statement, self.now());
         self.change_durably("remembering it", |connection| {
-            if let Some(silence) = pauses::pause_reason(connection, &statement.scope, details.now)?
-            {
-                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-            }
+            pauses::check_not_paused(connection, &statement.scope, details.now)?;
             deliveries::clamp_future_deliveries(connection, details.now)?;
             recording::record(connection, statement, &details)
         })
@@ -159,10 +157,7 @@ impl Memory {
         for some in notes.chunks(AT_ONCE) {
             let part = self.change_durably("importing memories", |connection| {
                 // A pause covers imports, whatever their scope.
-                if let Some(silence) = pauses::pause_reason(connection, &NoteScope::Universal, now)?
-                {
-                    return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-                }
+                pauses::check_not_paused(connection, &NoteScope::Universal, now)?;
                 transfer::import(connection, some, now)
             })?;
             imported.added += part.added;
@@ -181,11 +176,9 @@ impl Memory {
         rules: &[TeamRule],
         before: &[TeamRule],
     ) -> Result<team::AcceptedRules> {
-        let now = self.clock.now();
+        let now = self.now();
         self.change_durably("accepting the team's rules", |connection| {
-            if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
-                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-            }
+            pauses::check_not_paused(connection, scope, now)?;
             deliveries::clamp_future_deliveries(connection, now)?;
             team::accept_rules(connection, scope, rules, before, now)
         })
@@ -193,7 +186,7 @@ impl Memory {
 
     /// Retires the team's rules, because the user no longer trusts their file.
     pub fn retire_team_rules(&self, scope: &NoteScope) -> Result<Vec<Note>> {
-        let now = self.clock.now();
+        let now = self.now();
         self.pool.write_existing(|connection| {
             in_transaction(connection, "retiring the team's rules", |connection| {
                 team::retire_all(connection, scope, now)
@@ -209,7 +202,7 @@ impl Memory {
 
     /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
     pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
-        let now = self.clock.now();
+        let now = self.now();
         self.pool.write_existing(|connection| {
             in_transaction(connection, "merging memories", |connection| {
                 dedup::merge_duplicates(connection, scopes, now)
@@ -359,7 +352,7 @@ impl Memory {
     pub(super) fn has_notes(&self) -> Result<bool> {
         let found = self.read(|connection| {
             let sql = "SELECT EXISTS (SELECT 1 FROM notes)";
-            connection.query_row(sql, [], |row| row.get(0)).map_err(recording::note_write_error)
+            connection.query_row(sql, [], |row| row.get(0)).doing(recording::KEEPING)
         })?;
         Ok(found.unwrap_or(false))
     }
@@ -415,14 +408,9 @@ pub(super) fn change_text(
 ) -> Result<()> {
     let (text, topic) = (&statement.text, statement.topic.as_deref());
     let said = normalize_for_comparison(text);
-    let scope = kept.note.scope.to_string();
-    let paths = kept.note.paths.clone().unwrap_or_default();
-    let same = note_rows::find_one(
-        connection,
-        "scope = ?1 AND paths = ?2 AND said = ?3 AND row <> ?4",
-        params![scope, paths, said, kept.row],
-    )?;
-    if let Some(same) = same {
+    let Note { scope, paths, .. } = &kept.note;
+    let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
+    if let Some(same) = same.filter(|same| same.row != kept.row) {
         return Err(Error::usage(format!("{} says that already", same.note.id)));
     }
     connection
@@ -439,7 +427,7 @@ pub(super) fn change_text(
                 statement.source.as_str()
             ],
         )
-        .map_err(recording::note_write_error)?;
+        .doing(recording::KEEPING)?;
     // Contexts have only the old text.
     deliveries::forget(connection, &kept.note.id)?;
     search::index_note(connection, kept.row, text, topic)?;

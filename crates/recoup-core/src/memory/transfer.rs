@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::inject::estimate;
 use super::private_text::without_private;
 use super::refuse::{RefusalReason, statement_refusal};
+use super::sql::{CachedSql as _, SqlContext as _};
 use super::statement::{check_path_glob, normalize_for_comparison};
 use super::{
     Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, note_rows, pauses, search,
 };
 use crate::base::clock::Timestamp;
-use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 
@@ -141,8 +141,7 @@ pub(super) fn import(
             imported.known += 1;
             continue;
         }
-        insert(connection, note)
-            .map_err(|error| fault::from_sqlite(error, "importing memories"))?;
+        insert(connection, note).doing("importing memories")?;
         let row = connection.last_insert_rowid();
         search::index_note(connection, row, &note.text, note.topic.as_deref())?;
         yield_to_local_note(connection, note)?;
@@ -165,10 +164,9 @@ fn yield_to_local_note(connection: &Connection, note: &Note) -> Result<()> {
              AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)";
     let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
     connection
-        .prepare_cached(SQL)
-        .and_then(|mut update| update.execute(params![note.id.as_str(), scope, paths, note.topic]))
+        .execute_cached(SQL, params![note.id.as_str(), scope, paths, note.topic])
         .map(drop)
-        .map_err(|error| fault::from_sqlite(error, "importing memories"))
+        .doing("importing memories")
 }
 
 fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {

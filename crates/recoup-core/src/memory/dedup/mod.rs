@@ -14,6 +14,7 @@ use super::topic::{derive_topic, is_opposed, subject_keys};
 use super::{Note, NoteId, NoteScope, NoteStatus, note_rows, recording};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 
 pub(super) use meaning::normal_form as meaning_of;
 
@@ -158,21 +159,21 @@ pub(super) fn merge_duplicates(
     now: Timestamp,
 ) -> Result<Vec<DuplicateGroup>> {
     let active = note_rows::find_many(connection, "status = 'active'", [])?;
-    let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).collect();
     let meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
-    let notes: Vec<Note> = notes.into_iter().filter(meant).collect();
+    let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).filter(meant).collect();
     let mut found = duplicates(&notes);
     for group in &mut found {
         let stays = recording::require_note(connection, &group.stays.id)?;
-        for other in &group.others {
-            let other = recording::require_note(connection, &other.id)?;
-            recording::supersede(connection, &other, &group.stays.id, now)?;
-        }
+        let others = group.others.iter().map(|it| recording::require_note(connection, &it.id));
+        let others = others.collect::<Result<Vec<_>>>()?;
+        recording::supersede_all(connection, others, &group.stays.id, now)?;
         let more: u64 = group.others.iter().map(|note| note.evidence).sum();
         connection
-            .prepare_cached("UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1")
-            .and_then(|mut update| update.execute(params![stays.row, more.cast_signed()]))
-            .map_err(recording::note_write_error)?;
+            .execute_cached(
+                "UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1",
+                params![stays.row, more.cast_signed()],
+            )
+            .doing(recording::KEEPING)?;
         recording::record_evidence(connection, &stays, "merged", None, now)?;
         group.stays = recording::require_note(connection, &group.stays.id)?.note;
     }

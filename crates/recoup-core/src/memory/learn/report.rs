@@ -6,11 +6,13 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Connection;
 
 use crate::base::clock::Timestamp;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::deliveries::{self, DeliveryRecord};
 use crate::memory::note_rows::{self, StoredNote};
+use crate::memory::sql::SqlContext as _;
 use crate::memory::{Memory, Note, NoteFilter, NoteId};
+
+const REPORTING: &str = "telling what helped";
 
 /// Effect of one rule, in the time that events are kept for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,12 +122,12 @@ impl CallCounts {
 fn load_calls(connection: &Connection) -> Result<CallsByContext> {
     const SQL: &str = "SELECT context, at, what = 'succeeded' FROM events
                        WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
-    let mut select = connection.prepare_cached(SQL).map_err(reporting_error)?;
-    let mut rows = select.query([]).map_err(reporting_error)?;
+    let mut select = connection.prepare_cached(SQL).doing(REPORTING)?;
+    let mut rows = select.query([]).doing(REPORTING)?;
     let mut calls = CallsByContext::new();
-    while let Some(row) = rows.next().map_err(reporting_error)? {
+    while let Some(row) = rows.next().doing(REPORTING)? {
         let read = || Ok((row.get(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)));
-        let (context, call): (String, _) = read().map_err(reporting_error)?;
+        let (context, call): (String, _) = read().doing(REPORTING)?;
         calls.entry(context).or_default().push(call);
     }
     Ok(calls)
@@ -134,15 +136,11 @@ fn load_calls(connection: &Connection) -> Result<CallsByContext> {
 fn load_evidence(connection: &Connection) -> Result<HashMap<(i64, String), u64>> {
     const SQL: &str = "SELECT note, what, count(*) FROM evidence
                        WHERE what IN ('cited', 'repeated') GROUP BY note, what";
-    let mut select = connection.prepare_cached(SQL).map_err(reporting_error)?;
+    let mut select = connection.prepare_cached(SQL).doing(REPORTING)?;
     let read = |row: &rusqlite::Row<'_>| {
         let count: i64 = row.get(2)?;
         Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
     };
-    let counts = select.query_map([], read).map_err(reporting_error)?;
-    counts.collect::<rusqlite::Result<_>>().map_err(reporting_error)
-}
-
-fn reporting_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "telling what helped")
+    let counts = select.query_map([], read).doing(REPORTING)?;
+    counts.collect::<rusqlite::Result<_>>().doing(REPORTING)
 }

@@ -14,19 +14,21 @@ mod tokenizer;
 
 use std::cmp::Reverse;
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
-
-use super::note::{NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
-use crate::database::fault::from_sqlite;
-use crate::error::{Error, Result};
 use postings::{PostingWalk, SearchEffort};
 use rank::{NoteRanker, NoteScore};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row};
 use terms::QueryTerms;
+
+use super::note::{NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust};
+use crate::error::Result;
+use crate::memory::sql::SqlContext as _;
 
 pub use index::{index_note, unindex_note};
 
 pub(in crate::memory) use index::{WORDS, merge_segments};
 pub(in crate::memory) use tokenizer::WordSort;
+
+const READING_NOTE: &str = "could not read a memory";
 
 /// Search query, with its filters.
 #[derive(Debug, Clone)]
@@ -142,7 +144,7 @@ pub fn open_in_memory() -> Result<Connection> {
         connection.execute_batch(WORDS)?;
         Ok(connection)
     };
-    create().map_err(|error| from_sqlite(error, "could not make a memory"))
+    create().doing("could not make a memory")
 }
 
 /// Maximum number of notes that are read to find those that are ranked.
@@ -158,9 +160,7 @@ fn ranked_hits(
     if !connection.is_autocommit() {
         return search_rows(connection, query, effort);
     }
-    let transaction = connection
-        .unchecked_transaction()
-        .map_err(|error| from_sqlite(error, "could not search the memories"))?;
+    let transaction = connection.unchecked_transaction().doing("could not search the memories")?;
     search_rows(&transaction, query, effort)
 }
 
@@ -216,7 +216,7 @@ impl<'a> NoteReader<'a> {
         let sql = "SELECT status, scope, source, kind, evidence, updated, words_content.c0
                    FROM notes JOIN words_content ON words_content.id = notes.row
                    WHERE notes.row = ?1";
-        let statement = connection.prepare_cached(sql).map_err(reading_error)?;
+        let statement = connection.prepare_cached(sql).doing(READING_NOTE)?;
         Ok(Self { statement, query, scopes })
     }
 
@@ -235,10 +235,6 @@ impl<'a> NoteReader<'a> {
             let tie = (found.get(4)?, found.get(5)?, row);
             Ok(Some((ranker.score_note(text(6)?), tie)))
         };
-        self.statement.query_row([row], read).optional().map(Option::flatten).map_err(reading_error)
+        self.statement.query_row([row], read).optional().map(Option::flatten).doing(READING_NOTE)
     }
-}
-
-fn reading_error(error: rusqlite::Error) -> Error {
-    from_sqlite(error, "could not read a memory")
 }

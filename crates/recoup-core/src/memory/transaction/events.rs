@@ -5,12 +5,14 @@ use rusqlite::{OptionalExtension as _, params};
 use super::EventTransaction;
 use crate::base::clock::Timestamp;
 use crate::base::text::shorten_text;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::note::words;
 use crate::memory::private_text::without_private;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{Memory, NoteScope};
 use crate::secrets;
+
+const NOTING_EVENTS: &str = "noting what happened";
 
 /// Maximum characters of a text in an event.
 const LONGEST: usize = 300;
@@ -75,10 +77,7 @@ impl Memory {
         const SQL: &str = "SELECT scope FROM events WHERE session = ?1 AND scope IS NOT NULL
                            ORDER BY row DESC LIMIT 1";
         let found: Option<Option<String>> = self.read(|connection| {
-            connection
-                .prepare_cached(SQL)
-                .and_then(|mut select| select.query_row([session], |row| row.get(0)).optional())
-                .map_err(event_error)
+            connection.find_cached(SQL, [session], |row| row.get(0)).doing(NOTING_EVENTS)
         })?;
         found.flatten().map(|scope| NoteScope::parse(&scope)).transpose()
     }
@@ -94,9 +93,9 @@ impl EventTransaction<'_> {
         }
         let it = self.occasion;
         self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| {
-                insert.execute(params![
+            .execute_cached(
+                SQL,
+                params![
                     self.now.as_millis(),
                     it.client.as_str(),
                     it.session,
@@ -106,9 +105,9 @@ impl EventTransaction<'_> {
                     of.subject.map(storable_text),
                     of.call,
                     of.detail.map(storable_text),
-                ])
-            })
-            .map_err(event_error)?;
+                ],
+            )
+            .doing(NOTING_EVENTS)?;
         Ok(true)
     }
 
@@ -122,7 +121,7 @@ impl EventTransaction<'_> {
                 select.query_row(values, |_| Ok(())).optional()
             })
             .map(|found| found.is_some())
-            .map_err(event_error)
+            .doing(NOTING_EVENTS)
     }
 
     /// True if a prompt is known by its `print`, at about that time, in this session or in this
@@ -140,7 +139,7 @@ impl EventTransaction<'_> {
                 select.query_row(values, |_| Ok(())).optional()
             })
             .map(|found| found.is_some())
-            .map_err(event_error)
+            .doing(NOTING_EVENTS)
     }
 
     /// True if a call is known to have run, successfully or not.
@@ -162,7 +161,7 @@ impl EventTransaction<'_> {
                 let now = self.now.as_millis();
                 insert.execute(params![it.session, it.client.as_str(), scope, now])
             })
-            .map_err(event_error)?;
+            .doing(NOTING_EVENTS)?;
         self.record_event(
             MemoryEventKind::Began,
             EventDetails { subject: Some(how), ..EventDetails::default() },
@@ -188,7 +187,7 @@ impl EventTransaction<'_> {
                     storable_text(how)
                 ])
             })
-            .map_err(event_error)?;
+            .doing(NOTING_EVENTS)?;
         self.record_event(
             MemoryEventKind::Ended,
             EventDetails { subject: Some(how), ..EventDetails::default() },
@@ -200,8 +199,4 @@ impl EventTransaction<'_> {
 /// Returns a text as it may be stored: shortened, without secrets and private parts.
 pub(in crate::memory) fn storable_text(text: &str) -> String {
     shorten_text(&secrets::redact(&without_private(text)), LONGEST).into_owned()
-}
-
-fn event_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "noting what happened")
 }

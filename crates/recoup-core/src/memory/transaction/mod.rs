@@ -5,7 +5,7 @@ mod events;
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::deliveries::{self, ContextDeliveries};
 use super::hooked::HookClient;
@@ -15,12 +15,16 @@ use super::statement::NoteStatement;
 use super::store::check_statement;
 use super::{Memory, Note, NoteId, NoteScope, NoteStatus, note_rows, pauses};
 use crate::base::clock::Timestamp;
-use crate::database::fault;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 
 pub use events::{EventDetails, MemoryEventKind};
 
 pub(super) use events::storable_text;
+
+const NOTING_POSITION: &str = "noting how far a transcript was read";
+
+const NOTING_NOTICES: &str = "noting what a person is to be told";
 
 /// Origin of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,11 +183,11 @@ impl EventTransaction<'_> {
     pub fn take_notices(&self) -> Result<Vec<String>> {
         // Notices for all projects are shown in the first of them.
         const SQL: &str = "DELETE FROM notices WHERE scope IN (?1, ?2) RETURNING row, text";
-        let mut delete = self.connection.prepare_cached(SQL).map_err(notice_error)?;
+        let mut delete = self.connection.prepare_cached(SQL).doing(NOTING_NOTICES)?;
         let scopes = [self.occasion.scope.to_string(), NoteScope::Universal.to_string()];
         let rows = delete.query_map(scopes, |row| Ok((row.get(0)?, row.get(1)?)));
         let mut notices: Vec<(i64, String)> =
-            rows.map_err(notice_error)?.collect::<rusqlite::Result<_>>().map_err(notice_error)?;
+            rows.doing(NOTING_NOTICES)?.collect::<rusqlite::Result<_>>().doing(NOTING_NOTICES)?;
         notices.sort_unstable();
         let more = notices.len().saturating_sub(MOST_NOTICES);
         let mut told: Vec<String> =
@@ -203,14 +207,12 @@ pub(super) fn insert_notice(
     now: Timestamp,
 ) -> Result<()> {
     connection
-        .prepare_cached("INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)")
-        .and_then(|mut insert| insert.execute(params![now.as_millis(), scope.to_string(), text]))
+        .execute_cached(
+            "INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)",
+            params![now.as_millis(), scope.to_string(), text],
+        )
         .map(drop)
-        .map_err(notice_error)
-}
-
-fn notice_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "noting what a person is to be told")
+        .doing(NOTING_NOTICES)
 }
 
 impl Memory {
@@ -218,9 +220,10 @@ impl Memory {
     pub fn transcript_position(&self, transcript: &str) -> Result<Option<String>> {
         let found = self.read(|connection| {
             connection
-                .prepare_cached("SELECT mark FROM sweeps WHERE transcript = ?1")
-                .and_then(|mut select| select.query_row([transcript], |row| row.get(0)).optional())
-                .map_err(position_error)
+                .find_cached("SELECT mark FROM sweeps WHERE transcript = ?1", [transcript], |row| {
+                    row.get(0)
+                })
+                .doing(NOTING_POSITION)
         })?;
         Ok(found.flatten())
     }
@@ -233,11 +236,7 @@ impl Memory {
         let now = self.now().as_millis();
         self.change("noting how far a transcript was read", |connection| {
             let values = params![transcript, mark, now];
-            connection.execute(SQL, values).map(drop).map_err(position_error)
+            connection.execute(SQL, values).map(drop).doing(NOTING_POSITION)
         })
     }
-}
-
-fn position_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "noting how far a transcript was read")
 }

@@ -3,12 +3,13 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{FailureLesson, LearnedNote, learning_error, wording};
+use super::{FailureLesson, LEARNING, LearnedNote, wording};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::error::{ErrorKind, Result};
 use crate::memory::learn::maintenance;
 use crate::memory::note_rows::{self, StoredNote};
+use crate::memory::sql::SqlContext as _;
 use crate::memory::topic::forbids;
 use crate::memory::transaction::EventTransaction;
 use crate::memory::{
@@ -102,7 +103,7 @@ impl EventTransaction<'_> {
         self.connection
             .prepare_cached(SQL)
             .and_then(|mut select| select.query_row([lesson.row], read))
-            .map_err(learning_error)
+            .doing(LEARNING)
     }
 
     /// Creates or updates the note of a lesson. `None` if its text must not be kept.
@@ -126,7 +127,7 @@ impl EventTransaction<'_> {
                 "UPDATE lessons SET note = ?2 WHERE row = ?1",
                 params![lesson.row, note.id.as_str()],
             )
-            .map_err(learning_error)?;
+            .doing(LEARNING)?;
         Ok(Some(note))
     }
 }
@@ -198,13 +199,10 @@ pub(in crate::memory) fn supersede_forbidden_lessons(
          AND source = 'extraction' AND (?1 OR scope = ?2)",
         params![everywhere, rule.note.scope.to_string()],
     )?;
-    let mut gave_way = Vec::new();
-    for lesson in lessons {
-        let fix = lesson.note.text.rsplit_once("; ").map_or(&*lesson.note.text, |(_, fix)| fix);
-        if forbids(&rule.note.text, fix) {
-            recording::supersede(connection, &lesson, &rule.note.id, now)?;
-            gave_way.push(lesson.note);
-        }
-    }
-    Ok(gave_way)
+    let is_forbidden = |lesson: &StoredNote| {
+        let text = lesson.note.text.as_str();
+        forbids(&rule.note.text, text.rsplit_once("; ").map_or(text, |(_, fix)| fix))
+    };
+    let forbidden = lessons.into_iter().filter(is_forbidden).collect();
+    recording::supersede_all(connection, forbidden, &rule.note.id, now)
 }
