@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::private_text::without_private;
 use super::refuse::{RefusalReason, text_refusal};
-use super::sql::SqlContext as _;
+use super::sql::{CachedSql as _, SqlContext as _};
 use super::{EventOrigin, EventTransaction, Memory, NoteScope, PauseReason, pauses};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
@@ -44,7 +44,15 @@ impl WorkCheckpoint {
         let Self { completed, remaining, blockers, notes } = self;
         let left = || remaining.iter().chain(blockers).chain(notes);
         let says_something = !completed.is_empty() || left().any(|text| !text.trim().is_empty());
-        says_something && left().all(|text| is_none_item(text))
+        // An item that means "none": blank, a dash, or a word for it.
+        let is_none = |item: &String| {
+            let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            matches!(
+                words.as_str(),
+                "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left"
+            )
+        };
+        says_something && left().all(is_none)
     }
 
     /// Returns a copy without private text and secrets, and the items that are left out because
@@ -85,12 +93,6 @@ impl WorkCheckpoint {
             notes: notes.filter(|it| !it.contains(words)),
         }
     }
-}
-
-/// True if an item means "none": blank, a dash, or a word for it.
-fn is_none_item(item: &str) -> bool {
-    let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    matches!(words.as_str(), "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left")
 }
 
 /// Outcome of saving a checkpoint.
@@ -299,9 +301,11 @@ fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Re
 /// becomes empty is removed, and so is an unreadable one, which may contain them.
 pub(super) fn forget_words(connection: &Connection, words: &str) -> Result<()> {
     const FORGETTING: &str = "forgetting what a checkpoint says";
-    let mut select = connection.prepare("SELECT scope, body FROM checkpoints").doing(FORGETTING)?;
-    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing(FORGETTING)?;
-    let all: Vec<(String, String)> = rows.collect::<rusqlite::Result<_>>().doing(FORGETTING)?;
+    let all = connection
+        .list_cached("SELECT scope, body FROM checkpoints", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })
+        .doing(FORGETTING)?;
     for (scope, body) in all {
         let before: Option<StoredCheckpoint> = serde_json::from_str(&body).ok();
         let after = before

@@ -164,6 +164,18 @@ words! {
     }
 }
 
+impl NoteTrust {
+    /// Heading above notes with this trust.
+    pub(super) fn heading(self) -> &'static str {
+        match self {
+            Self::Stated => "The user said",
+            Self::Agreed => "Rules of the team, accepted by the user",
+            Self::Recorded => "Said by the user, as an agent that they allow to do so recorded it",
+            Self::Inferred | Self::Untrusted => "Learned from earlier work, not said by the user",
+        }
+    }
+}
+
 impl NoteSource {
     /// Trust in statements from this source.
     pub fn trust(self) -> NoteTrust {

@@ -120,14 +120,12 @@ pub(super) fn was_paused(
     scope: &NoteScope,
     then: Timestamp,
 ) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
-                       AND began <= ?3 AND (ended IS NULL OR ended > ?3))";
+    const SQL: &str = "SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
+                       AND began <= ?3 AND (ended IS NULL OR ended > ?3)";
+    let values = params![EVERYWHERE, scope.to_string(), then.as_millis()];
     connection
         .prepare_cached(SQL)
-        .and_then(|mut select| {
-            let values = params![EVERYWHERE, scope.to_string(), then.as_millis()];
-            select.query_row(values, |row| row.get(0))
-        })
+        .and_then(|mut select| select.exists(values))
         .doing(READING_SETTINGS)
 }
 

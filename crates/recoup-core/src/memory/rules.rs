@@ -25,6 +25,14 @@ const FITTING: usize = 12;
 /// Most new notes that are read; more would not fit into one context.
 const LATEST: usize = 200;
 
+/// Most notes with the name of an action that are looked at, and the score of one about it: enough,
+/// but less than one that shares more words with a call.
+const ABOUT: usize = 48;
+const FITS: f64 = 0.55;
+
+/// How many rules for certain files are looked at.
+const FOR_FILES: usize = 256;
+
 impl Memory {
     /// The rules of a scope and of everywhere, the most important first: as many as the budget has
     /// room for, and at least one more if there are more.
@@ -37,7 +45,18 @@ impl Memory {
             Ok(rules)
         })?;
         let mut rules: Vec<Note> = found.unwrap_or_default();
-        drop_overruled(&mut rules);
+        // A universal rule gives way to a rule of the project on its topic, unless an agent
+        // recorded that for the user.
+        let here: HashSet<String> = rules
+            .iter()
+            .filter(|note| note.scope != NoteScope::Universal && note.paths.is_none())
+            .filter(|note| note.trust() != NoteTrust::Recorded)
+            .filter_map(|note| note.topic.clone())
+            .collect();
+        let overruled = |topic: &String| here.contains(topic);
+        rules.retain(|note| {
+            note.scope != NoteScope::Universal || !note.topic.as_ref().is_some_and(overruled)
+        });
         rules.sort_by(by_importance);
         Ok(rules)
     }
@@ -113,14 +132,7 @@ impl Memory {
         })?;
         Ok(found.unwrap_or_default())
     }
-}
 
-/// Most notes with the name of an action that are looked at, and the score of one about it: enough,
-/// but less than one that shares more words with a call.
-const ABOUT: usize = 48;
-const FITS: f64 = 0.55;
-
-impl Memory {
     /// Rules about what a call does, by the names of its actions.
     pub fn rules_for_actions(
         &self,
@@ -147,12 +159,7 @@ impl Memory {
         })?;
         Ok(found.unwrap_or_default())
     }
-}
 
-/// How many rules for certain files are looked at.
-const FOR_FILES: usize = 256;
-
-impl Memory {
     /// Rules for certain files that apply to one of `touched`, paths from the project's root:
     /// whoever touches such a file needs them, whatever their words.
     pub fn rules_for_files(
@@ -180,21 +187,6 @@ impl Memory {
             notes.filter(|note| note.trust() > NoteTrust::Untrusted && moment.concern(note));
         Ok(meant.map(|note| RuleCandidate { note, score: 1.0 }).collect())
     }
-}
-
-/// Drops universal rules whose topic has a rule of the project. A rule that an agent recorded for
-/// the user hides nothing.
-fn drop_overruled(rules: &mut Vec<Note>) {
-    let here: HashSet<String> = rules
-        .iter()
-        .filter(|note| note.scope != NoteScope::Universal && note.paths.is_none())
-        .filter(|note| note.trust() != NoteTrust::Recorded)
-        .filter_map(|note| note.topic.clone())
-        .collect();
-    let overruled = |topic: &String| here.contains(topic);
-    rules.retain(|note| {
-        note.scope != NoteScope::Universal || !note.topic.as_ref().is_some_and(overruled)
-    });
 }
 
 /// Reads rules until the budget is spent: a rule takes more room than its own tokens.

@@ -43,7 +43,14 @@ pub(super) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
     // Rows come in the order of their pages: a note may come after what refers to it.
     fresh.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").doing(SALVAGING)?;
     let in_file = copy_rows(damaged, fresh)?;
-    let nonsense = drop_invalid_notes(fresh)?;
+    let mut nonsense = 0;
+    for row in fresh.list_cached("SELECT row FROM notes", [], |row| row.get(0)).doing(SALVAGING)? {
+        let row: i64 = row;
+        if note_rows::find_one(fresh, "row = ?1", [row]).is_err() {
+            let sql = "DELETE FROM notes WHERE row = ?1";
+            nonsense += fresh.execute(sql, [row]).doing(SALVAGING)? as u64;
+        }
+    }
     let in_file = in_file.saturating_sub(nonsense);
     let from_snapshot = snapshot::fill_from_newest(damaged, fresh);
     fresh
@@ -161,21 +168,6 @@ fn copy_rows(damaged: &Path, fresh: &Connection) -> Result<u64> {
         copied += inserted.unwrap_or(0) as u64;
     });
     Ok(copied)
-}
-
-/// Removes recovered rows that are not valid notes.
-fn drop_invalid_notes(fresh: &Connection) -> Result<u64> {
-    let mut select = fresh.prepare("SELECT row FROM notes").doing(SALVAGING)?;
-    let all = select.query_map([], |row| row.get(0)).doing(SALVAGING)?;
-    let all: Vec<i64> = all.collect::<rusqlite::Result<_>>().doing(SALVAGING)?;
-    let mut gone = 0;
-    for row in all {
-        if note_rows::find_one(fresh, "row = ?1", [row]).is_err() {
-            let sql = "DELETE FROM notes WHERE row = ?1";
-            gone += fresh.execute(sql, [row]).doing(SALVAGING)? as u64;
-        }
-    }
-    Ok(gone)
 }
 
 /// Leaves a notice for the user, which the next session in any project shows.

@@ -134,20 +134,16 @@ pub(super) struct SnapshotRestore {
 /// as they are: a missing row may have been removed on purpose.
 pub(super) fn fill_from_newest(path: &Path, fresh: &Connection) -> Option<SnapshotRestore> {
     snapshots_of(path).into_iter().find_map(|MemorySnapshot { date, path }| {
-        let snapshot = open_sound(&path)?;
+        let snapshot = connection::open_unchecked(&path).ok()?;
+        let number = |name| connection::pragma_number(&snapshot, name).ok();
+        let is_ours = number("application_id") == Some(i64::from(APPLICATION_ID))
+            && number("user_version") == Some(VERSION);
+        if !is_ours || !matches!(connection::find_damage(&snapshot, "integrity_check"), Ok(None)) {
+            return None;
+        }
         let added = fill_from(&snapshot, fresh).ok()?;
         Some(SnapshotRestore { date, notes: added })
     })
-}
-
-fn open_sound(path: &Path) -> Option<Connection> {
-    let snapshot = connection::open_unchecked(path).ok()?;
-    let number = |name| connection::pragma_number(&snapshot, name).ok();
-    let is_ours = number("application_id") == Some(i64::from(APPLICATION_ID))
-        && number("user_version") == Some(VERSION);
-    let is_sound =
-        is_ours && matches!(connection::find_damage(&snapshot, "integrity_check"), Ok(None));
-    is_sound.then_some(snapshot)
 }
 
 fn fill_from(snapshot: &Connection, fresh: &Connection) -> rusqlite::Result<usize> {

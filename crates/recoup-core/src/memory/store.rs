@@ -450,34 +450,26 @@ pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement
     if let Some(Err(why)) = statement.paths.as_deref().map(check_path_glob) {
         return Err(Error::usage(why));
     }
-    if let Some(given) = &statement.topic {
-        check_topic(given, &text)?;
+    if let Some(given) = statement.topic.as_ref() {
+        let chars = given.chars().count();
+        if given.trim().is_empty() {
+            return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+        }
+        let is_derived = derive_topic(&text).as_ref() == Some(given);
+        if !is_derived && chars > MOST_TOPIC {
+            return Err(Error::usage(format!(
+                "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
+            )));
+        }
+        if let Some(refusal) = statement_refusal(given).filter(|_| !is_derived) {
+            return refused(format!("the topic: {refusal}"));
+        }
     }
     let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
     if let Some(rule) = more.into_iter().find_map(|text| secrets::detect_secret(text.as_bytes())) {
         return refused(RefusalReason::Secret(rule).to_string());
     }
     Ok(NoteStatement { text, quote, topic, ..statement.clone() })
-}
-
-/// Checks a given topic: a few words, and no statement of its own.
-fn check_topic(given: &str, text: &str) -> Result<()> {
-    if given.trim().is_empty() {
-        return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
-    }
-    if derive_topic(text).as_deref() == Some(given) {
-        return Ok(());
-    }
-    let chars = given.chars().count();
-    if chars > MOST_TOPIC {
-        return Err(Error::usage(format!(
-            "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
-        )));
-    }
-    match statement_refusal(given) {
-        Some(refusal) => Err(Error::new(ErrorKind::Invalid, format!("the topic: {refusal}"))),
-        None => Ok(()),
-    }
 }
 
 /// Reports faults that the database recovered from to a fault log.

@@ -128,6 +128,13 @@ pub(super) fn import(
     notes: &[Note],
     now: Timestamp,
 ) -> Result<NoteImportReport> {
+    // An active note here that has the topic of an imported one supersedes it.
+    const YIELD: &str = "UPDATE notes SET status = 'superseded', superseded_by =
+            (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
+         WHERE id = ?1 AND status = 'active' AND EXISTS
+            (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)";
     let mut imported = NoteImportReport::default();
     let mut rows: Option<(i64, i64)> = None;
     for note in notes {
@@ -144,7 +151,9 @@ pub(super) fn import(
         insert(connection, note).doing("importing memories")?;
         let row = connection.last_insert_rowid();
         search::index_note(connection, row, &note.text, note.topic.as_deref())?;
-        yield_to_local_note(connection, note)?;
+        connection
+            .execute_cached(YIELD, params![note.id.as_str(), scope, paths, note.topic])
+            .doing("importing memories")?;
         imported.added += 1;
         rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
     }
@@ -152,21 +161,6 @@ pub(super) fn import(
         record_import(connection, ImportBatch { at: now, first, last })?;
     }
     Ok(imported)
-}
-
-/// Supersedes an imported note if an active one here has its topic.
-fn yield_to_local_note(connection: &Connection, note: &Note) -> Result<()> {
-    const SQL: &str = "UPDATE notes SET status = 'superseded', superseded_by =
-            (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
-         WHERE id = ?1 AND status = 'active' AND EXISTS
-            (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)";
-    let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
-    connection
-        .execute_cached(SQL, params![note.id.as_str(), scope, paths, note.topic])
-        .map(drop)
-        .doing("importing memories")
 }
 
 fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
@@ -217,19 +211,17 @@ impl ExportedNote {
         }
     }
 
-    /// Finds a secret beside the text, which is checked separately.
-    fn secret(&self) -> Option<&'static str> {
-        let words = [self.quote.as_ref(), self.topic.as_ref()];
-        words.into_iter().flatten().find_map(|text| secrets::detect_secret(text.as_bytes()))
-    }
-
     fn into_note(self) -> Result<Note> {
         let refused = statement_refusal(&self.text);
+        let beside_text = || {
+            let texts = [self.quote.as_ref(), self.topic.as_ref()];
+            texts.into_iter().flatten().find_map(|text| secrets::detect_secret(text.as_bytes()))
+        };
         let in_text = match refused {
             Some(RefusalReason::Secret(rule)) => Some(rule),
             _ => None,
         };
-        if let Some(rule) = in_text.or_else(|| self.secret()) {
+        if let Some(rule) = in_text.or_else(beside_text) {
             let message = format!("there is a secret in it ({rule})");
             return Err(Error::new(ErrorKind::Invalid, message));
         }

@@ -90,7 +90,14 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<DuplicateGroup>) {
             // The widest of them: it is not covered itself.
             let wide = wide.max_by_key(|wide| count_narrower(wide, group));
             if let Some(wide) = wide {
-                add(found, wide, narrow);
+                // A note that is replaced hands on the notes that it replaces itself.
+                let at = found.iter().position(|it| it.stays.id == narrow.id);
+                let mut others = at.map_or_else(Vec::new, |at| found.remove(at).others);
+                others.insert(0, (*narrow).clone());
+                match found.iter_mut().find(|it| it.stays.id == wide.id) {
+                    Some(known) => known.others.extend(others),
+                    None => found.push(DuplicateGroup { stays: (*wide).clone(), others }),
+                }
             }
         }
     }
@@ -112,7 +119,10 @@ fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
     is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
         && wide.trust() >= narrow.trust()
         && wide.topic == narrow.topic
-        && !subjects.sharing(narrow).any(between)
+        && !subjects_of(narrow)
+            .filter_map(|subject| subjects.0.get(&(&narrow.scope, subject)))
+            .flatten()
+            .any(|other| between(other))
 }
 
 /// Index of notes by scope and subject: their own topic, and the subjects of their words.
@@ -128,28 +138,11 @@ impl<'a> SubjectIndex<'a> {
         }
         index
     }
-
-    /// Notes of the same scope that have its topic, or that its words overturn.
-    fn sharing(&self, note: &'a Note) -> impl Iterator<Item = &'a Note> {
-        let keys = subjects_of(note).map(|subject| (&note.scope, subject));
-        keys.filter_map(|key| self.0.get(&key)).flatten().copied()
-    }
 }
 
 fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
     let own = note.topic.as_ref().map(|topic| format!("topic {topic}"));
     own.into_iter().chain(subject_keys(&note.text).into_iter().flatten())
-}
-
-fn add(found: &mut Vec<DuplicateGroup>, stays: &Note, goes: &Note) {
-    // A note that is replaced hands on the notes that it replaces itself.
-    let at = found.iter().position(|it| it.stays.id == goes.id);
-    let mut others = at.map_or_else(Vec::new, |at| found.remove(at).others);
-    others.insert(0, goes.clone());
-    match found.iter_mut().find(|it| it.stays.id == stays.id) {
-        Some(known) => known.others.extend(others),
-        None => found.push(DuplicateGroup { stays: stays.clone(), others }),
-    }
 }
 
 /// Merges duplicates in these scopes, or in all, within the caller's transaction.
@@ -184,8 +177,13 @@ pub(super) fn merge_duplicates(
 const GLOB_SIGNS: &[char] = &['*', '?', '[', ']', '{', '}', '\\', '!'];
 
 /// True if `wide` covers all files of `narrow`, and others too. None is all files.
-fn is_wider(wide: Option<&str>, narrow: Option<&str>) -> bool {
+fn is_wider<'a>(wide: Option<&'a str>, narrow: Option<&str>) -> bool {
     let Some(narrow) = narrow else { return false };
+    // Directory of which a glob covers everything: `src` for `src/**`.
+    let root_of = |glob: &'a str| {
+        let root = if glob == "**" { "" } else { glob.strip_suffix("/**")? };
+        (!root.contains(GLOB_SIGNS)).then_some(root)
+    };
     match wide.map(root_of) {
         None => true,
         Some(None) => false,
@@ -198,12 +196,6 @@ fn may_meet(one: Option<&str>, other: Option<&str>) -> bool {
     let (Some(one), Some(other)) = (one, other) else { return true };
     let (one, other) = (literal(one), literal(other));
     one.starts_with(other) || other.starts_with(one)
-}
-
-/// Directory of which a glob covers everything: `src` for `src/**`.
-fn root_of(glob: &str) -> Option<&str> {
-    let root = if glob == "**" { "" } else { glob.strip_suffix("/**")? };
-    (!root.contains(GLOB_SIGNS)).then_some(root)
 }
 
 /// True if all files of a glob are below `root`; `..` would lead out of it.

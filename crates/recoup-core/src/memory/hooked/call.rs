@@ -76,7 +76,13 @@ pub fn call_in_hook(hook: &Value) -> Option<RecoupCall> {
             let words = std::iter::once(command).chain(args.iter().filter_map(Value::as_str));
             in_words(words, HOOK).map(mark_unknown_args)
         }
-        _ => in_line(command),
+        _ => {
+            let all = split_commands(command);
+            let (words, ours) =
+                all.iter().find_map(|words| Some((words, find_call(words, HOOK)?)))?;
+            let wrapped = ours.words != *words || all.len() > 1;
+            make_call(ours, CallForm::Line(command.to_owned()), wrapped).map(mark_unknown_args)
+        }
     }
 }
 
@@ -129,13 +135,6 @@ fn in_words<'a>(words: impl Iterator<Item = &'a str>, told: &str) -> Option<Reco
     make_call(ours, CallForm::Words(words), wrapped)
 }
 
-fn in_line(line: &str) -> Option<RecoupCall> {
-    let all = split_commands(line);
-    let (words, ours) = all.iter().find_map(|words| Some((words, find_call(words, HOOK)?)))?;
-    let wrapped = ours.words != *words || all.len() > 1;
-    make_call(ours, CallForm::Line(line.to_owned()), wrapped).map(mark_unknown_args)
-}
-
 fn make_call(ours: CallWords, how: CallForm, wrapped: bool) -> Option<RecoupCall> {
     let mut words = ours.words.into_iter();
     let program = words.next()?;
@@ -153,11 +152,6 @@ fn mark_unknown_args(call: RecoupCall) -> RecoupCall {
         _ => false,
     };
     RecoupCall { wrapped: call.wrapped || !known, ..call }
-}
-
-/// True if a program is ours.
-fn is_us(program: &str) -> bool {
-    Path::new(program).file_name().is_some_and(|name| name == PROGRAM)
 }
 
 /// A call of our program among the words of a command.
@@ -187,7 +181,8 @@ fn find_call(words: &[String], told: &str) -> Option<CallWords> {
         return None;
     }
     let within = |line: &String| {
-        is_line(line)
+        // One word is no line for a shell.
+        line.contains(char::is_whitespace)
             .then(|| split_commands(line).iter().find_map(|words| find_call(words, told)))?
     };
     let mut tails = (1..words.len()).map(|at| &words[at..]);
@@ -206,12 +201,8 @@ fn find_call(words: &[String], told: &str) -> Option<CallWords> {
 fn is_call(words: &[String], told: &str) -> bool {
     let [program, argument, ..] = words else { return false };
     let name = program.split_once('@').map_or(program.as_str(), |(name, _)| name);
-    is_us(name.rsplit_once('#').map_or(name, |(_, name)| name)) && argument == told
-}
-
-/// True for a line for a shell, and not for one word.
-fn is_line(word: &str) -> bool {
-    word.contains(char::is_whitespace)
+    let name = name.rsplit_once('#').map_or(name, |(_, name)| name);
+    Path::new(name).file_name().is_some_and(|name| name == PROGRAM) && argument == told
 }
 
 /// Splits a line into commands of words: quotes are removed, operators separate commands.

@@ -17,7 +17,7 @@ mod client;
 mod settings;
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memmem;
 
@@ -67,16 +67,6 @@ impl<'a> ClientPlaces<'a> {
         Self { home, root, cwd: None, claude_dir: None, codex_dir: None, pi_dir: None }
     }
 
-    /// Directory of the user's settings.
-    fn user_dir(&self, client: HookClient) -> PathBuf {
-        let (moved, usual) = match client {
-            HookClient::ClaudeCode => (self.claude_dir, ".claude"),
-            HookClient::Codex => (self.codex_dir, ".codex"),
-            HookClient::Pi => (self.pi_dir, ".pi/agent"),
-        };
-        moved.map_or_else(|| self.home.join(usual), Path::to_path_buf)
-    }
-
     /// Directories whose settings may be the project's, the closest first.
     fn project_dirs(&self) -> Vec<&'a Path> {
         let start = self.cwd.unwrap_or(self.root);
@@ -91,7 +81,12 @@ impl<'a> ClientPlaces<'a> {
 
 /// True if `client` calls us, by the user's or the project's settings.
 pub fn has_our_hooks(client: HookClient, places: &ClientPlaces<'_>) -> bool {
-    let user = places.user_dir(client);
+    let (moved, usual) = match client {
+        HookClient::ClaudeCode => (places.claude_dir, ".claude"),
+        HookClient::Codex => (places.codex_dir, ".codex"),
+        HookClient::Pi => (places.pi_dir, ".pi/agent"),
+    };
+    let user = moved.map_or_else(|| places.home.join(usual), Path::to_path_buf);
     let mut projects = places.project_dirs().into_iter();
     match client {
         HookClient::ClaudeCode => {

@@ -46,7 +46,11 @@ pub fn hooks_disabled_by(client: HookClient, user: &Path, root: Option<&Path>) -
         HookClient::Pi => Vec::new(),
     };
     let is_on = |path: &Path| match client {
-        HookClient::Codex => features_have_hooks(path),
+        // `codex_hooks` is the older name.
+        HookClient::Codex => {
+            let features = toml(path, "features")?;
+            ["hooks", "codex_hooks"].iter().find_map(|name| features.get(name)?.as_bool())
+        }
         _ => hooks_are_on(&json(path)?),
     };
     let said = files.into_iter().find_map(|path| is_on(&path).map(|on| (path, on)));
@@ -60,12 +64,6 @@ fn of_claude_code(project: &Path) -> [PathBuf; 2] {
 
 fn hooks_are_on(settings: &Value) -> Option<bool> {
     settings.get("disableAllHooks")?.as_bool().map(|off| !off)
-}
-
-/// `codex_hooks` is the older name.
-fn features_have_hooks(path: &Path) -> Option<bool> {
-    let features = toml(path, "features")?;
-    ["hooks", "codex_hooks"].iter().find_map(|name| features.get(name)?.as_bool())
 }
 
 /// True if Claude Code calls us, with the project's settings in `project` and the user's in `user`.
@@ -157,7 +155,10 @@ fn paths(list: Option<&Value>, dir: &Path, home: &Path) -> Vec<PathBuf> {
 /// True if the extension at `path` calls us, or one in the folder there.
 fn calls_us(path: &Path, depth: usize) -> bool {
     if !path.is_dir() {
-        return is_script(path) && content(path).is_some_and(|text| names_us(&text));
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_script =
+            ending.is_some_and(|it| ["ts", "js", "mts", "mjs", "cts", "cjs"].contains(&it));
+        return is_script && content(path).is_some_and(|text| names_us(&text));
     }
     let Some(depth) = depth.checked_sub(1) else { return false };
     let manifest = json(&path.join("package.json"));
@@ -165,21 +166,14 @@ fn calls_us(path: &Path, depth: usize) -> bool {
     let inside = || {
         let Ok(entries) = fs::read_dir(path) else { return false };
         let mut entries = entries.take(MOST_ENTRIES).flatten().map(|entry| entry.path());
+        // Dependencies and hidden files are not searched.
+        let is_aside = |path: &Path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_none_or(|name| name == "node_modules" || name.starts_with('.'))
+        };
         entries.any(|entry| !is_aside(&entry) && calls_us(&entry, depth))
     };
     paths(listed, path, path).iter().any(|path| calls_us(path, depth)) || inside()
-}
-
-/// True for dependencies and hidden files, which are not searched.
-fn is_aside(path: &Path) -> bool {
-    path.file_name()
-        .and_then(|name| name.to_str())
-        .is_none_or(|name| name == "node_modules" || name.starts_with('.'))
-}
-
-fn is_script(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ["ts", "js", "mts", "mjs", "cts", "cjs"].contains(&ending))
 }
 
 /// Position of the program's literal in an extension of ours; none if it is not ours.

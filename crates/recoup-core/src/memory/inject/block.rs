@@ -129,7 +129,7 @@ impl RulesBlock {
         what: &str,
         stale: impl Fn(&Note) -> Option<String>,
     ) -> Option<Self> {
-        let mut room = RemainingBudget::within(budget);
+        let mut room = RemainingBudget(budget);
         // The frame takes room in any case, and so may the last line, which depends on the rules.
         if ![OPENING, what, MORE, CLOSING].iter().all(|part| room.take(part)) {
             return None;
@@ -142,9 +142,15 @@ impl RulesBlock {
             if line.is_empty() || !seen.insert(line.clone()) {
                 continue;
             }
-            let own = title(note.trust());
-            let new_title = if heading == Some(own) { "" } else { own };
-            let item = format!("{new_title}- {line}\n");
+            // The user's own rules are told apart from others.
+            let own = match note.trust() {
+                NoteTrust::Agreed => "Rules of the team, from the repository, accepted by the user",
+                trust => trust.heading(),
+            };
+            let item = match heading {
+                Some(heading) if heading == own => format!("- {line}\n"),
+                _ => format!("{own}:\n- {line}\n"),
+            };
             if room.take(&item) {
                 heading = Some(own);
                 block.text.push_str(&item);
@@ -194,20 +200,6 @@ impl RulesBlock {
     }
 }
 
-/// Title for rules of one trust: the user's own are told apart from others.
-fn title(trust: NoteTrust) -> &'static str {
-    match trust {
-        NoteTrust::Stated => "The user said:\n",
-        NoteTrust::Agreed => "Rules of the team, from the repository, accepted by the user:\n",
-        NoteTrust::Recorded => {
-            "Said by the user, as an agent that they allow to do so recorded it:\n"
-        }
-        NoteTrust::Inferred | NoteTrust::Untrusted => {
-            "Learned from earlier work, not said by the user:\n"
-        }
-    }
-}
-
 /// Formats a note as an item; empty if nothing of it can be shown.
 fn line(note: &Note, missing: Option<String>) -> String {
     let text = one_line(&note.text);
@@ -226,10 +218,6 @@ fn line(note: &Note, missing: Option<String>) -> String {
 struct RemainingBudget(BlockBudget);
 
 impl RemainingBudget {
-    fn within(budget: BlockBudget) -> Self {
-        Self(budget)
-    }
-
     /// Takes room for `text`, whole or not at all.
     fn take(&mut self, text: &str) -> bool {
         let tokens = self.0.tokens.checked_sub(estimate(text));

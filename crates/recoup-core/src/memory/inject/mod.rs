@@ -10,7 +10,7 @@ mod select;
 mod stale;
 
 pub use block::{BlockBudget, IncludedRule, InjectionContext, RulesBlock, rules_digest};
-pub(super) use escape::{BRANCH, NUMBER, PATH};
+pub(super) use escape::Placeholder;
 pub use escape::{is_unseen, one_line, readable_line};
 pub use estimate::estimate;
 pub(super) use select::is_about_action;

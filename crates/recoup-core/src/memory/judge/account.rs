@@ -6,7 +6,7 @@
 //! then one process asks, and the others wait for the result.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -151,7 +151,7 @@ impl JudgeAccount {
     fn change<T>(&self, act: impl FnOnce(&mut AccountState, Timestamp) -> Result<T>) -> Result<T> {
         let counting = |error: Error| error.context("counting what a model costs");
         fsx::ensure_dir(fsx::parent(&self.file)).map_err(counting)?;
-        let lock = lock_of(&self.file);
+        let lock = fsx::with_suffix(&self.file, ".lock");
         let _held = FileLock::acquire(&lock, Deadline::after(WAIT)).map_err(counting)?;
         let now = self.clock.now();
         let before = self.read().map_err(counting)?;
@@ -194,10 +194,6 @@ impl TokenReservation<'_> {
 
 fn words_of(error: &Error) -> String {
     shorten_text(&secrets::redact(&error.to_string()), MAX_WORDS).into_owned()
-}
-
-fn lock_of(file: &Path) -> PathBuf {
-    fsx::with_suffix(file, ".lock")
 }
 
 fn not_asked(why: String) -> Error {
@@ -296,14 +292,6 @@ struct FaultStreak {
     until: Timestamp,
 }
 
-impl FaultStreak {
-    /// End of the pause, if it lasts. One that is too long comes from another clock.
-    fn pausing_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let pausing = now < self.until && self.until.millis_since(now) <= LONGEST_PAUSE;
-        pausing.then_some(self.until)
-    }
-}
-
 impl BackOff {
     /// Checks whether a model may be asked now. After a pause one caller is admitted, and the
     /// others wait until it is known how that ended.
@@ -316,7 +304,10 @@ impl BackOff {
             )));
         }
         if let Some(faults) = self.0.get_mut(&terms.fingerprint) {
-            let trial = millis(terms.deadline).saturating_add(1_000).min(LONGEST_PAUSE);
+            let trial = u64::try_from(terms.deadline.as_millis())
+                .unwrap_or(u64::MAX)
+                .saturating_add(1_000)
+                .min(LONGEST_PAUSE);
             faults.until = now.plus_millis(trial);
         }
         Ok(())
@@ -324,7 +315,10 @@ impl BackOff {
 
     /// End of the pause for these terms.
     fn paused_until(&self, terms: &JudgeTerms, now: Timestamp) -> Option<Timestamp> {
-        self.0.get(&terms.fingerprint)?.pausing_until(now)
+        let FaultStreak { until, .. } = self.0.get(&terms.fingerprint)?;
+        // One that is too long comes from another clock.
+        let is_pausing = now < *until && until.millis_since(now) <= LONGEST_PAUSE;
+        is_pausing.then_some(*until)
     }
 
     /// Records a fault.
@@ -356,10 +350,6 @@ fn pause(faults: u32, said: Option<u64>) -> u64 {
     let own = full / 2 + fastrand::u64(0..=full / 2);
     let said = said.map_or(0, |said| said.saturating_add(fastrand::u64(0..=said / 10)));
     own.max(said).min(LONGEST_PAUSE)
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Parses a `Retry-After` header, which has seconds or a date, into milliseconds from now.

@@ -38,7 +38,11 @@ impl SessionLearning {
                 learnings.push(learning);
             }
         }
-        learnings.sort_by_key(|learning| rank(learning.kind));
+        learnings.sort_by_key(|learning| match learning.kind {
+            NoteKind::Failure => 0,
+            NoteKind::Devops | NoteKind::ProjectKnowledge => 1,
+            NoteKind::Preference | NoteKind::Correction => 2,
+        });
         learnings.truncate(MOST_LEARNINGS);
         Ok(learnings)
     }
@@ -52,33 +56,20 @@ impl SessionLearning {
         if statement_refusal(&text).is_some() {
             return None;
         }
-        let source = source(&text, kind, &cited(item, tail)?)?;
+        // Each turn that it cites must exist.
+        let turn = |number: &Value| {
+            let place = usize::try_from(number.as_u64()?).ok()?.checked_sub(1)?;
+            tail.turns().get(place)
+        };
+        let cited = item.get("from")?.as_array()?.iter().map(turn).collect::<Option<Vec<_>>>()?;
+        let source = source(&text, kind, &cited)?;
         Some(Self { kind, confidence, text, source })
     }
 }
 
-fn rank(kind: NoteKind) -> u8 {
-    match kind {
-        NoteKind::Failure => 0,
-        NoteKind::Devops | NoteKind::ProjectKnowledge => 1,
-        NoteKind::Preference | NoteKind::Correction => 2,
-    }
-}
-
-type TailTurn = (TurnSpeaker, String);
-
-/// Turns that an item cites; each must exist.
-fn cited<'t>(item: &Value, tail: &'t SessionTail) -> Option<Vec<&'t TailTurn>> {
-    let turn = |number: &Value| {
-        let place = usize::try_from(number.as_u64()?).ok()?.checked_sub(1)?;
-        tail.turns().get(place)
-    };
-    item.get("from")?.as_array()?.iter().map(turn).collect()
-}
-
 /// Source of a learning. Only the user can say what the user wants; what only a tool says is
 /// untrusted.
-fn source(text: &str, kind: NoteKind, cited: &[&TailTurn]) -> Option<NoteSource> {
+fn source(text: &str, kind: NoteKind, cited: &[&(TurnSpeaker, String)]) -> Option<NoteSource> {
     let said_by = |speakers: &[TurnSpeaker]| {
         let words: Vec<&str> = cited
             .iter()

@@ -100,14 +100,11 @@ const GAP: &str = " […] ";
 /// go before anything is cut: half of one would not be recognized.
 fn clean(text: &str, hidden: &SecretValues) -> String {
     // First, because an invisible character may hide a secret or a tag.
-    let seen: String = text.chars().filter(|c| is_kept(*c)).collect();
+    let seen: String =
+        text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_unseen(*c)).collect();
     let public = without_private(&seen);
     let open = hidden.redact(&public);
     secrets::redact(&open).trim().to_owned()
-}
-
-fn is_kept(c: char) -> bool {
-    matches!(c, '\n' | '\t') || !is_unseen(c)
 }
 
 /// Shortens a text to about `most` characters: the beginning and the end.

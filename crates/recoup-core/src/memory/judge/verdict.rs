@@ -172,7 +172,10 @@ impl LabelConfidence {
 /// always write one. Anything else around it makes the answer invalid, because it could be text
 /// that the model only quotes.
 pub(super) fn parse_items(answer: &str, name: &str, most: usize) -> Result<Vec<Value>> {
-    let json: Value = serde_json::from_str(unfenced(answer))
+    let answer = answer.trim();
+    let fenced = answer.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let answer = fenced.map_or(answer, |inner| inner.strip_prefix("json").unwrap_or(inner).trim());
+    let json: Value = serde_json::from_str(answer)
         .map_err(|error| invalid_answer("is not one JSON object").with_source(error))?;
     let Value::Object(mut object) = json else {
         return Err(invalid_answer("is not one JSON object"));
@@ -185,12 +188,6 @@ pub(super) fn parse_items(answer: &str, name: &str, most: usize) -> Result<Vec<V
         return Err(invalid_answer(&format!("has {items} items where {most} are the most")));
     }
     Ok(items)
-}
-
-fn unfenced(answer: &str) -> &str {
-    let answer = answer.trim();
-    let inner = answer.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    inner.map_or(answer, |inner| inner.strip_prefix("json").unwrap_or(inner).trim())
 }
 
 /// Makes an error without the model's words: errors may be kept for longer than these.

@@ -59,8 +59,19 @@ impl Memory {
         self.change("settling memory", |connection| {
             let old = time_before(now, EVENTS);
             lessons::rekey_lessons(connection, now)?;
+            let mut events = 0;
+            for sql in [
+                "DELETE FROM events WHERE at < ?1",
+                "DELETE FROM givings WHERE at < ?1",
+                "DELETE FROM sightings WHERE at < ?1",
+                "DELETE FROM sweeps WHERE at < ?1",
+                "DELETE FROM notices WHERE at < ?1",
+                "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
+            ] {
+                events += connection.execute(sql, [old.as_millis()]).doing(SETTLING)?;
+            }
             let settled = MaintenanceReport {
-                events: delete_older_than(connection, old)?,
+                events,
                 dropped: drop_candidates(connection, time_before(now, CANDIDATES), old)?,
                 retired: retire_lessons(connection, old, now)?,
                 idle: mark_idle(connection)?,
@@ -74,22 +85,6 @@ impl Memory {
 fn time_before(now: Timestamp, age: Duration) -> Timestamp {
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(now.as_millis().saturating_sub(age))
-}
-
-fn delete_older_than(connection: &Connection, then: Timestamp) -> Result<usize> {
-    let then = then.as_millis();
-    let mut gone = 0;
-    for sql in [
-        "DELETE FROM events WHERE at < ?1",
-        "DELETE FROM givings WHERE at < ?1",
-        "DELETE FROM sightings WHERE at < ?1",
-        "DELETE FROM sweeps WHERE at < ?1",
-        "DELETE FROM notices WHERE at < ?1",
-        "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
-    ] {
-        gone += connection.execute(sql, [then]).doing(SETTLING)?;
-    }
-    Ok(gone)
 }
 
 /// Drops candidates that were inferred, or that a script stated in the user's place. Imported ones

@@ -8,7 +8,7 @@ use crate::base::text::shorten_text;
 use crate::memory::learn::command::CommandKind;
 use crate::memory::learn::failure::{CallFailure, detect_failure};
 use crate::memory::transcript::{
-    CallStatus, EntryKind, ToolAction, ToolStep, TranscriptEntry, tool_steps,
+    CallStatus, EntryKind, ToolAction, ToolCall, ToolStep, TranscriptEntry, tool_steps,
 };
 use crate::secrets::RedactedCommand;
 
@@ -68,27 +68,26 @@ impl ToolAttempt<'_> {
 
 /// Returns all trouble in `entries`, in the order in which it begins.
 pub fn find_troubles(entries: &[TranscriptEntry]) -> Vec<AgentTrouble> {
-    let tried: Vec<ToolAttempt<'_>> = tool_steps(entries).into_iter().map(to_attempt).collect();
-    let mut found: Vec<AgentTrouble> = tried.iter().filter_map(failed_command_trouble).collect();
+    let steps = tool_steps(entries).into_iter();
+    let tried: Vec<ToolAttempt<'_>> = steps
+        .map(|step| {
+            let kind = step.call.command().and_then(|line| CommandKind::of(line));
+            let failure = step.outcome.and_then(|outcome| detect_failure(step.call, outcome));
+            ToolAttempt { step, kind, failure }
+        })
+        .collect();
+    let failed = |tried: &ToolAttempt<'_>| {
+        tried.step.call.command()?;
+        let flagged = tried.failure.as_ref()?.flagged;
+        let sort = if flagged { TroubleKind::Failed } else { TroubleKind::Unflagged };
+        Some(tried.to_trouble(sort, tried.step.at))
+    };
+    let mut found: Vec<AgentTrouble> = tried.iter().filter_map(failed).collect();
     found.extend(find_stuck_tests(&tried));
     found.extend(find_repetitions(&tried));
     found.extend(find_backtracks(entries, &tried));
     found.sort_by_key(|trouble| (trouble.entries.start, trouble.sort));
     found
-}
-
-fn to_attempt(step: ToolStep<'_>) -> ToolAttempt<'_> {
-    let kind = step.call.command().and_then(|line| CommandKind::of(line));
-    let failure = step.outcome.and_then(|outcome| detect_failure(step.call, outcome));
-    ToolAttempt { step, kind, failure }
-}
-
-/// Returns the trouble of a command that failed, whether the client reported it or not.
-fn failed_command_trouble(tried: &ToolAttempt<'_>) -> Option<AgentTrouble> {
-    tried.step.call.command()?;
-    let sort =
-        if tried.failure.as_ref()?.flagged { TroubleKind::Failed } else { TroubleKind::Unflagged };
-    Some(tried.to_trouble(sort, tried.step.at))
 }
 
 /// Number of failures that count as stuck, and of equal calls that count as a repetition.
@@ -198,35 +197,31 @@ fn find_repetitions(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
     for it in tried {
         by_agent.entry(it.step.agent).or_default().push(it);
     }
+    let is_same = |a: &ToolCall, b: &ToolCall| a.tool == b.tool && a.print == b.print;
     let calls = by_agent.values();
     calls
-        .flat_map(|calls| calls.chunk_by(|a, b| are_equal(a, b)).filter_map(repetition_trouble))
+        .flat_map(|calls| {
+            calls.chunk_by(|a, b| is_same(a.step.call, b.step.call)).filter_map(repetition_trouble)
+        })
         .collect()
-}
-
-fn are_equal(a: &ToolAttempt<'_>, b: &ToolAttempt<'_>) -> bool {
-    a.step.call.tool == b.step.call.tool && a.step.call.print == b.step.call.print
 }
 
 fn repetition_trouble(row: &[&ToolAttempt<'_>]) -> Option<AgentTrouble> {
     let (first, last) = (row.first()?, row.last()?);
     let waits = matches!(first.step.call.action, ToolAction::Wait);
-    if row.len() < TIMES || waits || outputs_differ(row) {
+    // All of them succeeded with different outputs: something changes.
+    let mut seen = HashSet::new();
+    let outputs_differ = row.iter().all(|it| {
+        let outcome = it.step.outcome.filter(|outcome| outcome.ended == CallStatus::Succeeded);
+        outcome.is_some_and(|outcome| seen.insert(outcome.output.as_str()))
+    });
+    if row.len() < TIMES || waits || outputs_differ {
         return None;
     }
     let mut trouble = last.to_trouble(TroubleKind::Repeated, first.step.at);
     let until = row.iter().map(|it| it.step.until + 1).max().unwrap_or(trouble.entries.end);
     trouble.entries.end = until;
     Some(trouble)
-}
-
-/// True if all of them succeeded with different outputs: something changes.
-fn outputs_differ(row: &[&ToolAttempt<'_>]) -> bool {
-    let mut seen = HashSet::new();
-    row.iter().all(|it| {
-        let outcome = it.step.outcome.filter(|outcome| outcome.ended == CallStatus::Succeeded);
-        outcome.is_some_and(|outcome| seen.insert(outcome.output.as_str()))
-    })
 }
 
 /// Phrases that reject what was tried.
@@ -330,7 +325,8 @@ fn find_backtracks(entries: &[TranscriptEntry], tried: &[ToolAttempt<'_>]) -> Ve
 }
 
 fn gives_up(text: &str) -> bool {
-    let spoken = without_code(&text.to_lowercase().replace('’', "'"));
+    let text = text.to_lowercase().replace('’', "'");
+    let spoken = text.split("```").step_by(2).collect::<Vec<_>>().join("\n");
     let sentences: Vec<&str> =
         spoken.split(['.', '!', '?', '\n', ';', '—']).map(str::trim).collect();
     let sentences: Vec<&str> = sentences.into_iter().filter(|it| !it.is_empty()).collect();
@@ -347,8 +343,4 @@ fn gives_up(text: &str) -> bool {
 
 fn first_match(text: &str, words: &[&str]) -> Option<usize> {
     words.iter().filter_map(|words| text.find(words)).min()
-}
-
-fn without_code(text: &str) -> String {
-    text.split("```").step_by(2).collect::<Vec<_>>().join("\n")
 }

@@ -7,7 +7,7 @@ use super::PREFIX;
 use super::text::{item_text, quote_yaml};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::memory::{Note, NoteKind, NoteTrust};
+use crate::memory::{Note, NoteKind};
 
 /// Minimum number of notes in a skill.
 pub const FEWEST: usize = 3;
@@ -120,7 +120,7 @@ fn build_skill(subject: &SkillSubject, notes: &[&Note]) -> SkillFile {
     )];
     let mut heading = None;
     for note in &notes[..notes.len().min(MOST)] {
-        let own = trust_heading(note.trust());
+        let own = note.trust().heading();
         if heading.replace(own) != Some(own) {
             parts.push(format!("\n## {own}\n\n"));
         }
@@ -133,18 +133,6 @@ fn build_skill(subject: &SkillSubject, notes: &[&Note]) -> SkillFile {
     let keys: Vec<String> = notes.iter().map(|note| note.id.to_string()).collect();
     let source_hash = source_hash(&text, &keys);
     SkillFile { topic: subject.name, name, text, source_hash, keys }
-}
-
-/// Returns the heading above notes with that trust.
-fn trust_heading(trust: NoteTrust) -> &'static str {
-    match trust {
-        NoteTrust::Stated => "The user said",
-        NoteTrust::Agreed => "Rules of the team, accepted by the user",
-        NoteTrust::Recorded => "Said by the user, as an agent that they allow to do so recorded it",
-        NoteTrust::Inferred | NoteTrust::Untrusted => {
-            "Learned from earlier work, not said by the user"
-        }
-    }
 }
 
 /// Subject of a group of notes.

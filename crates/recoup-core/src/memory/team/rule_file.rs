@@ -49,7 +49,12 @@ pub fn parse_rules(bytes: &[u8]) -> Result<TeamRules, Vec<RuleFileProblem>> {
     })?;
     let mut reader = RuleFileParser::default();
     for (at, line) in text.split('\n').enumerate() {
-        reader.read_line(at + 1, line.strip_suffix('\r').unwrap_or(line));
+        let line = line.trim_end();
+        if !line.is_empty()
+            && let Err(why) = reader.parse_line(at + 1, line)
+        {
+            reader.problems.push(RuleFileProblem { line: at + 1, why });
+        }
         if reader.problems.len() >= MOST_PROBLEMS {
             break;
         }
@@ -68,16 +73,6 @@ struct RuleFileParser {
 }
 
 impl RuleFileParser {
-    fn read_line(&mut self, number: usize, line: &str) {
-        let line = line.trim_end();
-        if line.is_empty() {
-            return;
-        }
-        if let Err(why) = self.parse_line(number, line) {
-            self.problems.push(RuleFileProblem { line: number, why });
-        }
-    }
-
     fn parse_line(&mut self, number: usize, line: &str) -> Result<(), String> {
         if let Some(c) = line.chars().find(|c| is_unseen(*c)) {
             return Err(format!(
@@ -108,19 +103,15 @@ impl RuleFileParser {
         } else if let Some(detail) = line.strip_prefix("  - ") {
             self.add_detail(detail)
         } else if line.starts_with('>') && self.section.is_none() {
-            self.add_remark(line)
+            let text = line.trim_start_matches(['>', ' ']);
+            if !text.is_empty() {
+                check_permitted(text)?;
+            }
+            self.remarks.push(line.to_owned());
+            Ok(())
         } else {
             Err("this is no rule: one is `- ` and a statement on one line, in a section such as `## Preferences`; lines for people begin with `> ` and come first".to_owned())
         }
-    }
-
-    fn add_remark(&mut self, line: &str) -> Result<(), String> {
-        let text = line.trim_start_matches(['>', ' ']);
-        if !text.is_empty() {
-            check_permitted(text)?;
-        }
-        self.remarks.push(line.to_owned());
-        Ok(())
     }
 
     fn add_rule(&mut self, number: usize, line: &str) -> Result<(), String> {
@@ -180,17 +171,6 @@ impl RuleFileParser {
             let derived = topic::derive_topic(&rule.text);
             rule.topic.take_if(|given| Some(&*given) == derived.as_ref());
         }
-        self.find_rivals();
-        if !self.problems.is_empty() {
-            self.problems.sort_by_key(|problem| problem.line);
-            self.problems.truncate(MOST_PROBLEMS);
-            return Err(self.problems);
-        }
-        let rules = self.rules.into_iter().map(|(_, rule)| rule).collect();
-        Ok(TeamRules { remarks: self.remarks, rules })
-    }
-
-    fn find_rivals(&mut self) {
         let mut taken = HashMap::new();
         for (line, rule) in &self.rules {
             let RuleIdentity { paths, said, about } = rule.identity();
@@ -206,6 +186,13 @@ impl RuleFileParser {
                 self.problems.push(RuleFileProblem { line: *line, why });
             }
         }
+        if !self.problems.is_empty() {
+            self.problems.sort_by_key(|problem| problem.line);
+            self.problems.truncate(MOST_PROBLEMS);
+            return Err(self.problems);
+        }
+        let rules = self.rules.into_iter().map(|(_, rule)| rule).collect();
+        Ok(TeamRules { remarks: self.remarks, rules })
     }
 }
 
@@ -269,17 +256,13 @@ pub fn render_rules(team: &TeamRules) -> String {
             within = Some(rule.kind);
             let _ = write!(text, "\n## {}\n\n", section_name(rule.kind));
         }
-        push_rule(&mut text, rule);
+        let _ = writeln!(text, "- {}", escape_markdown(&rule.text));
+        if let Some(paths) = &rule.paths {
+            let _ = writeln!(text, "  - paths: `{paths}`");
+        }
+        if let Some(topic) = &rule.topic {
+            let _ = writeln!(text, "  - topic: {}", escape_markdown(topic));
+        }
     }
     text
-}
-
-fn push_rule(text: &mut String, rule: &TeamRule) {
-    let _ = writeln!(text, "- {}", escape_markdown(&rule.text));
-    if let Some(paths) = &rule.paths {
-        let _ = writeln!(text, "  - paths: `{paths}`");
-    }
-    if let Some(topic) = &rule.topic {
-        let _ = writeln!(text, "  - topic: {}", escape_markdown(topic));
-    }
 }

@@ -1,6 +1,6 @@
 //! Events that clients report, for as long as they may be kept, and their sessions.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
 use super::EventTransaction;
 use crate::base::clock::Timestamp;
@@ -113,15 +113,11 @@ impl EventTransaction<'_> {
 
     fn is_known(&self, what: MemoryEventKind, call: Option<&str>) -> Result<bool> {
         let Some(call) = call else { return Ok(false) };
-        self.connection
-            .prepare_cached("SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND scope = ?3")
-            .and_then(|mut select| {
-                // A fork has the calls of the session that it comes from.
-                let values = params![call, what.as_str(), self.occasion.scope.to_string()];
-                select.query_row(values, |_| Ok(())).optional()
-            })
-            .map(|found| found.is_some())
-            .doing(NOTING_EVENTS)
+        // A fork has the calls of the session that it comes from.
+        let values = params![call, what.as_str(), self.occasion.scope.to_string()];
+        let sql = "SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND scope = ?3";
+        let found = self.connection.find_cached(sql, values, |_| Ok(())).doing(NOTING_EVENTS)?;
+        Ok(found.is_some())
     }
 
     /// True if a prompt is known by its `print`, at about that time, in this session or in this
@@ -132,14 +128,9 @@ impl EventTransaction<'_> {
                            AND (?5 IS NULL OR abs(at - ?5) <= ?6) LIMIT 1";
         let (what, it) = (MemoryEventKind::Prompted.as_str(), self.occasion);
         let (scope, at) = (it.scope.to_string(), at.map(Timestamp::as_millis));
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| {
-                let values = params![what, print, scope, it.session, at, NEARLY_MS];
-                select.query_row(values, |_| Ok(())).optional()
-            })
-            .map(|found| found.is_some())
-            .doing(NOTING_EVENTS)
+        let values = params![what, print, scope, it.session, at, NEARLY_MS];
+        let found = self.connection.find_cached(SQL, values, |_| Ok(())).doing(NOTING_EVENTS)?;
+        Ok(found.is_some())
     }
 
     /// True if a call is known to have run, successfully or not.
@@ -154,14 +145,9 @@ impl EventTransaction<'_> {
             "INSERT INTO episodes (session, client, scope, began) VALUES (?1, ?2, ?3, ?4)
                            ON CONFLICT (session) DO UPDATE SET ended = NULL, outcome = NULL";
         let it = self.occasion;
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| {
-                let scope = it.scope.to_string();
-                let now = self.now.as_millis();
-                insert.execute(params![it.session, it.client.as_str(), scope, now])
-            })
-            .doing(NOTING_EVENTS)?;
+        let (scope, now) = (it.scope.to_string(), self.now.as_millis());
+        let values = params![it.session, it.client.as_str(), scope, now];
+        self.connection.execute_cached(SQL, values).doing(NOTING_EVENTS)?;
         self.record_event(
             MemoryEventKind::Began,
             EventDetails { subject: Some(how), ..EventDetails::default() },
@@ -175,19 +161,9 @@ impl EventTransaction<'_> {
                            VALUES (?1, ?2, ?3, ?4, ?4, ?5)
                            ON CONFLICT (session) DO UPDATE SET ended = ?4, outcome = ?5";
         let it = self.occasion;
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| {
-                let (scope, now) = (it.scope.to_string(), self.now.as_millis());
-                insert.execute(params![
-                    it.session,
-                    it.client.as_str(),
-                    scope,
-                    now,
-                    storable_text(how)
-                ])
-            })
-            .doing(NOTING_EVENTS)?;
+        let (scope, now) = (it.scope.to_string(), self.now.as_millis());
+        let values = params![it.session, it.client.as_str(), scope, now, storable_text(how)];
+        self.connection.execute_cached(SQL, values).doing(NOTING_EVENTS)?;
         self.record_event(
             MemoryEventKind::Ended,
             EventDetails { subject: Some(how), ..EventDetails::default() },

@@ -183,11 +183,11 @@ impl EventTransaction<'_> {
     pub fn take_notices(&self) -> Result<Vec<String>> {
         // Notices for all projects are shown in the first of them.
         const SQL: &str = "DELETE FROM notices WHERE scope IN (?1, ?2) RETURNING row, text";
-        let mut delete = self.connection.prepare_cached(SQL).doing(NOTING_NOTICES)?;
         let scopes = [self.occasion.scope.to_string(), NoteScope::Universal.to_string()];
-        let rows = delete.query_map(scopes, |row| Ok((row.get(0)?, row.get(1)?)));
-        let mut notices: Vec<(i64, String)> =
-            rows.doing(NOTING_NOTICES)?.collect::<rusqlite::Result<_>>().doing(NOTING_NOTICES)?;
+        let mut notices: Vec<(i64, String)> = self
+            .connection
+            .list_cached(SQL, scopes, |row| Ok((row.get(0)?, row.get(1)?)))
+            .doing(NOTING_NOTICES)?;
         notices.sort_unstable();
         let more = notices.len().saturating_sub(MOST_NOTICES);
         let mut told: Vec<String> =

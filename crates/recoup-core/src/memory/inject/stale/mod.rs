@@ -63,11 +63,19 @@ impl StaleCheck {
             return false;
         }
         self.looks.set(self.looks.get() + 1);
+        let recipes_of = |runner| {
+            let (cell, read): (_, fn(&Path, &ProjectTree) -> RecipeNames) = match runner {
+                RecipeRunner::Package => (&self.scripts, package_scripts),
+                RecipeRunner::Make => (&self.targets, make_targets),
+                RecipeRunner::Just => (&self.recipes, just_recipes),
+            };
+            cell.get_or_init(|| read(&self.root, self.tree()))
+        };
         match named {
             NamedItem::Path(path, marked) => self.lacks_path(path, *marked),
             NamedItem::Script(name) => self.lacks_path(name, true),
             NamedItem::Glob(glob) => self.tree().lacks_glob(glob),
-            NamedItem::Recipe(runner, name) => self.recipes_of(*runner).lack(name),
+            NamedItem::Recipe(runner, name) => recipes_of(*runner).lack(name),
         }
     }
 
@@ -94,15 +102,6 @@ impl StaleCheck {
 
     fn tree(&self) -> &ProjectTree {
         self.tree.get_or_init(|| ProjectTree::of(&self.root))
-    }
-
-    fn recipes_of(&self, runner: RecipeRunner) -> &RecipeNames {
-        let (cell, read): (_, fn(&Path, &ProjectTree) -> RecipeNames) = match runner {
-            RecipeRunner::Package => (&self.scripts, package_scripts),
-            RecipeRunner::Make => (&self.targets, make_targets),
-            RecipeRunner::Just => (&self.recipes, just_recipes),
-        };
-        cell.get_or_init(|| read(&self.root, self.tree()))
     }
 }
 

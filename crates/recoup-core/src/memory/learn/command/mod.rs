@@ -63,7 +63,7 @@ impl CommandKind {
 
     /// True if the command only inspects or queries: a failure is an answer.
     pub fn only_inspects(&self) -> bool {
-        self.only_displays() || self.exits_one_for_no() || is_probe_program(&self.program)
+        self.only_displays() || self.exits_one_for_no() || is_one_of(&self.program, LOOKS)
     }
 
     /// True if exit code 1 is this program's way to say "no": nothing found, not equal.
@@ -127,11 +127,6 @@ column fold fmt nl tac rev strings ts cat jq yq xxd od hexdump bat ansi2txt ";
 const LOOKS: &str = " kill pkill killall ping nc ncat telnet curl wget http dig host nslookup ss lsof \
 netstat ps top id env printenv readlink realpath basename dirname find fd tree man info history uname \
 hostname groups getent ";
-
-/// True if the program only inspects or probes.
-fn is_probe_program(program: &str) -> bool {
-    is_one_of(program, LOOKS)
-}
 
 fn is_filter(program: &str) -> bool {
     is_one_of(program, FILTERS)

@@ -17,18 +17,16 @@ pub(super) fn kind_of_words(words: &[String]) -> CommandKind {
         Some(InterpreterInput::Code(option)) => CommandKind::new(&program, Some(option.to_owned())),
         Some(InterpreterInput::Script(words)) => script_kind(&program, words),
         Some(_) => CommandKind::new(&program, None),
-        None if program == "docker-compose" => docker_compose_kind(rest),
+        None if program == "docker-compose" => {
+            let words = std::iter::once("compose".to_owned()).chain(rest.iter().cloned());
+            let words: Vec<String> = words.collect();
+            CommandKind::new("docker", subcommands::find_subcommand("docker", &words))
+        }
         None => {
             let sub = subcommands::find_subcommand(&program, rest);
             CommandKind::new(&program, sub)
         }
     }
-}
-
-fn docker_compose_kind(rest: &[String]) -> CommandKind {
-    let words: Vec<String> =
-        ["compose".to_owned()].into_iter().chain(rest.iter().cloned()).collect();
-    CommandKind::new("docker", subcommands::find_subcommand("docker", &words))
 }
 
 /// Returns the kind of a script, by its path; a shell named in front of it makes no difference.
@@ -63,17 +61,18 @@ pub(super) fn plain_program_name(word: &str) -> String {
         "mvnw" | "mvnd" => "mvn".to_owned(),
         "py.test" => "pytest".to_owned(),
         "podman" => "docker".to_owned(),
-        name => versionless(name).unwrap_or(name).to_owned(),
+        // `python3.12` is `python`.
+        name => {
+            let mut plain = ["python", "pip", "ruby", "php", "node"].into_iter();
+            let is_version = |it: &str| {
+                !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+            };
+            plain
+                .find(|it| name.strip_prefix(it).is_some_and(is_version))
+                .unwrap_or(name)
+                .to_owned()
+        }
     }
-}
-
-/// `python3.12` is `python`.
-fn versionless(name: &str) -> Option<&'static str> {
-    ["python", "pip", "ruby", "php", "node"].into_iter().find(|plain| {
-        name.strip_prefix(plain).is_some_and(|version| {
-            !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-        })
-    })
 }
 
 /// Interpreters, with their options that take a value.

@@ -1,6 +1,8 @@
 //! Programs with sub-commands, and how deep these go; and the prefixes of a command: variables, `sudo`,
 //! `timeout 60`, `npx`, `uv run`.
 
+use crate::memory::word_lists::is_one_of;
+
 /// Programs with sub-commands; their options that take a value and may stand in front;
 /// and the sub-commands that have more below them (`*`: all of them).
 const SUBS: &[(&str, &str, &str)] = &[
@@ -142,31 +144,25 @@ pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> 
     let Some((first, rest)) = words.split_first() else {
         return (program == "yarn").then(|| "install".to_owned());
     };
-    let first = expand_alias(program, first);
-    if *deeper != "*" && !deeper.split_ascii_whitespace().any(|it| it == first) {
+    let alias = ALIASES.iter().find(|(of, short, _)| *of == program && *short == first);
+    let first = alias.map_or(first.as_str(), |(.., long)| long);
+    if *deeper != "*" && !is_one_of(first, deeper) {
         return Some(first.to_owned());
     }
-    let second = rest.iter().find(|word| !word.starts_with('-'));
-    Some(second.map_or_else(|| first.to_owned(), |second| join_subcommands(program, first, second)))
-}
-
-/// Joins two sub-commands: `npm run test` is `npm test`; pnpm and yarn allow that for every script.
-fn join_subcommands(program: &str, first: &str, second: &str) -> String {
-    let known = matches!(second, "test" | "start" | "stop" | "restart");
+    let Some(second) = rest.iter().find(|word| !word.starts_with('-')) else {
+        return Some(first.to_owned());
+    };
+    // `npm run test` is `npm test`; pnpm and yarn allow that for every script.
+    let known = matches!(second.as_str(), "test" | "start" | "stop" | "restart");
     let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
-    if short { second.to_owned() } else { format!("{first} {second}") }
-}
-
-fn expand_alias<'a>(program: &str, word: &'a str) -> &'a str {
-    let known = ALIASES.iter().find(|(of, short, _)| *of == program && *short == word);
-    known.map_or(word, |(.., long)| long)
+    Some(if short { second.clone() } else { format!("{first} {second}") })
 }
 
 /// Returns all plain arguments among options and variables.
 fn find_targets(rest: &[String], valued: &str) -> Option<String> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(word) = rest.get(at) {
-        let takes_value = valued.split_ascii_whitespace().any(|option| option == word);
+        let takes_value = is_one_of(word, valued);
         // `-j 8`: a number is no target.
         let number = word.bytes().all(|byte| byte.is_ascii_digit());
         if !word.starts_with('-') && !is_assignment(word) && !number {
@@ -262,16 +258,14 @@ fn strip_once(words: &[String]) -> &[String] {
     let inner = if let Some((_, valued, own)) = wrapper {
         skip_options(rest, valued, *own)
     } else {
-        strip_runner(&name, rest).unwrap_or(&[])
+        let rest = skip_own_options(&name, rest);
+        let runner = rest.split_first().and_then(|(sub, rest)| {
+            let found = RUNNERS.iter().find(|(of, run, ..)| *of == name && run == sub)?;
+            Some(skip_options(rest, found.2, found.3))
+        });
+        runner.unwrap_or(&[])
     };
     if inner.is_empty() { words } else { inner }
-}
-
-fn strip_runner<'a>(program: &str, rest: &'a [String]) -> Option<&'a [String]> {
-    let rest = skip_own_options(program, rest);
-    let (sub, rest) = rest.split_first()?;
-    let (_, _, valued, own) = RUNNERS.iter().find(|(of, run, ..)| *of == program && run == sub)?;
-    Some(skip_options(rest, valued, *own))
 }
 
 /// Returns the words behind options (with their values) and `own` arguments.
@@ -285,7 +279,7 @@ pub(super) fn skip_options<'a>(words: &'a [String], valued: &str, own: usize) ->
         if !word.starts_with('-') && !is_assignment(word) {
             break;
         }
-        let takes_value = valued.split_ascii_whitespace().any(|option| option == word);
+        let takes_value = is_one_of(word, valued);
         at += if takes_value { 2 } else { 1 };
     }
     words.get(at + own..).unwrap_or(&[])
