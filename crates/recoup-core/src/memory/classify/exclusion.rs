@@ -186,13 +186,12 @@ const ONE: &str = " a an the me us new this some my our ein eine un une uno una 
 fn is_introduced(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> bool {
     let paragraph = outline.units[at].paragraph;
     let mut before = (0..=at).rev().take_while(|it| outline.units[*it].paragraph == paragraph);
-    before.any(|it| introduces(&read.tokens[it]))
-}
-
-fn introduces(own: &[SentenceToken]) -> bool {
-    let Some(colon) = own.iter().position(|token| token.class == ":") else { return false };
-    let (head, behind) = own.split_at(colon);
-    behind.len() > 1 && (works_on_text(head) || cites_source(head))
+    before.any(|it| {
+        let own = &read.tokens[it];
+        let Some(colon) = own.iter().position(|token| token.class == ":") else { return false };
+        let (head, behind) = own.split_at(colon);
+        behind.len() > 1 && (works_on_text(head) || cites_source(head))
+    })
 }
 
 fn works_on_text(head: &[SentenceToken]) -> bool {

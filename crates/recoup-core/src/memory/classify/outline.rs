@@ -87,7 +87,7 @@ impl PromptOutline {
                     if let Some((_, followed)) = &mut header
                         && *followed
                     {
-                        header = header.filter(|_| self.covers_later_paragraphs(header));
+                        header = header.filter(|(at, _)| !self.units[*at].is_item);
                     }
                 }
                 PromptLineKind::Foreign => self.pasted = true,
@@ -116,11 +116,6 @@ impl PromptOutline {
                 }
             }
         }
-    }
-
-    /// True if a header may be about all that follows.
-    fn covers_later_paragraphs(&self, header: Option<(usize, bool)>) -> bool {
-        header.is_some_and(|(at, _)| !self.units[at].is_item)
     }
 }
 
@@ -218,7 +213,11 @@ fn split_sentences(line: &str) -> Vec<String> {
                     from = at + c.len_utf8();
                 }
             }
-            ';' if gives_reason(&line[at + 1..]) => {
+            // "…; it breaks CI": a reason is no part of the rule.
+            ';' if ["it ", "it's ", "that ", "that's ", "this "]
+                .iter()
+                .any(|it| line[at + 1..].trim_start().starts_with(it)) =>
+            {
                 push_sentence(&mut pieces, &line[from..at]);
                 from = at + 1;
             }
@@ -248,13 +247,6 @@ fn split_sentences(line: &str) -> Vec<String> {
     }
     push_sentence(&mut pieces, &line[from..]);
     pieces
-}
-
-/// True for "…; it breaks CI": a reason is no part of the rule.
-fn gives_reason(behind: &str) -> bool {
-    ["it", "it's", "that", "that's", "this"]
-        .iter()
-        .any(|it| behind.trim_start().strip_prefix(it).is_some_and(|rest| rest.starts_with(' ')))
 }
 
 fn begins_request(text: &str) -> bool {
@@ -323,7 +315,8 @@ const TO_THE_END: &[&str] = &["this session is being continued", "caveat: the me
 /// Returns the text without wrapped text and without notices.
 fn without_machine_text(text: &str) -> Cow<'_, str> {
     let tagless = without_wrapped(text);
-    if !tagless.contains('[') && !NOTICES.iter().any(|notice| holds(&tagless, notice)) {
+    let has_notice = |line: &str| NOTICES.iter().any(|notice| begins(line.trim_start(), notice));
+    if !tagless.contains('[') && !tagless.lines().any(has_notice) {
         return tagless;
     }
     let mut kept = String::with_capacity(tagless.len());
@@ -346,10 +339,6 @@ fn without_machine_text(text: &str) -> Cow<'_, str> {
 
 fn begins(line: &str, notice: &str) -> bool {
     line.get(..notice.len()).is_some_and(|start| start.eq_ignore_ascii_case(notice))
-}
-
-fn holds(text: &str, notice: &str) -> bool {
-    text.lines().any(|line| begins(line.trim_start(), notice))
 }
 
 /// Returns the rule by which a prompt has a secret. Of a long prompt the beginning and the end are

@@ -50,24 +50,28 @@ pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
     if own.len() < 3 || TIES.iter().any(|it| has(it)) {
         return LastingSign::None;
     }
+    // "Use pnpm, not npm".
+    let is_choice = || {
+        let other = |token: &SentenceToken| token.is("INSTEAD") || token.word == "not";
+        rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
+    };
+    // The rule itself, not a remark behind a dot, is about something at hand.
+    let points_at_hand = || {
+        let mut rule = rest.iter().take_while(|token| token.class != ".");
+        rule.any(|token| token.is("THIS") || token.is("HERE"))
+    };
     let here = ["HERE", "INREPO", "ONLY", "INSTEAD", "ALWAYS"].iter().any(|it| has(it));
     if from_now_on(own, rest) && !has("THIS") {
         LastingSign::Clear
     } else if from_now_on(own, rest)
         || stops(rest)
-        || (we_use(rest) && here)
-        || ((is_rule(rest) || is_choice(rest)) && !points_at_hand(rest))
+        || (rest.iter().take(3).any(|token| token.is("WEUSE")) && here)
+        || ((is_rule(rest) || is_choice()) && !points_at_hand())
     {
         LastingSign::Likely
     } else {
         LastingSign::None
     }
-}
-
-/// True if the rule itself, not a remark behind a dot, is about something at hand.
-fn points_at_hand(rest: &[SentenceToken]) -> bool {
-    let mut rule = rest.iter().take_while(|token| token.class != ".");
-    rule.any(|token| token.is("THIS") || token.is("HERE"))
 }
 
 /// True if "from now on" stands at the beginning or the end; in between it may be quoted.
@@ -82,17 +86,6 @@ fn stops(rest: &[SentenceToken]) -> bool {
     let acts = what.word.ends_with("ing")
         || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
     stop.is("STOP") && acts && !object.is("THIS")
-}
-
-/// True for "we use tabs here", "in this repo we use …".
-fn we_use(rest: &[SentenceToken]) -> bool {
-    rest.iter().take(3).any(|token| token.is("WEUSE"))
-}
-
-/// True for "use pnpm, not npm".
-fn is_choice(rest: &[SentenceToken]) -> bool {
-    let other = |token: &SentenceToken| token.is("INSTEAD") || token.word == "not";
-    rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
 }
 
 /// True for "always put", "we never use", "don't ever".
@@ -263,11 +256,16 @@ pub(super) fn has_lasting_sign(outline: &PromptOutline, read: &TokenizedPrompt, 
     }
     let before = at.checked_sub(1).map(|at| &read.tokens[at]);
     let behind = read.tokens.get(at + 1);
+    // "That's our process", "always": about the sentence before it.
+    let is_remark = |own: &[SentenceToken]| {
+        own.len() <= 2
+            || (own.len() <= LONGEST_REMARK && own.first().is_some_and(|first| first.is("THIS")))
+    };
     form != LastingSign::None
         || lasts(own)
         || corrects(own)
         || opposes(own)
-        || is_for_all(own)
+        || (own.first().is_some_and(|first| first.is("ALLOF")) && has(own, &["MUST"]))
         || read.is_universal()
         || before.is_some_and(|it| it.len() <= 3 && corrects(it))
         || behind.is_some_and(|it| is_remark(it) && (has(it, SIGNS) || has(it, SIGNS_IF_GENERAL)))
@@ -303,15 +301,4 @@ fn opposes(own: &[SentenceToken]) -> bool {
         || matches!(own, [_, not, _] if is_not(not))
         || (behind_not.any(|token| is_one_of(&token.word, BUT)) && !is_at_hand(own))
         || (own.iter().any(|token| is_one_of(&token.word, NOT_BUT)) && !is_at_hand(own))
-}
-
-/// True for "every new endpoint must have an entry".
-fn is_for_all(own: &[SentenceToken]) -> bool {
-    own.first().is_some_and(|first| first.is("ALLOF")) && has(own, &["MUST"])
-}
-
-/// True for "that's our process", "always": about the sentence before it.
-fn is_remark(own: &[SentenceToken]) -> bool {
-    own.len() <= 2
-        || (own.len() <= LONGEST_REMARK && own.first().is_some_and(|first| first.is("THIS")))
 }

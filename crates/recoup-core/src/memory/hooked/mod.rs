@@ -66,17 +66,6 @@ impl<'a> ClientPlaces<'a> {
     pub fn new(home: &'a Path, root: &'a Path) -> Self {
         Self { home, root, cwd: None, claude_dir: None, codex_dir: None, pi_dir: None }
     }
-
-    /// Directories whose settings may be the project's, the closest first.
-    fn project_dirs(&self) -> Vec<&'a Path> {
-        let start = self.cwd.unwrap_or(self.root);
-        let mut dirs: Vec<&Path> =
-            start.ancestors().take_while(|dir| dir.starts_with(self.root)).collect();
-        if dirs.is_empty() {
-            dirs = vec![start, self.root];
-        }
-        dirs
-    }
 }
 
 /// True if `client` calls us, by the user's or the project's settings.
@@ -87,7 +76,14 @@ pub fn has_our_hooks(client: HookClient, places: &ClientPlaces<'_>) -> bool {
         HookClient::Pi => (places.pi_dir, ".pi/agent"),
     };
     let user = moved.map_or_else(|| places.home.join(usual), Path::to_path_buf);
-    let mut projects = places.project_dirs().into_iter();
+    // The project's settings may be in any folder from here up to its root.
+    let start = places.cwd.unwrap_or(places.root);
+    let within = start.ancestors().take_while(|dir| dir.starts_with(places.root));
+    let mut projects: Vec<&Path> = within.collect();
+    if projects.is_empty() {
+        projects = vec![start, places.root];
+    }
+    let mut projects = projects.into_iter();
     match client {
         HookClient::ClaudeCode => {
             projects.any(|dir| settings::claude_code_calls_us(&dir.join(".claude"), &user))

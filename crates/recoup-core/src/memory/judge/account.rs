@@ -172,7 +172,7 @@ impl TokenReservation<'_> {
     pub fn settle_answered(self, cost: Option<u64>, failure: Option<&Error>) -> Result<()> {
         self.account.change(|state, now| {
             state.budget.settle(self.day, self.tokens, cost.unwrap_or(self.tokens));
-            state.back_off.clear(self.terms);
+            state.back_off.0.remove(&self.terms.fingerprint);
             if let Some(error) = failure {
                 state.last_failure = Some((now, words_of(error)));
             }
@@ -335,11 +335,6 @@ impl BackOff {
             let Some(oldest) = oldest.map(|(who, _)| who.clone()) else { break };
             self.0.remove(&oldest);
         }
-    }
-
-    /// Forgets the faults after an answer.
-    fn clear(&mut self, terms: &JudgeTerms) {
-        self.0.remove(&terms.fingerprint);
     }
 }
 

@@ -68,11 +68,6 @@ impl BlockMarks {
         [&[self.begin], lines, &[self.end]].concat().join(eol)
     }
 
-    /// True if a file has one of our marks.
-    fn have_mark_in(&self, file: &[u8]) -> bool {
-        file.split(|byte| *byte == b'\n').any(|line| self.is_mark(line.trim_ascii_end()))
-    }
-
     fn is_mark(&self, line: &[u8]) -> bool {
         line.starts_with(self.begins.as_bytes()) || line == self.end.as_bytes()
     }
@@ -163,7 +158,8 @@ const PATTERN: &str = "/.claude/skills/recoup-*/";
 /// Returns git's exclude file with our lines, or without them.
 pub fn update_exclude_file(file: &[u8], hides: bool) -> Vec<u8> {
     // Without any of our marks, somebody else wrote such a line.
-    let marked = EXCLUDE_MARKS.have_mark_in(file);
+    let mut lines = file.split(|byte| *byte == b'\n');
+    let marked = lines.any(|line| EXCLUDE_MARKS.is_mark(line.trim_ascii_end()));
     let without = EXCLUDE_MARKS.remove_from(file, |line| marked && line == PATTERN.as_bytes());
     if hides { EXCLUDE_MARKS.insert_into(&without, &[PATTERN]) } else { without.rest }
 }

@@ -88,12 +88,14 @@ pub fn build_skills<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<SkillF
     let shared = |subject: &&SkillSubject| {
         by_words.iter().flatten().filter(|it| it.name == subject.name).count() >= FEWEST
     };
+    let of_kind = |note: &Note| {
+        let found = KINDS.iter().find(|(kind, _)| *kind == note.kind);
+        &found.expect("every kind is in the table").1
+    };
     let placed: Vec<(&SkillSubject, &Note)> = notes
         .iter()
         .zip(&by_words)
-        .map(|(note, by_words)| {
-            (by_words.filter(shared).unwrap_or_else(|| subject_of_kind(note.kind)), *note)
-        })
+        .map(|(note, by_words)| (by_words.filter(shared).unwrap_or_else(|| of_kind(note)), *note))
         .collect();
     let group = |subject: &SkillSubject| -> Vec<&Note> {
         placed.iter().filter(|(it, _)| it.name == subject.name).map(|(_, note)| *note).collect()
@@ -240,12 +242,6 @@ fn subject_of_text(statement: &str) -> Option<&'static SkillSubject> {
     // `max_by_key` returns the last of equals.
     let best = SUBJECTS.iter().rev().max_by_key(count)?;
     (count(&best) > 0).then_some(best)
-}
-
-/// Returns the subject for a kind.
-fn subject_of_kind(kind: NoteKind) -> &'static SkillSubject {
-    let found = KINDS.iter().find(|(it, _)| *it == kind);
-    &found.expect("every kind is in the table").1
 }
 
 /// Returns all subjects, in the order in which they are written.

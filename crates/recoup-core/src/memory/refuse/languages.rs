@@ -146,8 +146,12 @@ impl LanguageLexicon {
         let is_meant = |object: usize, told: bool| {
             let after = words.len().min(object + 3);
             let around = [&words[..object], &words[object + 1..after]].concat();
-            self.is_agents_own(&words[..object], &around, told)
-                && !is_users_own(&words[..object], &words[object + 1..])
+            // Users take back what they said about something.
+            let is_users_own = words[..object].contains(&"my")
+                && words
+                    .get(object + 1)
+                    .is_some_and(|word| matches_choice("about|regarding|on|concerning", word));
+            self.is_agents_own(&words[..object], &around, told) && !is_users_own
         };
         told.is_some_and(|at| is_meant(at, true)) || rules.is_some_and(|at| is_meant(at, false))
     }
@@ -173,12 +177,6 @@ impl LanguageLexicon {
             .is_some_and(|word| matches_choice("in|from|on|for|about|under", word));
         has(self.before, around) || (told && !place && has(self.all, between))
     }
-}
-
-/// True if users take back what they said about something.
-fn is_users_own(between: &[&str], behind: &[&str]) -> bool {
-    between.contains(&"my")
-        && behind.first().is_some_and(|word| matches_choice("about|regarding|on|concerning", word))
 }
 
 /// Maximum characters between the parts of a sentence.
@@ -290,7 +288,9 @@ pub(super) fn has_cjk_override(plain: &str) -> bool {
         plain.chars().filter(|c| !c.is_whitespace() && !"，、,·*_-".contains(*c)).collect();
     tight.split(['。', '.', '!', '！', '?', '？', ';', '；']).any(|clause| {
         has(clause, PERSONA)
-            || asks_to_reveal(clause)
+            || (has(clause, SYSTEM)
+                && has(clause, TELL)
+                && !has(clause, &["不要", "ない", "别", "勿", "不得"]))
             || is_chinese_override(clause)
             || is_japanese_override(clause)
     })
@@ -298,11 +298,6 @@ pub(super) fn has_cjk_override(plain: &str) -> bool {
 
 fn has(text: &str, any: &[&str]) -> bool {
     any.iter().any(|it| text.contains(it))
-}
-
-fn asks_to_reveal(clause: &str) -> bool {
-    let denied = has(clause, &["不要", "ない", "别", "勿", "不得"]);
-    has(clause, SYSTEM) && has(clause, TELL) && !denied
 }
 
 /// Matches the order verb, owner, object.

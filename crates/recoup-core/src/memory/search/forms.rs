@@ -115,12 +115,10 @@ const STOP_WORDS: &[&str] = &[
 /// its rarity suggests.
 pub(super) fn is_request_word(word: &str) -> bool {
     REQUEST_WORDS.binary_search(&word).is_ok()
-        || stripped(word).any(|word| REQUEST_WORDS.binary_search(&word).is_ok())
-}
-
-/// Returns a word without each of its endings.
-fn stripped(word: &str) -> impl Iterator<Item = &str> {
-    ["s", "es", "d", "ed", "ing"].iter().filter_map(|ending| word.strip_suffix(ending))
+        || ["s", "es", "d", "ed", "ing"]
+            .iter()
+            .filter_map(|ending| word.strip_suffix(ending))
+            .any(|word| REQUEST_WORDS.binary_search(&word).is_ok())
 }
 
 /// English only: in other languages rarity has to do.

@@ -83,18 +83,14 @@ impl QueryTerms {
                 });
             }
         }
-        terms.keep_most_specific();
+        if terms.words.len() > MOST {
+            terms.words.sort_by_key(|term| std::cmp::Reverse(term.specificity()));
+            terms.words.truncate(MOST);
+            terms.words.sort_by_key(|term| term.at);
+        }
         terms.joins = said.joins;
         terms.joins.truncate(MOST);
         terms
-    }
-
-    fn keep_most_specific(&mut self) {
-        if self.words.len() > MOST {
-            self.words.sort_by_key(|term| std::cmp::Reverse(term.specificity()));
-            self.words.truncate(MOST);
-            self.words.sort_by_key(|term| term.at);
-        }
     }
 }
 
@@ -136,34 +132,24 @@ impl QueryWords {
         tokenize(text, |word, sort| {
             match sort {
                 // All the parts; else the name without its number (`python3`).
-                WordSort::Whole if parts > 1 => said.join_last(parts),
+                WordSort::Whole if parts > 1 => {
+                    let end = said.words.len();
+                    said.push_join(end - parts.min(end)..end);
+                }
                 WordSort::Tail if pairs > 0 => {}
                 _ => said.words.push((word.to_owned(), sort)),
             }
             parts = if sort == WordSort::Part { parts + 1 } else { 0 };
             pairs = if sort == WordSort::Pair { pairs + 1 } else { 0 };
         });
-        said.join_neighbours();
+        let count = said.words.len();
+        if count <= MOST_JOINED {
+            (1..count).for_each(|start| said.push_join(start - 1..start + 1));
+            if (3..=5).contains(&count) {
+                said.push_join(0..count);
+            }
+        }
         said
-    }
-
-    /// Joins the last `count` words to one identifier.
-    fn join_last(&mut self, count: usize) {
-        let end = self.words.len();
-        self.push_join(end - count.min(end)..end);
-    }
-
-    fn join_neighbours(&mut self) {
-        let count = self.words.len();
-        if count > MOST_JOINED {
-            return;
-        }
-        for start in 1..count {
-            self.push_join(start - 1..start + 1);
-        }
-        if (3..=5).contains(&count) {
-            self.push_join(0..count);
-        }
     }
 
     fn push_join(&mut self, places: std::ops::Range<usize>) {

@@ -34,7 +34,7 @@ pub(in crate::memory) enum WordSort {
 pub(super) fn tokenize(text: &str, mut take: impl FnMut(&str, WordSort)) {
     let mut unit = WordBuilder::default();
     let mut run = CharacterPairs::default();
-    let mut chars = clip(text).chars().peekable();
+    let mut chars = text[..text.floor_char_boundary(MOST_TEXT)].chars().peekable();
     while let Some(c) = chars.next() {
         if is_unspaced(c) {
             unit.finish(&mut take);
@@ -42,7 +42,7 @@ pub(super) fn tokenize(text: &str, mut take: impl FnMut(&str, WordSort)) {
             continue;
         }
         run.finish(&mut take);
-        if c.is_alphanumeric() || is_accent(c) {
+        if c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}') {
             unit.push(c, chars.peek().copied());
         } else if !unit.continues_after(c, chars.peek().copied()) {
             unit.finish(&mut take);
@@ -50,16 +50,6 @@ pub(super) fn tokenize(text: &str, mut take: impl FnMut(&str, WordSort)) {
     }
     run.finish(&mut take);
     unit.finish(&mut take);
-}
-
-/// Returns the part of a text that is read.
-fn clip(text: &str) -> &str {
-    let end = text.floor_char_boundary(MOST_TEXT.min(text.len()));
-    &text[..end]
-}
-
-fn is_accent(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}')
 }
 
 /// Folded letters and digits that belong together, and the beginnings of their parts.
@@ -163,7 +153,9 @@ impl WordBuilder {
             let end = self.starts.get(n + 1).copied().unwrap_or(self.folded.len());
             let part = cut(&self.folded[start..end]);
             take(part, sort);
-            if let Some(name) = without_number(part) {
+            // The name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
+            let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+            if name.len() < part.len() && name.chars().nth(2).is_some() {
                 take(name, WordSort::Whole);
             }
         }
@@ -184,14 +176,8 @@ impl WordBuilder {
     }
 }
 
-/// Returns the name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
-fn without_number(part: &str) -> Option<&str> {
-    let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
-    (name.len() < part.len() && name.chars().nth(2).is_some()).then_some(name)
-}
-
 fn cut(word: &str) -> &str {
-    &word[..word.floor_char_boundary(LONGEST.min(word.len()))]
+    &word[..word.floor_char_boundary(LONGEST)]
 }
 
 /// Pairs of characters of a script without spaces.
@@ -235,7 +221,12 @@ fn fold_char(c: char, mut take: impl FnMut(char)) {
         'Œ' | 'œ' => "oe".chars().for_each(take),
         'Þ' | 'þ' => "th".chars().for_each(take),
         'Ĳ' | 'ĳ' => "ij".chars().for_each(take),
-        '\u{c0}'..='\u{17f}' => take(base_letter(c)),
+        '\u{c0}'..='\u{17f}' => {
+            take(match LATIN.as_bytes().get((u32::from(c) - 0xc0) as usize) {
+                Some(&letter) if letter != b' ' => char::from(letter),
+                _ => c.to_lowercase().next().unwrap_or(c),
+            });
+        }
         // Accents that follow their letter, as some file systems write them.
         '\u{300}'..='\u{36f}' => {}
         // The wide forms of ASCII in Chinese and Japanese text.
@@ -244,14 +235,6 @@ fn fold_char(c: char, mut take: impl FnMut(char)) {
             take(char::from_u32(narrow).unwrap_or(c).to_ascii_lowercase());
         }
         _ => c.to_lowercase().for_each(take),
-    }
-}
-
-fn base_letter(c: char) -> char {
-    let place = (u32::from(c) - 0xc0) as usize;
-    match LATIN.as_bytes().get(place) {
-        Some(&letter) if letter != b' ' => char::from(letter),
-        _ => c.to_lowercase().next().unwrap_or(c),
     }
 }
 

@@ -96,7 +96,13 @@ impl RuleFileParser {
             return Err("it has HTML or an entity, which the rendered page does not show as it is: put it between backticks, or a backslash before it".to_owned());
         }
         if let Some(name) = line.strip_prefix("## ") {
-            self.section = Some(section_kind(name)?);
+            let is_named = |kind: &&NoteKind| section_name(**kind) == name;
+            let Some(kind) = NoteKind::ALL.iter().find(is_named) else {
+                let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section_name(*kind)).collect();
+                let all = all.join(", ");
+                return Err(format!("there is no such section: expected one of {all}"));
+            };
+            self.section = Some(*kind);
             Ok(())
         } else if let Some(text) = line.strip_prefix("- ") {
             self.add_rule(number, text)
@@ -198,14 +204,6 @@ impl RuleFileParser {
 
 fn check_permitted(text: &str) -> Result<(), String> {
     statement_refusal(text).map_or(Ok(()), |refused| Err(refused.to_string()))
-}
-
-fn section_kind(name: &str) -> Result<NoteKind, String> {
-    let found = NoteKind::ALL.iter().find(|kind| section_name(**kind) == name);
-    found.copied().ok_or_else(|| {
-        let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section_name(*kind)).collect();
-        format!("there is no such section: expected one of {}", all.join(", "))
-    })
 }
 
 fn parse_glob(value: &str) -> Result<String, String> {

@@ -22,8 +22,10 @@ const PUT: &str = "put place keep store save live lives go goes belong belongs s
 const PLACES: &str = "in into under inside at to next beside below";
 
 pub(super) fn fact_topic(words: &[TopicWord]) -> Option<String> {
+    let is_asked = |word: &TopicWord| word.polarity == WordPolarity::Asked;
     port_topic(words)
-        .or_else(|| method_topic(words).filter(|_| rules_nothing_out(words)))
+        // To rule out one way chooses none.
+        .or_else(|| method_topic(words).filter(|_| words.iter().all(is_asked)))
         .or_else(|| attribute_topic(words))
         .or_else(|| location_topic(words))
         .or_else(|| version_topic(words))
@@ -50,11 +52,6 @@ pub(super) fn method_topic(words: &[TopicWord]) -> Option<String> {
     let mut beyond = remaining_words(front, |word| word == "run");
     beyond.extend(remaining_words(&behind[1 + arguments..], |_| false));
     Some(qualified_topic("way", &beyond))
-}
-
-/// True if nothing is ruled out: to rule out one way chooses none.
-fn rules_nothing_out(words: &[TopicWord]) -> bool {
-    words.iter().all(|word| word.polarity == WordPolarity::Asked)
 }
 
 fn single_word(words: &[TopicWord], is_it: impl Fn(&TopicWord) -> bool) -> Option<&TopicWord> {

@@ -167,7 +167,7 @@ pub(super) fn statement_words(statement: &str) -> Vec<TopicWord> {
         }
         let comparing = word == "insteadof"
             || ((word == "not" || word == "over")
-                && has_meaningful_word(&words)
+                && words.iter().any(|it| it.has_meaning && it.text != "use")
                 && is_comparison(&words));
         if comparing {
             (ruled_out, compared) = (true, true);
@@ -219,10 +219,6 @@ fn replace_words(text: String, written: &str, same: &str) -> String {
         rest = behind;
     }
     out + rest
-}
-
-fn has_meaningful_word(words: &[TopicWord]) -> bool {
-    words.iter().any(|it| it.has_meaning && it.text != "use")
 }
 
 /// True for "prefer A over B" and "use A, not B"; "A is not B" compares nothing.

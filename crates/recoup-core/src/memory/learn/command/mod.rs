@@ -29,7 +29,7 @@ pub struct CommandKind {
 impl CommandKind {
     /// Returns the kind of the deciding command of a shell line, or `None` if nothing is run.
     pub fn of(line: &str) -> Option<Self> {
-        deciding_command(line).map(|words| program::kind_of_words(&words))
+        deciding_command(line, DEEPEST).map(|words| program::kind_of_words(&words))
     }
 
     fn new(program: &str, sub: Option<String>) -> Self {
@@ -137,12 +137,9 @@ fn is_incidental_program(program: &str) -> bool {
     is_one_of(program, PREPARES) || is_one_of(program, SAYS)
 }
 
-/// Returns the words of the deciding command, without wrappers.
-fn deciding_command(line: &str) -> Option<Vec<String>> {
-    deciding_command_at_depth(line, DEEPEST)
-}
-
-fn deciding_command_at_depth(line: &str, depth: u8) -> Option<Vec<String>> {
+/// Returns the words of the deciding command, without wrappers. That is not its preparation (`cd`),
+/// not a filter of its output (`| tail`), and not a fallback (`|| true`).
+fn deciding_command(line: &str, depth: u8) -> Option<Vec<String>> {
     let pipelines = shell::split_pipelines(line);
     let of = |fallback: bool| {
         let wanted = pipelines.iter().filter(move |it| it.fallback == fallback);
@@ -183,7 +180,7 @@ fn unwrap_command(words: &[String], depth: u8) -> Option<Vec<String>> {
     let words = subcommands::strip_wrappers(words);
     let inner = if depth == 0 { None } else { program::inline_script(words) };
     match inner {
-        Some(line) => deciding_command_at_depth(&line, depth - 1),
+        Some(line) => deciding_command(&line, depth - 1),
         None => (!program_of(words).is_empty()).then(|| words.to_vec()),
     }
 }

@@ -35,7 +35,7 @@ fn script_kind(interpreter: &str, words: &[String]) -> CommandKind {
     let name = path.rsplit('/').next().unwrap_or(&path);
     let sub = words.get(1).filter(|word| MANAGERS.contains(&name) && !word.starts_with('-'));
     let shown = sub.map_or(path.clone(), |sub| format!("{path} {sub}"));
-    if is_shell(interpreter) {
+    if SHELLS.contains(&interpreter) {
         return CommandKind::new(&path, None);
     }
     CommandKind::new(interpreter, Some(shown))
@@ -158,8 +158,4 @@ fn is_mode_option(program: &str, word: &str) -> bool {
         }
         _ => false,
     }
-}
-
-fn is_shell(program: &str) -> bool {
-    SHELLS.contains(&program)
 }

@@ -72,12 +72,20 @@ fn complete_line(lines: &[&str], at: usize) -> String {
     let line = lines[at].trim();
     let line = line.strip_prefix("E  ").map_or(line, str::trim_start);
     let place = if line.starts_with("error") {
-        rust_place(&lines[at + 1..])
+        // Below a message of the Rust compiler: ` --> src/main.rs:4:18`.
+        let near = lines[at + 1..].iter().take(NEAR).map(|line| line.trim());
+        let mut near = near.take_while(|line| !line.is_empty());
+        near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
     } else if ["SyntaxError", "IndentationError", "TabError"]
         .iter()
         .any(|name| line.starts_with(name))
     {
-        python_place(&lines[..at])
+        // Above an error of Python: `File "a.py", line 3`.
+        lines[..at].iter().rev().take(NEAR).find_map(|line| {
+            let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
+            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            Some(format!("{file}:{number}"))
+        })
     } else {
         None
     };
@@ -94,22 +102,6 @@ fn complete_line(lines: &[&str], at: usize) -> String {
         }
         _ => line,
     }
-}
-
-/// Returns the location below a Rust compiler message: ` --> src/main.rs:4:18`.
-fn rust_place(below: &[&str]) -> Option<String> {
-    let near = below.iter().take(NEAR).map(|line| line.trim());
-    let mut near = near.take_while(|line| !line.is_empty());
-    near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
-}
-
-/// Returns the location above a Python error: `File "a.py", line 3`.
-fn python_place(above: &[&str]) -> Option<String> {
-    above.iter().rev().take(NEAR).find_map(|line| {
-        let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
-        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        Some(format!("{file}:{number}"))
-    })
 }
 
 /// Removes the thread id, which differs between runs: `thread 'x' (1234) panicked`.
@@ -300,7 +292,7 @@ fn is_exact(text: &str, lower: &str) -> bool {
         || text.contains("undefined reference to")
         || text.contains(" panicked at ")
         || is_go_place(text)
-        || is_lint(text)
+        || is_lint_error(text)
         || (lower.starts_with("[error]") && text.contains(".java:["))
 }
 
@@ -315,7 +307,7 @@ fn is_go_place(text: &str) -> bool {
 }
 
 /// `12:5  error  'x' is not defined  no-undef`
-fn is_lint(text: &str) -> bool {
+pub(in crate::memory::learn) fn is_lint_error(text: &str) -> bool {
     let mut words = text.split_ascii_whitespace();
     let place = words.next().is_some_and(|word| {
         word.contains(':') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')

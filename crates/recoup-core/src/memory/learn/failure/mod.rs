@@ -18,6 +18,7 @@ use crate::secrets;
 pub use class::{error_class, error_subject};
 
 pub(super) use class::leads_to_host;
+pub(super) use error_line::is_lint_error;
 
 /// Maximum characters of an error line.
 pub const MOST_LINE: usize = 300;
@@ -39,7 +40,11 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
     match outcome.ended {
         CallStatus::Failed { exit } if is_expected_exit(call, exit, &outcome.output) => None,
         CallStatus::Failed { exit } => {
-            let error = error_or_code(&output_of(call, outcome), exit);
+            let error = error_line(&output_of(call, outcome)).unwrap_or_else(|| match exit {
+                Some(124) => "exit code 124: it timed out".to_owned(),
+                Some(code) => format!("exit code {code}, without a word"),
+                None => "failed without a word".to_owned(),
+            });
             Some(CallFailure { exit, flagged: true, error })
         }
         CallStatus::Succeeded => tests_failed(call, outcome),
@@ -51,14 +56,6 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
 pub fn error_line(output: &str) -> Option<String> {
     let text = strip_terminal_codes(output);
     error_line::find_error_line(&text).map(|line| redact_error_line(&line))
-}
-
-fn error_or_code(output: &str, exit: Option<i32>) -> String {
-    error_line(output).unwrap_or_else(|| match exit {
-        Some(124) => "exit code 124: it timed out".to_owned(),
-        Some(code) => format!("exit code {code}, without a word"),
-        None => "failed without a word".to_owned(),
-    })
 }
 
 /// Returns one line, redacted before it is cut: half a secret is still one.

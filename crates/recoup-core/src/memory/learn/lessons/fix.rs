@@ -4,6 +4,8 @@
 
 use super::wording::quote_code;
 use crate::memory::learn::command::{CommandKind, split_commands};
+use crate::memory::learn::failure::is_lint_error;
+use crate::memory::word_lists::is_one_of;
 
 /// Options that change only what is printed.
 const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --color --colour --progress --no-progress \
@@ -16,7 +18,14 @@ const WORKS: &str = " works";
 pub(super) fn alternative_command(failed: &str, kind: &str, worked: &str) -> Option<String> {
     let worked = cut_after_kind(worked, kind);
     let differs = effective_words(failed) != effective_words(&worked);
-    (differs && has_all_arguments(failed, &worked)).then_some(worked)
+    // It must have all arguments of the failed one, flags aside: a fix for something else is none.
+    let named = |command: &str| -> Vec<String> {
+        let words = split_commands(command).into_iter().flatten();
+        words.filter(|word| !word.starts_with('-')).collect()
+    };
+    let arguments = named(&worked);
+    let has_all = || named(failed).iter().all(|word| arguments.contains(word));
+    (differs && has_all()).then_some(worked)
 }
 
 /// Formats a fix as it is stored and shown in a lesson.
@@ -50,7 +59,7 @@ const TOOLS: &str = " read grep glob list edit write multiedit apply_patch updat
 pub(super) fn may_change_state(subject: &str) -> bool {
     let is_command = subject.starts_with(|c: char| !c.is_uppercase())
         && !subject.starts_with("mcp__")
-        && !TOOLS.split_ascii_whitespace().any(|it| it == subject);
+        && !is_one_of(subject, TOOLS);
     is_command && !CommandKind::of(subject).is_some_and(|kind| kind.only_inspects())
 }
 
@@ -68,24 +77,13 @@ fn cut_after_kind(line: &str, kind: &str) -> String {
 fn effective_words(line: &str) -> Vec<Vec<String>> {
     let talks = |word: &String| {
         let name = word.split('=').next().unwrap_or(word);
-        TALK.split_ascii_whitespace().any(|it| it == name)
+        is_one_of(name, TALK)
     };
     let mut said = split_commands(line);
     for words in &mut said {
         words.retain(|word| !talks(word));
     }
     said
-}
-
-/// True if a command has all arguments of the failed one, flags aside: a fix for something else is
-/// none.
-fn has_all_arguments(failed: &str, worked: &str) -> bool {
-    let named = |command: &str| -> Vec<String> {
-        let words = split_commands(command).into_iter().flatten();
-        words.filter(|word| !word.starts_with('-')).collect()
-    };
-    let worked = named(worked);
-    named(failed).iter().all(|word| worked.contains(word))
 }
 
 /// Prefixes of lines that name a failing test.
@@ -183,43 +181,28 @@ svelte css scss ex exs hs ml lua sh sql html json yaml yml toml ";
 /// True if an error comes from the work, and not from how the command was called.
 fn is_work_error(error: &str, fix: &str) -> bool {
     let lower = error.trim().to_lowercase();
+    // `src/main.rs:3:5`, `a.ts(3,5):`.
+    let names_line = |word: &str| {
+        word.match_indices([':', '(']).any(|(at, _)| {
+            has_code_ending(&word[..at]) && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+        })
+    };
+    let changes_location = || {
+        split_commands(fix).iter().any(|words| {
+            words.first().is_some_and(|first| first == "cd" || first == "pushd")
+                || words.iter().any(|word| is_location_option(word))
+        })
+    };
     TESTS.iter().any(|start| lower.starts_with(start))
         || OF_THE_WORK.iter().any(|words| lower.contains(words))
-        || lower.split_whitespace().any(names_a_line)
-        || is_lint(&lower)
-        || (NOT_THERE.iter().any(|words| lower.contains(words)) && !changes_location(fix))
-}
-
-/// `src/main.rs:3:5`, `a.ts(3,5):`.
-fn names_a_line(word: &str) -> bool {
-    let ends = word.char_indices().filter(|(_, c)| matches!(c, ':' | '('));
-    ends.into_iter().any(|(at, _)| {
-        has_code_ending(&word[..at]) && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
-    })
+        || lower.split_whitespace().any(names_line)
+        || is_lint_error(&lower)
+        || (NOT_THERE.iter().any(|words| lower.contains(words)) && !changes_location())
 }
 
 /// True for the name of a source file.
 pub(super) fn has_code_ending(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(stem, ending)| {
-        !stem.is_empty() && CODE.split_ascii_whitespace().any(|it| it == ending)
-    })
-}
-
-/// `12:5  error  'x' is not defined`
-fn is_lint(lower: &str) -> bool {
-    let mut words = lower.split_ascii_whitespace();
-    let place = words.next().is_some_and(|word| {
-        word.contains(':') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
-    });
-    place && words.next() == Some("error")
-}
-
-/// True if a command changes to or names another location.
-fn changes_location(fix: &str) -> bool {
-    split_commands(fix).iter().any(|words| {
-        words.first().is_some_and(|first| first == "cd" || first == "pushd")
-            || words.iter().any(|word| is_location_option(word))
-    })
+    name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && is_one_of(ending, CODE))
 }
 
 /// True for an option that names a location, with or without its value.
@@ -298,7 +281,7 @@ fn adds_harm(known: &[String], words: &[String]) -> bool {
     words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
         let name = word.split('=').next().unwrap_or(word).to_lowercase();
         let is_setting = !word.starts_with('-') && word.contains('=');
-        let destroys = |part: &str| DESTROYS.split_ascii_whitespace().any(|it| it == part);
+        let destroys = |part: &str| is_one_of(part, DESTROYS);
         (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
             || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
     })

@@ -10,7 +10,7 @@ mod teach;
 mod varying_values;
 mod wording;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 use varying_values::VaryingValues;
 use wording::{FailureCause, is_shown_whole, quote_code, readable_command, shorten_to_line};
 
@@ -301,35 +301,20 @@ impl EventTransaction<'_> {
                            JOIN lessons ON lessons.row = sightings.lesson
                            WHERE session = ?1 AND what = 'failed' AND kind = ?2 AND scope = ?3
                            ORDER BY at DESC LIMIT 1";
+        const WORKED: &str = "SELECT 1 FROM sightings WHERE lesson = ?1 AND session = ?2
+                              AND what <> 'failed' AND at >= ?3";
         let it = self.occasion;
-        let latest = self
-            .connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| {
-                let values = params![it.session, kind, it.scope.to_string()];
-                let found = |row: &Row<'_>| {
-                    Ok((lesson_from_row(row)?, FailedCall { at: row.get(7)?, call: row.get(8)? }))
-                };
-                select.query_row(values, found).optional()
-            })
-            .doing(LEARNING)?;
+        let values = params![it.session, kind, it.scope.to_string()];
+        let read = |row: &Row<'_>| {
+            Ok((lesson_from_row(row)?, FailedCall { at: row.get(7)?, call: row.get(8)? }))
+        };
+        let latest = self.connection.find_cached(SQL, values, read).doing(LEARNING)?;
         let Some((lesson, failed)) = latest else { return Ok(None) };
         let since = self.now.as_millis() - failed.at;
-        let open = (0..=SOON).contains(&since) && !self.has_worked_since(&lesson, failed.at)?;
+        let values = params![lesson.row, it.session, failed.at];
+        let worked = self.connection.find_cached(WORKED, values, |_| Ok(())).doing(LEARNING)?;
+        let open = (0..=SOON).contains(&since) && worked.is_none();
         Ok(open.then_some((lesson, failed)))
-    }
-
-    fn has_worked_since(&self, lesson: &FailureLesson, at: i64) -> Result<bool> {
-        const SQL: &str = "SELECT 1 FROM sightings WHERE lesson = ?1 AND session = ?2
-                           AND what <> 'failed' AND at >= ?3";
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| {
-                let values = params![lesson.row, self.occasion.session, at];
-                select.query_row(values, |_| Ok(())).optional()
-            })
-            .map(|found| found.is_some())
-            .doing(LEARNING)
     }
 
     /// Determines what made a command succeed, as far as that can be told.
@@ -369,10 +354,8 @@ impl EventTransaction<'_> {
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
                            ORDER BY subject LIMIT ?3";
-        let mut select = self.connection.prepare_cached(SQL).doing(LEARNING)?;
         let values = params![self.occasion.session, failed.at, FILES];
-        let files = select.query_map(values, |row| row.get(0)).doing(LEARNING)?;
-        files.map(|file| file.doing(LEARNING)).collect()
+        self.connection.list_cached(SQL, values, |row| row.get(0)).doing(LEARNING)
     }
 
     /// True if a command of another kind, that does more than inspect, has succeeded since.
@@ -381,10 +364,8 @@ impl EventTransaction<'_> {
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND row > (SELECT max(row) FROM events WHERE call = ?4 AND what = 'failed')
                            AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
-        let mut select = self.connection.prepare_cached(SQL).doing(LEARNING)?;
         let values = params![self.occasion.session, kind, failed.at, failed.call];
-        let done = select.query_map(values, |row| row.get::<_, String>(0)).doing(LEARNING)?;
-        let done: rusqlite::Result<Vec<String>> = done.collect();
+        let done = self.connection.list_cached(SQL, values, |row| row.get::<_, String>(0));
         Ok(done.doing(LEARNING)?.iter().any(|subject| fix::may_change_state(subject)))
     }
 

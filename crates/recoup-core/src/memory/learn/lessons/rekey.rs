@@ -7,18 +7,15 @@ use super::teach::reword_lesson_note;
 use super::{FailureLesson, LEARNING, fix, lesson_from_row, varying_values, wording};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
-use crate::memory::sql::SqlContext as _;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{NoteId, NoteSource, note_rows, recording};
 
 /// Gives each lesson its signature of this version, and merges those that share one.
 pub(in crate::memory) fn rekey_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
     const SQL: &str = "SELECT row, kind, command, error, fix, note, signature, scope FROM lessons
                        ORDER BY row";
-    let mut select = connection.prepare(SQL).doing(LEARNING)?;
-    let read = |row: &Row<'_>| Ok((lesson_from_row(row)?, row.get(7)?));
-    let all = select.query_map([], read).doing(LEARNING)?;
-    let all: rusqlite::Result<Vec<(FailureLesson, String)>> = all.collect();
-    for (mut old, scope) in all.doing(LEARNING)? {
+    let read = |row: &Row<'_>| Ok((lesson_from_row(row)?, row.get::<_, String>(7)?));
+    for (mut old, scope) in connection.list_cached(SQL, [], read).doing(LEARNING)? {
         let (signature, fix) = current_signature_and_fix(&old);
         if (&signature, &fix) != (&old.signature, &old.fix) {
             (old.signature, old.fix) = (signature, fix);
