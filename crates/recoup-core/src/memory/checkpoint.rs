@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::private_text::without_private;
 use super::refuse::{RefusalReason, text_refusal};
+use super::sql::{CachedSql as _, SqlContext as _};
 use super::{EventOrigin, EventTransaction, Memory, NoteScope, PauseReason, pauses};
 use crate::base::clock::Timestamp;
-use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 
@@ -44,7 +44,15 @@ impl WorkCheckpoint {
         let Self { completed, remaining, blockers, notes } = self;
         let left = || remaining.iter().chain(blockers).chain(notes);
         let says_something = !completed.is_empty() || left().any(|text| !text.trim().is_empty());
-        says_something && left().all(|text| is_none_item(text))
+        // An item that means "none": blank, a dash, or a word for it.
+        let is_none = |item: &String| {
+            let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            matches!(
+                words.as_str(),
+                "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left"
+            )
+        };
+        says_something && left().all(is_none)
     }
 
     /// Returns a copy without private text and secrets, and the items that are left out because
@@ -85,12 +93,6 @@ impl WorkCheckpoint {
             notes: notes.filter(|it| !it.contains(words)),
         }
     }
-}
-
-/// True if an item means "none": blank, a dash, or a word for it.
-fn is_none_item(item: &str) -> bool {
-    let words = item.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    matches!(words.as_str(), "" | "none" | "nothing" | "n/a" | "na" | "done" | "nothing left")
 }
 
 /// Outcome of saving a checkpoint.
@@ -175,7 +177,7 @@ impl Memory {
                     params![scope.to_string(), now.as_millis(), body],
                 )
                 .map(|_| CheckpointOutcome::Without(left_out.clone()))
-                .map_err(|error| fault::from_sqlite(error, "keeping a checkpoint"))
+                .doing("keeping a checkpoint")
         })
     }
 
@@ -273,7 +275,7 @@ fn load_unexpired(
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()
-        .map_err(|error| fault::from_sqlite(error, "reading a checkpoint"))?;
+        .doing("reading a checkpoint")?;
     let Some((body, at)) = found else { return Ok(None) };
     let stored = serde_json::from_str(&body).map_err(|error| {
         Error::new(ErrorKind::Corrupt, "the checkpoint can't be read").with_source(error)
@@ -285,24 +287,25 @@ fn remove(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     connection
         .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope.to_string()])
         .map(|gone| gone > 0)
-        .map_err(|error| fault::from_sqlite(error, "removing a checkpoint"))
+        .doing("removing a checkpoint")
 }
 
 fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Result<()> {
     connection
         .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, &stored.to_json()])
         .map(drop)
-        .map_err(|error| fault::from_sqlite(error, "keeping a checkpoint"))
+        .doing("keeping a checkpoint")
 }
 
 /// Removes every item that contains these words, within the caller's transaction. A checkpoint that
 /// becomes empty is removed, and so is an unreadable one, which may contain them.
 pub(super) fn forget_words(connection: &Connection, words: &str) -> Result<()> {
-    let forgetting = |error| fault::from_sqlite(error, "forgetting what a checkpoint says");
-    let mut select =
-        connection.prepare("SELECT scope, body FROM checkpoints").map_err(forgetting)?;
-    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(forgetting)?;
-    let all: Vec<(String, String)> = rows.collect::<rusqlite::Result<_>>().map_err(forgetting)?;
+    const FORGETTING: &str = "forgetting what a checkpoint says";
+    let all = connection
+        .list_cached("SELECT scope, body FROM checkpoints", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })
+        .doing(FORGETTING)?;
     for (scope, body) in all {
         let before: Option<StoredCheckpoint> = serde_json::from_str(&body).ok();
         let after = before
@@ -314,7 +317,7 @@ pub(super) fn forget_words(connection: &Connection, words: &str) -> Result<()> {
             None => {
                 connection
                     .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope])
-                    .map_err(forgetting)?;
+                    .doing(FORGETTING)?;
             }
         }
     }

@@ -3,12 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use super::NoteId;
+use super::sql::{CachedSql as _, SqlContext as _};
 use crate::base::clock::Timestamp;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+
+const DELIVERING: &str = "noting what a context is given";
 
 /// Separator of the ids in a list.
 const BETWEEN: &str = " ";
@@ -34,28 +36,27 @@ pub(super) struct DeliveryRecord {
 
 impl ContextDeliveries {
     pub(super) fn load(connection: &Connection, context: &str) -> Result<Self> {
-        const SQL: &str = "SELECT nth, at, notes, whole, lost FROM givings WHERE context = ?1";
-        let mut select = connection.prepare_cached(SQL).map_err(delivery_error)?;
-        let mut rows = select.query([context]).map_err(delivery_error)?;
-        let mut given = Self::default();
-        while let Some(row) = rows.next().map_err(delivery_error)? {
-            given.take(row).map_err(delivery_error)?;
-        }
-        Ok(given)
+        Self::read(connection, context).doing(DELIVERING)
     }
 
-    fn take(&mut self, row: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
-        self.times = self.times.max(row.get(0)?);
-        let (whole, lost): (bool, bool) = (row.get(3)?, row.get(4)?);
-        if lost {
-            return Ok(());
+    fn read(connection: &Connection, context: &str) -> rusqlite::Result<Self> {
+        const SQL: &str = "SELECT nth, at, notes, whole, lost FROM givings WHERE context = ?1";
+        let mut select = connection.prepare_cached(SQL)?;
+        let mut rows = select.query([context])?;
+        let mut given = Self::default();
+        while let Some(row) = rows.next()? {
+            given.times = given.times.max(row.get(0)?);
+            let (whole, lost): (bool, bool) = (row.get(3)?, row.get(4)?);
+            if lost {
+                continue;
+            }
+            if whole {
+                let at = Timestamp::from_millis(row.get(1)?);
+                given.last_whole = given.last_whole.max(Some(at));
+            }
+            given.notes.extend(parse_ids(row.get_ref(2)?.as_str()?));
         }
-        if whole {
-            let at = Timestamp::from_millis(row.get(1)?);
-            self.last_whole = self.last_whole.max(Some(at));
-        }
-        self.notes.extend(parse_ids(row.get_ref(2)?.as_str()?));
-        Ok(())
+        Ok(given)
     }
 
     /// Records the delivery of those notes that are new to the context, and returns their number.
@@ -80,10 +81,7 @@ impl ContextDeliveries {
             return Ok(0);
         }
         let values = params![context, self.times + 1, at.as_millis(), new.join(BETWEEN), whole];
-        connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| insert.execute(values))
-            .map_err(delivery_error)?;
+        connection.execute_cached(SQL, values).doing(DELIVERING)?;
         Ok(new.len())
     }
 }
@@ -91,10 +89,9 @@ impl ContextDeliveries {
 /// Marks the deliveries to a context as lost; they stay on record.
 pub(super) fn mark_lost(connection: &Connection, context: &str) -> Result<()> {
     connection
-        .prepare_cached("UPDATE givings SET lost = 1 WHERE context = ?1")
-        .and_then(|mut update| update.execute([context]))
+        .execute_cached("UPDATE givings SET lost = 1 WHERE context = ?1", [context])
         .map(drop)
-        .map_err(delivery_error)
+        .doing(DELIVERING)
 }
 
 /// Notes that contexts were ever given, lost or not.
@@ -104,12 +101,9 @@ pub(super) fn ever_delivered(
 ) -> Result<HashSet<NoteId>> {
     const SQL: &str = "SELECT notes FROM givings WHERE context = ?1";
     let mut notes = HashSet::new();
-    let mut select = connection.prepare_cached(SQL).map_err(delivery_error)?;
     for context in contexts {
-        let mut rows = select.query([context]).map_err(delivery_error)?;
-        while let Some(row) = rows.next().map_err(delivery_error)? {
-            notes.extend(parse_ids(&row.get::<_, String>(0).map_err(delivery_error)?));
-        }
+        let lists = connection.list_cached(SQL, [context], |row| row.get::<_, String>(0));
+        notes.extend(lists.doing(DELIVERING)?.iter().flat_map(|list| parse_ids(list)));
     }
     Ok(notes)
 }
@@ -119,11 +113,7 @@ pub(super) fn forget(connection: &Connection, note: &NoteId) -> Result<()> {
     const SQL: &str = "UPDATE givings
                        SET notes = trim(replace(' ' || notes || ' ', ' ' || ?1 || ' ', ' '))
                        WHERE instr(notes, ?1) > 0";
-    connection
-        .prepare_cached(SQL)
-        .and_then(|mut update| update.execute([note.as_str()]))
-        .map(drop)
-        .map_err(delivery_error)
+    connection.execute_cached(SQL, [note.as_str()]).map(drop).doing(DELIVERING)
 }
 
 /// Lets a reactivated note be delivered again to contexts that were given one of its `rivals`
@@ -133,50 +123,29 @@ pub(super) fn allow_redelivery(
     note: &NoteId,
     rivals: &[NoteId],
 ) -> Result<()> {
-    const SQL: &str = "SELECT context, nth FROM givings WHERE lost = 0 AND instr(notes, ?1) > 0";
-    let mut select = connection.prepare_cached(SQL).map_err(delivery_error)?;
-    let rows = select.query_map([note.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
-    let rows: rusqlite::Result<Vec<(String, i64)>> = rows.map_err(delivery_error)?.collect();
-    for (context, nth) in rows.map_err(delivery_error)? {
-        if was_delivered_since(connection, &context, nth, rivals)? {
-            mark_note_lost(connection, &context, nth, note)?;
-        }
-    }
-    Ok(())
-}
-
-/// True if a context was given one of `notes` in its nth delivery or later.
-fn was_delivered_since(
-    connection: &Connection,
-    context: &str,
-    nth: i64,
-    notes: &[NoteId],
-) -> Result<bool> {
-    const SQL: &str = "SELECT notes FROM givings WHERE context = ?1 AND nth >= ?2 AND lost = 0";
-    let mut select = connection.prepare_cached(SQL).map_err(delivery_error)?;
-    let mut rows = select.query(params![context, nth]).map_err(delivery_error)?;
-    while let Some(row) = rows.next().map_err(delivery_error)? {
-        let list: String = row.get(0).map_err(delivery_error)?;
-        if parse_ids(&list).any(|id| notes.contains(&id)) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Splits one note off a delivery, as a lost delivery of its own.
-fn mark_note_lost(connection: &Connection, context: &str, nth: i64, note: &NoteId) -> Result<()> {
+    const WITH_NOTE: &str =
+        "SELECT context, nth FROM givings WHERE lost = 0 AND instr(notes, ?1) > 0";
+    const SINCE: &str = "SELECT notes FROM givings WHERE context = ?1 AND nth >= ?2 AND lost = 0";
+    // The note is split off, as a lost delivery of its own.
     const TAKE: &str = "UPDATE givings
                         SET notes = trim(replace(' ' || notes || ' ', ' ' || ?3 || ' ', ' '))
                         WHERE context = ?1 AND nth = ?2";
     const LOST: &str = "INSERT INTO givings (context, nth, at, notes, lost)
                         SELECT context, (SELECT max(nth) FROM givings WHERE context = ?1) + 1, at, ?3, 1
                         FROM givings WHERE context = ?1 AND nth = ?2";
-    for sql in [TAKE, LOST] {
-        connection
-            .prepare_cached(sql)
-            .and_then(|mut change| change.execute(params![context, nth, note.as_str()]))
-            .map_err(delivery_error)?;
+    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+    let found = connection.list_cached(WITH_NOTE, [note.as_str()], read).doing(DELIVERING)?;
+    for (context, nth) in found {
+        let lists = connection
+            .list_cached(SINCE, params![context, nth], |row| row.get::<_, String>(0))
+            .doing(DELIVERING)?;
+        let mut since = lists.iter().flat_map(|list| parse_ids(list));
+        if since.any(|id| rivals.contains(&id)) {
+            for sql in [TAKE, LOST] {
+                let values = params![context, nth, note.as_str()];
+                connection.execute_cached(sql, values).doing(DELIVERING)?;
+            }
+        }
     }
     Ok(())
 }
@@ -185,25 +154,22 @@ fn mark_note_lost(connection: &Connection, context: &str, nth: i64, note: &NoteI
 /// wrong, and a query for notes newer than them would miss what changes now.
 pub(super) fn clamp_future_deliveries(connection: &Connection, now: Timestamp) -> Result<()> {
     connection
-        .prepare_cached("UPDATE givings SET at = ?1 - 1 WHERE at > ?1")
-        .and_then(|mut update| update.execute([now.as_millis()]))
+        .execute_cached("UPDATE givings SET at = ?1 - 1 WHERE at > ?1", [now.as_millis()])
         .map(drop)
-        .map_err(delivery_error)
+        .doing(DELIVERING)
 }
 
 /// All deliveries, by context, then by time.
 pub(super) fn all(connection: &Connection) -> Result<Vec<DeliveryRecord>> {
     const SQL: &str = "SELECT context, at, notes FROM givings ORDER BY context, nth";
-    let mut select = connection.prepare_cached(SQL).map_err(delivery_error)?;
-    let read = |row: &rusqlite::Row<'_>| {
+    let read = |row: &Row<'_>| {
         Ok(DeliveryRecord {
             context: row.get(0)?,
             at: Timestamp::from_millis(row.get(1)?),
             notes: parse_ids(row.get_ref(2)?.as_str()?).collect(),
         })
     };
-    let rows = select.query_map([], read).map_err(delivery_error)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(delivery_error)
+    connection.list_cached(SQL, [], read).doing(DELIVERING)
 }
 
 /// Number of deliveries of each note.
@@ -218,8 +184,4 @@ pub(super) fn counts(connection: &Connection) -> Result<HashMap<NoteId, u64>> {
 /// Ids in a stored list; invalid ones are skipped.
 fn parse_ids(notes: &str) -> impl Iterator<Item = NoteId> {
     notes.split(BETWEEN).filter_map(|id| NoteId::parse(id).ok())
-}
-
-fn delivery_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "noting what a context is given")
 }

@@ -2,20 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use super::note_rows::StoredNote;
-use super::recording;
+use super::note_rows::{self, StoredNote};
 use super::schema::LISTS;
-use super::{Note, NoteId, checkpoint, deliveries, note_rows, search, snapshot};
+use super::sql::SqlContext as _;
+use super::{Note, NoteId, checkpoint, deliveries, recording, search, snapshot};
 use crate::base::fsx;
-use crate::database::{DatabaseFileRole, connection, fault, lock_database, schema_version};
-use crate::error::{Error, Result};
+use crate::database::{DatabaseFileRole, connection, lock_database, schema_version};
+use crate::error::Result;
 
-/// How long to wait for a process that copies or repairs the database.
-const FOR_OTHERS: Duration = Duration::from_secs(2);
+const FORGETTING: &str = "forgetting a memory";
 
 /// Forgotten notes, and the files that they were removed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +45,7 @@ fn forget_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> 
             "DELETE FROM events WHERE detail IN (SELECT error FROM lessons WHERE note = ?1)",
             [kept.note.id.as_str()],
         )
-        .map_err(forgetting)?;
+        .doing(FORGETTING)?;
     remove_stored_note(connection, kept)?;
     let words = std::iter::once(&kept.note.text).chain(&kept.note.quote);
     // The quote of a private statement is empty, and would match everything.
@@ -57,14 +55,14 @@ fn forget_stored_note(connection: &Connection, kept: &StoredNote) -> Result<()> 
             "DELETE FROM notices WHERE instr(text, ?1) > 0",
             "DELETE FROM lessons WHERE instr(error, ?1) > 0 OR instr(command, ?1) > 0",
         ] {
-            connection.execute(sql, [words]).map_err(forgetting)?;
+            connection.execute(sql, [words]).doing(FORGETTING)?;
         }
         checkpoint::forget_words(connection, words)?;
         // An agent's to-do list is stored there, as JSON.
         let json = serde_json::to_string(words).expect("text always serializes");
         connection
             .execute("DELETE FROM sweeps WHERE instr(mark, ?1) > 0", [json.trim_matches('"')])
-            .map_err(forgetting)?;
+            .doing(FORGETTING)?;
     }
     Ok(())
 }
@@ -76,7 +74,7 @@ pub(super) fn remove_stored_note(connection: &Connection, kept: &StoredNote) -> 
     if schema_version(connection)? >= LISTS {
         deliveries::forget(connection, &kept.note.id)?;
     }
-    remove(connection, &kept.note.id).map_err(forgetting)
+    remove(connection, &kept.note.id).doing(FORGETTING)
 }
 
 fn remove(connection: &Connection, id: &NoteId) -> rusqlite::Result<()> {
@@ -90,7 +88,7 @@ fn remove(connection: &Connection, id: &NoteId) -> rusqlite::Result<()> {
 
 /// Empties the write-ahead log, which still has what was overwritten in the file.
 pub(super) fn truncate_log(connection: &Connection) -> Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(forgetting)
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).doing(FORGETTING)
 }
 
 /// Removes notes from snapshots and from copies with the database's name and a suffix of ours.
@@ -99,12 +97,16 @@ pub(super) fn forget_in_copies(path: &Path, notes: Vec<Note>, ids: &[NoteId]) ->
     let database = name_of(path);
     // Listed under the lock: a copy in progress would be renamed meanwhile. Without the lock,
     // unfinished copies belong to another process, and may keep the words.
-    let alone = lock_database(path, FOR_OTHERS);
+    let alone = lock_database(path, snapshot::LOCK_WAIT);
     let remove_unfinished = |file: &Path| match &alone {
         Ok(_) => fsx::remove(file).is_ok(),
         Err(_) => false,
     };
-    for copy in siblings(path) {
+    let entries = fs::read_dir(fsx::parent(path)).into_iter().flatten().flatten();
+    let is_sibling = |it: &PathBuf| name_of(it).starts_with(&format!("{database}."));
+    let mut siblings: Vec<PathBuf> = entries.map(|it| it.path()).filter(is_sibling).collect();
+    siblings.sort_unstable();
+    for copy in siblings {
         let name = name_of(&copy);
         match DatabaseFileRole::of(&name, &database) {
             Some(DatabaseFileRole::SetAside(_)) => unreached.push(copy),
@@ -143,27 +145,12 @@ fn name_of(path: &Path) -> String {
 
 fn forget_in_copy(path: &Path, ids: &[NoteId]) -> Result<()> {
     let copy = connection::open_unchecked(path)?;
-    copy.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;")
-        .map_err(forgetting)?;
+    copy.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;").doing(FORGETTING)?;
     for id in ids {
         if let Some(kept) = note_rows::by_id(&copy, id)? {
             forget_stored_note(&copy, &kept)?;
         }
     }
-    copy.execute_batch("VACUUM").map_err(forgetting)?;
+    copy.execute_batch("VACUUM").doing(FORGETTING)?;
     truncate_log(&copy)
-}
-
-fn siblings(path: &Path) -> Vec<PathBuf> {
-    let name = name_of(path);
-    let Ok(entries) = fs::read_dir(fsx::parent(path)) else { return Vec::new() };
-    let ours = |path: &PathBuf| name_of(path).starts_with(&format!("{name}."));
-    let mut found: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).collect();
-    found.sort_unstable();
-    found
-}
-
-fn forgetting(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "forgetting a memory")
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::db::LAYOUT;
+use super::schema::LAYOUT;
 use super::{NoteStatus, schema};
 use crate::base::clock::Timestamp;
 use crate::database::{self, DatabaseInspection};

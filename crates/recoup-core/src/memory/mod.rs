@@ -4,13 +4,10 @@
 //! A [`Note`] is one statement. Its source decides how far it is trusted, and trust decides whether
 //! it becomes a rule by itself.
 
-mod arrivals;
 mod checkpoint;
 pub mod classify;
-mod db;
 pub mod dedup;
 mod deliveries;
-mod first_letters;
 mod forget;
 pub mod hooked;
 pub mod inject;
@@ -18,12 +15,10 @@ pub mod inspect;
 pub mod judge;
 pub mod learn;
 mod log_mark;
-mod migrate;
 pub mod mirror;
 mod note;
 mod note_rows;
 mod opt_out;
-mod paths;
 mod pauses;
 mod plain_clauses;
 pub mod private_text;
@@ -36,6 +31,7 @@ mod salvage;
 mod schema;
 pub mod search;
 mod snapshot;
+mod sql;
 mod statement;
 mod store;
 mod suggestions;
@@ -44,7 +40,7 @@ pub mod topic;
 mod transaction;
 pub mod transcript;
 mod transfer;
-mod words;
+mod word_lists;
 pub mod wrapped;
 
 pub use crate::database::WaitLimits;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::words::words;
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
@@ -165,6 +164,18 @@ words! {
     }
 }
 
+impl NoteTrust {
+    /// Heading above notes with this trust.
+    pub(super) fn heading(self) -> &'static str {
+        match self {
+            Self::Stated => "The user said",
+            Self::Agreed => "Rules of the team, accepted by the user",
+            Self::Recorded => "Said by the user, as an agent that they allow to do so recorded it",
+            Self::Inferred | Self::Untrusted => "Learned from earlier work, not said by the user",
+        }
+    }
+}
+
 impl NoteSource {
     /// Trust in statements from this source.
     pub fn trust(self) -> NoteTrust {
@@ -216,3 +227,41 @@ impl fmt::Display for NoteScope {
         }
     }
 }
+
+/// Defines an enum whose words are stored, shown and parsed.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident: $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// All variants.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The word that is stored and shown.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// Parses a word.
+            pub fn parse(word: &str) -> $crate::error::Result<Self> {
+                Self::ALL.iter().copied().find(|it| it.as_str() == word).ok_or_else(|| {
+                    let all: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();
+                    $crate::error::Error::usage(format!("{word:?} is no {}: expected one of {}", $what, all.join(", ")))
+                })
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
+pub(super) use words;

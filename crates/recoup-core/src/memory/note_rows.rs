@@ -1,12 +1,15 @@
 //! Rows of the table `notes`.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
+use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::learn::without_quoted_error;
+use super::sql::{CachedSql as _, SqlContext as _};
+use super::statement::normalize_for_comparison;
 use super::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 use crate::base::clock::Timestamp;
-use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
+
+const READING: &str = "reading memories";
 
 /// The columns of a note, in the order in which [`read`] expects them.
 pub(super) const COLUMNS: &str = "row, id, kind, text, quote, source, scope, paths, topic, status,
@@ -64,11 +67,7 @@ pub(super) fn find_one(
     values: impl rusqlite::Params,
 ) -> Result<Option<StoredNote>> {
     let sql = format!("SELECT {COLUMNS} FROM notes WHERE {condition}");
-    connection
-        .prepare_cached(&sql)
-        .and_then(|mut statement| statement.query_row(values, read).optional())
-        .map_err(reading)?
-        .transpose()
+    connection.find_cached(&sql, values, read).doing(READING)?.transpose()
 }
 
 /// Finds all notes that meet a condition, in its order. Unreadable ones (a word that only a later
@@ -79,13 +78,8 @@ pub(super) fn find_many(
     values: impl rusqlite::Params,
 ) -> Result<Vec<StoredNote>> {
     let sql = format!("SELECT {COLUMNS} FROM notes WHERE {condition}");
-    let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
-    let rows = statement.query_map(values, read).map_err(reading)?;
-    let mut all = Vec::new();
-    for row in rows {
-        all.extend(row.map_err(reading)?.ok());
-    }
-    Ok(all)
+    let rows = connection.list_cached(&sql, values, read).doing(READING)?;
+    Ok(rows.into_iter().filter_map(Result::ok).collect())
 }
 
 /// Row numbers of the latest notes that meet a condition, the latest first.
@@ -99,9 +93,7 @@ pub(super) fn latest(
     let sql = format!(
         "SELECT row FROM notes WHERE {condition} ORDER BY updated DESC, row DESC LIMIT {most}"
     );
-    let mut statement = connection.prepare(&sql).map_err(reading)?;
-    let rows = statement.query_map(params_from_iter(values), |row| row.get(0)).map_err(reading)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(reading)
+    connection.list_cached(&sql, params_from_iter(values), |row| row.get(0)).doing(READING)
 }
 
 /// Number of notes that meet a condition.
@@ -113,13 +105,23 @@ pub(super) fn count(connection: &Connection, condition: &str, values: &[String])
             |row| row.get::<_, i64>(0),
         )
         .map(|count| count.max(0).cast_unsigned())
-        .map_err(reading)
+        .doing(READING)
+}
+
+/// Finds the note with the same words in one place.
+pub(super) fn find_same(
+    connection: &Connection,
+    scope: &NoteScope,
+    paths: Option<&str>,
+    text: &str,
+) -> Result<Option<StoredNote>> {
+    find_one(
+        connection,
+        "scope = ?1 AND paths = ?2 AND said = ?3",
+        params![scope.to_string(), paths.unwrap_or_default(), normalize_for_comparison(text)],
+    )
 }
 
 pub(super) fn by_id(connection: &Connection, id: &NoteId) -> Result<Option<StoredNote>> {
     find_one(connection, "id = ?1", params![id.as_str()])
-}
-
-fn reading(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "reading memories")
 }

@@ -135,7 +135,13 @@ pub(super) fn without_opted_out(text: &str) -> &str {
 /// Returns `text` up to the opt-out in `part` of it.
 fn cut_at_opt_out<'a>(text: &'a str, part: &str) -> &'a str {
     let clauses = plain_clauses::split_clauses(part);
-    let Some(at) = clauses.iter().position(is_opt_out_clause) else { return text };
+    let opts_out = |clause: &PlainClause| {
+        let words = clause.words();
+        let is_phrase =
+            |rest: &[&str]| PHRASES.iter().any(|phrase| starts_with_phrase(phrase, rest));
+        without_leads(&words).any(is_phrase) || has_unspaced_opt_out(&words.concat())
+    };
+    let Some(at) = clauses.iter().position(opts_out) else { return text };
     let said = &clauses[at];
     let follows = |it: &PlainClause| {
         it.words.len() > 1 || it.words.iter().any(|word| has_unspaced_script(word))
@@ -154,12 +160,6 @@ const LONGEST: usize = 6;
 
 fn is_head(text: &str, part: &str) -> bool {
     part.len() < text.len() && text.starts_with(part)
-}
-
-fn is_opt_out_clause(clause: &PlainClause) -> bool {
-    let words = clause.words();
-    let is_phrase = |rest: &[&str]| PHRASES.iter().any(|phrase| starts_with_phrase(phrase, rest));
-    without_leads(&words).any(is_phrase) || has_unspaced_opt_out(&words.concat())
 }
 
 /// True if a whole prompt is an opt-out and nothing else: then it is about what was said before.

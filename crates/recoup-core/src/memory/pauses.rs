@@ -3,12 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::NoteScope;
+use super::sql::{CachedSql as _, SqlContext as _};
 use crate::base::clock::Timestamp;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+
+const READING_SETTINGS: &str = "reading what was said about memory";
 
 /// Setting with the end of a pause, in milliseconds; empty for until further notice.
 const PAUSED: &str = "paused";
@@ -80,7 +82,7 @@ fn begin(
     connection
         .execute("INSERT INTO pauses (scope, began, ended) VALUES (?1, ?2, ?3)", values)
         .map(drop)
-        .map_err(setting)
+        .doing(READING_SETTINGS)
 }
 
 fn end(connection: &Connection, scope: &str, now: Timestamp) -> Result<()> {
@@ -90,7 +92,7 @@ fn end(connection: &Connection, scope: &str, now: Timestamp) -> Result<()> {
             params![scope, now.as_millis()],
         )
         .map(drop)
-        .map_err(setting)
+        .doing(READING_SETTINGS)
 }
 
 /// True if the user wants nothing recorded in the scope.
@@ -109,7 +111,7 @@ pub(super) fn rename(connection: &Connection, from: &NoteScope, to: &NoteScope) 
             params![from.to_string(), to.to_string()],
         )
         .map(drop)
-        .map_err(setting)
+        .doing(READING_SETTINGS)
 }
 
 /// True if nothing was to be recorded in `scope` at the time `then`.
@@ -118,15 +120,13 @@ pub(super) fn was_paused(
     scope: &NoteScope,
     then: Timestamp,
 ) -> Result<bool> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
-                       AND began <= ?3 AND (ended IS NULL OR ended > ?3))";
+    const SQL: &str = "SELECT 1 FROM pauses WHERE scope IN (?1, ?2)
+                       AND began <= ?3 AND (ended IS NULL OR ended > ?3)";
+    let values = params![EVERYWHERE, scope.to_string(), then.as_millis()];
     connection
         .prepare_cached(SQL)
-        .and_then(|mut select| {
-            let values = params![EVERYWHERE, scope.to_string(), then.as_millis()];
-            select.query_row(values, |row| row.get(0))
-        })
-        .map_err(setting)
+        .and_then(|mut select| select.exists(values))
+        .doing(READING_SETTINGS)
 }
 
 /// Reason why nothing is recorded in `scope` now.
@@ -142,6 +142,18 @@ pub(super) fn pause_reason(
         }
     }
     Ok(is_ignored(connection, scope)?.then_some(PauseReason::Ignored))
+}
+
+/// Fails if nothing is recorded in `scope` now.
+pub(super) fn check_not_paused(
+    connection: &Connection,
+    scope: &NoteScope,
+    now: Timestamp,
+) -> Result<()> {
+    match pause_reason(connection, scope, now)? {
+        Some(reason) => Err(Error::new(ErrorKind::Invalid, reason.to_string())),
+        None => Ok(()),
+    }
 }
 
 /// True if memory was last settled longer than `pause` ago.
@@ -172,25 +184,20 @@ pub(super) fn take_due_settling(
 
 pub(super) fn get(connection: &Connection, name: &str) -> Result<Option<String>> {
     connection
-        .prepare_cached("SELECT value FROM settings WHERE name = ?1")
-        .and_then(|mut select| select.query_row([name], |row| row.get(0)).optional())
-        .map_err(setting)
+        .find_cached("SELECT value FROM settings WHERE name = ?1", [name], |row| row.get(0))
+        .doing(READING_SETTINGS)
 }
 
 pub(super) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
     connection
         .execute("INSERT OR REPLACE INTO settings VALUES (?1, ?2)", params![name, value])
         .map(drop)
-        .map_err(setting)
+        .doing(READING_SETTINGS)
 }
 
 pub(super) fn unset(connection: &Connection, name: &str) -> Result<bool> {
     connection
         .execute("DELETE FROM settings WHERE name = ?1", [name])
         .map(|gone| gone > 0)
-        .map_err(setting)
-}
-
-fn setting(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "reading what was said about memory")
+        .doing(READING_SETTINGS)
 }

@@ -28,7 +28,13 @@ pub(super) fn split_clauses(text: &str) -> Vec<PlainClause> {
     let mut from = 0;
     for (at, c) in text.char_indices() {
         let to = at + c.len_utf8();
-        if !ends_clause(c, &text[to..]) {
+        let ends_clause = match c {
+            '!' | '?' | ';' | '\n' | ',' | '(' | ')' | '，' | '、' | '。' | '！' | '？' | '；'
+            | '：' | '—' | '–' | '…' => true,
+            '.' | ':' | '-' => text[to..].chars().next().is_none_or(char::is_whitespace),
+            _ => false,
+        };
+        if !ends_clause {
             continue;
         }
         push(&mut all, text, from..at, begins);
@@ -37,17 +43,6 @@ pub(super) fn split_clauses(text: &str) -> Vec<PlainClause> {
     }
     push(&mut all, text, from..text.len(), begins);
     all
-}
-
-/// True if a character ends a clause.
-fn ends_clause(c: char, behind: &str) -> bool {
-    let stands_apart = || behind.chars().next().is_none_or(char::is_whitespace);
-    match c {
-        '!' | '?' | ';' | '\n' | ',' | '(' | ')' | '，' | '、' | '。' | '！' | '？' | '；'
-        | '：' | '—' | '–' | '…' => true,
-        '.' | ':' | '-' => stands_apart(),
-        _ => false,
-    }
 }
 
 fn push(all: &mut Vec<PlainClause>, text: &str, place: std::ops::Range<usize>, begins: bool) {

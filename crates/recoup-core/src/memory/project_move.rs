@@ -4,10 +4,10 @@
 use rusqlite::{Connection, params};
 
 use super::note_rows::{self, StoredNote};
-use super::recording::{self, note_write_error};
-use super::statement::normalize_for_comparison;
+use super::recording::{self, KEEPING};
+use super::sql::SqlContext as _;
 use super::transaction::insert_notice;
-use super::{Memory, NoteScope, NoteStatus, pauses, search};
+use super::{Memory, Note, NoteScope, NoteStatus, pauses, search};
 use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId, ProjectOrigin, ProjectRegistry};
 use crate::error::Result;
@@ -34,9 +34,7 @@ impl Memory {
         }
         Ok(moved)
     }
-}
 
-impl Memory {
     /// True if anything is remembered for the project with this id.
     pub fn knows_project(&self, id: &ProjectId) -> Result<bool> {
         let scope = NoteScope::Project(id.clone());
@@ -57,7 +55,7 @@ fn has_records(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     let is_known: bool = connection
         .prepare_cached(SQL)
         .and_then(|mut select| select.query_row([scope.to_string()], |row| row.get(0)))
-        .map_err(note_write_error)?;
+        .doing(KEEPING)?;
     Ok(is_known || pauses::is_ignored(connection, scope)?)
 }
 
@@ -89,39 +87,36 @@ fn move_scope(
     let notes =
         note_rows::find_many(connection, "scope = ?1 ORDER BY created, row", [from.to_string()])?;
     for kept in &notes {
-        match find_note_with_same_words(connection, kept, to)? {
-            Some(same) => merge_into(connection, kept, &same)?,
-            None => move_note(connection, kept, to)?,
+        let Note { paths, text, topic, .. } = &kept.note;
+        if let Some(same) = note_rows::find_same(connection, to, paths.as_deref(), text)? {
+            merge_into(connection, kept, &same)?;
+            continue;
         }
+        let values = params![kept.row, to.to_string()];
+        connection.execute("UPDATE notes SET scope = ?2 WHERE row = ?1", values).doing(KEEPING)?;
+        search::index_note(connection, kept.row, text, topic.as_deref())?;
     }
     // Two clones may disagree on a topic: the newest note counts.
     for kept in &notes {
-        if let Some(kept) = note_rows::by_id(connection, &kept.note.id)? {
-            settle_topic(connection, &kept, now)?;
+        let Some(kept) = note_rows::by_id(connection, &kept.note.id)? else { continue };
+        if kept.note.status != NoteStatus::Active {
+            continue;
+        }
+        let rivals = recording::rivals(connection, &kept)?;
+        match rivals.iter().find(|other| other.note.updated > kept.note.updated) {
+            Some(later) => recording::supersede(connection, &kept, &later.note.id, now)?,
+            None => recording::take_topic(connection, &kept, now).map(drop)?,
         }
     }
     pauses::rename(connection, from, to)?;
     for table in TABLES {
         let (from, to) = (from.to_string(), to.to_string());
         let sql = format!("UPDATE OR IGNORE {table} SET scope = ?2 WHERE scope = ?1");
-        connection.execute(&sql, params![from, to]).map_err(note_write_error)?;
+        connection.execute(&sql, params![from, to]).doing(KEEPING)?;
         let sql = format!("DELETE FROM {table} WHERE scope = ?1");
-        connection.execute(&sql, [from]).map_err(note_write_error)?;
+        connection.execute(&sql, [from]).doing(KEEPING)?;
     }
     Ok(notes.len())
-}
-
-fn find_note_with_same_words(
-    connection: &Connection,
-    kept: &StoredNote,
-    to: &NoteScope,
-) -> Result<Option<StoredNote>> {
-    let paths = kept.note.paths.clone().unwrap_or_default();
-    note_rows::find_one(
-        connection,
-        "scope = ?1 AND paths = ?2 AND said = ?3",
-        params![to.to_string(), paths, normalize_for_comparison(&kept.note.text)],
-    )
 }
 
 /// Merges a note into one with the same words; references to it follow.
@@ -139,25 +134,6 @@ fn merge_into(connection: &Connection, kept: &StoredNote, same: &StoredNote) -> 
         connection.execute("DELETE FROM notes WHERE id = ?1", [old])?;
         Ok(())
     };
-    steps().map_err(note_write_error)?;
+    steps().doing(KEEPING)?;
     search::unindex_note(connection, kept.row)
-}
-
-fn move_note(connection: &Connection, kept: &StoredNote, to: &NoteScope) -> Result<()> {
-    connection
-        .execute("UPDATE notes SET scope = ?2 WHERE row = ?1", params![kept.row, to.to_string()])
-        .map_err(note_write_error)?;
-    search::index_note(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())
-}
-
-/// Supersedes the note by a later one on its topic, or lets it take the topic.
-fn settle_topic(connection: &Connection, kept: &StoredNote, now: Timestamp) -> Result<()> {
-    if kept.note.status != NoteStatus::Active {
-        return Ok(());
-    }
-    let rivals = recording::rivals(connection, kept)?;
-    match rivals.iter().find(|other| other.note.updated > kept.note.updated) {
-        Some(later) => recording::supersede(connection, kept, &later.note.id, now),
-        None => recording::take_topic(connection, kept, now).map(drop),
-    }
 }

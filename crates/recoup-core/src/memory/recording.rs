@@ -5,13 +5,14 @@ use rusqlite::{Connection, params};
 
 use super::inject::estimate;
 use super::note_rows::{self, StoredNote};
-use super::search;
+use super::sql::{CachedSql as _, SqlContext as _};
 use super::statement::{NoteStatement, normalize_for_comparison};
 use super::topic::{derive_topic, overturns, possible_topics};
-use super::{Note, NoteId, NoteStatus, NoteTrust, deliveries, learn};
+use super::{Note, NoteId, NoteStatus, NoteTrust, deliveries, learn, search};
 use crate::base::clock::Timestamp;
-use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
+
+pub(super) const KEEPING: &str = "keeping a memory";
 
 /// Outcome of recording a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,34 +75,10 @@ pub(super) fn record(
     statement: &NoteStatement,
     details: &RecordDetails,
 ) -> Result<RecordOutcome> {
-    let place = NotePlace::of(statement);
-    let known = note_rows::find_one(
-        connection,
-        "scope = ?1 AND paths = ?2 AND said = ?3",
-        params![place.scope, place.paths, normalize_for_comparison(&statement.text)],
-    )?;
-    match known {
+    let NoteStatement { scope, paths, text, .. } = statement;
+    match note_rows::find_same(connection, scope, paths.as_deref(), text)? {
         None => insert(connection, statement, details),
         Some(known) => confirm(connection, &known, statement, details),
-    }
-}
-
-/// Scope and paths of a note: notes compete only if both are equal.
-struct NotePlace {
-    scope: String,
-    paths: String,
-}
-
-impl NotePlace {
-    fn of(statement: &NoteStatement) -> Self {
-        Self {
-            scope: statement.scope.to_string(),
-            paths: statement.paths.clone().unwrap_or_default(),
-        }
-    }
-
-    fn of_note(note: &Note) -> Self {
-        Self { scope: note.scope.to_string(), paths: note.paths.clone().unwrap_or_default() }
     }
 }
 
@@ -113,27 +90,30 @@ fn insert(
     const SQL: &str = "INSERT INTO notes (id, kind, text, quote, source, scope, paths, topic,
                        status, said, tokens, created, updated)
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)";
-    let place = NotePlace::of(statement);
-    let (id, now) = (unused(connection)?, details.now.as_millis());
+    let mut id = NoteId::fresh();
+    while note_rows::by_id(connection, &id)?.is_some() {
+        id = NoteId::fresh();
+    }
+    let now = details.now.as_millis();
     connection
-        .prepare_cached(SQL)
-        .and_then(|mut insert| {
-            insert.execute(params![
+        .execute_cached(
+            SQL,
+            params![
                 id.as_str(),
                 statement.kind.as_str(),
                 statement.text,
                 statement.quote,
                 statement.source.as_str(),
-                place.scope,
-                place.paths,
+                statement.scope.to_string(),
+                statement.paths.as_deref().unwrap_or_default(),
                 details.topic,
                 statement.first_status().as_str(),
                 normalize_for_comparison(&statement.text),
                 details.tokens,
                 now,
-            ])
-        })
-        .map_err(note_write_error)?;
+            ],
+        )
+        .doing(KEEPING)?;
     let kept = require_note(connection, &id)?;
     search::index_note(connection, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     record_evidence(
@@ -171,11 +151,8 @@ fn confirm(
     };
     let now = details.now.as_millis();
     connection
-        .prepare_cached(SQL)
-        .and_then(|mut update| {
-            update.execute(params![known.row, now, status.as_str(), source.as_str(), quote])
-        })
-        .map_err(note_write_error)?;
+        .execute_cached(SQL, params![known.row, now, status.as_str(), source.as_str(), quote])
+        .doing(KEEPING)?;
     record_evidence(
         connection,
         known,
@@ -216,7 +193,7 @@ fn is_repeated_in_new_session(
             "SELECT 1 FROM evidence WHERE note = ?1 AND what = 'said' AND session <> ?2",
         )
         .and_then(|mut select| select.exists(params![known.row, statement.session]))
-        .map_err(note_write_error)
+        .doing(KEEPING)
 }
 
 /// Lets an active note take its topic: other notes there are superseded, unless they are more
@@ -258,16 +235,13 @@ fn take_topic_unless(
         supersede(connection, kept, &stronger.note.id, now)?;
         return Ok(Vec::new());
     }
-    for other in &others {
-        supersede(connection, other, &kept.note.id, now)?;
-    }
-    Ok(others.into_iter().map(|other| other.note).collect())
+    supersede_all(connection, others, &kept.note.id, now)
 }
 
 /// Active notes that contradict a note: on the same topic, or its very opposite if both topics were
 /// derived from the text.
 pub(super) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<StoredNote>> {
-    let place = NotePlace::of_note(&kept.note);
+    let (scope, paths) = (kept.note.scope.to_string(), kept.note.paths.as_deref());
     let said = has_derived_topic(&kept.note);
     let topics = if said {
         possible_topics(&kept.note.text)
@@ -279,7 +253,7 @@ pub(super) fn rivals(connection: &Connection, kept: &StoredNote) -> Result<Vec<S
         let there = note_rows::find_many(
             connection,
             "scope = ?1 AND paths = ?2 AND topic = ?3 AND status = 'active' AND row <> ?4",
-            params![place.scope, place.paths, topic, kept.row],
+            params![scope, paths.unwrap_or_default(), topic, kept.row],
         )?;
         let same_topic = kept.note.topic == Some(topic);
         rivals.extend(there.into_iter().filter(|other| {
@@ -302,13 +276,26 @@ pub(super) fn supersede(
     now: Timestamp,
 ) -> Result<()> {
     connection
-        .prepare_cached(
+        .execute_cached(
             "UPDATE notes SET status = 'superseded', superseded_by = ?2, updated = ?3
              WHERE row = ?1",
+            params![kept.row, by.as_str(), now.as_millis()],
         )
-        .and_then(|mut update| update.execute(params![kept.row, by.as_str(), now.as_millis()]))
         .map(drop)
-        .map_err(note_write_error)
+        .doing(KEEPING)
+}
+
+/// Supersedes several notes, and returns them as they were.
+pub(super) fn supersede_all(
+    connection: &Connection,
+    notes: Vec<StoredNote>,
+    by: &NoteId,
+    now: Timestamp,
+) -> Result<Vec<Note>> {
+    for note in &notes {
+        supersede(connection, note, by, now)?;
+    }
+    Ok(notes.into_iter().map(|kept| kept.note).collect())
 }
 
 /// Sets the status of a note on the user's word; returns it and the notes that it replaced.
@@ -326,15 +313,17 @@ pub(super) fn set_status(
         )));
     }
     connection
-        .prepare_cached(
+        .execute_cached(
             "UPDATE notes SET status = ?2, superseded_by = NULL, updated = ?3 WHERE row = ?1",
+            params![kept.row, status.as_str(), now.as_millis()],
         )
-        .and_then(|mut update| update.execute(params![kept.row, status.as_str(), now.as_millis()]))
-        .map_err(note_write_error)?;
+        .doing(KEEPING)?;
     record_evidence(connection, &kept, what, None, now)?;
     let instead_of = match status {
         NoteStatus::Active => {
-            let instead_of = supersede_rivals(connection, &require_note(connection, id)?, now)?;
+            // All of them, however trusted: the user brings the note back.
+            let others = rivals(connection, &require_note(connection, id)?)?;
+            let instead_of = supersede_all(connection, others, id, now)?;
             allow_redelivery_to_contexts(connection, &kept, &instead_of)?;
             instead_of
         }
@@ -346,25 +335,14 @@ pub(super) fn set_status(
 /// Activates a note on evidence, unless a more trusted one has its topic.
 pub(super) fn promote(connection: &Connection, id: &NoteId, now: Timestamp) -> Result<()> {
     connection
-        .prepare_cached("UPDATE notes SET status = 'active', updated = ?2 WHERE id = ?1")
-        .and_then(|mut update| update.execute(params![id.as_str(), now.as_millis()]))
-        .map_err(note_write_error)?;
+        .execute_cached(
+            "UPDATE notes SET status = 'active', updated = ?2 WHERE id = ?1",
+            params![id.as_str(), now.as_millis()],
+        )
+        .doing(KEEPING)?;
     let kept = require_note(connection, id)?;
     record_evidence(connection, &kept, "promoted", None, now)?;
     take_topic(connection, &kept, now).map(drop)
-}
-
-/// Supersedes all rivals of a note that the user brings back, however trusted.
-fn supersede_rivals(
-    connection: &Connection,
-    kept: &StoredNote,
-    now: Timestamp,
-) -> Result<Vec<Note>> {
-    let others = rivals(connection, kept)?;
-    for other in &others {
-        supersede(connection, other, &kept.note.id, now)?;
-    }
-    Ok(others.into_iter().map(|other| other.note).collect())
 }
 
 /// Makes a reactivated note new to contexts that were given its replacement.
@@ -390,10 +368,27 @@ pub(super) fn record_evidence(
     now: Timestamp,
 ) -> Result<()> {
     connection
-        .prepare_cached("INSERT INTO evidence (note, at, session, what) VALUES (?1, ?2, ?3, ?4)")
-        .and_then(|mut insert| insert.execute(params![kept.row, now.as_millis(), session, what]))
+        .execute_cached(
+            "INSERT INTO evidence (note, at, session, what) VALUES (?1, ?2, ?3, ?4)",
+            params![kept.row, now.as_millis(), session, what],
+        )
         .map(drop)
-        .map_err(note_write_error)
+        .doing(KEEPING)
+}
+
+/// Adds evidence that counts once for each session and detail; true if it is new.
+pub(super) fn record_evidence_once(
+    connection: &Connection,
+    kept: &StoredNote,
+    what: &str,
+    session: Option<&str>,
+    detail: &str,
+    now: Timestamp,
+) -> rusqlite::Result<bool> {
+    const SQL: &str = "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+    let values = params![kept.row, now.as_millis(), session, what, detail];
+    connection.execute_cached(SQL, values).map(|added| added > 0)
 }
 
 /// Loads the note with this id, or fails.
@@ -406,17 +401,4 @@ pub(super) fn no_such_note_error(id: &NoteId) -> Error {
         ErrorKind::Absent,
         format!("there is no memory {id}; `recoup memory list --all` shows them"),
     )
-}
-
-fn unused(connection: &Connection) -> Result<NoteId> {
-    loop {
-        let id = NoteId::fresh();
-        if note_rows::by_id(connection, &id)?.is_none() {
-            return Ok(id);
-        }
-    }
-}
-
-pub(super) fn note_write_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "keeping a memory")
 }

@@ -5,10 +5,12 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::refuse::phrase::starts_with_phrase;
+use super::sql::{CachedSql as _, SqlContext as _};
 use super::transaction::EventTransaction;
 use super::{Note, NoteId, NoteStatus, note_rows, opt_out, plain_clauses, recording};
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+
+const RETRACTING: &str = "taking back a memory";
 
 /// How the user takes something back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,17 +19,6 @@ pub enum RetractionKind {
     Forget,
     /// Said about memory or about the agent's work: "undo".
     Undo,
-}
-
-impl RetractionKind {
-    /// How many prompts back it reaches. "Undo" is also said about code, so it is about memory
-    /// only right behind the notice.
-    fn reach(self) -> u32 {
-        match self {
-            Self::Forget => 3,
-            Self::Undo => 1,
-        }
-    }
 }
 
 /// Retraction phrases, written as in `refuse::phrase`, in plain letters. Opt-outs are in `opt_out`.
@@ -102,18 +93,24 @@ impl EventTransaction<'_> {
                 WHERE evidence.session = ?1 AND evidence.what = 'said' AND evidence.at >= ?2
                 AND notes.status = 'active')
             SELECT DISTINCT id, at FROM said WHERE at = (SELECT max(at) FROM said) ORDER BY id";
+        // How many prompts back it reaches. "Undo" is also said about code, so it is about memory
+        // only right behind the notice.
+        let reach = match how {
+            RetractionKind::Forget => 3,
+            RetractionKind::Undo => 1,
+        };
         let session = &self.occasion.session;
         let since: Option<i64> = self
             .connection
-            .query_row(FIRST_PROMPT, params![session, how.reach()], |row| row.get(0))
+            .query_row(FIRST_PROMPT, params![session, reach], |row| row.get(0))
             .optional()
-            .map_err(retracting)?;
-        let mut select = self.connection.prepare_cached(LATEST).map_err(retracting)?;
-        let found = select
-            .query_map(params![session, since.unwrap_or(0)], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(retracting)?;
-        let latest: Vec<(String, i64)> =
-            found.collect::<rusqlite::Result<_>>().map_err(retracting)?;
+            .doing(RETRACTING)?;
+        let latest: Vec<(String, i64)> = self
+            .connection
+            .list_cached(LATEST, params![session, since.unwrap_or(0)], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .doing(RETRACTING)?;
         let retire = |(id, at): (String, i64)| self.retire_and_restore(&NoteId::parse(&id)?, at);
         latest.into_iter().map(retire).collect()
     }
@@ -138,8 +135,4 @@ impl EventTransaction<'_> {
         }
         Ok(note)
     }
-}
-
-fn retracting(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "taking back a memory")
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, params};
 
-use super::arrivals;
 use super::inject::{
     BlockBudget, InjectionContext, RuleCandidate, RulesBlock, TouchedFiles, by_importance,
     is_about_action,
@@ -12,17 +11,27 @@ use super::inject::{
 use super::note_rows::{self, StoredNote};
 use super::schema::BY_IMPORTANCE;
 use super::search::{self, SearchQuery};
-use super::{Memory, Note, NoteFilter, NoteScope, NoteTrust};
+use super::sql::SqlContext as _;
+use super::{Memory, Note, NoteFilter, NoteScope, NoteTrust, transfer};
 use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId};
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+
+const READING_RULES: &str = "reading the rules";
 
 /// Most related notes that are searched for those that a context does not have yet.
 const FITTING: usize = 12;
 
 /// Most new notes that are read; more would not fit into one context.
 const LATEST: usize = 200;
+
+/// Most notes with the name of an action that are looked at, and the score of one about it: enough,
+/// but less than one that shares more words with a call.
+const ABOUT: usize = 48;
+const FITS: f64 = 0.55;
+
+/// How many rules for certain files are looked at.
+const FOR_FILES: usize = 256;
 
 impl Memory {
     /// The rules of a scope and of everywhere, the most important first: as many as the budget has
@@ -36,7 +45,18 @@ impl Memory {
             Ok(rules)
         })?;
         let mut rules: Vec<Note> = found.unwrap_or_default();
-        drop_overruled(&mut rules);
+        // A universal rule gives way to a rule of the project on its topic, unless an agent
+        // recorded that for the user.
+        let here: HashSet<String> = rules
+            .iter()
+            .filter(|note| note.scope != NoteScope::Universal && note.paths.is_none())
+            .filter(|note| note.trust() != NoteTrust::Recorded)
+            .filter_map(|note| note.topic.clone())
+            .collect();
+        let overruled = |topic: &String| here.contains(topic);
+        rules.retain(|note| {
+            note.scope != NoteScope::Universal || !note.topic.as_ref().is_some_and(overruled)
+        });
         rules.sort_by(by_importance);
         Ok(rules)
     }
@@ -75,11 +95,11 @@ impl Memory {
         );
         let found = self.read(|connection| {
             let (mut found, then_at) = (Vec::new(), then.as_millis());
-            let arrivals = arrivals::imported_since(connection, then)?;
+            let batches = transfer::imported_since(connection, then)?;
             for scope in NoteFilter::active_in(scope).scopes {
                 let scope = scope.to_string();
                 found.extend(note_rows::find_many(connection, &wanted, params![scope, then_at])?);
-                for it in &arrivals {
+                for it in &batches {
                     let values = params![scope, it.first, it.last, then_at];
                     found.extend(note_rows::find_many(connection, &arrived, values)?);
                 }
@@ -112,14 +132,7 @@ impl Memory {
         })?;
         Ok(found.unwrap_or_default())
     }
-}
 
-/// Most notes with the name of an action that are looked at, and the score of one about it: enough,
-/// but less than one that shares more words with a call.
-const ABOUT: usize = 48;
-const FITS: f64 = 0.55;
-
-impl Memory {
     /// Rules about what a call does, by the names of its actions.
     pub fn rules_for_actions(
         &self,
@@ -146,12 +159,7 @@ impl Memory {
         })?;
         Ok(found.unwrap_or_default())
     }
-}
 
-/// How many rules for certain files are looked at.
-const FOR_FILES: usize = 256;
-
-impl Memory {
     /// Rules for certain files that apply to one of `touched`, paths from the project's root:
     /// whoever touches such a file needs them, whatever their words.
     pub fn rules_for_files(
@@ -181,21 +189,6 @@ impl Memory {
     }
 }
 
-/// Drops universal rules whose topic has a rule of the project. A rule that an agent recorded for
-/// the user hides nothing.
-fn drop_overruled(rules: &mut Vec<Note>) {
-    let here: HashSet<String> = rules
-        .iter()
-        .filter(|note| note.scope != NoteScope::Universal && note.paths.is_none())
-        .filter(|note| note.trust() != NoteTrust::Recorded)
-        .filter_map(|note| note.topic.clone())
-        .collect();
-    let overruled = |topic: &String| here.contains(topic);
-    rules.retain(|note| {
-        note.scope != NoteScope::Universal || !note.topic.as_ref().is_some_and(overruled)
-    });
-}
-
 /// Reads rules until the budget is spent: a rule takes more room than its own tokens.
 fn most_important(
     connection: &Connection,
@@ -203,19 +196,15 @@ fn most_important(
     budget: BlockBudget,
 ) -> Result<Vec<Note>> {
     let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", note_rows::COLUMNS);
-    let mut statement = connection.prepare_cached(&sql).map_err(reading)?;
-    let mut found = statement.query([scope.to_string()]).map_err(reading)?;
+    let mut statement = connection.prepare_cached(&sql).doing(READING_RULES)?;
+    let mut found = statement.query([scope.to_string()]).doing(READING_RULES)?;
     let (mut rules, mut tokens) = (Vec::new(), 0_u32);
     while tokens <= budget.tokens
-        && let Some(row) = found.next().map_err(reading)?
+        && let Some(row) = found.next().doing(READING_RULES)?
     {
-        let StoredNote { note, .. } = note_rows::read(row).map_err(reading)??;
+        let StoredNote { note, .. } = note_rows::read(row).doing(READING_RULES)??;
         tokens = tokens.saturating_add(note.tokens);
         rules.push(note);
     }
     Ok(rules)
-}
-
-fn reading(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "reading the rules")
 }

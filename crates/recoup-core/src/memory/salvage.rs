@@ -7,11 +7,14 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::sql::{CachedSql as _, SqlContext as _};
 use super::transaction::insert_notice;
 use super::{NoteScope, log_mark, note_rows, search, snapshot};
 use crate::base::clock::{Clock as _, SystemClock};
-use crate::database::{DamagedPages, fault};
-use crate::error::{Error, Result};
+use crate::database::DamagedPages;
+use crate::error::Result;
+
+const SALVAGING: &str = "taking over what can be read";
 
 /// Tables that are worth recovering.
 const TABLES: [&str; 12] = [
@@ -38,9 +41,16 @@ const EARLIEST: i64 = 100_000_000_000;
 /// leaves a notice for the user. Returns how many rows the damaged file still had.
 pub(super) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Result<u64> {
     // Rows come in the order of their pages: a note may come after what refers to it.
-    fresh.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map_err(salvaging)?;
+    fresh.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").doing(SALVAGING)?;
     let in_file = copy_rows(damaged, fresh)?;
-    let nonsense = drop_invalid_notes(fresh)?;
+    let mut nonsense = 0;
+    for row in fresh.list_cached("SELECT row FROM notes", [], |row| row.get(0)).doing(SALVAGING)? {
+        let row: i64 = row;
+        if note_rows::find_one(fresh, "row = ?1", [row]).is_err() {
+            let sql = "DELETE FROM notes WHERE row = ?1";
+            nonsense += fresh.execute(sql, [row]).doing(SALVAGING)? as u64;
+        }
+    }
     let in_file = in_file.saturating_sub(nonsense);
     let from_snapshot = snapshot::fill_from_newest(damaged, fresh);
     fresh
@@ -48,14 +58,14 @@ pub(super) fn salvage(damaged: &Path, fresh: &Connection, place: &Path) -> Resul
             "DELETE FROM evidence WHERE note NOT IN (SELECT row FROM notes);
              DELETE FROM sightings WHERE lesson NOT IN (SELECT row FROM lessons);",
         )
-        .map_err(salvaging)?;
+        .doing(SALVAGING)?;
     log_mark::reset_count(fresh)?;
     // Search is rebuilt: it has nothing that the notes do not have.
     for kept in note_rows::find_many(fresh, "1", [])? {
         search::index_note(fresh, kept.row, &kept.note.text, kept.note.topic.as_deref())?;
     }
     leave_notice(fresh, place, from_snapshot.as_ref())?;
-    fresh.execute_batch("COMMIT; PRAGMA foreign_keys = ON").map_err(salvaging)?;
+    fresh.execute_batch("COMMIT; PRAGMA foreign_keys = ON").doing(SALVAGING)?;
     Ok(in_file)
 }
 
@@ -138,7 +148,7 @@ impl TableShape {
 /// breaks a constraint of its table.
 fn copy_rows(damaged: &Path, fresh: &Connection) -> Result<u64> {
     let shapes = TABLES.iter().map(|table| TableShape::of(fresh, table));
-    let shapes = shapes.collect::<rusqlite::Result<Vec<_>>>().map_err(salvaging)?;
+    let shapes = shapes.collect::<rusqlite::Result<Vec<_>>>().doing(SALVAGING)?;
     let mut by_width: HashMap<usize, Vec<&TableShape>> = HashMap::new();
     for shape in &shapes {
         by_width.entry(shape.columns.len()).or_default().push(shape);
@@ -154,27 +164,10 @@ fn copy_rows(damaged: &Path, fresh: &Connection) -> Result<u64> {
         let stored =
             columns.filter(|(it, _)| it.kind != ColumnKind::RowNumber).map(|(_, value)| value);
         let values = row.number.map(Value::Integer).into_iter().chain(stored);
-        let inserted = fresh
-            .prepare_cached(&shape.insert)
-            .and_then(|mut insert| insert.execute(params_from_iter(values)));
+        let inserted = fresh.execute_cached(&shape.insert, params_from_iter(values));
         copied += inserted.unwrap_or(0) as u64;
     });
     Ok(copied)
-}
-
-/// Removes recovered rows that are not valid notes.
-fn drop_invalid_notes(fresh: &Connection) -> Result<u64> {
-    let mut select = fresh.prepare("SELECT row FROM notes").map_err(salvaging)?;
-    let all = select.query_map([], |row| row.get(0)).map_err(salvaging)?;
-    let all: Vec<i64> = all.collect::<rusqlite::Result<_>>().map_err(salvaging)?;
-    let mut gone = 0;
-    for row in all {
-        if note_rows::find_one(fresh, "row = ?1", [row]).is_err() {
-            let sql = "DELETE FROM notes WHERE row = ?1";
-            gone += fresh.execute(sql, [row]).map_err(salvaging)? as u64;
-        }
-    }
-    Ok(gone)
 }
 
 /// Leaves a notice for the user, which the next session in any project shows.
@@ -184,7 +177,7 @@ fn leave_notice(
     from_snapshot: Option<&snapshot::SnapshotRestore>,
 ) -> Result<()> {
     let notes: i64 =
-        fresh.query_row("SELECT count(*) FROM notes", [], |row| row.get(0)).map_err(salvaging)?;
+        fresh.query_row("SELECT count(*) FROM notes", [], |row| row.get(0)).doing(SALVAGING)?;
     let saved = match notes {
         0 => "no memory could be saved".to_owned(),
         1 => "1 memory could be saved".to_owned(),
@@ -196,8 +189,4 @@ fn leave_notice(
     let text =
         format!("memory.db was damaged: {saved}{whence}; what it was is in {}", place.display());
     insert_notice(fresh, &NoteScope::Universal, &text, SystemClock.now())
-}
-
-fn salvaging(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "taking over what can be read")
 }

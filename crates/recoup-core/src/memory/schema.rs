@@ -1,4 +1,6 @@
-//! The tables of `memory.db`, and the version that says which code may use them.
+//! `memory.db`: its layout, its tables, and the migration of older ones. Hooks, commands and servers
+//! share the file. Its content cannot be regenerated, so a damaged file is set aside, and its readable
+//! rows are taken over.
 //!
 //! ```text
 //! notes        notes, one row for each statement
@@ -16,6 +18,34 @@
 //! settings     names and values: pauses, ignored projects, counters
 //! ```
 
+use rusqlite::Connection;
+
+use super::salvage::salvage;
+use super::search;
+use super::sql::SqlContext as _;
+use crate::database::DatabaseLayout;
+use crate::error::Result;
+
+/// Layout of memory's database. Deleted data is overwritten, so that `forget` means it. Readers
+/// cache half a megabyte of pages: a hook reads few of them twice.
+pub(super) static LAYOUT: DatabaseLayout = DatabaseLayout {
+    name: "memory",
+    elsewhere: "set RECOUP_HOME to another directory",
+    application_id: APPLICATION_ID,
+    version: VERSION,
+    first: FIRST,
+    oldest: VERSION,
+    pragmas: "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA cache_size = -512;",
+    creation_pragmas: "",
+    // A server has it open for hours.
+    cache: 4 << 10,
+    backs_up: true,
+    tables: &[TABLES, SECOND, RANK, search::WORDS],
+    deferred: "",
+    migrate,
+    rescue: Some(salvage),
+};
+
 /// The version of these tables. A newer one is refused.
 pub(super) const VERSION: i64 = 2;
 
@@ -23,7 +53,7 @@ pub(super) const VERSION: i64 = 2;
 pub(super) const LISTS: i64 = 2;
 
 /// The first version.
-pub(super) const FIRST: i64 = 1;
+const FIRST: i64 = 1;
 
 /// "Rcom": marks the file as ours.
 pub(super) const APPLICATION_ID: u32 = 0x5263_6f6d;
@@ -46,7 +76,7 @@ macro_rules! importance {
 pub(super) const BY_IMPORTANCE: &str =
     concat!("scope = ?1 AND status = 'active' ORDER BY ", importance!());
 
-pub(super) const RANK: &str =
+const RANK: &str =
     concat!("CREATE INDEX notes_rank ON notes (scope, status, ", importance!(), ");");
 
 /// `said` is the statement as it is compared with others; `paths` is empty where a note
@@ -161,7 +191,7 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHO
 /// Differences of the second version from the first. A delivery (`givings`) has the ids of its
 /// notes in one text; it is `whole` if the context had all rules with it, and `lost` if they may be
 /// delivered again.
-pub(super) const SECOND: &str = "
+const SECOND: &str = "
 CREATE INDEX events_edited ON events (session, subject, at) WHERE what = 'edited';
 CREATE INDEX events_denied ON events (scope, subject) WHERE what = 'denied';
 CREATE INDEX events_call ON events (call, what) WHERE call IS NOT NULL;
@@ -185,4 +215,49 @@ CREATE TABLE givings (
     lost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (context, nth)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// Migrates the tables from version `from`, within the caller's transaction.
+fn migrate(connection: &Connection, from: i64) -> Result<()> {
+    if from < LISTS {
+        let script = [CLEAR, SECOND, TAKE_OVER].concat();
+        connection.execute_batch(&script).doing("bringing the memory to this version")?;
+    }
+    Ok(())
+}
+
+const CLEAR: &str = "
+DROP INDEX IF EXISTS events_at;
+DROP INDEX IF EXISTS events_session;
+DROP INDEX IF EXISTS events_context;
+DROP INDEX IF EXISTS events_subject;
+DROP INDEX IF EXISTS events_call;
+DROP INDEX IF EXISTS episodes_began;
+ALTER TABLE episodes RENAME TO earlier;
+";
+
+/// Converts deliveries from a row per note with a count to lists: a note that was delivered several
+/// times is in as many lists, and only the last may not be lost. A complete delivery was an event.
+const TAKE_OVER: &str = "
+INSERT OR IGNORE INTO episodes SELECT * FROM earlier;
+DROP TABLE earlier;
+
+WITH RECURSIVE given (context, at, id, times, lost) AS (
+    SELECT context, at, notes.id, times, lost
+    FROM injections JOIN notes ON notes.row = injections.note
+    UNION ALL
+    SELECT context, at, id, times - 1, 1 FROM given WHERE times > 1
+),
+lists (context, at, notes, whole, lost) AS (
+    SELECT context, at, group_concat(id, ' '), 0, lost FROM given
+    GROUP BY context, at, times, lost
+    UNION ALL
+    SELECT context, at, '', 1, 0 FROM events WHERE what = 'given' AND context IS NOT NULL
+)
+INSERT INTO givings (context, nth, at, notes, whole, lost)
+SELECT context, row_number() OVER (PARTITION BY context ORDER BY at), at, notes, whole, lost
+FROM lists;
+
+DROP TABLE injections;
+DELETE FROM events WHERE what = 'given';
 ";

@@ -17,19 +17,19 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::Memory;
-use super::db::LAYOUT;
 use super::schema::{APPLICATION_ID, VERSION};
+use super::sql::SqlContext as _;
 use crate::base::clock::{Timestamp, date_to_day};
 use crate::base::fsx;
-use crate::database::{connection, fault, lock_database};
-use crate::error::{Error, Result};
+use crate::database::{connection, lock_database};
+use crate::error::Result;
 
 const DIRECTORY: &str = "snapshots";
 const PART: &str = ".part";
 /// Number of snapshots that are kept.
 const KEPT: usize = 3;
 /// How long to wait for a process that copies or repairs the database.
-const FOR_OTHERS: Duration = Duration::from_secs(2);
+pub(super) const LOCK_WAIT: Duration = Duration::from_secs(2);
 
 /// Removes from a snapshot the clients' reports, and rows that matter only during a session.
 const LEFT_OUT: &str = "DELETE FROM events; DELETE FROM givings; DELETE FROM sweeps;
@@ -91,7 +91,7 @@ impl Memory {
         if snapshot.exists() || !self.has_notes()? {
             return Ok(None);
         }
-        let _alone = lock_database(self.path(), FOR_OTHERS)?;
+        let _alone = lock_database(self.path(), LOCK_WAIT)?;
         if snapshot.exists() {
             return Ok(None);
         }
@@ -105,11 +105,11 @@ impl Memory {
         fsx::create_private(&part)?;
         self.read(|connection| {
             let copy = part.to_string_lossy();
-            connection.execute("VACUUM INTO ?1", [copy]).map(drop).map_err(copying)
+            connection.execute("VACUUM INTO ?1", [copy]).map(drop).doing("copying the memory")
         })?;
         let copy = connection::open_unchecked(&part)?;
         copy.execute_batch(&format!("PRAGMA secure_delete = ON; BEGIN; {LEFT_OUT} COMMIT"))
-            .map_err(copying)?;
+            .doing("copying the memory")?;
         drop(copy);
         fsx::sync_file(&part)?;
         fsx::rename(&part, &snapshot)?;
@@ -134,20 +134,16 @@ pub(super) struct SnapshotRestore {
 /// as they are: a missing row may have been removed on purpose.
 pub(super) fn fill_from_newest(path: &Path, fresh: &Connection) -> Option<SnapshotRestore> {
     snapshots_of(path).into_iter().find_map(|MemorySnapshot { date, path }| {
-        let snapshot = open_sound(&path)?;
+        let snapshot = connection::open_unchecked(&path).ok()?;
+        let number = |name| connection::pragma_number(&snapshot, name).ok();
+        let is_ours = number("application_id") == Some(i64::from(APPLICATION_ID))
+            && number("user_version") == Some(VERSION);
+        if !is_ours || !matches!(connection::find_damage(&snapshot, "integrity_check"), Ok(None)) {
+            return None;
+        }
         let added = fill_from(&snapshot, fresh).ok()?;
         Some(SnapshotRestore { date, notes: added })
     })
-}
-
-fn open_sound(path: &Path) -> Option<Connection> {
-    let snapshot = connection::open_unchecked(path).ok()?;
-    let number = |name| connection::pragma_number(&snapshot, name).ok();
-    let is_ours = number("application_id") == Some(i64::from(APPLICATION_ID))
-        && number("user_version") == Some(VERSION);
-    let is_sound =
-        is_ours && matches!(connection::find_damage(&snapshot, "integrity_check"), Ok(None));
-    is_sound.then_some(snapshot)
 }
 
 fn fill_from(snapshot: &Connection, fresh: &Connection) -> rusqlite::Result<usize> {
@@ -223,8 +219,4 @@ fn copy_evidence(from: &Connection, to: &Connection, notes: &[i64]) -> rusqlite:
         }
     }
     Ok(())
-}
-
-fn copying(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, &format!("copying the {}", LAYOUT.name))
 }

@@ -1,6 +1,9 @@
 //! Statements: what is to be remembered, before it is known whether it is new.
 
+use std::error::Error as _;
+
 use super::{NoteKind, NoteScope, NoteSource, NoteStatus};
+use crate::base::glob::{self, SlashMatching};
 
 /// A statement that is to be remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,4 +78,18 @@ pub(super) fn normalize_for_comparison(text: &str) -> String {
     let words: Vec<&str> = plain.split_whitespace().collect();
     let joined = words.join(" ").to_lowercase();
     joined.trim_matches(|c: char| matches!(c, '.' | '!' | ',' | ';' | ':' | ' ')).to_owned()
+}
+
+/// Checks that a glob is valid; the error says what is wrong with it.
+pub(super) fn check_path_glob(glob: &str) -> Result<(), String> {
+    if glob.trim().is_empty() {
+        return Err("a glob for files can't be empty: leave it out for all files".to_owned());
+    }
+    if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
+        return Err("a glob starts at the project's root, and does not lead out of it".to_owned());
+    }
+    glob::compile_glob(glob, SlashMatching::Separates).map(drop).map_err(|error| {
+        let why = error.source().map_or_else(String::new, ToString::to_string);
+        format!("this is no glob for files: {why}")
+    })
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::db::LAYOUT;
 use super::dedup::{self, DuplicateGroup};
 use super::forget::{self, ForgetReport};
 use super::inject::estimate;
@@ -16,14 +15,14 @@ use super::pauses::{self, PauseReason};
 use super::private_text::without_private;
 use super::recording::{self, RecordDetails, RecordOutcome};
 use super::refuse::{RefusalReason, statement_refusal};
-use super::search::SearchQuery;
-use super::statement::{NoteStatement, normalize_for_comparison};
+use super::schema::LAYOUT;
+use super::search::{self, SearchQuery};
+use super::sql::SqlContext as _;
+use super::statement::{NoteStatement, check_path_glob, normalize_for_comparison};
 use super::team::{self, TeamRule};
 use super::topic::derive_topic;
 use super::transfer::{self, NoteImportReport};
-use super::{
-    Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries, paths, search,
-};
+use super::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries};
 use crate::base::clock::{Clock, Timestamp};
 use crate::database::{ConnectionPool, RecoveryReporter, WaitLimits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
@@ -102,10 +101,7 @@ impl Memory {
         let statement = &check_statement(statement)?;
         let details = RecordDetails::of(statement, self.now());
         self.change_durably("remembering it", |connection| {
-            if let Some(silence) = pauses::pause_reason(connection, &statement.scope, details.now)?
-            {
-                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-            }
+            pauses::check_not_paused(connection, &statement.scope, details.now)?;
             deliveries::clamp_future_deliveries(connection, details.now)?;
             recording::record(connection, statement, &details)
         })
@@ -161,10 +157,7 @@ impl Memory {
         for some in notes.chunks(AT_ONCE) {
             let part = self.change_durably("importing memories", |connection| {
                 // A pause covers imports, whatever their scope.
-                if let Some(silence) = pauses::pause_reason(connection, &NoteScope::Universal, now)?
-                {
-                    return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-                }
+                pauses::check_not_paused(connection, &NoteScope::Universal, now)?;
                 transfer::import(connection, some, now)
             })?;
             imported.added += part.added;
@@ -183,11 +176,9 @@ impl Memory {
         rules: &[TeamRule],
         before: &[TeamRule],
     ) -> Result<team::AcceptedRules> {
-        let now = self.clock.now();
+        let now = self.now();
         self.change_durably("accepting the team's rules", |connection| {
-            if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
-                return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-            }
+            pauses::check_not_paused(connection, scope, now)?;
             deliveries::clamp_future_deliveries(connection, now)?;
             team::accept_rules(connection, scope, rules, before, now)
         })
@@ -195,7 +186,7 @@ impl Memory {
 
     /// Retires the team's rules, because the user no longer trusts their file.
     pub fn retire_team_rules(&self, scope: &NoteScope) -> Result<Vec<Note>> {
-        let now = self.clock.now();
+        let now = self.now();
         self.pool.write_existing(|connection| {
             in_transaction(connection, "retiring the team's rules", |connection| {
                 team::retire_all(connection, scope, now)
@@ -211,10 +202,10 @@ impl Memory {
 
     /// Merges notes that say the same in these scopes, or in all; returns the merged groups.
     pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
-        let now = self.clock.now();
+        let now = self.now();
         self.pool.write_existing(|connection| {
             in_transaction(connection, "merging memories", |connection| {
-                dedup::merge(connection, scopes, now)
+                dedup::merge_duplicates(connection, scopes, now)
             })
         })
     }
@@ -361,7 +352,7 @@ impl Memory {
     pub(super) fn has_notes(&self) -> Result<bool> {
         let found = self.read(|connection| {
             let sql = "SELECT EXISTS (SELECT 1 FROM notes)";
-            connection.query_row(sql, [], |row| row.get(0)).map_err(recording::note_write_error)
+            connection.query_row(sql, [], |row| row.get(0)).doing(recording::KEEPING)
         })?;
         Ok(found.unwrap_or(false))
     }
@@ -417,14 +408,9 @@ pub(super) fn change_text(
 ) -> Result<()> {
     let (text, topic) = (&statement.text, statement.topic.as_deref());
     let said = normalize_for_comparison(text);
-    let scope = kept.note.scope.to_string();
-    let paths = kept.note.paths.clone().unwrap_or_default();
-    let same = note_rows::find_one(
-        connection,
-        "scope = ?1 AND paths = ?2 AND said = ?3 AND row <> ?4",
-        params![scope, paths, said, kept.row],
-    )?;
-    if let Some(same) = same {
+    let Note { scope, paths, .. } = &kept.note;
+    let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
+    if let Some(same) = same.filter(|same| same.row != kept.row) {
         return Err(Error::usage(format!("{} says that already", same.note.id)));
     }
     connection
@@ -441,7 +427,7 @@ pub(super) fn change_text(
                 statement.source.as_str()
             ],
         )
-        .map_err(recording::note_write_error)?;
+        .doing(recording::KEEPING)?;
     // Contexts have only the old text.
     deliveries::forget(connection, &kept.note.id)?;
     search::index_note(connection, kept.row, text, topic)?;
@@ -461,37 +447,29 @@ pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement
     }
     let quote = statement.quote.as_deref().map(|quote| without_private(quote).into_owned());
     let topic = statement.topic.clone().or_else(|| derive_topic(&text));
-    if let Some(Err(why)) = statement.paths.as_deref().map(paths::check_path_glob) {
+    if let Some(Err(why)) = statement.paths.as_deref().map(check_path_glob) {
         return Err(Error::usage(why));
     }
-    if let Some(given) = &statement.topic {
-        check_topic(given, &text)?;
+    if let Some(given) = statement.topic.as_ref() {
+        let chars = given.chars().count();
+        if given.trim().is_empty() {
+            return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+        }
+        let is_derived = derive_topic(&text).as_ref() == Some(given);
+        if !is_derived && chars > MOST_TOPIC {
+            return Err(Error::usage(format!(
+                "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
+            )));
+        }
+        if let Some(refusal) = statement_refusal(given).filter(|_| !is_derived) {
+            return refused(format!("the topic: {refusal}"));
+        }
     }
     let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();
     if let Some(rule) = more.into_iter().find_map(|text| secrets::detect_secret(text.as_bytes())) {
         return refused(RefusalReason::Secret(rule).to_string());
     }
     Ok(NoteStatement { text, quote, topic, ..statement.clone() })
-}
-
-/// Checks a given topic: a few words, and no statement of its own.
-fn check_topic(given: &str, text: &str) -> Result<()> {
-    if given.trim().is_empty() {
-        return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
-    }
-    if derive_topic(text).as_deref() == Some(given) {
-        return Ok(());
-    }
-    let chars = given.chars().count();
-    if chars > MOST_TOPIC {
-        return Err(Error::usage(format!(
-            "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
-        )));
-    }
-    match statement_refusal(given) {
-        Some(refusal) => Err(Error::new(ErrorKind::Invalid, format!("the topic: {refusal}"))),
-        None => Ok(()),
-    }
 }
 
 /// Reports faults that the database recovered from to a fault log.

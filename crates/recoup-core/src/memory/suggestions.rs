@@ -13,14 +13,15 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::note_rows::{self, StoredNote};
 use super::recording::{self, RecordDetails, RecordOutcome};
-use super::search::WordSort;
+use super::search::{self, WordSort};
+use super::sql::{CachedSql as _, SqlContext as _};
 use super::statement::normalize_for_comparison;
 use super::store::check_statement;
 use super::topic::{is_opposed, overturns, possible_topics, shares_family, topic_by_words};
 use super::{
     Memory, Note, NoteFilter, NoteId, NoteScope, NoteSource, NoteStatement, NoteStatus, NoteTrust,
+    pauses,
 };
-use super::{pauses, search};
 use crate::base::clock::Timestamp;
 use crate::base::project::ProjectId;
 use crate::error::{Error, ErrorKind, Result};
@@ -61,11 +62,11 @@ impl Memory {
         let now = self.now();
         self.change_durably("remembering it", |connection| {
             for scope in [at, &statement.scope] {
-                if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
-                    return Err(Error::new(ErrorKind::Invalid, silence.to_string()));
-                }
+                pauses::check_not_paused(connection, scope, now)?;
             }
-            let (kept, known) = match find_same_words(connection, statement)? {
+            let NoteStatement { scope, paths, text, .. } = statement;
+            let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
+            let (kept, known) = match same {
                 None => (insert(connection, statement, now)?, false),
                 Some(kept) => {
                     (confirm_candidate(connection, kept, statement, names_topic, now)?, true)
@@ -95,13 +96,14 @@ impl Memory {
             if kept.note.status != NoteStatus::Candidate
                 || kept.note.trust() != NoteTrust::Inferred
                 || kept.note.scope != NoteScope::Project(project.clone())
-                || is_retired(connection, &kept.note)?
+                || was_retired(connection, &kept.note)?
                 || may_contradict_rule(connection, &kept.note)?
             {
                 return Ok(None);
             }
             set_source(connection, &kept, NoteSource::AllowedAgent)?;
-            add_evidence(connection, &kept, RECORDED, None, client, now)?;
+            recording::record_evidence_once(connection, &kept, RECORDED, None, client, now)
+                .doing(recording::KEEPING)?;
             recording::set_status(connection, id, NoteStatus::Active, "allowed", now).map(Some)
         })
     }
@@ -118,7 +120,7 @@ impl Memory {
                     |row| row.get(0),
                 )
                 .optional()
-                .map_err(recording::note_write_error)
+                .doing(recording::KEEPING)
         })?;
         Ok(found.flatten().flatten())
     }
@@ -181,18 +183,6 @@ fn shown_texts(notes: &[Note]) -> BTreeSet<(&str, &str)> {
     notes.iter().map(|it| (it.id.as_str(), it.text.as_str())).collect()
 }
 
-fn find_same_words(
-    connection: &Connection,
-    statement: &NoteStatement,
-) -> Result<Option<StoredNote>> {
-    let paths = statement.paths.clone().unwrap_or_default();
-    note_rows::find_one(
-        connection,
-        "scope = ?1 AND paths = ?2 AND said = ?3",
-        params![statement.scope.to_string(), paths, normalize_for_comparison(&statement.text)],
-    )
-}
-
 fn insert(
     connection: &Connection,
     statement: &NoteStatement,
@@ -202,13 +192,14 @@ fn insert(
         recording::record(connection, statement, &RecordDetails::of(statement, now))?;
     let kept = recording::require_note(connection, &recorded.note().id)?;
     if let Some(session) = &statement.session {
-        add_evidence(connection, &kept, NOTED, Some(session), "", now)?;
+        recording::record_evidence_once(connection, &kept, NOTED, Some(session), "", now)
+            .doing(recording::KEEPING)?;
     }
     Ok(kept)
 }
 
 /// True if the user retired a note with the same words, in any scope.
-fn is_retired(connection: &Connection, note: &Note) -> Result<bool> {
+fn was_retired(connection: &Connection, note: &Note) -> Result<bool> {
     let (words, meant) = (normalize_for_comparison(&note.text), topic_by_words(&note.text));
     let is_same = |other: &StoredNote| {
         normalize_for_comparison(&other.note.text) == words
@@ -222,12 +213,24 @@ fn is_retired(connection: &Connection, note: &Note) -> Result<bool> {
 fn may_contradict_rule(connection: &Connection, note: &Note) -> Result<bool> {
     let topics: Vec<String> =
         possible_topics(&note.text).into_iter().chain(note.topic.clone()).collect();
+    // At least half of the telling words of one of two statements are in the other.
+    let telling = |text: &str| -> HashSet<String> {
+        let words = search::split_words(text).into_iter();
+        let words = words.filter(|word| !word.is_small && word.sort != WordSort::Whole);
+        words.map(|word| word.stem.unwrap_or(word.exact)).collect()
+    };
+    let own = telling(&note.text);
+    let shares_words = |rule: &str| {
+        let others = telling(rule);
+        let shared = own.intersection(&others).count();
+        shared > 0 && 2 * shared >= own.len().min(others.len())
+    };
     let may_contradict = |rule: &Note| {
         rule.topic.as_ref().is_some_and(|topic| topics.contains(topic))
             || overturns(&note.text, &rule.text)
             || is_opposed(&note.text, &rule.text)
             || shares_family(&note.text, &rule.text)
-            || shares_words(&note.text, &rule.text)
+            || shares_words(&rule.text)
     };
     for scope in NoteFilter::active_in(&note.scope).scopes {
         let rules = note_rows::find_many(
@@ -241,18 +244,6 @@ fn may_contradict_rule(connection: &Connection, note: &Note) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// True if one of two statements has at least half of the telling words of the other.
-fn shares_words(one: &str, other: &str) -> bool {
-    let telling = |text| -> HashSet<String> {
-        let words = search::split_words(text).into_iter();
-        let words = words.filter(|word| !word.is_small && word.sort != WordSort::Whole);
-        words.map(|word| word.stem.unwrap_or(word.exact)).collect()
-    };
-    let (one, other) = (telling(one), telling(other));
-    let shared = one.intersection(&other).count();
-    shared > 0 && 2 * shared >= one.len().min(other.len())
 }
 
 /// Adds evidence (once per session) and the given topic to a candidate; any other note stays as it
@@ -269,47 +260,30 @@ fn confirm_candidate(
     }
     let topic = if names_topic { &statement.topic } else { &kept.note.topic };
     let is_evidence = match &statement.session {
-        Some(session) => add_evidence(connection, &kept, NOTED, Some(session), "", now)?,
+        Some(session) => {
+            recording::record_evidence_once(connection, &kept, NOTED, Some(session), "", now)
+                .doing(recording::KEEPING)?
+        }
         None => false,
     };
     connection
-        .prepare_cached(
+        .execute_cached(
             "UPDATE notes SET topic = ?2, updated = ?3, evidence = evidence + ?4 WHERE row = ?1",
+            params![kept.row, topic, now.as_millis(), is_evidence],
         )
-        .and_then(|mut update| {
-            update.execute(params![kept.row, topic, now.as_millis(), is_evidence])
-        })
-        .map_err(recording::note_write_error)?;
+        .doing(recording::KEEPING)?;
     search::index_note(connection, kept.row, &kept.note.text, topic.as_deref())?;
     recording::require_note(connection, &kept.note.id)
 }
 
 fn set_source(connection: &Connection, kept: &StoredNote, source: NoteSource) -> Result<()> {
     connection
-        .prepare_cached("UPDATE notes SET source = ?2 WHERE row = ?1")
-        .and_then(|mut update| update.execute(params![kept.row, source.as_str()]))
+        .execute_cached(
+            "UPDATE notes SET source = ?2 WHERE row = ?1",
+            params![kept.row, source.as_str()],
+        )
         .map(drop)
-        .map_err(recording::note_write_error)
-}
-
-/// Adds evidence that counts once for each session and detail; true if it is new.
-fn add_evidence(
-    connection: &Connection,
-    kept: &StoredNote,
-    what: &str,
-    session: Option<&str>,
-    detail: &str,
-    now: Timestamp,
-) -> Result<bool> {
-    const SQL: &str = "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
-                       VALUES (?1, ?2, ?3, ?4, ?5)";
-    connection
-        .prepare_cached(SQL)
-        .and_then(|mut insert| {
-            insert.execute(params![kept.row, now.as_millis(), session, what, detail])
-        })
-        .map(|added| added > 0)
-        .map_err(recording::note_write_error)
+        .doing(recording::KEEPING)
 }
 
 fn notes(kept: Vec<StoredNote>) -> Vec<Note> {

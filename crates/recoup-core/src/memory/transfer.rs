@@ -1,4 +1,7 @@
 //! Export and import of notes as lines of JSON: a header, then one line per note.
+//!
+//! An import keeps the notes' own times, so a query for notes newer than some time would miss them.
+//! The batches in which notes were imported are therefore recorded, with their rows.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -7,15 +10,15 @@ use std::thread;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::arrivals::{self, ImportBatch};
 use super::inject::estimate;
-use super::note_rows;
 use super::private_text::without_private;
 use super::refuse::{RefusalReason, statement_refusal};
-use super::statement::normalize_for_comparison;
-use super::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, paths, search};
+use super::sql::{CachedSql as _, SqlContext as _};
+use super::statement::{check_path_glob, normalize_for_comparison};
+use super::{
+    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus, NoteTrust, note_rows, pauses, search,
+};
 use crate::base::clock::Timestamp;
-use crate::database::fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
 
@@ -125,6 +128,13 @@ pub(super) fn import(
     notes: &[Note],
     now: Timestamp,
 ) -> Result<NoteImportReport> {
+    // An active note here that has the topic of an imported one supersedes it.
+    const YIELD: &str = "UPDATE notes SET status = 'superseded', superseded_by =
+            (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
+         WHERE id = ?1 AND status = 'active' AND EXISTS
+            (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
+             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)";
     let mut imported = NoteImportReport::default();
     let mut rows: Option<(i64, i64)> = None;
     for note in notes {
@@ -138,34 +148,19 @@ pub(super) fn import(
             imported.known += 1;
             continue;
         }
-        insert(connection, note)
-            .map_err(|error| fault::from_sqlite(error, "importing memories"))?;
+        insert(connection, note).doing("importing memories")?;
         let row = connection.last_insert_rowid();
         search::index_note(connection, row, &note.text, note.topic.as_deref())?;
-        yield_to_local_note(connection, note)?;
+        connection
+            .execute_cached(YIELD, params![note.id.as_str(), scope, paths, note.topic])
+            .doing("importing memories")?;
         imported.added += 1;
         rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
     }
     if let Some((first, last)) = rows {
-        arrivals::record_import(connection, ImportBatch { at: now, first, last })?;
+        record_import(connection, ImportBatch { at: now, first, last })?;
     }
     Ok(imported)
-}
-
-/// Supersedes an imported note if an active one here has its topic.
-fn yield_to_local_note(connection: &Connection, note: &Note) -> Result<()> {
-    const SQL: &str = "UPDATE notes SET status = 'superseded', superseded_by =
-            (SELECT id FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)
-         WHERE id = ?1 AND status = 'active' AND EXISTS
-            (SELECT 1 FROM notes AS ours WHERE ours.scope = ?2 AND ours.paths = ?3
-             AND ours.topic = ?4 AND ours.status = 'active' AND ours.id <> ?1)";
-    let (scope, paths) = (note.scope.to_string(), note.paths.clone().unwrap_or_default());
-    connection
-        .prepare_cached(SQL)
-        .and_then(|mut update| update.execute(params![note.id.as_str(), scope, paths, note.topic]))
-        .map(drop)
-        .map_err(|error| fault::from_sqlite(error, "importing memories"))
 }
 
 fn insert(connection: &Connection, note: &Note) -> rusqlite::Result<()> {
@@ -216,28 +211,24 @@ impl ExportedNote {
         }
     }
 
-    /// Finds a secret beside the text, which is checked separately.
-    fn secret(&self) -> Option<&'static str> {
-        let words = [self.quote.as_ref(), self.topic.as_ref()];
-        words.into_iter().flatten().find_map(|text| secrets::detect_secret(text.as_bytes()))
-    }
-
     fn into_note(self) -> Result<Note> {
         let refused = statement_refusal(&self.text);
+        let beside_text = || {
+            let texts = [self.quote.as_ref(), self.topic.as_ref()];
+            texts.into_iter().flatten().find_map(|text| secrets::detect_secret(text.as_bytes()))
+        };
         let in_text = match refused {
             Some(RefusalReason::Secret(rule)) => Some(rule),
             _ => None,
         };
-        if let Some(rule) = in_text.or_else(|| self.secret()) {
+        if let Some(rule) = in_text.or_else(beside_text) {
             let message = format!("there is a secret in it ({rule})");
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         if let Some(refused) = refused {
             return Err(Error::new(ErrorKind::Invalid, refused.to_string()));
         }
-        if let Some(wrong) =
-            self.paths.as_deref().and_then(|glob| paths::check_path_glob(glob).err())
-        {
+        if let Some(wrong) = self.paths.as_deref().and_then(|glob| check_path_glob(glob).err()) {
             return Err(Error::new(ErrorKind::Invalid, wrong));
         }
         let text = without_private(&self.text).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -266,4 +257,44 @@ impl ExportedNote {
             idle: false,
         })
     }
+}
+
+/// Setting that holds the batches, as JSON.
+const IMPORT_BATCHES: &str = "arrivals";
+/// Most batches that are kept; older ones are merged into the oldest of these.
+const MOST_BATCHES: usize = 16;
+
+/// A batch of notes that were imported together, in the rows `first` to `last`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ImportBatch {
+    pub(super) at: Timestamp,
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+/// Records a batch, within the caller's transaction.
+fn record_import(connection: &Connection, batch: ImportBatch) -> Result<()> {
+    let mut all = import_batches(connection)?;
+    all.push(batch);
+    let surplus = all.len().saturating_sub(MOST_BATCHES);
+    if surplus > 0 {
+        // The surplus is merged into the oldest batch that is kept.
+        let (old, kept) = all.split_at_mut(surplus);
+        for old in old {
+            kept[0].first = kept[0].first.min(old.first);
+        }
+        all.drain(..surplus);
+    }
+    let json = serde_json::to_string(&all).expect("numbers always serialize");
+    pauses::set(connection, IMPORT_BATCHES, &json)
+}
+
+/// Batches that were imported after `then`.
+pub(super) fn imported_since(connection: &Connection, then: Timestamp) -> Result<Vec<ImportBatch>> {
+    Ok(import_batches(connection)?.into_iter().filter(|batch| batch.at > then).collect())
+}
+
+fn import_batches(connection: &Connection) -> Result<Vec<ImportBatch>> {
+    let json = pauses::get(connection, IMPORT_BATCHES)?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }

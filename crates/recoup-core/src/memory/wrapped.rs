@@ -103,7 +103,17 @@ impl<'a> WrapperTag<'a> {
 /// it has the name of a program's tag and is closed. Text on the line of a cut is dropped, but for
 /// what stands before a closed wrapper of a client, or behind one that begins the line.
 pub fn without_wrapped(text: &str) -> Cow<'_, str> {
-    let counts = count_tags(text);
+    let mut counts: HashMap<&str, TagCount> = HashMap::new();
+    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
+        let Some(tag) = WrapperTag::at(text, at) else { continue };
+        let count = counts.entry(tag.name).or_default();
+        if tag.closes {
+            count.closed += 1;
+            count.last_closed = text.len() - tag.behind().len();
+        } else {
+            count.opened += 1;
+        }
+    }
     if counts.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -158,19 +168,4 @@ pub fn without_wrapped(text: &str) -> Cow<'_, str> {
 /// Returns the part without the rest of its first line, if that is dropped.
 fn trusted(part: &str, drops_line: bool) -> &str {
     if drops_line { part.find('\n').map_or("", |line| &part[line..]) } else { part }
-}
-
-fn count_tags(text: &str) -> HashMap<&str, TagCount> {
-    let mut counts: HashMap<&str, TagCount> = HashMap::new();
-    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
-        let Some(tag) = WrapperTag::at(text, at) else { continue };
-        let count = counts.entry(tag.name).or_default();
-        if tag.closes {
-            count.closed += 1;
-            count.last_closed = text.len() - tag.behind().len();
-        } else {
-            count.opened += 1;
-        }
-    }
-    counts
 }

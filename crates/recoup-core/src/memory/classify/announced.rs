@@ -5,7 +5,7 @@ use super::features::TokenizedPrompt;
 use super::outline::PromptOutline;
 use super::tokens::SentenceToken;
 use super::{MAYBE, SURE};
-use crate::memory::refuse::phrase::is_one_of;
+use crate::memory::word_lists::is_one_of;
 
 /// Words that ask to keep all that follows, at the beginning of a line.
 const KEEPS: &[&str] = &[
@@ -103,26 +103,21 @@ fn header_above(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> L
     if unit.text.ends_with([':', '：']) || !outline.units[header + 1..=at].iter().all(block) {
         return ListHeader::Nothing;
     }
-    let has = |concepts: &[&str]| {
-        concepts.iter().any(|it| read.tokens[header].iter().any(|token| token.is(it)))
-    };
-    if has(ASKS) || read.tokens[header].iter().any(|token| token.class == "?") {
+    let above = &read.tokens[header];
+    let has = |concepts: &[&str]| concepts.iter().any(|it| above.iter().any(|token| token.is(it)));
+    // "Please remember the following:", "from now on:".
+    let first = above.iter().find(|token| !LEADS.contains(&token.class.as_str()));
+    let asks_to_keep = first.is_some_and(|token| KEEPS.contains(&token.word.as_str()))
+        || (above.len() <= LONGEST_TITLE && has(&["NOWON", "UNIVERSAL"]));
+    if has(ASKS) || above.iter().any(|token| token.class == "?") {
         ListHeader::Nothing
-    } else if asks_to_keep(&read.tokens[header]) || is_title(&read.tokens[header]) {
+    } else if asks_to_keep || is_title(above) {
         ListHeader::Keeps
     } else if has(RULES) {
         ListHeader::Rules
     } else {
         ListHeader::Nothing
     }
-}
-
-/// "Please remember the following:", "from now on:".
-fn asks_to_keep(header: &[SentenceToken]) -> bool {
-    let first = header.iter().find(|token| !LEADS.contains(&token.class.as_str()));
-    let lasts = |token: &SentenceToken| token.is("NOWON") || token.is("UNIVERSAL");
-    first.is_some_and(|token| KEEPS.contains(&token.word.as_str()))
-        || (header.len() <= LONGEST_TITLE && header.iter().any(lasts))
 }
 
 /// "Rules:", "our conventions for this repo:", and nothing else.

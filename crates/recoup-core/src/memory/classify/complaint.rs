@@ -8,7 +8,8 @@ use super::features::TokenizedPrompt;
 use super::outline::PromptOutline;
 use super::tokens::{self, SentenceToken};
 use crate::memory::plain_clauses;
-use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
+use crate::memory::refuse::phrase::starts_with_phrase;
+use crate::memory::word_lists::is_one_of;
 
 /// Words that may stand before a complaint.
 const LEADS: &str = " no nope nah ok okay but and so ugh hey well wait argh man dude again also because \
@@ -38,6 +39,10 @@ importas exportas declaras defines cometes fallas confirmas despliegas publicas 
 /// Italian verbs in the second person, whose imperative ends in another vowel.
 const ITALIAN: &str = " usi dimentichi lasci ignori cambi cancelli mandi pushi committi aggiorni formatti \
 crei lanci copi modifichi elimini installi provi testi documenti commenti controlli sbagli carichi ";
+
+/// Endings of infinitives. "Non scrivi mai" is a complaint; "non scrivere mai" and "non usarli mai"
+/// are rules.
+const ITALIAN_INFINITIVES: &[&str] = &["rli", "rci", "rti", "rmi", "rsi", "rvi", "rgli"];
 
 const CHINESE: &[&str] = &[
     "总是",
@@ -111,33 +116,22 @@ pub(super) fn is_complaint(sentence: &str) -> bool {
     let Some(clause) = clauses.get(skipped) else { return false };
     let words = clause.words();
     let leads = words.iter().take_while(|word| is_one_of(word, LEADS)).count();
-    let says_so = in_english(&words[leads..])
-        || in_german(&words[leads..])
-        || in_french(&words[leads..])
-        || in_romance(&words[leads..])
+    let words = &words[leads..];
+    let adverb = "never|always|constantly|continually|forever";
+    let english = format!("you|u|ya just|really|simply|literally|still? {adverb} ever? {PRAISE}");
+    let says_so = starts_with_phrase(&english, words)
+        || in_german(words)
+        || matches!(words, ["tu" | "t" | "vous" | "tes", rest @ ..]
+            if has(rest, FRENCH) && !has(rest, MODALS))
+        || in_romance(words)
         || in_chinese(sentence)
         || in_japanese(sentence);
     let end = clauses.get(skipped + 1).map_or(sentence.len(), |next| next.from);
-    says_so
-        && !says_it_lasts(&tokens::tokenize(&sentence[clause.from..end]))
-        && !asks_for_consent(sentence)
-}
-
-fn says_it_lasts(own: &[SentenceToken]) -> bool {
-    LASTING.iter().any(|it| own.iter().any(|token| token.is(it)))
-}
-
-/// True for "…, ok?", which is said of rules.
-fn asks_for_consent(sentence: &str) -> bool {
-    sentence.trim_end().ends_with(['?', '？']) && !super::exclusion::is_question(sentence)
-}
-
-fn in_english(words: &[&str]) -> bool {
-    let adverb = "never|always|constantly|continually|forever";
-    starts_with_phrase(
-        &format!("you|u|ya just|really|simply|literally|still? {adverb} ever? {PRAISE}"),
-        words,
-    )
+    let said = tokens::tokenize(&sentence[clause.from..end]);
+    // "…, ok?" is said of rules.
+    let asks_for_consent =
+        sentence.trim_end().ends_with(['?', '？']) && !super::exclusion::is_question(sentence);
+    says_so && !said.iter().any(|token| LASTING.iter().any(|it| token.is(it))) && !asks_for_consent
 }
 
 fn has(words: &[&str], list: &str) -> bool {
@@ -154,11 +148,6 @@ fn in_german(words: &[&str]) -> bool {
     }
 }
 
-fn in_french(words: &[&str]) -> bool {
-    let [you, rest @ ..] = words else { return false };
-    matches!(*you, "tu" | "t" | "vous" | "tes") && has(rest, FRENCH) && !has(rest, MODALS)
-}
-
 /// Spanish, Portuguese and Italian.
 fn in_romance(words: &[&str]) -> bool {
     let [first, rest @ ..] = words else { return false };
@@ -170,13 +159,8 @@ fn in_romance(words: &[&str]) -> bool {
     let early = &rest[..rest.len().min(3)];
     names_you
         || early.iter().any(|word| is_one_of(word, SPANISH) || is_one_of(word, ITALIAN))
-        || matches!(early, ["non", verb, "mai"] if is_italian_you(verb))
-}
-
-/// "Non scrivi mai" is a complaint; "non scrivere mai" and "non usarli mai" are rules.
-fn is_italian_you(verb: &str) -> bool {
-    let is_infinitive = ["rli", "rci", "rti", "rmi", "rsi", "rvi", "rgli"];
-    verb.ends_with('i') && !is_infinitive.iter().any(|end| verb.ends_with(end))
+        || matches!(early, ["non", verb, "mai"] if verb.ends_with('i')
+            && !ITALIAN_INFINITIVES.iter().any(|end| verb.ends_with(end)))
 }
 
 fn in_chinese(sentence: &str) -> bool {

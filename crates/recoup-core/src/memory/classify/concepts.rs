@@ -304,7 +304,11 @@ impl ConceptLexicon {
         let Some(first) = words.first() else { return (0, Vec::new()) };
         let (mut longest, mut concepts) = (0, Vec::new());
         for (concept, phrase) in self.by_word.starting_like(first) {
-            let Some(count) = begins_with(words, phrase) else { continue };
+            let count = phrase.split(' ').count();
+            if !words.get(..count).is_some_and(|start| phrase.split(' ').eq(start.iter().copied()))
+            {
+                continue;
+            }
             if count > longest {
                 (longest, concepts) = (count, Vec::new());
             }
@@ -331,16 +335,4 @@ impl ConceptLexicon {
     pub(super) fn is_small(&self, word: &str) -> bool {
         self.small.starting_like(word).any(|(_, small)| small == word)
     }
-}
-
-/// Number of words of a phrase, if these words begin with it.
-fn begins_with(words: &[&str], phrase: &str) -> Option<usize> {
-    let mut count = 0;
-    for word in phrase.split(' ') {
-        if words.get(count) != Some(&word) {
-            return None;
-        }
-        count += 1;
-    }
-    Some(count)
 }

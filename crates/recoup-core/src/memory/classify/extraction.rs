@@ -1,9 +1,8 @@
 //! Extraction of a statement from its sentence: openers and closers are left out, and nothing of
-//! what it says. So its negation stays.
+//! what it says. So its negation stays. Also the files to which a statement is limited.
 
-use super::complaint;
 use super::openers::{AFTER_NO, CLOSERS, OPENERS, TURNED};
-use super::tokens;
+use super::{complaint, tokens};
 use crate::memory::plain_clauses;
 
 /// Longest statement; what is longer is a story.
@@ -19,18 +18,30 @@ pub(super) fn extract_statement(sentence: &str) -> Option<String> {
         return behind_complaint(sentence).and_then(extract_statement);
     }
     let named = replace_pronoun(sentence);
-    let (text, turned) = rephrase(named.as_deref().unwrap_or_else(|| skip_openers(sentence)));
-    let text = strip_closers(&text);
-    let text = without_ever(text);
-    let words = text.split_whitespace().filter(|it| is_word(it)).count();
+    let said = named.as_deref().unwrap_or_else(|| skip_openers(sentence));
+    // "I prefer early returns" becomes "prefer early returns".
+    let rephrased = TURNED.iter().find_map(|(start, instead)| {
+        let rest = strip(said, start).filter(|rest| rest.starts_with(' '))?;
+        Some(format!("{instead}{rest}"))
+    });
+    let text = without_ever(strip_closers(rephrased.as_deref().unwrap_or(said)));
+    // A symbol alone is no word; in code it is a name.
+    let is_word = |it: &&str| {
+        it.contains(char::is_alphanumeric) || (it.starts_with('`') && it.contains(|c| c != '`'))
+    };
+    let words = text.split_whitespace().filter(is_word).count();
     let chars = text.chars().count();
     let is_long_enough =
         words >= 2 || text.chars().filter(|c| super::concepts::is_cjk(*c)).count() >= 4;
-    let unclear = speaks_of_us(&text) || has_speech(&text) || is_ambiguous_no(&text);
+    // "No use X" is an answer in English and a ban in Spanish: in an unclear language one of both
+    // would be kept as its opposite.
+    let is_ambiguous =
+        strip(&text, "no ").is_some_and(|rest| first_word(rest) == "use") && !is_english(&text);
+    let unclear = speaks_of_us(&text) || has_speech(&text) || is_ambiguous;
     if !is_long_enough || chars > MOST_CHARS || unclear {
         return None;
     }
-    Some(if turned { text } else { lowercase_first(&text) })
+    Some(if rephrased.is_some() { text } else { lowercase_first(&text) })
 }
 
 /// Returns the request behind a complaint: "you always use npm, we use pnpm here".
@@ -54,15 +65,16 @@ const POINTS_BACK: &[&str] = &[
     "since", "they", "although", "though", "so", "what", "das", "es", "ça", "eso", "isso",
 ];
 
-/// True for a word, and not for a symbol alone; in code a symbol is a name.
-fn is_word(text: &str) -> bool {
-    let is_code = || text.starts_with('`') && text.contains(|c| c != '`');
-    text.contains(char::is_alphanumeric) || is_code()
-}
-
 /// Skips openers up to the point of a sentence.
 fn skip_openers(text: &str) -> &str {
-    let mut rest = without_slash_command(text);
+    // A client's command: "/note always …".
+    let is_name = |name: &str| {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c);
+        !name.is_empty() && name.chars().all(fits)
+    };
+    let command = text.strip_prefix('/').and_then(|it| it.split_once(' '));
+    let command = command.filter(|(name, _)| is_name(name));
+    let mut rest = command.map_or(text, |(_, rest)| rest.trim_start());
     loop {
         rest = rest
             .trim_start_matches(BETWEEN)
@@ -76,16 +88,6 @@ fn skip_openers(text: &str) -> &str {
         }
     }
     later_clause(rest).map_or(rest, skip_openers)
-}
-
-/// Removes a client's command: "/note always …".
-fn without_slash_command(text: &str) -> &str {
-    let Some((name, rest)) = text.strip_prefix('/').and_then(|it| it.split_once(' ')) else {
-        return text;
-    };
-    let is_name =
-        name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c));
-    if is_name && !name.is_empty() { rest.trim_start() } else { text }
 }
 
 /// Returns the text behind an opener, if it begins with that.
@@ -175,12 +177,6 @@ fn without_no(text: &str) -> Option<&str> {
     (is_answer && !romance).then_some(rest)
 }
 
-/// True for "no use X" in an unclear language: an answer in English, a ban in Spanish. One of both
-/// would be kept as its opposite.
-fn is_ambiguous_no(text: &str) -> bool {
-    strip(text, "no ").is_some_and(|rest| first_word(rest) == "use") && !is_english(text)
-}
-
 fn first_word(text: &str) -> String {
     let letters = text.trim_start().chars();
     let word: String = letters.take_while(|c| !c.is_whitespace() && !BETWEEN.contains(c)).collect();
@@ -251,16 +247,6 @@ fn replace_pronoun(sentence: &str) -> Option<String> {
         && words.next().is_some()
         && !["it", "them", "this", "that", "these", "those"].contains(&object[0]);
     is_named.then(|| format!("{} {behind}", object.join(" ")))
-}
-
-/// Rephrases "I prefer early returns" as "prefer early returns"; true if anything changed.
-fn rephrase(text: &str) -> (String, bool) {
-    for (start, instead) in TURNED {
-        if let Some(rest) = strip(text, start).filter(|rest| rest.starts_with(' ')) {
-            return (format!("{instead}{rest}"), true);
-        }
-    }
-    (text.to_owned(), false)
 }
 
 /// Removes closers and final punctuation.
@@ -362,4 +348,43 @@ fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
         }
     }
     Some(rest.as_str())
+}
+
+/// Words before the files to which a statement is limited.
+const INSIDE: &[&str] = &[
+    "in", "inside", "under", "within", "for", "unter", "dans", "sous", "en", "em", "nella", "nei",
+    "sotto",
+];
+
+/// Verbs that say where something is put: the path behind them is a place and not a limit.
+const PLACES: &[&str] = &[
+    "put", "place", "go", "goes", "live", "lives", "belong", "belongs", "keep", "store", "stay",
+    "move", "add", "save", "write", "located", "found", "is", "are", "create",
+];
+
+/// Glob of the files to which a statement is limited: "in src/legacy/ never use …".
+pub(super) fn path_glob(statement: &str) -> Option<String> {
+    let words: Vec<&str> = statement.split_whitespace().collect();
+    let at = words.iter().position(|word| INSIDE.contains(&word.to_lowercase().as_str()))?;
+    let named = words.get(at + 1)?.trim_matches(['`', ',', ':', ';', '.']);
+    let edge = at == 0 || at + 2 == words.len();
+    let is_place = words[..at].iter().any(|word| PLACES.contains(&word.to_lowercase().as_str()));
+    if !edge || is_place || named.contains("://") || named.starts_with(['/', '~', '@']) {
+        return None;
+    }
+    let plain = named.trim_start_matches("./");
+    let safe = !plain.is_empty()
+        && plain.chars().all(|c| c.is_alphanumeric() || "_-./*".contains(c))
+        && !plain.contains("..");
+    if !safe {
+        return None;
+    }
+    if let Some(ending) = plain.strip_prefix("*.") {
+        return Some(format!("**/*.{ending}"));
+    }
+    if plain.contains('*') {
+        return Some(plain.to_owned());
+    }
+    let folder = plain.strip_suffix('/')?;
+    Some(format!("{folder}/**"))
 }

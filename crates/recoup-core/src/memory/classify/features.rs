@@ -20,6 +20,11 @@ impl TokenizedPrompt {
     pub(super) fn of(outline: &PromptOutline) -> Self {
         Self { tokens: outline.units.iter().map(|unit| tokens::tokenize(&unit.text)).collect() }
     }
+
+    /// True if the user says that it holds everywhere.
+    pub(super) fn is_universal(&self) -> bool {
+        self.tokens.iter().flatten().any(|token| token.is("UNIVERSAL"))
+    }
 }
 
 /// Group of features, whose total weight does not depend on their number.

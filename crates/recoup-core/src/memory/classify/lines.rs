@@ -262,7 +262,7 @@ fn is_foreign(line: &str, plain: &str) -> bool {
 
 /// True if a line has endings and symbols of code.
 fn looks_like_code(plain: &str) -> bool {
-    let outside: String = without_ticks(plain);
+    let outside: String = plain.split('`').step_by(2).collect();
     let text = outside.trim_end();
     let words =
         text.split_whitespace().filter(|word| word.chars().all(char::is_alphabetic)).count();
@@ -287,10 +287,6 @@ fn looks_like_code(plain: &str) -> bool {
         .count();
     let length = text.chars().count().max(1);
     (count >= 2 && words < 9) || (symbols * 8 > length && symbols >= 3 && words < 6)
-}
-
-fn without_ticks(plain: &str) -> String {
-    plain.split('`').step_by(2).collect()
 }
 
 /// True if a line begins with a time, a level, or a place in a file.

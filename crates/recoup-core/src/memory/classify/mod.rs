@@ -15,20 +15,13 @@ mod concepts;
 mod exclusion;
 mod extraction;
 mod features;
-mod lasting;
 mod lines;
-mod machine;
 mod model;
 mod one_off;
 mod openers;
 mod outline;
-mod passing;
 mod phrases;
-mod quoted;
-mod reach;
 mod report;
-mod secret;
-mod sentences;
 mod signs;
 mod tokens;
 pub mod training;
@@ -111,7 +104,7 @@ pub fn classify(prompt: &str) -> PromptClassification {
 /// Classifies a prompt with other weights.
 pub fn classify_with(prompt: &str, model: &ClassifierModel) -> PromptClassification {
     let open = private_text::without_private_and_opted_out(prompt);
-    let secret = secret::detect(&open);
+    let secret = outline::detect_secret(&open);
     let outline = PromptOutline::of(&open);
     if outline.units.is_empty() {
         return PromptClassification {
@@ -123,7 +116,7 @@ pub fn classify_with(prompt: &str, model: &ClassifierModel) -> PromptClassificat
     let odds: Vec<ClassOdds> = (0..outline.units.len())
         .map(|at| model.odds(&features::sentence_features(&outline, &read, at)))
         .collect();
-    let universal = reach::is_universal(&read);
+    let universal = read.is_universal();
     let worths = score_sentences(&outline, &read, &odds);
     if let Some(rule) = secret {
         let is_statement = worths.iter().any(|(_, worth)| *worth >= SURE);
@@ -138,7 +131,7 @@ pub fn classify_with(prompt: &str, model: &ClassifierModel) -> PromptClassificat
     let mut found: Vec<ClassifiedStatement> = worths
         .into_iter()
         .filter_map(|(at, worth)| {
-            let lasting = lasting::has_lasting_sign(&outline, &read, at);
+            let lasting = signs::has_lasting_sign(&outline, &read, at);
             let found = extract_classified(&outline, at, &odds[at], worth, universal)?;
             Some(ClassifiedStatement { lasting, ..found })
         })
@@ -233,7 +226,7 @@ fn extract_classified(
         kind,
         quote: quote.clone(),
         universal,
-        paths: reach::path_glob(&text),
+        paths: extraction::path_glob(&text),
         topic: topic::derive_topic(&text),
         confidence: worth,
         lasting: false,

@@ -78,13 +78,9 @@ impl ClassifierModel {
         }
         let scores: ClassOdds =
             std::array::from_fn(|class| self.bias[class] + self.scale[class] * sums[class]);
-        softmax(scores)
+        let highest = scores.iter().copied().fold(f32::MIN, f32::max);
+        let raised = scores.map(|score| (score - highest).exp());
+        let sum: f32 = raised.iter().sum();
+        raised.map(|it| it / sum)
     }
-}
-
-fn softmax(scores: ClassOdds) -> ClassOdds {
-    let highest = scores.iter().copied().fold(f32::MIN, f32::max);
-    let raised = scores.map(|score| (score - highest).exp());
-    let sum: f32 = raised.iter().sum();
-    raised.map(|it| it / sum)
 }

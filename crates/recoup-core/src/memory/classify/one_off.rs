@@ -3,7 +3,8 @@
 
 use super::tokens::{self, SentenceToken};
 use crate::memory::plain_clauses;
-use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
+use crate::memory::refuse::phrase::starts_with_phrase;
+use crate::memory::word_lists::is_one_of;
 
 /// Programs that people start by name.
 const PROGRAMS: &str = " git gh glab svn hg npm npx pnpm pnpx yarn bun bunx deno node nvm tsc tsx vite jest vitest \
@@ -91,7 +92,14 @@ fn is_command_line(sentence: &str) -> bool {
     let bare = without_quotes(sentence);
     let text = bare.trim().trim_end_matches(['.', '!']);
     let text = text.strip_prefix(['$', '!', '%']).unwrap_or(text).trim_start();
-    let mut words = text.split_whitespace().skip_while(|word| is_env_assignment(word));
+    // `NODE_ENV=test npm run build`
+    let is_assignment = |word: &&str| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        })
+    };
+    let mut words = text.split_whitespace().skip_while(is_assignment);
     let Some(first) = words.next() else { return false };
     let rest: Vec<&str> = words.collect();
     let is_path = first.starts_with("./") || first.starts_with("../") || first.starts_with("~/");
@@ -109,14 +117,6 @@ fn is_command_line(sentence: &str) -> bool {
         || rest.iter().any(|word| is_argument(word))
         || (is_program && is_told())
         || (is_one_of(first, RUNNERS) && rest.len() == 1)
-}
-
-/// True for the first word of `NODE_ENV=test npm run build`.
-fn is_env_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-    })
 }
 
 /// True for arguments of a program: `-f`, `web/`, `KEY=1`, `&&`, `manage.py`.
@@ -196,12 +196,10 @@ fn is_for_one_thing(own: &[SentenceToken]) -> bool {
     );
     let one = is_one_of(&article.word, " a an the this another one new ") || article.is("THIS");
     let announces = matches!(what, [only] if is_one_of(&only.word, " rule rules note notes reminder memory convention preference "));
-    makes && one && !announces && behind.len() > 1 && !names_more(head)
-}
-
-/// True for "add a test for every fix: …".
-fn names_more(head: &[SentenceToken]) -> bool {
-    head.iter().any(|token| ["ALLOF", "ALWAYS", "NOWON"].iter().any(|it| token.is(it)))
+    // "Add a test for every fix: …"
+    let names_more =
+        head.iter().any(|token| ["ALLOF", "ALWAYS", "NOWON"].iter().any(|it| token.is(it)));
+    makes && one && !announces && behind.len() > 1 && !names_more
 }
 
 /// True for "make sure `parse()` never throws": a request about one function.

@@ -3,7 +3,8 @@
 
 use super::complaint::JAPANESE_RULES;
 use crate::memory::plain_clauses;
-use crate::memory::refuse::phrase::{is_one_of, starts_with_phrase};
+use crate::memory::refuse::phrase::starts_with_phrase;
+use crate::memory::word_lists::is_one_of;
 
 const ALWAYS: &str =
     " always constantly immer standig dauernd andauernd toujours constamment siempre sempre ";
@@ -168,7 +169,9 @@ pub(super) fn is_report(sentence: &str) -> bool {
         || fails_in_unspaced(sentence)
         || SAYINGS.iter().any(|it| starts_with_phrase(it, &words))
         || RUN_SAYINGS.iter().any(|it| sentence.contains(it))
-        || (clauses.len() == 1 && asks_why(&words, sentence))
+        || (clauses.len() == 1
+            && (WHY.iter().any(|why| starts_with_phrase(why, &words))
+                || RUN_WHY.iter().any(|why| sentence.starts_with(why))))
 }
 
 /// True for a subject and what it always does wrong or never does right.
@@ -220,9 +223,4 @@ fn fails_in_unspaced(sentence: &str) -> bool {
     let commands = JAPANESE_RULES.iter().any(|it| end.ends_with(it));
     (has(CHINESE_ADVERBS) && has(CHINESE_FAILS) && !has(CHINESE_RULES))
         || (has(JAPANESE_ADVERBS) && has(JAPANESE_FAILS) && !commands)
-}
-
-fn asks_why(words: &[&str], sentence: &str) -> bool {
-    WHY.iter().any(|why| starts_with_phrase(why, words))
-        || RUN_WHY.iter().any(|why| sentence.starts_with(why))
 }

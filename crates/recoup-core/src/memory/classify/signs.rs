@@ -1,9 +1,14 @@
-//! Sentence forms that say by themselves that something is to last: "from now on …", "stop adding
-//! …", "always put …", unless tied to this moment or to somebody else.
+//! Signs that a statement holds beyond the current task: "always", "from now on", "we use", "in this
+//! repo", a correction. A statement without one may be meant for this moment only. Some sentences say
+//! by their form alone that they are to last: "from now on …", "stop adding …", "always put …", unless
+//! tied to this moment or to somebody else.
 
+use super::announced;
+use super::features::TokenizedPrompt;
+use super::outline::PromptOutline;
 use super::tokens::SentenceToken;
-use crate::memory::refuse::phrase::is_one_of;
 use crate::memory::topic;
+use crate::memory::word_lists::is_one_of;
 
 /// Classes of words that may stand before the sentence proper.
 const LEADS: &[&str] = &[
@@ -45,24 +50,28 @@ pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
     if own.len() < 3 || TIES.iter().any(|it| has(it)) {
         return LastingSign::None;
     }
+    // "Use pnpm, not npm".
+    let is_choice = || {
+        let other = |token: &SentenceToken| token.is("INSTEAD") || token.word == "not";
+        rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
+    };
+    // The rule itself, not a remark behind a dot, is about something at hand.
+    let points_at_hand = || {
+        let mut rule = rest.iter().take_while(|token| token.class != ".");
+        rule.any(|token| token.is("THIS") || token.is("HERE"))
+    };
     let here = ["HERE", "INREPO", "ONLY", "INSTEAD", "ALWAYS"].iter().any(|it| has(it));
     if from_now_on(own, rest) && !has("THIS") {
         LastingSign::Clear
     } else if from_now_on(own, rest)
         || stops(rest)
-        || (we_use(rest) && here)
-        || ((is_rule(rest) || is_choice(rest)) && !points_at_hand(rest))
+        || (rest.iter().take(3).any(|token| token.is("WEUSE")) && here)
+        || ((is_rule(rest) || is_choice()) && !points_at_hand())
     {
         LastingSign::Likely
     } else {
         LastingSign::None
     }
-}
-
-/// True if the rule itself, not a remark behind a dot, is about something at hand.
-fn points_at_hand(rest: &[SentenceToken]) -> bool {
-    let mut rule = rest.iter().take_while(|token| token.class != ".");
-    rule.any(|token| token.is("THIS") || token.is("HERE"))
 }
 
 /// True if "from now on" stands at the beginning or the end; in between it may be quoted.
@@ -77,17 +86,6 @@ fn stops(rest: &[SentenceToken]) -> bool {
     let acts = what.word.ends_with("ing")
         || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
     stop.is("STOP") && acts && !object.is("THIS")
-}
-
-/// True for "we use tabs here", "in this repo we use …".
-fn we_use(rest: &[SentenceToken]) -> bool {
-    rest.iter().take(3).any(|token| token.is("WEUSE"))
-}
-
-/// True for "use pnpm, not npm".
-fn is_choice(rest: &[SentenceToken]) -> bool {
-    let other = |token: &SentenceToken| token.is("INSTEAD") || token.word == "not";
-    rest.len() <= 9 && rest[0].is("USE") && rest.iter().skip(2).any(other)
 }
 
 /// True for "always put", "we never use", "don't ever".
@@ -214,4 +212,93 @@ fn allows(rest: &[SentenceToken]) -> bool {
         && again
         && matches!(fine.word.as_str(), "fine" | "ok" | "okay" | "allowed" | "permitted")
         && rest[rest.len() - 3].is("IS")
+}
+
+/// Concepts that are a sign anywhere in a sentence.
+const SIGNS: &[&str] = &[
+    "ALWAYS",
+    "NEVER",
+    "NOWON",
+    "WEUSE",
+    "INREPO",
+    "UNIVERSAL",
+    "EVERYWHERE",
+    "TOLDYOU",
+    "YOUKEEP",
+];
+/// Concepts that are a sign unless the sentence is about something at hand: "I prefer a map here".
+const SIGNS_IF_GENERAL: &[&str] = &["LATER", "ASARULE", "PREFER", "OUR"];
+/// Words for something at hand that also refer to what was just said: "keep that in mind".
+const REFERRING: &str = " that it that's it's es ";
+/// Concepts that correct what was done before, where a sentence begins with them.
+const CORRECTS: &[&str] = &["NO", "STOP", "TOLDYOU", "ACTUALLY"];
+/// Concepts that tie a sentence to this moment, whatever else it says.
+const TIES_TO_NOW: &[&str] = &["FORNOW", "?"];
+
+/// "Not" and "but" between two things, of which the second is meant.
+const NOT: &str = " not nicht kein keine pas non não ";
+const BUT: &str = " but sondern mais sino ma bensì mas ";
+/// "Not … but" in one word.
+const NOT_BUT: &str = " ではなく じゃなくて じゃなく 而不是 而非 ";
+
+/// Most words of a remark about the sentence before it: "that's how we do it here".
+const LONGEST_REMARK: usize = 8;
+
+/// True if the sentence at `at`, or a neighbour or header, says that it is to last.
+pub(super) fn has_lasting_sign(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> bool {
+    let own = &read.tokens[at];
+    let form = lasting_sign(own);
+    if form == LastingSign::Asked || announced::is_announced(outline, read, at) {
+        return true;
+    }
+    if has(own, TIES_TO_NOW) {
+        return false;
+    }
+    let before = at.checked_sub(1).map(|at| &read.tokens[at]);
+    let behind = read.tokens.get(at + 1);
+    // "That's our process", "always": about the sentence before it.
+    let is_remark = |own: &[SentenceToken]| {
+        own.len() <= 2
+            || (own.len() <= LONGEST_REMARK && own.first().is_some_and(|first| first.is("THIS")))
+    };
+    form != LastingSign::None
+        || lasts(own)
+        || corrects(own)
+        || opposes(own)
+        || (own.first().is_some_and(|first| first.is("ALLOF")) && has(own, &["MUST"]))
+        || read.is_universal()
+        || before.is_some_and(|it| it.len() <= 3 && corrects(it))
+        || behind.is_some_and(|it| is_remark(it) && (has(it, SIGNS) || has(it, SIGNS_IF_GENERAL)))
+}
+
+fn has(own: &[SentenceToken], concepts: &[&str]) -> bool {
+    own.iter().any(|token| concepts.iter().any(|it| token.is(it) || token.class == *it))
+}
+
+/// True for "I prefer a map here", "use that in this file".
+fn is_at_hand(own: &[SentenceToken]) -> bool {
+    let points = |token: &SentenceToken| token.is("THIS") && !is_one_of(&token.word, REFERRING);
+    own.iter().any(|token| token.is("HERE") || points(token))
+}
+
+/// True if a concept says that it lasts. "It never ends" is a complaint, and no rule.
+fn lasts(own: &[SentenceToken]) -> bool {
+    let complains = own.first().is_some_and(|first| first.is("THIS"));
+    (has(own, SIGNS) && !complains) || (has(own, SIGNS_IF_GENERAL) && !is_at_hand(own))
+}
+
+/// True for "no, put tests in `__tests__/`", "non, mets-les là", "actually it's tabs".
+fn corrects(own: &[SentenceToken]) -> bool {
+    let denies = matches!(own, [no, comma, ..] if is_one_of(&no.word, NOT) && comma.class == ",");
+    denies || own.first().is_some_and(|first| CORRECTS.iter().any(|it| first.is(it)))
+}
+
+/// True for "tabs, not spaces", "not jest but vitest".
+fn opposes(own: &[SentenceToken]) -> bool {
+    let is_not = |token: &SentenceToken| is_one_of(&token.word, NOT);
+    let mut behind_not = own.iter().skip_while(|token| !is_not(token));
+    own.windows(2).any(|pair| pair[0].class == "," && is_not(&pair[1]))
+        || matches!(own, [_, not, _] if is_not(not))
+        || (behind_not.any(|token| is_one_of(&token.word, BUT)) && !is_at_hand(own))
+        || (own.iter().any(|token| is_one_of(&token.word, NOT_BUT)) && !is_at_hand(own))
 }

@@ -200,21 +200,13 @@ fn word<'a>(rest: &'a str, all: &mut Vec<RawToken<'a>>) -> usize {
     let taken = if taken == 0 { rest.chars().next().map_or(1, char::len_utf8) } else { taken };
     let word = rest[..taken].trim_end_matches('(');
     if word.chars().any(char::is_alphanumeric) {
-        push_word(word, all);
+        let neighbours = word.chars().zip(word.chars().skip(1));
+        let is_camel = neighbours.into_iter().any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+        let plain = word.replace('’', "'").to_lowercase();
+        // The case tells names from words: a camel-case name is marked by brackets.
+        all.push(RawToken::Word(if is_camel { format!("{plain}()") } else { plain }));
     }
     taken
-}
-
-fn push_word(word: &str, all: &mut Vec<RawToken<'_>>) {
-    let is_camel =
-        word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    let plain = word.replace('’', "'");
-    // The case tells names from words: a camel-case name is marked by brackets.
-    all.push(RawToken::Word(if is_camel {
-        format!("{}()", plain.to_lowercase())
-    } else {
-        plain.to_lowercase()
-    }));
 }
 
 /// Shape of a word: URL, number, path, identifier, or its ending.

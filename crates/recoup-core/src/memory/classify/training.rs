@@ -38,7 +38,7 @@ pub fn training_sentences(prompt: &str) -> Vec<TrainingSentence> {
 /// Highest score of a prompt's sentences, whatever the threshold.
 pub fn prompt_score(prompt: &str, model: &super::ClassifierModel) -> f32 {
     let open = private_text::without_private_and_opted_out(prompt);
-    if super::secret::detect(&open).is_some() {
+    if super::outline::detect_secret(&open).is_some() {
         return 0.0;
     }
     let outline = PromptOutline::of(&open);

@@ -104,7 +104,13 @@ pub(in crate::memory) fn normal_form(statement: &str) -> Option<String> {
         return None;
     }
     let mut written: Vec<String> = phrases.iter().map(MeaningPhrase::written).collect();
-    if may_change_places(&phrases) {
+    // They may be sorted if all but one say how, or if there are two of which one is negated.
+    let says_how =
+        |it: &&MeaningPhrase| it.head.as_deref().is_some_and(|it| is_in(WordList::Head, it));
+    let done = phrases.len() - phrases.iter().filter(says_how).count();
+    let denied = phrases.iter().filter(|phrase| phrase.is_denied).count();
+    let plain = phrases.iter().all(|phrase| phrase.head.is_none());
+    if done <= 1 || (phrases.len() == 2 && denied == 1 && plain) {
         written.sort();
     }
     Some(written.join("\n"))
@@ -122,18 +128,6 @@ impl MeaningPhrase {
         let denied = if self.is_denied { "NOT " } else { "" };
         format!("{denied}{}:{}", self.head.as_deref().unwrap_or_default(), self.words.join(" "))
     }
-
-    fn says_how(&self) -> bool {
-        self.head.as_deref().is_some_and(|head| is_in(WordList::Head, head))
-    }
-}
-
-/// True if phrases may be sorted: all but one say how, or there are two of which one is negated.
-fn may_change_places(phrases: &[MeaningPhrase]) -> bool {
-    let done = phrases.iter().filter(|phrase| !phrase.says_how()).count();
-    let denied = phrases.iter().filter(|phrase| phrase.is_denied).count();
-    let plain = phrases.iter().all(|phrase| phrase.head.is_none());
-    done <= 1 || (phrases.len() == 2 && denied == 1 && plain)
 }
 
 fn phrases(words: &[MeaningWord]) -> Vec<MeaningPhrase> {
@@ -180,7 +174,11 @@ fn words(statement: &str) -> Vec<MeaningWord> {
     let text = statement.replace(['\u{2019}', '\u{2018}'], "'");
     let mut words: Vec<MeaningWord> = Vec::new();
     let (mut is_code, mut is_first) = (false, true);
-    for raw in joined(&text).split_whitespace() {
+    // Phrases are replaced by their normal form, except in code.
+    let parts = text.split('`').enumerate();
+    let parts =
+        parts.map(|(at, part)| if at % 2 == 0 { joined_plain(part) } else { part.to_owned() });
+    for raw in parts.collect::<Vec<_>>().join("`").split_whitespace() {
         let quoted = is_code || raw.contains('`');
         is_code ^= raw.matches('`').count() % 2 == 1;
         let bare = raw.trim_matches(|c: char| ",;:!?()[]\"'`".contains(c));
@@ -190,9 +188,12 @@ fn words(statement: &str) -> Vec<MeaningWord> {
             words.iter_mut().last().into_iter().for_each(|word| word.is_last |= is_last);
             continue;
         }
+        // A number, a path, an option or an identifier is compared as written.
+        let is_name = bare.chars().any(|c| !c.is_alphabetic() && c != '\'')
+            || bare.chars().skip(1).any(char::is_uppercase);
         let is_called = !is_first && bare.starts_with(char::is_uppercase);
         let text = match bare {
-            _ if quoted || is_name(bare) => format!("`{bare}`"),
+            _ if quoted || is_name => format!("`{bare}`"),
             _ if is_called => bare.to_lowercase(),
             _ => plain(bare),
         };
@@ -200,15 +201,6 @@ fn words(statement: &str) -> Vec<MeaningWord> {
         is_first = raw.ends_with(['.', '!', '?', ':']);
     }
     words
-}
-
-/// Replaces phrases by their normal form, except in code.
-fn joined(text: &str) -> String {
-    let parts = text
-        .split('`')
-        .enumerate()
-        .map(|(number, part)| if number % 2 == 0 { joined_plain(part) } else { part.to_owned() });
-    parts.collect::<Vec<_>>().join("`")
 }
 
 fn joined_plain(text: &str) -> String {
@@ -236,13 +228,6 @@ fn find(text: &str, written: &str) -> Option<usize> {
     text.windows(written.len()).position(|part| part.eq_ignore_ascii_case(written))
 }
 
-/// True for a number, a path, an option or an identifier: compared as written.
-fn is_name(word: &str) -> bool {
-    let has_sign = word.chars().any(|c| !c.is_alphabetic() && c != '\'');
-    let has_inner_capital = word.chars().skip(1).any(char::is_uppercase);
-    has_sign || has_inner_capital
-}
-
 fn plain(word: &str) -> String {
     let word = word.to_lowercase();
     let same = |word: &str| SAME.iter().find(|(written, _)| *written == word).map(|it| it.1);
@@ -252,15 +237,11 @@ fn plain(word: &str) -> String {
     if LISTS.contains_key(word.as_str()) {
         return word;
     }
-    let one = singular(&word);
+    let one = match word.strip_suffix('s') {
+        Some(one) if one.len() >= 3 && !one.ends_with(['s', 'u', 'i']) => one,
+        _ => &word,
+    };
     same(one).map_or_else(|| stem(one), str::to_owned)
-}
-
-fn singular(word: &str) -> &str {
-    match word.strip_suffix('s') {
-        Some(one) if one.len() >= 3 && !["s", "u", "i"].iter().any(|end| one.ends_with(end)) => one,
-        _ => word,
-    }
 }
 
 /// Stem of a word: "push" for "pushing", "run" for "running"; nothing bolder.

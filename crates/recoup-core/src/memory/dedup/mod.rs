@@ -2,19 +2,21 @@
 //! glob contains the other. Precision first: in doubt both notes stay, because a rule that was
 //! merged by mistake is a rule that was lost.
 
-mod contain;
 mod meaning;
-mod merge;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
+use rusqlite::{Connection, params};
+
 use super::statement::normalize_for_comparison;
 use super::topic::{derive_topic, is_opposed, subject_keys};
-use super::{Note, NoteId, NoteScope, NoteStatus};
+use super::{Note, NoteId, NoteScope, NoteStatus, note_rows, recording};
+use crate::base::clock::Timestamp;
+use crate::error::Result;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 
 pub(super) use meaning::normal_form as meaning_of;
-pub(super) use merge::merge;
 
 /// A group of notes that say the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,29 +90,39 @@ fn repeated_for_fewer_files(notes: &[&Note], found: &mut Vec<DuplicateGroup>) {
             // The widest of them: it is not covered itself.
             let wide = wide.max_by_key(|wide| count_narrower(wide, group));
             if let Some(wide) = wide {
-                add(found, wide, narrow);
+                // A note that is replaced hands on the notes that it replaces itself.
+                let at = found.iter().position(|it| it.stays.id == narrow.id);
+                let mut others = at.map_or_else(Vec::new, |at| found.remove(at).others);
+                others.insert(0, (*narrow).clone());
+                match found.iter_mut().find(|it| it.stays.id == wide.id) {
+                    Some(known) => known.others.extend(others),
+                    None => found.push(DuplicateGroup { stays: (*wide).clone(), others }),
+                }
             }
         }
     }
 }
 
 fn count_narrower(wide: &Note, group: &[&Note]) -> usize {
-    group.iter().filter(|it| contain::is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
+    group.iter().filter(|it| is_wider(wide.paths.as_deref(), it.paths.as_deref())).count()
 }
 
 /// True if `narrow` adds nothing to `wide`, and is no exception to another note that holds for some
 /// of its files.
 fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
     let between = |other: &Note| {
-        contain::may_meet(other.paths.as_deref(), narrow.paths.as_deref())
+        may_meet(other.paths.as_deref(), narrow.paths.as_deref())
             && other.paths != wide.paths
-            && !contain::is_wider(other.paths.as_deref(), wide.paths.as_deref())
+            && !is_wider(other.paths.as_deref(), wide.paths.as_deref())
             && normalize_for_comparison(&other.text) != normalize_for_comparison(&narrow.text)
     };
-    contain::is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
+    is_wider(wide.paths.as_deref(), narrow.paths.as_deref())
         && wide.trust() >= narrow.trust()
         && wide.topic == narrow.topic
-        && !subjects.sharing(narrow).any(between)
+        && !subjects_of(narrow)
+            .filter_map(|subject| subjects.0.get(&(&narrow.scope, subject)))
+            .flatten()
+            .any(|other| between(other))
 }
 
 /// Index of notes by scope and subject: their own topic, and the subjects of their words.
@@ -126,12 +138,6 @@ impl<'a> SubjectIndex<'a> {
         }
         index
     }
-
-    /// Notes of the same scope that have its topic, or that its words overturn.
-    fn sharing(&self, note: &'a Note) -> impl Iterator<Item = &'a Note> {
-        let keys = subjects_of(note).map(|subject| (&note.scope, subject));
-        keys.filter_map(|key| self.0.get(&key)).flatten().copied()
-    }
 }
 
 fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
@@ -139,13 +145,69 @@ fn subjects_of(note: &Note) -> impl Iterator<Item = String> {
     own.into_iter().chain(subject_keys(&note.text).into_iter().flatten())
 }
 
-fn add(found: &mut Vec<DuplicateGroup>, stays: &Note, goes: &Note) {
-    // A note that is replaced hands on the notes that it replaces itself.
-    let at = found.iter().position(|it| it.stays.id == goes.id);
-    let mut others = at.map_or_else(Vec::new, |at| found.remove(at).others);
-    others.insert(0, goes.clone());
-    match found.iter_mut().find(|it| it.stays.id == stays.id) {
-        Some(known) => known.others.extend(others),
-        None => found.push(DuplicateGroup { stays: stays.clone(), others }),
+/// Merges duplicates in these scopes, or in all, within the caller's transaction.
+pub(super) fn merge_duplicates(
+    connection: &Connection,
+    scopes: &[NoteScope],
+    now: Timestamp,
+) -> Result<Vec<DuplicateGroup>> {
+    let active = note_rows::find_many(connection, "status = 'active'", [])?;
+    let meant = |note: &Note| scopes.is_empty() || scopes.contains(&note.scope);
+    let notes: Vec<Note> = active.into_iter().map(|kept| kept.note).filter(meant).collect();
+    let mut found = duplicates(&notes);
+    for group in &mut found {
+        let stays = recording::require_note(connection, &group.stays.id)?;
+        let others = group.others.iter().map(|it| recording::require_note(connection, &it.id));
+        let others = others.collect::<Result<Vec<_>>>()?;
+        recording::supersede_all(connection, others, &group.stays.id, now)?;
+        let more: u64 = group.others.iter().map(|note| note.evidence).sum();
+        connection
+            .execute_cached(
+                "UPDATE notes SET evidence = evidence + ?2 WHERE row = ?1",
+                params![stays.row, more.cast_signed()],
+            )
+            .doing(recording::KEEPING)?;
+        recording::record_evidence(connection, &stays, "merged", None, now)?;
+        group.stays = recording::require_note(connection, &group.stays.id)?.note;
     }
+    Ok(found)
+}
+
+/// Characters that make a part of a path a pattern.
+const GLOB_SIGNS: &[char] = &['*', '?', '[', ']', '{', '}', '\\', '!'];
+
+/// True if `wide` covers all files of `narrow`, and others too. None is all files.
+fn is_wider<'a>(wide: Option<&'a str>, narrow: Option<&str>) -> bool {
+    let Some(narrow) = narrow else { return false };
+    // Directory of which a glob covers everything: `src` for `src/**`.
+    let root_of = |glob: &'a str| {
+        let root = if glob == "**" { "" } else { glob.strip_suffix("/**")? };
+        (!root.contains(GLOB_SIGNS)).then_some(root)
+    };
+    match wide.map(root_of) {
+        None => true,
+        Some(None) => false,
+        Some(Some(root)) => wide != Some(narrow) && is_below(narrow, root),
+    }
+}
+
+/// True if some file may match both. In doubt true.
+fn may_meet(one: Option<&str>, other: Option<&str>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return true };
+    let (one, other) = (literal(one), literal(other));
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// True if all files of a glob are below `root`; `..` would lead out of it.
+fn is_below(glob: &str, root: &str) -> bool {
+    let inside = match glob.strip_prefix(root) {
+        Some(rest) if !root.is_empty() => rest.strip_prefix('/'),
+        rest => rest,
+    };
+    inside.is_some_and(|rest| !rest.is_empty()) && !glob.split('/').any(|part| part == "..")
+}
+
+/// Part of a glob before the first pattern.
+fn literal(glob: &str) -> &str {
+    glob.split(GLOB_SIGNS).next().unwrap_or_default()
 }

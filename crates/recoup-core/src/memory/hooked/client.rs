@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::shell::split_commands;
+use super::call::split_commands;
 use crate::error::{Error, Result};
 
 /// A program that runs agents, and can call us.

@@ -14,24 +14,21 @@
 
 mod call;
 mod client;
-mod extension;
 mod settings;
-mod shell;
-mod surrogates;
 
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::path::Path;
+
+use memchr::memmem;
 
 use crate::base::fsx;
 
 pub use call::{
     CallForm, PlacedHook, RecoupCall, call_in_hook, call_in_notify, call_in_server, group_limit,
-    hooks_at_event, hooks_at_events,
+    hooks_at_event, hooks_at_events, split_commands,
 };
 pub use client::{HookClient, is_wrapper};
-pub use extension::program_range as extension_program;
-pub use settings::hooks_disabled_by;
-pub use shell::split_commands;
-pub use surrogates::replace_lone_surrogates;
+pub use settings::{hooks_disabled_by, program_range as extension_program};
 
 /// Largest settings file that is read. Claude Code's own file grows with every project.
 pub const LARGEST: u64 = 64 << 20;
@@ -69,33 +66,24 @@ impl<'a> ClientPlaces<'a> {
     pub fn new(home: &'a Path, root: &'a Path) -> Self {
         Self { home, root, cwd: None, claude_dir: None, codex_dir: None, pi_dir: None }
     }
-
-    /// Directory of the user's settings.
-    fn user_dir(&self, client: HookClient) -> PathBuf {
-        let (moved, usual) = match client {
-            HookClient::ClaudeCode => (self.claude_dir, ".claude"),
-            HookClient::Codex => (self.codex_dir, ".codex"),
-            HookClient::Pi => (self.pi_dir, ".pi/agent"),
-        };
-        moved.map_or_else(|| self.home.join(usual), Path::to_path_buf)
-    }
-
-    /// Directories whose settings may be the project's, the closest first.
-    fn project_dirs(&self) -> Vec<&'a Path> {
-        let start = self.cwd.unwrap_or(self.root);
-        let mut dirs: Vec<&Path> =
-            start.ancestors().take_while(|dir| dir.starts_with(self.root)).collect();
-        if dirs.is_empty() {
-            dirs = vec![start, self.root];
-        }
-        dirs
-    }
 }
 
 /// True if `client` calls us, by the user's or the project's settings.
 pub fn has_our_hooks(client: HookClient, places: &ClientPlaces<'_>) -> bool {
-    let user = places.user_dir(client);
-    let mut projects = places.project_dirs().into_iter();
+    let (moved, usual) = match client {
+        HookClient::ClaudeCode => (places.claude_dir, ".claude"),
+        HookClient::Codex => (places.codex_dir, ".codex"),
+        HookClient::Pi => (places.pi_dir, ".pi/agent"),
+    };
+    let user = moved.map_or_else(|| places.home.join(usual), Path::to_path_buf);
+    // The project's settings may be in any folder from here up to its root.
+    let start = places.cwd.unwrap_or(places.root);
+    let within = start.ancestors().take_while(|dir| dir.starts_with(places.root));
+    let mut projects: Vec<&Path> = within.collect();
+    if projects.is_empty() {
+        projects = vec![start, places.root];
+    }
+    let mut projects = projects.into_iter();
     match client {
         HookClient::ClaudeCode => {
             projects.any(|dir| settings::claude_code_calls_us(&dir.join(".claude"), &user))
@@ -105,7 +93,7 @@ pub fn has_our_hooks(client: HookClient, places: &ClientPlaces<'_>) -> bool {
                 || projects.any(|dir| settings::codex_calls_us(&dir.join(".codex")))
         }
         HookClient::Pi => {
-            let pi = |dir: &Path| extension::has_pi_extension(dir, places.home);
+            let pi = |dir: &Path| settings::has_pi_extension(dir, places.home);
             pi(&user) || projects.any(|dir| pi(&dir.join(".pi")))
         }
     }
@@ -121,4 +109,51 @@ fn json(path: &Path) -> Option<serde_json::Value> {
     let content = content(path)?;
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
     serde_json::from_str(&replace_lone_surrogates(std::str::from_utf8(content).ok()?)).ok()
+}
+
+/// Replaces unpaired surrogates. JavaScript writes one (`\ud83d` alone) at the end of a text that
+/// it has cut, and no JSON parser of ours takes it. The replacement has the same length.
+pub fn replace_lone_surrogates(text: &str) -> Cow<'_, str> {
+    // Most texts have none, and a hook is in a hurry.
+    if ["\\ud", "\\uD"].iter().all(|half| memmem::find(text.as_bytes(), half.as_bytes()).is_none())
+    {
+        return Cow::Borrowed(text);
+    }
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut whole = Cow::Borrowed(text);
+    let mut from = 0;
+    while let Some(at) = text[from..].find('\\').map(|at| from + at) {
+        let second = unit(at + 6).filter(|it| (0xdc00..0xe000).contains(it));
+        from = match (unit(at), second) {
+            (Some(0xd800..0xdc00), Some(_)) => at + 12,
+            (Some(0xd800..0xe000), _) => {
+                whole.to_mut().replace_range(at..at + 6, "\\ufffd");
+                at + 6
+            }
+            _ => text[at + 1..].chars().next().map_or(text.len(), |c| at + 1 + c.len_utf8()),
+        };
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_replaced_and_all_else_stays() {
+        let cases = [
+            (r#""abc\ud83d""#, r#""abc\ufffd""#),
+            (r#""\ude00 \ud83d\ud83d\ude00""#, r#""\ufffd \ufffd\ud83d\ude00""#),
+            (r#""\ud83d\ude00 \\ud83d \u00e9 ü\"#, r#""\ud83d\ude00 \\ud83d \u00e9 ü\"#),
+            (r"\ud8", r"\ud8"),
+            (r"\ü\uüü", r"\ü\uüü"),
+        ];
+        for (text, whole) in cases {
+            assert_eq!(replace_lone_surrogates(text), whole, "{text}");
+        }
+    }
 }

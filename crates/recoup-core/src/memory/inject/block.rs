@@ -12,11 +12,13 @@
 //! ```
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use super::escape::one_line;
 use super::estimate::estimate;
-use super::importance::by_importance;
+use super::select::by_importance;
 use super::stale::StaleCheck;
+use crate::base::digest::Sha256Digest;
 use crate::base::project::{Project, ProjectId};
 use crate::memory::{Note, NoteId, NoteScope, NoteStatus, NoteTrust};
 
@@ -127,7 +129,7 @@ impl RulesBlock {
         what: &str,
         stale: impl Fn(&Note) -> Option<String>,
     ) -> Option<Self> {
-        let mut room = RemainingBudget::within(budget);
+        let mut room = RemainingBudget(budget);
         // The frame takes room in any case, and so may the last line, which depends on the rules.
         if ![OPENING, what, MORE, CLOSING].iter().all(|part| room.take(part)) {
             return None;
@@ -140,9 +142,15 @@ impl RulesBlock {
             if line.is_empty() || !seen.insert(line.clone()) {
                 continue;
             }
-            let own = title(note.trust());
-            let new_title = if heading == Some(own) { "" } else { own };
-            let item = format!("{new_title}- {line}\n");
+            // The user's own rules are told apart from others.
+            let own = match note.trust() {
+                NoteTrust::Agreed => "Rules of the team, from the repository, accepted by the user",
+                trust => trust.heading(),
+            };
+            let item = match heading {
+                Some(heading) if heading == own => format!("- {line}\n"),
+                _ => format!("{own}:\n- {line}\n"),
+            };
             if room.take(&item) {
                 heading = Some(own);
                 block.text.push_str(&item);
@@ -173,7 +181,7 @@ impl RulesBlock {
     }
 
     /// Each rule's line in the text, with the title above it.
-    pub(super) fn titled(&self) -> Vec<(&str, &str)> {
+    fn titled(&self) -> Vec<(&str, &str)> {
         let mut title = "";
         let mut rules = Vec::with_capacity(self.included.len());
         for line in self.text.lines() {
@@ -189,20 +197,6 @@ impl RulesBlock {
     /// Number of rules that apply here and did not fit.
     pub fn left_out(&self) -> usize {
         self.left_out
-    }
-}
-
-/// Title for rules of one trust: the user's own are told apart from others.
-fn title(trust: NoteTrust) -> &'static str {
-    match trust {
-        NoteTrust::Stated => "The user said:\n",
-        NoteTrust::Agreed => "Rules of the team, from the repository, accepted by the user:\n",
-        NoteTrust::Recorded => {
-            "Said by the user, as an agent that they allow to do so recorded it:\n"
-        }
-        NoteTrust::Inferred | NoteTrust::Untrusted => {
-            "Learned from earlier work, not said by the user:\n"
-        }
     }
 }
 
@@ -224,10 +218,6 @@ fn line(note: &Note, missing: Option<String>) -> String {
 struct RemainingBudget(BlockBudget);
 
 impl RemainingBudget {
-    fn within(budget: BlockBudget) -> Self {
-        Self(budget)
-    }
-
     /// Takes room for `text`, whole or not at all.
     fn take(&mut self, text: &str) -> bool {
         let tokens = self.0.tokens.checked_sub(estimate(text));
@@ -242,4 +232,25 @@ impl RemainingBudget {
 fn units(text: &str) -> usize {
     let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | b'\n')).count();
     text.encode_utf16().count() + escaped
+}
+
+/// Returns the digest of the rules, whatever their order: `all` are the rules that apply, `start`
+/// those that fit into the beginning of a session.
+///
+/// Evidence changes the order of rules, and an agent that cites one would make its own answer a
+/// miss if order counted. It counts where it decides what there is room for.
+pub fn rules_digest(all: Option<&RulesBlock>, start: Option<&RulesBlock>) -> Sha256Digest {
+    let begins_with_all = start.is_none_or(|start| start.left_out() == 0);
+    let start = start.filter(|_| !begins_with_all);
+    let mut text = String::new();
+    for block in [all, start].into_iter().flatten() {
+        let mut rules = block.titled();
+        rules.sort_unstable();
+        for (title, line) in rules {
+            // Both are single lines.
+            let _ = writeln!(text, "{title}\n{line}");
+        }
+        text.push('\n');
+    }
+    Sha256Digest::of(text.as_bytes())
 }

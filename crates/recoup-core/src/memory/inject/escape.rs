@@ -1,12 +1,25 @@
 //! Escaping of any text into one line that can't leave its frame: no tag, no new line, no fence,
 //! and nothing that a person would not see.
 
-/// Placeholder for a branch in the commands of a lesson.
-pub(in crate::memory) const BRANCH: &str = "<branch>";
-/// Placeholder for a path.
-pub(in crate::memory) const PATH: &str = "<path>";
-/// Placeholder for a number.
-pub(in crate::memory) const NUMBER: &str = "<number>";
+/// Stands for a value in the commands of a lesson.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::memory) enum Placeholder {
+    Branch,
+    Number,
+    Path,
+}
+
+impl Placeholder {
+    pub(in crate::memory) const ALL: [Self; 3] = [Self::Branch, Self::Number, Self::Path];
+
+    pub(in crate::memory) fn as_str(self) -> &'static str {
+        match self {
+            Self::Branch => "<branch>",
+            Self::Number => "<number>",
+            Self::Path => "<path>",
+        }
+    }
+}
 
 /// Puts `text` on one line, without anything that could close a frame or open another. Placeholders
 /// do neither, and stay. Idempotent.
@@ -15,9 +28,9 @@ pub fn one_line(text: &str) -> String {
     if !line.contains("&lt;") {
         return line;
     }
-    [BRANCH, PATH, NUMBER]
+    Placeholder::ALL
         .iter()
-        .fold(line, |line, it| line.replace(&format!("&lt;{}", &it[1..]), it))
+        .fold(line, |line, it| line.replace(&format!("&lt;{}", &it.as_str()[1..]), it.as_str()))
 }
 
 /// Puts `text` on one line for people, outside of a frame.
@@ -47,22 +60,15 @@ fn line(text: &str, bracket: &str) -> String {
             }
             c if is_unseen(c) => {}
             c if is_bracket(c) => line.push_str(bracket),
-            c => push_unfenced(&mut line, c),
+            // At most two backticks or tildes in a row: three would open a block of code.
+            '`' | '\u{ff40}' if line.ends_with("``") => {}
+            '~' | '\u{ff5e}' if line.ends_with("~~") => {}
+            '\u{ff40}' => line.push('`'),
+            '\u{ff5e}' => line.push('~'),
+            c => line.push(c),
         }
     }
     without_markers(line.trim_end()).to_owned()
-}
-
-/// Pushes at most two backticks or tildes in a row: three would open a block of code.
-fn push_unfenced(line: &mut String, c: char) {
-    let fence = match c {
-        '`' | '\u{ff40}' => "``",
-        '~' | '\u{ff5e}' => "~~",
-        _ => return line.push(c),
-    };
-    if !line.ends_with(fence) {
-        line.push_str(&fence[..1]);
-    }
 }
 
 /// Removes the marker of a heading, quote or list, which has no place inside an item.

@@ -13,7 +13,16 @@ pub fn estimate(text: &str) -> u32 {
         // Where the kind changes, a character ends: foreign ones have no other bytes.
         let end = rest.bytes().position(|byte| CharClass::of(byte) != kind).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
-        tokens += kind.cost(run) + kind.seam(run, before, behind);
+        // One space belongs to the word behind it, but not to a number; digits split letters.
+        let next = behind.bytes().next().map(CharClass::of);
+        let costs_more = match kind {
+            CharClass::Space => {
+                run.len() == 1 && matches!(next, None | Some(CharClass::Digit | CharClass::Break))
+            }
+            CharClass::Digit => before == Some(CharClass::Letter),
+            _ => false,
+        };
+        tokens += kind.cost(run) + usize::from(costs_more);
         (before, rest) = (Some(kind), behind);
     }
     u32::try_from(tokens).unwrap_or(u32::MAX)
@@ -49,27 +58,12 @@ impl CharClass {
             Self::Digit => run.len().div_ceil(2),
             Self::Space => usize::from(run.len() > 1) + run.len() / 16,
             Self::Break => run.len(),
-            Self::Sign => repeats(run).map(|same| 1 + same / 3).sum(),
+            Self::Sign => {
+                run.as_bytes().chunk_by(|a, b| a == b).map(|same| 1 + same.len() / 3).sum()
+            }
             Self::Foreign => run.chars().map(foreign).sum(),
         }
     }
-
-    /// Extra cost of a run between its neighbours: one space belongs to the word behind it, but not
-    /// to a number; digits split letters.
-    fn seam(self, run: &str, before: Option<Self>, behind: &str) -> usize {
-        let next = behind.bytes().next().map(Self::of);
-        let costs = match self {
-            Self::Space => run.len() == 1 && matches!(next, None | Some(Self::Digit | Self::Break)),
-            Self::Digit => before == Some(Self::Letter),
-            _ => false,
-        };
-        usize::from(costs)
-    }
-}
-
-/// Lengths of the runs of equal symbols.
-fn repeats(run: &str) -> impl Iterator<Item = usize> {
-    run.as_bytes().chunk_by(|a, b| a == b).map(<[u8]>::len)
 }
 
 /// The words of `camelCase` and `HTTPServer`, by their capitals.
@@ -87,17 +81,13 @@ fn humps(run: &str) -> impl Iterator<Item = &str> {
 /// Cost of a word: capitals, or letters thrown together, cost more than what people write.
 fn word(word: &str) -> usize {
     let upper = word.bytes().take_while(u8::is_ascii_uppercase).count();
-    let vowels = word.bytes().filter(|b| is_vowel(*b)).count();
+    let vowels = word.bytes().filter(|b| b"aeiouyAEIOUY".contains(b)).count();
     match word.len() {
         length if vowels * 4 < length => (length * 2).div_ceil(3),
         length if upper > 1 || length > 20 => length.div_ceil(2),
         length if length > 12 => length.div_ceil(3),
         length => length.div_ceil(4),
     }
-}
-
-fn is_vowel(letter: u8) -> bool {
-    matches!(letter.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
 /// Cost of a character outside ASCII, at most its bytes.

@@ -41,7 +41,13 @@ pub(super) fn is_grounded(statement: &str, text: &str) -> bool {
 pub(super) fn is_mostly_grounded(statement: &str, text: &str) -> bool {
     let (said, own) = (split_words(statement), split_words(text));
     let own: Vec<&SearchWord> = own.iter().collect();
-    let named = split_words(&code_of(statement));
+    // Parts that can't be said in other words: code, paths, URLs, numbers, names with symbols.
+    let quoted = statement.split('`').skip(1).step_by(2);
+    let marked = statement.split_whitespace().filter(|token| {
+        let token = token.trim_end_matches(|c: char| c.is_ascii_punctuation());
+        token.contains(|c: char| "/_.:=@$\\".contains(c) || c.is_ascii_digit())
+    });
+    let named = split_words(&quoted.chain(marked).collect::<Vec<_>>().join(" "));
     let (mut telling, mut known) = (0, 0);
     for word in telling_words(&said) {
         telling += 1;
@@ -52,16 +58,6 @@ pub(super) fn is_mostly_grounded(statement: &str, text: &str) -> bool {
         && telling_words(&named)
             .filter(|word| word.sort != WordSort::Pair)
             .all(|it| is_among(it, &own))
-}
-
-/// Parts that can't be said in other words: code, paths, URLs, numbers, names with symbols in them.
-fn code_of(statement: &str) -> String {
-    let quoted = statement.split('`').skip(1).step_by(2);
-    let marked = statement.split_whitespace().filter(|token| {
-        let token = token.trim_end_matches(|c: char| c.is_ascii_punctuation());
-        token.contains(|c: char| "/_.:=@$\\".contains(c) || c.is_ascii_digit())
-    });
-    quoted.chain(marked).collect::<Vec<_>>().join(" ")
 }
 
 /// Words up to a punctuation mark or a negation, and whether they are negated.
@@ -181,19 +177,18 @@ fn telling_words<'w>(
 }
 
 fn is_among(word: &SearchWord, own: &[&SearchWord]) -> bool {
+    // `nutze` and `nutzen`, `utilise` and `utiliser`: stems are known for English alone.
+    let differ_in_ending = |one: &str, other: &str| {
+        let longer = one.chars().count().max(other.chars().count());
+        let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        let words = one.chars().chain(other.chars()).all(char::is_alphabetic);
+        words && same >= 5 && same * 4 >= longer * 3
+    };
     own.iter().any(|it| {
         it.exact == word.exact
             || (it.stem.is_some() && it.stem == word.stem)
-            || differ_in_their_ending(&it.exact, &word.exact)
+            || differ_in_ending(&it.exact, &word.exact)
     })
-}
-
-/// True for `nutze` and `nutzen`, `utilise` and `utiliser`: stems are known for English alone.
-fn differ_in_their_ending(one: &str, other: &str) -> bool {
-    let longer = one.chars().count().max(other.chars().count());
-    let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let words = one.chars().chain(other.chars()).all(char::is_alphabetic);
-    words && same >= 5 && same * 4 >= longer * 3
 }
 
 #[cfg(test)]

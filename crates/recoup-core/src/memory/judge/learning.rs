@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use super::answer;
 use super::grounding::is_mostly_grounded;
-use super::label::{LabelConfidence, SentenceLabel};
-use super::tail::{SessionTail, TurnSpeaker};
-use super::verdict::{confidence, text};
+use super::sent_text::{SessionTail, TurnSpeaker};
+use super::verdict::{LabelConfidence, SentenceLabel, confidence, parse_items, text};
 use crate::error::Result;
 use crate::memory::refuse::statement_refusal;
 use crate::memory::{NoteKind, NoteSource};
@@ -33,14 +31,18 @@ impl SessionLearning {
     /// Parses the answer to a prompt about `tail`: failures first, then facts about the project,
     /// then corrections. Invalid items are left out.
     pub fn parse(answer: &str, tail: &SessionTail) -> Result<Vec<Self>> {
-        let items = answer::items(answer, "learnings", MOST_SAID)?;
+        let items = parse_items(answer, "learnings", MOST_SAID)?;
         let mut learnings: Vec<Self> = Vec::new();
         for learning in items.iter().filter_map(|item| Self::of(item, tail)) {
             if !learnings.iter().any(|known| known.text == learning.text) {
                 learnings.push(learning);
             }
         }
-        learnings.sort_by_key(|learning| rank(learning.kind));
+        learnings.sort_by_key(|learning| match learning.kind {
+            NoteKind::Failure => 0,
+            NoteKind::Devops | NoteKind::ProjectKnowledge => 1,
+            NoteKind::Preference | NoteKind::Correction => 2,
+        });
         learnings.truncate(MOST_LEARNINGS);
         Ok(learnings)
     }
@@ -54,33 +56,20 @@ impl SessionLearning {
         if statement_refusal(&text).is_some() {
             return None;
         }
-        let source = source(&text, kind, &cited(item, tail)?)?;
+        // Each turn that it cites must exist.
+        let turn = |number: &Value| {
+            let place = usize::try_from(number.as_u64()?).ok()?.checked_sub(1)?;
+            tail.turns().get(place)
+        };
+        let cited = item.get("from")?.as_array()?.iter().map(turn).collect::<Option<Vec<_>>>()?;
+        let source = source(&text, kind, &cited)?;
         Some(Self { kind, confidence, text, source })
     }
 }
 
-fn rank(kind: NoteKind) -> u8 {
-    match kind {
-        NoteKind::Failure => 0,
-        NoteKind::Devops | NoteKind::ProjectKnowledge => 1,
-        NoteKind::Preference | NoteKind::Correction => 2,
-    }
-}
-
-type TailTurn = (TurnSpeaker, String);
-
-/// Turns that an item cites; each must exist.
-fn cited<'t>(item: &Value, tail: &'t SessionTail) -> Option<Vec<&'t TailTurn>> {
-    let turn = |number: &Value| {
-        let place = usize::try_from(number.as_u64()?).ok()?.checked_sub(1)?;
-        tail.turns().get(place)
-    };
-    item.get("from")?.as_array()?.iter().map(turn).collect()
-}
-
 /// Source of a learning. Only the user can say what the user wants; what only a tool says is
 /// untrusted.
-fn source(text: &str, kind: NoteKind, cited: &[&TailTurn]) -> Option<NoteSource> {
+fn source(text: &str, kind: NoteKind, cited: &[&(TurnSpeaker, String)]) -> Option<NoteSource> {
     let said_by = |speakers: &[TurnSpeaker]| {
         let words: Vec<&str> = cited
             .iter()

@@ -11,26 +11,22 @@
 //! ```
 
 pub mod account;
-mod answer;
-mod candidate;
-mod clean;
 mod grounding;
-mod label;
 mod learning;
 mod prompt;
-mod tail;
+mod sent_text;
 mod verdict;
 
 use std::fmt::Debug;
 
 use crate::error::Result;
 
-pub use candidate::{JudgeCandidate, MOST_CANDIDATES};
-pub use label::{LabelConfidence, SentenceLabel};
 pub use learning::{MOST_LEARNINGS, SessionLearning};
 pub use prompt::JudgePrompt;
-pub use tail::{FEWEST_TURNS, MOST_TURNS, SessionTail, TurnSpeaker};
-pub use verdict::{JudgeVerdict, JudgedStatement, UndecidedReason};
+pub use sent_text::{
+    FEWEST_TURNS, JudgeCandidate, MOST_CANDIDATES, MOST_TURNS, SessionTail, TurnSpeaker,
+};
+pub use verdict::{JudgeVerdict, JudgedStatement, LabelConfidence, SentenceLabel, UndecidedReason};
 
 /// A model that is asked. On an error, what was decided without a model stands.
 pub trait MemoryJudge: Debug + Send + Sync {

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::candidate::JudgeCandidate;
-use super::tail::SessionTail;
+use super::sent_text::{JudgeCandidate, SessionTail};
 use crate::memory::inject::estimate;
 
 /// A question to a model.
@@ -34,7 +33,7 @@ impl JudgePrompt {
             system: CLASSIFY,
             user: framed("candidates", texts),
             most_output: output.saturating_add(100),
-            schema: verdicts(),
+            schema: answer_schema("verdicts", "id", json!({"type": "integer"}), "statement"),
         }
     }
 
@@ -46,7 +45,12 @@ impl JudgePrompt {
             system: LEARN,
             user: framed("session", turns),
             most_output: 1_500,
-            schema: learnings(),
+            schema: answer_schema(
+                "learnings",
+                "from",
+                json!({"type": "array", "items": {"type": "integer"}}),
+                "text",
+            ),
         }
     }
 
@@ -111,15 +115,7 @@ from: the ids it comes from, all of them
 Answer with one JSON object and nothing else:
 {\"learnings\":[{\"label\":\"failure\",\"confidence\":0.8,\"text\":\"`npm test` fails with ENOENT until `npm run build` was run\",\"from\":[3,7]}]}";
 
-fn verdicts() -> Value {
-    answer("verdicts", "id", json!({"type": "integer"}), "statement")
-}
-
-fn learnings() -> Value {
-    answer("learnings", "from", json!({"type": "array", "items": {"type": "integer"}}), "text")
-}
-
-fn answer(name: &str, place: &str, place_type: Value, text: &str) -> Value {
+fn answer_schema(name: &str, place: &str, place_type: Value, text: &str) -> Value {
     let labels = ["correction", "preference", "failure", "devops", "project-knowledge", "none"];
     let mut properties = json!({
         "label": {"type": "string", "enum": labels},

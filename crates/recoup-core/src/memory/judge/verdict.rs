@@ -1,13 +1,12 @@
-//! Verdicts of a model on sentences, strictly parsed. Whatever is not certain is undecided: then
-//! the decision that was made without a model stands.
+//! Verdicts of a model on sentences: their labels, the confidence that these need, and the strict
+//! parser of answers. Whatever is not certain is undecided: then the decision that was made without a
+//! model stands.
 
 use serde_json::Value;
 
-use super::answer;
-use super::candidate::JudgeCandidate;
 use super::grounding::is_grounded;
-use super::label::{LabelConfidence, SentenceLabel};
-use crate::error::Result;
+use super::sent_text::JudgeCandidate;
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::NoteKind;
 use crate::memory::refuse::{RefusalReason, statement_refusal};
 
@@ -58,7 +57,7 @@ impl JudgeVerdict {
     /// Parses the answer to a prompt about `candidates`: one verdict for each.
     pub fn parse(answer: &str, candidates: &[JudgeCandidate]) -> Result<Vec<Self>> {
         let mut verdicts = vec![Self::Undecided(UndecidedReason::Unsaid); candidates.len()];
-        for item in answer::items(answer, "verdicts", candidates.len())? {
+        for item in parse_items(answer, "verdicts", candidates.len())? {
             let id = item.get("id").and_then(Value::as_u64);
             let place = id.and_then(|id| usize::try_from(id).ok()?.checked_sub(1));
             let Some((place, candidate)) =
@@ -119,4 +118,79 @@ pub(super) fn text(item: &Value, name: &str) -> Option<String> {
     let text = item.get(name)?.as_str()?;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!line.is_empty()).then_some(line)
+}
+
+/// Label that a model gives a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SentenceLabel {
+    /// Something to remember.
+    Of(NoteKind),
+    /// Nothing to remember. This is final.
+    Nothing,
+}
+
+impl SentenceLabel {
+    /// The word for [`SentenceLabel::Nothing`].
+    pub const NONE: &str = "none";
+
+    /// Parses a label; none for unknown words.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            Self::NONE => Some(Self::Nothing),
+            word => NoteKind::parse(word).ok().map(Self::Of),
+        }
+    }
+}
+
+/// Confidence of a model, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct LabelConfidence(f64);
+
+impl LabelConfidence {
+    /// Returns none for a number outside of the range.
+    pub fn new(number: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&number).then_some(Self(number))
+    }
+
+    /// As a number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// True if it is enough for this kind. Rules that change how an agent works need more than
+    /// facts that only inform it.
+    pub fn is_enough_for(self, kind: NoteKind) -> bool {
+        let least = match kind {
+            NoteKind::Correction | NoteKind::Preference | NoteKind::Devops => 0.75,
+            NoteKind::Failure | NoteKind::ProjectKnowledge => 0.6,
+        };
+        self.0 >= least
+    }
+}
+
+/// Returns the array `name` of the answer's object. A fence around it is ignored: some models
+/// always write one. Anything else around it makes the answer invalid, because it could be text
+/// that the model only quotes.
+pub(super) fn parse_items(answer: &str, name: &str, most: usize) -> Result<Vec<Value>> {
+    let answer = answer.trim();
+    let fenced = answer.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let answer = fenced.map_or(answer, |inner| inner.strip_prefix("json").unwrap_or(inner).trim());
+    let json: Value = serde_json::from_str(answer)
+        .map_err(|error| invalid_answer("is not one JSON object").with_source(error))?;
+    let Value::Object(mut object) = json else {
+        return Err(invalid_answer("is not one JSON object"));
+    };
+    let Some(Value::Array(items)) = object.remove(name) else {
+        return Err(invalid_answer(&format!("has no array {name:?}")));
+    };
+    if items.len() > most {
+        let items = items.len();
+        return Err(invalid_answer(&format!("has {items} items where {most} are the most")));
+    }
+    Ok(items)
+}
+
+/// Makes an error without the model's words: errors may be kept for longer than these.
+fn invalid_answer(what: &str) -> Error {
+    Error::new(ErrorKind::Invalid, format!("the model's answer {what}"))
 }

@@ -3,15 +3,17 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::lessons;
 use crate::base::clock::Timestamp;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{
     Memory, NoteId, NoteStatus, deliveries, forget, note_rows, pauses, recording, search,
 };
+
+const SETTLING: &str = "settling memory";
 
 const DAY: Duration = Duration::from_hours(24);
 /// Age at which events are deleted.
@@ -57,8 +59,19 @@ impl Memory {
         self.change("settling memory", |connection| {
             let old = time_before(now, EVENTS);
             lessons::rekey_lessons(connection, now)?;
+            let mut events = 0;
+            for sql in [
+                "DELETE FROM events WHERE at < ?1",
+                "DELETE FROM givings WHERE at < ?1",
+                "DELETE FROM sightings WHERE at < ?1",
+                "DELETE FROM sweeps WHERE at < ?1",
+                "DELETE FROM notices WHERE at < ?1",
+                "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
+            ] {
+                events += connection.execute(sql, [old.as_millis()]).doing(SETTLING)?;
+            }
             let settled = MaintenanceReport {
-                events: delete_older_than(connection, old)?,
+                events,
                 dropped: drop_candidates(connection, time_before(now, CANDIDATES), old)?,
                 retired: retire_lessons(connection, old, now)?,
                 idle: mark_idle(connection)?,
@@ -72,22 +85,6 @@ impl Memory {
 fn time_before(now: Timestamp, age: Duration) -> Timestamp {
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(now.as_millis().saturating_sub(age))
-}
-
-fn delete_older_than(connection: &Connection, then: Timestamp) -> Result<usize> {
-    let then = then.as_millis();
-    let mut gone = 0;
-    for sql in [
-        "DELETE FROM events WHERE at < ?1",
-        "DELETE FROM givings WHERE at < ?1",
-        "DELETE FROM sightings WHERE at < ?1",
-        "DELETE FROM sweeps WHERE at < ?1",
-        "DELETE FROM notices WHERE at < ?1",
-        "DELETE FROM episodes WHERE coalesce(ended, began) < ?1",
-    ] {
-        gone += connection.execute(sql, [then]).map_err(maintenance_error)?;
-    }
-    Ok(gone)
 }
 
 /// Drops candidates that were inferred, or that a script stated in the user's place. Imported ones
@@ -129,12 +126,8 @@ pub(super) fn was_retired_by_maintenance(connection: &Connection, id: &NoteId) -
     const SQL: &str = "SELECT evidence.what FROM evidence JOIN notes ON notes.row = evidence.note
                        WHERE notes.id = ?1 AND evidence.what IN ('retired', 'taken back', ?2)
                        ORDER BY evidence.at DESC, evidence.rowid DESC LIMIT 1";
-    let last: Option<String> = connection
-        .prepare_cached(SQL)
-        .and_then(|mut select| {
-            select.query_row([id.as_str(), EXPIRED], |row| row.get(0)).optional()
-        })
-        .map_err(maintenance_error)?;
+    let last: Option<String> =
+        connection.find_cached(SQL, [id.as_str(), EXPIRED], |row| row.get(0)).doing(SETTLING)?;
     Ok(last.as_deref() == Some(EXPIRED))
 }
 
@@ -144,15 +137,11 @@ fn mark_idle(connection: &Connection) -> Result<usize> {
                        WHERE id = ?1 AND idle = 0 AND status = 'active' AND evidence = 1
                        AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
                                        AND evidence.what IN ('cited', 'repeated'))";
-    let mut update = connection.prepare_cached(SQL).map_err(maintenance_error)?;
+    let mut update = connection.prepare_cached(SQL).doing(SETTLING)?;
     let mut idle = 0;
     let counts = deliveries::counts(connection)?;
     for (note, _) in counts.iter().filter(|(_, times)| **times >= OFTEN) {
-        idle += update.execute([note.as_str()]).map_err(maintenance_error)?;
+        idle += update.execute([note.as_str()]).doing(SETTLING)?;
     }
     Ok(idle)
-}
-
-fn maintenance_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "settling memory")
 }

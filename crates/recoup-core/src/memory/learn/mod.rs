@@ -3,7 +3,6 @@
 
 pub mod citation;
 pub mod command;
-mod denied;
 pub mod failure;
 mod lessons;
 mod maintenance;

@@ -31,7 +31,9 @@ impl TaskList {
     pub fn apply_entries(&mut self, entries: &[TranscriptEntry], known: usize) -> bool {
         let mut is_new = false;
         let own = |step: &&ToolStep<'_>| {
-            step.agent.is_none() && step.until >= known && has_not_failed(step)
+            step.agent.is_none()
+                && step.until >= known
+                && step.outcome.is_none_or(|outcome| outcome.ended == CallStatus::Succeeded)
         };
         for step in tool_steps(entries).iter().filter(own) {
             if let ToolAction::Plan(plan) = &step.call.action {
@@ -66,8 +68,11 @@ impl TaskList {
             }
             // The outcome has its number, so it is added once that is there.
             PlanChange::Add(text) => step.outcome.is_some_and(|outcome| {
-                let id = first_number(&outcome.output);
-                let id = id.unwrap_or_else(|| (self.0.len() + 1).to_string());
+                // `Task #3 created`
+                let digits = outcome.output.chars().skip_while(|c| !c.is_ascii_digit());
+                let number: String = digits.take_while(char::is_ascii_digit).collect();
+                let next = (self.0.len() + 1).to_string();
+                let id = if number.is_empty() { next } else { number };
                 self.0.retain(|task| task.id != id);
                 self.0.push(PlannedTask::new(id, text, false));
                 true
@@ -91,14 +96,4 @@ impl PlannedTask {
     fn new(id: String, text: &str, done: bool) -> Self {
         Self { id, text: secrets::redact(&without_private(text)).into_owned(), done }
     }
-}
-
-fn has_not_failed(step: &ToolStep<'_>) -> bool {
-    step.outcome.is_none_or(|outcome| outcome.ended == CallStatus::Succeeded)
-}
-
-/// Returns the first number of a text: `Task #3 created`.
-fn first_number(text: &str) -> Option<String> {
-    let start = text.find(|c: char| c.is_ascii_digit())?;
-    Some(text[start..].chars().take_while(char::is_ascii_digit).collect())
 }

@@ -3,14 +3,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use crate::base::clock::Timestamp;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::deliveries::{self, DeliveryRecord};
 use crate::memory::note_rows::{self, StoredNote};
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{Memory, Note, NoteFilter, NoteId};
+
+const REPORTING: &str = "telling what helped";
 
 /// Effect of one rule, in the time that events are kept for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +67,14 @@ type CallsByContext = HashMap<String, Vec<(Timestamp, bool)>>;
 
 impl RuleCounts {
     fn of(connection: &Connection) -> Result<Self> {
-        let mut counts = Self { evidence: load_evidence(connection)?, ..Self::default() };
+        const EVIDENCE: &str = "SELECT note, what, count(*) FROM evidence
+                                WHERE what IN ('cited', 'repeated') GROUP BY note, what";
+        let read = |row: &Row<'_>| {
+            let count: i64 = row.get(2)?;
+            Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
+        };
+        let evidence = connection.list_cached(EVIDENCE, [], read).doing(REPORTING)?;
+        let mut counts = Self { evidence: evidence.into_iter().collect(), ..Self::default() };
         let calls = load_calls(connection)?;
         // The first delivery to a context counts, even if it was lost and repeated.
         let mut seen = HashSet::new();
@@ -76,7 +85,9 @@ impl RuleCounts {
             for note in notes {
                 *counts.given.entry(note.clone()).or_default() += 1;
                 if seen.insert((context.clone(), note.clone())) {
-                    counts.after.entry(note).or_default().add(after);
+                    let all = counts.after.entry(note).or_default();
+                    all.succeeded += after.succeeded;
+                    all.failed += after.failed;
                 }
             }
         }
@@ -110,39 +121,17 @@ impl CallCounts {
             all
         })
     }
-
-    fn add(&mut self, more: Self) {
-        self.succeeded += more.succeeded;
-        self.failed += more.failed;
-    }
 }
 
 fn load_calls(connection: &Connection) -> Result<CallsByContext> {
     const SQL: &str = "SELECT context, at, what = 'succeeded' FROM events
                        WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
-    let mut select = connection.prepare_cached(SQL).map_err(reporting_error)?;
-    let mut rows = select.query([]).map_err(reporting_error)?;
+    let read = |row: &Row<'_>| {
+        Ok((row.get::<_, String>(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)))
+    };
     let mut calls = CallsByContext::new();
-    while let Some(row) = rows.next().map_err(reporting_error)? {
-        let read = || Ok((row.get(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)));
-        let (context, call): (String, _) = read().map_err(reporting_error)?;
+    for (context, call) in connection.list_cached(SQL, [], read).doing(REPORTING)? {
         calls.entry(context).or_default().push(call);
     }
     Ok(calls)
-}
-
-fn load_evidence(connection: &Connection) -> Result<HashMap<(i64, String), u64>> {
-    const SQL: &str = "SELECT note, what, count(*) FROM evidence
-                       WHERE what IN ('cited', 'repeated') GROUP BY note, what";
-    let mut select = connection.prepare_cached(SQL).map_err(reporting_error)?;
-    let read = |row: &rusqlite::Row<'_>| {
-        let count: i64 = row.get(2)?;
-        Ok(((row.get(0)?, row.get(1)?), count.max(0).cast_unsigned()))
-    };
-    let counts = select.query_map([], read).map_err(reporting_error)?;
-    counts.collect::<rusqlite::Result<_>>().map_err(reporting_error)
-}
-
-fn reporting_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "telling what helped")
 }

@@ -1,18 +1,24 @@
-//! Links citations by agents and repetitions by the user to the rules that were meant.
+//! Links citations by agents and repetitions by the user to the rules that were meant; and calls that
+//! the user denies: a second denial of one kind may be a preference.
 
 use rusqlite::params;
 
 use super::citation::is_cited;
+use super::lessons::{CompletedCommand, LearnedNote};
 use crate::base::digest::Sha256Digest;
-use crate::database::fault;
-use crate::error::{Error, Result};
-use crate::memory::deliveries;
+use crate::error::Result;
 use crate::memory::inject::one_line;
 use crate::memory::note_rows::{self, StoredNote};
+use crate::memory::recording;
 use crate::memory::search::{self, SearchQuery};
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::transaction::{EventDetails, EventTransaction, MemoryEventKind};
 use crate::memory::transcript::bound_text;
-use crate::memory::{Note, NoteFilter};
+use crate::memory::{
+    Note, NoteFilter, NoteKind, NoteSource, NoteStatement, RecordOutcome, deliveries,
+};
+
+const NOTING_USE: &str = "noting which rule was meant";
 
 /// Maximum number of notes that are searched for the one that was meant.
 const LOOKED_AT: usize = 16;
@@ -45,12 +51,20 @@ impl EventTransaction<'_> {
         }
         // A transcript has the answer trimmed, and its middle cut out if it is long.
         let id = Sha256Digest::of(bound_text(answer.trim()).as_bytes()).to_string();
+        let contexts = [&*self.occasion.context, &*self.occasion.session];
         let mut known = 0;
-        for kept in self.notes_in_session()? {
+        for note in deliveries::ever_delivered(self.connection, &contexts)? {
+            let Some(kept) = note_rows::by_id(self.connection, &note)? else { continue };
             if rules.iter().any(|rule| is_cited(rule, &one_line(&kept.note.text)))
                 && self.add_evidence_once(&kept, "cited", &id)?
             {
-                self.count_use(&kept)?;
+                // A used note is not idle.
+                self.connection
+                    .execute_cached(
+                        "UPDATE notes SET evidence = evidence + 1, idle = 0 WHERE row = ?1",
+                        [kept.row],
+                    )
+                    .doing(NOTING_USE)?;
                 known += 1;
             }
         }
@@ -74,37 +88,39 @@ impl EventTransaction<'_> {
         Ok(None)
     }
 
-    /// Returns the notes that this session's contexts have received.
-    fn notes_in_session(&self) -> Result<Vec<StoredNote>> {
-        let contexts = [&*self.occasion.context, &*self.occasion.session];
-        let mut holding = Vec::new();
-        for id in deliveries::ever_delivered(self.connection, &contexts)? {
-            holding.extend(note_rows::by_id(self.connection, &id)?);
-        }
-        Ok(holding)
-    }
-
     fn add_evidence_once(&self, kept: &StoredNote, what: &str, detail: &str) -> Result<bool> {
-        const SQL: &str = "INSERT OR IGNORE INTO evidence (note, at, session, what, detail)
-                           VALUES (?1, ?2, ?3, ?4, ?5)";
-        let (now, session) = (self.now.as_millis(), &self.occasion.session);
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| insert.execute(params![kept.row, now, session, what, detail]))
-            .map(|rows| rows > 0)
-            .map_err(evidence_error)
-    }
-
-    /// Counts a use as evidence; a used note is not idle.
-    fn count_use(&self, kept: &StoredNote) -> Result<()> {
-        self.connection
-            .prepare_cached("UPDATE notes SET evidence = evidence + 1, idle = 0 WHERE row = ?1")
-            .and_then(|mut update| update.execute([kept.row]))
-            .map(drop)
-            .map_err(evidence_error)
+        let session = Some(self.occasion.session.as_str());
+        recording::record_evidence_once(self.connection, kept, what, session, detail, self.now)
+            .doing(NOTING_USE)
     }
 }
 
-fn evidence_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "noting which rule was meant")
+/// Number of denials that make a candidate.
+const ENOUGH: i64 = 2;
+
+impl EventTransaction<'_> {
+    /// Records that the user denied a call. A second denial of its kind becomes a candidate.
+    pub fn record_denial(&self, ran: &CompletedCommand<'_>) -> Result<Option<LearnedNote>> {
+        const COUNT: &str = "SELECT count(*) FROM events
+                             WHERE scope = ?1 AND what = 'denied' AND subject = ?2";
+        if !self.record_event(MemoryEventKind::Denied, EventDetails::call(ran.kind, ran.call))? {
+            return Ok(None);
+        }
+        let values = params![self.occasion.scope.to_string(), ran.kind];
+        let denied: Option<i64> = self
+            .connection
+            .find_cached(COUNT, values, |row| row.get(0))
+            .doing("counting what was denied")?;
+        if denied.unwrap_or(0) < ENOUGH {
+            return Ok(None);
+        }
+        let text = format!("don't run `{}` without asking", ran.kind.replace('`', "'"));
+        let scope = self.occasion.scope.clone();
+        let statement =
+            NoteStatement::new(NoteKind::Preference, text, NoteSource::Extraction, scope);
+        Ok(match self.try_record(&statement)? {
+            Some(RecordOutcome::Stored { note, .. }) => Some(LearnedNote::Candidate(note)),
+            Some(RecordOutcome::Confirmed { .. }) | None => None,
+        })
+    }
 }

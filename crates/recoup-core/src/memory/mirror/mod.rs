@@ -10,22 +10,17 @@
 //! Pure functions from notes to names and bytes: equal notes give equal bytes. Others decide where
 //! these are written.
 
-mod exclude;
-mod index;
-mod marked;
+mod marked_lines;
 mod rules;
 mod skills;
-mod subject;
 mod text;
-mod trace;
 
 use std::collections::HashSet;
 
-pub use exclude::update_exclude_file;
-pub use index::{INDEX, SplicedIndex, splice_index};
+pub use marked_lines::{INDEX, SplicedIndex, splice_index, update_exclude_file};
 pub use rules::{MOST_RULES, RuleFile, rule_files, rule_line_end};
 pub use skills::{FEWEST, SkillFile, build_skills, is_unmodified_skill};
-pub use trace::NoteTraces;
+pub use text::NoteTraces;
 
 use super::Note;
 use super::inject::{BlockBudget, InjectionContext};

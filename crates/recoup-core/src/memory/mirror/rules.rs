@@ -48,7 +48,20 @@ pub fn rule_files<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<RuleFile
 }
 
 fn to_rule_file(note: &Note, item: &str) -> RuleFile {
-    let (id, sort, advice) = (&note.id, client_memory_type(note), advice(note.trust()));
+    // The client's word for this type of memory.
+    let memory_type = match (note.kind, &note.scope) {
+        (NoteKind::Preference, NoteScope::Universal) => "user",
+        (NoteKind::Correction | NoteKind::Preference, _) => "feedback",
+        (NoteKind::ProjectKnowledge | NoteKind::Devops | NoteKind::Failure, _) => "project",
+    };
+    let (id, sort, advice) = (&note.id, memory_type, advice(note.trust()));
+    let title = match (note.trust(), note.kind) {
+        (NoteTrust::Agreed, _) => "rule of the team",
+        (NoteTrust::Recorded, _) => "recorded by an agent for the user",
+        (NoteTrust::Inferred | NoteTrust::Untrusted, _) => "learned, not said by the user",
+        (NoteTrust::Stated, NoteKind::ProjectKnowledge) => "project knowledge",
+        (NoteTrust::Stated, kind) => kind.as_str(),
+    };
     let slug = format!("{PREFIX}{id}");
     let name = format!("{slug}.md");
     let (description, body) = (quote_yaml(&cut(item, MOST_HOOK)), cut(item, MOST_TEXT));
@@ -56,27 +69,8 @@ fn to_rule_file(note: &Note, item: &str) -> RuleFile {
         "---\nname: {slug}\ndescription: {description}\nmetadata:\n  type: {sort}\n  source: recoup\n---\n\n\
          - {body}\n\n{advice} `recoup memory show {id}` tells more.\n",
     );
-    let line = format!("- [{}{}", title(note), index_line_end(&name, &cut(item, MOST_HOOK)));
+    let line = format!("- [{title}{}", index_line_end(&name, &cut(item, MOST_HOOK)));
     RuleFile { id: id.clone(), name, text, line }
-}
-
-/// Returns the client's word for this type of memory.
-fn client_memory_type(note: &Note) -> &'static str {
-    match (note.kind, &note.scope) {
-        (NoteKind::Preference, NoteScope::Universal) => "user",
-        (NoteKind::Correction | NoteKind::Preference, _) => "feedback",
-        (NoteKind::ProjectKnowledge | NoteKind::Devops | NoteKind::Failure, _) => "project",
-    }
-}
-
-fn title(note: &Note) -> &'static str {
-    match (note.trust(), note.kind) {
-        (NoteTrust::Agreed, _) => "rule of the team",
-        (NoteTrust::Recorded, _) => "recorded by an agent for the user",
-        (NoteTrust::Inferred | NoteTrust::Untrusted, _) => "learned, not said by the user",
-        (NoteTrust::Stated, NoteKind::ProjectKnowledge) => "project knowledge",
-        (NoteTrust::Stated, kind) => kind.as_str(),
-    }
 }
 
 fn advice(trust: NoteTrust) -> &'static str {

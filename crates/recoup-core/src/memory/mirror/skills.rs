@@ -1,13 +1,13 @@
-//! Skills, made of three or more notes on one subject: `SKILL.md` and its manifest.
+//! Skills, made of three or more notes on one subject: `SKILL.md` and its manifest. The words of the
+//! notes decide the subject, else their kind.
 
 use serde::{Deserialize, Serialize};
 
 use super::PREFIX;
-use super::subject::{self, SkillSubject};
 use super::text::{item_text, quote_yaml};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::memory::{Note, NoteTrust};
+use crate::memory::{Note, NoteKind};
 
 /// Minimum number of notes in a skill.
 pub const FEWEST: usize = 3;
@@ -72,7 +72,7 @@ pub fn is_unmodified_skill(manifest: &[u8], text: &[u8]) -> bool {
     }
     let Ok(made) = serde_json::from_slice::<ParsedManifest>(manifest) else { return false };
     let text = String::from_utf8_lossy(text);
-    subject::all_subjects().any(|subject| subject.name == made.topic_id)
+    all_subjects().any(|subject| subject.name == made.topic_id)
         && made.source_hash == source_hash(&text, &made.memory_keys)
 }
 
@@ -84,21 +84,23 @@ fn source_hash(text: &str, keys: &[String]) -> Sha256Digest {
 /// or, if too few share that, of its kind.
 pub fn build_skills<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<SkillFile> {
     let notes: Vec<&Note> = notes.into_iter().filter(|note| !item_text(note).is_empty()).collect();
-    let by_words: Vec<_> = notes.iter().map(|note| subject::subject_of_text(&note.text)).collect();
+    let by_words: Vec<_> = notes.iter().map(|note| subject_of_text(&note.text)).collect();
     let shared = |subject: &&SkillSubject| {
         by_words.iter().flatten().filter(|it| it.name == subject.name).count() >= FEWEST
+    };
+    let of_kind = |note: &Note| {
+        let found = KINDS.iter().find(|(kind, _)| *kind == note.kind);
+        &found.expect("every kind is in the table").1
     };
     let placed: Vec<(&SkillSubject, &Note)> = notes
         .iter()
         .zip(&by_words)
-        .map(|(note, by_words)| {
-            (by_words.filter(shared).unwrap_or_else(|| subject::subject_of_kind(note.kind)), *note)
-        })
+        .map(|(note, by_words)| (by_words.filter(shared).unwrap_or_else(|| of_kind(note)), *note))
         .collect();
     let group = |subject: &SkillSubject| -> Vec<&Note> {
         placed.iter().filter(|(it, _)| it.name == subject.name).map(|(_, note)| *note).collect()
     };
-    let groups = subject::all_subjects().map(|subject| (subject, group(subject)));
+    let groups = all_subjects().map(|subject| (subject, group(subject)));
     groups
         .filter(|(_, notes)| notes.len() >= FEWEST)
         .map(|(it, notes)| build_skill(it, &notes))
@@ -120,7 +122,7 @@ fn build_skill(subject: &SkillSubject, notes: &[&Note]) -> SkillFile {
     )];
     let mut heading = None;
     for note in &notes[..notes.len().min(MOST)] {
-        let own = trust_heading(note.trust());
+        let own = note.trust().heading();
         if heading.replace(own) != Some(own) {
             parts.push(format!("\n## {own}\n\n"));
         }
@@ -135,14 +137,114 @@ fn build_skill(subject: &SkillSubject, notes: &[&Note]) -> SkillFile {
     SkillFile { topic: subject.name, name, text, source_hash, keys }
 }
 
-/// Returns the heading above notes with that trust.
-fn trust_heading(trust: NoteTrust) -> &'static str {
-    match trust {
-        NoteTrust::Stated => "The user said",
-        NoteTrust::Agreed => "Rules of the team, accepted by the user",
-        NoteTrust::Recorded => "Said by the user, as an agent that they allow to do so recorded it",
-        NoteTrust::Inferred | NoteTrust::Untrusted => {
-            "Learned from earlier work, not said by the user"
-        }
-    }
+/// Subject of a group of notes.
+#[derive(Debug, PartialEq, Eq)]
+struct SkillSubject {
+    /// Stable name, which is part of a folder's name.
+    name: &'static str,
+    title: &'static str,
+    /// Text that follows "Use it when".
+    when: &'static str,
+    /// Words that indicate the subject; none for kinds.
+    words: &'static str,
+}
+
+const fn about(
+    name: &'static str,
+    title: &'static str,
+    when: &'static str,
+    words: &'static str,
+) -> SkillSubject {
+    SkillSubject { name, title, when, words }
+}
+
+static SUBJECTS: [SkillSubject; 7] = [
+    about(
+        "testing",
+        "Testing",
+        "writing, changing or running tests",
+        "test tests testing tested jest vitest mocha pytest unittest playwright cypress fixture fixtures \
+         coverage snapshot snapshots mock mocks spec specs e2e",
+    ),
+    about(
+        "git",
+        "Git",
+        "committing, branching, merging, or opening a pull request",
+        "git commit commits branch branches rebase squash merge push pull pr prs changelog tag tags",
+    ),
+    about(
+        "dependencies",
+        "Dependencies",
+        "installing, adding or upgrading packages",
+        "dependency dependencies npm pnpm yarn bun pip poetry uv lockfile package packages upgrade install",
+    ),
+    about(
+        "code-style",
+        "Code style",
+        "writing or changing code",
+        "indentation indent tabs spaces quotes semicolon semicolons naming camelcase snakecase lint linter \
+         linting eslint prettier formatter formatting format comment comments import imports export \
+         exports style",
+    ),
+    about(
+        "database",
+        "Database",
+        "working with the database, its schema or migrations",
+        "database db sql migration migrations migrate postgres mysql sqlite schema orm",
+    ),
+    about(
+        "environments",
+        "Environments",
+        "building, running, deploying, or reaching a server",
+        "staging production prod port ports host url endpoint deploy deploys deployment release docker \
+         kubernetes server ci environment environments env build",
+    ),
+    about(
+        "documentation",
+        "Documentation",
+        "writing documentation or comments",
+        "docs documentation readme docstring docstrings",
+    ),
+];
+
+static KINDS: [(NoteKind, SkillSubject); 5] = [
+    (
+        NoteKind::Correction,
+        about("corrections", "Corrections", "doing work that the user has corrected before", ""),
+    ),
+    (
+        NoteKind::Preference,
+        about("preferences", "Preferences", "deciding how something is to be done", ""),
+    ),
+    (
+        NoteKind::ProjectKnowledge,
+        about("project-knowledge", "Project knowledge", "a fact about the project is needed", ""),
+    ),
+    (
+        NoteKind::Devops,
+        about("devops", "Build, run and ship", "building, running or shipping the project", ""),
+    ),
+    (
+        NoteKind::Failure,
+        about("failures", "What failed, and what worked", "a command or a test fails", ""),
+    ),
+];
+
+/// Returns the subject with the most words in a statement; the first of those that tie.
+fn subject_of_text(statement: &str) -> Option<&'static SkillSubject> {
+    let statement = statement.to_lowercase();
+    let words: Vec<&str> =
+        statement.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let count = |subject: &&SkillSubject| {
+        let own: Vec<&str> = subject.words.split_whitespace().collect();
+        words.iter().filter(|word| own.contains(word)).count()
+    };
+    // `max_by_key` returns the last of equals.
+    let best = SUBJECTS.iter().rev().max_by_key(count)?;
+    (count(&best) > 0).then_some(best)
+}
+
+/// Returns all subjects, in the order in which they are written.
+fn all_subjects() -> impl Iterator<Item = &'static SkillSubject> {
+    SUBJECTS.iter().chain(KINDS.iter().map(|(_, subject)| subject))
 }

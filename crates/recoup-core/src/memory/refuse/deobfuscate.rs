@@ -6,17 +6,11 @@ use crate::memory::inject::is_unseen;
 /// Converts `text` to lower case, and look-alikes to the letters that they pass for.
 pub(in crate::memory) fn fold_lookalikes(text: &str) -> String {
     let blank = |c: char| matches!(c, '\n' | '\r' | '\t');
-    let kept = text.chars().filter(|c| blank(*c) || !(is_unseen(*c) || is_joiner(*c)));
-    kept.flat_map(char::to_lowercase).filter(|c| !is_mark(*c)).map(fold_lookalike).collect()
-}
-
-fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
-}
-
-/// True for an accent on the letter before it.
-fn is_mark(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}')
+    let kept = text
+        .chars()
+        .filter(|c| blank(*c) || !(is_unseen(*c) || matches!(c, '\u{200c}' | '\u{200d}')));
+    let is_accent = |c: &char| matches!(c, '\u{300}'..='\u{36f}');
+    kept.flat_map(char::to_lowercase).filter(|c| !is_accent(c)).map(fold_lookalike).collect()
 }
 
 /// Look-alikes, each behind the letter that they pass for.

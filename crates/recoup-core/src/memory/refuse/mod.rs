@@ -4,11 +4,9 @@
 //! A rule that is refused by mistake is lost on the user, so a statement is judged as a whole,
 //! never by one word: "ignore the lint warnings" is fine.
 
-mod chinese_japanese;
 pub(super) mod deobfuscate;
 mod languages;
 pub(super) mod phrase;
-mod phrases;
 
 use std::fmt;
 
@@ -68,32 +66,26 @@ pub fn statement_refusal(statement: &str) -> Option<RefusalReason> {
 
 /// Returns the reason why a text of any length must not be kept, if there is one.
 pub fn text_refusal(text: &str) -> Option<RefusalReason> {
+    // Control characters, direction overrides and tag characters. Invisible joiners and separators
+    // of words are allowed: they come with text from web pages.
+    let is_harmful = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
+    };
     if text.contains(is_harmful) {
         return Some(RefusalReason::Unseen);
     }
     if let Some(rule) = secrets::detect_secret(text.as_bytes()) {
         return Some(RefusalReason::Secret(rule));
     }
-    is_about_instructions(text).then_some(RefusalReason::Instructions)
-}
-
-/// True for control characters, direction overrides and tag characters. Invisible joiners and
-/// separators of words are allowed: they come with text from web pages.
-fn is_harmful(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// True if a statement tries to override, change or reveal the agent's instructions.
-fn is_about_instructions(statement: &str) -> bool {
-    let plain = deobfuscate::fold_lookalikes(statement);
-    if phrases::MARKS.iter().any(|mark| plain.contains(mark))
-        || chinese_japanese::has_cjk_override(&plain)
-    {
-        return true;
-    }
-    let spelt = deobfuscate::decode_digits(&plain);
-    has_override_phrase(&plain) || (spelt != plain && has_override_phrase(&spelt))
+    let plain = deobfuscate::fold_lookalikes(text);
+    let is_about_instructions = phrase::MARKS.iter().any(|mark| plain.contains(mark))
+        || languages::has_cjk_override(&plain)
+        || has_override_phrase(&plain)
+        || Some(deobfuscate::decode_digits(&plain))
+            .filter(|spelt| *spelt != plain)
+            .is_some_and(|spelt| has_override_phrase(&spelt));
+    is_about_instructions.then_some(RefusalReason::Instructions)
 }
 
 fn has_override_phrase(text: &str) -> bool {
@@ -101,10 +93,10 @@ fn has_override_phrase(text: &str) -> bool {
     // Ends of sentences may be there to hide it.
     let whole: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
     languages::overrides_instructions(&whole)
-        || whole.iter().any(|word| phrases::SQUEEZED.iter().any(|it| word.contains(it)))
+        || whole.iter().any(|word| phrase::SQUEEZED.iter().any(|it| word.contains(it)))
         || clauses.iter().enumerate().any(|(number, clause)| {
             let words: Vec<&str> = clause.iter().map(String::as_str).collect();
             languages::overrides_instructions(&words)
-                || phrases::ALL.iter().any(|it| phrase::occurs_in(it, &words, number == 0))
+                || phrase::ALL.iter().any(|it| phrase::occurs_in(it, &words, number == 0))
         })
 }

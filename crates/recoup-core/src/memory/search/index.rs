@@ -9,8 +9,8 @@ use rusqlite::{Connection, params};
 
 use super::forms::{HEAD, STEM, WordStemmer, head};
 use super::tokenizer::{MOST_TEXT, WordSort, tokenize};
-use crate::database::fault::from_sqlite;
 use crate::error::Result;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 
 /// Schema of the table. `secure-delete` removes the words of a deleted row from the index at once,
 /// so that forgotten notes leave nothing.
@@ -34,21 +34,20 @@ pub fn index_note(
     topic: Option<&str>,
 ) -> Result<()> {
     connection
-        .prepare_cached(
+        .execute_cached(
             "INSERT OR REPLACE INTO words (rowid, forms)
              VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
+            params![row, stored_forms(text, topic)],
         )
-        .and_then(|mut statement| statement.execute(params![row, stored_forms(text, topic)]))
-        .map_err(|error| from_sqlite(error, "could not index a memory"))?;
+        .doing("could not index a memory")?;
     Ok(())
 }
 
 /// Removes a note from the index, without a trace.
 pub fn unindex_note(connection: &Connection, row: i64) -> Result<()> {
     connection
-        .prepare_cached("DELETE FROM words WHERE rowid = ?1")
-        .and_then(|mut statement| statement.execute([row]))
-        .map_err(|error| from_sqlite(error, "could not take a memory out of the index"))?;
+        .execute_cached("DELETE FROM words WHERE rowid = ?1", [row])
+        .doing("could not take a memory out of the index")?;
     Ok(())
 }
 
@@ -59,15 +58,15 @@ const PARTS: i64 = 4;
 
 /// Merges the segments of the index: each word is looked up in all of them.
 pub(in crate::memory) fn merge_segments(connection: &Connection) -> Result<()> {
-    let tidying = |error| from_sqlite(error, "could not tidy the index of memories");
+    const TIDYING: &str = "could not tidy the index of memories";
     let (parts, pages): (i64, i64) = connection
         .query_row("SELECT count(DISTINCT segid), count(*) FROM words_idx", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
-        .map_err(tidying)?;
+        .doing(TIDYING)?;
     let most = if pages <= SMALL { 1 } else { PARTS };
     if parts > most {
-        connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).map_err(tidying)?;
+        connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).doing(TIDYING)?;
     }
     Ok(())
 }
@@ -130,7 +129,7 @@ fn query_rows(
             .query_map(params![asked.to_fts(), below, most, asked.above], |row| row.get(0))?
             .collect()
     };
-    reading().map_err(|error| from_sqlite(error, "could not search the memories"))
+    reading().doing("could not search the memories")
 }
 
 /// Query of the index: forms that a row must all have, in one of some scopes. Nothing that the user
@@ -170,5 +169,5 @@ pub(super) fn count_notes(connection: &Connection) -> Result<i64> {
         .prepare_cached("SELECT max(row) FROM notes")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
         .map(Option::unwrap_or_default)
-        .map_err(|error| from_sqlite(error, "could not count the memories"))
+        .doing("could not count the memories")
 }

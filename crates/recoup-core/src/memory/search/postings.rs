@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
+use super::forms::is_request_word;
 use super::index::{self, IndexQuery, SCOPE};
 use super::rank::{HEAD_WORTH, KIN_WORTH, STEM_WORTH, TermWeights};
-use super::stop_words::is_request_word;
 use super::terms::{CompoundTerm, QueryTerm, QueryTerms};
 use crate::error::Result;
 

@@ -118,7 +118,10 @@ impl<'a> NoteRanker<'a> {
         let joined = reading.joined.min(1.0);
         let raw = self.bm25(&reading) + NEAR * near + JOINED * joined;
         let share = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
-        let verbatim = if is_verbatim(&reading.found) { VERBATIM } else { 0.0 };
+        // All words follow each other as they were typed.
+        let is_verbatim = reading.found.iter().all(|one| one.worth >= 1.0)
+            && reading.found.windows(2).all(|pair| pair[0].closeness(&pair[1]) >= 1.0);
+        let verbatim = if is_verbatim { VERBATIM } else { 0.0 };
         let score = (share + verbatim) / (1.0 + VERBATIM);
         NoteScore { score, fit: self.fit(&reading, joined) }
     }
@@ -149,7 +152,13 @@ impl<'a> NoteRanker<'a> {
         if let Some(asked) = self.forms.get(form) {
             if let Some(join) = asked.join {
                 reading.joined += self.weights.joins[join];
-                self.credit_compound(join, at, &mut reading.found);
+                // The note has the words of a compound as one identifier.
+                let places = &self.terms.joins[join].places;
+                for (term, one) in self.terms.words.iter().zip(&mut reading.found) {
+                    if places.contains(&term.at) && one.worth == 0.0 {
+                        one.add_match(STEM_WORTH, at);
+                    }
+                }
             }
             for &(n, worth) in &asked.words {
                 let one = &mut reading.found[n];
@@ -162,16 +171,6 @@ impl<'a> NoteRanker<'a> {
         for &n in &self.open {
             if form.starts_with(&*self.terms.words[n].exact) {
                 reading.found[n].add_match(1.0, at);
-            }
-        }
-    }
-
-    /// Credits the words of a compound that the note has as one identifier.
-    fn credit_compound(&self, join: usize, at: u16, found: &mut [TermMatches]) {
-        let places = &self.terms.joins[join].places;
-        for (term, one) in self.terms.words.iter().zip(found) {
-            if places.contains(&term.at) && one.worth == 0.0 {
-                one.add_match(STEM_WORTH, at);
             }
         }
     }
@@ -246,12 +245,6 @@ impl<'a> NoteRanker<'a> {
         let alone = shared == 1 && joined == 0.0 && asked > 1;
         if alone { fit.min(0.49) } else { fit }
     }
-}
-
-/// True if all words follow each other as they were typed.
-fn is_verbatim(found: &[TermMatches]) -> bool {
-    let exact = |one: &TermMatches| one.worth >= 1.0;
-    found.iter().all(exact) && found.windows(2).all(|pair| pair[0].closeness(&pair[1]) >= 1.0)
 }
 
 /// Evidence that is as much for as against.

@@ -1,8 +1,7 @@
-//! Terms of a query: its words, and the compounds that they may form.
+//! Terms of a query: its words, the compounds that they may form, and their synonyms: short and long
+//! names, two spellings, verbs that no stemmer brings together. Only queries are expanded by these.
 
-use super::forms::{HEAD, STEM, WordStemmer, head};
-use super::stop_words::{is_request_word, is_stop_word};
-use super::synonyms::synonyms;
+use super::forms::{HEAD, STEM, WordStemmer, head, is_request_word, is_stop_word};
 use super::tokenizer::{WordSort, tokenize};
 
 /// Maximum number of words of a query.
@@ -84,18 +83,14 @@ impl QueryTerms {
                 });
             }
         }
-        terms.keep_most_specific();
+        if terms.words.len() > MOST {
+            terms.words.sort_by_key(|term| std::cmp::Reverse(term.specificity()));
+            terms.words.truncate(MOST);
+            terms.words.sort_by_key(|term| term.at);
+        }
         terms.joins = said.joins;
         terms.joins.truncate(MOST);
         terms
-    }
-
-    fn keep_most_specific(&mut self) {
-        if self.words.len() > MOST {
-            self.words.sort_by_key(|term| std::cmp::Reverse(term.specificity()));
-            self.words.truncate(MOST);
-            self.words.sort_by_key(|term| term.at);
-        }
     }
 }
 
@@ -137,34 +132,24 @@ impl QueryWords {
         tokenize(text, |word, sort| {
             match sort {
                 // All the parts; else the name without its number (`python3`).
-                WordSort::Whole if parts > 1 => said.join_last(parts),
+                WordSort::Whole if parts > 1 => {
+                    let end = said.words.len();
+                    said.push_join(end - parts.min(end)..end);
+                }
                 WordSort::Tail if pairs > 0 => {}
                 _ => said.words.push((word.to_owned(), sort)),
             }
             parts = if sort == WordSort::Part { parts + 1 } else { 0 };
             pairs = if sort == WordSort::Pair { pairs + 1 } else { 0 };
         });
-        said.join_neighbours();
+        let count = said.words.len();
+        if count <= MOST_JOINED {
+            (1..count).for_each(|start| said.push_join(start - 1..start + 1));
+            if (3..=5).contains(&count) {
+                said.push_join(0..count);
+            }
+        }
         said
-    }
-
-    /// Joins the last `count` words to one identifier.
-    fn join_last(&mut self, count: usize) {
-        let end = self.words.len();
-        self.push_join(end - count.min(end)..end);
-    }
-
-    fn join_neighbours(&mut self) {
-        let count = self.words.len();
-        if count > MOST_JOINED {
-            return;
-        }
-        for start in 1..count {
-            self.push_join(start - 1..start + 1);
-        }
-        if (3..=5).contains(&count) {
-            self.push_join(0..count);
-        }
     }
 
     fn push_join(&mut self, places: std::ops::Range<usize>) {
@@ -177,6 +162,131 @@ impl QueryWords {
                 let kin = synonyms(&exact).collect();
                 self.joins.push(CompoundTerm { exact, kin, places });
             }
+        }
+    }
+}
+
+/// Returns the synonyms of a form, as the index has them.
+fn synonyms(form: &str) -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().filter(move |group| group.contains(&form)).flat_map(move |group| {
+        let others = group.iter().copied().filter(move |other| *other != form);
+        others.collect::<Vec<_>>()
+    })
+}
+
+/// Groups of synonyms, in the forms of the index: `~` marks a stem; short words have none.
+const GROUPS: &[&[&str]] = &[
+    &["db", "~databas"],
+    &["ci", "~pipelin"],
+    &["pr", "~pull", "pullrequest"],
+    &["~cli", "~command", "commandline"],
+    &["~env", "~environ"],
+    &["~config", "~configur", "~cfg", "~conf", "~set"],
+    &["~repo", "~repositori"],
+    &["~doc", "~document"],
+    &["~auth", "~authent", "~author", "~login"],
+    &["k8s", "~kubernet"],
+    &["~prod", "~product", "~prd"],
+    &["~stg", "~stage"],
+    &["~dev", "~develop"],
+    &["~dep", "~depend"],
+    &["~lib", "~librari"],
+    &["~pkg", "~packag"],
+    &["~dir", "~directori", "~folder"],
+    &["~param", "~paramet", "~argument", "~arg"],
+    &["fn", "~func", "~function"],
+    &["~var", "~variabl"],
+    &["~msg", "~messag"],
+    &["~err", "~error"],
+    &["~req", "~request"],
+    &["~perf", "~perform", "~speed"],
+    &["~async", "~asynchron"],
+    &["~sync", "~synchron", "~synchronis"],
+    &["~admin", "~administr"],
+    &["~app", "~applic"],
+    &["~img", "~imag"],
+    &["js", "~javascript"],
+    &["ts", "~typescript"],
+    &["py", "~python"],
+    &["~postgr", "~postgresql", "pg"],
+    &["~mongo", "~mongodb"],
+    &["~gql", "~graphql"],
+    &["~mail", "~email"],
+    &["tz", "~timezon"],
+    &["i18n", "~internation", "~local", "l10n", "~translat"],
+    &["a11y", "~access"],
+    &["e2e", "endtoend"],
+    &["~lint", "~linter"],
+    &["~log", "~logger"],
+    &["~format", "~formatt"],
+    &["~delet", "~remov", "~drop"],
+    &["~keep", "~kept", "~retain", "~retent"],
+    &["~send", "~sent"],
+    &["~build", "~built"],
+    &["~run", "~ran"],
+    &["~break", "~broke", "~broken"],
+    &["~write", "~wrote", "~written"],
+    &["~find", "~found"],
+    &["~lose", "~lost", "~loss"],
+    &["~begin", "~began", "~begun", "~start"],
+    &["~choos", "~chose", "~chosen", "~choic"],
+    &["~hold", "~held"],
+    &["~throw", "~threw", "~thrown"],
+    &["~forget", "~forgot", "~forgotten"],
+    &["~freez", "~froze", "~frozen"],
+    &["~stick", "~stuck"],
+    &["~timeout", "~deadlin"],
+    &["~expir", "~expiri"],
+    &["~forbid", "~forbidden", "~ban", "~prohibit"],
+    &["~deploy", "~rollout"],
+    &["~fast", "~quick"],
+    &["~licens", "~licenc"],
+    &["~color", "~colour"],
+    &["~behavior", "~behaviour"],
+    &["~center", "~centr"],
+    &["~catalog", "~catalogu"],
+    &["~gray", "~grey"],
+    &["~twice", "~duplic"],
+    &["~max", "~maximum"],
+    &["~min", "~minimum"],
+    &["~avg", "~averag"],
+    &["~num", "~number"],
+    &["id", "~identifi"],
+    &["~tmp", "~temp", "~temporari"],
+    &["~upgrad", "~updat", "~bump"],
+    &["~rollback", "~revert", "~undo"],
+    &["~cert", "~certif"],
+    &["~spec", "~specif"],
+    &["~auto", "~automat"],
+    &["~conn", "~connect"],
+    &["~src", "~sourc"],
+    &["~proto", "~protobuf"],
+    &["~docker", "~dockerfil"],
+    &["~optim", "~optimis"],
+    &["~serial", "~serialis"],
+    &["~initi", "~initialis", "~init"],
+    &["~password", "~passwd", "~credenti"],
+    &["~secret", "~credenti"],
+    &["ui", "~interfac"],
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_each_other() {
+        assert_eq!(synonyms("db").collect::<Vec<_>>(), ["~databas"]);
+        assert_eq!(synonyms("~databas").collect::<Vec<_>>(), ["db"]);
+        assert_eq!(synonyms("~zebra").count(), 0);
+    }
+
+    #[test]
+    fn a_mark_stands_before_every_stem() {
+        for form in GROUPS.iter().flat_map(|group| group.iter()) {
+            let word = form.trim_start_matches('~');
+            let has_stem = word.len() > 2 && word.chars().all(char::is_alphabetic);
+            assert!(!form.starts_with('~') || has_stem, "{form}");
         }
     }
 }

@@ -8,8 +8,6 @@
 //! 在庫の同期                   在庫  庫の  の同  同期  期
 //! ```
 
-use super::fold::{fold_char, is_unspaced};
-
 /// Maximum bytes of a text that are read.
 pub(super) const MOST_TEXT: usize = 64 << 10;
 /// Maximum bytes of a word; longer ones are cut.
@@ -36,7 +34,7 @@ pub(in crate::memory) enum WordSort {
 pub(super) fn tokenize(text: &str, mut take: impl FnMut(&str, WordSort)) {
     let mut unit = WordBuilder::default();
     let mut run = CharacterPairs::default();
-    let mut chars = clip(text).chars().peekable();
+    let mut chars = text[..text.floor_char_boundary(MOST_TEXT)].chars().peekable();
     while let Some(c) = chars.next() {
         if is_unspaced(c) {
             unit.finish(&mut take);
@@ -44,7 +42,7 @@ pub(super) fn tokenize(text: &str, mut take: impl FnMut(&str, WordSort)) {
             continue;
         }
         run.finish(&mut take);
-        if c.is_alphanumeric() || is_accent(c) {
+        if c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}') {
             unit.push(c, chars.peek().copied());
         } else if !unit.continues_after(c, chars.peek().copied()) {
             unit.finish(&mut take);
@@ -52,16 +50,6 @@ pub(super) fn tokenize(text: &str, mut take: impl FnMut(&str, WordSort)) {
     }
     run.finish(&mut take);
     unit.finish(&mut take);
-}
-
-/// Returns the part of a text that is read.
-fn clip(text: &str) -> &str {
-    let end = text.floor_char_boundary(MOST_TEXT.min(text.len()));
-    &text[..end]
-}
-
-fn is_accent(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}')
 }
 
 /// Folded letters and digits that belong together, and the beginnings of their parts.
@@ -165,7 +153,9 @@ impl WordBuilder {
             let end = self.starts.get(n + 1).copied().unwrap_or(self.folded.len());
             let part = cut(&self.folded[start..end]);
             take(part, sort);
-            if let Some(name) = without_number(part) {
+            // The name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
+            let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+            if name.len() < part.len() && name.chars().nth(2).is_some() {
                 take(name, WordSort::Whole);
             }
         }
@@ -186,14 +176,8 @@ impl WordBuilder {
     }
 }
 
-/// Returns the name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
-fn without_number(part: &str) -> Option<&str> {
-    let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
-    (name.len() < part.len() && name.chars().nth(2).is_some()).then_some(name)
-}
-
 fn cut(word: &str) -> &str {
-    &word[..word.floor_char_boundary(LONGEST.min(word.len()))]
+    &word[..word.floor_char_boundary(LONGEST)]
 }
 
 /// Pairs of characters of a script without spaces.
@@ -218,6 +202,51 @@ impl CharacterPairs {
             take(last.encode_utf8(&mut [0; 4]), WordSort::Tail);
         }
     }
+}
+
+/// Base letters of U+00C0 to U+017F, in order; a space where one character is not enough, or where
+/// there is no letter.
+const LATIN: &str = "aaaaaa ceeeeiiiidnooooo ouuuuy  aaaaaa ceeeeiiiidnooooo ouuuuy y\
+aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii  jjkkkllllllllllnnnnnnnnnoooooo  \
+rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
+
+/// Passes the folded form of a character to `take`: one character for most, none for an accent that
+/// stands alone, two for a few letters.
+fn fold_char(c: char, mut take: impl FnMut(char)) {
+    match c {
+        'A'..='Z' => take(c.to_ascii_lowercase()),
+        '\0'..='\x7f' => take(c),
+        'ß' | 'ẞ' => "ss".chars().for_each(take),
+        'Æ' | 'æ' => "ae".chars().for_each(take),
+        'Œ' | 'œ' => "oe".chars().for_each(take),
+        'Þ' | 'þ' => "th".chars().for_each(take),
+        'Ĳ' | 'ĳ' => "ij".chars().for_each(take),
+        '\u{c0}'..='\u{17f}' => {
+            take(match LATIN.as_bytes().get((u32::from(c) - 0xc0) as usize) {
+                Some(&letter) if letter != b' ' => char::from(letter),
+                _ => c.to_lowercase().next().unwrap_or(c),
+            });
+        }
+        // Accents that follow their letter, as some file systems write them.
+        '\u{300}'..='\u{36f}' => {}
+        // The wide forms of ASCII in Chinese and Japanese text.
+        '\u{ff01}'..='\u{ff5e}' => {
+            let narrow = u32::from(c) - 0xff01 + 0x21;
+            take(char::from_u32(narrow).unwrap_or(c).to_ascii_lowercase());
+        }
+        _ => c.to_lowercase().for_each(take),
+    }
+}
+
+/// True if words of this character's script are not set apart by spaces, or are so long that pairs
+/// of characters find them better: Chinese, Japanese, Korean, Thai and their neighbours.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{1100}'..='\u{11ff}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3130}'..='\u{318f}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]
@@ -274,5 +303,38 @@ mod tests {
     fn what_is_long_is_cut_between_characters() {
         tokenize(&"ж".repeat(100_000), |word, _| assert!(word.len() <= LONGEST));
         assert_eq!(words(&"a_".repeat(50_000)).split(' ').count(), MOST_TEXT / 2);
+    }
+
+    fn folded(text: &str) -> String {
+        let mut out = String::new();
+        text.chars().for_each(|c| fold_char(c, |c| out.push(c)));
+        out
+    }
+
+    #[test]
+    fn the_table_has_a_place_for_every_letter_of_its_range() {
+        assert_eq!(LATIN.len(), 0x17f - 0xc0 + 1);
+    }
+
+    #[test]
+    fn accents_and_case_do_not_matter() {
+        let cases = [
+            ("Größe", "grosse"),
+            ("Übergröße", "ubergrosse"),
+            ("déjà vu", "deja vu"),
+            ("e\u{301}te\u{301}", "ete"),
+            ("São João", "sao joao"),
+            ("Łódź żółw", "lodz zolw"),
+            ("ŠKODA čeština řeka", "skoda cestina reka"),
+            ("ĞÜŞİÖÇ", "gusioc"),
+            ("Ĉapelo ŝipo", "capelo sipo"),
+            ("ÿ ŷ Ÿ", "y y y"),
+            ("ＡＢＣ１２", "abc12"),
+            ("ПРИВЕТ", "привет"),
+            ("œuvre", "oeuvre"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(folded(text), expected, "{text}");
+        }
     }
 }

@@ -10,9 +10,9 @@ use super::rule::RuleIdentity;
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::memory::inject::estimate;
-use crate::memory::note_rows::{self, StoredNote};
-use crate::memory::recording::{self, RecordDetails, RecordOutcome};
-use crate::memory::statement::normalize_for_comparison;
+use crate::memory::note_rows;
+use crate::memory::recording::{self, RecordDetails};
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::store::check_statement;
 use crate::memory::{Note, NoteScope, NoteSource, NoteStatus, search};
 
@@ -47,7 +47,10 @@ pub(in crate::memory) fn accept_rules(
 ) -> Result<AcceptedRules> {
     let mut accepted = AcceptedRules::default();
     for rule in rules.iter().filter(|rule| !before.contains(rule)) {
-        let note = record_rule(connection, scope, rule, now)?;
+        update_team_note(connection, scope, rule)?;
+        let statement = check_statement(&rule.to_statement(scope))?;
+        let details = RecordDetails::of(&statement, now);
+        let note = recording::record(connection, &statement, &details)?.note().clone();
         match &note.superseded_by {
             None => accepted.active.push(note),
             Some(by) => {
@@ -79,63 +82,35 @@ pub(in crate::memory) fn has_any_rule(
     rules: &[TeamRule],
 ) -> Result<bool> {
     for rule in rules {
-        if find_rule_note(connection, scope, rule)?.is_some() {
+        if note_rows::find_same(connection, scope, rule.paths.as_deref(), &rule.text)?.is_some() {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn record_rule(
-    connection: &Connection,
-    scope: &NoteScope,
-    rule: &TeamRule,
-    now: Timestamp,
-) -> Result<Note> {
-    update_team_note(connection, scope, rule)?;
-    let statement = check_statement(&rule.to_statement(scope))?;
-    let recorded: RecordOutcome =
-        recording::record(connection, &statement, &RecordDetails::of(&statement, now))?;
-    Ok(recorded.note().clone())
-}
-
 /// Updates the team's own note to the file: kind, casing and topic.
 fn update_team_note(connection: &Connection, scope: &NoteScope, rule: &TeamRule) -> Result<()> {
-    let Some(kept) = find_rule_note(connection, scope, rule)? else { return Ok(()) };
+    let Some(kept) = note_rows::find_same(connection, scope, rule.paths.as_deref(), &rule.text)?
+    else {
+        return Ok(());
+    };
     if kept.note.source != NoteSource::Team {
         return Ok(());
     }
     connection
-        .prepare_cached(
+        .execute_cached(
             "UPDATE notes SET kind = ?2, text = ?3, topic = ?4, tokens = ?5 WHERE row = ?1",
-        )
-        .and_then(|mut update| {
-            update.execute(params![
+            params![
                 kept.row,
                 rule.kind.as_str(),
                 rule.text,
                 rule.effective_topic(),
                 estimate(&rule.text)
-            ])
-        })
-        .map_err(recording::note_write_error)?;
+            ],
+        )
+        .doing(recording::KEEPING)?;
     search::index_note(connection, kept.row, &rule.text, rule.effective_topic().as_deref())
-}
-
-fn find_rule_note(
-    connection: &Connection,
-    scope: &NoteScope,
-    rule: &TeamRule,
-) -> Result<Option<StoredNote>> {
-    note_rows::find_one(
-        connection,
-        "scope = ?1 AND paths = ?2 AND said = ?3",
-        params![
-            scope.to_string(),
-            rule.paths.clone().unwrap_or_default(),
-            normalize_for_comparison(&rule.text)
-        ],
-    )
 }
 
 fn retire_matching(

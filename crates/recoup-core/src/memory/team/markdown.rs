@@ -63,28 +63,25 @@ pub(super) fn unescape_markdown(line: &str) -> String {
 pub(super) fn has_hidden_markup(line: &str) -> bool {
     split_parts(line, true).iter().any(|part| match part {
         MarkdownPart::Code(_) => false,
-        MarkdownPart::Plain(plain) => has_markup(plain),
-    })
-}
-
-fn has_markup(plain: &str) -> bool {
-    let mut chars = plain.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied();
-        let hides = match c {
-            '\\' => {
-                chars.next_if(char::is_ascii_punctuation);
-                false
-            }
-            '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
-            '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
-            _ => false,
-        };
-        if hides {
-            return true;
+        MarkdownPart::Plain(plain) => {
+            let mut chars = plain.chars().peekable();
+            std::iter::from_fn(|| {
+                let c = chars.next()?;
+                let next = chars.peek().copied();
+                Some(match c {
+                    '\\' => {
+                        chars.next_if(char::is_ascii_punctuation);
+                        false
+                    }
+                    '<' => next
+                        .is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
+                    '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
+                    _ => false,
+                })
+            })
+            .any(|hides| hides)
         }
-    }
-    false
+    })
 }
 
 /// Splits a text into code and other parts. Code stands between two runs of as many backticks; with

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::read::MOST_RULES;
 use super::rule::RuleIdentity;
+use super::rule_file::MOST_RULES;
 use super::{TeamRule, TeamRules, parse_rules, render_rules};
 use crate::memory::dedup::meaning_of;
+use crate::memory::statement::check_path_glob;
 use crate::memory::topic::is_opposed;
-use crate::memory::{Note, NoteId, NoteStatus, NoteTrust, paths};
+use crate::memory::{Note, NoteId, NoteStatus, NoteTrust};
 
 /// A note that is not written, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +161,7 @@ fn unwritable_reason(rule: &TeamRule) -> Option<String> {
         if glob.contains(['`', '\n', '\r']) {
             return Some("its glob has a backtick or a line end in it".to_owned());
         }
-        if let Err(why) = paths::check_path_glob(glob) {
+        if let Err(why) = check_path_glob(glob) {
             return Some(why);
         }
     }

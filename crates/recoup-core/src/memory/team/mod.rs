@@ -18,12 +18,10 @@
 //! that the rendered page would not show is refused, with its line.
 
 mod apply;
-mod diff;
 mod markdown;
 mod merge;
-mod read;
 mod rule;
-mod write;
+mod rule_file;
 
 use std::path::{Path, PathBuf};
 
@@ -33,11 +31,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 pub use apply::{AcceptedRules, OverruledRule};
 pub(super) use apply::{accept_rules, has_any_rule, retire_all};
-pub use diff::{RuleDiff, diff_rules};
 pub use merge::{MergedRules, OmittedNote, RuleContribution, is_shareable, merge_rules};
-pub use read::{RuleFileProblem, parse_rules};
-pub use rule::{TeamRule, TeamRules};
-pub use write::render_rules;
+pub use rule::{RuleDiff, TeamRule, TeamRules, diff_rules};
+pub use rule_file::{RuleFileProblem, parse_rules, render_rules};
 
 /// The file's name at the project's root, beside `recoup.toml`.
 pub const FILE: &str = "recoup-rules.md";

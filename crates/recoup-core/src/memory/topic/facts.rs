@@ -2,6 +2,7 @@
 
 use super::words::{TopicWord, WordPolarity};
 use super::{qualified_topic, remaining_words};
+use crate::memory::word_lists::is_one_of;
 
 /// Attributes of which a thing has one.
 const ATTRIBUTES: &str = "base-url url endpoint host hostname domain timeout region bucket namespace \
@@ -21,8 +22,10 @@ const PUT: &str = "put place keep store save live lives go goes belong belongs s
 const PLACES: &str = "in into under inside at to next beside below";
 
 pub(super) fn fact_topic(words: &[TopicWord]) -> Option<String> {
+    let is_asked = |word: &TopicWord| word.polarity == WordPolarity::Asked;
     port_topic(words)
-        .or_else(|| method_topic(words).filter(|_| rules_nothing_out(words)))
+        // To rule out one way chooses none.
+        .or_else(|| method_topic(words).filter(|_| words.iter().all(is_asked)))
         .or_else(|| attribute_topic(words))
         .or_else(|| location_topic(words))
         .or_else(|| version_topic(words))
@@ -37,26 +40,18 @@ const TOOLS: &str = "make npm pnpm yarn bun just task cargo docker docker-compos
 
 /// "Deploy with `make ship`", "run migrations with just migrate".
 pub(super) fn method_topic(words: &[TopicWord]) -> Option<String> {
-    let with = words.iter().position(|word| is_in("with using via", &word.text))?;
+    let with = words.iter().position(|word| is_one_of(&word.text, "with using via"))?;
     let (front, behind) = words.split_at(with);
-    behind.get(1).filter(|it| is_in(TOOLS, &it.text))?;
-    front.iter().find(|it| is_in(DONE, &it.text))?;
+    behind.get(1).filter(|it| is_one_of(&it.text, TOOLS))?;
+    front.iter().find(|it| is_one_of(&it.text, DONE))?;
     // Arguments belong to the value; time, place and purpose belong to the topic.
-    let ends =
-        |word: &&TopicWord| !word.has_meaning || is_in("before after when during per", &word.text);
+    let ends = |word: &&TopicWord| {
+        !word.has_meaning || is_one_of(&word.text, "before after when during per")
+    };
     let arguments = 1 + behind[2..].iter().take_while(|it| !ends(it)).count();
     let mut beyond = remaining_words(front, |word| word == "run");
     beyond.extend(remaining_words(&behind[1 + arguments..], |_| false));
     Some(qualified_topic("way", &beyond))
-}
-
-/// True if nothing is ruled out: to rule out one way chooses none.
-fn rules_nothing_out(words: &[TopicWord]) -> bool {
-    words.iter().all(|word| word.polarity == WordPolarity::Asked)
-}
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 fn single_word(words: &[TopicWord], is_it: impl Fn(&TopicWord) -> bool) -> Option<&TopicWord> {
@@ -67,10 +62,11 @@ fn single_word(words: &[TopicWord], is_it: impl Fn(&TopicWord) -> bool) -> Optio
 /// Returns the topic of a fact: its name, and the words that are not its own as the subject.
 /// Without any, a general word is the subject ("the server runs on …"), or the project is.
 fn topic_with_subject(name: &str, words: &[TopicWord], value: &str) -> String {
-    let own = |word: &str| word == name || word == value || is_in(AROUND, word);
+    let own = |word: &str| word == name || word == value || is_one_of(word, AROUND);
     let mut beyond = remaining_words(words, own);
     if beyond.is_empty() {
-        let general = words.iter().find(|word| is_in("server service app application", &word.text));
+        let general =
+            words.iter().find(|word| is_one_of(&word.text, "server service app application"));
         beyond.extend(general.map(|word| word.text.as_str()));
     }
     qualified_topic(name, &beyond)
@@ -87,18 +83,18 @@ fn port_topic(words: &[TopicWord]) -> Option<String> {
 
 /// "The base URL of the API is https://…": one attribute, and a value behind `is`.
 fn attribute_topic(words: &[TopicWord]) -> Option<String> {
-    let name = single_word(words, |word| is_in(ATTRIBUTES, &word.text))?;
+    let name = single_word(words, |word| is_one_of(&word.text, ATTRIBUTES))?;
     let is = words
         .iter()
         .position(|word| matches!(word.text.as_str(), "is" | "are" | "use" | "=" | "called"))?;
     let behind = words.get(is + 1..)?;
     // A location is no value.
-    if behind.first().is_some_and(|word| is_in("in at by from on behind", &word.text)) {
+    if behind.first().is_some_and(|word| is_one_of(&word.text, "in at by from on behind")) {
         return None;
     }
-    let mut values = behind
-        .iter()
-        .filter(|word| word.has_meaning && word.text != name.text && !is_in(AROUND, &word.text));
+    let mut values = behind.iter().filter(|word| {
+        word.has_meaning && word.text != name.text && !is_one_of(&word.text, AROUND)
+    });
     let value = values.next()?;
     // More than one value: it says something else.
     let subject_first = words[..is].iter().any(|word| word.text == name.text);
@@ -108,13 +104,13 @@ fn attribute_topic(words: &[TopicWord]) -> Option<String> {
 
 /// "Put tests in `__tests__/`", "tests go under tests/".
 fn location_topic(words: &[TopicWord]) -> Option<String> {
-    let verb = words.iter().position(|word| is_in(PUT, &word.text))?;
-    let found = words[verb..].iter().position(|word| is_in(PLACES, &word.text))?;
+    let verb = words.iter().position(|word| is_one_of(&word.text, PUT))?;
+    let found = words[verb..].iter().position(|word| is_one_of(&word.text, PLACES))?;
     let at = verb + found;
     let (front, behind) = words.split_at(at);
-    let object = remaining_words(front, |word| is_in(PUT, word));
+    let object = remaining_words(front, |word| is_one_of(word, PUT));
     // Things are also kept or stored in a form, a language or a unit.
-    let needs_path = is_in("keep store save stay sit", &words[verb].text);
+    let needs_path = is_one_of(&words[verb].text, "keep store save stay sit");
     let beyond = words_beyond_location(behind, needs_path)?;
     if object.is_empty() {
         return None;
@@ -125,10 +121,10 @@ fn location_topic(words: &[TopicWord]) -> Option<String> {
 /// Returns the words beyond the location itself, which is a path, the end of the statement, or
 /// beside something.
 fn words_beyond_location(behind: &[TopicWord], needs_path: bool) -> Option<Vec<&str>> {
-    let is_room = |word: &str| is_in("folder directory", word);
-    let first = behind.iter().position(|word| word.has_meaning && !is_in(PLACES, &word.text));
+    let is_room = |word: &str| is_one_of(word, "folder directory");
+    let first = behind.iter().position(|word| word.has_meaning && !is_one_of(&word.text, PLACES));
     let Some(first) = first else {
-        return is_in("next beside", &behind.first()?.text).then(Vec::new);
+        return is_one_of(&behind.first()?.text, "next beside").then(Vec::new);
     };
     let beyond = remaining_words(&behind[first + 1..], is_room);
     let is_path = behind[first].text.contains(['/', '.', '_']);
@@ -140,11 +136,11 @@ fn version_topic(words: &[TopicWord]) -> Option<String> {
     let number = single_word(words, TopicWord::is_number)?;
     let at = words.iter().position(|word| std::ptr::eq(word, number))?;
     let name = words[..at].iter().rev().find(|word| word.has_meaning && word.text != "version")?;
-    if !is_in(VERSIONED, &name.text) {
+    if !is_one_of(&name.text, VERSIONED) {
         return None;
     }
     let own = |word: &str| {
-        word == name.text || word == number.text || is_in("version or newer later", word)
+        word == name.text || word == number.text || is_one_of(word, "version or newer later")
     };
     Some(qualified_topic(&format!("version:{}", name.text), &remaining_words(words, own)))
 }
@@ -155,9 +151,9 @@ fn line_length_topic(words: &[TopicWord]) -> Option<String> {
     words.iter().any(|word| word.text == "line-length").then_some(())?;
     let own = |word: &str| {
         word == number.text
-            || is_in(
-                "line-length max maximum limit keep wrap column character char set under most break",
+            || is_one_of(
                 word,
+                "line-length max maximum limit keep wrap column character char set under most break",
             )
     };
     Some(qualified_topic("line-length", &remaining_words(words, own)))
@@ -167,9 +163,9 @@ fn line_length_topic(words: &[TopicWord]) -> Option<String> {
 fn branch_name_topic(words: &[TopicWord]) -> Option<String> {
     let branch =
         words.iter().position(|word| matches!(word.text.as_str(), "branch" | "branche"))?;
-    let verb = words.iter().position(|word| is_in("name naming prefix", &word.text))?;
+    let verb = words.iter().position(|word| is_one_of(&word.text, "name naming prefix"))?;
     (verb.abs_diff(branch) <= 2).then_some(())?;
     let before = branch.checked_sub(1).map(|at| words[at].text.as_str());
-    let which = before.filter(|word| is_in("release feature hotfix bugfix experimental", word));
+    let which = before.filter(|word| is_one_of(word, "release feature hotfix bugfix experimental"));
     Some(qualified_topic("branch-names", &which.into_iter().collect::<Vec<_>>()))
 }

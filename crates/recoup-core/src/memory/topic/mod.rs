@@ -16,11 +16,9 @@
 //! one thing leaves another's alone.
 
 mod facts;
-mod families;
 mod words;
 
-use families::{FAMILIES, ValueFamily};
-use words::{TopicWord, WordPolarity};
+use words::{FAMILIES, TopicWord, ValueFamily, WordPolarity};
 
 /// Maximum bytes of a topic; longer statements are prose.
 const LONGEST: usize = 160;

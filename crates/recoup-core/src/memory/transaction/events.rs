@@ -1,16 +1,18 @@
 //! Events that clients report, for as long as they may be kept, and their sessions.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
 use super::EventTransaction;
 use crate::base::clock::Timestamp;
 use crate::base::text::shorten_text;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::note::words;
 use crate::memory::private_text::without_private;
-use crate::memory::words::words;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{Memory, NoteScope};
 use crate::secrets;
+
+const NOTING_EVENTS: &str = "noting what happened";
 
 /// Maximum characters of a text in an event.
 const LONGEST: usize = 300;
@@ -75,10 +77,7 @@ impl Memory {
         const SQL: &str = "SELECT scope FROM events WHERE session = ?1 AND scope IS NOT NULL
                            ORDER BY row DESC LIMIT 1";
         let found: Option<Option<String>> = self.read(|connection| {
-            connection
-                .prepare_cached(SQL)
-                .and_then(|mut select| select.query_row([session], |row| row.get(0)).optional())
-                .map_err(event_error)
+            connection.find_cached(SQL, [session], |row| row.get(0)).doing(NOTING_EVENTS)
         })?;
         found.flatten().map(|scope| NoteScope::parse(&scope)).transpose()
     }
@@ -94,9 +93,9 @@ impl EventTransaction<'_> {
         }
         let it = self.occasion;
         self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| {
-                insert.execute(params![
+            .execute_cached(
+                SQL,
+                params![
                     self.now.as_millis(),
                     it.client.as_str(),
                     it.session,
@@ -106,23 +105,19 @@ impl EventTransaction<'_> {
                     of.subject.map(storable_text),
                     of.call,
                     of.detail.map(storable_text),
-                ])
-            })
-            .map_err(event_error)?;
+                ],
+            )
+            .doing(NOTING_EVENTS)?;
         Ok(true)
     }
 
     fn is_known(&self, what: MemoryEventKind, call: Option<&str>) -> Result<bool> {
         let Some(call) = call else { return Ok(false) };
-        self.connection
-            .prepare_cached("SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND scope = ?3")
-            .and_then(|mut select| {
-                // A fork has the calls of the session that it comes from.
-                let values = params![call, what.as_str(), self.occasion.scope.to_string()];
-                select.query_row(values, |_| Ok(())).optional()
-            })
-            .map(|found| found.is_some())
-            .map_err(event_error)
+        // A fork has the calls of the session that it comes from.
+        let values = params![call, what.as_str(), self.occasion.scope.to_string()];
+        let sql = "SELECT 1 FROM events WHERE call = ?1 AND what = ?2 AND scope = ?3";
+        let found = self.connection.find_cached(sql, values, |_| Ok(())).doing(NOTING_EVENTS)?;
+        Ok(found.is_some())
     }
 
     /// True if a prompt is known by its `print`, at about that time, in this session or in this
@@ -133,14 +128,9 @@ impl EventTransaction<'_> {
                            AND (?5 IS NULL OR abs(at - ?5) <= ?6) LIMIT 1";
         let (what, it) = (MemoryEventKind::Prompted.as_str(), self.occasion);
         let (scope, at) = (it.scope.to_string(), at.map(Timestamp::as_millis));
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| {
-                let values = params![what, print, scope, it.session, at, NEARLY_MS];
-                select.query_row(values, |_| Ok(())).optional()
-            })
-            .map(|found| found.is_some())
-            .map_err(event_error)
+        let values = params![what, print, scope, it.session, at, NEARLY_MS];
+        let found = self.connection.find_cached(SQL, values, |_| Ok(())).doing(NOTING_EVENTS)?;
+        Ok(found.is_some())
     }
 
     /// True if a call is known to have run, successfully or not.
@@ -155,14 +145,9 @@ impl EventTransaction<'_> {
             "INSERT INTO episodes (session, client, scope, began) VALUES (?1, ?2, ?3, ?4)
                            ON CONFLICT (session) DO UPDATE SET ended = NULL, outcome = NULL";
         let it = self.occasion;
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| {
-                let scope = it.scope.to_string();
-                let now = self.now.as_millis();
-                insert.execute(params![it.session, it.client.as_str(), scope, now])
-            })
-            .map_err(event_error)?;
+        let (scope, now) = (it.scope.to_string(), self.now.as_millis());
+        let values = params![it.session, it.client.as_str(), scope, now];
+        self.connection.execute_cached(SQL, values).doing(NOTING_EVENTS)?;
         self.record_event(
             MemoryEventKind::Began,
             EventDetails { subject: Some(how), ..EventDetails::default() },
@@ -176,19 +161,9 @@ impl EventTransaction<'_> {
                            VALUES (?1, ?2, ?3, ?4, ?4, ?5)
                            ON CONFLICT (session) DO UPDATE SET ended = ?4, outcome = ?5";
         let it = self.occasion;
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| {
-                let (scope, now) = (it.scope.to_string(), self.now.as_millis());
-                insert.execute(params![
-                    it.session,
-                    it.client.as_str(),
-                    scope,
-                    now,
-                    storable_text(how)
-                ])
-            })
-            .map_err(event_error)?;
+        let (scope, now) = (it.scope.to_string(), self.now.as_millis());
+        let values = params![it.session, it.client.as_str(), scope, now, storable_text(how)];
+        self.connection.execute_cached(SQL, values).doing(NOTING_EVENTS)?;
         self.record_event(
             MemoryEventKind::Ended,
             EventDetails { subject: Some(how), ..EventDetails::default() },
@@ -200,8 +175,4 @@ impl EventTransaction<'_> {
 /// Returns a text as it may be stored: shortened, without secrets and private parts.
 pub(in crate::memory) fn storable_text(text: &str) -> String {
     shorten_text(&secrets::redact(&without_private(text)), LONGEST).into_owned()
-}
-
-fn event_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "noting what happened")
 }

@@ -2,23 +2,29 @@
 //! are stored as a whole.
 
 mod events;
-mod given;
-mod notices;
-mod sweeps;
 
-use rusqlite::Connection;
+use std::collections::HashSet;
 
-pub(super) use events::storable_text;
-pub use events::{EventDetails, MemoryEventKind};
-pub(super) use notices::insert_notice;
+use rusqlite::{Connection, params};
 
+use super::deliveries::{self, ContextDeliveries};
 use super::hooked::HookClient;
+use super::inject::RulesBlock;
 use super::recording::{self, RecordDetails, RecordOutcome};
 use super::statement::NoteStatement;
 use super::store::check_statement;
-use super::{Memory, Note, NoteId, NoteScope, NoteStatus, deliveries, note_rows, pauses};
+use super::{Memory, Note, NoteId, NoteScope, NoteStatus, note_rows, pauses};
 use crate::base::clock::Timestamp;
 use crate::error::{ErrorKind, Result};
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
+
+pub use events::{EventDetails, MemoryEventKind};
+
+pub(super) use events::storable_text;
+
+const NOTING_POSITION: &str = "noting how far a transcript was read";
+
+const NOTING_NOTICES: &str = "noting what a person is to be told";
 
 /// Origin of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,5 +118,125 @@ impl EventTransaction<'_> {
             Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
             recorded => recorded.map(Some),
         }
+    }
+}
+
+impl Memory {
+    /// Returns the notes that a context has received, and when it last received all rules.
+    pub fn deliveries_to(&self, context: &str) -> Result<ContextDeliveries> {
+        Ok(self
+            .read(|connection| ContextDeliveries::load(connection, context))?
+            .unwrap_or_default())
+    }
+}
+
+impl EventTransaction<'_> {
+    /// Returns the notes that this context has received.
+    pub fn delivered_notes(&self) -> Result<HashSet<NoteId>> {
+        Ok(ContextDeliveries::load(self.connection, &self.occasion.context)?.notes)
+    }
+
+    /// Records that this context received all rules that it lacked: `rules`, if there were any.
+    /// False if it had all of them before, as when two hooks report one event.
+    pub fn deliver_all(&self, rules: Option<&RulesBlock>) -> Result<bool> {
+        let context = &self.occasion.context;
+        let given = ContextDeliveries::load(self.connection, context)?;
+        let is_first = given.last_whole.is_none();
+        let rules = rules.into_iter().flat_map(RulesBlock::included).map(|rule| &rule.id);
+        Ok(given.record_delivery(self.connection, context, self.now, rules, true)? > 0 || is_first)
+    }
+
+    /// Records the delivery of a block; returns how many of its notes are new to this context.
+    pub fn deliver(&self, block: &RulesBlock) -> Result<usize> {
+        self.mark_delivered(block.included().iter().map(|rule| &rule.id))
+    }
+
+    /// Records that this context has these notes, delivered or stated in it; returns how many are
+    /// new.
+    pub fn mark_delivered<'n>(&self, notes: impl IntoIterator<Item = &'n NoteId>) -> Result<usize> {
+        let context = &self.occasion.context;
+        ContextDeliveries::load(self.connection, context)?.record_delivery(
+            self.connection,
+            context,
+            self.now,
+            notes,
+            false,
+        )
+    }
+
+    /// Forgets the deliveries to this context: it was compacted, or cleared.
+    pub fn forget_deliveries(&self) -> Result<()> {
+        deliveries::mark_lost(self.connection, &self.occasion.context)
+    }
+}
+
+/// Maximum number of notices that are shown at once.
+const MOST_NOTICES: usize = 4;
+
+impl EventTransaction<'_> {
+    /// Stores a notice for a person in this project.
+    pub fn add_notice(&self, text: &str) -> Result<()> {
+        insert_notice(self.connection, &self.occasion.scope, text, self.now)
+    }
+
+    /// Removes and returns the notices that are to be shown.
+    pub fn take_notices(&self) -> Result<Vec<String>> {
+        // Notices for all projects are shown in the first of them.
+        const SQL: &str = "DELETE FROM notices WHERE scope IN (?1, ?2) RETURNING row, text";
+        let scopes = [self.occasion.scope.to_string(), NoteScope::Universal.to_string()];
+        let mut notices: Vec<(i64, String)> = self
+            .connection
+            .list_cached(SQL, scopes, |row| Ok((row.get(0)?, row.get(1)?)))
+            .doing(NOTING_NOTICES)?;
+        notices.sort_unstable();
+        let more = notices.len().saturating_sub(MOST_NOTICES);
+        let mut told: Vec<String> =
+            notices.into_iter().take(MOST_NOTICES).map(|(_, text)| text).collect();
+        if more > 0 {
+            told.push(format!("and {more} more (`recoup memory list --all`)"));
+        }
+        Ok(told)
+    }
+}
+
+/// Stores a notice for a person in that scope.
+pub(super) fn insert_notice(
+    connection: &Connection,
+    scope: &NoteScope,
+    text: &str,
+    now: Timestamp,
+) -> Result<()> {
+    connection
+        .execute_cached(
+            "INSERT INTO notices (at, scope, text) VALUES (?1, ?2, ?3)",
+            params![now.as_millis(), scope.to_string(), text],
+        )
+        .map(drop)
+        .doing(NOTING_NOTICES)
+}
+
+impl Memory {
+    /// Returns the position up to which a transcript has been read, in its reader's own format.
+    pub fn transcript_position(&self, transcript: &str) -> Result<Option<String>> {
+        let found = self.read(|connection| {
+            connection
+                .find_cached("SELECT mark FROM sweeps WHERE transcript = ?1", [transcript], |row| {
+                    row.get(0)
+                })
+                .doing(NOTING_POSITION)
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Stores the position up to which a transcript has been read. Also while memory is paused, so
+    /// that this part is not read later.
+    pub fn store_transcript_position(&self, transcript: &str, mark: &str) -> Result<()> {
+        const SQL: &str =
+            "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";
+        let now = self.now().as_millis();
+        self.change("noting how far a transcript was read", |connection| {
+            let values = params![transcript, mark, now];
+            connection.execute(SQL, values).map(drop).doing(NOTING_POSITION)
+        })
     }
 }

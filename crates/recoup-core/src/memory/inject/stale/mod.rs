@@ -5,16 +5,17 @@
 //! else, and names for which no time was left are no reason for a mark.
 
 mod named_items;
-mod recipes;
-mod tree;
 
 use std::cell::{Cell, OnceCell};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use ignore::WalkBuilder;
 use named_items::{NamedItem, RecipeRunner};
-use recipes::RecipeNames;
-use tree::ProjectTree;
+use serde_json::Value;
 
+use crate::base::fsx;
+use crate::base::glob::{self, SlashMatching};
 use crate::memory::{Note, NoteKind};
 
 /// Most names that are looked for; after these every note counts as true.
@@ -62,11 +63,19 @@ impl StaleCheck {
             return false;
         }
         self.looks.set(self.looks.get() + 1);
+        let recipes_of = |runner| {
+            let (cell, read): (_, fn(&Path, &ProjectTree) -> RecipeNames) = match runner {
+                RecipeRunner::Package => (&self.scripts, package_scripts),
+                RecipeRunner::Make => (&self.targets, make_targets),
+                RecipeRunner::Just => (&self.recipes, just_recipes),
+            };
+            cell.get_or_init(|| read(&self.root, self.tree()))
+        };
         match named {
             NamedItem::Path(path, marked) => self.lacks_path(path, *marked),
             NamedItem::Script(name) => self.lacks_path(name, true),
             NamedItem::Glob(glob) => self.tree().lacks_glob(glob),
-            NamedItem::Recipe(runner, name) => self.recipes_of(*runner).lack(name),
+            NamedItem::Recipe(runner, name) => recipes_of(*runner).lack(name),
         }
     }
 
@@ -94,13 +103,164 @@ impl StaleCheck {
     fn tree(&self) -> &ProjectTree {
         self.tree.get_or_init(|| ProjectTree::of(&self.root))
     }
+}
 
-    fn recipes_of(&self, runner: RecipeRunner) -> &RecipeNames {
-        let (cell, read): (_, fn(&Path, &ProjectTree) -> RecipeNames) = match runner {
-            RecipeRunner::Package => (&self.scripts, recipes::package_scripts),
-            RecipeRunner::Make => (&self.targets, recipes::make_targets),
-            RecipeRunner::Just => (&self.recipes, recipes::just_recipes),
+/// Largest file that is read; a larger one might have every name.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// Most files of one kind that are read.
+const MOST_FILES: usize = 40;
+
+/// Names that can be run.
+#[derive(Debug)]
+enum RecipeNames {
+    /// These and no others.
+    Known(HashSet<String>),
+    /// There may be any.
+    Unknown,
+}
+
+impl RecipeNames {
+    fn lack(&self, name: &str) -> bool {
+        matches!(self, Self::Known(names) if !names.contains(name))
+    }
+}
+
+fn package_scripts(root: &Path, tree: &ProjectTree) -> RecipeNames {
+    gather(root, tree, &["package.json"], |content, names| {
+        let package: Value = serde_json::from_str(content).ok()?;
+        if let Some(scripts) = package.get("scripts") {
+            names.extend(scripts.as_object()?.keys().cloned());
+        }
+        Some(())
+    })
+}
+
+fn make_targets(root: &Path, tree: &ProjectTree) -> RecipeNames {
+    gather(root, tree, &["Makefile", "makefile", "GNUmakefile"], |content, names| {
+        for line in content.lines() {
+            // Included or computed targets may have any name.
+            let first = line.split_whitespace().next().unwrap_or_default();
+            if matches!(first, "include" | "-include" | "sinclude") || line.contains("$(eval") {
+                return None;
+            }
+            let Some((left, _)) = heading(line).and_then(|line| line.split_once(':')) else {
+                continue;
+            };
+            if left.contains(['%', '$']) {
+                return None;
+            }
+            if !left.contains('=') {
+                names.extend(left.split_whitespace().map(str::to_owned));
+            }
+        }
+        Some(())
+    })
+}
+
+fn just_recipes(root: &Path, tree: &ProjectTree) -> RecipeNames {
+    gather(root, tree, &["justfile", "Justfile", ".justfile"], |content, names| {
+        for line in content.lines().filter_map(heading) {
+            let mut words = line.split([' ', ':', '(']);
+            match words.next().unwrap_or_default() {
+                "import" | "import?" | "mod" | "mod?" => return None,
+                "set" | "export" => {}
+                "alias" => names.extend(words.next().map(str::to_owned)),
+                name => {
+                    if line.contains(':') {
+                        names.insert(name.trim_start_matches('@').to_owned());
+                    }
+                }
+            }
+        }
+        Some(())
+    })
+}
+
+/// Returns a line that is neither part of a recipe nor a comment.
+fn heading(line: &str) -> Option<&str> {
+    (!line.starts_with([' ', '\t', '#', '['])).then_some(line)
+}
+
+/// Collects the names in all files of one kind; unknown if one of them can't be parsed.
+fn gather(
+    root: &Path,
+    tree: &ProjectTree,
+    files: &[&str],
+    read: impl Fn(&str, &mut HashSet<String>) -> Option<()>,
+) -> RecipeNames {
+    let mut names = HashSet::new();
+    let Some(found) = tree.files_named(files) else { return RecipeNames::Unknown };
+    if found.len() > MOST_FILES {
+        return RecipeNames::Unknown;
+    }
+    for file in found {
+        let content = fsx::read_regular(&root.join(file), LARGEST_FILE).ok().flatten();
+        let content = content.and_then(|content| String::from_utf8(content).ok());
+        if content.and_then(|content| read(&content, &mut names)).is_none() {
+            return RecipeNames::Unknown;
+        }
+    }
+    RecipeNames::Known(names)
+}
+
+/// Most files that are listed; if there are more, nothing is known to be missing.
+const MOST_TREE: usize = 5_000;
+
+/// Directories that are generated or fetched, which come and go.
+const PASSED_OVER: [&str; 4] = [".git", "node_modules", "target", ".venv"];
+
+/// Paths of a project, from its root.
+#[derive(Debug)]
+struct ProjectTree {
+    paths: Vec<String>,
+    whole: bool,
+}
+
+impl ProjectTree {
+    fn of(root: &Path) -> Self {
+        let passed = |name: &std::ffi::OsStr| PASSED_OVER.iter().any(|it| name == *it);
+        let walk = WalkBuilder::new(root)
+            .standard_filters(false)
+            .filter_entry(move |entry| entry.depth() == 0 || !passed(entry.file_name()))
+            .build();
+        let mut tree = Self { paths: Vec::new(), whole: true };
+        for found in walk {
+            let Ok(found) = found else {
+                tree.whole = false;
+                continue;
+            };
+            if tree.paths.len() >= MOST_TREE {
+                tree.whole = false;
+                break;
+            }
+            let Ok(inside) = found.path().strip_prefix(root) else { continue };
+            tree.paths.push(inside.to_string_lossy().into_owned());
+        }
+        tree
+    }
+
+    /// True if certainly nothing in the project ends like `path`.
+    fn lacks(&self, path: &str) -> bool {
+        let ends_so = |it: &String| {
+            it.strip_suffix(path).is_some_and(|before| before.is_empty() || before.ends_with('/'))
         };
-        cell.get_or_init(|| read(&self.root, self.tree()))
+        self.whole && !self.paths.iter().any(ends_so)
+    }
+
+    /// True if certainly no file matches; an invalid glob might match.
+    fn lacks_glob(&self, glob: &str) -> bool {
+        let anywhere = format!("{{{glob},**/{glob}}}");
+        let Ok(glob) = glob::compile_glob(&anywhere, SlashMatching::Separates) else {
+            return false;
+        };
+        self.whole && !self.paths.iter().any(|it| glob.is_match(it))
+    }
+
+    /// Files with one of these names, from the root; none if the list is incomplete.
+    fn files_named(&self, names: &[&str]) -> Option<Vec<&str>> {
+        let is_named =
+            |path: &&String| names.contains(&path.rsplit('/').next().unwrap_or_default());
+        self.whole.then(|| self.paths.iter().filter(is_named).map(String::as_str).collect())
     }
 }

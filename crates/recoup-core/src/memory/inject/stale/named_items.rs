@@ -1,5 +1,7 @@
 //! Names in a statement: paths, scripts, and commands that are run by name.
 
+use crate::memory::word_lists::is_one_of;
+
 /// Something that a project may have.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NamedItem {
@@ -123,6 +125,10 @@ proto graphql tf gradle properties vue svelte ex exs erl hs scala clj lua pl r j
 /// Extensions of scripts.
 const SCRIPTS: &str = " sh bash zsh py rb pl ps1 js mjs ts php lua fish ";
 
+/// Words behind `make` and `just` that name no recipe.
+const SMALL: &str = "a an the it this that sure use of in on for to and or your my our its is as with \
+from before after when if then instead not only just make here files targets target";
+
 /// Words before a script that is run.
 const RUN: [&str; 16] = [
     "run", "running", "execute", "bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl",
@@ -132,21 +138,21 @@ const RUN: [&str; 16] = [
 /// Names in a statement, in their order. Paths are left out if it is about something that shall be.
 pub(super) fn find_named_items(statement: &str) -> Vec<NamedItem> {
     let words: Vec<StatementWord<'_>> = words(statement);
-    let mut named = recipes(&words);
+    let mut named: Vec<NamedItem> =
+        (0..words.len()).filter_map(|at| recipe_at(&words, at)).collect();
+    let is_about_later = || {
+        words.iter().enumerate().any(|(at, word)| {
+            let plain = word.text.replace('\u{2019}', "'");
+            let is = |other: &&str| plain.eq_ignore_ascii_case(other);
+            NOT_YET.iter().any(is) && !(is(&"make") && recipe_at(&words, at).is_some())
+        })
+    };
     let mut paths = (0..words.len()).filter_map(|at| path_at(&words, at)).peekable();
     // Most statements have no path: the check is needed only for those that do.
-    if paths.peek().is_some() && !speaks_of_later(&words) {
+    if paths.peek().is_some() && !is_about_later() {
         named.extend(paths);
     }
     named
-}
-
-fn speaks_of_later(words: &[StatementWord<'_>]) -> bool {
-    words.iter().enumerate().any(|(at, word)| {
-        let plain = word.text.replace('\u{2019}', "'");
-        let is = |other: &&str| plain.eq_ignore_ascii_case(other);
-        NOT_YET.iter().any(is) && !(is(&"make") && recipe_at(words, at).is_some())
-    })
 }
 
 /// A word; whether it stands in a span of code, and whether it begins one.
@@ -173,10 +179,6 @@ fn words(statement: &str) -> Vec<StatementWord<'_>> {
     words
 }
 
-fn recipes(words: &[StatementWord<'_>]) -> Vec<NamedItem> {
-    (0..words.len()).filter_map(|at| recipe_at(words, at)).collect()
-}
-
 /// Recipe that is run at a word. `make` and `just` are English words: they count at the start of
 /// code, or behind "run" and the like.
 fn recipe_at(words: &[StatementWord<'_>], at: usize) -> Option<NamedItem> {
@@ -201,18 +203,14 @@ fn recipe_at(words: &[StatementWord<'_>], at: usize) -> Option<NamedItem> {
             Some(NamedItem::Recipe(RecipeRunner::Package, name.to_owned()))
         }
         "make" | "just" if said() => {
-            let name = next(1).filter(is_name).filter(|name| !is_small_word(name))?;
+            let name = next(1)
+                .filter(is_name)
+                .filter(|name| !is_one_of(&name.to_ascii_lowercase(), SMALL))?;
             let runner = if word == "make" { RecipeRunner::Make } else { RecipeRunner::Just };
             Some(NamedItem::Recipe(runner, name.to_owned()))
         }
         _ => None,
     }
-}
-
-fn is_small_word(word: &str) -> bool {
-    let small = " a an the it this that sure use of in on for to and or your my our its is as with \
-from before after when if then instead not only just make here files targets target ";
-    small.contains(&format!(" {} ", word.to_ascii_lowercase()))
 }
 
 fn path_at(words: &[StatementWord<'_>], at: usize) -> Option<NamedItem> {
@@ -232,7 +230,9 @@ fn path_at(words: &[StatementWord<'_>], at: usize) -> Option<NamedItem> {
     let bare_path = text.trim_end_matches('/');
     let inside = bare_path.strip_prefix("./").unwrap_or(bare_path);
     let first = inside.split('/').next().unwrap_or_default();
-    if MADE.contains(&first) || is_host(first, inside) || text.contains(':') {
+    // `example.com/docs` is no path.
+    let is_host = inside.contains('/') && !first.starts_with('.') && first.contains('.');
+    if MADE.contains(&first) || is_host || text.contains(':') {
         return None;
     }
     if text.contains(['*', '?', '[', '{']) {
@@ -247,11 +247,6 @@ fn path_at(words: &[StatementWord<'_>], at: usize) -> Option<NamedItem> {
     (run && ends_with_one_of(bare_path, SCRIPTS)).then(|| NamedItem::Script(bare_path.to_owned()))
 }
 
-/// True for the host in `example.com/docs`, which is no path.
-fn is_host(first: &str, path: &str) -> bool {
-    path.contains('/') && !first.starts_with('.') && first.contains('.')
-}
-
 /// True if its last part has an extension that only files have.
 pub(super) fn has_extension(path: &str) -> bool {
     ends_with_one_of(path, FILES)
@@ -260,7 +255,7 @@ pub(super) fn has_extension(path: &str) -> bool {
 fn ends_with_one_of(path: &str, endings: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.')
-        .is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&format!(" {ending} ")))
+        .is_some_and(|(stem, ending)| !stem.is_empty() && is_one_of(ending, endings))
 }
 
 /// Resolves `.` and `..`; none if the path leads out.

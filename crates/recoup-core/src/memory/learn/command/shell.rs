@@ -60,10 +60,22 @@ impl ShellSplitter<'_> {
                 self.skip_heredocs();
             }
             c if c.is_whitespace() => self.end_word(),
-            '\\' => self.push_escaped(),
-            '\'' => self.push_single_quoted(),
+            '\\' => match self.take() {
+                Some('\n') | None => {}
+                Some(c) => self.push(c.encode_utf8(&mut [0; 4])),
+            },
+            '\'' => {
+                let (text, rest) = self.rest.split_once('\'').unwrap_or((self.rest, ""));
+                self.push(text);
+                self.rest = rest;
+            }
             '"' => self.push_double_quoted(),
-            '`' => self.push_substitution('`'),
+            '`' => {
+                let end = self.rest.find('`').map_or(self.rest.len(), |end| end + 1);
+                let (text, rest) = self.rest.split_at(end);
+                self.push(&format!("`{text}"));
+                self.rest = rest;
+            }
             '$' if self.consume_prefix("(") => self.push_nested("$("),
             '#' if self.word.is_none() => {
                 let end = self.rest.find('\n').unwrap_or(self.rest.len());
@@ -83,20 +95,6 @@ impl ShellSplitter<'_> {
         true
     }
 
-    fn push_escaped(&mut self) {
-        match self.take() {
-            Some('\n') | None => {}
-            Some(c) => self.push(c.encode_utf8(&mut [0; 4])),
-        }
-    }
-
-    fn push_single_quoted(&mut self) {
-        let end = self.rest.find('\'').unwrap_or(self.rest.len());
-        let (text, rest) = self.rest.split_at(end);
-        self.push(text);
-        self.rest = rest.strip_prefix('\'').unwrap_or(rest);
-    }
-
     fn push_double_quoted(&mut self) {
         self.push("");
         while let Some(c) = self.take() {
@@ -111,13 +109,6 @@ impl ShellSplitter<'_> {
                 c => self.push(c.encode_utf8(&mut [0; 4])),
             }
         }
-    }
-
-    fn push_substitution(&mut self, mark: char) {
-        let end = self.rest.find(mark).map_or(self.rest.len(), |end| end + 1);
-        let (text, rest) = self.rest.split_at(end);
-        self.push(&format!("{mark}{text}"));
-        self.rest = rest;
     }
 
     /// Appends a nested `(…)`, with its quotes, to the current word.
@@ -152,7 +143,11 @@ impl ShellSplitter<'_> {
             self.begin_target();
         } else if c == '<' && self.consume_prefix("<") {
             let _ = self.consume_prefix("-");
-            self.begin_heredoc();
+            self.rest = self.rest.trim_start_matches([' ', '\t']);
+            let end = self.rest.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c));
+            let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+            self.heredocs.push(name.replace(['\'', '"', '\\'], ""));
+            self.rest = rest;
         } else {
             let _ =
                 self.consume_prefix(">") || self.consume_prefix("&") || self.consume_prefix("|");
@@ -163,14 +158,6 @@ impl ShellSplitter<'_> {
     fn begin_target(&mut self) {
         self.end_word();
         self.target = true;
-    }
-
-    fn begin_heredoc(&mut self) {
-        self.rest = self.rest.trim_start_matches([' ', '\t']);
-        let end = self.rest.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c));
-        let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        self.heredocs.push(name.replace(['\'', '"', '\\'], ""));
-        self.rest = rest;
     }
 
     fn skip_heredocs(&mut self) {
@@ -209,4 +196,31 @@ impl ShellSplitter<'_> {
             self.done.push(pipeline);
         }
     }
+}
+
+/// True if a line may succeed although its command failed: behind a pipe, `||`, another command or
+/// `&`, the exit code is that of something else.
+pub fn hides_exit_code(line: &str) -> bool {
+    let mut quote = None;
+    let mut chars = line.trim_end().chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (_, '\\') if quote != Some('\'') => {
+                chars.next();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '|' | ';') => return true,
+            (None, '&') => match chars.peek() {
+                Some('&') => {
+                    chars.next();
+                }
+                // `2>&1` and `&>file` do not start a background job.
+                Some('>' | '0'..='9') => {}
+                _ => return true,
+            },
+            _ => {}
+        }
+    }
+    false
 }

@@ -1,6 +1,5 @@
 //! Search for the line of an output that tells what is wrong, completed by its neighbour if needed.
-
-use super::rules::{ErrorSignal, rate_line};
+//! Lines are rated by how much they tell about an error, tool by tool.
 
 /// Maximum lines between an error and its location.
 const NEAR: usize = 6;
@@ -45,7 +44,7 @@ fn strip_decoration(line: &str) -> &str {
     let line = line.trim_end();
     for mark in ["npm ERR! ", "npm error ", "│ ", "> "] {
         // npm's lines about itself are recognised by these prefixes.
-        if let Some(rest) = line.strip_prefix(mark).filter(|_| !super::clutter::is_clutter(line)) {
+        if let Some(rest) = line.strip_prefix(mark).filter(|_| !is_clutter(line)) {
             return rest;
         }
     }
@@ -73,12 +72,20 @@ fn complete_line(lines: &[&str], at: usize) -> String {
     let line = lines[at].trim();
     let line = line.strip_prefix("E  ").map_or(line, str::trim_start);
     let place = if line.starts_with("error") {
-        rust_place(&lines[at + 1..])
+        // Below a message of the Rust compiler: ` --> src/main.rs:4:18`.
+        let near = lines[at + 1..].iter().take(NEAR).map(|line| line.trim());
+        let mut near = near.take_while(|line| !line.is_empty());
+        near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
     } else if ["SyntaxError", "IndentationError", "TabError"]
         .iter()
         .any(|name| line.starts_with(name))
     {
-        python_place(&lines[..at])
+        // Above an error of Python: `File "a.py", line 3`.
+        lines[..at].iter().rev().take(NEAR).find_map(|line| {
+            let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
+            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            Some(format!("{file}:{number}"))
+        })
     } else {
         None
     };
@@ -97,22 +104,6 @@ fn complete_line(lines: &[&str], at: usize) -> String {
     }
 }
 
-/// Returns the location below a Rust compiler message: ` --> src/main.rs:4:18`.
-fn rust_place(below: &[&str]) -> Option<String> {
-    let near = below.iter().take(NEAR).map(|line| line.trim());
-    let mut near = near.take_while(|line| !line.is_empty());
-    near.find_map(|line| line.strip_prefix("--> ").map(str::to_owned))
-}
-
-/// Returns the location above a Python error: `File "a.py", line 3`.
-fn python_place(above: &[&str]) -> Option<String> {
-    above.iter().rev().take(NEAR).find_map(|line| {
-        let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
-        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        Some(format!("{file}:{number}"))
-    })
-}
-
 /// Removes the thread id, which differs between runs: `thread 'x' (1234) panicked`.
 fn without_thread_id(line: &str) -> String {
     let id = || {
@@ -122,4 +113,325 @@ fn without_thread_id(line: &str) -> String {
         (number && after.starts_with("panicked")).then(|| format!("thread {before}' {after}"))
     };
     id().unwrap_or_else(|| line.to_owned())
+}
+
+/// Information in a line of output, in ascending order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ErrorSignal {
+    /// Nothing about an error.
+    Nothing,
+    /// An error, without saying which.
+    Something,
+    /// A word that often goes with an error.
+    Perhaps,
+    /// A failed test, without the reason.
+    Where,
+    /// An error in a program's words.
+    Message,
+    /// An error in the usual words of a shell or a system.
+    System,
+    /// An exception, a panic or an assertion.
+    Thrown,
+    /// An error with its place or code, as compilers and runners name it.
+    Exact,
+}
+
+/// Prefixes of error messages.
+const PREFIXES: &[&str] = &[
+    "error:",
+    "fatal:",
+    "error[",
+    "fatal error:",
+    "php fatal error:",
+    "panic:",
+    "conflict (",
+    "error response from daemon",
+    "docker: error",
+    "curl: (",
+    "cmake error",
+    "err_pnpm",
+    "[error]",
+    "error from server",
+    "! [rejected]",
+    "! [remote rejected]",
+    "error ",
+    "abort:",
+    "fatal ",
+    "usage error",
+    "exception:",
+    "failed:",
+    "failure:",
+    "err!",
+];
+
+/// Error messages of systems and shells.
+const SYSTEM: &[&str] = &[
+    "command not found",
+    "no such file or directory",
+    "permission denied",
+    "is a directory",
+    "not a directory",
+    "address already in use",
+    "connection refused",
+    "no space left on device",
+    "operation not permitted",
+    "out of memory",
+    "cannot access",
+    "no rule to make target",
+    "missing script",
+    "module not found",
+    "cannot find module",
+    "no module named",
+    "timed out",
+    "could not resolve host",
+    ": not found",
+    "eaddrinuse",
+    "econnrefused",
+    "enoent",
+    "eacces",
+];
+
+/// Words that often go with an error.
+const HINTS: &[&str] = &[
+    "error",
+    "failed",
+    "failure",
+    "cannot",
+    "can't",
+    "unable to",
+    "denied",
+    "not found",
+    "fatal",
+    "invalid",
+    "missing",
+    "refused",
+    "timeout",
+    "unexpected",
+    "unknown",
+    "unrecognized",
+    "conflict",
+    "undefined",
+    "not supported",
+    "already exists",
+    "does not exist",
+    "must be",
+    "required",
+];
+
+/// Rates one line, which has no colours and may be indented.
+fn rate_line(line: &str) -> ErrorSignal {
+    let text = line.trim();
+    if text.is_empty() || is_noise(text) {
+        return ErrorSignal::Nothing;
+    }
+    // Most lines tell nothing; the longest table is checked only for the others.
+    match rate_by_wording(line, text) {
+        ErrorSignal::Nothing => ErrorSignal::Nothing,
+        _ if is_clutter(text) => ErrorSignal::Something,
+        found => found,
+    }
+}
+
+fn rate_by_wording(line: &str, text: &str) -> ErrorSignal {
+    let lower = text.to_lowercase();
+    if is_exact(text, &lower) {
+        ErrorSignal::Exact
+    } else if is_thrown(line, text) {
+        ErrorSignal::Thrown
+    } else if SYSTEM.iter().any(|words| lower.contains(words)) {
+        ErrorSignal::System
+    } else if PREFIXES.iter().any(|words| lower.starts_with(words)) {
+        ErrorSignal::Message
+    } else if is_failed_test_name(text) {
+        ErrorSignal::Where
+    } else if HINTS.iter().any(|words| lower.contains(words)) && !counts_none(&lower) {
+        ErrorSignal::Perhaps
+    } else {
+        ErrorSignal::Nothing
+    }
+}
+
+/// True if some line certainly reports an error.
+pub(super) fn has_certain_error(text: &str) -> bool {
+    text.lines().any(|line| rate_line(line) >= ErrorSignal::Message)
+}
+
+/// True for stack frames, warnings, advice and compiler drawings.
+fn is_noise(text: &str) -> bool {
+    const STARTS: [&str; 12] = [
+        "warning",
+        "warn ",
+        "note:",
+        "hint:",
+        "help:",
+        "info",
+        "= note",
+        "= help",
+        "debug",
+        "npm warn",
+        "npm notice",
+        "# duration",
+    ];
+    let start = text[..text.floor_char_boundary(12)].to_lowercase();
+    text.starts_with("at ") && text.contains(':')
+        || STARTS.iter().any(|noise| start.starts_with(noise))
+        || text.starts_with('|')
+        || text.chars().all(|c| !c.is_alphanumeric())
+}
+
+/// True for a message with a code or a location.
+fn is_exact(text: &str, lower: &str) -> bool {
+    let reported = ["FAILED ", "ERROR "].iter().any(|start| text.starts_with(start));
+    (reported && text.contains(" - ") && (text.contains("::") || text.contains(".py")))
+        || text.starts_with("error[E")
+        || lower.contains(": error:")
+        || lower.contains(": fatal error:")
+        || lower.contains(": syntax error")
+        || lower.contains("error ts")
+        || lower.contains("): error ")
+        || text.contains("undefined reference to")
+        || text.contains(" panicked at ")
+        || is_go_place(text)
+        || is_lint_error(text)
+        || (lower.starts_with("[error]") && text.contains(".java:["))
+}
+
+/// `./main.go:5:2: undefined: foo`
+fn is_go_place(text: &str) -> bool {
+    let Some((file, rest)) = text.split_once(".go:") else { return false };
+    let mut parts = rest.splitn(3, ':');
+    let number = |part: Option<&str>| {
+        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    !file.contains(' ') && number(parts.next()) && number(parts.next()) && parts.next().is_some()
+}
+
+/// `12:5  error  'x' is not defined  no-undef`
+pub(in crate::memory::learn) fn is_lint_error(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    let place = words.next().is_some_and(|word| {
+        word.contains(':') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
+    });
+    place && words.next() == Some("error")
+}
+
+/// `ValueError: …`, `Caused by: …`, `E   assert 1 == 2`, `● adds two`, `--- FAIL: TestAdd`.
+fn is_thrown(line: &str, text: &str) -> bool {
+    const MARKS: [&str; 9] = [
+        "E  ",
+        "● ",
+        "--- FAIL:",
+        "Caused by:",
+        "Exception in thread",
+        "Failure/Error:",
+        "Error Message:",
+        "* What went wrong:",
+        "panic:",
+    ];
+    let marked = MARKS.iter().any(|mark| text.starts_with(mark)) && !text.contains("● Console");
+    let name = text.split([':', ' ', '[']).next().unwrap_or("");
+    let bare = name.rsplit('.').next().unwrap_or("");
+    let named = bare.ends_with("Error") || bare.ends_with("Exception");
+    let class = bare.len() > 5 || (bare == "Error" && text.starts_with("Error: "));
+    marked
+        || (named && class && is_class(bare) && text[name.len()..].contains(':'))
+        || (named && class && is_class(bare) && text == name && !line.starts_with(' '))
+}
+
+fn is_class(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// True for the name of a failed test: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
+fn is_failed_test_name(text: &str) -> bool {
+    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "Diff in ", "✗ ", "✕ ", "× ", "not ok "]
+        .iter()
+        .any(|start| text.starts_with(start))
+        || (text.starts_with("test ") && text.ends_with("... FAILED"))
+}
+
+/// `0 errors`, `no failures`.
+fn counts_none(lower: &str) -> bool {
+    [
+        "0 error",
+        "no error",
+        "0 fail",
+        "no fail",
+        "errors: 0",
+        "failures: 0",
+        "failed: 0",
+        "without error",
+    ]
+    .iter()
+    .any(|words| lower.contains(words))
+}
+
+/// Fragments in lower case; a line with one of them is used only if there is nothing better.
+const EMPTY_WORDS: &[&str] = &[
+    "could not compile",
+    "aborting due to",
+    "test failed, to rerun",
+    "error: test run failed",
+    "target failed:",
+    "targets failed:",
+    "for more information about this error",
+    "have detailed explanations",
+    "process didn't exit successfully",
+    "build failed, waiting",
+    "complete log of this run",
+    "elifecycle",
+    "lifecycle script",
+    "npm err! code",
+    "npm error code",
+    "npm err! errno",
+    "npm error errno",
+    "npm err! path",
+    "npm error path",
+    "npm err! syscall",
+    "npm error syscall",
+    "npm err! command",
+    "npm error command",
+    "npm err! workspace",
+    "npm error workspace",
+    "npm err! location",
+    "npm error location",
+    "failed at the",
+    "exit status",
+    "exit code:",
+    "exited with code",
+    "exited with error",
+    "failed with exit code",
+    "failed with code",
+    "did not complete successfully",
+    "returned non-zero",
+    "probably not a problem with npm",
+    "[help 1]",
+    "re-run maven",
+    "-> [help",
+    "failed to execute goal",
+    "failed to push some refs",
+    "build failed with an exception",
+    "build failure",
+    "test run failed",
+    "there are test failures",
+    "test result: failed",
+    "tests failed",
+    "error: recipe",
+    "stack backtrace",
+    "rust_backtrace",
+    "see above for",
+    "errors during collection",
+    "interrupted: ",
+    "short test summary",
+    "generated an exception",
+    "uncaught exception",
+    "deprecat",
+];
+
+/// True if `line` has one of these fragments, or is make's own error line.
+fn is_clutter(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let make = line.starts_with("make") && line.contains("***") && line.contains("error ");
+    make || EMPTY_WORDS.iter().any(|words| line.contains(words))
 }

@@ -5,10 +5,7 @@
 //! code.
 
 mod class;
-mod clutter;
 mod error_line;
-mod plain;
-mod rules;
 mod summary;
 
 use std::borrow::Cow;
@@ -18,9 +15,10 @@ use crate::memory::learn::command::CommandKind;
 use crate::memory::transcript::{CallOutcome, CallStatus, ToolCall};
 use crate::secrets;
 
-pub(super) use class::leads_to_host;
 pub use class::{error_class, error_subject};
-pub use plain::strip_terminal_codes;
+
+pub(super) use class::leads_to_host;
+pub(super) use error_line::is_lint_error;
 
 /// Maximum characters of an error line.
 pub const MOST_LINE: usize = 300;
@@ -42,7 +40,11 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
     match outcome.ended {
         CallStatus::Failed { exit } if is_expected_exit(call, exit, &outcome.output) => None,
         CallStatus::Failed { exit } => {
-            let error = error_or_code(&output_of(call, outcome), exit);
+            let error = error_line(&output_of(call, outcome)).unwrap_or_else(|| match exit {
+                Some(124) => "exit code 124: it timed out".to_owned(),
+                Some(code) => format!("exit code {code}, without a word"),
+                None => "failed without a word".to_owned(),
+            });
             Some(CallFailure { exit, flagged: true, error })
         }
         CallStatus::Succeeded => tests_failed(call, outcome),
@@ -54,14 +56,6 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
 pub fn error_line(output: &str) -> Option<String> {
     let text = strip_terminal_codes(output);
     error_line::find_error_line(&text).map(|line| redact_error_line(&line))
-}
-
-fn error_or_code(output: &str, exit: Option<i32>) -> String {
-    error_line(output).unwrap_or_else(|| match exit {
-        Some(124) => "exit code 124: it timed out".to_owned(),
-        Some(code) => format!("exit code {code}, without a word"),
-        None => "failed without a word".to_owned(),
-    })
 }
 
 /// Returns one line, redacted before it is cut: half a secret is still one.
@@ -86,7 +80,7 @@ fn is_expected_exit(call: &ToolCall, exit: Option<i32>, output: &str) -> bool {
         Some(1) => {
             let kind = call.command().and_then(|line| CommandKind::of(line));
             kind.is_some_and(|kind| kind.exits_one_for_no())
-                && !rules::has_certain_error(&strip_terminal_codes(output))
+                && !error_line::has_certain_error(&strip_terminal_codes(output))
         }
         _ => false,
     }
@@ -103,4 +97,48 @@ fn tests_failed(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFailure> {
     let summary = text.lines().find(|line| summary::is_failed_summary(line))?;
     let error = error_line::find_certain_error_line(&text).unwrap_or_else(|| summary.to_owned());
     Some(CallFailure { exit: None, flagged: false, error: redact_error_line(&error) })
+}
+
+/// Removes escape sequences, overwritten parts and control characters.
+pub fn strip_terminal_codes(text: &str) -> Cow<'_, str> {
+    let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            clean.push('\n');
+        }
+        let line = without_escapes(line.trim_end_matches('\r'));
+        let shown = line.rsplit('\r').find(|part| !part.trim().is_empty()).unwrap_or("");
+        clean.extend(shown.chars().filter(|c| !odd(*c)));
+    }
+    Cow::Owned(clean)
+}
+
+fn without_escapes(line: &str) -> String {
+    let mut clean = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            clean.push(c);
+            continue;
+        }
+        match chars.next() {
+            // Colours and movements end with a letter or the like,
+            Some('[') => while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+            // titles and links with a bell, or an escape and a backslash.
+            Some(']') => {
+                while let Some(c) = chars.next() {
+                    if c == '\u{7}' || c == '\u{1b}' {
+                        let _ = chars.next_if_eq(&'\\');
+                        break;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    clean
 }

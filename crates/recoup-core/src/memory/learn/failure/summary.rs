@@ -3,35 +3,47 @@
 /// True if a line is the summary of a known test runner, and reports failures.
 pub(super) fn is_failed_summary(line: &str) -> bool {
     let text = line.trim();
-    cargo(text)
+    let starts = |any: &[&str]| any.iter().any(|start| text.starts_with(start));
+    let failed = || has_positive_count(text, &["failed"]);
+    let failures_or_errors = || {
+        has_positive_number_after(text, "Failures:") || has_positive_number_after(text, "Errors:")
+    };
+    // `test result: FAILED. 3 passed; 1 failed; …`, and nextest's `Summary […] 5 tests run: …`.
+    text.starts_with("test result: FAILED")
+        || (text.starts_with("Summary [") && text.contains("tests run:") && failed())
         || pytest(text)
-        || jest(text)
-        || vitest(text)
+        // Jest: `Tests:       1 failed, 4 passed, 5 total`.
+        || (starts(&["Tests:", "Test Suites:"]) && text.contains(" total") && failed())
+        // Vitest: `Tests  1 failed | 3 passed (4)`.
+        || (starts(&["Tests  ", "Test Files  "]) && text.ends_with(')') && failed())
         || go(line)
         || mocha(line)
         || counted(text)
-        || maven(text)
-        || dotnet(text)
-        || others(text)
+        // Maven: `Tests run: 5, Failures: 1, Errors: 0, Skipped: 0`.
+        || (text.contains("Tests run:") && failures_or_errors())
+        // .NET: `Failed!  - Failed:     1, Passed:     3, …`.
+        || (text.starts_with("Failed!") && has_positive_number_after(text, "Failed:"))
+        || text == "Test Run Failed."
+        // `unittest`, `PHPUnit`, Node's own runner, Deno and Bun.
+        || (text.starts_with("FAILED (") && (text.contains("failures=") || text.contains("errors=")))
+        || (text.starts_with("Tests: ") && text.contains("Assertions: ") && failures_or_errors())
+        || (starts(&["# fail ", "ℹ fail "]) && has_positive_number_after(text, "fail"))
+        || (text.starts_with("FAILED | ") && failed())
 }
 
-/// Returns the number in front of one of `words`: `3 failed,`.
-fn count(text: &str, words: &[&str]) -> Option<u64> {
+/// True if a positive number stands in front of one of `words`: `3 failed,`.
+fn has_positive_count(text: &str, words: &[&str]) -> bool {
     let mut before = "";
     for word in text.split_ascii_whitespace() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         if words.contains(&bare)
-            && let Ok(number) = before.parse()
+            && let Ok(number) = before.parse::<u64>()
         {
-            return Some(number);
+            return number > 0;
         }
         before = word.trim_matches(|c: char| !c.is_ascii_digit());
     }
-    None
-}
-
-fn has_positive_count(text: &str, words: &[&str]) -> bool {
-    count(text, words).is_some_and(|number| number > 0)
+    false
 }
 
 /// True if a positive number follows `word`: `Failures: 1`.
@@ -39,14 +51,6 @@ fn has_positive_number_after(text: &str, word: &str) -> bool {
     let Some((_, rest)) = text.split_once(word) else { return false };
     let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
     digits.parse::<u64>().is_ok_and(|number| number > 0)
-}
-
-/// `test result: FAILED. 3 passed; 1 failed; …`, and nextest's `Summary […] 5 tests run: …`.
-fn cargo(text: &str) -> bool {
-    text.starts_with("test result: FAILED")
-        || (text.starts_with("Summary [")
-            && text.contains("tests run:")
-            && has_positive_count(text, &["failed"]))
 }
 
 /// `===== 1 failed, 2 passed in 0.12s =====`, with or without the bars.
@@ -58,20 +62,6 @@ fn pytest(text: &str) -> bool {
     timed
         && text.starts_with(|c: char| c.is_ascii_digit())
         && has_positive_count(text, &["failed", "error", "errors"])
-}
-
-/// `Tests:       1 failed, 4 passed, 5 total`
-fn jest(text: &str) -> bool {
-    ["Tests:", "Test Suites:"].iter().any(|start| text.starts_with(start))
-        && text.contains(" total")
-        && has_positive_count(text, &["failed"])
-}
-
-/// `Tests  1 failed | 3 passed (4)`
-fn vitest(text: &str) -> bool {
-    ["Tests  ", "Test Files  "].iter().any(|start| text.starts_with(start))
-        && text.ends_with(')')
-        && has_positive_count(text, &["failed"])
 }
 
 /// `FAIL` alone or with a package and a time, `--- FAIL: TestAdd (0.00s)`
@@ -105,30 +95,4 @@ fn counted(text: &str) -> bool {
         && things.contains(&what)
         && (what != "tests" || text.contains("tests completed,"))
         && has_positive_count(text, &["failure", "failures", "failed", "errors"])
-}
-
-/// `Tests run: 5, Failures: 1, Errors: 0, Skipped: 0`
-fn maven(text: &str) -> bool {
-    text.contains("Tests run:")
-        && (has_positive_number_after(text, "Failures:")
-            || has_positive_number_after(text, "Errors:"))
-}
-
-/// `Failed!  - Failed:     1, Passed:     3, …`
-fn dotnet(text: &str) -> bool {
-    (text.starts_with("Failed!") && has_positive_number_after(text, "Failed:"))
-        || text == "Test Run Failed."
-}
-
-/// `unittest`, `PHPUnit`, Node's own runner, Deno and Bun.
-fn others(text: &str) -> bool {
-    (text.starts_with("FAILED (") && (text.contains("failures=") || text.contains("errors=")))
-        || (text.starts_with("Tests: ")
-            && text.contains("Assertions: ")
-            && (has_positive_number_after(text, "Failures:")
-                || has_positive_number_after(text, "Errors:")))
-        || ["# fail ", "ℹ fail "]
-            .iter()
-            .any(|start| text.starts_with(start) && has_positive_number_after(text, "fail"))
-        || (text.starts_with("FAILED | ") && has_positive_count(text, &["failed"]))
 }

@@ -1,8 +1,11 @@
-//! Recognition of a successful command as the fix of a failed one.
+//! Recognition of a successful command as the fix of a failed one, and whether it is worth teaching.
+//! Errors of the work itself (failing tests, code that does not compile, nothing to commit) tell the
+//! next agent nothing, and commands that succeed by bypassing a safeguard are never taught.
 
 use super::wording::quote_code;
-use super::{safeguard, work_errors};
 use crate::memory::learn::command::{CommandKind, split_commands};
+use crate::memory::learn::failure::is_lint_error;
+use crate::memory::word_lists::is_one_of;
 
 /// Options that change only what is printed.
 const TALK: &str = " -v -vv -vvv --verbose -q --quiet -s --silent --no-color --color --colour --progress --no-progress \
@@ -15,7 +18,14 @@ const WORKS: &str = " works";
 pub(super) fn alternative_command(failed: &str, kind: &str, worked: &str) -> Option<String> {
     let worked = cut_after_kind(worked, kind);
     let differs = effective_words(failed) != effective_words(&worked);
-    (differs && has_all_arguments(failed, &worked)).then_some(worked)
+    // It must have all arguments of the failed one, flags aside: a fix for something else is none.
+    let named = |command: &str| -> Vec<String> {
+        let words = split_commands(command).into_iter().flatten();
+        words.filter(|word| !word.starts_with('-')).collect()
+    };
+    let arguments = named(&worked);
+    let has_all = || named(failed).iter().all(|word| arguments.contains(word));
+    (differs && has_all()).then_some(worked)
 }
 
 /// Formats a fix as it is stored and shown in a lesson.
@@ -37,8 +47,8 @@ pub(super) fn is_same_command(failed: &str, kind: &str, worked: &str) -> bool {
 /// safeguard is bypassed.
 pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool {
     !CommandKind::of(worked).is_some_and(|kind| kind.only_inspects())
-        && !work_errors::is_work_error(error, worked)
-        && !safeguard::bypasses_safeguard(failed, worked)
+        && !is_work_error(error, worked)
+        && !bypasses_safeguard(failed, worked)
 }
 
 /// Tools of clients that change nothing, or whose changes are known as edits.
@@ -49,7 +59,7 @@ const TOOLS: &str = " read grep glob list edit write multiedit apply_patch updat
 pub(super) fn may_change_state(subject: &str) -> bool {
     let is_command = subject.starts_with(|c: char| !c.is_uppercase())
         && !subject.starts_with("mcp__")
-        && !TOOLS.split_ascii_whitespace().any(|it| it == subject);
+        && !is_one_of(subject, TOOLS);
     is_command && !CommandKind::of(subject).is_some_and(|kind| kind.only_inspects())
 }
 
@@ -67,7 +77,7 @@ fn cut_after_kind(line: &str, kind: &str) -> String {
 fn effective_words(line: &str) -> Vec<Vec<String>> {
     let talks = |word: &String| {
         let name = word.split('=').next().unwrap_or(word);
-        TALK.split_ascii_whitespace().any(|it| it == name)
+        is_one_of(name, TALK)
     };
     let mut said = split_commands(line);
     for words in &mut said {
@@ -76,13 +86,266 @@ fn effective_words(line: &str) -> Vec<Vec<String>> {
     said
 }
 
-/// True if a command has all arguments of the failed one, flags aside: a fix for something else is
-/// none.
-fn has_all_arguments(failed: &str, worked: &str) -> bool {
-    let named = |command: &str| -> Vec<String> {
-        let words = split_commands(command).into_iter().flatten();
-        words.filter(|word| !word.starts_with('-')).collect()
+/// Prefixes of lines that name a failing test.
+const TESTS: [&str; 10] =
+    ["failed ", "fail ", "fail\t", "--- fail", "● ", "✕ ", "✗ ", "× ", "not ok ", "diff in "];
+
+/// Words of tests, compilers and version control, in lower case.
+const OF_THE_WORK: [&str; 47] = [
+    "assert",
+    "expect(",
+    "panicked at",
+    "test failed",
+    "tests failed",
+    "test failure",
+    "test result: failed",
+    "... failed",
+    "error[e",
+    "error ts",
+    "syntaxerror",
+    "syntax error",
+    "typeerror",
+    "nameerror",
+    "attributeerror",
+    "indexerror",
+    "referenceerror",
+    "indentationerror",
+    "undefined reference to",
+    "could not compile",
+    "mismatched types",
+    "is not assignable",
+    "nothing to commit",
+    "nothing added to commit",
+    "no changes added",
+    "working tree clean",
+    "up to date",
+    "up-to-date",
+    "already exists",
+    "conflict (",
+    "merge conflict",
+    "needs merge",
+    "unmerged",
+    "[rejected]",
+    "non-fast-forward",
+    "fetch first",
+    "failed to push some refs",
+    "unstaged changes",
+    "uncommitted changes",
+    "would be overwritten",
+    "did not match any file",
+    "invalid reference",
+    "couldn't find remote ref",
+    "no such process",
+    "could not resolve host",
+    "network is unreachable",
+    "hook failed",
+];
+
+/// Errors about something missing: worth knowing only if it is elsewhere.
+const NOT_THERE: [&str; 10] = [
+    "no such file or directory",
+    "enoent",
+    "cannot access",
+    "file not found",
+    "can't open file",
+    "connection refused",
+    "econnrefused",
+    "failed to connect",
+    "could not connect",
+    "couldn't connect",
+];
+
+/// Options that name a location.
+const PLACES: [&str; 15] = [
+    "-C",
+    "--prefix",
+    "--manifest-path",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--project",
+    "--workspace",
+    "--config",
+    "--file",
+    "-h",
+    "--host",
+    "-p",
+    "--port",
+    "--rootDir",
+];
+
+/// Endings of source files.
+const CODE: &str = " rs ts tsx js jsx mjs cjs py go java kt c h cc cpp hpp cs rb php swift scala vue \
+svelte css scss ex exs hs ml lua sh sql html json yaml yml toml ";
+
+/// True if an error comes from the work, and not from how the command was called.
+fn is_work_error(error: &str, fix: &str) -> bool {
+    let lower = error.trim().to_lowercase();
+    // `src/main.rs:3:5`, `a.ts(3,5):`.
+    let names_line = |word: &str| {
+        word.match_indices([':', '(']).any(|(at, _)| {
+            has_code_ending(&word[..at]) && word[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+        })
     };
-    let worked = named(worked);
-    named(failed).iter().all(|word| worked.contains(word))
+    let changes_location = || {
+        split_commands(fix).iter().any(|words| {
+            words.first().is_some_and(|first| first == "cd" || first == "pushd")
+                || words.iter().any(|word| is_location_option(word))
+        })
+    };
+    TESTS.iter().any(|start| lower.starts_with(start))
+        || OF_THE_WORK.iter().any(|words| lower.contains(words))
+        || lower.split_whitespace().any(names_line)
+        || is_lint_error(&lower)
+        || (NOT_THERE.iter().any(|words| lower.contains(words)) && !changes_location())
+}
+
+/// True for the name of a source file.
+pub(super) fn has_code_ending(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && is_one_of(ending, CODE))
+}
+
+/// True for an option that names a location, with or without its value.
+pub(super) fn is_location_option(word: &str) -> bool {
+    PLACES.contains(&word.split('=').next().unwrap_or(word))
+}
+
+/// Prefixes of options that switch a safeguard off.
+const BEGINNINGS: [&str; 26] = [
+    "--force",
+    "--no-verify",
+    "--skip",
+    "--no-check",
+    "--auto-approve",
+    "-auto-approve",
+    "--insecure",
+    "--allow-unauthenticated",
+    "--allow-dirty",
+    "--allow-root",
+    "--allow-downgrades",
+    "--unsafe",
+    "--danger",
+    "--privileged",
+    "--no-sandbox",
+    "--no-gpg-sign",
+    "--no-preserve-root",
+    "--break-system-packages",
+    "--trusted-host",
+    "--accept-data-loss",
+    "--bypass",
+    "--exit-zero",
+    "--hard",
+    "--admin",
+    "-dskip",
+    "-dmaven.test.skip",
+];
+
+/// Programs that run another as a different user.
+const AS_ROOT: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runas"];
+
+/// Programs whose `-f` forces.
+const FORCED_BY_F: [&str; 8] = ["git", "rm", "mv", "cp", "ln", "npm", "pnpm", "yarn"];
+
+/// Settings that switch a safeguard off, in front of a command or as its argument.
+const SETTINGS: [&str; 9] = [
+    "no_verify",
+    "ssl_verify",
+    "sslverify=false",
+    "tls_reject",
+    "insecure",
+    "hookspath",
+    "gpgsign=false",
+    "husky=0",
+    "stricthostkeychecking",
+];
+
+/// Words of destructive options and sub-commands. If the failed command has the word too, it was
+/// intended.
+const DESTROYS: &str =
+    " bypass delete destroy discard drop force hard mirror overwrite prune purge wipe ";
+
+/// Maximum nesting of `sh -c 'sh -c …'`.
+const DEEPEST: u8 = 3;
+
+/// True if a successful command bypasses a safeguard, or does harm that the failed one did not.
+fn bypasses_safeguard(failed: &str, worked: &str) -> bool {
+    let known = split_commands(failed).into_iter().flatten();
+    let known: Vec<String> =
+        known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    bypasses_safeguard_at_depth(worked, &known, DEEPEST)
+}
+
+/// True if words that are not `known` destroy something, or are a `-f` that takes no file.
+fn adds_harm(known: &[String], words: &[String]) -> bool {
+    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
+    words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
+        let name = word.split('=').next().unwrap_or(word).to_lowercase();
+        let is_setting = !word.starts_with('-') && word.contains('=');
+        let destroys = |part: &str| is_one_of(part, DESTROYS);
+        (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
+            || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
+    })
+}
+
+fn bypasses_safeguard_at_depth(line: &str, known: &[String], depth: u8) -> bool {
+    let script = |word: &String| {
+        depth > 0 && word.contains(' ') && bypasses_safeguard_at_depth(word, known, depth - 1)
+    };
+    let harms = |words: &Vec<String>| is_unsafe_command(words) || adds_harm(known, words);
+    split_commands(line).iter().any(|words| harms(words) || words.iter().any(script))
+}
+
+fn is_unsafe_command(words: &[String]) -> bool {
+    let program = words.iter().map(|word| base_name(word)).find(|word| !word.contains('='));
+    let program = program.unwrap_or_default();
+    let has = |wanted: &str| words.iter().any(|word| word == wanted);
+    let short = |flag: char| words.iter().any(|word| has_short_flag(word, flag));
+    words.iter().any(|word| weakens_safeguard(word))
+        // Also behind `env`, `timeout 60` and the like.
+        || words.iter().any(|word| AS_ROOT.contains(&base_name(word).as_str()))
+        || (FORCED_BY_F.contains(&program.as_str()) && short('f'))
+        || (program == "rm" && (short('r') || short('R') || has("--recursive")))
+        || (program == "chmod" && words.iter().any(|word| opens_to_all(word)))
+        || (program == "git" && ((has("commit") && short('n')) || (has("branch") && short('D'))))
+        || (program == "git" && has("push") && words.iter().any(|it| it.starts_with(['+', ':'])))
+        || (matches!(program.as_str(), "curl" | "wget") && short('k'))
+        || matches!(program.as_str(), "true" | ":")
+        || (program == "set" && has("+e"))
+}
+
+fn weakens_safeguard(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    // The head of an assignment, as in `SKIP=lint` and `FORCE=1`.
+    let switch = lower.split_once('=').is_some_and(|(name, value)| {
+        let of = |part: &str| part == "skip" || part == "force" || part == "bypass";
+        name.split('_').any(of) && name != "force_color" && value != "0"
+    });
+    switch
+        || BEGINNINGS.iter().any(|it| lower.starts_with(it))
+        || SETTINGS.iter().any(|it| lower.contains(it))
+}
+
+/// True for short options that include `flag`, as in `-f` and `-rf`.
+fn has_short_flag(word: &str, flag: char) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| {
+        letters.chars().all(|c| c.is_ascii_alphabetic())
+            && letters.len() <= 4
+            && letters.contains(flag)
+    })
+}
+
+/// True for modes that let everybody write: `777`, `a+rwx`, `o+w`.
+fn opens_to_all(mode: &str) -> bool {
+    let writes = |c: char| matches!(c, '2' | '3' | '6' | '7');
+    let number = mode.len() >= 3 && mode.bytes().all(|byte| byte.is_ascii_digit());
+    let to_others = mode.starts_with(['a', 'o', 'u', 'g', '+']) && !mode.starts_with("u+");
+    let named = to_others
+        && mode.split_once('+').is_some_and(|(who, what)| {
+            (who.is_empty() || who.contains(['a', 'o'])) && what.contains('w')
+        });
+    (number && mode.ends_with(writes)) || named
+}
+
+fn base_name(word: &str) -> String {
+    word.rsplit('/').next().unwrap_or(word).to_owned()
 }

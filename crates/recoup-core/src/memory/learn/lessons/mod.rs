@@ -4,30 +4,29 @@
 //! Failures without a fix, failures of the work itself, and fixes that bypass a safeguard stay
 //! events.
 
-mod against;
 mod fix;
 mod rekey;
-mod safeguard;
 mod teach;
 mod varying_values;
 mod wording;
-mod work_errors;
 
-pub(in crate::memory) use against::supersede_forbidden_lessons;
-pub(in crate::memory) use rekey::rekey_lessons;
-pub(in crate::memory) use wording::without_quoted_error;
-
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
+use varying_values::VaryingValues;
+use wording::{FailureCause, is_shown_whole, quote_code, readable_command, shorten_to_line};
 
 use super::command::hides_exit_code;
 use crate::base::clock::Timestamp;
-use crate::database::fault;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::transaction::{EventDetails, EventTransaction, MemoryEventKind, storable_text};
 use crate::memory::{Memory, Note, NoteId, NoteScope, note_rows};
 use crate::secrets::RedactedCommand;
-use varying_values::VaryingValues;
-use wording::{FailureCause, is_shown_whole, quote_code, readable_command, shorten_to_line};
+
+pub(in crate::memory) use rekey::rekey_lessons;
+pub(in crate::memory) use teach::supersede_forbidden_lessons;
+pub(in crate::memory) use wording::without_quoted_error;
+
+const LEARNING: &str = "learning from a failure";
 
 /// Milliseconds within which a fix follows its failure.
 const SOON: i64 = 15 * 60 * 1_000;
@@ -127,10 +126,8 @@ impl Memory {
         let (own, general) = (slots.own_signature(&error), slots.general_signature(&error));
         let values = params![scope.to_string(), ran.kind, own, general];
         let found = self.read(|connection| {
-            let note: Option<String> = connection
-                .prepare_cached(SQL)
-                .and_then(|mut select| select.query_row(values, |row| row.get(0)).optional())
-                .map_err(learning_error)?;
+            let note: Option<String> =
+                connection.find_cached(SQL, values, |row| row.get(0)).doing(LEARNING)?;
             let Some(note) = note else { return Ok(None) };
             note_rows::by_id(connection, &NoteId::parse(&note)?)
         })?;
@@ -220,7 +217,7 @@ impl EventTransaction<'_> {
             .and_then(|mut select| {
                 select.exists(params![self.occasion.scope.to_string(), kind, own])
             })
-            .map_err(learning_error)?;
+            .doing(LEARNING)?;
         let signature = if is_known { own } else { values.general_signature(&cause.error) };
         self.upsert_lesson(FailureLesson {
             row: 0,
@@ -260,7 +257,7 @@ impl EventTransaction<'_> {
             signature,
         })?;
         let values = params![lesson.row, own.row, self.occasion.session];
-        self.connection.execute(MOVE, values).map_err(learning_error)?;
+        self.connection.execute(MOVE, values).doing(LEARNING)?;
         self.demote_if_doubtful(&lesson)?;
         Ok(own)
     }
@@ -282,7 +279,7 @@ impl EventTransaction<'_> {
                 let values = params![scope, seen.kind, seen.signature, seen.command, cause, now];
                 insert.query_row(values, lesson_from_row)
             })
-            .map_err(learning_error)?;
+            .doing(LEARNING)?;
         if known.command == seen.command || known.general_command() != seen.general_command() {
             return Ok(known);
         }
@@ -292,7 +289,7 @@ impl EventTransaction<'_> {
                 "UPDATE lessons SET command = ?2 WHERE row = ?1",
                 params![known.row, seen.command],
             )
-            .map_err(learning_error)?;
+            .doing(LEARNING)?;
         Ok(FailureLesson { command: seen.command, ..known })
     }
 
@@ -304,35 +301,20 @@ impl EventTransaction<'_> {
                            JOIN lessons ON lessons.row = sightings.lesson
                            WHERE session = ?1 AND what = 'failed' AND kind = ?2 AND scope = ?3
                            ORDER BY at DESC LIMIT 1";
+        const WORKED: &str = "SELECT 1 FROM sightings WHERE lesson = ?1 AND session = ?2
+                              AND what <> 'failed' AND at >= ?3";
         let it = self.occasion;
-        let latest = self
-            .connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| {
-                let values = params![it.session, kind, it.scope.to_string()];
-                let found = |row: &Row<'_>| {
-                    Ok((lesson_from_row(row)?, FailedCall { at: row.get(7)?, call: row.get(8)? }))
-                };
-                select.query_row(values, found).optional()
-            })
-            .map_err(learning_error)?;
+        let values = params![it.session, kind, it.scope.to_string()];
+        let read = |row: &Row<'_>| {
+            Ok((lesson_from_row(row)?, FailedCall { at: row.get(7)?, call: row.get(8)? }))
+        };
+        let latest = self.connection.find_cached(SQL, values, read).doing(LEARNING)?;
         let Some((lesson, failed)) = latest else { return Ok(None) };
         let since = self.now.as_millis() - failed.at;
-        let open = (0..=SOON).contains(&since) && !self.has_worked_since(&lesson, failed.at)?;
+        let values = params![lesson.row, it.session, failed.at];
+        let worked = self.connection.find_cached(WORKED, values, |_| Ok(())).doing(LEARNING)?;
+        let open = (0..=SOON).contains(&since) && worked.is_none();
         Ok(open.then_some((lesson, failed)))
-    }
-
-    fn has_worked_since(&self, lesson: &FailureLesson, at: i64) -> Result<bool> {
-        const SQL: &str = "SELECT 1 FROM sightings WHERE lesson = ?1 AND session = ?2
-                           AND what <> 'failed' AND at >= ?3";
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut select| {
-                let values = params![lesson.row, self.occasion.session, at];
-                select.query_row(values, |_| Ok(())).optional()
-            })
-            .map(|found| found.is_some())
-            .map_err(learning_error)
     }
 
     /// Determines what made a command succeed, as far as that can be told.
@@ -372,10 +354,8 @@ impl EventTransaction<'_> {
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
                            ORDER BY subject LIMIT ?3";
-        let mut select = self.connection.prepare_cached(SQL).map_err(learning_error)?;
         let values = params![self.occasion.session, failed.at, FILES];
-        let files = select.query_map(values, |row| row.get(0)).map_err(learning_error)?;
-        files.map(|file| file.map_err(learning_error)).collect()
+        self.connection.list_cached(SQL, values, |row| row.get(0)).doing(LEARNING)
     }
 
     /// True if a command of another kind, that does more than inspect, has succeeded since.
@@ -384,12 +364,9 @@ impl EventTransaction<'_> {
         const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
                            AND row > (SELECT max(row) FROM events WHERE call = ?4 AND what = 'failed')
                            AND what = 'succeeded' AND subject <> ?2 AND at >= ?3";
-        let mut select = self.connection.prepare_cached(SQL).map_err(learning_error)?;
         let values = params![self.occasion.session, kind, failed.at, failed.call];
-        let done =
-            select.query_map(values, |row| row.get::<_, String>(0)).map_err(learning_error)?;
-        let done: rusqlite::Result<Vec<String>> = done.collect();
-        Ok(done.map_err(learning_error)?.iter().any(|subject| fix::may_change_state(subject)))
+        let done = self.connection.list_cached(SQL, values, |row| row.get::<_, String>(0));
+        Ok(done.doing(LEARNING)?.iter().any(|subject| fix::may_change_state(subject)))
     }
 
     /// Stores the fix. Another one than before has its own evidence to gather.
@@ -398,14 +375,14 @@ impl EventTransaction<'_> {
             return Ok(());
         }
         let forget_fix = "DELETE FROM sightings WHERE lesson = ?1 AND what IN ('fixed', 'maybe')";
-        self.connection.execute(forget_fix, [lesson.row]).map_err(learning_error)?;
+        self.connection.execute(forget_fix, [lesson.row]).doing(LEARNING)?;
         self.connection
             .execute(
                 "UPDATE lessons SET fix = ?2, updated = max(updated, ?3) WHERE row = ?1",
                 params![lesson.row, fix, self.now.as_millis()],
             )
             .map(drop)
-            .map_err(learning_error)
+            .doing(LEARNING)
     }
 
     /// Records a sighting, once for each call.
@@ -413,11 +390,7 @@ impl EventTransaction<'_> {
         const SQL: &str = "INSERT OR IGNORE INTO sightings (lesson, call, what, session, at)
                            VALUES (?1, ?2, ?3, ?4, ?5)";
         let values = params![lesson.row, call, what, self.occasion.session, self.now.as_millis()];
-        self.connection
-            .prepare_cached(SQL)
-            .and_then(|mut insert| insert.execute(values))
-            .map(drop)
-            .map_err(learning_error)
+        self.connection.execute_cached(SQL, values).map(drop).doing(LEARNING)
     }
 }
 
@@ -441,9 +414,5 @@ pub(super) fn drop_lessons_older_than(connection: &Connection, then: Timestamp) 
              OR note NOT IN (SELECT id FROM notes WHERE status = 'active'))",
             [then.as_millis()],
         )
-        .map_err(learning_error)
-}
-
-fn learning_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "learning from a failure")
+        .doing(LEARNING)
 }

@@ -4,20 +4,18 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::teach::reword_lesson_note;
-use super::{FailureLesson, fix, learning_error, lesson_from_row, varying_values, wording};
+use super::{FailureLesson, LEARNING, fix, lesson_from_row, varying_values, wording};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
+use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{NoteId, NoteSource, note_rows, recording};
 
 /// Gives each lesson its signature of this version, and merges those that share one.
 pub(in crate::memory) fn rekey_lessons(connection: &Connection, now: Timestamp) -> Result<()> {
     const SQL: &str = "SELECT row, kind, command, error, fix, note, signature, scope FROM lessons
                        ORDER BY row";
-    let mut select = connection.prepare(SQL).map_err(learning_error)?;
-    let read = |row: &Row<'_>| Ok((lesson_from_row(row)?, row.get(7)?));
-    let all = select.query_map([], read).map_err(learning_error)?;
-    let all: rusqlite::Result<Vec<(FailureLesson, String)>> = all.collect();
-    for (mut old, scope) in all.map_err(learning_error)? {
+    let read = |row: &Row<'_>| Ok((lesson_from_row(row)?, row.get::<_, String>(7)?));
+    for (mut old, scope) in connection.list_cached(SQL, [], read).doing(LEARNING)? {
         let (signature, fix) = current_signature_and_fix(&old);
         if (&signature, &fix) != (&old.signature, &old.fix) {
             (old.signature, old.fix) = (signature, fix);
@@ -57,7 +55,7 @@ fn store_rekeyed(
     let same = connection
         .query_row(SAME, params![scope, old.kind, old.signature, old.row], lesson_from_row)
         .optional()
-        .map_err(learning_error)?;
+        .doing(LEARNING)?;
     let note = |lesson: &FailureLesson| {
         let id = lesson.note.as_deref().map(NoteId::parse).transpose()?;
         id.map_or(Ok(None), |id| note_rows::by_id(connection, &id))
@@ -80,7 +78,7 @@ fn store_rekeyed(
             "UPDATE lessons SET signature = ?2, fix = ?3 WHERE row = ?1",
             params![old.row, old.signature, old.fix],
         )
-        .map_err(learning_error)?;
+        .doing(LEARNING)?;
     match (note_of_old, &old.fix) {
         (Some(kept), Some(fix)) if kept.note.source == NoteSource::Extraction => {
             reword_lesson_note(connection, &kept, wording::lesson_text(old, fix), now)
@@ -97,7 +95,7 @@ fn merge_lessons(
 ) -> Result<()> {
     const MOVE: &str = "UPDATE OR IGNORE sightings SET lesson = ?2
                         WHERE lesson = ?1 AND what = 'failed'";
-    connection.execute(MOVE, [gone.row, stays.row]).map_err(learning_error)?;
+    connection.execute(MOVE, [gone.row, stays.row]).doing(LEARNING)?;
     let delete = "DELETE FROM lessons WHERE row = ?1";
-    connection.execute(delete, [gone.row]).map(drop).map_err(learning_error)
+    connection.execute(delete, [gone.row]).map(drop).doing(LEARNING)
 }

@@ -1,17 +1,20 @@
-//! Notes from failures and fixes: a candidate first, a lesson once there is enough evidence.
+//! Notes from failures and fixes: a candidate first, a lesson once there is enough evidence. Lessons
+//! never contradict the user's rules.
 
 use rusqlite::{Connection, Row, params};
 
-use super::{FailureLesson, LearnedNote, learning_error, wording};
+use super::{FailureLesson, LEARNING, LearnedNote, wording};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::error::{ErrorKind, Result};
 use crate::memory::learn::maintenance;
-use crate::memory::note_rows::StoredNote;
+use crate::memory::note_rows::{self, StoredNote};
+use crate::memory::sql::SqlContext as _;
+use crate::memory::topic::forbids;
 use crate::memory::transaction::EventTransaction;
 use crate::memory::{
-    Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus, note_rows, recording,
-    store,
+    Note, NoteFilter, NoteId, NoteKind, NoteScope, NoteSource, NoteStatement, NoteStatus,
+    NoteTrust, recording, store,
 };
 
 /// Number of sessions with the failure, or of successful fixes, that are enough evidence.
@@ -100,7 +103,7 @@ impl EventTransaction<'_> {
         self.connection
             .prepare_cached(SQL)
             .and_then(|mut select| select.query_row([lesson.row], read))
-            .map_err(learning_error)
+            .doing(LEARNING)
     }
 
     /// Creates or updates the note of a lesson. `None` if its text must not be kept.
@@ -124,7 +127,7 @@ impl EventTransaction<'_> {
                 "UPDATE lessons SET note = ?2 WHERE row = ?1",
                 params![lesson.row, note.id.as_str()],
             )
-            .map_err(learning_error)?;
+            .doing(LEARNING)?;
         Ok(Some(note))
     }
 }
@@ -158,4 +161,48 @@ impl FailureLesson {
             Sha256Digest::of(format!("{}\n{}", self.general_command(), self.signature).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
     }
+}
+
+/// Maximum number of rules per scope that are checked, the latest first.
+const LOOKED_AT: usize = 500;
+
+impl EventTransaction<'_> {
+    /// True if a rule of the user, or a team rule that the user accepted, forbids a command.
+    pub(super) fn is_forbidden(&self, command: &str) -> Result<bool> {
+        let wanted = format!(
+            "scope = ?1 AND status = 'active' AND source IN ('user', 'manual', 'team')
+             ORDER BY updated DESC LIMIT {LOOKED_AT}"
+        );
+        for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
+            let rules = note_rows::find_many(self.connection, &wanted, params![scope.to_string()])?;
+            if rules.iter().any(|kept| forbids(&kept.note.text, command)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Supersedes the lessons that a new rule forbids.
+pub(in crate::memory) fn supersede_forbidden_lessons(
+    connection: &Connection,
+    rule: &StoredNote,
+    now: Timestamp,
+) -> Result<Vec<Note>> {
+    if rule.note.status != NoteStatus::Active || rule.note.trust() < NoteTrust::Agreed {
+        return Ok(Vec::new());
+    }
+    let everywhere = rule.note.scope == NoteScope::Universal;
+    let lessons = note_rows::find_many(
+        connection,
+        "id IN (SELECT note FROM lessons WHERE note IS NOT NULL) AND status = 'active'
+         AND source = 'extraction' AND (?1 OR scope = ?2)",
+        params![everywhere, rule.note.scope.to_string()],
+    )?;
+    let is_forbidden = |lesson: &StoredNote| {
+        let text = lesson.note.text.as_str();
+        forbids(&rule.note.text, text.rsplit_once("; ").map_or(text, |(_, fix)| fix))
+    };
+    let forbidden = lessons.into_iter().filter(is_forbidden).collect();
+    recording::supersede_all(connection, forbidden, &rule.note.id, now)
 }

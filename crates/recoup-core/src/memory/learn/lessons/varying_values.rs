@@ -1,9 +1,9 @@
 //! Values that vary between occurrences of a failure: branch, path or number. Words that the fix
 //! repeats vary; words that it adds are the lesson.
 
+use super::fix::{has_code_ending, is_location_option};
 use super::wording::error_signature;
-use super::work_errors::{has_code_ending, is_location_option};
-use crate::memory::inject::{BRANCH, NUMBER, PATH};
+use crate::memory::inject::Placeholder;
 use crate::memory::learn::failure::leads_to_host;
 use crate::memory::search;
 
@@ -12,31 +12,33 @@ const STANDING: [&str; 6] = ["main", "master", "trunk", "develop", "HEAD", "head
 
 /// Varying values of a failure, each with its placeholder.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct VaryingValues(Vec<(String, &'static str)>);
+pub(super) struct VaryingValues(Vec<(String, Placeholder)>);
 
 impl VaryingValues {
     /// Finds the varying values in a command and its error. Two values with one placeholder could
     /// not be told apart later: both stay.
     pub(super) fn find_in(kind: &str, command: &str, error: &str) -> Self {
         let words = words_with_placeholders(kind, command).into_iter();
-        let mut found: Vec<(String, &'static str)> = words
+        let mut found: Vec<(String, Placeholder)> = words
             .filter_map(|(word, slot)| Some((word.to_owned(), slot?)))
-            .chain(current_branch(kind, error).map(|branch| (branch.to_owned(), BRANCH)))
+            .chain(
+                current_branch(kind, error).map(|branch| (branch.to_owned(), Placeholder::Branch)),
+            )
             .collect();
         found.sort_unstable();
         found.dedup();
-        let count = |slot: &str| found.iter().filter(|(_, it)| *it == slot).count();
-        let single = [BRANCH, PATH, NUMBER].into_iter().filter(|slot| count(slot) == 1);
-        let single: Vec<&str> = single.collect();
+        let count = |slot: &Placeholder| found.iter().filter(|(_, it)| it == slot).count();
+        let single: Vec<Placeholder> =
+            Placeholder::ALL.into_iter().filter(|slot| count(slot) == 1).collect();
         found.retain(|(_, slot)| single.contains(slot));
         Self(found)
     }
 
     /// Returns a command of that kind, with placeholders for these values.
     pub(super) fn generalise(&self, kind: &str, command: &str) -> String {
-        let shown = |(word, slot): (&str, Option<&'static str>)| {
-            let is_ours = |own: &(String, &'static str)| own.0 == word && Some(own.1) == slot;
-            self.0.iter().find(|own| is_ours(own)).map_or(word.to_owned(), |own| own.1.to_owned())
+        let shown = |(word, slot): (&str, Option<Placeholder>)| {
+            let is_ours = |own: &(String, Placeholder)| own.0 == word && Some(own.1) == slot;
+            self.0.iter().find(|own| is_ours(own)).map_or(word, |own| own.1.as_str()).to_owned()
         };
         let words: Vec<String> =
             words_with_placeholders(kind, command).into_iter().map(shown).collect();
@@ -46,8 +48,9 @@ impl VaryingValues {
     /// Returns an error line, with placeholders for these values. Numbers are left to its
     /// signature.
     pub(super) fn mask(&self, error: &str) -> String {
-        let named = self.0.iter().filter(|(_, slot)| *slot != NUMBER);
-        named.fold(error.to_owned(), |text, (value, slot)| replace_name(&text, value, slot))
+        let named = self.0.iter().filter(|(_, slot)| *slot != Placeholder::Number);
+        named
+            .fold(error.to_owned(), |text, (value, slot)| replace_name(&text, value, slot.as_str()))
     }
 
     /// True if a command mentions these values where no placeholder stands: in quotes, behind an
@@ -88,7 +91,7 @@ impl VaryingValues {
 
 /// Returns the words of a command, with a placeholder for those that vary. Options, quoted text,
 /// the words of the kind and locations (`cd web`, `-C web`) do not.
-fn words_with_placeholders<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<&'static str>)> {
+fn words_with_placeholders<'a>(kind: &str, line: &'a str) -> Vec<(&'a str, Option<Placeholder>)> {
     let (mut is_quoted, mut before) = (false, "");
     // The program, its sub-command and its arguments so far.
     let mut command: Vec<&str> = Vec::new();
@@ -118,7 +121,7 @@ fn is_kind_word(word: &str, kind: &str) -> bool {
 }
 
 pub(super) fn is_placeholder(word: &str) -> bool {
-    [BRANCH, PATH, NUMBER].contains(&word)
+    Placeholder::ALL.iter().any(|it| it.as_str() == word)
 }
 
 /// True if a word contains a value, or a component of a path. Components of one or two characters
@@ -135,7 +138,7 @@ fn mentions_value(word: &str, value: &str) -> bool {
 }
 
 /// Returns the placeholder for an argument, by its position behind `before` and its form.
-fn placeholder_for(word: &str, before: &[&str]) -> Option<&'static str> {
+fn placeholder_for(word: &str, before: &[&str]) -> Option<Placeholder> {
     let is_branch_place = matches!(
         before,
         ["git", "push" | "pull" | "fetch", _]
@@ -143,9 +146,17 @@ fn placeholder_for(word: &str, before: &[&str]) -> Option<&'static str> {
     );
     match before {
         [] => None,
-        _ if is_branch_place => is_branch(word).then_some(BRANCH),
-        _ if word.bytes().all(|byte| byte.is_ascii_digit()) => Some(NUMBER),
-        _ => is_path(word).then_some(PATH),
+        _ if is_branch_place => is_branch(word).then_some(Placeholder::Branch),
+        _ if word.bytes().all(|byte| byte.is_ascii_digit()) => Some(Placeholder::Number),
+        _ => {
+            let is_path = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+~".contains(c))
+                && (word.contains('/') || has_code_ending(word))
+                && word.chars().any(|c| c.is_ascii_alphanumeric());
+            // Hosts, packages and patterns are none.
+            let leads_elsewhere =
+                word.contains("//") || word.contains("...") || leads_to_host(word);
+            (is_path && !leads_elsewhere).then_some(Placeholder::Path)
+        }
     }
 }
 
@@ -165,16 +176,6 @@ fn is_branch(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
         && !STANDING.contains(&word)
-}
-
-/// True for a file or a directory; false for hosts, packages and patterns.
-fn is_path(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./+~".contains(c))
-        && (word.contains('/') || has_code_ending(word))
-        && word.chars().any(|c| c.is_ascii_alphanumeric())
-        && !word.contains("//")
-        && !word.contains("...")
-        && !leads_to_host(word)
 }
 
 /// Replaces a value where it is a whole word.

@@ -1,18 +1,17 @@
-//! Strict parser of rule files, because agents are given their content. All problems are reported
-//! at once, each with its line.
+//! Rule files as text. Parsing is strict, because agents are given the content: all problems are
+//! reported at once, each with its line. Rendering gives equal bytes for equal rules.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-use super::markdown::{has_hidden_markup, unescape_markdown};
+use super::markdown::{escape_markdown, has_hidden_markup, unescape_markdown};
 use super::rule::RuleIdentity;
-use super::write::{TITLE, section_name};
 use super::{TeamRule, TeamRules};
 use crate::memory::inject::is_unseen;
 use crate::memory::private_text::without_private;
 use crate::memory::refuse::statement_refusal;
-use crate::memory::statement::normalize_for_comparison;
-use crate::memory::{NoteKind, paths, topic};
+use crate::memory::statement::{check_path_glob, normalize_for_comparison};
+use crate::memory::{NoteKind, topic};
 
 /// Maximum number of rules: more would never fit into a context.
 pub(super) const MOST_RULES: usize = 500;
@@ -50,7 +49,12 @@ pub fn parse_rules(bytes: &[u8]) -> Result<TeamRules, Vec<RuleFileProblem>> {
     })?;
     let mut reader = RuleFileParser::default();
     for (at, line) in text.split('\n').enumerate() {
-        reader.read_line(at + 1, line.strip_suffix('\r').unwrap_or(line));
+        let line = line.trim_end();
+        if !line.is_empty()
+            && let Err(why) = reader.parse_line(at + 1, line)
+        {
+            reader.problems.push(RuleFileProblem { line: at + 1, why });
+        }
         if reader.problems.len() >= MOST_PROBLEMS {
             break;
         }
@@ -69,16 +73,6 @@ struct RuleFileParser {
 }
 
 impl RuleFileParser {
-    fn read_line(&mut self, number: usize, line: &str) {
-        let line = line.trim_end();
-        if line.is_empty() {
-            return;
-        }
-        if let Err(why) = self.parse_line(number, line) {
-            self.problems.push(RuleFileProblem { line: number, why });
-        }
-    }
-
     fn parse_line(&mut self, number: usize, line: &str) -> Result<(), String> {
         if let Some(c) = line.chars().find(|c| is_unseen(*c)) {
             return Err(format!(
@@ -102,26 +96,28 @@ impl RuleFileParser {
             return Err("it has HTML or an entity, which the rendered page does not show as it is: put it between backticks, or a backslash before it".to_owned());
         }
         if let Some(name) = line.strip_prefix("## ") {
-            self.section = Some(section_kind(name)?);
+            let is_named = |kind: &&NoteKind| section_name(**kind) == name;
+            let Some(kind) = NoteKind::ALL.iter().find(is_named) else {
+                let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section_name(*kind)).collect();
+                let all = all.join(", ");
+                return Err(format!("there is no such section: expected one of {all}"));
+            };
+            self.section = Some(*kind);
             Ok(())
         } else if let Some(text) = line.strip_prefix("- ") {
             self.add_rule(number, text)
         } else if let Some(detail) = line.strip_prefix("  - ") {
             self.add_detail(detail)
         } else if line.starts_with('>') && self.section.is_none() {
-            self.add_remark(line)
+            let text = line.trim_start_matches(['>', ' ']);
+            if !text.is_empty() {
+                check_permitted(text)?;
+            }
+            self.remarks.push(line.to_owned());
+            Ok(())
         } else {
             Err("this is no rule: one is `- ` and a statement on one line, in a section such as `## Preferences`; lines for people begin with `> ` and come first".to_owned())
         }
-    }
-
-    fn add_remark(&mut self, line: &str) -> Result<(), String> {
-        let text = line.trim_start_matches(['>', ' ']);
-        if !text.is_empty() {
-            check_permitted(text)?;
-        }
-        self.remarks.push(line.to_owned());
-        Ok(())
     }
 
     fn add_rule(&mut self, number: usize, line: &str) -> Result<(), String> {
@@ -181,17 +177,6 @@ impl RuleFileParser {
             let derived = topic::derive_topic(&rule.text);
             rule.topic.take_if(|given| Some(&*given) == derived.as_ref());
         }
-        self.find_rivals();
-        if !self.problems.is_empty() {
-            self.problems.sort_by_key(|problem| problem.line);
-            self.problems.truncate(MOST_PROBLEMS);
-            return Err(self.problems);
-        }
-        let rules = self.rules.into_iter().map(|(_, rule)| rule).collect();
-        Ok(TeamRules { remarks: self.remarks, rules })
-    }
-
-    fn find_rivals(&mut self) {
         let mut taken = HashMap::new();
         for (line, rule) in &self.rules {
             let RuleIdentity { paths, said, about } = rule.identity();
@@ -207,6 +192,13 @@ impl RuleFileParser {
                 self.problems.push(RuleFileProblem { line: *line, why });
             }
         }
+        if !self.problems.is_empty() {
+            self.problems.sort_by_key(|problem| problem.line);
+            self.problems.truncate(MOST_PROBLEMS);
+            return Err(self.problems);
+        }
+        let rules = self.rules.into_iter().map(|(_, rule)| rule).collect();
+        Ok(TeamRules { remarks: self.remarks, rules })
     }
 }
 
@@ -214,18 +206,61 @@ fn check_permitted(text: &str) -> Result<(), String> {
     statement_refusal(text).map_or(Ok(()), |refused| Err(refused.to_string()))
 }
 
-fn section_kind(name: &str) -> Result<NoteKind, String> {
-    let found = NoteKind::ALL.iter().find(|kind| section_name(**kind) == name);
-    found.copied().ok_or_else(|| {
-        let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section_name(*kind)).collect();
-        format!("there is no such section: expected one of {}", all.join(", "))
-    })
-}
-
 fn parse_glob(value: &str) -> Result<String, String> {
     let inner = value.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
     let glob = inner
         .filter(|it| !it.is_empty() && !it.contains('`'))
         .ok_or_else(|| "a glob stands between backticks: `  - paths: `src/**``".to_owned())?;
-    paths::check_path_glob(glob).map(|()| glob.to_owned())
+    check_path_glob(glob).map(|()| glob.to_owned())
+}
+
+/// First line of a file.
+const TITLE: &str = "# Team rules";
+
+/// Remarks for people, if a file has none.
+const REMARKS: &str = "\
+> Rules for the coding agents that work on this project. `recoup memory export --team` adds to them,
+> and `recoup trust` accepts them: before that, and after a change, they mean nothing to an agent.";
+
+/// Returns the name of a kind's section.
+fn section_name(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::Correction => "Corrections",
+        NoteKind::Preference => "Preferences",
+        NoteKind::ProjectKnowledge => "Project knowledge",
+        NoteKind::Devops => "Devops",
+        NoteKind::Failure => "Failures and fixes",
+    }
+}
+
+/// Renders these rules as a file.
+pub fn render_rules(team: &TeamRules) -> String {
+    let mut text = format!("{TITLE}\n\n");
+    if team.remarks.is_empty() {
+        text.push_str(REMARKS);
+        text.push('\n');
+    }
+    for remark in &team.remarks {
+        text.push_str(remark);
+        text.push('\n');
+    }
+    let mut rules: Vec<&TeamRule> = team.rules.iter().collect();
+    rules.sort_by_cached_key(|rule| {
+        (rule.kind, normalize_for_comparison(&rule.text), rule.text.clone(), rule.paths.clone())
+    });
+    let mut within = None;
+    for rule in rules {
+        if within != Some(rule.kind) {
+            within = Some(rule.kind);
+            let _ = write!(text, "\n## {}\n\n", section_name(rule.kind));
+        }
+        let _ = writeln!(text, "- {}", escape_markdown(&rule.text));
+        if let Some(paths) = &rule.paths {
+            let _ = writeln!(text, "  - paths: `{paths}`");
+        }
+        if let Some(topic) = &rule.topic {
+            let _ = writeln!(text, "  - topic: {}", escape_markdown(topic));
+        }
+    }
+    text
 }

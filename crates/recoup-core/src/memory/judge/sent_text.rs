@@ -1,7 +1,31 @@
-//! The end of a session, as a model is shown it.
+//! Text that leaves the machine, as a model is shown it: candidate sentences and the end of a session,
+//! without private parts, secrets and invisible characters, and not too long.
 
-use super::clean::{clean, shorten_middle};
-use crate::secrets::SecretValues;
+use crate::memory::inject::is_unseen;
+use crate::memory::private_text::without_private;
+use crate::memory::refuse::MOST_CHARS;
+use crate::secrets::{self, SecretValues};
+
+/// Most candidates in one question.
+pub const MOST_CANDIDATES: usize = 20;
+
+/// A sentence of the user, reduced to what may leave the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgeCandidate(String);
+
+impl JudgeCandidate {
+    /// Makes a candidate of `text`, without private parts and secrets, `hidden` ones among them;
+    /// none if nothing is left.
+    pub fn new(text: &str, hidden: &SecretValues) -> Option<Self> {
+        let text = shorten_middle(clean(text, hidden), MOST_CHARS);
+        (!text.is_empty()).then_some(Self(text))
+    }
+
+    /// Text that is sent.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Most turns that are shown.
 pub const MOST_TURNS: usize = 50;
@@ -67,4 +91,30 @@ impl SessionTail {
     pub fn turns(&self) -> &[(TurnSpeaker, String)] {
         &self.0
     }
+}
+
+/// Mark between the beginning and the end of a text that was too long.
+const GAP: &str = " […] ";
+
+/// Removes invisible characters, private parts and secrets, those in `hidden` among them. Secrets
+/// go before anything is cut: half of one would not be recognized.
+fn clean(text: &str, hidden: &SecretValues) -> String {
+    // First, because an invisible character may hide a secret or a tag.
+    let seen: String =
+        text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_unseen(*c)).collect();
+    let public = without_private(&seen);
+    let open = hidden.redact(&public);
+    secrets::redact(&open).trim().to_owned()
+}
+
+/// Shortens a text to about `most` characters: the beginning and the end.
+fn shorten_middle(text: String, most: usize) -> String {
+    let chars = text.chars().count();
+    if chars <= most {
+        return text;
+    }
+    let half = most / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(chars - half).collect();
+    format!("{}{GAP}{}", head.trim_end(), tail.trim_start())
 }

@@ -1,9 +1,15 @@
-//! Entries of a transcript.
+//! Transcripts of conversations, independent of the client.
+//!
+//! A [`TranscriptEntry`] is one thing that somebody said or did. Readers in the program make
+//! entries of the clients' own formats. Of a long text the beginning and the end are kept: errors
+//! stand near one of them, and fifty entries stay small whatever the tools wrote.
 
-use super::bounds::{bound_name, bound_text};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::private_text::without_private_and_opted_out;
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::memory::private_text::without_private_and_opted_out;
 use crate::secrets::RedactedCommand;
 
 /// Transcript entry: one thing that was said or done.
@@ -238,4 +244,76 @@ impl TaskNotification {
             summary: bound_text(summary).into_owned(),
         }
     }
+}
+
+/// A tool call, with its outcome if known.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolStep<'a> {
+    /// Index of the call among the entries.
+    pub at: usize,
+    /// Index of its outcome, or of the call while there is none.
+    pub until: usize,
+    /// Sub-agent that made the call.
+    pub agent: Option<&'a str>,
+    /// The call.
+    pub call: &'a ToolCall,
+    /// Its outcome, if known.
+    pub outcome: Option<&'a CallOutcome>,
+}
+
+/// Returns the calls among `entries`, in order.
+pub fn tool_steps(entries: &[TranscriptEntry]) -> Vec<ToolStep<'_>> {
+    let mut steps: Vec<ToolStep<'_>> = Vec::new();
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    for (at, entry) in entries.iter().enumerate() {
+        match &entry.what {
+            EntryKind::Call(call) => {
+                open.insert(&call.id, steps.len());
+                let agent = entry.agent.as_deref();
+                steps.push(ToolStep { at, until: at, agent, call, outcome: None });
+            }
+            EntryKind::Outcome(outcome) => {
+                if let Some(step) = open.remove(outcome.call.as_str()) {
+                    steps[step].outcome = Some(outcome);
+                    steps[step].until = at;
+                }
+            }
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// Maximum bytes of a text in an entry.
+pub const MOST_TEXT: usize = 16 << 10;
+
+/// Maximum bytes of a name, an id or a path.
+pub const MOST_NAME: usize = 512;
+
+/// Bytes of the beginning. Compilers report errors first, test runners last; the end has more room,
+/// because the verdict is there.
+const HEAD: usize = 6 << 10;
+const CUT: &str = "\n…\n";
+
+/// Maximum bytes by which a cut moves to fall between two lines.
+const NEAR: usize = 1 << 10;
+
+/// Cuts out the middle of a text that is longer than [`MOST_TEXT`].
+pub fn bound_text(text: &str) -> Cow<'_, str> {
+    if text.len() <= MOST_TEXT {
+        return Cow::Borrowed(text);
+    }
+    let head = text.floor_char_boundary(HEAD);
+    let head = text[text.floor_char_boundary(head - NEAR)..head]
+        .rfind('\n')
+        .map_or(head, |at| text.floor_char_boundary(head - NEAR) + at);
+    let tail = text.ceil_char_boundary(text.len() - (MOST_TEXT - HEAD - CUT.len()));
+    let near = &text[tail..text.floor_char_boundary(tail + NEAR)];
+    let tail = near.find('\n').map_or(tail, |at| tail + at + 1);
+    Cow::Owned([&text[..head], CUT, &text[tail..]].concat())
+}
+
+/// Cuts a name to [`MOST_NAME`] bytes.
+pub fn bound_name(text: &str) -> String {
+    text[..text.floor_char_boundary(MOST_NAME)].to_owned()
 }

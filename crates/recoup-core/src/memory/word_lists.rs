@@ -1,5 +1,11 @@
-//! Sets of first letters of word lists. Most words are in no list, and most of those are ruled out
-//! by their first letter, without a search of the list.
+//! Word lists: texts of words with a separator between them, and the sets of their first letters.
+//! Most words are in no list, and most of those are ruled out by their first letter, without a
+//! search of the list.
+
+/// True if `word` is in a list of words with spaces between them.
+pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|it| it == word)
+}
 
 /// Set of first bytes, as 64 bits. Bytes that share a bit are not told apart, so a list may be
 /// searched in vain, but is never skipped wrongly.
