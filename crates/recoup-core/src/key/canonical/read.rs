@@ -5,8 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::fault::CanonicalError;
-use super::write::{CanonicalWriter, ObjectMembers, is_escaped};
+use super::{CanonicalError, CanonicalWriter, ObjectMembers, is_escaped};
 
 /// JSON text, and how far it has been read: always up to a whole character.
 #[derive(Debug)]
