@@ -1,18 +1,22 @@
 //! Look-ups. The order of the checks is that of contract 1: enabled, present, sources, TTL, body,
 //! checksum.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::Cache;
-use super::outcome::{MissReason, Outcome, PeekOutcome};
 use super::permit::Permit;
 use super::single_flight::WaitPolicy;
 use super::sources::{self, PathContext, SinceToken, WatchedSources};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::entry::{Body, BodyDamage, Entry, EntryRecord, Header, ProducerIdentity};
+use crate::entry::{
+    Body, BodyDamage, Entry, EntryEventKind, EntryRecord, Header, ProducerIdentity,
+};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{EntryId, KeyPart, Kind};
+use crate::key::result::ResultRecipe;
+use crate::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
+use crate::secrets;
 use crate::secrets::SecretValues;
 
 /// How often the read of a large body is repeated while another process keeps replacing it.
@@ -304,4 +308,246 @@ impl PeekOutcome {
             Self::Miss(_) => None,
         }
     }
+}
+
+/// Result of a look-up.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Fresh and verified.
+    Hit(Entry),
+    /// Past its TTL but within its grace period. With a permit, this caller should refresh it.
+    Stale(Entry, Option<Permit>),
+    /// The caller does the work and fills the permit with the result.
+    Miss(Permit, MissReason),
+    /// The cache is not used: the caller's result is not stored.
+    Bypass(MissReason),
+}
+
+/// Result of a look-up that takes no permit.
+#[derive(Debug)]
+pub enum PeekOutcome {
+    /// Fresh and verified.
+    Hit(Entry),
+    /// Past its TTL but within its grace period.
+    Stale(Entry),
+    /// No entry that could be served.
+    Miss(MissReason),
+}
+
+/// Why a look-up is not a hit.
+#[derive(Debug)]
+pub enum MissReason {
+    /// There is no such entry.
+    Absent,
+    /// The cache is switched off.
+    Disabled,
+    /// The caller asked for a fresh result.
+    Asked,
+    /// The entry is a failure that is older than the caller accepts, or the caller accepts none.
+    Failure,
+    /// The entry has stdout and stderr in one stream, and the caller needs them apart.
+    StreamsMerged,
+    /// The TTL has passed, or the entry is older than the caller accepts.
+    Expired {
+        /// Age of the entry, in milliseconds.
+        age: u64,
+        /// The exceeded limit, in milliseconds.
+        limit: u64,
+    },
+    /// A source file has changed.
+    SourceModified(String),
+    /// A source file is gone.
+    SourceMissing(String),
+    /// The stored bytes are damaged.
+    Corrupt(BodyDamage),
+    /// The store could not answer.
+    Unavailable(Error),
+}
+
+impl MissReason {
+    /// The ledger event of this reason; `None` if no look-up took place.
+    pub fn happening(&self) -> Option<EntryEventKind> {
+        match self {
+            Self::Absent | Self::Failure | Self::StreamsMerged => Some(EntryEventKind::Absent),
+            Self::Disabled | Self::Asked => None,
+            Self::Expired { .. } => Some(EntryEventKind::Expired),
+            Self::SourceModified(_) | Self::SourceMissing(_) => Some(EntryEventKind::Invalidated),
+            Self::Corrupt(_) => Some(EntryEventKind::Corrupt),
+            Self::Unavailable(_) => Some(EntryEventKind::Unavailable),
+        }
+    }
+
+    /// The status in contract 1.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Self::Absent
+            | Self::Failure
+            | Self::StreamsMerged
+            | Self::Asked
+            | Self::Unavailable(_) => "miss",
+            Self::Disabled => "disabled",
+            Self::Expired { .. } => "expired",
+            Self::SourceModified(_) | Self::SourceMissing(_) => "invalidated",
+            Self::Corrupt(_) => "corrupt",
+        }
+    }
+
+    /// The reason code in contract 1, if it has one.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Absent
+            | Self::Failure
+            | Self::StreamsMerged
+            | Self::Disabled
+            | Self::Asked
+            | Self::Expired { .. } => None,
+            Self::SourceModified(_) => Some("source_modified"),
+            Self::SourceMissing(_) => Some("source_missing"),
+            Self::Corrupt(BodyDamage::Mismatch) => Some("integrity_mismatch"),
+            Self::Corrupt(BodyDamage::Unreadable) => Some("unreadable"),
+            Self::Unavailable(_) => Some("store_unavailable"),
+        }
+    }
+}
+
+/// A short description, without the underlying error.
+impl fmt::Display for MissReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("there is no entry"),
+            Self::Failure => f.write_str("what is kept is a failure"),
+            Self::StreamsMerged => f.write_str("stdout and stderr were recorded as one stream"),
+            Self::Disabled => f.write_str("the cache is switched off"),
+            Self::Asked => f.write_str("a fresh result was asked for"),
+            Self::Expired { .. } => f.write_str("the entry has expired"),
+            Self::SourceModified(path) => write!(f, "the source {path} has changed"),
+            Self::SourceMissing(path) => write!(f, "the source {path} is missing"),
+            Self::Corrupt(damage) => write!(f, "the entry is damaged: {damage}"),
+            Self::Unavailable(_) => f.write_str("the store could not answer"),
+        }
+    }
+}
+
+/// How a caller identifies a result: by key, by (paths, query, operation), or both.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ResultReference<'a> {
+    /// The key.
+    pub key: Option<&'a str>,
+    /// The paths, separated by commas.
+    pub paths: Option<&'a str>,
+    /// The question.
+    pub query: Option<&'a str>,
+    /// The skill or operation.
+    pub operation: Option<&'a str>,
+    /// Prefix of these names in error messages, such as `--`.
+    pub mark: &'a str,
+}
+
+/// A key and, if known, the parts that it was made from.
+#[derive(Debug)]
+pub struct ResolvedKey {
+    /// The key.
+    pub key: Key,
+    /// Its parts; empty for a bare key.
+    pub parts: Vec<KeyPart>,
+}
+
+impl ResolvedKey {
+    /// Identity with the operation as its name, if there is one.
+    pub fn identity(&self) -> ProducerIdentity {
+        let operation = self.parts.iter().find(|part| part.name == "operation");
+        ProducerIdentity {
+            name: operation.and_then(|part| part.preview.clone()),
+            ..ProducerIdentity::default()
+        }
+    }
+}
+
+impl ResultReference<'_> {
+    /// The identified result; `None` if nothing was given.
+    pub fn resolve(&self) -> Result<Option<ResolvedKey>> {
+        let key = self.key.map(Key::parse).transpose()?;
+        match (key, self.recipe()?) {
+            (Some(key), None) => Ok(Some(ResolvedKey { key, parts: Vec::new() })),
+            (given, Some(recipe)) => self.check_key_matches(given, &recipe).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// All three parts, or none.
+    fn recipe(&self) -> Result<Option<ResultRecipe>> {
+        let Self { key: _, paths, query, operation, mark } = *self;
+        match (paths, query, operation) {
+            (None, None, None) => Ok(None),
+            (Some(paths), Some(query), Some(operation)) => {
+                Ok(Some(ResultRecipe::new(paths, query, operation)))
+            }
+            _ => {
+                let parts = [("paths", paths), ("query", query), ("operation", operation)];
+                let missing = parts.iter().filter(|(_, given)| given.is_none());
+                let missing: Vec<String> =
+                    missing.map(|(name, _)| format!("{mark}{name}")).collect();
+                Err(Error::usage(format!(
+                    "{mark}paths, {mark}query and {mark}operation go together: {} missing",
+                    missing.join(" and ")
+                )))
+            }
+        }
+    }
+
+    /// A key given beside its parts must be the one that they make.
+    fn check_key_matches(&self, given: Option<Key>, recipe: &ResultRecipe) -> Result<ResolvedKey> {
+        let (key, mark) = (recipe.key()?, self.mark);
+        match given {
+            Some(given) if given != key => Err(Error::usage(format!(
+                "{mark}key {given} is not the key of these {mark}paths, {mark}query and \
+                 {mark}operation, which is {key}"
+            ))),
+            _ => Ok(ResolvedKey { key, parts: self.redact_query_preview(recipe.parts()) }),
+        }
+    }
+
+    /// Redacts the preview of the query. The secrets are looked for in the query as given:
+    /// lower-cased, many are no longer recognized.
+    fn redact_query_preview(&self, parts: Vec<KeyPart>) -> Vec<KeyPart> {
+        let query = secrets::redact(self.query.unwrap_or_default());
+        let clean = ResultRecipe::new("", &query, "").parts();
+        let preview = |name: &str| clean.iter().find(|part| part.name == name)?.preview.clone();
+        let shown = |part: KeyPart| match part.name.as_str() {
+            "query" => KeyPart { preview: preview("query"), ..part },
+            _ => part,
+        };
+        parts.into_iter().map(shown).collect()
+    }
+}
+
+/// Joins paths for [`ResultReference::paths`]. If commas or braces in the paths would be read as another
+/// list, every comma in a path is escaped with a backslash.
+pub fn join_paths(paths: &[String]) -> String {
+    let plain = paths.join(",");
+    if split_path_list(&plain).iter().eq(paths.iter().filter(|path| !path.is_empty())) {
+        return plain;
+    }
+    let marked: Vec<String> = paths.iter().map(|path| path.replace(',', "\\,")).collect();
+    marked.join(",")
+}
+
+/// Splits a list at its commas: `a,,b,` has two items, `*.{rs,ts}` is one.
+pub fn split_path_list(given: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut braces = 0usize;
+    for c in given.chars() {
+        match c {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+        if c == ',' && braces == 0 {
+            items.push(String::new());
+        } else if let Some(item) = items.last_mut() {
+            item.push(c);
+        }
+    }
+    items.retain(|item| !item.is_empty());
+    items
 }

@@ -3,13 +3,15 @@
 
 use std::fmt;
 
-use super::outcome::MissReason;
+use super::lookup::MissReason;
 use super::sources::{SinceToken, WatchedSources};
-use super::{Cache, Ttl, admit};
+use super::{Cache, Ttl};
 use crate::base::clock::Timestamp;
-use crate::entry::{Draft, Header, ProducerIdentity};
+use crate::entry::{Body, ChunkSource as _, Draft, Header, ProducerIdentity};
 use crate::error::{Error, Result};
-use crate::key::{EntryId, Kind};
+use crate::key::{EntryId, KeyPart, Kind};
+use crate::secrets;
+use crate::secrets::SecretValues;
 use crate::store::{Claim, EvictionPlan, EvictionReport, StoreInfo};
 
 /// Permission to fill one entry, once. If a look-up returned it, other callers that miss the entry
@@ -167,7 +169,7 @@ impl Cache {
     /// Checks everything in `draft` that does not depend on the body, before the work is paid for.
     pub fn check_draft(&self, id: &EntryId, draft: &Draft, ttl: Ttl) -> Result<(), Error> {
         grace_of(draft, ttl, self)?;
-        match admit::secret_in_key_or_tags(id, draft) {
+        match secret_in_key_or_tags(id, draft) {
             Some(rule) => Err(Error::usage(format!("there is a secret among the tags ({rule})"))),
             None => Ok(()),
         }
@@ -199,12 +201,12 @@ fn fill_entry(
     if let Some(reason) = watched.first_change(cache) {
         return Ok(FillOutcome::Refused(FillRefusal::SourceChanged(reason)));
     }
-    if let Some(rule) = admit::secret_in(id, &draft)? {
+    if let Some(rule) = secret_in(id, &draft)? {
         return Ok(FillOutcome::Refused(FillRefusal::Secret(rule)));
     }
     let now = cache.clock().now();
-    let parts = admit::redact_parts(draft.kind, draft.parts, &draft.withheld);
-    let identity = admit::redact_identity(draft.identity, &draft.withheld);
+    let parts = redact_parts(draft.kind, draft.parts, &draft.withheld);
+    let identity = redact_identity(draft.identity, &draft.withheld);
     let draft = Draft { ttl: ttl.as_millis(), grace, identity, parts, ..draft };
     let kind = draft.kind;
     let record = draft.seal(watched.into_sources(), now)?;
@@ -242,4 +244,75 @@ fn grace_of(draft: &Draft, ttl: Ttl, cache: &Cache) -> Result<u64> {
              or use a sqlite: or redis: store"
         ))),
     }
+}
+
+/// How many bytes of a chunk are scanned again together with the next one, so that a secret across
+/// two chunks is found. Private keys are the longest secrets.
+const OVERLAP: usize = 32 << 10;
+
+/// The name of the first secret rule that matches the draft.
+fn secret_in(id: &EntryId, draft: &Draft) -> Result<Option<&'static str>> {
+    if let Some(rule) = secret_in_key_or_tags(id, draft) {
+        return Ok(Some(rule));
+    }
+    for body in std::iter::once(&draft.body).chain(&draft.full) {
+        if let Some(rule) = secret_in_body(body, &draft.withheld)? {
+            return Ok(Some(rule));
+        }
+    }
+    Ok(None)
+}
+
+/// The name of the first secret rule that matches the key or the tags, which are known before the
+/// work.
+fn secret_in_key_or_tags(id: &EntryId, draft: &Draft) -> Option<&'static str> {
+    let mut words = std::iter::once(id.key.as_str()).chain(draft.tags.iter().map(String::as_str));
+    words.find_map(|word| detect(word.as_bytes(), &draft.withheld))
+}
+
+fn secret_in_body(body: &Body, withheld: &SecretValues) -> Result<Option<&'static str>> {
+    if let Body::Whole(bytes) = body {
+        return Ok(detect(bytes, withheld));
+    }
+    let (mut rule, mut window) = (None, Vec::new());
+    body.for_each_chunk(&mut |chunk| {
+        if rule.is_none() {
+            window.extend_from_slice(chunk);
+            rule = detect(&window, withheld);
+            window.drain(..window.len().saturating_sub(OVERLAP));
+        }
+        Ok(())
+    })?;
+    Ok(rule)
+}
+
+fn detect(text: &[u8], withheld: &SecretValues) -> Option<&'static str> {
+    secrets::detect_secret(text).or_else(|| withheld.detect(text))
+}
+
+/// Redacts the secrets in an identity.
+fn redact_identity(identity: ProducerIdentity, withheld: &SecretValues) -> ProducerIdentity {
+    let redacted = |text: Option<String>| {
+        text.map(|text| withheld.redact(&secrets::redact(&text)).into_owned())
+    };
+    let ProducerIdentity { name, namespace, hash } = identity;
+    ProducerIdentity { name: redacted(name), namespace: redacted(namespace), hash: redacted(hash) }
+}
+
+/// Redacts the secrets in the previews of the parts.
+pub(super) fn redact_parts(
+    kind: Kind,
+    parts: Vec<KeyPart>,
+    withheld: &SecretValues,
+) -> Vec<KeyPart> {
+    let redacted = |preview: String| {
+        let preview = secrets::redact(&preview).into_owned();
+        withheld.redact(&preview).into_owned()
+    };
+    // Redact before shortening: a cut-off secret may no longer match its rule.
+    let cleaned = |part: KeyPart| {
+        let nature = kind.part_kind(&part.name);
+        KeyPart { preview: part.preview.map(redacted), ..part }.shorten_preview(nature)
+    };
+    parts.into_iter().map(cleaned).collect()
 }

@@ -289,7 +289,7 @@ fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-pub(super) fn decode_body(info: &BodyInfo, stored: &Bytes) -> Result<Bytes, BodyDamage> {
+fn decode_body(info: &BodyInfo, stored: &Bytes) -> Result<Bytes, BodyDamage> {
     let plain = match info.encoding {
         BodyEncoding::Plain => stored.clone(),
         BodyEncoding::Gzip => gunzip(info, stored)?.into(),
@@ -299,7 +299,7 @@ pub(super) fn decode_body(info: &BodyInfo, stored: &Bytes) -> Result<Bytes, Body
 }
 
 /// Returns the bytes if they match the header's length and digest.
-pub(super) fn verify_body(info: &BodyInfo, plain: Bytes) -> Result<Bytes, BodyDamage> {
+fn verify_body(info: &BodyInfo, plain: Bytes) -> Result<Bytes, BodyDamage> {
     if plain.len() as u64 == info.raw_len && Sha256Digest::of(&plain) == info.sha256 {
         Ok(plain)
     } else {
@@ -328,7 +328,7 @@ pub const CHUNK_LEN: usize = 1 << 20;
 
 /// Plain chunks of any size, read as frames.
 #[derive(Debug)]
-pub(super) struct FramedChunks<C> {
+struct FramedChunks<C> {
     pub(super) body: C,
     pub(super) sha256: Sha256Digest,
 }
@@ -382,7 +382,7 @@ impl FrameWriter<'_> {
 
 /// Stored frames, read as plain chunks; each is verified before it is given out.
 #[derive(Debug)]
-pub(super) struct UnframedChunks {
+struct UnframedChunks {
     pub(super) frames: Arc<dyn ChunkSource>,
     pub(super) raw_len: u64,
     pub(super) sha256: Sha256Digest,

@@ -8,8 +8,7 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::plan::{clear_by_scan, scan_refined};
-use super::sums::BatchSums;
-use super::tallies::TallyTable;
+use super::tallies::{BatchSums, TallyTable};
 use super::{
     EvictionCause, EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage,
     SimilarityProbe, Store, StoreInfo, nearest,

@@ -4,7 +4,6 @@
 //! (`tests/it/store_contract`). Lifetimes, admission and eviction order are decided above, in
 //! `cache/`.
 
-mod breaker;
 mod claims;
 mod dir;
 mod file;
@@ -14,9 +13,7 @@ mod memory;
 mod nearest;
 mod plan;
 pub mod redis;
-mod selection;
 pub mod sqlite;
-mod sums;
 mod tallies;
 mod tiered;
 mod url;
@@ -29,19 +26,17 @@ use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, Result};
 use crate::key::{EntryId, Kind, Scope};
 
-pub use breaker::{PausedServer, paused_servers};
 pub use claims::{Claim, ClaimGuard, ClaimRegistry, FileClaims, ThreadClaims};
 pub use dir::DirectoryStore;
 pub use file::{FileCache, FileStore};
-pub use guarded::GuardedStore;
+pub use guarded::{GuardedStore, PausedServer, paused_servers};
 pub use memory::InMemoryStore;
 pub use nearest::SimilarityProbe;
 pub use plan::{
-    EvictedEntry, EvictionCause, EvictionLimit, EvictionPlan, EvictionReport, ScanFilter,
-    ScopeUsage,
+    EntrySelection, EvictedEntry, EvictionCause, EvictionLimit, EvictionPlan, EvictionReport,
+    ScanFilter, ScopeUsage,
 };
 pub use redis::RedisStore;
-pub use selection::EntrySelection;
 pub use sqlite::SqliteStore;
 pub use tiered::TieredStore;
 pub use url::{StoreContext, StoreUrl, without_credentials};

@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::breaker::CircuitBreaker;
 use super::claims::LayeredClaims;
+use super::guarded::CircuitBreaker;
 use super::redis::{self, RedisClaims, RedisTarget};
 use super::sqlite::WaitLimits;
 use super::{

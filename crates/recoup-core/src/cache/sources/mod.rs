@@ -5,26 +5,27 @@
 //! skipped unless they are named explicitly. A new file that matches is a change like any other.
 
 mod file;
-mod older;
 mod pattern;
-mod since_token;
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::Cache;
-use super::outcome::MissReason;
+use super::lookup::MissReason;
 use super::permit::FillRefusal;
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::machine;
 use crate::base::text::shorten_text;
-use crate::entry::{RecordedSources, SnapshotPlace, SourceFile, SourcePattern};
+use crate::entry::{
+    PatternKind, RecordedSources, SnapshotPlace, SourceFile, SourcePattern, TimedSources,
+};
 use crate::error::{Error, ErrorKind, Result};
+use file::{NameFingerprint, SourceSnapshot, is_absence};
 
-pub use since_token::SinceToken;
-use since_token::{NameFingerprint, SourceSnapshot};
+pub use file::SinceToken;
 
 /// How changes of source files are detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -286,7 +287,7 @@ pub(super) fn changed_sources<'a>(
         sources.files.iter().filter_map(changed).chain(new_matching_files(sources, view, limits))
     });
     let undated =
-        sources.older.iter().flat_map(move |older| older::changed_paths(older, view, limits));
+        sources.older.iter().flat_map(move |older| changed_timed_sources(older, view, limits));
     taken.chain(undated)
 }
 
@@ -386,4 +387,75 @@ fn normalize_lexically(path: &Path) -> PathBuf {
         }
     }
     clean
+}
+
+/// State of a path.
+enum PathState {
+    Unchanged,
+    Changed,
+    Missing,
+}
+
+fn changed_timed_sources<'a>(
+    older: &'a TimedSources,
+    view: &'a PathContext,
+    limits: SourceLimits,
+) -> impl Iterator<Item = SourceChange> + 'a {
+    older.paths.iter().filter_map(move |path| {
+        let how = match check_timed_path(path, older.than, view, limits) {
+            Ok(PathState::Unchanged) => return None,
+            Ok(PathState::Missing) => SourceChangeKind::Missing,
+            // A path that cannot be inspected counts as changed.
+            Ok(PathState::Changed) | Err(_) => SourceChangeKind::Modified,
+        };
+        Some(SourceChange { path: path.clone(), how })
+    })
+}
+
+/// An existing path is taken literally, even if it looks like a glob.
+fn check_timed_path(
+    path: &str,
+    than: i64,
+    view: &PathContext,
+    limits: SourceLimits,
+) -> Result<PathState> {
+    let named = view.root.join(path);
+    if named.is_dir() {
+        return check_pattern(&directory_pattern(path), than, view, limits);
+    }
+    if !named.exists() && pattern::is_glob(path) {
+        let from_root = PathContext { cwd: view.root.clone(), ..view.clone() };
+        return check_pattern(&pattern::glob(&from_root, path)?, than, view, limits);
+    }
+    Ok(check_times(&named, than))
+}
+
+fn directory_pattern(path: &str) -> SourcePattern {
+    SourcePattern { kind: PatternKind::Directory, path: path.to_owned(), given: None }
+}
+
+/// A glob without matches counts as missing.
+fn check_pattern(
+    pattern: &SourcePattern,
+    than: i64,
+    view: &PathContext,
+    limits: SourceLimits,
+) -> Result<PathState> {
+    let found = pattern::matches_and_dirs(pattern, view, limits)?;
+    if pattern.kind == PatternKind::Glob && !found.iter().any(|path| path.is_file()) {
+        return Ok(PathState::Missing);
+    }
+    let unchanged =
+        found.iter().all(|path| matches!(check_times(path, than), PathState::Unchanged));
+    Ok(if unchanged { PathState::Unchanged } else { PathState::Changed })
+}
+
+/// Checks both a symbolic link and its target.
+fn check_times(path: &Path, than: i64) -> PathState {
+    let is_old = |meta: &Metadata| meta.mtime().max(meta.ctime()) < than;
+    match (fs::symlink_metadata(path), fs::metadata(path)) {
+        (Ok(link), Ok(file)) if is_old(&link) && is_old(&file) => PathState::Unchanged,
+        (_, Err(error)) if is_absence(&error) => PathState::Missing,
+        _ => PathState::Changed,
+    }
 }

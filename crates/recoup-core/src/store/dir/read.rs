@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
+
+use bytes::Bytes;
 
 use super::catalogue::{ScopeCatalogue, UsageSum};
-use super::files::{self, file_name};
-use super::foreign;
 use super::head::HeadFile;
 use super::heal;
 use super::index::DirectoryIndex;
-use super::layout::ScopeLayout;
+use super::layout::{ScopeLayout, file_name, keys_in, path_exists, read_file};
+use super::listed_entry::ListedEntry;
 use crate::base::digest::Sha256Digest;
 use crate::entry::{Body, EntryHead, EntryRecord, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
@@ -30,14 +31,14 @@ pub(super) fn get(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRec
     let mut seen = None;
     for _ in 0..TRIES {
         let Some(stored) = HeadFile::read(&layout.head(key))? else {
-            let found = foreign::get(layout, key)?;
+            let found = get_foreign(layout, key)?;
             // An entry that got a head meanwhile is ours.
             if found.is_none() || HeadFile::read(&layout.head(key))?.is_none() {
                 return Ok(found);
             }
             continue;
         };
-        let Some(body) = files::read(&layout.body(key))? else { return Ok(None) };
+        let Some(body) = read_file(&layout.body(key))? else { return Ok(None) };
         let sha256 = Sha256Digest::of(&body);
         if let Some(head) = stored.head_for_body(sha256)? {
             if let Some(theirs) = foreign_entry_with_same_body(layout, key, &head, &body)? {
@@ -66,7 +67,7 @@ fn foreign_entry_with_same_body(
     }
     let listed =
         layout.current_index()?.entry_for(key.as_str()).filter(|listed| listed.differs_from(head));
-    Ok(listed.and_then(|listed| foreign::record_if_matching(&listed, body)))
+    Ok(listed.and_then(|listed| record_if_matching(&listed, body)))
 }
 
 /// Another tool's entry in place of ours, if the index says so; else damage, which shows when the
@@ -78,7 +79,7 @@ fn foreign_or_damaged_entry(
     body: Vec<u8>,
 ) -> Result<Arc<EntryRecord>> {
     let listed = layout.current_index()?.entry_for(key.as_str());
-    let theirs = listed.and_then(|listed| foreign::record_if_matching(&listed, &body));
+    let theirs = listed.and_then(|listed| record_if_matching(&listed, &body));
     let ours =
         || Arc::new(EntryRecord { payload: StoredBody::Plain(body.into()), head, full: None });
     Ok(theirs.unwrap_or_else(ours))
@@ -94,7 +95,7 @@ pub(super) fn full(layout: &ScopeLayout, key: &Key) -> Result<Option<StoredBody>
         let Some(record) = get(layout, key)? else { return Ok(None) };
         let Some(info) = record.head.header.full else { return Ok(None) };
         let path = layout.full(&file_name(&info.sha256.to_hex()));
-        if let Some(stored) = files::read(&path)? {
+        if let Some(stored) = read_file(&path)? {
             return Ok(Some(StoredBody::Plain(stored.into())));
         }
     }
@@ -129,10 +130,10 @@ pub(super) fn scan(
 /// All keys with a body, and a head or an index entry. Heads are listed before bodies, because a
 /// removal deletes the body first.
 fn keys(layout: &ScopeLayout, index: &DirectoryIndex) -> Result<BTreeSet<Key>> {
-    let heads = files::keys_in(&layout.heads())?;
-    let mut keys: BTreeSet<Key> = foreign::keys(layout, index, |key| heads.contains(key)).collect();
+    let heads = keys_in(&layout.heads())?;
+    let mut keys: BTreeSet<Key> = foreign_keys(layout, index, |key| heads.contains(key)).collect();
     keys.extend(heads);
-    let bodies = files::keys_in(&layout.bodies())?;
+    let bodies = keys_in(&layout.bodies())?;
     keys.retain(|key| bodies.contains(key));
     Ok(keys)
 }
@@ -142,7 +143,7 @@ fn head(layout: &ScopeLayout, key: &Key, index: &DirectoryIndex) -> Result<Optio
         Some(stored) if !stored.is_unsettled() => stored.parse_head().map(Some),
         // Only the body decides which of the two heads applies.
         Some(_) => Ok(get(layout, key)?.map(|record| record.head.clone())),
-        None => Ok(foreign::head(layout, key, index)),
+        None => Ok(foreign_head(layout, key, index)),
     }
 }
 
@@ -154,10 +155,64 @@ pub(super) fn usage(layout: &ScopeLayout) -> Result<ScopeUsage> {
     };
     let mut usage = UsageSum::of(facts.values()).usage;
     let index = layout.current_index()?;
-    let theirs = foreign::keys(layout, &index, |key| facts.contains_key(key));
-    for head in theirs.filter_map(|key| foreign::head(layout, &key, &index)) {
+    let theirs = foreign_keys(layout, &index, |key| facts.contains_key(key));
+    for head in theirs.filter_map(|key| foreign_head(layout, &key, &index)) {
         usage.entries += 1;
         usage.bytes = usage.bytes.saturating_add(head.header.stored_len());
     }
     Ok(usage)
+}
+
+/// How often the read of an entry that does not match its hash is repeated: other tools write body
+/// and index one after the other.
+const FOREIGN_TRIES: usize = 4;
+
+/// The entry, possibly damaged; `None` if it is not in the index.
+fn get_foreign(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRecord>>> {
+    let mut damaged = None;
+    for attempt in 0..FOREIGN_TRIES {
+        if attempt > 0 {
+            thread::sleep(PAUSE);
+        }
+        // The body first: an index written after that belongs to another body.
+        let Some(body) = read_file(&layout.body(key))? else { return Ok(None) };
+        let Some(listed) = layout.current_index()?.entry_for(key.as_str()) else {
+            return Ok(None);
+        };
+        if let Some(record) = record_if_matching(&listed, &body) {
+            return Ok(Some(record));
+        }
+        damaged = Some(damaged_record(listed, body));
+    }
+    Ok(damaged)
+}
+
+/// The entry, if the body matches its hash in the index.
+fn record_if_matching(listed: &ListedEntry, stored: &[u8]) -> Option<Arc<EntryRecord>> {
+    let body = Bytes::copy_from_slice(listed.hashed_part(stored)?);
+    let mut head = listed.clone().into_head(body.len() as u64);
+    head.header.body.sha256 = Sha256Digest::of(&body);
+    Some(Arc::new(EntryRecord { payload: StoredBody::Opened(Body::Whole(body)), head, full: None }))
+}
+
+/// A record that fails when it is opened.
+fn damaged_record(listed: ListedEntry, body: Vec<u8>) -> Arc<EntryRecord> {
+    let head = listed.into_head(body.len() as u64);
+    Arc::new(EntryRecord { payload: StoredBody::Plain(body.into()), head, full: None })
+}
+
+/// The head of another tool's entry; `None` if the entry is not in the index.
+fn foreign_head(layout: &ScopeLayout, key: &Key, index: &DirectoryIndex) -> Option<EntryHead> {
+    let len = fs::metadata(layout.body(key)).ok()?.len();
+    Some(index.entry_for(key.as_str())?.into_head(len))
+}
+
+/// The keys in the index without a head. `known` names keys that have one.
+fn foreign_keys<'a>(
+    layout: &'a ScopeLayout,
+    index: &'a DirectoryIndex,
+    known: impl Fn(&Key) -> bool + 'a,
+) -> impl Iterator<Item = Key> + 'a {
+    let keys = index.keys().filter_map(|key| Key::parse(key).ok());
+    keys.filter(move |key| !known(key) && matches!(path_exists(&layout.head(key)), Ok(false)))
 }

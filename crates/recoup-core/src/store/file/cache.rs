@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::shared_fields::SharedFields;
-use super::{classify, format, list};
+use super::format::{self, SharedFields};
+use super::{classify, path_in};
 use crate::base::clock::{Clock, SystemClock, Timestamp};
 use crate::base::fsx::{self, FileLookup};
 use crate::error::{Error, ErrorKind, Result};
@@ -87,7 +87,7 @@ impl FileCache {
     }
 
     fn path_of(&self, key: &str) -> Result<PathBuf> {
-        Ok(list::path_in(self.dir.clone(), &Key::parse(key)?))
+        Ok(path_in(self.dir.clone(), &Key::parse(key)?))
     }
 
     /// Rounded up to whole milliseconds, so that a tiny TTL does not become forever.

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::format::{self, EntryOwner, ParsedEntry};
-use super::tail::{self, CLOSING, HeadBeforeTail};
+use super::format::{self, CLOSING, EntryOwner, HeadBeforeTail, ParsedEntry};
 use crate::base::clock::Timestamp;
 use crate::base::fsx::{self, FileLookup, FileVersionStamp, RegularFile};
 use crate::entry::EntryHead;
@@ -141,7 +140,7 @@ fn counted_bytes(len: u64) -> u64 {
 fn head_at_end(file: &RegularFile, path: &Path) -> Result<Option<EntryHead>> {
     for most in [USUAL_END, LONG_END, usize::MAX] {
         let end = file.read_end(most).with_context(|| format!("reading {}", path.display()))?;
-        match tail::head_in(&end) {
+        match format::head_in(&end) {
             Ok(head) => return Ok(head),
             Err(HeadBeforeTail) if end.len() as u64 == file.size() => return Ok(None),
             Err(HeadBeforeTail) => {}

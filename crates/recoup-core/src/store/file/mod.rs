@@ -14,30 +14,26 @@
 mod cache;
 mod classify;
 mod evict;
-mod fold;
 mod format;
-mod list;
-mod next_expiry;
-mod shared_fields;
-mod tail;
 
-use std::path::PathBuf;
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::classify::EntryFileKind;
-use self::format::{EntryOwner, ParsedEntry};
-use self::list::EntryPath;
-use super::folder::StoreFolder;
+use super::folder::{StoreFolder, visit_entries};
 use super::plan::{clear_by_scan, scan_refined};
+use super::tallies::BatchSums;
 use super::{
     EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe, Store,
     StoreInfo, nearest,
 };
-use crate::base::clock::Clock;
+use crate::base::clock::{Clock, Timestamp};
 use crate::base::fsx::{self, FileVersionStamp};
 use crate::entry::{Body, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{EntryId, Kind, Scope};
+use crate::key::{EntryId, Key, Kind, Scope};
+use classify::EntryFileKind;
+use format::{CLOSING, EntryOwner, ParsedEntry};
 
 pub use cache::FileCache;
 
@@ -56,7 +52,7 @@ impl FileStore {
     }
 
     fn path_of(&self, id: &EntryId) -> PathBuf {
-        list::path_in(self.folder.scope_dir(&id.scope), &id.key)
+        path_in(self.folder.scope_dir(&id.scope), &id.key)
     }
 
     fn is_dead(&self, head: &EntryHead) -> bool {
@@ -67,7 +63,7 @@ impl FileStore {
     fn writable_path_of(&self, id: &EntryId) -> Result<PathBuf> {
         let dir = self.folder.scope_dir(&id.scope);
         self.folder.refuse_links(&dir)?;
-        Ok(list::path_in(dir, &id.key))
+        Ok(path_in(dir, &id.key))
     }
 
     fn remove_one(&self, id: &EntryId) -> Result<bool> {
@@ -123,7 +119,7 @@ impl Store for FileStore {
         fsx::ensure_dir(fsx::parent(&path))?;
         fsx::replace_if(&path, &json, || classify::is_entry(&path).map(drop))?;
         if let Some(death) = record.head.header.deletable_at() {
-            next_expiry::lower_to(&self.folder, death);
+            evict::lower_next_expiry(&self.folder, death);
         }
         Ok(())
     }
@@ -145,7 +141,7 @@ impl Store for FileStore {
     }
 
     fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
-        fold::fold(&self.folder, batch)
+        fold_into_files(&self.folder, batch)
     }
 
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
@@ -157,7 +153,7 @@ impl Store for FileStore {
         let wanted = |head: &EntryHead| filter.kind.is_none_or(|kind| kind == head.header.kind);
         scan_refined(filter, visit, |filter, visit| {
             for scope in self.scopes(filter)? {
-                for EntryPath { key, path } in list::entries_in(&self.folder.scope_dir(&scope))? {
+                for EntryPath { key, path } in entries_in(&self.folder.scope_dir(&scope))? {
                     let id = EntryId::new(scope.clone(), key);
                     let flow = match classify::inspect(&path)?.map(|seen| seen.nature) {
                         Some(EntryFileKind::Ours(head) | EntryFileKind::Guest(head))
@@ -188,7 +184,7 @@ impl Store for FileStore {
 
     fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         let mut usage = ScopeUsage::default();
-        for EntryPath { path, .. } in list::entries_in(&self.folder.scope_dir(scope))? {
+        for EntryPath { path, .. } in entries_in(&self.folder.scope_dir(scope))? {
             if let Some(seen) = classify::inspect(&path)? {
                 usage.entries += 1;
                 usage.bytes = usage.bytes.saturating_add(seen.bytes());
@@ -211,4 +207,140 @@ fn record_of(ParsedEntry { head, value, whose }: ParsedEntry) -> EntryRecord {
         EntryOwner::Guest => StoredBody::Opened(Body::Whole(value)),
     };
     EntryRecord { payload, head, full: None }
+}
+
+fn fold_into_files(folder: &StoreFolder, batch: &EventBatch) -> Result<()> {
+    let sums = BatchSums::of(batch);
+    let _turn = folder.lock()?;
+    let mut counts = folder.load_counts()?;
+    if !counts.add(batch, &sums) {
+        return Ok(());
+    }
+    folder.save_counts(&counts)?;
+    // The batch is not repeated, so one failure must not stop the others.
+    let mut done = Ok(());
+    for id in sums.damaged.keys() {
+        done = done.and(drop_damaged(folder, id));
+    }
+    for (id, (hits, last)) in &sums.served {
+        done = done.and(add_hits(folder, id, *hits, *last));
+    }
+    done
+}
+
+fn add_hits(folder: &StoreFolder, id: &EntryId, hits: u64, last: Timestamp) -> Result<()> {
+    let path = linkless_path(folder, id)?;
+    fsx::rewrite_tail(&path, CLOSING, |closing| format::with_hits(closing, hits, last))
+}
+
+/// Checks again, because the damage was found some time ago: an entry that was restored or stored
+/// again stays, whatever the clocks say.
+fn drop_damaged(folder: &StoreFolder, id: &EntryId) -> Result<()> {
+    let path = linkless_path(folder, id)?;
+    fsx::remove_if(&path, || is_damaged(&path)).map(drop)
+}
+
+/// True if there is an entry of ours that cannot be served.
+fn is_damaged(path: &Path) -> Result<bool> {
+    let Some(file) = classify::open_entry_file(path)? else { return Ok(false) };
+    let Some(json) = classify::read_contents(&file, path)? else { return Ok(false) };
+    Ok(match format::parse(&json, file.modified()) {
+        Ok(Some(ParsedEntry { head, value, whose: EntryOwner::Ours })) => {
+            StoredBody::Plain(value).open(&head.header.body).is_err()
+        }
+        Ok(_) => false,
+        Err(error) => error.kind() == ErrorKind::Corrupt,
+    })
+}
+
+fn linkless_path(folder: &StoreFolder, id: &EntryId) -> Result<PathBuf> {
+    let dir = folder.scope_dir(&id.scope);
+    folder.refuse_links(&dir)?;
+    Ok(path_in(dir, &id.key))
+}
+
+/// Extension of an entry's file.
+const ENDING: &str = ".json";
+
+/// A file whose name is that of an entry.
+#[derive(Debug)]
+struct EntryPath {
+    key: Key,
+    path: PathBuf,
+}
+
+/// Path of an entry in the directory of its scope.
+fn path_in(mut dir: PathBuf, key: &Key) -> PathBuf {
+    dir.reserve(key.as_str().len() + ENDING.len() + 1);
+    dir.push(key.as_str());
+    dir.as_mut_os_string().push(ENDING);
+    dir
+}
+
+/// The files that could be entries; none if the directory does not exist.
+fn entries_in(dir: &Path) -> Result<Vec<EntryPath>> {
+    let mut found = Vec::new();
+    visit_files(dir, &mut |file, name| {
+        found.extend(key_of(name).map(|key| EntryPath { key, path: file.path() }));
+    })?;
+    Ok(found)
+}
+
+/// The contents of a directory, judged by names and sizes alone.
+#[derive(Debug, Default)]
+struct FolderSurvey {
+    /// Number of possible entries, an upper bound for those of ours.
+    entries: u64,
+    /// Total size of those.
+    bytes: u64,
+    /// Temporary files of entries, whether or not their writers are alive.
+    temporaries: Vec<PathBuf>,
+}
+
+fn survey(dir: &Path) -> Result<FolderSurvey> {
+    let mut seen = FolderSurvey::default();
+    visit_files(dir, &mut |file, name| {
+        if key_of(name).is_some() {
+            // A file that is gone meanwhile has no size.
+            let len = file.metadata().map_or(0, |metadata| metadata.len());
+            seen.bytes = seen.bytes.saturating_add(len);
+            seen.entries += 1;
+        } else if is_temporary(name) {
+            seen.temporaries.push(file.path());
+        }
+    })?;
+    Ok(seen)
+}
+
+fn is_temporary(name: &str) -> bool {
+    fsx::temporary_target(name).and_then(key_of).is_some()
+}
+
+/// The temporary files of entries, whether or not their writers are alive.
+fn temporaries_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    paths_named(dir, &is_temporary)
+}
+
+/// The temporary files in our own directory.
+fn own_temporaries_in(own: &Path) -> Result<Vec<PathBuf>> {
+    paths_named(own, &fsx::is_hidden_temporary)
+}
+
+fn paths_named(dir: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    visit_files(dir, &mut |file, name| found.extend(is_wanted(name).then(|| file.path())))?;
+    Ok(found)
+}
+
+fn key_of(name: &str) -> Option<Key> {
+    Key::parse(name.strip_suffix(ENDING)?).ok()
+}
+
+/// Visits regular files. Links are not followed.
+fn visit_files(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
+    visit_entries(dir, &mut |entry, name| {
+        if entry.file_type().is_ok_and(|sort| sort.is_file()) {
+            visit(entry, name);
+        }
+    })
 }

@@ -7,15 +7,14 @@ use std::collections::{HashMap, HashSet};
 use redis::{Cmd, Value};
 
 use super::RedisShared;
-use super::read::ReplyFields;
-use super::scan;
+use super::read::{self, ReplyFields};
 use super::scripts::{self, eval};
 use super::write::{BATCH, remove_by};
 use crate::base::clock::Timestamp;
 use crate::entry::{CostSavings, EntryEventKind, EventBatch, EventTally};
 use crate::error::Result;
 use crate::key::{EntryId, Kind, Scope};
-use crate::store::sums::{BatchSums, OTHER_NAMES, TallyAmount, TallyKey};
+use crate::store::tallies::{BatchSums, OTHER_NAMES, TallyAmount, TallyKey};
 
 /// How many batch names are remembered per scope. Only a crash repeats a batch, so the newest
 /// suffice.
@@ -121,7 +120,7 @@ fn reorder_commands(
 /// The tallies of one scope, or of all that have counts.
 pub(super) fn tallies(shared: &RedisShared, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
     let scopes =
-        scope.map_or_else(|| scan::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
+        scope.map_or_else(|| read::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
     let mut tallies = Vec::new();
     for scope in scopes? {
         tallies.extend(tallies_of(shared, &scope)?);

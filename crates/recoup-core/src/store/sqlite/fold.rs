@@ -8,7 +8,7 @@ use crate::database::{fault, in_transaction, schema_version};
 use crate::entry::{CostSavings, EntryEventKind, EventBatch, EventTally};
 use crate::error::{Error, Result};
 use crate::key::{Kind, Scope};
-use crate::store::sums::{BatchSums, MAX_NAMES, OTHER_NAMES, TallyAmount, TallyKey};
+use crate::store::tallies::{BatchSums, MAX_NAMES, OTHER_NAMES, TallyAmount, TallyKey};
 
 /// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice; names
 /// sort by time.

@@ -6,11 +6,8 @@
 
 mod evict;
 mod fold;
-mod marks;
-mod near;
 mod read;
 mod schema;
-mod space;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +21,8 @@ use super::{
     EvictionPlan, EvictionReport, FaultLog, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe,
     Store, StoreInfo, nearest,
 };
-use crate::database::{self, ConnectionPool, RecoveryReporter};
+use crate::database;
+use crate::database::{ConnectionPool, RecoveryReporter};
 use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, Result};
 use crate::key::{EntryId, Kind, Scope};
@@ -110,12 +108,12 @@ impl Store for SqliteStore {
         let mut removed = 0;
         for (number, some) in ids.chunks(BATCH).enumerate() {
             if number > 0 {
-                space::let_others_write();
+                evict::let_others_write();
             }
             removed += self.pool.remove(|writer| write::remove(writer, some))?;
         }
         if removed > 0 {
-            space::vacuum_all(&self.pool)?;
+            evict::vacuum_all(&self.pool)?;
         }
         Ok(removed)
     }
@@ -128,17 +126,17 @@ impl Store for SqliteStore {
         rows.sort_unstable();
         let mut removed = 0;
         self.pool.remove(|writer| {
-            space::leave_freed_pages(writer)?;
+            evict::leave_freed_pages(writer)?;
             for (number, some) in rows.chunks(BATCH).enumerate() {
                 if number > 0 {
-                    space::let_others_write();
+                    evict::let_others_write();
                 }
                 removed += write::remove_rows(writer, scope, some, gone)?;
-                space::checkpoint_each(writer, number)?;
+                evict::checkpoint_each(writer, number)?;
             }
-            space::overwrite_freed_pages(writer)
+            evict::overwrite_freed_pages(writer)
         })?;
-        space::upgrade_and_vacuum(&self.pool)?;
+        evict::upgrade_and_vacuum(&self.pool)?;
         Ok(removed)
     }
 
@@ -192,13 +190,13 @@ impl Store for SqliteStore {
     fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         let evicted = evict::carry_out(&self.pool, plan)?;
         if plan.thorough {
-            space::upgrade_and_vacuum(&self.pool)?;
+            evict::upgrade_and_vacuum(&self.pool)?;
         }
         Ok(EvictionReport { lost_all: self.pool.was_replaced(), ..evicted })
     }
 
     fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
-        let found = self.pool.read(|reader| near::nearest(reader, probe))?;
+        let found = self.pool.read(|reader| read::nearest(reader, probe))?;
         match found {
             None => Ok(Vec::new()),
             Some(Some(found)) => Ok(found),

@@ -7,12 +7,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
-use super::{marks, space};
+use super::schema::WITHOUT_SKETCHES;
+use super::{evict, write};
 use crate::base::clock::Timestamp;
-use crate::database::{busy, connection, fault};
+use crate::database::{busy, connection, fault, schema_version};
 use crate::entry::{ChunkSource, EntryHead, EntryRecord, Header, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::nearest::{PartSketch, SimilarityProbe, TopMatches};
 use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
 
 /// A row before validation.
@@ -147,7 +149,7 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<ScopeUsage> {
             Ok(ScopeUsage { entries: count(row, 0)?, bytes: count(row, 1)? })
         })
         .map_err(|error| fault::from_sqlite(error, "counting the records"))?;
-    Ok(ScopeUsage { bytes: space::disk_share(reader, usage.bytes)?, ..usage })
+    Ok(ScopeUsage { bytes: evict::disk_share(reader, usage.bytes)?, ..usage })
 }
 
 /// The rows that match a filter as far as indexes can tell, in the requested order. The caller
@@ -155,7 +157,7 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<ScopeUsage> {
 pub(super) fn matching_rows(reader: &Connection, filter: &ScanFilter) -> Result<Vec<i64>> {
     let explained = |error| fault::from_sqlite(error, "listing the records");
     if let (Some(scope), Some(selection)) = (&filter.scope, &filter.selection)
-        && let Some(found) = marks::candidate_rows(reader, scope, selection)?
+        && let Some(found) = write::candidate_rows(reader, scope, selection)?
     {
         return Ok(found);
     }
@@ -267,4 +269,63 @@ impl SqliteFrames {
         }
         Ok(())
     }
+}
+
+/// `None` if the file has no sketches yet.
+pub(super) fn nearest(
+    reader: &Connection,
+    probe: &SimilarityProbe<'_>,
+) -> Result<Option<Vec<(EntryId, EntryHead)>>> {
+    // A bare key has nothing in common with any other.
+    if probe.parts.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    if schema_version(reader)? <= WITHOUT_SKETCHES {
+        return Ok(None);
+    }
+    let mut best = TopMatches::new(probe.most);
+    let asked = PartSketch::of(probe.parts);
+    let mut statement = reader
+        .prepare("SELECT rowid, stored_at, sketch FROM entries WHERE scope = ?1 AND kind = ?2")
+        .map_err(search_error)?;
+    let mut rows = statement
+        .query(params![probe.scope.as_str(), probe.kind.as_str()])
+        .map_err(search_error)?;
+    while let Some(row) = rows.next().map_err(search_error)? {
+        let (id, in_common) = count_common_parts(reader, row, &asked).map_err(search_error)?;
+        let stored_at: i64 = row.get(1).map_err(search_error)?;
+        best.offer(in_common, (stored_at, id), || id);
+    }
+    let mut heads = Vec::new();
+    for row in best.into_found() {
+        // Skips rows that are gone or unreadable.
+        heads.extend(head_in_row(reader, row)?.and_then(|(id, head)| Some((id, head.ok()?))));
+    }
+    Ok(Some(heads))
+}
+
+fn count_common_parts(
+    reader: &Connection,
+    row: &Row<'_>,
+    asked: &PartSketch,
+) -> rusqlite::Result<(i64, usize)> {
+    let id: i64 = row.get(0)?;
+    let in_common = match row.get_ref(2)?.as_bytes_or_null()? {
+        Some(sketch) => asked.count_common(sketch),
+        None => asked.count_common(sketch_of(reader, id)?.as_bytes()),
+    };
+    Ok((id, in_common))
+}
+
+/// Computes a sketch that a writer of an earlier version left out.
+fn sketch_of(reader: &Connection, id: i64) -> rusqlite::Result<PartSketch> {
+    let header: Vec<u8> = reader
+        .prepare_cached("SELECT header FROM entries WHERE rowid = ?1")?
+        .query_row([id], |row| row.get(0))?;
+    let parts = Header::from_json(&header).map(|header| header.parts).unwrap_or_default();
+    Ok(PartSketch::of(&parts))
+}
+
+fn search_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "looking for what is like it")
 }
