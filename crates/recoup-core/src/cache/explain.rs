@@ -2,20 +2,24 @@
 //! history and how the nearest entry differs, part by part, from the stored previews.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
 
-use super::lookup::{LookupRequest, MissReason, PeekOutcome, parts_differ};
+use super::lookup::{LookupRequest, MissReason, PeekOutcome};
 use super::sources::{self, PathContext, SourceChange};
 use super::{Cache, CacheMode, permit};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::entry::{BodyDamage, EntryEvent, EntryHead, Header};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::key::{EntryId, KeyPart, Kind, NOT_SET, PartKind, RuleFingerprint, SET, parse_rules};
 use crate::secrets::REDACTED;
 use crate::store::SimilarityProbe;
+
+/// How many candidates for the nearest entry are compared.
+const CANDIDATES: usize = 64;
 
 /// Why a look-up ends as it does.
 #[derive(Debug)]
@@ -99,116 +103,15 @@ pub enum MissCause {
     Unavailable(Error),
 }
 
-impl Cache {
-    /// Explains how this look-up would end. Leaves no trace in the ledger.
-    pub fn explain(&self, request: &LookupRequest<'_>) -> LookupExplanation {
-        // The request is shown redacted, as it would be stored.
-        let withheld = request.withheld.cloned().unwrap_or_default();
-        let parts = permit::redact_parts(request.kind, request.parts.to_vec(), &withheld);
-        let request = &LookupRequest { parts: &parts, ..request.clone() };
-        let (verdict, mut causes) = self.explain_verdict(request);
-        if verdict == LookupVerdict::Miss
-            && let Err(error) = self.watch(request.view, request.sources)
-        {
-            causes.push(MissCause::Unwatchable(error));
-        }
-        let absent = matches!(causes[..], [MissCause::Absent | MissCause::AnotherQuestion(_), ..]);
-        LookupExplanation {
-            id: request.id.clone(),
-            kind: request.kind,
-            verdict,
-            nearest: if absent { self.find_nearest(request) } else { None },
-            causes,
-            past: self.history_or_empty(request.id),
-        }
-    }
-
-    fn explain_verdict(&self, request: &LookupRequest<'_>) -> (LookupVerdict, Vec<MissCause>) {
-        if !self.enabled() {
-            return (LookupVerdict::Miss, vec![MissCause::Disabled]);
-        }
-        if let CacheMode::Refresh | CacheMode::Bypass = request.mode {
-            return (LookupVerdict::Miss, vec![MissCause::Asked]);
-        }
-        let record = match self.store().get(request.id) {
-            Ok(Some(record)) => record,
-            Ok(None) => return (LookupVerdict::Miss, vec![MissCause::Absent]),
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
-                return (LookupVerdict::Miss, vec![MissCause::Damaged(BodyDamage::Unreadable)]);
-            }
-            Err(error) => return (LookupVerdict::Miss, vec![MissCause::Unavailable(error)]),
-        };
-        let header = &record.head.header;
-        let mut causes = self.collect_causes(header, request);
-        match self.peek(request) {
-            PeekOutcome::Hit(_) if causes.is_empty() => (self.hit_verdict(header, request), causes),
-            PeekOutcome::Stale(_) if causes.is_empty() => {
-                let age = self.clock().now().millis_since(header.created);
-                let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(age);
-                (LookupVerdict::Stale { since: age.saturating_sub(ttl) }, causes)
-            }
-            PeekOutcome::Miss(MissReason::Corrupt(damage)) if causes.is_empty() => {
-                causes.push(MissCause::Damaged(damage));
-                (LookupVerdict::Miss, causes)
-            }
-            _ => (LookupVerdict::Miss, causes),
-        }
-    }
-
-    fn hit_verdict(&self, header: &Header, request: &LookupRequest<'_>) -> LookupVerdict {
-        let age = self.clock().now().millis_since(header.created);
-        let ttl = header.ttl.into_iter().chain(request.ttl).min();
-        LookupVerdict::Hit { age, left: ttl.map(|ttl| ttl.saturating_sub(age)) }
-    }
-
-    /// All reasons against a hit, in the order in which a look-up checks them.
-    fn collect_causes(&self, header: &Header, request: &LookupRequest<'_>) -> Vec<MissCause> {
-        if parts_differ(&header.parts, request.parts) {
-            let differences = compare_parts(request.kind, &header.parts, request.parts);
-            return vec![MissCause::AnotherQuestion(differences)];
-        }
-        if self.is_unwanted_failure(header, request) {
-            return vec![MissCause::Failure];
-        }
-        if header.streams_merged && !request.accepts_merged_streams {
-            return vec![MissCause::StreamsMerged];
-        }
-        let freshness = self.inner.options.freshness;
-        let mut causes: Vec<MissCause> =
-            sources::changed_sources(&header.sources, request.view, self, freshness)
-                .map(|change| MissCause::Source { at: changed_at(&change, request.view), change })
-                .collect();
-        let now = self.clock().now();
-        let age = now.millis_since(header.created);
-        if self.is_from_the_future(header) {
-            causes.push(MissCause::FromTheFuture);
-        }
-        if let Some(ttl) = header.ttl.into_iter().chain(request.ttl).min()
-            && age >= ttl.saturating_add(header.grace)
-        {
-            causes.push(MissCause::Expired { since: age - ttl, ttl });
-        }
-        let work_age = now.millis_since(header.work_began());
-        if let Some(limit) = request.max_age.filter(|limit| work_age > *limit) {
-            causes.push(MissCause::TooOld { age: work_age, limit });
-        }
-        causes
-    }
-
-    /// Best effort: an unreadable history is empty.
-    fn history_or_empty(&self, id: &EntryId) -> Vec<EntryEvent> {
-        self.history(id).unwrap_or_default()
-    }
-}
-
-/// When the content or the metadata of a file last changed.
-fn changed_at(change: &SourceChange, view: &PathContext) -> Option<Timestamp> {
-    let found = fs::metadata(view.root.join(&change.path)).ok()?;
-    let millis =
-        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000);
-    let (mtime, ctime) =
-        (millis(found.mtime(), found.mtime_nsec()), millis(found.ctime(), found.ctime_nsec()));
-    Some(Timestamp::from_millis(mtime.max(ctime)))
+/// The entry most similar to the requested one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearestEntry {
+    /// Identity of the entry.
+    pub id: EntryId,
+    /// Creation time.
+    pub created: Timestamp,
+    /// Differences from the request.
+    pub differences: Vec<PartDifference>,
 }
 
 /// A part that differs between two requests.
@@ -325,50 +228,170 @@ pub enum WordPlace {
     Nth(usize),
 }
 
-/// The parts that differ between `stored` and `asked`.
-fn compare_parts(kind: Kind, stored: &[KeyPart], asked: &[KeyPart]) -> Vec<PartDifference> {
-    let by_name = |parts: &[KeyPart]| -> BTreeMap<String, KeyPart> {
-        parts.iter().map(|part| (part.name.clone(), part.clone())).collect()
-    };
-    let was = by_name(stored);
-    let mut differences: Vec<PartDifference> = asked
-        .iter()
-        .filter_map(|now| {
-            let how = match was.get(&now.name) {
-                None if kind.part_kind(&now.name) == PartKind::Rules => compare_rules(
-                    "",
-                    now.preview.as_deref().unwrap_or_default(),
-                    Some(ComparedSide::Question),
-                ),
-                None => PartChange::Added { now: part_preview(kind, now) },
-                Some(was) if was.digest == now.digest => return None,
-                Some(was) => compare_values(kind.part_kind(&now.name), was, now),
-            };
-            Some(PartDifference { part: now.name.clone(), how })
-        })
-        .collect();
-    let asked_for = by_name(asked);
-    let gone = stored.iter().filter(|part| !asked_for.contains_key(&part.name));
-    differences.extend(gone.map(|part| {
-        let how = match kind.part_kind(&part.name) {
-            PartKind::Rules => compare_rules(
-                part.preview.as_deref().unwrap_or_default(),
-                "",
-                Some(ComparedSide::Entry),
-            ),
-            _ => PartChange::Gone { was: part_preview(kind, part) },
+impl Cache {
+    /// Explains how this look-up would end. Leaves no trace in the ledger.
+    pub fn explain(&self, request: &LookupRequest<'_>) -> LookupExplanation {
+        // The request is shown redacted, as it would be stored.
+        let withheld = request.withheld.cloned().unwrap_or_default();
+        let parts = permit::redact_parts(request.kind, request.parts.to_vec(), &withheld);
+        let request = &LookupRequest { parts: &parts, ..request.clone() };
+        let (verdict, mut causes) = self.explain_verdict(request);
+        if verdict == LookupVerdict::Miss
+            && let Err(error) = self.watch(request.view, request.sources)
+        {
+            causes.push(MissCause::Unwatchable(error));
+        }
+        let absent = matches!(causes[..], [MissCause::Absent | MissCause::AnotherQuestion(_), ..]);
+        LookupExplanation {
+            id: request.id.clone(),
+            kind: request.kind,
+            verdict,
+            nearest: if absent { self.find_nearest(request) } else { None },
+            causes,
+            // Best effort: an unreadable history is empty.
+            past: self.history(request.id).unwrap_or_default(),
+        }
+    }
+
+    fn explain_verdict(&self, request: &LookupRequest<'_>) -> (LookupVerdict, Vec<MissCause>) {
+        let miss = |cause| (LookupVerdict::Miss, vec![cause]);
+        if !self.enabled() {
+            return miss(MissCause::Disabled);
+        }
+        if let CacheMode::Refresh | CacheMode::Bypass = request.mode {
+            return miss(MissCause::Asked);
+        }
+        let record = match self.find_record(request.id) {
+            Ok(record) => record,
+            Err(MissReason::Corrupt(damage)) => return miss(MissCause::Damaged(damage)),
+            Err(MissReason::Unavailable(error)) => return miss(MissCause::Unavailable(error)),
+            Err(_) => return miss(MissCause::Absent),
         };
-        PartDifference { part: part.name.clone(), how }
-    }));
-    differences
+        let header = &record.head.header;
+        let causes = self.collect_causes(header, request);
+        if !causes.is_empty() {
+            return (LookupVerdict::Miss, causes);
+        }
+        let age = self.clock().now().millis_since(header.created);
+        let ttl = request.ttl_for(header);
+        match self.check_record(Arc::clone(&record), request, None) {
+            PeekOutcome::Hit(_) => {
+                let left = ttl.map(|ttl| ttl.saturating_sub(age));
+                (LookupVerdict::Hit { age, left }, causes)
+            }
+            PeekOutcome::Stale(_) => {
+                (LookupVerdict::Stale { since: age.saturating_sub(ttl.unwrap_or(age)) }, causes)
+            }
+            PeekOutcome::Miss(MissReason::Corrupt(damage)) => miss(MissCause::Damaged(damage)),
+            PeekOutcome::Miss(_) => (LookupVerdict::Miss, causes),
+        }
+    }
+
+    /// All reasons against a hit, in the order in which a look-up checks them.
+    fn collect_causes(&self, header: &Header, request: &LookupRequest<'_>) -> Vec<MissCause> {
+        match self.mismatch(header, request) {
+            None => {}
+            Some(MissReason::Failure) => return vec![MissCause::Failure],
+            Some(MissReason::StreamsMerged) => return vec![MissCause::StreamsMerged],
+            Some(_) => {
+                let differences = compare_parts(request.kind, &header.parts, request.parts);
+                return vec![MissCause::AnotherQuestion(differences)];
+            }
+        }
+        let freshness = self.inner.options.freshness;
+        let mut causes: Vec<MissCause> =
+            sources::changed_sources(&header.sources, request.view, self, freshness)
+                .map(|change| MissCause::Source { at: changed_at(&change, request.view), change })
+                .collect();
+        let now = self.clock().now();
+        let age = now.millis_since(header.created);
+        if self.is_from_the_future(header) {
+            causes.push(MissCause::FromTheFuture);
+        }
+        if let Some(ttl) = request.ttl_for(header)
+            && age >= ttl.saturating_add(header.grace)
+        {
+            causes.push(MissCause::Expired { since: age - ttl, ttl });
+        }
+        let work_age = now.millis_since(header.work_began());
+        if let Some(limit) = request.max_age.filter(|limit| work_age > *limit) {
+            causes.push(MissCause::TooOld { age: work_age, limit });
+        }
+        causes
+    }
+
+    /// The nearest entry; `None` if the request has no parts or no entry is similar. A store error
+    /// counts as none, because it has been reported before.
+    fn find_nearest(&self, request: &LookupRequest<'_>) -> Option<NearestEntry> {
+        let LookupRequest { kind, id, parts, .. } = *request;
+        if parts.is_empty() {
+            return None;
+        }
+        // More equal parts first, then more common words in the others, then the younger entry.
+        let similarity = |head: &EntryHead| {
+            let stored = &head.header.parts;
+            let equal = count_equal_parts(parts, stored);
+            let unequal = stored.len().saturating_sub(equal);
+            (equal, Reverse(unequal), shared_words(parts, stored), head.header.created)
+        };
+        let probe = SimilarityProbe { scope: &id.scope, kind, parts, most: CANDIDATES };
+        let found = self.store().nearest(&probe).ok()?;
+        let others = found.into_iter().filter(|(other, _)| other != id);
+        let (id, head) = others.max_by_key(|(_, head)| similarity(head))?;
+        let stored = &head.header.parts;
+        // Less than half of the parts is chance.
+        if 2 * count_equal_parts(parts, stored) < parts.len().max(stored.len()) {
+            return None;
+        }
+        let mut differences = compare_parts(kind, stored, parts);
+        if differences.is_empty() {
+            let is_switch = |part: &&KeyPart| kind.part_kind(&part.name) == PartKind::Switch;
+            let switches = parts.iter().filter(is_switch);
+            let of: Vec<String> = switches.map(|part| part.name.clone()).collect();
+            let how = PartChange::Value { of: of.clone() };
+            let hidden = PartDifference { part: "env".to_owned(), how };
+            differences.extend((!of.is_empty()).then_some(hidden));
+        }
+        Some(NearestEntry { id, created: head.header.created, differences })
+    }
 }
 
-/// The difference if all stored parts are equal although the keys differ.
-fn hidden_value_difference(kind: Kind, asked: &[KeyPart]) -> Option<PartDifference> {
-    let is_switch = |part: &&KeyPart| kind.part_kind(&part.name) == PartKind::Switch;
-    let of: Vec<String> = asked.iter().filter(is_switch).map(|part| part.name.clone()).collect();
-    (!of.is_empty())
-        .then(|| PartDifference { part: "env".to_owned(), how: PartChange::Value { of } })
+/// When the content or the metadata of a file last changed.
+fn changed_at(change: &SourceChange, view: &PathContext) -> Option<Timestamp> {
+    let found = fs::metadata(view.root.join(&change.path)).ok()?;
+    let millis =
+        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000);
+    let (mtime, ctime) =
+        (millis(found.mtime(), found.mtime_nsec()), millis(found.ctime(), found.ctime_nsec()));
+    Some(Timestamp::from_millis(mtime.max(ctime)))
+}
+
+/// The parts that differ between `stored` and `asked`.
+fn compare_parts(kind: Kind, stored: &[KeyPart], asked: &[KeyPart]) -> Vec<PartDifference> {
+    let changed = asked.iter().filter_map(|now| {
+        let how = match stored.iter().rfind(|was| was.name == now.name) {
+            None if kind.part_kind(&now.name) == PartKind::Rules => {
+                let rules = now.preview.as_deref().unwrap_or_default();
+                compare_rules("", rules, Some(ComparedSide::Question))
+            }
+            None => PartChange::Added { now: part_preview(kind, now) },
+            Some(was) if was.digest == now.digest => return None,
+            Some(was) => compare_values(kind.part_kind(&now.name), was, now),
+        };
+        Some(PartDifference { part: now.name.clone(), how })
+    });
+    let is_gone = |was: &&KeyPart| asked.iter().all(|now| now.name != was.name);
+    let gone = stored.iter().filter(is_gone).map(|was| {
+        let how = match kind.part_kind(&was.name) {
+            PartKind::Rules => {
+                let rules = was.preview.as_deref().unwrap_or_default();
+                compare_rules(rules, "", Some(ComparedSide::Entry))
+            }
+            _ => PartChange::Gone { was: part_preview(kind, was) },
+        };
+        PartDifference { part: was.name.clone(), how }
+    });
+    changed.chain(gone).collect()
 }
 
 fn part_preview(kind: Kind, part: &KeyPart) -> Option<String> {
@@ -382,24 +405,28 @@ fn is_switch_on(part: &KeyPart) -> bool {
     part.digest == Sha256Digest::of(SET.as_bytes())
 }
 
-fn compare_values(nature: PartKind, was: &KeyPart, now: &KeyPart) -> PartChange {
-    let (Some(before), Some(after)) = (&was.preview, &now.preview) else {
-        return match nature {
-            PartKind::Switch => PartChange::Switched { on: is_switch_on(now) },
-            _ => PartChange::Hidden,
-        };
-    };
-    match nature {
-        PartKind::Switch => PartChange::Switched { on: is_switch_on(now) },
-        PartKind::Hidden => PartChange::Hidden,
-        PartKind::Rules => compare_rules(before, after, None),
-        PartKind::File if before == after => PartChange::Replaced { path: after.clone() },
-        PartKind::List(separator) if was.is_fully_shown() && now.is_fully_shown() => {
-            compare_lists(separator, before, after)
+fn compare_values(kind: PartKind, was: &KeyPart, now: &KeyPart) -> PartChange {
+    match (kind, &was.preview, &now.preview) {
+        (PartKind::Switch, ..) => PartChange::Switched { on: is_switch_on(now) },
+        (PartKind::Hidden, ..) | (_, None, _) | (_, _, None) => PartChange::Hidden,
+        (PartKind::Rules, Some(before), Some(after)) => compare_rules(before, after, None),
+        (PartKind::File, Some(before), Some(after)) if before == after => {
+            PartChange::Replaced { path: after.clone() }
+        }
+        (PartKind::List(separator), Some(before), Some(after))
+            if was.is_fully_shown() && now.is_fully_shown() =>
+        {
+            let only = |these: &str, those: &str| -> Vec<String> {
+                let is_new = |item: &&str| those.split(separator).all(|other| other != *item);
+                these.split(separator).filter(is_new).map(str::to_owned).collect()
+            };
+            PartChange::Items { added: only(after, before), gone: only(before, after) }
         }
         // The redacted text may be what differs.
-        _ if before == after && before.contains(REDACTED) => PartChange::Hidden,
-        PartKind::File | PartKind::List(_) | PartKind::Text => {
+        (_, Some(before), Some(after)) if before == after && before.contains(REDACTED) => {
+            PartChange::Hidden
+        }
+        (PartKind::File | PartKind::List(_) | PartKind::Text, Some(before), Some(after)) => {
             PartChange::Text(compare_words(before, after))
         }
     }
@@ -425,15 +452,6 @@ fn compare_rules(before: &str, after: &str, only: Option<ComparedSide>) -> PartC
     PartChange::Rules(RuleChanges { added, gone, reworded, more: !(all_before && all_after), only })
 }
 
-fn compare_lists(separator: char, before: &str, after: &str) -> PartChange {
-    let of = |text: &str| -> Vec<String> { text.split(separator).map(str::to_owned).collect() };
-    let (before, after) = (of(before), of(after));
-    let only = |these: &[String], those: &[String]| -> Vec<String> {
-        these.iter().filter(|item| !those.contains(item)).cloned().collect()
-    };
-    PartChange::Items { added: only(&after, &before), gone: only(&before, &after) }
-}
-
 /// Compares two texts without their common beginning and end.
 fn compare_words(before: &str, after: &str) -> TextDifference {
     if before == after {
@@ -457,60 +475,6 @@ fn compare_words(before: &str, after: &str) -> TextDifference {
         (at, _) => WordPlace::Nth(at + 1),
     };
     TextDifference::Words { place, now: new.join(" "), was: old.join(" ") }
-}
-
-/// How many candidates are compared.
-const CANDIDATES: usize = 64;
-
-/// The entry most similar to the requested one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NearestEntry {
-    /// Identity of the entry.
-    pub id: EntryId,
-    /// Creation time.
-    pub created: Timestamp,
-    /// Differences from the request.
-    pub differences: Vec<PartDifference>,
-}
-
-impl Cache {
-    /// The nearest entry; `None` if the request has no parts or no entry is similar. A store error
-    /// counts as none, because it has been reported before.
-    fn find_nearest(&self, request: &LookupRequest<'_>) -> Option<NearestEntry> {
-        let LookupRequest { kind, id, parts, .. } = *request;
-        if parts.is_empty() {
-            return None;
-        }
-        let probe = SimilarityProbe { scope: &id.scope, kind, parts, most: CANDIDATES };
-        let found = self.store().nearest(&probe).ok()?;
-        let others = found.into_iter().filter(|(other, _)| other != id);
-        let (id, head) = others.max_by_key(|(_, head)| similarity(parts, head))?;
-        if !is_similar(parts, &head.header.parts) {
-            return None;
-        }
-        let mut differences = compare_parts(kind, &head.header.parts, parts);
-        if differences.is_empty() {
-            differences.extend(hidden_value_difference(kind, parts));
-        }
-        Some(NearestEntry { id, created: head.header.created, differences })
-    }
-}
-
-/// True if at least half of the parts are equal: less is chance.
-fn is_similar(asked: &[KeyPart], stored: &[KeyPart]) -> bool {
-    2 * count_equal_parts(asked, stored) >= asked.len().max(stored.len())
-}
-
-/// Sort key: more equal parts first, then more common words in the others, then the younger entry.
-fn similarity(asked: &[KeyPart], head: &EntryHead) -> (usize, Reverse<usize>, usize, Timestamp) {
-    let stored = &head.header.parts;
-    let unequal = stored.len().saturating_sub(count_equal_parts(asked, stored));
-    (
-        count_equal_parts(asked, stored),
-        Reverse(unequal),
-        shared_words(asked, stored),
-        head.header.created,
-    )
 }
 
 fn count_equal_parts(asked: &[KeyPart], stored: &[KeyPart]) -> usize {

@@ -1,12 +1,12 @@
-//! Look-ups. The order of the checks is that of contract 1: enabled, present, sources, TTL, body,
-//! checksum.
+//! Look-ups: the request, how it ends, and the checks in between, in the order of contract 1:
+//! enabled, present, sources, TTL, body, checksum. At the end, how a caller names a result.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::Cache;
 use super::permit::Permit;
-use super::single_flight::WaitPolicy;
+use super::single_flight::{WaitPolicy, WorkGrant};
 use super::sources::{self, PathContext, SinceToken, WatchedSources};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
@@ -16,8 +16,7 @@ use crate::entry::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::result::ResultRecipe;
 use crate::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
-use crate::secrets;
-use crate::secrets::SecretValues;
+use crate::secrets::{self, SecretValues};
 
 /// How often the read of a large body is repeated while another process keeps replacing it.
 const MAX_READ_ATTEMPTS: usize = 5;
@@ -93,220 +92,9 @@ impl<'a> LookupRequest<'a> {
             patience: WaitPolicy::default(),
         }
     }
-}
-
-enum EntryFreshness {
-    Fresh,
-    Stale,
-    Expired(MissReason),
-}
-
-impl Cache {
-    /// Looks up an entry. On a miss the caller gets the permit to fill it; for that the request's
-    /// sources are captured now, before the work. A source that cannot be captured is an error.
-    ///
-    /// While another caller works on the same entry, this waits for its result for up to
-    /// [`CacheOptions::wait`](super::CacheOptions::wait).
-    pub fn lookup(&self, request: &LookupRequest<'_>) -> Result<Outcome> {
-        if !self.inner.options.enabled {
-            return Ok(Outcome::Bypass(MissReason::Disabled));
-        }
-        let (found, turn) = match request.mode {
-            CacheMode::Bypass => return Ok(Outcome::Bypass(MissReason::Asked)),
-            CacheMode::Refresh => {
-                (PeekOutcome::Miss(MissReason::Asked), Some(self.grant_without_waiting(request)))
-            }
-            CacheMode::NoStore | CacheMode::OnlyIfCached => (self.peek(request), None),
-            CacheMode::Use => match self.peek(request) {
-                hit @ PeekOutcome::Hit(_) => (hit, None),
-                other => self.wait_or_claim(request, other),
-            },
-        };
-        self.note_lookup(request, &found);
-        let permit = turn.map(|turn| self.permit_for(request, turn)).transpose()?;
-        Ok(match (found, permit) {
-            (PeekOutcome::Hit(entry), _) => Outcome::Hit(entry),
-            (PeekOutcome::Stale(entry), permit) => Outcome::Stale(entry, permit),
-            (PeekOutcome::Miss(reason), Some(permit)) => Outcome::Miss(permit, reason),
-            (PeekOutcome::Miss(reason), None) => Outcome::Bypass(reason),
-        })
-    }
-
-    /// Looks up an entry without taking a permit. A large body is read whole, so that all of it is
-    /// verified before any byte is passed on.
-    pub fn read(&self, request: &LookupRequest<'_>) -> PeekOutcome {
-        let found = self.peek_whole(request);
-        self.note_lookup(request, &found);
-        found
-    }
-
-    /// Retries, because a large body may be replaced while it is read.
-    fn peek_whole(&self, request: &LookupRequest<'_>) -> PeekOutcome {
-        for _ in 0..MAX_READ_ATTEMPTS {
-            let (serve, entry): (fn(Entry) -> PeekOutcome, Entry) = match self.peek(request) {
-                PeekOutcome::Hit(entry) => (PeekOutcome::Hit, entry),
-                PeekOutcome::Stale(entry) => (PeekOutcome::Stale, entry),
-                miss @ PeekOutcome::Miss(_) => return miss,
-            };
-            match entry.load_body() {
-                Ok(entry) => return serve(entry),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {}
-                Err(error) => return PeekOutcome::Miss(MissReason::Unavailable(error)),
-            }
-        }
-        PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Mismatch))
-    }
-
-    /// Looks up an entry without taking a permit and without a trace in the ledger. A store error
-    /// is a miss.
-    pub fn peek(&self, request: &LookupRequest<'_>) -> PeekOutcome {
-        self.peek_as_of(request, None)
-    }
-
-    /// Like [`Self::peek`], but measures `max_age` from `asked`: a result made while the caller
-    /// waited is not too old for it.
-    pub(super) fn peek_as_of(
-        &self,
-        request: &LookupRequest<'_>,
-        asked: Option<Timestamp>,
-    ) -> PeekOutcome {
-        if !self.inner.options.enabled {
-            return PeekOutcome::Miss(MissReason::Disabled);
-        }
-        let record = match self.store().get(request.id) {
-            Ok(Some(record)) => record,
-            Ok(None) => return PeekOutcome::Miss(MissReason::Absent),
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
-                return PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Unreadable));
-            }
-            Err(error) => return PeekOutcome::Miss(MissReason::Unavailable(error)),
-        };
-        self.check_record(record, request, asked)
-    }
-
-    /// The full result of an entry, verified; `None` if there is none. Retries once, because entry
-    /// and full result may be replaced between the two reads.
-    pub fn full_result(&self, id: &EntryId) -> Result<Option<Body>> {
-        self.try_full_result(id).or_else(|error| match error.kind() {
-            ErrorKind::Corrupt => self.try_full_result(id),
-            _ => Err(error),
-        })
-    }
-
-    fn try_full_result(&self, id: &EntryId) -> Result<Option<Body>> {
-        let Some(record) = self.store().get(id)? else { return Ok(None) };
-        let Some(info) = record.head.header.full else { return Ok(None) };
-        let damaged = |what: String| Error::new(ErrorKind::Corrupt, what);
-        let payload = self.store().full_payload(id)?;
-        let payload = payload.ok_or_else(|| damaged("the full result is gone".to_owned()))?;
-        let opened = payload.open(&info);
-        opened.map(Some).map_err(|damage| damaged(format!("the full result is damaged: {damage}")))
-    }
-
-    /// Permission to fill `id`, regardless of claims. Its sources are captured now.
-    pub fn permit(&self, id: &EntryId, view: &PathContext, sources: &[String]) -> Result<Permit> {
-        let watched = self.watch(view, sources)?;
-        Ok(Permit::new(self.clone(), id.clone(), watched))
-    }
-
-    /// A token for the current time and the state of `sources`, to be checked with
-    /// [`Permit::require_unchanged_since`] when another process does the work.
-    pub fn issue_since_token(&self, view: &PathContext, sources: &[String]) -> Result<SinceToken> {
-        match sources {
-            [] => Ok(SinceToken::at_time(self.clock().now())),
-            sources => Ok(self.watch(view, sources)?.to_since_token()),
-        }
-    }
-
-    /// Captures the current state of `sources`.
-    pub(super) fn watch(&self, view: &PathContext, sources: &[String]) -> Result<WatchedSources> {
-        WatchedSources::capture(view, sources, self.inner.options.sources, self.clock().now())
-    }
-
-    /// Returns the `paths` that exist and can be watched.
-    pub fn watchable(&self, view: &PathContext, paths: &[String]) -> Vec<String> {
-        WatchedSources::watchable_paths(view, paths, self.inner.options.sources)
-    }
-
-    fn check_record(
-        &self,
-        record: Arc<EntryRecord>,
-        request: &LookupRequest<'_>,
-        asked: Option<Timestamp>,
-    ) -> PeekOutcome {
-        let header = &record.head.header;
-        if parts_differ(&header.parts, request.parts) {
-            return PeekOutcome::Miss(MissReason::Absent);
-        }
-        if self.is_unwanted_failure(header, request) {
-            return PeekOutcome::Miss(MissReason::Failure);
-        }
-        if header.streams_merged && !request.accepts_merged_streams {
-            return PeekOutcome::Miss(MissReason::StreamsMerged);
-        }
-        if let Some(reason) = sources::first_changed_source(&header.sources, request.view, self) {
-            return PeekOutcome::Miss(reason);
-        }
-        let serve = match self.freshness(header, request, asked) {
-            EntryFreshness::Fresh => PeekOutcome::Hit,
-            EntryFreshness::Stale => PeekOutcome::Stale,
-            EntryFreshness::Expired(reason) => return PeekOutcome::Miss(reason),
-        };
-        record.open().map_or_else(|damage| PeekOutcome::Miss(MissReason::Corrupt(damage)), serve)
-    }
-
-    pub(super) fn is_unwanted_failure(&self, header: &Header, request: &LookupRequest<'_>) -> bool {
-        let age = self.clock().now().millis_since(header.created);
-        header.failure && request.failures.is_none_or(|limit| age >= limit)
-    }
-
-    /// True if the entry was made further in the future than clocks differ. It would never expire.
-    pub(super) fn is_from_the_future(&self, header: &Header) -> bool {
-        header.ttl.is_some() && header.created > self.clock().now().plus_millis(MAX_LEAD)
-    }
-
-    /// The TTL is the smaller of the entry's and the request's and counts from the creation of the
-    /// entry. `max_age` counts from the start of the work: the result need not reflect anything
-    /// later.
-    fn freshness(
-        &self,
-        header: &Header,
-        request: &LookupRequest<'_>,
-        asked: Option<Timestamp>,
-    ) -> EntryFreshness {
-        let now = self.clock().now();
-        let age = now.millis_since(header.created);
-        let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(u64::MAX);
-        if self.is_from_the_future(header) {
-            return EntryFreshness::Expired(MissReason::Expired { age, limit: ttl });
-        }
-        let work_age = asked.unwrap_or(now).millis_since(header.work_began());
-        match request.max_age {
-            Some(limit) if work_age > limit => {
-                EntryFreshness::Expired(MissReason::Expired { age: work_age, limit })
-            }
-            _ if age < ttl => EntryFreshness::Fresh,
-            _ if age < ttl.saturating_add(header.grace) => EntryFreshness::Stale,
-            _ => EntryFreshness::Expired(MissReason::Expired { age, limit: ttl }),
-        }
-    }
-}
-
-/// Compares parts only if both sides know theirs.
-pub(super) fn parts_differ(stored: &[KeyPart], asked: &[KeyPart]) -> bool {
-    fn known(parts: &[KeyPart]) -> impl Iterator<Item = (&str, Sha256Digest)> {
-        parts.iter().map(|part| (part.name.as_str(), part.digest))
-    }
-    !stored.is_empty() && !asked.is_empty() && !known(stored).eq(known(asked))
-}
-
-impl PeekOutcome {
-    /// The entry, fresh or stale.
-    pub fn entry(self) -> Option<Entry> {
-        match self {
-            Self::Hit(entry) | Self::Stale(entry) => Some(entry),
-            Self::Miss(_) => None,
-        }
+    /// The smaller of the entry's and the caller's TTL, in milliseconds; `None` is for ever.
+    pub(super) fn ttl_for(&self, header: &Header) -> Option<u64> {
+        header.ttl.into_iter().chain(self.ttl).min()
     }
 }
 
@@ -332,6 +120,16 @@ pub enum PeekOutcome {
     Stale(Entry),
     /// No entry that could be served.
     Miss(MissReason),
+}
+
+impl PeekOutcome {
+    /// The entry, fresh or stale.
+    pub fn entry(self) -> Option<Entry> {
+        match self {
+            Self::Hit(entry) | Self::Stale(entry) => Some(entry),
+            Self::Miss(_) => None,
+        }
+    }
 }
 
 /// Why a look-up is not a hit.
@@ -428,6 +226,214 @@ impl fmt::Display for MissReason {
     }
 }
 
+impl Cache {
+    /// Looks up an entry without taking a permit. A large body is read whole, so that all of it is
+    /// verified before any byte is passed on; repeatedly, because it may be replaced meanwhile.
+    pub fn read(&self, request: &LookupRequest<'_>) -> PeekOutcome {
+        let mut found = PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Mismatch));
+        for _ in 0..MAX_READ_ATTEMPTS {
+            let (serve, entry): (fn(Entry) -> PeekOutcome, Entry) = match self.peek(request) {
+                PeekOutcome::Hit(entry) => (PeekOutcome::Hit, entry),
+                PeekOutcome::Stale(entry) => (PeekOutcome::Stale, entry),
+                miss @ PeekOutcome::Miss(_) => {
+                    found = miss;
+                    break;
+                }
+            };
+            match entry.load_body() {
+                Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                loaded => {
+                    let failed = |error| PeekOutcome::Miss(MissReason::Unavailable(error));
+                    found = loaded.map_or_else(failed, serve);
+                    break;
+                }
+            }
+        }
+        self.note_lookup(request, &found);
+        found
+    }
+
+    /// Looks up an entry without taking a permit and without a trace in the ledger. A store error
+    /// is a miss.
+    pub fn peek(&self, request: &LookupRequest<'_>) -> PeekOutcome {
+        self.peek_as_of(request, None)
+    }
+
+    /// Looks up an entry. On a miss the caller gets the permit to fill it; for that the request's
+    /// sources are captured now, before the work. A source that cannot be captured is an error.
+    ///
+    /// While another caller works on the same entry, this waits for its result for up to
+    /// [`CacheOptions::wait`](super::CacheOptions::wait).
+    pub fn lookup(&self, request: &LookupRequest<'_>) -> Result<Outcome> {
+        if !self.enabled() {
+            return Ok(Outcome::Bypass(MissReason::Disabled));
+        }
+        let (found, turn) = match request.mode {
+            CacheMode::Bypass => return Ok(Outcome::Bypass(MissReason::Asked)),
+            CacheMode::Refresh => {
+                let claim = self.claims().try_claim(request.id).ok().flatten();
+                (PeekOutcome::Miss(MissReason::Asked), Some(WorkGrant(claim)))
+            }
+            CacheMode::NoStore | CacheMode::OnlyIfCached => (self.peek(request), None),
+            CacheMode::Use => match self.peek(request) {
+                hit @ PeekOutcome::Hit(_) => (hit, None),
+                other => self.wait_or_claim(request, other),
+            },
+        };
+        self.note_lookup(request, &found);
+        // The sources are captured after any waiting and before the work.
+        let permit = |WorkGrant(claim)| {
+            let permit = self.permit(request.id, request.view, request.sources)?;
+            Ok::<_, Error>(permit.with_claim(claim))
+        };
+        let permit = turn.map(permit).transpose()?;
+        Ok(match (found, permit) {
+            (PeekOutcome::Hit(entry), _) => Outcome::Hit(entry),
+            (PeekOutcome::Stale(entry), permit) => Outcome::Stale(entry, permit),
+            (PeekOutcome::Miss(reason), Some(permit)) => Outcome::Miss(permit, reason),
+            (PeekOutcome::Miss(reason), None) => Outcome::Bypass(reason),
+        })
+    }
+
+    /// Like [`Self::peek`], but measures `max_age` from `asked`: a result made while the caller
+    /// waited is not too old for it.
+    pub(super) fn peek_as_of(
+        &self,
+        request: &LookupRequest<'_>,
+        asked: Option<Timestamp>,
+    ) -> PeekOutcome {
+        if !self.enabled() {
+            return PeekOutcome::Miss(MissReason::Disabled);
+        }
+        let found = self.find_record(request.id);
+        found.map_or_else(PeekOutcome::Miss, |record| self.check_record(record, request, asked))
+    }
+
+    /// The record as the store has it, not checked yet.
+    pub(super) fn find_record(&self, id: &EntryId) -> Result<Arc<EntryRecord>, MissReason> {
+        match self.store().get(id) {
+            Ok(Some(record)) => Ok(record),
+            Ok(None) => Err(MissReason::Absent),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                Err(MissReason::Corrupt(BodyDamage::Unreadable))
+            }
+            Err(error) => Err(MissReason::Unavailable(error)),
+        }
+    }
+
+    pub(super) fn check_record(
+        &self,
+        record: Arc<EntryRecord>,
+        request: &LookupRequest<'_>,
+        asked: Option<Timestamp>,
+    ) -> PeekOutcome {
+        let header = &record.head.header;
+        let changed = || sources::first_changed_source(&header.sources, request.view, self);
+        if let Some(reason) = self.mismatch(header, request).or_else(changed) {
+            return PeekOutcome::Miss(reason);
+        }
+        let serve = match self.freshness(header, request, asked) {
+            Ok(serve) => serve,
+            Err(reason) => return PeekOutcome::Miss(reason),
+        };
+        record.open().map_or_else(|damage| PeekOutcome::Miss(MissReason::Corrupt(damage)), serve)
+    }
+
+    /// Why the entry is not what the request asks for, whatever its sources and age.
+    pub(super) fn mismatch(
+        &self,
+        header: &Header,
+        request: &LookupRequest<'_>,
+    ) -> Option<MissReason> {
+        fn known(parts: &[KeyPart]) -> impl Iterator<Item = (&str, Sha256Digest)> {
+            parts.iter().map(|part| (part.name.as_str(), part.digest))
+        }
+        // Parts are compared only if both sides know theirs.
+        let is_known = !header.parts.is_empty() && !request.parts.is_empty();
+        let age = || self.clock().now().millis_since(header.created);
+        if is_known && !known(&header.parts).eq(known(request.parts)) {
+            Some(MissReason::Absent)
+        } else if header.failure && request.failures.is_none_or(|limit| age() >= limit) {
+            Some(MissReason::Failure)
+        } else {
+            let is_merged = header.streams_merged && !request.accepts_merged_streams;
+            is_merged.then_some(MissReason::StreamsMerged)
+        }
+    }
+
+    /// True if the entry was made further in the future than clocks differ. It would never expire.
+    pub(super) fn is_from_the_future(&self, header: &Header) -> bool {
+        header.ttl.is_some() && header.created > self.clock().now().plus_millis(MAX_LEAD)
+    }
+
+    /// Fresh or stale, or why it is neither. The TTL counts from the creation of the entry.
+    /// `max_age` counts from the start of the work: the result need not reflect anything later.
+    fn freshness(
+        &self,
+        header: &Header,
+        request: &LookupRequest<'_>,
+        asked: Option<Timestamp>,
+    ) -> Result<fn(Entry) -> PeekOutcome, MissReason> {
+        let now = self.clock().now();
+        let age = now.millis_since(header.created);
+        let ttl = request.ttl_for(header).unwrap_or(u64::MAX);
+        if self.is_from_the_future(header) {
+            return Err(MissReason::Expired { age, limit: ttl });
+        }
+        let work_age = asked.unwrap_or(now).millis_since(header.work_began());
+        match request.max_age {
+            Some(limit) if work_age > limit => Err(MissReason::Expired { age: work_age, limit }),
+            _ if age < ttl => Ok(PeekOutcome::Hit),
+            _ if age < ttl.saturating_add(header.grace) => Ok(PeekOutcome::Stale),
+            _ => Err(MissReason::Expired { age, limit: ttl }),
+        }
+    }
+
+    /// The full result of an entry, verified; `None` if there is none. Retries once, because entry
+    /// and full result may be replaced between the two reads.
+    pub fn full_result(&self, id: &EntryId) -> Result<Option<Body>> {
+        self.try_full_result(id).or_else(|error| match error.kind() {
+            ErrorKind::Corrupt => self.try_full_result(id),
+            _ => Err(error),
+        })
+    }
+
+    fn try_full_result(&self, id: &EntryId) -> Result<Option<Body>> {
+        let Some(record) = self.store().get(id)? else { return Ok(None) };
+        let Some(info) = record.head.header.full else { return Ok(None) };
+        let damaged = |what: String| Error::new(ErrorKind::Corrupt, what);
+        let payload = self.store().full_payload(id)?;
+        let payload = payload.ok_or_else(|| damaged("the full result is gone".to_owned()))?;
+        let opened = payload.open(&info);
+        opened.map(Some).map_err(|damage| damaged(format!("the full result is damaged: {damage}")))
+    }
+
+    /// Permission to fill `id`, regardless of claims. Its sources are captured now.
+    pub fn permit(&self, id: &EntryId, view: &PathContext, sources: &[String]) -> Result<Permit> {
+        let watched = self.watch(view, sources)?;
+        Ok(Permit::new(self.clone(), id.clone(), watched))
+    }
+
+    /// A token for the current time and the state of `sources`, to be checked with
+    /// [`Permit::require_unchanged_since`] when another process does the work.
+    pub fn issue_since_token(&self, view: &PathContext, sources: &[String]) -> Result<SinceToken> {
+        match sources {
+            [] => Ok(SinceToken::at_time(self.clock().now())),
+            sources => Ok(self.watch(view, sources)?.to_since_token()),
+        }
+    }
+
+    /// Captures the current state of `sources`.
+    pub(super) fn watch(&self, view: &PathContext, sources: &[String]) -> Result<WatchedSources> {
+        WatchedSources::capture(view, sources, self.inner.options.sources, self.clock().now())
+    }
+
+    /// Returns the `paths` that exist and can be watched.
+    pub fn watchable(&self, view: &PathContext, paths: &[String]) -> Vec<String> {
+        WatchedSources::watchable_paths(view, paths, self.inner.options.sources)
+    }
+}
+
 /// How a caller identifies a result: by key, by (paths, query, operation), or both.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ResultReference<'a> {
@@ -464,14 +470,29 @@ impl ResolvedKey {
 }
 
 impl ResultReference<'_> {
-    /// The identified result; `None` if nothing was given.
+    /// The identified result; `None` if nothing was given. A key given beside its parts must be the
+    /// one that they make.
     pub fn resolve(&self) -> Result<Option<ResolvedKey>> {
-        let key = self.key.map(Key::parse).transpose()?;
-        match (key, self.recipe()?) {
-            (Some(key), None) => Ok(Some(ResolvedKey { key, parts: Vec::new() })),
-            (given, Some(recipe)) => self.check_key_matches(given, &recipe).map(Some),
-            (None, None) => Ok(None),
+        let given = self.key.map(Key::parse).transpose()?;
+        let Some(recipe) = self.recipe()? else {
+            return Ok(given.map(|key| ResolvedKey { key, parts: Vec::new() }));
+        };
+        let (key, mark) = (recipe.key()?, self.mark);
+        if let Some(given) = given.filter(|given| *given != key) {
+            return Err(Error::usage(format!(
+                "{mark}key {given} is not the key of these {mark}paths, {mark}query and \
+                 {mark}operation, which is {key}"
+            )));
         }
+        // Secrets are looked for in the query as given: lower-cased, many are no longer recognized.
+        let query = secrets::redact(self.query.unwrap_or_default());
+        let clean = ResultRecipe::new("", &query, "").parts();
+        let mut parts = recipe.parts();
+        for part in parts.iter_mut().filter(|part| part.name == "query") {
+            let clean = clean.iter().find(|clean| clean.name == part.name);
+            part.preview = clean.and_then(|clean| clean.preview.clone());
+        }
+        Ok(Some(ResolvedKey { key, parts }))
     }
 
     /// All three parts, or none.
@@ -493,31 +514,6 @@ impl ResultReference<'_> {
                 )))
             }
         }
-    }
-
-    /// A key given beside its parts must be the one that they make.
-    fn check_key_matches(&self, given: Option<Key>, recipe: &ResultRecipe) -> Result<ResolvedKey> {
-        let (key, mark) = (recipe.key()?, self.mark);
-        match given {
-            Some(given) if given != key => Err(Error::usage(format!(
-                "{mark}key {given} is not the key of these {mark}paths, {mark}query and \
-                 {mark}operation, which is {key}"
-            ))),
-            _ => Ok(ResolvedKey { key, parts: self.redact_query_preview(recipe.parts()) }),
-        }
-    }
-
-    /// Redacts the preview of the query. The secrets are looked for in the query as given:
-    /// lower-cased, many are no longer recognized.
-    fn redact_query_preview(&self, parts: Vec<KeyPart>) -> Vec<KeyPart> {
-        let query = secrets::redact(self.query.unwrap_or_default());
-        let clean = ResultRecipe::new("", &query, "").parts();
-        let preview = |name: &str| clean.iter().find(|part| part.name == name)?.preview.clone();
-        let shown = |part: KeyPart| match part.name.as_str() {
-            "query" => KeyPart { preview: preview("query"), ..part },
-            _ => part,
-        };
-        parts.into_iter().map(shown).collect()
     }
 }
 

@@ -15,7 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock::{Clock, SystemClock, Timestamp};
-use crate::entry::{Body, BodyDamage, ChunkSource as _, EntryEventKind, EntryHead, EventTally};
+use crate::entry::{
+    Body, BodyDamage, ChunkSource as _, EntryEventKind, EntryHead, EntryRecord, EventTally,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Kind, Scope};
 use crate::ledger::Ledger;
@@ -75,6 +77,38 @@ impl Default for CacheOptions {
     }
 }
 
+/// Limits for the entries of one kind in one scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheLimits {
+    /// Number of entries; `None` for no limit.
+    pub max_entries: Option<u64>,
+    /// Bytes as stored; `None` for no limit.
+    pub max_bytes: Option<u64>,
+}
+
+/// 100 MB, as in contract 1.
+impl Default for CacheLimits {
+    fn default() -> Self {
+        Self { max_entries: None, max_bytes: Some(100 << 20) }
+    }
+}
+
+impl CacheLimits {
+    /// The eviction that enforces these limits.
+    fn eviction_plan(self, scope: &Scope, kind: Kind, now: Timestamp) -> EvictionPlan {
+        let Self { max_entries, max_bytes } = self;
+        EvictionPlan {
+            now,
+            scope: scope.clone(),
+            kind,
+            keep: None,
+            max_entries,
+            max_bytes,
+            thorough: false,
+        }
+    }
+}
+
 /// The parts that a [`Cache`] is built from.
 #[derive(Debug)]
 pub struct CacheParts {
@@ -88,6 +122,56 @@ pub struct CacheParts {
     pub claims: Arc<dyn ClaimRegistry>,
     /// Default behaviour.
     pub options: CacheOptions,
+}
+
+/// Contents and use of a scope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    /// Number and size of the entries.
+    pub usage: ScopeUsage,
+    /// Number of events of each kind.
+    pub counts: BTreeMap<EntryEventKind, u64>,
+    /// Why the latest events are not counted yet, if so.
+    pub behind: Option<String>,
+}
+
+impl CacheStats {
+    /// Number of look-ups that were served.
+    pub fn hits(&self) -> u64 {
+        self.count(EntryEventKind::Hit)
+    }
+
+    /// Number of look-ups that were not served, for any reason.
+    pub fn misses(&self) -> u64 {
+        self.counts.iter().filter(|(what, _)| what.is_miss()).map(|(_, count)| count).sum()
+    }
+
+    /// Number of entries that were found or declared to be out of date.
+    pub fn invalidations(&self) -> u64 {
+        self.count(EntryEventKind::Invalidated) + self.count(EntryEventKind::Removed)
+    }
+
+    fn count(&self, what: EntryEventKind) -> u64 {
+        self.counts.get(&what).copied().unwrap_or(0)
+    }
+}
+
+/// An entry that cannot be served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedEntry {
+    /// Identity of the entry.
+    pub id: EntryId,
+    /// Kind of damage.
+    pub damage: BodyDamage,
+}
+
+/// Result of a verification.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyFindings {
+    /// Number of entries read.
+    pub entries: usize,
+    /// Entries that cannot be served.
+    pub damaged: Vec<DamagedEntry>,
 }
 
 impl Cache {
@@ -166,41 +250,7 @@ impl Cache {
     pub fn info(&self) -> StoreInfo {
         self.store().info()
     }
-}
 
-/// Limits for the entries of one kind in one scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheLimits {
-    /// Number of entries; `None` for no limit.
-    pub max_entries: Option<u64>,
-    /// Bytes as stored; `None` for no limit.
-    pub max_bytes: Option<u64>,
-}
-
-/// 100 MB, as in contract 1.
-impl Default for CacheLimits {
-    fn default() -> Self {
-        Self { max_entries: None, max_bytes: Some(100 << 20) }
-    }
-}
-
-impl CacheLimits {
-    /// The eviction that enforces these limits.
-    fn eviction_plan(self, scope: &Scope, kind: Kind, now: Timestamp) -> EvictionPlan {
-        let Self { max_entries, max_bytes } = self;
-        EvictionPlan {
-            now,
-            scope: scope.clone(),
-            kind,
-            keep: None,
-            max_entries,
-            max_bytes,
-            thorough: false,
-        }
-    }
-}
-
-impl Cache {
     /// Removes the selected entries of a scope, and returns their number.
     pub fn invalidate(&self, scope: &Scope, selection: &EntrySelection) -> Result<usize> {
         let mut found: BTreeMap<Kind, Vec<EntryId>> = BTreeMap::new();
@@ -238,13 +288,9 @@ impl Cache {
                     EvictionPlan { thorough: true, ..limits.eviction_plan(scope, kind, now) };
                 let evicted = self.store().evict(&plan)?;
                 self.note_evicted(&plan, &evicted);
-                let EvictionReport { expired, least_used, bytes, mut gone, lost_all: _ } = evicted;
-                all.expired += expired;
-                all.least_used += least_used;
-                all.bytes += bytes;
-                all.gone.append(&mut gone);
-                all.gone.truncate(EvictionReport::NAMED);
-                if expired + least_used == 0 {
+                let is_done = evicted.expired + evicted.least_used == 0;
+                all.add(evicted);
+                if is_done {
                     break;
                 }
             }
@@ -261,41 +307,7 @@ impl Cache {
     pub fn limits(&self) -> CacheLimits {
         self.inner.options.limits
     }
-}
 
-/// Contents and use of a scope.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CacheStats {
-    /// Number and size of the entries.
-    pub usage: ScopeUsage,
-    /// Number of events of each kind.
-    pub counts: BTreeMap<EntryEventKind, u64>,
-    /// Why the latest events are not counted yet, if so.
-    pub behind: Option<String>,
-}
-
-impl CacheStats {
-    /// Number of look-ups that were served.
-    pub fn hits(&self) -> u64 {
-        self.count(EntryEventKind::Hit)
-    }
-
-    /// Number of look-ups that were not served, for any reason.
-    pub fn misses(&self) -> u64 {
-        self.counts.iter().filter(|(what, _)| what.is_miss()).map(|(_, count)| count).sum()
-    }
-
-    /// Number of entries that were found or declared to be out of date.
-    pub fn invalidations(&self) -> u64 {
-        self.count(EntryEventKind::Invalidated) + self.count(EntryEventKind::Removed)
-    }
-
-    fn count(&self, what: EntryEventKind) -> u64 {
-        self.counts.get(&what).copied().unwrap_or(0)
-    }
-}
-
-impl Cache {
     /// Statistics of a scope, up to now.
     pub fn stats(&self, scope: &Scope) -> Result<CacheStats> {
         // A read-only store still has statistics.
@@ -330,41 +342,7 @@ impl Cache {
             let _ = ledger.fold_slice(|batch| self.store().fold_batch(batch));
         }
     }
-}
 
-/// An entry that cannot be served.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DamagedEntry {
-    /// Identity of the entry.
-    pub id: EntryId,
-    /// Kind of damage.
-    pub damage: BodyDamage,
-}
-
-/// Result of a verification.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VerifyFindings {
-    /// Number of entries read.
-    pub entries: usize,
-    /// Entries that cannot be served.
-    pub damaged: Vec<DamagedEntry>,
-}
-
-/// Damage is a finding. An entry of a later version is not judged. Any other error ends the
-/// verification.
-fn damage_from_error(error: Error, damage: BodyDamage) -> Result<Option<BodyDamage>> {
-    match error.kind() {
-        ErrorKind::Corrupt => Ok(Some(damage)),
-        ErrorKind::TooNew => Ok(None),
-        _ => Err(error),
-    }
-}
-
-fn read_through(body: &Body) -> Result<()> {
-    body.for_each_chunk(&mut |_| Ok(()))
-}
-
-impl Cache {
     /// Reads and checks every entry of a scope. `progress` is called with the number done and the
     /// total.
     pub fn verify(
@@ -379,7 +357,10 @@ impl Cache {
         })?;
         let mut verified = VerifyFindings { entries: ids.len(), damaged: Vec::new() };
         for (done, id) in ids.into_iter().enumerate() {
-            if let Some(damage) = self.confirmed_damage(&id)? {
+            // Twice: an entry that another process replaces during the read only seems to be damaged.
+            if self.check_entry(&id)?.is_some()
+                && let Some(damage) = self.check_entry(&id)?
+            {
                 verified.damaged.push(DamagedEntry { id, damage });
             }
             progress(done + 1, verified.entries);
@@ -399,31 +380,33 @@ impl Cache {
         Ok(removed)
     }
 
-    /// Checks twice: an entry that another process replaces during the read only seems to be
-    /// damaged.
-    fn confirmed_damage(&self, id: &EntryId) -> Result<Option<BodyDamage>> {
-        match self.check_entry(id)? {
-            None => Ok(None),
-            Some(_) => self.check_entry(id),
-        }
-    }
-
     fn check_entry(&self, id: &EntryId) -> Result<Option<BodyDamage>> {
-        match self.store().get(id) {
-            Ok(None) => Ok(None),
-            Ok(Some(record)) => match record.open().map(|entry| read_through(entry.body())) {
-                Ok(Ok(())) => self.damage_of_full(id),
-                Ok(Err(error)) => damage_from_error(error, BodyDamage::Mismatch),
-                Err(damage) => Ok(Some(damage)),
-            },
-            Err(error) => damage_from_error(error, BodyDamage::Unreadable),
+        let entry = match self.store().get(id).map(|found| found.map(EntryRecord::open)) {
+            Ok(None) => return Ok(None),
+            Ok(Some(Ok(entry))) => entry,
+            Ok(Some(Err(damage))) => return Ok(Some(damage)),
+            Err(error) => return damage_from_error(error, BodyDamage::Unreadable),
+        };
+        if let Err(error) = read_through(entry.body()) {
+            return damage_from_error(error, BodyDamage::Mismatch);
         }
-    }
-
-    fn damage_of_full(&self, id: &EntryId) -> Result<Option<BodyDamage>> {
         match self.full_result(id).and_then(|full| full.as_ref().map_or(Ok(()), read_through)) {
             Ok(()) => Ok(None),
             Err(error) => damage_from_error(error, BodyDamage::Unreadable),
         }
     }
+}
+
+/// Damage is a finding. An entry of a later version is not judged. Any other error ends the
+/// verification.
+fn damage_from_error(error: Error, damage: BodyDamage) -> Result<Option<BodyDamage>> {
+    match error.kind() {
+        ErrorKind::Corrupt => Ok(Some(damage)),
+        ErrorKind::TooNew => Ok(None),
+        _ => Err(error),
+    }
+}
+
+fn read_through(body: &Body) -> Result<()> {
+    body.for_each_chunk(&mut |_| Ok(()))
 }

@@ -15,10 +15,17 @@ use std::{fmt, thread};
 use super::lookup::{LookupRequest, MissReason, Outcome, PeekOutcome};
 use super::permit::{FillOutcome, Permit};
 use super::{Cache, CacheMode, Ttl};
-use crate::base::clock::{Deadline, Timestamp};
-use crate::entry::{Body, Draft};
+use crate::base::clock::Deadline;
+use crate::entry::{Body, Draft, Entry};
 use crate::error::{Error, Result};
 use crate::store::Claim;
+
+/// The first pause of a waiting caller.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+/// Delay before a caller is told that it waits.
+const LONG: Duration = Duration::from_secs(2);
+/// Upper bound of every wait, regardless of the options.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 /// A result and its origin.
 #[derive(Debug)]
@@ -83,21 +90,12 @@ impl Cache {
         request: &LookupRequest<'_>,
         compute: impl FnOnce() -> Result<(Draft, Ttl)>,
     ) -> Result<ComputedResult> {
+        let served = |entry: &Entry, how| ComputedResult { body: entry.body().clone(), how };
         match self.lookup(request)? {
-            Outcome::Hit(entry) => {
-                Ok(ComputedResult { body: entry.body().clone(), how: ResultOrigin::Hit })
-            }
-            Outcome::Stale(entry, None) => {
-                Ok(ComputedResult { body: entry.body().clone(), how: ResultOrigin::Stale(None) })
-            }
-            Outcome::Stale(entry, Some(permit)) => {
-                compute_and_fill(permit, compute).or_else(|error| {
-                    Ok(ComputedResult {
-                        body: entry.body().clone(),
-                        how: ResultOrigin::Stale(Some(error)),
-                    })
-                })
-            }
+            Outcome::Hit(entry) => Ok(served(&entry, ResultOrigin::Hit)),
+            Outcome::Stale(entry, None) => Ok(served(&entry, ResultOrigin::Stale(None))),
+            Outcome::Stale(entry, Some(permit)) => compute_and_fill(permit, compute)
+                .or_else(|error| Ok(served(&entry, ResultOrigin::Stale(Some(error))))),
             Outcome::Miss(permit, _) => compute_and_fill(permit, compute),
             Outcome::Bypass(reason) if request.mode == CacheMode::OnlyIfCached => {
                 Err(Error::usage(format!("only what is cached was asked for, and {reason}")))
@@ -125,13 +123,6 @@ fn compute_and_fill(
     let body = draft.body.clone();
     Ok(ComputedResult { body, how: ResultOrigin::Computed(permit.fill(draft, ttl)) })
 }
-
-/// The first pause of a waiting caller.
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
-/// Delay before a caller is told that it waits.
-const LONG: Duration = Duration::from_secs(2);
-/// Upper bound of every wait, regardless of the options.
-const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 /// How a caller waits while another one computes the same entry.
 #[derive(Clone, Copy, Default)]
@@ -191,13 +182,15 @@ impl<'a> ClaimWaiter<'a> {
                 told();
             }
         }
-        thread::sleep(jittered(pause).min(self.until.remaining()));
+        // Spreads the retries of waiting callers.
+        let jittered = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
+        thread::sleep(jittered.min(self.until.remaining()));
     }
 }
 
 /// The right to work: with the claim, or without one if none could be taken.
 #[derive(Debug)]
-pub(super) struct WorkGrant(Option<Claim>);
+pub(super) struct WorkGrant(pub(super) Option<Claim>);
 
 impl Cache {
     /// Waits until the entry is served or this caller is to work. `first` is the result of the
@@ -211,8 +204,18 @@ impl Cache {
         let mut waiter = ClaimWaiter::new(request.patience, self.inner.options.wait);
         let (mut found, mut pause) = (first, FIRST_PAUSE);
         loop {
-            if let Some(turn) = self.try_grant_work(request, &found, &mut waiter) {
-                return self.recheck_after_claim(request, found, turn, asked);
+            match self.try_grant_work(request, &found, &mut waiter) {
+                Some(WorkGrant(Some(claim))) => {
+                    // The previous holder of the claim may have filled the entry since the last look.
+                    let found = self.peek_as_of(request, Some(asked));
+                    if let PeekOutcome::Hit(_) = found {
+                        claim.release();
+                        return (found, None);
+                    }
+                    return (found, Some(WorkGrant(Some(claim))));
+                }
+                Some(without_claim) => return (found, Some(without_claim)),
+                None => {}
             }
             if let PeekOutcome::Hit(_) | PeekOutcome::Stale(_) = found {
                 return (found, None);
@@ -243,43 +246,4 @@ impl Cache {
             Ok(None) | Err(_) => Some(WorkGrant(None)),
         }
     }
-
-    /// Looks again: the previous holder of the claim may have filled the entry since the last
-    /// look-up.
-    fn recheck_after_claim(
-        &self,
-        request: &LookupRequest<'_>,
-        found: PeekOutcome,
-        turn: WorkGrant,
-        asked: Timestamp,
-    ) -> (PeekOutcome, Option<WorkGrant>) {
-        let WorkGrant(Some(claim)) = turn else { return (found, Some(turn)) };
-        match self.peek_as_of(request, Some(asked)) {
-            hit @ PeekOutcome::Hit(_) => {
-                claim.release();
-                (hit, None)
-            }
-            found => (found, Some(WorkGrant(Some(claim)))),
-        }
-    }
-
-    /// The right to work in any case, with the claim if it is free.
-    pub(super) fn grant_without_waiting(&self, request: &LookupRequest<'_>) -> WorkGrant {
-        WorkGrant(self.claims().try_claim(request.id).ok().flatten())
-    }
-
-    /// The permit for the work. Its sources are captured after any waiting and before the work.
-    pub(super) fn permit_for(
-        &self,
-        request: &LookupRequest<'_>,
-        turn: WorkGrant,
-    ) -> Result<Permit> {
-        let permit = self.permit(request.id, request.view, request.sources)?;
-        Ok(permit.with_claim(turn.0))
-    }
-}
-
-/// Spreads the retries of waiting callers.
-fn jittered(pause: Duration) -> Duration {
-    pause.mul_f64(0.5 + fastrand::f64() / 2.0)
 }

@@ -69,11 +69,14 @@ impl LedgerFollower {
 
     /// Finds new logs.
     fn find_logs(&mut self) -> Result<()> {
+        let is_log = |path: &Path| {
+            path.file_name().is_some_and(|name| name == OPEN)
+                || path.extension().is_some_and(|end| end == CLOSED || end == FOLDED)
+        };
         for ledger in entries_of(&self.dir)? {
             if ledger.file_type().is_ok_and(|kind| kind.is_dir()) {
-                for entry in entries_of(&ledger.path())?.iter().filter(|entry| is_log(entry)) {
-                    self.add_log(&entry.path())?;
-                }
+                let paths = entries_of(&ledger.path())?.into_iter().map(|entry| entry.path());
+                paths.filter(|path| is_log(path)).try_for_each(|path| self.add_log(&path))?;
             }
         }
         Ok(())
@@ -115,12 +118,6 @@ impl FollowedLog {
             }
         }
     }
-}
-
-fn is_log(entry: &DirEntry) -> bool {
-    let path = entry.path();
-    path.file_name().is_some_and(|name| name == OPEN)
-        || path.extension().is_some_and(|end| end == CLOSED || end == FOLDED)
 }
 
 /// Condition of a ledger.

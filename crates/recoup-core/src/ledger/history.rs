@@ -47,7 +47,11 @@ impl LedgerHistory {
         }
         let current = self.dir.join(CURRENT);
         if std::fs::metadata(&current).is_ok_and(|log| log.len() >= PART_LEN) {
-            self.rotate(name)?;
+            fsx::rename(&current, &self.dir.join(format!("{name}.log")))?;
+            let closed = self.logs()?;
+            for oldest in &closed[..closed.len().saturating_sub(PARTS)] {
+                fsx::remove(oldest)?;
+            }
         }
         // A truncated previous line may look complete, but not with a space at its end.
         let mut text = format!(" \n# {name}\n");
@@ -63,15 +67,6 @@ impl LedgerHistory {
             }
         }
         Ok(false)
-    }
-
-    fn rotate(&self, name: &SafeName) -> Result<()> {
-        fsx::rename(&self.dir.join(CURRENT), &self.dir.join(format!("{name}.log")))?;
-        let closed = self.logs()?;
-        for oldest in &closed[..closed.len().saturating_sub(PARTS)] {
-            fsx::remove(oldest)?;
-        }
-        Ok(())
     }
 
     /// All logs, the oldest first: names begin with a digit, and so sort before `current.log`.

@@ -51,6 +51,18 @@ const FOLDED: &str = "told";
 /// An open log of this length is folded at the next write, whatever is in it.
 const LONG_LOG: usize = 32 << 10;
 
+/// Maximum length of the open log; one that is not folded stops growing there.
+const MAX_LOG_LEN: u64 = 16 << 20;
+
+/// How often an append is repeated because the file was closed meanwhile.
+const APPEND_TRIES: usize = 10;
+
+/// How long a closer waits for appenders, each of which needs microseconds.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+
+/// How long a log is kept for followers, in milliseconds. They poll several times a second.
+const KEEP_MILLIS: u64 = 10_000;
+
 /// Bytes handed to the store at once: about a thousand events.
 const SLICE: usize = 128 << 10;
 
@@ -191,7 +203,10 @@ impl Ledger {
         };
         let fresh = ids::fresh_id(&SystemClock);
         if most == usize::MAX || self.inner.logs_in_state(CLOSED)?.is_empty() {
-            close(&self.inner.open_log(), &dir.join(format!("{fresh}.{CLOSED}")))?;
+            let (open, closed) = (self.inner.open_log(), dir.join(format!("{fresh}.{CLOSED}")));
+            if open.exists() {
+                fsx::rename_and_settle(&open, &closed, Deadline::after(CLOSE_WAIT))?;
+            }
         }
         let (mut events, mut bytes) = (0, 0);
         for (mut name, mut path) in self.inner.logs_in_state(CLOSED)? {
@@ -261,7 +276,7 @@ impl LedgerInner {
     }
 
     fn append(&self, lines: &[u8]) -> Result<()> {
-        append(&self.open_log(), lines)
+        append_lines(&self.open_log(), lines, MAX_LOG_LEN, "closed")
     }
 
     fn flush(&self) -> Result<()> {
@@ -290,7 +305,8 @@ impl LedgerInner {
     /// other names are ignored.
     fn logs_in_state(&self, state: &str) -> Result<Vec<(SafeName, PathBuf)>> {
         let files = files_of(&self.dir, state)?.into_iter();
-        Ok(files.filter_map(|path| Some((name_of(&path)?, path))).collect())
+        let name = |path: &Path| SafeName::parse("batch", path.file_stem()?.to_str()?).ok();
+        Ok(files.filter_map(|path| Some((name(&path)?, path))).collect())
     }
 }
 
@@ -299,10 +315,6 @@ impl Drop for LedgerInner {
     fn drop(&mut self) {
         let _ = self.flush();
     }
-}
-
-fn name_of(path: &Path) -> Option<SafeName> {
-    SafeName::parse("batch", path.file_stem()?.to_str()?).ok()
 }
 
 /// A part of a closed log, from the offset in its name to the end of a line.
@@ -337,6 +349,9 @@ impl LedgerSlice {
     }
 }
 
+/// An event as a line: `MILLIS WHAT COUNT KIND SCOPE KEY`, followed by a JSON object if there are
+/// details. None of the first fields can contain a space or a line break, and compact JSON has no
+/// line break, so nothing is quoted.
 fn format_event(event: &EntryEvent) -> String {
     let EntryEvent { at, id, kind, what, count, detail } = event;
     let mut line = format!("{} {what} {count} {kind} {} {}", at.as_millis(), id.scope, id.key);
@@ -378,48 +393,28 @@ fn search_text_for(id: &EntryId) -> String {
     format!(" {} {}", id.scope, id.key)
 }
 
-/// Maximum length of a segment; one that is not folded stops growing there.
-const MAX_LOG_LEN: u64 = 16 << 20;
-
-/// How often an append is repeated because the file was closed meanwhile.
-const APPEND_TRIES: usize = 10;
-
-/// How long a closer waits for appenders, each of which needs microseconds.
-const CLOSE_WAIT: Duration = Duration::from_secs(1);
-
-fn append(path: &Path, line: &[u8]) -> Result<()> {
+/// Appends complete lines. The appender holds a shared lock, and checks after taking it that the
+/// file is still the one of that name; a closer renames the file first and then waits for the running
+/// appends. So an append is repeated if the file was `moved` meanwhile.
+fn append_lines(path: &Path, lines: &[u8], max_len: u64, moved: &str) -> Result<()> {
     for _ in 0..APPEND_TRIES {
-        if fsx::append_shared(path, line, MAX_LOG_LEN)? {
+        if fsx::append_shared(path, lines, max_len)? {
             return Ok(());
         }
     }
-    Err(Error::new(ErrorKind::Locked, format!("{} is closed all the time", path.display())))
+    Err(Error::new(ErrorKind::Locked, format!("{} is {moved} all the time", path.display())))
 }
-
-fn close(open: &Path, closed: &Path) -> Result<()> {
-    if !open.exists() {
-        return Ok(());
-    }
-    fsx::rename_and_settle(open, closed, Deadline::after(CLOSE_WAIT))
-}
-
-/// How long a log is kept for followers, in milliseconds. They poll several times a second.
-const KEEP_MILLIS: u64 = 10_000;
 
 /// Beside all ledgers, so that it covers later ones too.
 fn watch_lock_in(ledgers: &Path) -> PathBuf {
     ledgers.join("watch.lock")
 }
 
-/// True if another process holds the file shared. Without a file there never was a follower.
-fn is_watched(ledger: &Path) -> bool {
-    let Ok(file) = File::open(watch_lock_in(fsx::parent(ledger))) else { return false };
-    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
-}
-
 /// Removes a batch that was handed over, or keeps it for followers.
 fn retire_batch(batch: &Path) -> Result<()> {
-    if is_watched(fsx::parent(batch)) {
+    // Followers hold the file shared. Without a file there never was one.
+    let lock = File::open(watch_lock_in(fsx::parent(fsx::parent(batch))));
+    if lock.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock))) {
         fsx::rename_unsynced(batch, &batch.with_extension(FOLDED))
     } else {
         fsx::remove(batch).map(drop)

@@ -11,21 +11,16 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
 
+use super::{CLOSE_WAIT, append_lines};
 use crate::base::clock::{Deadline, Timestamp};
 use crate::base::digest::Sha256Digest;
 use crate::base::fsx::{self, FileLock};
 use crate::entry::{ProducerIdentity, ProductionCost};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::key::{EntryId, Kind};
-
-/// How often an append is repeated because the file was rotated meanwhile.
-const TRIES: usize = 10;
-/// How long to wait for running appends.
-const WAIT: Duration = Duration::from_secs(1);
 
 /// A log with rotation.
 #[derive(Debug, Clone)]
@@ -77,12 +72,7 @@ impl RollingLog {
         if len(&path) >= self.max_len {
             self.rotate()?;
         }
-        for _ in 0..TRIES {
-            if fsx::append_shared(&path, lines, u64::MAX)? {
-                return Ok(());
-            }
-        }
-        Err(Error::new(ErrorKind::Locked, format!("{} is moved all the time", path.display())))
+        append_lines(&path, lines, u64::MAX, "moved")
     }
 
     /// Checks again under the lock, because another process may just have rotated. While it does,
@@ -98,7 +88,7 @@ impl RollingLog {
                 fsx::rename(&self.rotated_path(number), &self.rotated_path(number + 1))?;
             }
         }
-        fsx::rename_and_settle(&self.path(), &self.rotated_path(1), Deadline::after(WAIT))
+        fsx::rename_and_settle(&self.path(), &self.rotated_path(1), Deadline::after(CLOSE_WAIT))
     }
 }
 

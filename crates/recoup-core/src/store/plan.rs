@@ -216,6 +216,16 @@ impl EvictionReport {
     /// Maximum length of [`EvictionReport::gone`].
     pub const NAMED: usize = 1_000;
 
+    /// Adds what another eviction has removed.
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self { expired, least_used, bytes, gone, lost_all: _ } = other;
+        self.expired += expired;
+        self.least_used += least_used;
+        self.bytes += bytes;
+        self.gone.extend(gone);
+        self.gone.truncate(Self::NAMED);
+    }
+
     /// Counts an evicted record.
     pub(crate) fn count_entry(&mut self, cause: EvictionCause) {
         match cause {

@@ -167,12 +167,7 @@ fn hash_contents(path: &Path) -> io::Result<(u64, Sha256Digest)> {
 fn is_racy(stat: &FileStat, now: Timestamp) -> bool {
     let coarse = stat.mtime % 1_000_000_000 == 0 && stat.ctime % 1_000_000_000 == 0;
     let tick = if coarse { COARSE_TICK_MILLIS } else { TICK_MILLIS };
-    now.as_millis() - youngest_millis(stat) < tick
-}
-
-/// Time of the last change of content or metadata.
-fn youngest_millis(stat: &FileStat) -> i64 {
-    stat.mtime.max(stat.ctime) / 1_000_000
+    now.as_millis() - stat.mtime.max(stat.ctime) / 1_000_000 < tick
 }
 
 /// Token version: a time and the state of the sources that will be named again.

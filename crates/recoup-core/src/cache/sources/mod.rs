@@ -389,73 +389,53 @@ fn normalize_lexically(path: &Path) -> PathBuf {
     clean
 }
 
-/// State of a path.
-enum PathState {
-    Unchanged,
-    Changed,
-    Missing,
-}
-
+/// Changes among sources of which only a time is known: entries that other tools made record their
+/// paths and the second in which the result was stored. They count as unchanged only if they are
+/// older than that second.
 fn changed_timed_sources<'a>(
     older: &'a TimedSources,
     view: &'a PathContext,
     limits: SourceLimits,
 ) -> impl Iterator<Item = SourceChange> + 'a {
     older.paths.iter().filter_map(move |path| {
-        let how = match check_timed_path(path, older.than, view, limits) {
-            Ok(PathState::Unchanged) => return None,
-            Ok(PathState::Missing) => SourceChangeKind::Missing,
-            // A path that cannot be inspected counts as changed.
-            Ok(PathState::Changed) | Err(_) => SourceChangeKind::Modified,
-        };
+        let change = timed_change(path, older.than, view, limits);
+        // A path that cannot be inspected counts as changed.
+        let how = change.unwrap_or(Some(SourceChangeKind::Modified))?;
         Some(SourceChange { path: path.clone(), how })
     })
 }
 
-/// An existing path is taken literally, even if it looks like a glob.
-fn check_timed_path(
+/// The change of a path, if any. An existing path is taken literally, even if it looks like a glob.
+/// A directory's own times count too: they show deletions.
+fn timed_change(
     path: &str,
     than: i64,
     view: &PathContext,
     limits: SourceLimits,
-) -> Result<PathState> {
+) -> Result<Option<SourceChangeKind>> {
     let named = view.root.join(path);
-    if named.is_dir() {
-        return check_pattern(&directory_pattern(path), than, view, limits);
-    }
-    if !named.exists() && pattern::is_glob(path) {
+    let pattern = if named.is_dir() {
+        SourcePattern { kind: PatternKind::Directory, path: path.to_owned(), given: None }
+    } else if !named.exists() && pattern::is_glob(path) {
         let from_root = PathContext { cwd: view.root.clone(), ..view.clone() };
-        return check_pattern(&pattern::glob(&from_root, path)?, than, view, limits);
-    }
-    Ok(check_times(&named, than))
-}
-
-fn directory_pattern(path: &str) -> SourcePattern {
-    SourcePattern { kind: PatternKind::Directory, path: path.to_owned(), given: None }
-}
-
-/// A glob without matches counts as missing.
-fn check_pattern(
-    pattern: &SourcePattern,
-    than: i64,
-    view: &PathContext,
-    limits: SourceLimits,
-) -> Result<PathState> {
-    let found = pattern::matches_and_dirs(pattern, view, limits)?;
+        pattern::glob(&from_root, path)?
+    } else {
+        return Ok(change_since(&named, than));
+    };
+    let found = pattern::matches_and_dirs(&pattern, view, limits)?;
     if pattern.kind == PatternKind::Glob && !found.iter().any(|path| path.is_file()) {
-        return Ok(PathState::Missing);
+        return Ok(Some(SourceChangeKind::Missing));
     }
-    let unchanged =
-        found.iter().all(|path| matches!(check_times(path, than), PathState::Unchanged));
-    Ok(if unchanged { PathState::Unchanged } else { PathState::Changed })
+    let is_changed = found.iter().any(|path| change_since(path, than).is_some());
+    Ok(is_changed.then_some(SourceChangeKind::Modified))
 }
 
 /// Checks both a symbolic link and its target.
-fn check_times(path: &Path, than: i64) -> PathState {
+fn change_since(path: &Path, than: i64) -> Option<SourceChangeKind> {
     let is_old = |meta: &Metadata| meta.mtime().max(meta.ctime()) < than;
     match (fs::symlink_metadata(path), fs::metadata(path)) {
-        (Ok(link), Ok(file)) if is_old(&link) && is_old(&file) => PathState::Unchanged,
-        (_, Err(error)) if is_absence(&error) => PathState::Missing,
-        _ => PathState::Changed,
+        (Ok(link), Ok(file)) if is_old(&link) && is_old(&file) => None,
+        (_, Err(error)) if is_absence(&error) => Some(SourceChangeKind::Missing),
+        _ => Some(SourceChangeKind::Modified),
     }
 }

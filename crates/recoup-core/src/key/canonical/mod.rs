@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::fmt::{Display, Write as _};
 use std::ops::Range;
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::base::text::shorten_text;
 use crate::error::{Error, ErrorKind, Result};
@@ -115,24 +115,20 @@ impl CanonicalWriter {
         let mut rest = text;
         while let Some(at) = rest.bytes().position(is_escaped) {
             self.text.push_str(&rest[..at]);
-            self.write_escape(rest.as_bytes()[at]);
+            match rest.as_bytes()[at] {
+                b'"' => self.text.push_str("\\\""),
+                b'\\' => self.text.push_str("\\\\"),
+                0x08 => self.text.push_str("\\b"),
+                b'\t' => self.text.push_str("\\t"),
+                b'\n' => self.text.push_str("\\n"),
+                0x0c => self.text.push_str("\\f"),
+                b'\r' => self.text.push_str("\\r"),
+                byte => write!(self.text, "\\u{byte:04x}").expect(STRINGS_GROW),
+            }
             rest = &rest[at + 1..];
         }
         self.text.push_str(rest);
         self.text.push('"');
-    }
-
-    fn write_escape(&mut self, byte: u8) {
-        match byte {
-            b'"' => self.text.push_str("\\\""),
-            b'\\' => self.text.push_str("\\\\"),
-            0x08 => self.text.push_str("\\b"),
-            b'\t' => self.text.push_str("\\t"),
-            b'\n' => self.text.push_str("\\n"),
-            0x0c => self.text.push_str("\\f"),
-            b'\r' => self.text.push_str("\\r"),
-            _ => write!(self.text, "\\u{byte:04x}").expect(STRINGS_GROW),
-        }
     }
 
     /// Begins an array.
@@ -222,21 +218,17 @@ impl<'a> ObjectMembers<'a> {
             {
                 return Err(CanonicalError::duplicate(&twice[0].name));
             }
-            self.write_in_order(out);
+            let unordered = out.text.split_off(self.start);
+            for (index, member) in self.list.iter().enumerate() {
+                if index > 0 {
+                    out.text.push(',');
+                }
+                let text = member.text.start - self.start..member.text.end - self.start;
+                out.text.push_str(&unordered[text]);
+            }
         }
         out.close('}');
         Ok(())
-    }
-
-    fn write_in_order(&self, out: &mut CanonicalWriter) {
-        let unordered = out.text.split_off(self.start);
-        for (index, member) in self.list.iter().enumerate() {
-            if index > 0 {
-                out.text.push(',');
-            }
-            let text = member.text.start - self.start..member.text.end - self.start;
-            out.text.push_str(&unordered[text]);
-        }
     }
 }
 
@@ -258,7 +250,14 @@ fn write_value(out: &mut CanonicalWriter, value: &Value) -> Result<(), Canonical
         Value::Null => out.write_word("null"),
         Value::Bool(true) => out.write_word("true"),
         Value::Bool(false) => out.write_word("false"),
-        Value::Number(number) => write_number(out, number)?,
+        Value::Number(number) if !number.is_f64() => out.write_integer(number.as_i64(), number)?,
+        Value::Number(number) => match number.as_f64() {
+            Some(value) if value.abs() < MAY_BE_ROUNDED => out.write_float(value, number)?,
+            _ => {
+                let why = "may be an integer beyond ±2^53 that was rounded";
+                return Err(CanonicalError::number(number, why));
+            }
+        },
         Value::String(text) => out.write_string(text),
         Value::Array(items) => {
             out.open_array()?;
@@ -276,16 +275,6 @@ fn write_value(out: &mut CanonicalWriter, value: &Value) -> Result<(), Canonical
         }
     }
     Ok(())
-}
-
-fn write_number(out: &mut CanonicalWriter, number: &Number) -> Result<(), CanonicalError> {
-    if !number.is_f64() {
-        return out.write_integer(number.as_i64(), number);
-    }
-    match number.as_f64() {
-        Some(value) if value.abs() < MAY_BE_ROUNDED => out.write_float(value, number),
-        _ => Err(CanonicalError::number(number, "may be an integer beyond ±2^53 that was rounded")),
-    }
 }
 
 /// Hostile input must not make endless messages.
