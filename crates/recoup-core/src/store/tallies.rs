@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
-use crate::base::name::SafeName;
 use crate::entry::{CostSavings, EntryEvent, EntryEventKind, EventBatch, EventTally, day_number};
 use crate::key::{EntryId, Kind, Scope};
 
@@ -17,6 +16,9 @@ const RETAINED_DAYS: i64 = 400;
 /// as [`OTHER_NAMES`].
 pub(super) const MAX_NAMES: usize = 100;
 pub(super) const OTHER_NAMES: &str = "(others)";
+
+/// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice.
+pub(super) const REMEMBERED_BATCHES: usize = 1_000;
 
 /// The counts of a batch, and its effects on single records.
 #[derive(Debug, Default)]
@@ -89,10 +91,6 @@ impl<'a> BatchSums<'a> {
     }
 }
 
-/// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice; names
-/// sort by time.
-const REMEMBERED: usize = 1_000;
-
 /// Counts per scope, kind, day, event and name. As text, so that kinds and events of a later
 /// version are preserved.
 #[derive(Debug, Default)]
@@ -138,7 +136,12 @@ impl TallyTable {
 
     /// Counts a batch; returns `false` if it was counted before.
     pub(super) fn add(&mut self, batch: &EventBatch, sums: &BatchSums<'_>) -> bool {
-        if !self.remember_batch(&batch.name) {
+        let is_new = self.folded.insert(batch.name.to_string());
+        // Names sort by time.
+        while self.folded.len() > REMEMBERED_BATCHES {
+            self.folded.pop_first();
+        }
+        if !is_new {
             return false;
         }
         for (counted, amount) in &sums.counts {
@@ -148,14 +151,6 @@ impl TallyTable {
         let first = sums.first_day();
         self.counts.retain(|(_, _, day, ..), _| *day >= first);
         true
-    }
-
-    fn remember_batch(&mut self, name: &SafeName) -> bool {
-        let news = self.folded.insert(name.to_string());
-        while self.folded.len() > REMEMBERED {
-            self.folded.pop_first();
-        }
-        news
     }
 
     /// The row to count in; beyond [`MAX_NAMES`] names, the row of the others.

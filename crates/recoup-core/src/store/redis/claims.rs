@@ -43,14 +43,6 @@ impl RedisClaims {
         let (keys, line) = (RedisKeys::new(&target.prefix), Arc::new(RedisPool::new(target)));
         Self { keeper: ClaimRenewer::new(Arc::clone(&line), lease), line, keys, lease }
     }
-
-    /// Tries to take the claim. Returns true if it is ours now.
-    fn try_take(&self, hold: &ClaimToken) -> Result<bool> {
-        let mut command = eval(scripts::CLAIM, &[&hold.name]);
-        command.arg(&hold.token).arg(millis(self.lease));
-        let answer = self.line.query_one("claiming the work for an entry", command)?;
-        Ok(answer == Value::Int(1))
-    }
 }
 
 impl ClaimRegistry for RedisClaims {
@@ -58,7 +50,9 @@ impl ClaimRegistry for RedisClaims {
         let hold = ClaimToken { name: self.keys.claim(id), token: ids::fresh_id(&SystemClock) };
         // Before the claim: without renewal it would be lost in the middle of the work.
         let kept = self.keeper.ensure_running()?;
-        if !self.try_take(&hold)? {
+        let mut command = eval(scripts::CLAIM, &[&hold.name]);
+        command.arg(&hold.token).arg(millis(self.lease));
+        if self.line.query_one("claiming the work for an entry", command)? != Value::Int(1) {
             return Ok(None);
         }
         kept.keep(&hold);

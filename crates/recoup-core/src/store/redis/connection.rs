@@ -70,8 +70,16 @@ impl RedisConnection {
         let Self::Cluster(connection) = self else { return Ok(Vec::new()) };
         let random = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
         let slots = connection.route_command(redis::cmd("CLUSTER").arg("SLOTS"), random)?;
-        let mut nodes: Vec<(String, u16)> =
-            slots.into_sequence().unwrap_or_default().into_iter().filter_map(primary_of).collect();
+        // `[first slot, last slot, [host, port, …], …]`
+        let primary = |slots: Value| {
+            let primary = slots.into_sequence().ok()?.into_iter().nth(2)?;
+            let mut primary = primary.into_sequence().ok()?.into_iter();
+            let host: String = redis::from_redis_value(primary.next()?).ok()?;
+            let port: u16 = redis::from_redis_value(primary.next()?).ok()?;
+            (!host.is_empty()).then_some((host, port))
+        };
+        let slots = slots.into_sequence().unwrap_or_default().into_iter();
+        let mut nodes: Vec<(String, u16)> = slots.filter_map(primary).collect();
         nodes.sort_unstable();
         nodes.dedup();
         Ok(nodes)
@@ -159,27 +167,16 @@ fn run_on_cluster(connection: &mut ClusterConnection, commands: &[Cmd]) -> Redis
             done => return done,
         }
     }
-    commands
-        .iter()
-        .map(|command| connection.req_command(command).or_else(error_as_answer))
-        .collect()
-}
-
-/// Turns an error that the server sent into an answer.
-fn error_as_answer(error: RedisError) -> RedisResult<Value> {
-    match error.clone().into_server_errors().as_deref() {
-        Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),
-        _ => Err(error),
-    }
-}
-
-/// `[first slot, last slot, [host, port, …], …]`
-fn primary_of(slots: Value) -> Option<(String, u16)> {
-    let mut primary =
-        slots.into_sequence().ok()?.into_iter().nth(2)?.into_sequence().ok()?.into_iter();
-    let host: String = redis::from_redis_value(primary.next()?).ok()?;
-    let port: u16 = redis::from_redis_value(primary.next()?).ok()?;
-    (!host.is_empty()).then_some((host, port))
+    let run = |command: &Cmd| {
+        // An error that the server sent is an answer.
+        connection.req_command(command).or_else(|error| {
+            match error.clone().into_server_errors().as_deref() {
+                Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),
+                _ => Err(error),
+            }
+        })
+    };
+    commands.iter().map(run).collect()
 }
 
 pub(super) struct SingleServer {
@@ -199,7 +196,14 @@ impl SingleServer {
         let mut server = Self { stream, tls, parser: Parser::new() };
         let (commands, refusals): (Vec<_>, Vec<_>) = handshake_commands(target).into_iter().unzip();
         for (answer, refusal) in server.run(&commands, deadline)?.into_iter().zip(refusals) {
-            answer.extract_error().map_err(|error| handshake_error(&error, refusal))?;
+            answer.extract_error().map_err(|error| match error.kind() {
+                // The server is still loading.
+                redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading) => error,
+                _ => {
+                    let detail = error.detail().unwrap_or_default().to_owned();
+                    RedisError::from((redis::ErrorKind::AuthenticationFailed, refusal, detail))
+                }
+            })?;
         }
         Ok(server)
     }
@@ -266,15 +270,6 @@ fn handshake_commands(target: &RedisTarget) -> Vec<(Cmd, &'static str)> {
         greeting.push((command, "The server refused to switch the database"));
     }
     greeting
-}
-
-/// An authentication error with the server's message, unless the server is still loading.
-fn handshake_error(error: &RedisError, refusal: &'static str) -> RedisError {
-    if matches!(error.kind(), redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading)) {
-        return error.clone();
-    }
-    let detail = error.detail().unwrap_or_default().to_owned();
-    RedisError::from((redis::ErrorKind::AuthenticationFailed, refusal, detail))
 }
 
 /// A stream that reads and writes until a deadline.

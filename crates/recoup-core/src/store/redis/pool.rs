@@ -94,7 +94,8 @@ impl RedisPool {
         act: impl Fn(&mut RedisConnection, Deadline) -> RedisResult<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
-        if let Some(link) = self.take_idle() {
+        let idle = self.idle().pop();
+        if let Some(link) = idle {
             match self.run_on_idle(&act, link, deadline) {
                 Err(RequestFailure::Answered(error))
                     if was_dropped(&error) && !deadline.has_passed() =>
@@ -158,26 +159,26 @@ impl RedisPool {
     }
 
     fn explain(&self, doing: &str, failed: RequestFailure) -> Error {
-        let unavailable = |what| Error::new(ErrorKind::Unavailable, format!("{doing}: {what}"));
+        let unavailable =
+            |what: String| Error::new(ErrorKind::Unavailable, format!("{doing}: {what}"));
         match failed {
             RequestFailure::Answered(error) if !error.is_timeout() => {
                 explain_error(&error, doing, self.target.password.as_deref())
             }
             RequestFailure::Answered(_) | RequestFailure::TooLate => {
-                timeout_error(doing, self.target.timeout)
+                let millis = self.target.timeout.as_millis();
+                unavailable(format!("no answer within {millis} ms"))
             }
-            RequestFailure::NoThread(error) => unavailable("no thread").with_source(error),
-            RequestFailure::Panicked => unavailable("the client failed"),
+            RequestFailure::NoThread(error) => {
+                unavailable("no thread".to_owned()).with_source(error)
+            }
+            RequestFailure::Panicked => unavailable("the client failed".to_owned()),
         }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<RedisConnection>> {
         // Connections are put in and taken out whole; no panic leaves half of one.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take_idle(&self) -> Option<RedisConnection> {
-        self.idle().pop()
     }
 
     fn return_to_pool(&self, link: RedisConnection) {
@@ -199,10 +200,12 @@ enum RequestFailure {
 /// Adds what was being done, and what a caller can do about it. A server may repeat what it was
 /// sent, so secrets and `password` are redacted.
 pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&str>) -> Error {
+    use ServerErrorKind::{Ask, CrossSlot, Moved};
     let kind = kind_of(error);
     let words = match kind {
         ErrorKind::Full => format!("{doing}: the server has no room left"),
-        _ if is_cluster_redirect(error) => {
+        // A cluster node redirects a client that does not know about the cluster.
+        _ if matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved)) => {
             format!("{doing}: another node has that key; the URL of a cluster is redis+cluster://…")
         }
         _ if error.kind() == Redis::Parse => {
@@ -232,18 +235,6 @@ fn redact_message(said: &str, password: Option<&str>) -> String {
     }
 }
 
-/// True if a cluster node redirects a client that does not know about the cluster.
-fn is_cluster_redirect(error: &RedisError) -> bool {
-    use ServerErrorKind::{Ask, CrossSlot, Moved};
-    matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved))
-}
-
-/// The error for a missed deadline.
-fn timeout_error(doing: &str, after: std::time::Duration) -> Error {
-    let message = format!("{doing}: no answer within {} ms", after.as_millis());
-    Error::new(ErrorKind::Unavailable, message)
-}
-
 fn kind_of(error: &RedisError) -> ErrorKind {
     match error.kind() {
         Redis::Io
@@ -263,17 +254,13 @@ fn kind_of(error: &RedisError) -> ErrorKind {
             | ServerErrorKind::Ask,
         ) => ErrorKind::Unavailable,
         Redis::Server(ServerErrorKind::ReadOnly) => ErrorKind::ReadOnly,
-        _ => kind_of_code(error.code().unwrap_or_default()),
-    }
-}
-
-fn kind_of_code(code: &str) -> ErrorKind {
-    match code {
-        "OOM" => ErrorKind::Full,
-        "WRONGTYPE" => ErrorKind::Corrupt,
-        "NOAUTH" | "WRONGPASS" | "BUSY" | "UNBLOCKED" => ErrorKind::Unavailable,
-        "MISCONF" | "NOREPLICAS" => ErrorKind::ReadOnly,
-        _ => ErrorKind::Io,
+        _ => match error.code().unwrap_or_default() {
+            "OOM" => ErrorKind::Full,
+            "WRONGTYPE" => ErrorKind::Corrupt,
+            "NOAUTH" | "WRONGPASS" | "BUSY" | "UNBLOCKED" => ErrorKind::Unavailable,
+            "MISCONF" | "NOREPLICAS" => ErrorKind::ReadOnly,
+            _ => ErrorKind::Io,
+        },
     }
 }
 

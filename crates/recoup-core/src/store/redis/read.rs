@@ -18,6 +18,9 @@ use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
 /// The fields of a head, in the order of the request.
 const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 
+/// Keys that the server examines for one answer.
+const STEP: usize = 1_000;
+
 pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
     let mut command = read_fields_command(shared, id, &HEAD);
     command.arg(&["body", "frames"]);
@@ -177,81 +180,67 @@ impl ChunkSource for RedisFrames {
     }
 }
 
-/// Keys that the server examines for one answer.
-const STEP: usize = 1_000;
-
 pub(super) fn scan(
     shared: &RedisShared,
     filter: &ScanFilter,
     visit: &mut RecordVisitor<'_>,
 ) -> Result<()> {
-    let mut seen = HashSet::new();
-    each_page(shared, filter.scope.as_ref(), &mut |ids| {
-        let news: Vec<EntryId> = ids.into_iter().filter(|id| seen.insert(id.clone())).collect();
-        for ids in news.chunks(BATCH) {
-            let questions = ids.iter().map(|id| read_fields_command(shared, id, &HEAD)).collect();
-            let answers = shared.line.query_each("listing the records", questions)?;
-            for (id, answer) in ids.iter().zip(answers) {
-                if visit_head(id, head_in(answer), filter, visit).is_break() {
-                    return Ok(false);
-                }
+    let doing = "listing the records";
+    each_record(shared, filter.scope.as_ref(), doing, &HEAD, &mut |id, answer| {
+        match head_in(answer) {
+            // Gone meanwhile.
+            Ok(None) => ScanFlow::Continue(()),
+            Ok(Some(head)) if filter.kind.is_some_and(|kind| kind != head.header.kind) => {
+                ScanFlow::Continue(())
             }
+            Ok(Some(head)) => visit(id, Ok(&head)),
+            Err(error) => visit(id, Err(error)),
         }
-        Ok(true)
     })
-}
-
-/// Visits a head, unless the record is gone meanwhile.
-fn visit_head(
-    id: &EntryId,
-    head: Result<Option<EntryHead>>,
-    filter: &ScanFilter,
-    visit: &mut RecordVisitor<'_>,
-) -> ScanFlow {
-    match head {
-        Ok(None) => ScanFlow::Continue(()),
-        Ok(Some(head)) if filter.kind.is_some_and(|kind| kind != head.header.kind) => {
-            ScanFlow::Continue(())
-        }
-        Ok(Some(head)) => visit(id, Ok(&head)),
-        Err(error) => visit(id, Err(error)),
-    }
 }
 
 /// Counts record by record: the server expires and evicts by itself, so that a stored sum would
 /// soon be wrong.
 pub(super) fn usage(shared: &RedisShared, scope: &Scope) -> Result<ScopeUsage> {
-    let (mut usage, mut seen) = (ScopeUsage::default(), HashSet::new());
-    each_page(shared, Some(scope), &mut |ids| {
-        let news: Vec<EntryId> = ids.into_iter().filter(|id| seen.insert(id.clone())).collect();
-        for ids in news.chunks(BATCH) {
-            let questions =
-                ids.iter().map(|id| read_fields_command(shared, id, &["bytes"])).collect();
-            for answer in shared.line.query_each("counting the records", questions)? {
-                if let Some(bytes) = ReplyFields::of(answer).number() {
-                    usage.entries += 1;
-                    usage.bytes = usage.bytes.saturating_add(bytes.max(0).cast_unsigned());
-                }
-            }
+    let mut usage = ScopeUsage::default();
+    let doing = "counting the records";
+    each_record(shared, Some(scope), doing, &["bytes"], &mut |_, answer| {
+        if let Some(bytes) = ReplyFields::of(answer).number() {
+            usage.entries += 1;
+            usage.bytes = usage.bytes.saturating_add(bytes.max(0).cast_unsigned());
         }
-        Ok(true)
+        ScanFlow::Continue(())
     })?;
     Ok(usage)
 }
 
-/// Calls `visit` with pages of record ids until it returns false. An id may occur twice.
-fn each_page(
+/// Calls `visit` with these fields of each record in a scope, or in all, once.
+fn each_record(
     shared: &RedisShared,
     scope: Option<&Scope>,
-    visit: &mut dyn FnMut(Vec<EntryId>) -> Result<bool>,
+    doing: &str,
+    fields: &[&str],
+    visit: &mut dyn FnMut(&EntryId, Value) -> ScanFlow,
 ) -> Result<()> {
+    let mut seen = HashSet::new();
     let id_of = |name: &Value| match name {
         Value::BulkString(name) => shared.keys.id_of(name),
         _ => None,
     };
     let pattern = shared.keys.pattern(scope);
     shared.line.scan("listing the records", &pattern, STEP, &mut |names| {
-        visit(names.iter().filter_map(id_of).collect())
+        let ids = names.iter().filter_map(id_of);
+        let news: Vec<EntryId> = ids.filter(|id| seen.insert(id.clone())).collect();
+        for ids in news.chunks(BATCH) {
+            let questions = ids.iter().map(|id| read_fields_command(shared, id, fields));
+            let answers = shared.line.query_each(doing, questions.collect())?;
+            for (id, answer) in ids.iter().zip(answers) {
+                if visit(id, answer).is_break() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     })
 }
 
@@ -278,27 +267,22 @@ impl RedisPool {
                 let answer = self.with_connection(doing, move |link, deadline| {
                     link.run_at(&node, &command, deadline)
                 })?;
-                let (next, names) = parse_page(answer);
-                if !visit(names)? {
+                // The next cursor, and the keys of this page.
+                let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
+                let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
+                let names = answer.next().and_then(|names| names.into_sequence().ok());
+                if !visit(names.unwrap_or_default())? {
                     return Ok(());
                 }
                 match next {
+                    None::<String> => return Err(Self::not_redis_error(doing)),
                     Some(next) if next == "0" => break,
                     Some(next) => cursor = next,
-                    None => return Err(Self::not_redis_error(doing)),
                 }
             }
         }
         Ok(())
     }
-}
-
-/// The next cursor, and the keys of this page.
-fn parse_page(answer: Value) -> (Option<String>, Vec<Value>) {
-    let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
-    let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
-    let names = answer.next().and_then(|names| names.into_sequence().ok()).unwrap_or_default();
-    (next, names)
 }
 
 /// The scopes that have counts.

@@ -160,8 +160,12 @@ impl RedisUrlParser<'_> {
         let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
         let (username, password) = credentials.map_or(Ok((None, None)), read_credentials)?;
+        let nodes: Vec<_> = hosts.split(',').map(read_node).collect::<Result<_, _>>()?;
+        if nodes.len() > 1 && !cluster {
+            return Err("several hosts are for redis+cluster: URLs".to_owned());
+        }
         let mut target = RedisTarget {
-            nodes: read_nodes(hosts, cluster)?,
+            nodes,
             cluster,
             tls,
             ca: None,
@@ -183,7 +187,13 @@ impl RedisUrlParser<'_> {
         let value = percent_decode(value, name)?;
         match name {
             "prefix" => target.prefix = checked_prefix(&value)?,
-            "timeout" => target.timeout = read_timeout(&value)?,
+            "timeout" => {
+                let given = Ttl::parse_with_unit("timeout", &value).ok().and_then(Ttl::as_millis);
+                let millis = given.filter(|millis| (1..=60_000).contains(millis));
+                let expected =
+                    || format!("the timeout {value:?} is not a duration from 1ms to 60s");
+                target.timeout = Duration::from_millis(millis.ok_or_else(expected)?);
+            }
             "ca" if target.tls => {
                 if value.is_empty() {
                     return Err("the option ca names no file".to_owned());
@@ -215,14 +225,6 @@ fn read_credentials(text: &str) -> Result<(Option<String>, Option<String>), UrlF
 fn percent_decode(text: &str, what: &str) -> Result<String, UrlFault> {
     let decoded = percent_decode_str(text).decode_utf8();
     decoded.map(String::from).map_err(|_| format!("{what} is not UTF-8 after percent-decoding"))
-}
-
-fn read_nodes(text: &str, cluster: bool) -> Result<Vec<(String, u16)>, UrlFault> {
-    let nodes: Vec<_> = text.split(',').map(read_node).collect::<Result<_, _>>()?;
-    if nodes.len() > 1 && !cluster {
-        return Err("several hosts are for redis+cluster: URLs".to_owned());
-    }
-    Ok(nodes)
 }
 
 fn read_node(text: &str) -> Result<(String, u16), UrlFault> {
@@ -281,13 +283,6 @@ fn checked_prefix(text: &str) -> Result<String, UrlFault> {
         ));
     }
     Ok(text.to_owned())
-}
-
-fn read_timeout(text: &str) -> Result<Duration, UrlFault> {
-    let given = Ttl::parse_with_unit("timeout", text).ok().and_then(Ttl::as_millis);
-    let millis = given.filter(|millis| (1..=60_000).contains(millis));
-    let expected = || format!("the timeout {text:?} is not a duration from 1ms to 60s");
-    millis.map(Duration::from_millis).ok_or_else(expected)
 }
 
 /// A URL for error messages, without credentials before the last `@`. Without an `@`, a port that

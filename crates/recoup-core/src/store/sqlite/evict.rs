@@ -13,7 +13,7 @@ use super::{schema, write};
 use crate::database::{ConnectionPool, busy, connection, fault, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
-use crate::store::{EvictedEntry, EvictionCause, EvictionPlan, EvictionReport};
+use crate::store::{EvictionCause, EvictionPlan, EvictionReport};
 
 /// Maximum number of records examined or removed in one transaction: one write must not pay for a
 /// long backlog while others wait.
@@ -22,18 +22,35 @@ const BATCH: i64 = 500;
 /// Maximum number of batches per eviction, unless it is thorough. The next one does the rest.
 const ROUNDS: usize = 4;
 
+/// Overhead is counted from this many bytes of records on: below, it is mostly that of an empty
+/// file.
+const COUNTED_FROM: u64 = 4 << 20;
+
+/// Pages returned in one step. Others may write between two steps.
+const STEP: u32 = 1_000;
+
+/// Unused pages that an eviction leaves in the file for the next records.
+const SPARE: u64 = 256;
+
+/// Maximum size of a file that is copied to enable incremental vacuum: others wait meanwhile.
+const MOST_COPIED: u64 = 256 << 20;
+
+/// Maximum size of a file that is copied to return many pages at once.
+const QUICKLY_COPIED: u64 = 16 << 20;
+
+/// How long to wait for readers before the log is emptied.
+const FOR_READERS: Duration = Duration::from_millis(250);
+
+/// Pause between two batches: waiting writers retry at this interval.
+const TURN: Duration = Duration::from_millis(2);
+
 pub(super) fn carry_out(pool: &ConnectionPool, plan: &EvictionPlan) -> Result<EvictionReport> {
     let mut all = EvictionReport::default();
     for round in 1.. {
         let (evicted, is_more_due) = pool.remove(|writer| evict_batch(writer, plan))?;
-        let EvictionReport { expired, least_used, bytes, gone, lost_all: _ } = evicted;
-        all.expired += expired;
-        all.least_used += least_used;
-        all.bytes += bytes;
-        for EvictedEntry { id, kind, cause } in gone {
-            all.list_entry(id, kind, cause);
-        }
-        if !is_more_due || expired + least_used == 0 || !plan.thorough && round == ROUNDS {
+        let is_empty = evicted.expired + evicted.least_used == 0;
+        all.add(evicted);
+        if !is_more_due || is_empty || !plan.thorough && round == ROUNDS {
             break;
         }
         let_others_write();
@@ -43,34 +60,34 @@ pub(super) fn carry_out(pool: &ConnectionPool, plan: &EvictionPlan) -> Result<Ev
 
 /// Evicts one batch. Returns true if more can be evicted at once.
 fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(EvictionReport, bool)> {
-    if !is_due(writer, plan)? {
+    let (entries, bytes) = totals(writer, plan)?;
+    let bytes = if plan.max_bytes.is_some() { disk_share(writer, bytes)? } else { bytes };
+    if plan.allows(entries, bytes) && !any_dead(writer, plan)? {
         return Ok((EvictionReport::default(), false));
     }
     let done = in_transaction(writer, "evicting records", |writer| {
         let mut evicted = EvictionReport::default();
-        let before = all_bytes(writer)?;
+        let before = all_bytes(writer).map_err(evict_error)?;
         remove_dead(writer, plan, &mut evicted)?;
         let is_over = remove_least_used(writer, plan, &mut evicted)?;
         // By difference, because full results are removed with their last record.
-        evicted.bytes = before.saturating_sub(all_bytes(writer)?);
+        let left = all_bytes(writer).map_err(evict_error)?;
+        evicted.bytes = before.saturating_sub(left);
         Ok((evicted, is_over || plan.thorough && any_dead(writer, plan)?))
     })?;
-    vacuum_some(writer)?;
+    // Returns some pages, if much of the file is unused.
+    let unused = pragma(writer, "freelist_count")?;
+    if unused > SPARE && unused > pragma(writer, "page_count")? / 4 {
+        vacuum_step(writer)?;
+    }
     Ok(done)
 }
 
-fn all_bytes(reader: &Connection) -> Result<u64> {
-    reader
-        .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM totals")
-        .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
-        .map(|bytes| bytes.max(0).cast_unsigned())
-        .map_err(evict_error)
-}
-
-fn is_due(reader: &Connection, plan: &EvictionPlan) -> Result<bool> {
-    let (entries, bytes) = totals(reader, plan)?;
-    let bytes = if plan.max_bytes.is_some() { disk_share(reader, bytes)? } else { bytes };
-    Ok(!plan.allows(entries, bytes) || any_dead(reader, plan)?)
+/// Size of all records, in every scope.
+fn all_bytes(reader: &Connection) -> rusqlite::Result<u64> {
+    let mut statement = reader.prepare_cached("SELECT coalesce(sum(bytes), 0) FROM totals")?;
+    let bytes: i64 = statement.query_row([], |row| row.get(0))?;
+    Ok(bytes.max(0).cast_unsigned())
 }
 
 fn totals(reader: &Connection, plan: &EvictionPlan) -> Result<(u64, u64)> {
@@ -192,28 +209,6 @@ fn evict_error(error: rusqlite::Error) -> Error {
     fault::from_sqlite(error, "evicting records")
 }
 
-/// Overhead is counted from this many bytes of records on: below, it is mostly that of an empty
-/// file.
-const COUNTED_FROM: u64 = 4 << 20;
-
-/// Pages returned in one step. Others may write between two steps.
-const STEP: u32 = 1_000;
-
-/// Unused pages that an eviction leaves in the file for the next records.
-const SPARE: u64 = 256;
-
-/// Maximum size of a file that is copied to enable incremental vacuum: others wait meanwhile.
-const MOST_COPIED: u64 = 256 << 20;
-
-/// Maximum size of a file that is copied to return many pages at once.
-const QUICKLY_COPIED: u64 = 16 << 20;
-
-/// How long to wait for readers before the log is emptied.
-const FOR_READERS: Duration = Duration::from_millis(250);
-
-/// Pause between two batches: waiting writers retry at this interval.
-const TURN: Duration = Duration::from_millis(2);
-
 /// Lets other writers in between two batches.
 pub(super) fn let_others_write() {
     thread::sleep(TURN);
@@ -221,7 +216,7 @@ pub(super) fn let_others_write() {
 
 /// The disk space of records with this many `bytes`: their share of all used pages.
 pub(super) fn disk_share(reader: &Connection, bytes: u64) -> Result<u64> {
-    let all = record_bytes(reader)?;
+    let all = all_bytes(reader).map_err(measure_error)?;
     if all < COUNTED_FROM || bytes == 0 {
         return Ok(bytes);
     }
@@ -266,15 +261,6 @@ pub(super) fn leave_freed_pages(writer: &Connection) -> Result<()> {
 /// Reverts [`leave_freed_pages`].
 pub(super) fn overwrite_freed_pages(writer: &Connection) -> Result<()> {
     writer.execute_batch("PRAGMA secure_delete = ON").map_err(measure_error)
-}
-
-/// Returns some pages after an eviction, if much of the file is unused.
-fn vacuum_some(writer: &Connection) -> Result<()> {
-    let unused = pragma(writer, "freelist_count")?;
-    if unused > SPARE && unused > pragma(writer, "page_count")? / 4 {
-        vacuum_step(writer)?;
-    }
-    Ok(())
 }
 
 /// Returns all unused pages and empties the log, so that removed data is in neither. On a full disk
@@ -346,15 +332,6 @@ fn upgrade_file(pool: &ConnectionPool) -> Result<()> {
 
 fn vacuum_step(writer: &Connection) -> Result<()> {
     connection::vacuum_pages(writer, STEP).map_err(measure_error)
-}
-
-/// Size of all records, in every scope.
-fn record_bytes(reader: &Connection) -> Result<u64> {
-    reader
-        .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM totals")
-        .and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)))
-        .map(|bytes| bytes.max(0).cast_unsigned())
-        .map_err(measure_error)
 }
 
 fn pragma(reader: &Connection, name: &str) -> Result<u64> {

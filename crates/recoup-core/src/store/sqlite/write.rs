@@ -11,41 +11,20 @@ use super::schema;
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::database::{fault, in_transaction};
-use crate::entry::{ChunkSource, EntryRecord, Header, StoredBody};
+use crate::entry::{EntryRecord, Header, StoredBody};
 use crate::error::{Error, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::PlacedPayload;
 use crate::store::nearest::PartSketch;
 use crate::store::plan::{EntrySelection, MarkSet};
 
-/// Location of a payload: in the row itself, or as frames of that number.
-enum SqlitePayload<'a> {
-    Inline(&'a [u8]),
-    Framed { frames: i64, len: u64 },
-}
+/// The `mark_set` of a record without marks.
+const NOTHING: i64 = 0;
 
-impl SqlitePayload<'_> {
-    fn body(&self) -> Option<&[u8]> {
-        match self {
-            Self::Inline(body) => Some(body),
-            Self::Framed { .. } => None,
-        }
-    }
+/// Records marked in one transaction.
+const BATCH: i64 = 500;
 
-    fn frames(&self) -> Option<i64> {
-        match self {
-            Self::Inline(_) => None,
-            Self::Framed { frames, .. } => Some(*frames),
-        }
-    }
-
-    /// Measured, because the header's length is not trusted.
-    fn len(&self) -> u64 {
-        match self {
-            Self::Inline(body) => body.len() as u64,
-            Self::Framed { len, .. } => *len,
-        }
-    }
-}
+type SqlitePayload<'a> = PlacedPayload<'a, i64>;
 
 pub(super) fn put(writer: &mut Connection, id: &EntryId, record: &EntryRecord) -> Result<()> {
     if !record.is_sealed() {
@@ -78,26 +57,21 @@ fn put_full(writer: &Connection, id: &EntryId, record: &EntryRecord) -> Result<(
         .map_err(store_error)
 }
 
-/// Writes the frames of a large payload; a small one goes into its row.
 fn write_payload<'a>(writer: &Connection, payload: &'a StoredBody) -> Result<SqlitePayload<'a>> {
-    let body: &dyn ChunkSource = match payload {
-        StoredBody::Inline(body) | StoredBody::Plain(body) => {
-            return Ok(SqlitePayload::Inline(body));
-        }
-        StoredBody::Framed(body) => &**body,
-        StoredBody::Opened(body) => body,
-    };
-    let frames = fastrand::i64(1..);
-    let mut insert = writer
-        .prepare_cached("INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)")
-        .map_err(store_error)?;
-    let (mut seq, mut len) = (0i64, 0);
-    body.for_each_chunk(&mut |frame| {
-        seq += 1;
-        len += frame.len() as u64;
-        insert.execute(params![frames, seq, frame]).map(drop).map_err(store_error)
-    })?;
-    Ok(SqlitePayload::Framed { frames, len })
+    const SQL: &str = "INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)";
+    let mut seq = 0i64;
+    PlacedPayload::write(
+        payload,
+        || fastrand::i64(1..),
+        |frames, data| {
+            seq += 1;
+            writer
+                .prepare_cached(SQL)
+                .and_then(|mut insert| insert.execute(params![*frames, seq, data]))
+                .map(drop)
+                .map_err(store_error)
+        },
+    )
 }
 
 fn upsert(
@@ -193,12 +167,6 @@ pub(super) fn remove_rows(
 fn remove_error(error: rusqlite::Error) -> Error {
     fault::from_sqlite(error, "removing a record")
 }
-
-/// The `mark_set` of a record without marks.
-const NOTHING: i64 = 0;
-
-/// Records marked in one transaction.
-const BATCH: i64 = 500;
 
 /// The id of the header's mark set, which is inserted if it is new.
 fn intern_mark_set(writer: &Connection, scope: &str, header: &Header) -> Result<i64> {
