@@ -17,7 +17,7 @@ use super::guarded::CircuitBreaker;
 use super::{FaultLog, StoreInfo};
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::base::fsx::EphemeralLock;
-use crate::error::{Error, ErrorKind, IoContext as _, Result};
+use crate::error::{IoContext as _, Result};
 use crate::key::EntryId;
 
 /// Elects one of the callers that want to compute the same entry.
@@ -184,36 +184,26 @@ pub(super) struct LayeredClaims {
     pub(super) faults: Arc<dyn FaultLog>,
 }
 
-impl LayeredClaims {
-    /// Calls the server through the circuit breaker, as for records.
-    fn try_claim_far(&self, id: &EntryId) -> Result<Option<Claim>> {
-        self.breaker.admit()?;
-        let answer = self.far.try_claim(id);
-        match &answer {
-            Err(error) if error.kind() == ErrorKind::Unavailable => self.breaker.note_fault(error),
-            _ => self.breaker.note_answer(),
-        }
-        answer
-    }
-
-    fn log_fault(&self, error: Error) {
-        self.faults.fault(&self.server, &error.context("claiming the work for an entry"));
-    }
-}
-
 impl ClaimRegistry for LayeredClaims {
     fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
         let near = match self.near.try_claim(id) {
             Ok(None) => return Ok(None),
             near => near,
         };
-        match (self.try_claim_far(id), near) {
+        // The server is called through the circuit breaker, as for records.
+        let far = self.breaker.admit().and_then(|()| {
+            let answer = self.far.try_claim(id);
+            self.breaker.note_result(&answer);
+            answer
+        });
+        match (far, near) {
             (Ok(Some(far)), near) => {
                 Ok(Some(Claim::new(LayeredGuard { far, near: near.ok().flatten() })))
             }
             (Ok(None), _) => Ok(None),
             (Err(error), near) => {
-                self.log_fault(error);
+                let error = error.context("claiming the work for an entry");
+                self.faults.fault(&self.server, &error);
                 near
             }
         }

@@ -1,5 +1,8 @@
 //! Common parts of the directory stores: layout of scopes, a lock, and event counts.
 //!
+//! No symbolic link is followed below the directory: a planted one would redirect our writes and
+//! removals. The directory itself may be a link.
+//!
 //! ```text
 //! DIR/                    the scope `global`: such a directory is a scope of its own
 //! DIR/tenant/NAME/        the scope `tenant:NAME`, and so on
@@ -23,6 +26,13 @@ use crate::key::Scope;
 
 /// How long a writer waits for others.
 const WAIT: Duration = Duration::from_secs(10);
+
+/// Event counts, and the maximum size of their file: far beyond what years of use amount to.
+const COUNTS: &str = "counts.json";
+const MAX_COUNTS_LEN: u64 = 64 << 20;
+
+/// Scope types: the text before the colon.
+const SCOPE_TYPES: [&str; 3] = ["project", "tenant", "session"];
 
 /// A directory that holds a store.
 #[derive(Debug, Clone)]
@@ -54,14 +64,79 @@ impl StoreFolder {
     /// The event counts so far.
     pub(super) fn load_counts(&self) -> Result<TallyTable> {
         self.refuse_links(&self.private_dir())?;
-        Ok(load_tallies(&self.private_dir().join("counts.json")))
+        let json = fsx::read_regular(&self.private_dir().join(COUNTS), MAX_COUNTS_LEN);
+        // An unreadable file is replaced: it holds nothing but counts.
+        let stored = json.ok().flatten().and_then(|json| serde_json::from_slice(&json).ok());
+        Ok(TallyTable::from_stored(stored.unwrap_or_default()))
     }
 
     /// Saves the event counts. The caller must hold the lock since it loaded them.
     pub(super) fn save_counts(&self, counts: &TallyTable) -> Result<()> {
         self.refuse_links(&self.private_dir())?;
         fsx::ensure_dir(&self.private_dir())?;
-        save_tallies(counts, &self.private_dir().join("counts.json"))
+        let json =
+            serde_json::to_vec(&counts.to_stored()).expect("text and numbers always serialize");
+        fsx::write_unsynced(&self.private_dir().join(COUNTS), &json)
+    }
+
+    /// The directory of a scope.
+    pub(super) fn scope_dir(&self, scope: &Scope) -> PathBuf {
+        match scope.as_str().split_once(':') {
+            None => self.root.clone(),
+            Some((sort, name)) => self.root.join(sort).join(name),
+        }
+    }
+
+    /// The scopes that have a directory; `global` always does.
+    pub(super) fn scopes(&self) -> Result<Vec<Scope>> {
+        let mut scopes = vec![Scope::global()];
+        for sort in SCOPE_TYPES {
+            let names = directories_in(&self.root.join(sort))?;
+            scopes.extend(
+                names.iter().filter_map(|name| Scope::parse(&format!("{sort}:{name}")).ok()),
+            );
+        }
+        Ok(scopes)
+    }
+
+    /// True if the directory exists; an error if something else is in its place.
+    pub(super) fn exists(&self) -> Result<bool> {
+        let found = match fs::metadata(&self.root) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            found => found.with_context(|| format!("looking at {}", self.root.display()))?,
+        };
+        if found.is_dir() {
+            return Ok(true);
+        }
+        let message = format!("{} is not a directory", self.root.display());
+        Err(Error::new(ErrorKind::Io, message))
+    }
+
+    /// Checks that every component below the root on the way to `dir` is a directory or does not
+    /// exist. One that cannot be inspected is an error.
+    pub(super) fn refuse_links(&self, dir: &Path) -> Result<()> {
+        let mut path = self.root.clone();
+        for name in dir.strip_prefix(&self.root).unwrap_or(Path::new("")) {
+            path.push(name);
+            let found = match fs::symlink_metadata(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                    return Err(not_a_directory_error(fsx::parent(&path)));
+                }
+                found => found.with_context(|| format!("looking at {}", path.display()))?,
+            };
+            if found.is_symlink() {
+                let path = path.display();
+                let message = format!(
+                    "{path} is a symbolic link, which is not followed: put a directory in its place"
+                );
+                return Err(Error::new(ErrorKind::Invalid, message));
+            }
+            if !found.is_dir() {
+                return Err(not_a_directory_error(&path));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -78,31 +153,6 @@ pub(super) fn payload_text(payload: &StoredBody, info: &BodyInfo) -> Result<Byte
                 error.valid_up_to()
             ),
         )),
-    }
-}
-
-/// Scope types: the text before the colon.
-const SCOPE_TYPES: [&str; 3] = ["project", "tenant", "session"];
-
-impl StoreFolder {
-    /// The directory of a scope.
-    pub(super) fn scope_dir(&self, scope: &Scope) -> PathBuf {
-        match scope.as_str().split_once(':') {
-            None => self.root().to_owned(),
-            Some((sort, name)) => self.root().join(sort).join(name),
-        }
-    }
-
-    /// The scopes that have a directory; `global` always does.
-    pub(super) fn scopes(&self) -> Result<Vec<Scope>> {
-        let mut scopes = vec![Scope::global()];
-        for sort in SCOPE_TYPES {
-            let names = directories_in(&self.root().join(sort))?;
-            scopes.extend(
-                names.iter().filter_map(|name| Scope::parse(&format!("{sort}:{name}")).ok()),
-            );
-        }
-        Ok(scopes)
     }
 }
 
@@ -149,69 +199,8 @@ pub(super) fn visit_entries(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) 
     Ok(())
 }
 
-impl StoreFolder {
-    /// True if the directory exists; an error if something else is in its place.
-    pub(super) fn exists(&self) -> Result<bool> {
-        let found = match fs::metadata(self.root()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            found => found.with_context(|| format!("looking at {}", self.root().display()))?,
-        };
-        if found.is_dir() {
-            return Ok(true);
-        }
-        let message = format!("{} is not a directory", self.root().display());
-        Err(Error::new(ErrorKind::Io, message))
-    }
-}
-
-impl StoreFolder {
-    /// Checks that every component below the root on the way to `dir` is a directory or does not
-    /// exist. One that cannot be inspected is an error.
-    pub(super) fn refuse_links(&self, dir: &Path) -> Result<()> {
-        let mut path = PathBuf::from(self.root());
-        for name in dir.strip_prefix(self.root()).unwrap_or(Path::new("")) {
-            path.push(name);
-            let found = match fs::symlink_metadata(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                    return Err(not_a_directory_error(fsx::parent(&path)));
-                }
-                found => found.with_context(|| format!("looking at {}", path.display()))?,
-            };
-            if found.is_symlink() {
-                return Err(link_error(&path));
-            }
-            if !found.is_dir() {
-                return Err(not_a_directory_error(&path));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn link_error(path: &Path) -> Error {
-    let path = path.display();
-    let message =
-        format!("{path} is a symbolic link, which is not followed: put a directory in its place");
-    Error::new(ErrorKind::Invalid, message)
-}
-
 fn not_a_directory_error(path: &Path) -> Error {
     let path = path.display();
     let message = format!("{path} is not a directory: remove it, or name another directory");
     Error::new(ErrorKind::Invalid, message)
-}
-
-/// Far beyond what years of use amount to.
-const MAX_COUNTS_LEN: u64 = 64 << 20;
-
-fn load_tallies(path: &Path) -> TallyTable {
-    let json = fsx::read_regular(path, MAX_COUNTS_LEN).ok().flatten();
-    let stored = json.and_then(|json| serde_json::from_slice(&json).ok());
-    TallyTable::from_stored(stored.unwrap_or_default())
-}
-
-fn save_tallies(counts: &TallyTable, path: &Path) -> Result<()> {
-    let json = serde_json::to_vec(&counts.to_stored()).expect("text and numbers always serialize");
-    fsx::write_unsynced(path, &json)
 }

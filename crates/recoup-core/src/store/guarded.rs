@@ -27,6 +27,18 @@ use crate::entry::{ChunkSource, EntryHead, EntryRecord, EventBatch, EventTally, 
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Kind, Scope};
 
+/// Number of consecutive faults that open the breaker.
+const THRESHOLD: u32 = 3;
+/// The first pause, and the longest, in milliseconds.
+const PAUSE: (u64, u64) = (5_000, 60_000);
+/// How long a process relies on its copy of the state before it reads the file again.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long to wait for the file's lock before keeping a change to this process.
+const WAIT: Duration = Duration::from_millis(20);
+const MAX_LEN: u64 = 4_096;
+/// Maximum length of a stored error message.
+const MAX_WORDS: usize = 300;
+
 /// `inner` behind a circuit breaker.
 #[derive(Debug)]
 pub struct GuardedStore {
@@ -44,7 +56,7 @@ impl GuardedStore {
         let named = |error: Error| error.context(self.inner.info().url);
         self.breaker.admit().map_err(named)?;
         let done = act(&*self.inner);
-        report_to_breaker(&self.breaker, &done);
+        self.breaker.note_result(&done);
         done.map_err(named)
     }
 
@@ -57,15 +69,6 @@ impl GuardedStore {
             }
             here => here,
         }
-    }
-}
-
-/// Reports a result to the breaker. Only an unavailable server counts as a fault; an error about a
-/// record is an answer.
-fn report_to_breaker<T>(breaker: &CircuitBreaker, done: &Result<T>) {
-    match done {
-        Err(error) if error.kind() == ErrorKind::Unavailable => breaker.note_fault(error),
-        _ => breaker.note_answer(),
     }
 }
 
@@ -89,7 +92,7 @@ impl ChunkSource for GuardedFrames {
                 Error::new(ErrorKind::Io, "the reader wants no more")
             })
         });
-        report_to_breaker(&self.breaker, &done);
+        self.breaker.note_result(&done);
         theirs.map_or_else(|| done.map_err(named), Err)
     }
 }
@@ -153,18 +156,6 @@ impl Store for GuardedStore {
         self.inner.info()
     }
 }
-
-/// Number of consecutive faults that open the breaker.
-const THRESHOLD: u32 = 3;
-/// The first pause, and the longest, in milliseconds.
-const PAUSE: (u64, u64) = (5_000, 60_000);
-/// How long a process relies on its copy of the state before it reads the file again.
-const LOOK: Duration = Duration::from_secs(1);
-/// How long to wait for the file's lock before keeping a change to this process.
-const WAIT: Duration = Duration::from_millis(20);
-const MAX_LEN: u64 = 4_096;
-/// Maximum length of a stored error message.
-const MAX_WORDS: usize = 300;
 
 /// Decides whether a server is called.
 #[derive(Debug)]
@@ -246,7 +237,7 @@ impl CircuitBreaker {
             return false;
         }
         // The lock holder is about to try, but nobody holds it for long.
-        if lock.is_held() && now.millis_since(known.state.until) <= PAUSE.1 {
+        if matches!(lock, BreakerLock::Held) && now.millis_since(known.state.until) <= PAUSE.1 {
             return false;
         }
         if known.state.is_open() {
@@ -256,8 +247,17 @@ impl CircuitBreaker {
         true
     }
 
+    /// Records the result of a call. Only an unavailable server counts as a fault; an error about a
+    /// record is an answer.
+    pub(super) fn note_result<T>(&self, done: &Result<T>) {
+        match done {
+            Err(error) if error.kind() == ErrorKind::Unavailable => self.note_fault(error),
+            _ => self.note_answer(),
+        }
+    }
+
     /// Records that the server did not answer, or not usefully.
-    pub(super) fn note_fault(&self, error: &Error) {
+    fn note_fault(&self, error: &Error) {
         let mut known = self.lock_state();
         let lock = self.acquire_file_lock();
         self.reload_state(&mut known);
@@ -269,7 +269,7 @@ impl CircuitBreaker {
     }
 
     /// Records an answer, which closes the breaker.
-    pub(super) fn note_answer(&self) {
+    fn note_answer(&self) {
         let mut known = self.lock_state();
         if known.state == BreakerState::default() {
             return;
@@ -303,8 +303,9 @@ impl CircuitBreaker {
 
     fn acquire_file_lock(&self) -> BreakerLock {
         let Some(file) = &self.file else { return BreakerLock::Impossible };
-        let lock = fsx::ensure_dir(fsx::parent(file))
-            .and_then(|()| FileLock::acquire(&lock_of(file), Deadline::after(WAIT)));
+        let lock = fsx::ensure_dir(fsx::parent(file)).and_then(|()| {
+            FileLock::acquire(&fsx::with_suffix(file, ".lock"), Deadline::after(WAIT))
+        });
         match lock {
             Ok(lock) => BreakerLock::Ours { _held: lock },
             Err(error) if error.kind() == ErrorKind::Locked => BreakerLock::Held,
@@ -360,14 +361,4 @@ enum BreakerLock {
     Held,
     /// No file, or not writable.
     Impossible,
-}
-
-impl BreakerLock {
-    fn is_held(&self) -> bool {
-        matches!(self, Self::Held)
-    }
-}
-
-fn lock_of(file: &Path) -> PathBuf {
-    fsx::with_suffix(file, ".lock")
 }

@@ -204,7 +204,7 @@ impl ScopeCatalogue {
         facts: &CatalogueEntries,
         index: Option<StatStamp>,
     ) -> Result<()> {
-        let first = (ScopeStamps::of(layout).with_index(index), facts.len());
+        let first = (ScopeStamps { index, ..ScopeStamps::of(layout) }, facts.len());
         let mut text = serde_json::to_string(&first).expect("numbers always serialize");
         text.push('\n');
         for (key, fact) in facts {
@@ -260,11 +260,6 @@ impl ScopeStamps {
             count: fs::read_dir(layout.bodies()).map_or(0, Iterator::count),
             index: StatStamp::at(&layout.index()),
         }
-    }
-
-    /// These stamps with another stamp of the index.
-    fn with_index(self, index: Option<StatStamp>) -> Self {
-        Self { index, ..self }
     }
 }
 

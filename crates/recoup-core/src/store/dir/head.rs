@@ -83,14 +83,11 @@ impl HeadFile {
 
     /// The one of the two heads that the body belongs to, alone.
     pub(super) fn settle_for(self, body: Sha256Digest) -> Self {
+        let is_its = |head: EntryHead| head.header.body.sha256 == body;
         match self.before {
-            Some(before) if before.has_body(body) => *before,
+            Some(before) if before.parse_head().is_ok_and(is_its) => *before,
             _ => Self { before: None, ..self },
         }
-    }
-
-    fn has_body(&self, body: Sha256Digest) -> bool {
-        self.parse_head().is_ok_and(|head| head.header.body.sha256 == body)
     }
 
     /// The head of that body, if one of the two is.

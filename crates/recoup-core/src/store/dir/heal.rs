@@ -3,8 +3,6 @@
 //!
 //! Bodies without a head and without an index entry are left alone: their sources are unknown.
 
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -54,7 +52,10 @@ pub(super) fn repair_scope(
     };
     let bodiless = keys_in(&layout.heads())?.difference(&bodies).cloned().collect();
     remove_stale_heads(bodiless, layout, &mut facts)?;
-    remove_bodiless(&mut index, &bodies);
+    // Keys that are invalid for us are kept, because the paths of their bodies are unknown.
+    let is_lost = |key: &&str| Key::parse(key).is_ok_and(|key| !bodies.contains(&key));
+    let lost: Vec<String> = index.keys().filter(is_lost).map(str::to_owned).collect();
+    lost.iter().for_each(|key| index.remove(key));
     let replaced = replaced_by_others(layout, &index, &facts);
     remove_stale_heads(replaced, layout, &mut facts)?;
     list_own_entries(layout, &mut index, &facts);
@@ -130,30 +131,15 @@ fn find_or_create_index(
             IndexState::Broken => thread::sleep(PAUSE),
         }
     }
-    set_aside(dir, &path)?;
-    Ok(DirectoryIndex::with_stats(stats, None))
-}
-
-fn set_aside(dir: &DirectoryStore, index: &Path) -> Result<()> {
-    let aside = fsx::with_suffix(index, &format!(".broken-{}", ids::fresh_id(&SystemClock)));
-    fsx::rename(index, &aside)?;
+    let aside = fsx::with_suffix(&path, &format!(".broken-{}", ids::fresh_id(&SystemClock)));
+    fsx::rename(&path, &aside)?;
     let message = format!(
         "{} could not be read: it is kept as {}, and made again from what is there",
-        index.display(),
+        path.display(),
         aside.display()
     );
     dir.log_fault(&Error::new(ErrorKind::Corrupt, message));
-    Ok(())
-}
-
-/// Removes entries without a body from the index. Keys that are invalid for us are kept, because
-/// the paths of their bodies are unknown.
-fn remove_bodiless(index: &mut DirectoryIndex, bodies: &BTreeSet<Key>) {
-    let is_lost = |key: &&str| Key::parse(key).is_ok_and(|key| !bodies.contains(&key));
-    let lost: Vec<String> = index.keys().filter(is_lost).map(str::to_owned).collect();
-    for key in lost {
-        index.remove(&key);
-    }
+    Ok(DirectoryIndex::with_stats(stats, None))
 }
 
 /// Entries of ours whose body and index entry another tool has replaced: they are no longer ours.

@@ -22,6 +22,13 @@ use crate::base::name::SafeName;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
+const SCHEMA_VERSION: &str = "1.0.0";
+
+/// How often an index that others keep replacing is read again, and the pause for one that is half
+/// written.
+const ROUNDS: usize = 16;
+const PAUSE: Duration = Duration::from_millis(1);
+
 /// State of the index file.
 #[derive(Debug)]
 pub(super) enum IndexState {
@@ -69,17 +76,19 @@ impl DirectoryIndex {
             Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(IndexState::Broken),
             Err(error) => return Err(error),
         };
+        let is_index = |index: &Self| {
+            let has = |name: &&str| index.fields.get::<IgnoredAny>(name).is_some();
+            ["entries", "schema_version"].iter().any(has)
+        };
         Ok(match serde_json::from_slice::<Self>(&json) {
             Ok(index) if index.fields.is_empty() => IndexState::Nothing,
-            Ok(index) if index.has_index_fields() => IndexState::Whole(Self { seen, ..index }),
+            Ok(index) if is_index(&index) => IndexState::Whole(Self { seen, ..index }),
             Ok(_) => IndexState::Others,
-            Err(_) if is_whole_and_no_object(&json) => IndexState::Others,
+            // A truncated object may have been an index.
+            Err(_) if json.trim_ascii_start().starts_with(b"{") => IndexState::Broken,
+            Err(_) if serde_json::from_slice::<IgnoredAny>(&json).is_ok() => IndexState::Others,
             Err(_) => IndexState::Broken,
         })
-    }
-
-    fn has_index_fields(&self) -> bool {
-        ["entries", "schema_version"].iter().any(|it| self.fields.get::<IgnoredAny>(it).is_some())
     }
 
     /// The index for readers: empty if the file is not a readable index.
@@ -142,11 +151,6 @@ impl DirectoryIndex {
     }
 }
 
-/// A truncated object may have been an index.
-fn is_whole_and_no_object(json: &[u8]) -> bool {
-    !json.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(json).is_ok()
-}
-
 /// True if a path in the index names this file of ours. A relative path starts at some directory
 /// above, where its writer was.
 fn names_our_file(path: &Path, file: &Path) -> bool {
@@ -155,16 +159,15 @@ fn names_our_file(path: &Path, file: &Path) -> bool {
     let is_it =
         |file: PathBuf| if path.is_absolute() { path == file } else { file.ends_with(&path) };
     let in_full = path.components().count() > 1;
+    // With all links of the directory resolved. The file need not exist.
+    let canonical = || {
+        let full = file.parent()?;
+        let dir = full.parent()?.canonicalize().ok()?;
+        Some(dir.join(full.file_name()?).join(file.file_name()?))
+    };
     is_plain
         && in_full
-        && (std::path::absolute(file).is_ok_and(is_it) || canonical_path(file).is_some_and(is_it))
-}
-
-/// The path with all links of the directory resolved. The file need not exist.
-fn canonical_path(file: &Path) -> Option<PathBuf> {
-    let full = file.parent()?;
-    let dir = full.parent()?.canonicalize().ok()?;
-    Some(dir.join(full.file_name()?).join(file.file_name()?))
+        && (std::path::absolute(file).is_ok_and(is_it) || canonical().is_some_and(is_it))
 }
 
 /// The error for an unrelated file in the place of an index.
@@ -175,11 +178,6 @@ pub(super) fn not_an_index_error(path: &Path) -> Error {
     );
     Error::new(ErrorKind::Invalid, message)
 }
-
-/// How often an index that others keep replacing is read again, and the pause for one that is half
-/// written.
-const ROUNDS: usize = 16;
-const PAUSE: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 enum IndexChange {
@@ -219,22 +217,18 @@ impl DirectoryIndex {
                 self.entries.remove(key);
             }
             IndexChange::Hits { key, hits, in_all, last } => {
-                self.apply_hits(key, *hits, *in_all, *last)
+                if !self.contains(key) {
+                    return;
+                }
+                let mut entry = self.entry_fields(key);
+                let counted = entry.get::<u64>("hit_count").unwrap_or(0).saturating_add(*hits);
+                let last = entry.get("last_hit").unwrap_or(i64::MIN).max(last.as_seconds());
+                entry.set("hit_count", to_raw_json(&counted.max(*in_all)));
+                entry.set("last_hit", to_raw_json(&last));
+                self.entries.insert(key.clone(), to_raw_json(&entry));
             }
             IndexChange::Stats { added, least } => self.apply_stats(*added, *least),
         }
-    }
-
-    fn apply_hits(&mut self, key: &str, hits: u64, in_all: u64, last: Timestamp) {
-        if !self.contains(key) {
-            return;
-        }
-        let mut entry = self.entry_fields(key);
-        let counted = entry.get::<u64>("hit_count").unwrap_or(0).saturating_add(hits);
-        let last = entry.get::<i64>("last_hit").unwrap_or(i64::MIN).max(last.as_seconds());
-        entry.set("hit_count", to_raw_json(&counted.max(in_all)));
-        entry.set("last_hit", to_raw_json(&last));
-        self.entries.insert(key.to_owned(), to_raw_json(&entry));
     }
 
     fn apply_stats(&mut self, added: IndexStats, least: IndexStats) {
@@ -263,7 +257,14 @@ impl DirectoryIndex {
     fn merge_with_file(mut self, path: &Path, layout: &ScopeLayout) -> Result<Self> {
         let seen = StatStamp::at(path);
         match Self::find(path)? {
-            IndexState::Whole(theirs) => Ok(self.replay_on(theirs, layout)),
+            IndexState::Whole(mut theirs) => {
+                for change in &self.changes {
+                    if change.still_applies(&theirs, layout) {
+                        theirs.apply(change);
+                    }
+                }
+                Ok(Self { changes: self.changes, ..theirs })
+            }
             IndexState::Nothing => {
                 self.seen = seen;
                 Ok(self)
@@ -274,15 +275,6 @@ impl DirectoryIndex {
                 Ok(self)
             }
         }
-    }
-
-    fn replay_on(self, mut theirs: Self, layout: &ScopeLayout) -> Self {
-        for change in &self.changes {
-            if change.still_applies(&theirs, layout) {
-                theirs.apply(change);
-            }
-        }
-        Self { changes: self.changes, ..theirs }
     }
 }
 
@@ -306,8 +298,6 @@ impl IndexChange {
     }
 }
 
-const SCHEMA_VERSION: &str = "1.0.0";
-
 impl DirectoryIndex {
     /// Adds missing required fields, and leaves the others in place.
     fn add_required_fields(&mut self) {
@@ -315,7 +305,11 @@ impl DirectoryIndex {
             self.fields.set("schema_version", to_raw_json(&SCHEMA_VERSION));
         }
         if self.fields.get::<String>("created_at").is_none() {
-            self.fields.set("created_at", to_raw_json(&self.oldest_creation().to_second_string()));
+            // A rebuilt index gets the creation time of its oldest entry.
+            let entries = self.keys().filter_map(|key| self.entry_for(key));
+            let oldest = entries.map(|entry| entry.created_at).min();
+            let created = oldest.map_or_else(|| SystemClock.now(), Timestamp::from_seconds);
+            self.fields.set("created_at", to_raw_json(&created.to_second_string()));
         }
         self.fields.set("entries", to_raw_json(&()));
         if self.fields.get::<IndexStats>("stats").is_none() {
@@ -323,34 +317,24 @@ impl DirectoryIndex {
         }
     }
 
-    /// A rebuilt index gets the creation time of its oldest entry.
-    fn oldest_creation(&self) -> Timestamp {
-        let oldest =
-            self.keys().filter_map(|key| self.entry_for(key)).map(|it| it.created_at).min();
-        oldest.map_or_else(|| SystemClock.now(), Timestamp::from_seconds)
-    }
-
     /// Writes one line per entry, for human readers.
     fn to_json(&self) -> String {
         let mut json = String::from("{");
         for (n, (name, value)) in self.fields.iter().enumerate() {
             start_line(&mut json, n, "  ", name);
-            match name {
-                "entries" => self.entries_to_json(&mut json),
-                _ => json.push_str(value.get()),
+            if name != "entries" {
+                json.push_str(value.get());
+                continue;
             }
+            json.push('{');
+            for (n, (key, entry)) in self.entries.iter().enumerate() {
+                start_line(&mut json, n, "    ", key);
+                json.push_str(entry.get());
+            }
+            json.push_str(if self.entries.is_empty() { "}" } else { "\n  }" });
         }
         json.push_str("\n}\n");
         json
-    }
-
-    fn entries_to_json(&self, json: &mut String) {
-        json.push('{');
-        for (n, (key, entry)) in self.entries.iter().enumerate() {
-            start_line(json, n, "    ", key);
-            json.push_str(entry.get());
-        }
-        json.push_str(if self.entries.is_empty() { "}" } else { "\n  }" });
     }
 }
 

@@ -15,6 +15,9 @@ use crate::base::fsx::{self, StagedFile};
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 use crate::key::Key;
 
+/// Maximum size of a file that is read or written.
+pub(super) const MAX_LEN: u64 = 1 << 30;
+
 /// `.gitignore` that excludes the whole directory.
 const IGNORE_ALL: &str = "*\n";
 /// `.gitignore` for a directory that is a project's root, which has other files too.
@@ -129,7 +132,9 @@ impl ScopeLayout {
     /// still in use.
     pub(super) fn remove_leftovers(&self) -> Result<()> {
         let own = self.private_dir();
-        for name in names_in(&own)?.iter().filter(|name| is_leftover(name)) {
+        let is_leftover =
+            |name: &&String| name.strip_prefix(".recoup-").is_some_and(|random| random.len() == 6);
+        for name in names_in(&own)?.iter().filter(is_leftover) {
             if own.join(name).is_file() {
                 fsx::remove(&own.join(name))?;
             }
@@ -137,13 +142,6 @@ impl ScopeLayout {
         Ok(())
     }
 }
-
-fn is_leftover(name: &str) -> bool {
-    name.strip_prefix(".recoup-").is_some_and(|random| random.len() == 6)
-}
-
-/// Maximum size of a file that is read or written.
-pub(super) const MAX_LEN: u64 = 1 << 30;
 
 /// The file of a key, or of a full result's digest.
 pub(super) fn file_name(stem: &str) -> String {

@@ -59,7 +59,10 @@ impl ListedEntry {
             cached_mtime: created,
             source_paths: paths_of(&header.sources),
             integrity_hash: header.body.sha256,
-            full_result_path: header.full.map(|full| path_of_full(full.sha256, layout)),
+            // Relative to the directory as it was given to us, as in contract 1.
+            full_result_path: header
+                .full
+                .map(|full| layout.full(&file_name(&full.sha256.to_hex())).display().to_string()),
             hit_count: head.hits,
             last_hit: (head.hits > 0).then(|| head.last_used.as_seconds()),
             recoup: Some(RecoupMark {
@@ -147,11 +150,6 @@ fn paths_of(sources: &RecordedSources) -> Vec<String> {
     let patterns = sources.patterns.iter().map(|pattern| &pattern.path);
     let undated = sources.older.iter().flat_map(|older| &older.paths);
     files.chain(patterns).chain(undated).cloned().collect()
-}
-
-/// Relative to the directory as it was given to us, as in contract 1.
-fn path_of_full(sha256: Sha256Digest, layout: &ScopeLayout) -> String {
-    layout.full(&file_name(&sha256.to_hex())).display().to_string()
 }
 
 /// Seconds, with a fraction cut off: earlier is safer.

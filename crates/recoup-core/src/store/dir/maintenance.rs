@@ -21,7 +21,7 @@ use crate::base::name::SafeName;
 use crate::entry::EventBatch;
 use crate::error::{ErrorKind, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
-use crate::store::tallies::{BatchSums, TallyTable};
+use crate::store::tallies::BatchSums;
 use crate::store::{EvictionCause, EvictionPlan, EvictionReport};
 
 pub(super) fn fold(dir: &DirectoryStore, batch: &EventBatch) -> Result<()> {
@@ -45,7 +45,9 @@ pub(super) fn fold(dir: &DirectoryStore, batch: &EventBatch) -> Result<()> {
     }
     folder.save_counts(&counts)?;
     for (scope, mut shelf) in shelves {
-        update_stats(&mut shelf, scope, &sums, &counts)?;
+        let these = sums.counts.iter().filter(|(counted, _)| counted.scope == scope);
+        let added = IndexStats::of(these.map(|(counted, amount)| (counted.what, amount.count)));
+        shelf.index_mut()?.add_stats(added, stats_of(&counts, scope));
         shelf.save()?;
     }
     Ok(())
@@ -142,19 +144,6 @@ fn is_full_result_intact(layout: &ScopeLayout, key: &Key) -> bool {
         (Err(error), _) => error.kind() != ErrorKind::Corrupt,
         _ => true,
     }
-}
-
-fn update_stats(
-    shelf: &mut OpenScope<'_>,
-    scope: &Scope,
-    sums: &BatchSums<'_>,
-    counts: &TallyTable,
-) -> Result<()> {
-    let these = sums.counts.iter().filter(|(counted, _)| counted.scope == scope);
-    let added = IndexStats::of(these.map(|(counted, amount)| (counted.what, amount.count)));
-
-    shelf.index_mut()?.add_stats(added, stats_of(counts, scope));
-    Ok(())
 }
 
 pub(super) fn evict(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<EvictionReport> {

@@ -159,22 +159,18 @@ fn put_record(dir: &DirectoryStore, id: &EntryId, record: &EntryRecord) -> Resul
         (Some(full), Some(info)) => Some(payload_text(full, info)?),
         _ => None,
     };
-    for contents in [Some(&body), full.as_ref()].into_iter().flatten() {
-        refuse_too_large(contents.len() as u64)?;
+    for contents in std::iter::once(&body).chain(&full) {
+        // It could not be read again.
+        let len = contents.len() as u64;
+        if len > MAX_LEN {
+            let message = format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
     }
     let _lock = dir.folder.lock()?;
     let mut shelf = OpenScope::open(dir, &id.scope)?;
     shelf.put(&id.key, &record.head, &body, full.as_deref())?;
     shelf.save()
-}
-
-/// An error for results that would be too large to be read again.
-fn refuse_too_large(len: u64) -> Result<()> {
-    if len > MAX_LEN {
-        let message = format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");
-        return Err(Error::new(ErrorKind::Invalid, message));
-    }
-    Ok(())
 }
 
 fn remove_records(dir: &DirectoryStore, ids: &[EntryId]) -> Result<usize> {

@@ -80,7 +80,12 @@ impl<'a> OpenScope<'a> {
         let stored = HeadFile::of(head);
         let fact = CatalogueEntry::of(&stored, head);
         let full = full_name(&fact).zip(full);
-        self.refuse_foreign_body(key)?;
+        let place = self.layout.body(key);
+        let is_known = self.index.contains(key.as_str()) || path_exists(&self.layout.head(key))?;
+        // A body without a head and an index entry is not ours.
+        if !is_known && path_exists(&place)? {
+            return Err(not_an_entry_error(&place));
+        }
         if let Some((name, full)) = &full {
             refuse_foreign_full(&self.layout, name, full)?;
         }
@@ -88,17 +93,12 @@ impl<'a> OpenScope<'a> {
         self.invalidate_catalogue()?;
         let old = self.full_result_of(key);
         self.write_files(key, &stored, body, full)?;
-        self.count_sharer(full_name(&fact));
+        if let Some(name) = full_name(&fact) {
+            *self.sharer_counts().entry(name).or_default() += 1;
+        }
         self.index.insert(key.as_str(), ListedEntry::of(head, &self.layout));
         self.facts.insert(key.clone(), fact);
         self.release_full_result(old)
-    }
-
-    /// An error if there is a body without a head and an index entry, which is not ours.
-    fn refuse_foreign_body(&self, key: &Key) -> Result<()> {
-        let place = self.layout.body(key);
-        let is_known = self.index.contains(key.as_str()) || path_exists(&self.layout.head(key))?;
-        if is_known || !path_exists(&place)? { Ok(()) } else { Err(not_an_entry_error(&place)) }
     }
 
     /// Writes the files in the order that `head.rs` describes.
@@ -194,12 +194,6 @@ impl<'a> OpenScope<'a> {
             }
             counts
         })
-    }
-
-    fn count_sharer(&mut self, name: Option<String>) {
-        if let Some(name) = name {
-            *self.sharer_counts().entry(name).or_default() += 1;
-        }
     }
 
     /// Drops one reference to a full result, which is removed with the last.

@@ -1,4 +1,7 @@
 //! Reading: without a lock or a write, and always one consistent entry, whoever writes meanwhile.
+//!
+//! Entries of other tools are in the index, with a body, and without a head of ours. They can be
+//! read, replaced and removed, and are never evicted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,6 +24,9 @@ use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
 
 /// How often the read of an entry is repeated while others keep replacing it.
 const TRIES: usize = 100;
+/// How often the read of an entry that does not match its hash is repeated: other tools write body
+/// and index one after the other.
+const FOREIGN_TRIES: usize = 4;
 /// How often the read is repeated if the full result is missing, and the pause in between.
 const FULL_TRIES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(1);
@@ -41,48 +47,28 @@ pub(super) fn get(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRec
         let Some(body) = read_file(&layout.body(key))? else { return Ok(None) };
         let sha256 = Sha256Digest::of(&body);
         if let Some(head) = stored.head_for_body(sha256)? {
-            if let Some(theirs) = foreign_entry_with_same_body(layout, key, &head, &body)? {
-                return Ok(Some(theirs));
+            // Another tool's entry in place of ours may happen to have the same body. While the index
+            // is as we left it there is none, and it is not opened.
+            if !ScopeCatalogue::is_index_current(layout) {
+                let listed = layout.current_index()?.entry_for(key.as_str());
+                let listed = listed.filter(|listed| listed.differs_from(&head));
+                if let Some(theirs) = listed.and_then(|it| record_if_matching(&it, &body)) {
+                    return Ok(Some(theirs));
+                }
             }
             let payload = StoredBody::Opened(Body::from(body));
             return Ok(Some(Arc::new(EntryRecord { payload, head, full: None })));
         }
         if seen.replace((stored.turn, sha256)) == Some((stored.turn, sha256)) {
-            return foreign_or_damaged_entry(layout, key, stored.parse_head()?, body).map(Some);
+            // Another tool's entry in place of ours, if the index says so; else damage, which shows
+            // when the record is opened.
+            let head = stored.parse_head()?;
+            let listed = layout.current_index()?.entry_for(key.as_str());
+            let theirs = listed.and_then(|listed| record_if_matching(&listed, &body));
+            return Ok(Some(theirs.unwrap_or_else(|| unverified_record(head, body))));
         }
     }
     Err(Error::new(ErrorKind::Locked, format!("others keep replacing the entry {key}")))
-}
-
-/// Another tool's entry in place of ours that happens to have the same body. While the index is as
-/// we left it there is none, and it is not opened.
-fn foreign_entry_with_same_body(
-    layout: &ScopeLayout,
-    key: &Key,
-    head: &EntryHead,
-    body: &[u8],
-) -> Result<Option<Arc<EntryRecord>>> {
-    if ScopeCatalogue::is_index_current(layout) {
-        return Ok(None);
-    }
-    let listed =
-        layout.current_index()?.entry_for(key.as_str()).filter(|listed| listed.differs_from(head));
-    Ok(listed.and_then(|listed| record_if_matching(&listed, body)))
-}
-
-/// Another tool's entry in place of ours, if the index says so; else damage, which shows when the
-/// record is opened.
-fn foreign_or_damaged_entry(
-    layout: &ScopeLayout,
-    key: &Key,
-    head: EntryHead,
-    body: Vec<u8>,
-) -> Result<Arc<EntryRecord>> {
-    let listed = layout.current_index()?.entry_for(key.as_str());
-    let theirs = listed.and_then(|listed| record_if_matching(&listed, &body));
-    let ours =
-        || Arc::new(EntryRecord { payload: StoredBody::Plain(body.into()), head, full: None });
-    Ok(theirs.unwrap_or_else(ours))
 }
 
 /// The full result of an entry. If it is missing, the entry may just be replaced: the next try
@@ -163,10 +149,6 @@ pub(super) fn usage(layout: &ScopeLayout) -> Result<ScopeUsage> {
     Ok(usage)
 }
 
-/// How often the read of an entry that does not match its hash is repeated: other tools write body
-/// and index one after the other.
-const FOREIGN_TRIES: usize = 4;
-
 /// The entry, possibly damaged; `None` if it is not in the index.
 fn get_foreign(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRecord>>> {
     let mut damaged = None;
@@ -182,7 +164,7 @@ fn get_foreign(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRecord
         if let Some(record) = record_if_matching(&listed, &body) {
             return Ok(Some(record));
         }
-        damaged = Some(damaged_record(listed, body));
+        damaged = Some(unverified_record(listed.into_head(body.len() as u64), body));
     }
     Ok(damaged)
 }
@@ -196,8 +178,7 @@ fn record_if_matching(listed: &ListedEntry, stored: &[u8]) -> Option<Arc<EntryRe
 }
 
 /// A record that fails when it is opened.
-fn damaged_record(listed: ListedEntry, body: Vec<u8>) -> Arc<EntryRecord> {
-    let head = listed.into_head(body.len() as u64);
+fn unverified_record(head: EntryHead, body: Vec<u8>) -> Arc<EntryRecord> {
     Arc::new(EntryRecord { payload: StoredBody::Plain(body.into()), head, full: None })
 }
 

@@ -63,7 +63,16 @@ impl FileCache {
             ));
         }
         fsx::ensure_dir(&self.dir)?;
-        fsx::replace_if(&path, &contents, || may_replace(&path))
+        // An error if the file is not a cache entry. Links are replaced. Our own field may have any
+        // content: the value still counts.
+        fsx::replace_if(&path, &contents, || {
+            let FileLookup::Regular(file) = fsx::open_regular(&path)? else { return Ok(()) };
+            let json = classify::read_contents(&file, &path)?;
+            if json.is_some_and(|json| SharedFields::parse(&json).is_some()) {
+                return Ok(());
+            }
+            classify::is_entry(&path).map(drop)
+        })
     }
 
     /// Returns the value; `None` if it is absent, expired or unreadable. An expired file is
@@ -96,15 +105,4 @@ impl FileCache {
         let at = self.clock.now().plus_millis(millis);
         (millis > 0 && at < Timestamp::MAX).then_some(at)
     }
-}
-
-/// An error if the file is not a cache entry. Links are replaced. Our own field may have any
-/// content: the value still counts.
-fn may_replace(path: &Path) -> Result<()> {
-    let FileLookup::Regular(file) = fsx::open_regular(path)? else { return Ok(()) };
-    let json = classify::read_contents(&file, path)?;
-    if json.is_some_and(|json| SharedFields::parse(&json).is_some()) {
-        return Ok(());
-    }
-    classify::is_entry(path).map(drop)
 }

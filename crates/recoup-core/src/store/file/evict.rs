@@ -10,13 +10,18 @@
 use std::path::{Path, PathBuf};
 
 use super::classify::{self, OwnEntry};
-use super::{EntryPath, entries_in, own_temporaries_in, survey, temporaries_in};
+use super::{EntryPath, entries_in, is_temporary, paths_named, survey};
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::fsx::{self, FileLookup};
 use crate::error::Result;
 use crate::key::EntryId;
 use crate::store::folder::StoreFolder;
 use crate::store::{EvictionCause, EvictionPlan, EvictionReport};
+
+/// Longer than any note.
+const MAX_NOTE_LEN: u64 = 64;
+/// Age at which a temporary file is stale, and interval of the search for those, in milliseconds.
+const HOUR: u64 = 60 * 60 * 1000;
 
 pub(super) fn carry_out(folder: &StoreFolder, plan: &EvictionPlan) -> Result<EvictionReport> {
     let mut evicted = EvictionReport::default();
@@ -25,10 +30,14 @@ pub(super) fn carry_out(folder: &StoreFolder, plan: &EvictionPlan) -> Result<Evi
         return Ok(evicted);
     }
     if is_sweep_overdue(folder) {
-        // Best effort: the next eviction tries again.
-        sweep_temporaries(folder).ok();
+        // Best effort: the next eviction tries again. The note is rewritten unchanged, which updates
+        // its age.
+        let turn = folder.lock();
+        if turn.is_ok() && remove_stale_temporaries(folder).is_ok() {
+            write_next_expiry(folder, read_next_expiry(folder));
+        }
     }
-    if !is_due(folder, plan)? {
+    if !read_next_expiry(folder).is_due(plan.now) && is_within_limits(folder, plan)? {
         return Ok(evicted);
     }
     let _turn = folder.lock()?;
@@ -40,10 +49,6 @@ pub(super) fn carry_out(folder: &StoreFolder, plan: &EvictionPlan) -> Result<Evi
         remove_least_used(folder, plan, &mut evicted)?;
     }
     Ok(evicted)
-}
-
-fn is_due(folder: &StoreFolder, plan: &EvictionPlan) -> Result<bool> {
-    Ok(read_next_expiry(folder).is_due(plan.now) || !is_within_limits(folder, plan)?)
 }
 
 /// True if all files together, of any kind and owner, are within the limits.
@@ -76,14 +81,6 @@ fn sweep(folder: &StoreFolder, now: Timestamp, evicted: &mut EvictionReport) -> 
     Ok(())
 }
 
-/// Removes stale temporary files only. The note is rewritten unchanged, which updates its age.
-fn sweep_temporaries(folder: &StoreFolder) -> Result<()> {
-    let _turn = folder.lock()?;
-    remove_stale_temporaries(folder)?;
-    write_next_expiry(folder, read_next_expiry(folder));
-    Ok(())
-}
-
 fn evict_one(
     path: &Path,
     id: EntryId,
@@ -101,9 +98,9 @@ fn evict_one(
 }
 
 fn remove_stale_temporaries(folder: &StoreFolder) -> Result<()> {
-    let mut found = own_temporaries_in(&folder.private_dir())?;
+    let mut found = paths_named(&folder.private_dir(), &fsx::is_hidden_temporary)?;
     for scope in folder.scopes()? {
-        found.extend(temporaries_in(&folder.scope_dir(&scope))?);
+        found.extend(paths_named(&folder.scope_dir(&scope), &is_temporary)?);
     }
     remove_abandoned(&found);
     Ok(())
@@ -126,7 +123,12 @@ fn remove_least_used(
     plan: &EvictionPlan,
     evicted: &mut EvictionReport,
 ) -> Result<()> {
-    let mut ours = own_entries_of_kind(folder, plan)?;
+    let mut ours: Vec<(EntryPath, OwnEntry)> = Vec::new();
+    for named in entries_in(&folder.scope_dir(&plan.scope))? {
+        let entry = classify::own_entry_at(&named.path)?;
+        let entry = entry.filter(|entry| entry.head.header.kind == plan.kind);
+        ours.extend(entry.map(|entry| (named, entry)));
+    }
     ours.sort_unstable_by_key(|(_, ours)| ours.head.last_used);
     let (mut entries, mut bytes) = (ours.len() as u64, 0u64);
     for (_, ours) in &ours {
@@ -143,25 +145,6 @@ fn remove_least_used(
     }
     Ok(())
 }
-
-/// The entries of the plan's scope and kind.
-fn own_entries_of_kind(
-    folder: &StoreFolder,
-    plan: &EvictionPlan,
-) -> Result<Vec<(EntryPath, OwnEntry)>> {
-    let mut found = Vec::new();
-    for named in entries_in(&folder.scope_dir(&plan.scope))? {
-        let ours = classify::own_entry_at(&named.path)?;
-        let ours = ours.filter(|ours| ours.head.header.kind == plan.kind);
-        found.extend(ours.map(|ours| (named, ours)));
-    }
-    Ok(found)
-}
-
-/// Longer than any note.
-const MAX_NOTE_LEN: u64 = 64;
-/// Age at which a temporary file is stale, and interval of the search for those, in milliseconds.
-const HOUR: u64 = 60 * 60 * 1000;
 
 /// The next expiry, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

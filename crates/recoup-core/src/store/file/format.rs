@@ -192,13 +192,9 @@ fn unreadable_error(why: serde_json::Error) -> Error {
 fn looks_like_ours(json: &[u8]) -> bool {
     (json.starts_with(BEGINNING) || ends_with_counters(json))
         && has_one_head(json)
-        && has_field_of_ours(json)
-}
-
-/// If the JSON is readable, our head must be at the top level.
-fn has_field_of_ours(json: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(json)
-        .map_or(true, |whole| whole["recoup"].get("header").is_some())
+        // If the JSON is readable, our head must be at the top level.
+        && serde_json::from_slice::<serde_json::Value>(json)
+            .map_or(true, |whole| whole["recoup"].get("header").is_some())
 }
 
 /// True if a long file may be in the format, judged by its two ends, so that foreign files are not

@@ -27,8 +27,8 @@ use super::{
     EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe, Store,
     StoreInfo, nearest,
 };
-use crate::base::clock::{Clock, Timestamp};
-use crate::base::fsx::{self, FileVersionStamp};
+use crate::base::clock::Clock;
+use crate::base::fsx;
 use crate::entry::{Body, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
@@ -36,6 +36,9 @@ use classify::EntryFileKind;
 use format::{CLOSING, EntryOwner, ParsedEntry};
 
 pub use cache::FileCache;
+
+/// Extension of an entry's file.
+const ENDING: &str = ".json";
 
 /// Records as JSON files in a directory, text only.
 #[derive(Debug)]
@@ -55,32 +58,11 @@ impl FileStore {
         path_in(self.folder.scope_dir(&id.scope), &id.key)
     }
 
-    fn is_dead(&self, head: &EntryHead) -> bool {
-        head.header.deletable_at().is_some_and(|at| at <= self.clock.now())
-    }
-
     /// The path for a write, which must not lead through links.
     fn writable_path_of(&self, id: &EntryId) -> Result<PathBuf> {
         let dir = self.folder.scope_dir(&id.scope);
         self.folder.refuse_links(&dir)?;
         Ok(path_in(dir, &id.key))
-    }
-
-    fn remove_one(&self, id: &EntryId) -> Result<bool> {
-        let path = self.writable_path_of(id)?;
-        fsx::remove_if(&path, || classify::is_entry(&path))
-    }
-
-    /// Best effort: the next read tries again.
-    fn remove_expired(&self, id: &EntryId, stamp: FileVersionStamp) {
-        let dropped =
-            self.writable_path_of(id).and_then(|path| fsx::try_remove_if_unchanged(&path, stamp));
-        dropped.ok();
-    }
-
-    /// The scopes that match a filter.
-    fn scopes(&self, filter: &ScanFilter) -> Result<Vec<Scope>> {
-        filter.scope.as_ref().map_or_else(|| self.folder.scopes(), |scope| Ok(vec![scope.clone()]))
     }
 }
 
@@ -94,10 +76,18 @@ impl Store for FileStore {
         else {
             return Ok(None);
         };
-        if self.is_dead(&parsed.head) {
-            self.remove_expired(id, file.stamp());
+        let ParsedEntry { head, value, whose } = parsed;
+        if head.header.deletable_at().is_some_and(|at| at <= self.clock.now()) {
+            // Best effort: the next read tries again.
+            let path = self.writable_path_of(id);
+            path.and_then(|path| fsx::try_remove_if_unchanged(&path, file.stamp())).ok();
         }
-        Ok(Some(Arc::new(record_of(parsed))))
+        let payload = match whose {
+            EntryOwner::Ours => StoredBody::Plain(value),
+            // Its checksum was just computed from it.
+            EntryOwner::Guest => StoredBody::Opened(Body::Whole(value)),
+        };
+        Ok(Some(Arc::new(EntryRecord { payload, head, full: None })))
     }
 
     fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
@@ -128,7 +118,10 @@ impl Store for FileStore {
     fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         let (mut removed, mut done) = (0, Ok(()));
         for id in ids {
-            match self.remove_one(id) {
+            let gone = self
+                .writable_path_of(id)
+                .and_then(|path| fsx::remove_if(&path, || classify::is_entry(&path)));
+            match gone {
                 Ok(gone) => removed += usize::from(gone),
                 Err(error) => done = done.and(Err(error)),
             }
@@ -140,8 +133,31 @@ impl Store for FileStore {
         clear_by_scan(self, scope, gone)
     }
 
+    /// Counts are saved first, then applied to the entries. After a crash in between, all counts
+    /// are right and some hits are missing from the entries' heads.
     fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
-        fold_into_files(&self.folder, batch)
+        let sums = BatchSums::of(batch);
+        let _turn = self.folder.lock()?;
+        let mut counts = self.folder.load_counts()?;
+        if !counts.add(batch, &sums) {
+            return Ok(());
+        }
+        self.folder.save_counts(&counts)?;
+        // The batch is not repeated, so one failure must not stop the others.
+        let mut done = Ok(());
+        for id in sums.damaged.keys() {
+            // Checked again, because the damage was found some time ago: an entry that was restored
+            // or stored again stays, whatever the clocks say.
+            let path = self.writable_path_of(id);
+            let dropped = path.and_then(|path| fsx::remove_if(&path, || is_damaged(&path)));
+            done = done.and(dropped.map(drop));
+        }
+        for (id, (hits, last)) in &sums.served {
+            let with_hits = |closing: &[u8]| format::with_hits(closing, *hits, *last);
+            let path = self.writable_path_of(id);
+            done = done.and(path.and_then(|path| fsx::rewrite_tail(&path, CLOSING, with_hits)));
+        }
+        done
     }
 
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
@@ -152,7 +168,11 @@ impl Store for FileStore {
     fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
         let wanted = |head: &EntryHead| filter.kind.is_none_or(|kind| kind == head.header.kind);
         scan_refined(filter, visit, |filter, visit| {
-            for scope in self.scopes(filter)? {
+            let scopes = match &filter.scope {
+                Some(scope) => vec![scope.clone()],
+                None => self.folder.scopes()?,
+            };
+            for scope in scopes {
                 for EntryPath { key, path } in entries_in(&self.folder.scope_dir(&scope))? {
                     let id = EntryId::new(scope.clone(), key);
                     let flow = match classify::inspect(&path)?.map(|seen| seen.nature) {
@@ -200,46 +220,6 @@ impl Store for FileStore {
     }
 }
 
-fn record_of(ParsedEntry { head, value, whose }: ParsedEntry) -> EntryRecord {
-    let payload = match whose {
-        EntryOwner::Ours => StoredBody::Plain(value),
-        // Its checksum was just computed from it.
-        EntryOwner::Guest => StoredBody::Opened(Body::Whole(value)),
-    };
-    EntryRecord { payload, head, full: None }
-}
-
-fn fold_into_files(folder: &StoreFolder, batch: &EventBatch) -> Result<()> {
-    let sums = BatchSums::of(batch);
-    let _turn = folder.lock()?;
-    let mut counts = folder.load_counts()?;
-    if !counts.add(batch, &sums) {
-        return Ok(());
-    }
-    folder.save_counts(&counts)?;
-    // The batch is not repeated, so one failure must not stop the others.
-    let mut done = Ok(());
-    for id in sums.damaged.keys() {
-        done = done.and(drop_damaged(folder, id));
-    }
-    for (id, (hits, last)) in &sums.served {
-        done = done.and(add_hits(folder, id, *hits, *last));
-    }
-    done
-}
-
-fn add_hits(folder: &StoreFolder, id: &EntryId, hits: u64, last: Timestamp) -> Result<()> {
-    let path = linkless_path(folder, id)?;
-    fsx::rewrite_tail(&path, CLOSING, |closing| format::with_hits(closing, hits, last))
-}
-
-/// Checks again, because the damage was found some time ago: an entry that was restored or stored
-/// again stays, whatever the clocks say.
-fn drop_damaged(folder: &StoreFolder, id: &EntryId) -> Result<()> {
-    let path = linkless_path(folder, id)?;
-    fsx::remove_if(&path, || is_damaged(&path)).map(drop)
-}
-
 /// True if there is an entry of ours that cannot be served.
 fn is_damaged(path: &Path) -> Result<bool> {
     let Some(file) = classify::open_entry_file(path)? else { return Ok(false) };
@@ -252,15 +232,6 @@ fn is_damaged(path: &Path) -> Result<bool> {
         Err(error) => error.kind() == ErrorKind::Corrupt,
     })
 }
-
-fn linkless_path(folder: &StoreFolder, id: &EntryId) -> Result<PathBuf> {
-    let dir = folder.scope_dir(&id.scope);
-    folder.refuse_links(&dir)?;
-    Ok(path_in(dir, &id.key))
-}
-
-/// Extension of an entry's file.
-const ENDING: &str = ".json";
 
 /// A file whose name is that of an entry.
 #[derive(Debug)]
@@ -316,16 +287,7 @@ fn is_temporary(name: &str) -> bool {
     fsx::temporary_target(name).and_then(key_of).is_some()
 }
 
-/// The temporary files of entries, whether or not their writers are alive.
-fn temporaries_in(dir: &Path) -> Result<Vec<PathBuf>> {
-    paths_named(dir, &is_temporary)
-}
-
-/// The temporary files in our own directory.
-fn own_temporaries_in(own: &Path) -> Result<Vec<PathBuf>> {
-    paths_named(own, &fsx::is_hidden_temporary)
-}
-
+/// The regular files whose names are wanted.
 fn paths_named(dir: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     visit_files(dir, &mut |file, name| found.extend(is_wanted(name).then(|| file.path())))?;
