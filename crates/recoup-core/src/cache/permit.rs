@@ -11,8 +11,7 @@ use crate::base::clock::Timestamp;
 use crate::entry::{Body, ChunkSource as _, Draft, Header, ProducerIdentity};
 use crate::error::{Error, Result};
 use crate::key::{EntryId, KeyPart, Kind};
-use crate::secrets;
-use crate::secrets::SecretValues;
+use crate::secrets::{self, SecretValues};
 use crate::store::{Claim, EvictionPlan, EvictionReport, StoreInfo};
 
 /// How many bytes of a chunk are scanned again together with the next one, so that a secret across

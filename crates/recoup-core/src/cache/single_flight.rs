@@ -63,24 +63,25 @@ impl Cache {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use recoup_core::cache::{Cache, How, Options, Request, Ttl, View};
+    /// use recoup_core::cache::{Cache, CacheOptions, LookupRequest, PathContext, ResultOrigin, Ttl};
     /// use recoup_core::entry::Draft;
-    /// use recoup_core::key::{Id, Key, Kind, Scope};
-    /// use recoup_core::store::Memory;
+    /// use recoup_core::key::{EntryId, Key, Kind, Scope};
+    /// use recoup_core::store::InMemoryStore;
     ///
     /// # fn main() -> recoup_core::Result<()> {
-    /// let cache = Cache::new(Arc::new(Memory::with_capacity(1 << 20)), Options::default());
-    /// let view = View { root: "/".into(), cwd: "/".into() };
-    /// let id = Id::new(Scope::global(), Key::parse("answer")?);
-    /// let request = Request::new(Kind::Result, &id, &view);
+    /// let store = Arc::new(InMemoryStore::with_capacity(1 << 20));
+    /// let cache = Cache::new(store, CacheOptions::default());
+    /// let view = PathContext { root: "/".into(), cwd: "/".into() };
+    /// let id = EntryId::new(Scope::global(), Key::parse("answer")?);
+    /// let request = LookupRequest::new(Kind::Result, &id, &view);
     ///
     /// let first = cache.get_or_compute(&request, || {
     ///     Ok((Draft::new(Kind::Result, "42"), Ttl::days(1))) // the expensive part
     /// })?;
-    /// assert!(matches!(first.how, How::Computed(_)));
+    /// assert!(matches!(first.how, ResultOrigin::Computed(_)));
     ///
     /// let again = cache.get_or_compute(&request, || unreachable!("it is there"))?;
-    /// assert!(matches!(again.how, How::Hit));
+    /// assert!(matches!(again.how, ResultOrigin::Hit));
     /// assert_eq!(again.body.to_bytes()?, "42");
     /// # Ok(())
     /// # }

@@ -64,7 +64,14 @@ impl StoredBody {
     pub fn open(&self, info: &BodyInfo) -> Result<Body, BodyDamage> {
         match self {
             Self::Opened(body) => Ok(body.clone()),
-            Self::Inline(stored) => decode_body(info, stored).map(Body::Whole),
+            Self::Inline(stored) => {
+                let plain = match info.encoding {
+                    BodyEncoding::Plain => stored.clone(),
+                    BodyEncoding::Gzip => gunzip(info, stored)?.into(),
+                    BodyEncoding::Framed => return Err(BodyDamage::Unreadable),
+                };
+                verify_body(info, plain).map(Body::Whole)
+            }
             Self::Plain(plain) => verify_body(info, plain.clone()).map(Body::Whole),
             Self::Framed(frames) => {
                 let (frames, raw_len, sha256) = (Arc::clone(frames), info.raw_len, info.sha256);
@@ -289,15 +296,6 @@ fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-fn decode_body(info: &BodyInfo, stored: &Bytes) -> Result<Bytes, BodyDamage> {
-    let plain = match info.encoding {
-        BodyEncoding::Plain => stored.clone(),
-        BodyEncoding::Gzip => gunzip(info, stored)?.into(),
-        BodyEncoding::Framed => return Err(BodyDamage::Unreadable),
-    };
-    verify_body(info, plain)
-}
-
 /// Returns the bytes if they match the header's length and digest.
 fn verify_body(info: &BodyInfo, plain: Bytes) -> Result<Bytes, BodyDamage> {
     if plain.len() as u64 == info.raw_len && Sha256Digest::of(&plain) == info.sha256 {
@@ -392,7 +390,12 @@ impl ChunkSource for UnframedChunks {
     fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut index, mut seen) = (0, 0);
         self.frames.for_each_chunk(&mut |frame| {
-            let data = verify_frame(self.sha256, index, frame)?;
+            let (digest, data) = frame
+                .split_first_chunk::<{ Sha256Digest::LEN }>()
+                .ok_or_else(|| damaged_body_error("a chunk is too short"))?;
+            if frame_digest(self.sha256, index, data).as_bytes() != digest {
+                return Err(damaged_body_error("a chunk fails its checksum"));
+            }
             index += 1;
             seen += data.len() as u64;
             if seen > self.raw_len {
@@ -401,17 +404,6 @@ impl ChunkSource for UnframedChunks {
             visit(data)
         })?;
         if seen == self.raw_len { Ok(()) } else { Err(damaged_body_error("its end is missing")) }
-    }
-}
-
-fn verify_frame(body: Sha256Digest, index: u64, frame: &[u8]) -> Result<&[u8]> {
-    let (digest, data) = frame
-        .split_first_chunk::<{ Sha256Digest::LEN }>()
-        .ok_or_else(|| damaged_body_error("a chunk is too short"))?;
-    if frame_digest(body, index, data).as_bytes() == digest {
-        Ok(data)
-    } else {
-        Err(damaged_body_error("a chunk fails its checksum"))
     }
 }
 

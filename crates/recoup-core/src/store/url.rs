@@ -64,7 +64,11 @@ impl StoreUrl {
             "sqlite" => Self::Sqlite,
             "file" => Self::File,
             "dir" => Self::Dir,
-            _ => return Err(invalid(format!("unknown scheme {:?}", strip_credentials(scheme)))),
+            _ => {
+                // Anything before the last `@` may be a password.
+                let shown = scheme.rsplit_once('@').map_or(scheme, |(_, after)| after);
+                return Err(invalid(format!("unknown scheme {shown:?}")));
+            }
         };
         if rest.is_empty() {
             return Err(invalid("the path is missing".to_owned()));
@@ -169,11 +173,6 @@ pub fn without_credentials(url: &str) -> Cow<'_, str> {
         Some((_, host)) => Cow::Owned(format!("{start}***@{host}")),
         None => Cow::Borrowed(url),
     }
-}
-
-/// The text after the last `@`: anything before it may be a password.
-fn strip_credentials(text: &str) -> &str {
-    text.rsplit_once('@').map_or(text, |(_, after)| after)
 }
 
 /// Resolves a path against `base`, or against `home` for `~` and `~/…`.

@@ -78,8 +78,7 @@ impl FileCache {
     /// Returns the value; `None` if it is absent, expired or unreadable. An expired file is
     /// removed, unless another program replaced it meanwhile.
     pub fn get(&self, key: &str) -> Result<Option<String>> {
-        let path = self.path_of(key)?;
-        Ok(self.value_at(&path))
+        Ok(self.value_at(&self.path_of(key)?))
     }
 
     /// The value in a file; `None` for anything unreadable.
