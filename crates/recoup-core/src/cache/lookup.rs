@@ -20,7 +20,6 @@ use crate::secrets::{self, SecretValues};
 
 /// How often the read of a large body is repeated while another process keeps replacing it.
 const MAX_READ_ATTEMPTS: usize = 5;
-
 /// How far in the future an entry may have been made, in milliseconds: clocks differ, but an entry
 /// from years ahead would never expire.
 const MAX_LEAD: u64 = 24 * 60 * 60 * 1000;

@@ -140,6 +140,34 @@ pub fn to_micro_dollars(dollars: f64) -> Option<u64> {
 }
 
 impl Header {
+    /// A header for a plain body of which hardly anything else is known.
+    pub fn of_plain_body(
+        kind: Kind,
+        created: Timestamp,
+        ttl: Option<u64>,
+        raw_len: u64,
+        sha256: Sha256Digest,
+    ) -> Self {
+        let encoding = BodyEncoding::Plain;
+        Self {
+            created,
+            ttl,
+            grace: 0,
+            sources: RecordedSources::default(),
+            format: FORMAT,
+            kind,
+            body: BodyInfo { encoding, raw_len, stored_len: raw_len, sha256 },
+            full: None,
+            identity: ProducerIdentity::default(),
+            parts: Vec::new(),
+            tags: Vec::new(),
+            cost: ProductionCost::default(),
+            failure: false,
+            streams_merged: false,
+            began: None,
+        }
+    }
+
     /// Stored bytes of the body and the full result.
     pub fn stored_len(&self) -> u64 {
         self.body.stored_len.saturating_add(self.full.map_or(0, |full| full.stored_len))

@@ -25,6 +25,9 @@ use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::error::{Error, ErrorKind, Result};
 
+/// The most data that one frame holds.
+pub const CHUNK_LEN: usize = 1 << 20;
+
 /// A header, with the usage of the entry since it was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[repr(C)]
@@ -320,9 +323,6 @@ fn gunzip(info: &BodyInfo, stored: &[u8]) -> Result<Vec<u8>, BodyDamage> {
         .map_err(|_| BodyDamage::Unreadable)?;
     Ok(plain)
 }
-
-/// The most data that one frame holds.
-pub const CHUNK_LEN: usize = 1 << 20;
 
 /// Plain chunks of any size, read as frames.
 #[derive(Debug)]

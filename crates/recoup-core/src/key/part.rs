@@ -24,6 +24,18 @@ use crate::base::text::shorten_text;
 const TAKEN_CHARS: usize = 16 << 10;
 /// Most characters of a value that are kept for display.
 const PREVIEW_CHARS: usize = 200;
+/// The value of a [`PartKind::Switch`] that is on.
+pub const SET: &str = "set";
+/// The value of a [`PartKind::Switch`] that is off.
+pub const NOT_SET: &str = "not set";
+/// The name of the part that holds the rules.
+pub(super) const RULES_PART: &str = "rules";
+/// Most rules that are listed one by one: they fit into a part.
+const MAX_LISTED_RULES: usize = 700;
+/// Digits of a rule's digest, enough to tell it from others.
+const RULE_HASH_DIGITS: usize = 8;
+/// Ends a list that is not whole.
+const MORE_RULES: char = '…';
 
 /// A named input: its digest and, where it is harmless, its beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,11 +103,6 @@ pub enum PartKind {
     Hidden,
 }
 
-/// The value of a [`PartKind::Switch`] that is on.
-pub const SET: &str = "set";
-/// The value of a [`PartKind::Switch`] that is off.
-pub const NOT_SET: &str = "not set";
-
 impl Kind {
     /// Type of the part with this name in keys of this kind. A kind whose parts can't be explained
     /// does not compile.
@@ -107,16 +114,6 @@ impl Kind {
         }
     }
 }
-
-/// The name of the part.
-pub(super) const RULES_PART: &str = "rules";
-
-/// Most rules that are listed one by one: they fit into a part.
-const MAX_LISTED_RULES: usize = 700;
-/// Digits of a rule's digest, enough to tell it from others.
-const RULE_HASH_DIGITS: usize = 8;
-/// Ends a list that is not whole.
-const MORE_RULES: char = '…';
 
 /// The rules that hold for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -47,22 +47,16 @@ pub use rolling::{HitLog, HitRecord, RollingLog};
 const OPEN: &str = "open.log";
 const CLOSED: &str = "batch";
 const FOLDED: &str = "told";
-
 /// An open log of this length is folded at the next write, whatever is in it.
 const LONG_LOG: usize = 32 << 10;
-
 /// Maximum length of the open log; one that is not folded stops growing there.
 const MAX_LOG_LEN: u64 = 16 << 20;
-
 /// How often an append is repeated because the file was closed meanwhile.
 const APPEND_TRIES: usize = 10;
-
 /// How long a closer waits for appenders, each of which needs microseconds.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
-
 /// How long a log is kept for followers, in milliseconds. They poll several times a second.
 const KEEP_MILLIS: u64 = 10_000;
-
 /// Bytes handed to the store at once: about a thousand events.
 const SLICE: usize = 128 << 10;
 

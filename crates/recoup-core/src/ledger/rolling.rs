@@ -22,6 +22,20 @@ use crate::entry::{ProducerIdentity, ProductionCost};
 use crate::error::Result;
 use crate::key::{EntryId, Kind};
 
+/// Maximum size of a file, and number of files.
+const HIT_LOG_LEN: u64 = 10 << 20;
+const HIT_LOG_FILES: usize = 5;
+/// The length of a log: about as many lines as an entry may have sources.
+const VERIFIED_LOG_LEN: u64 = 4 << 20;
+/// The number of logs.
+const VERIFIED_LOG_FILES: usize = 2;
+/// Maximum number of states in memory.
+const MOST_KNOWN: usize = 200_000;
+/// A full log takes as long to load as a few hundred small files take to read. So this many files,
+/// up to this size, are simply read before it is loaded.
+const DIRECT_READS: u32 = 100;
+const DIRECT_SIZE: u64 = 64 << 10;
+
 /// A log with rotation.
 #[derive(Debug, Clone)]
 pub struct RollingLog {
@@ -95,10 +109,6 @@ impl RollingLog {
 fn len(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
 }
-
-/// Maximum size of a file, and number of files.
-const HIT_LOG_LEN: u64 = 10 << 20;
-const HIT_LOG_FILES: usize = 5;
 
 /// The hit log.
 #[derive(Debug, Clone)]
@@ -175,17 +185,6 @@ pub(super) fn format_hit(hit: &HitRecord<'_>) -> Vec<u8> {
     json.push(b'\n');
     json
 }
-
-/// The length of a log: about as many lines as an entry may have sources.
-const VERIFIED_LOG_LEN: u64 = 4 << 20;
-/// The number of logs.
-const VERIFIED_LOG_FILES: usize = 2;
-/// Maximum number of states in memory.
-const MOST_KNOWN: usize = 200_000;
-/// A full log takes as long to load as a few hundred small files take to read. So this many files,
-/// up to this size, are simply read before it is loaded.
-const DIRECT_READS: u32 = 100;
-const DIRECT_SIZE: u64 = 64 << 10;
 
 /// File states whose contents have been verified.
 #[derive(Debug)]

@@ -20,6 +20,8 @@ use crate::base::fsx::EphemeralLock;
 use crate::error::{IoContext as _, Result};
 use crate::key::EntryId;
 
+const EXTENSION: &str = "claim";
+
 /// Elects one of the callers that want to compute the same entry.
 pub trait ClaimRegistry: Send + Sync + fmt::Debug {
     /// Takes the claim on the work for `id`; `None` while another caller holds it. Never waits for
@@ -113,8 +115,6 @@ impl Drop for ThreadClaimGuard {
         self.claims.taken().remove(&self.id);
     }
 }
-
-const EXTENSION: &str = "claim";
 
 /// Claims as lock files in a directory.
 #[derive(Debug, Clone)]

@@ -26,7 +26,6 @@ use crate::key::Scope;
 
 /// How long a writer waits for others.
 const WAIT: Duration = Duration::from_secs(10);
-
 /// Event counts, and the maximum size of their file: far beyond what years of use amount to.
 const COUNTS: &str = "counts.json";
 const MAX_COUNTS_LEN: u64 = 64 << 20;

@@ -12,6 +12,15 @@ use crate::entry::{EntryHead, Header, RecordedSources};
 use crate::error::Result;
 use crate::key::{EntryId, Key, KeyPart, Kind, Scope};
 
+/// Maximum number of ids in one call of `remove` when a scope is cleared.
+const REMOVED_AT_ONCE: usize = 1_000;
+/// The first character of each mark: a tag, an operation or a source.
+const TAG: &str = "t";
+const OPERATION: &str = "o";
+const SOURCE: &str = "s";
+/// Terminator of each mark: no path contains it.
+const END: char = '\0';
+
 /// Records that a scan visits, and their order. The default visits all.
 #[derive(Debug, Clone, Default)]
 pub struct ScanFilter {
@@ -94,9 +103,6 @@ pub(super) fn scan_refined(
     }
     Ok(())
 }
-
-/// Maximum number of ids in one call of `remove` when a scope is cleared.
-const REMOVED_AT_ONCE: usize = 1_000;
 
 /// Clears a scope by listing it, for stores without a faster way.
 pub(super) fn clear_by_scan(
@@ -319,12 +325,6 @@ impl EntrySelection {
 /// as stored and as given. Records with equal marks share one text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct MarkSet(String);
-
-const TAG: &str = "t";
-const OPERATION: &str = "o";
-const SOURCE: &str = "s";
-/// Terminator of each mark: no path contains it.
-const END: char = '\0';
 
 impl MarkSet {
     pub(super) fn of(header: &Header) -> Self {

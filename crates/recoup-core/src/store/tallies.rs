@@ -16,7 +16,6 @@ const RETAINED_DAYS: i64 = 400;
 /// as [`OTHER_NAMES`].
 pub(super) const MAX_NAMES: usize = 100;
 pub(super) const OTHER_NAMES: &str = "(others)";
-
 /// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice.
 pub(super) const REMEMBERED_BATCHES: usize = 1_000;
 

@@ -17,6 +17,10 @@ use crate::base::clock::Clock;
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, Result};
 
+/// The URL forms, for error messages.
+const FORMS: &str =
+    "sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST";
+
 /// URL of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreUrl {
@@ -41,10 +45,6 @@ pub struct StoreContext {
     /// per process.
     pub breakers: Option<PathBuf>,
 }
-
-/// The URL forms, for error messages.
-const FORMS: &str =
-    "sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST";
 
 impl StoreUrl {
     /// Parses a URL. A relative path is resolved against `base`, `~/` against `home`.

@@ -26,9 +26,12 @@ use crate::error::{Error, IoContext, Result};
 const TICK_MILLIS: i64 = 100;
 /// Like [`TICK_MILLIS`], for file systems that store whole or even seconds only.
 const COARSE_TICK_MILLIS: i64 = 2_000;
-
 /// The mode bit by which git, too, recognizes executables.
 const OWNER_EXECUTES: u32 = 0o100;
+/// Token version: a time and the state of the sources that will be named again.
+const UNNAMED_TOKEN: &str = "r1";
+/// Token version: like [`UNNAMED_TOKEN`], with fingerprints of the source names.
+const NAMED_TOKEN: &str = "r2";
 
 /// Captures the state of a file. `given` is the path as the caller wrote it.
 pub(super) fn capture(
@@ -169,11 +172,6 @@ fn is_racy(stat: &FileStat, now: Timestamp) -> bool {
     let tick = if coarse { COARSE_TICK_MILLIS } else { TICK_MILLIS };
     now.as_millis() - stat.mtime.max(stat.ctime) / 1_000_000 < tick
 }
-
-/// Token version: a time and the state of the sources that will be named again.
-const UNNAMED_TOKEN: &str = "r1";
-/// Token version: like [`UNNAMED_TOKEN`], with fingerprints of the source names.
-const NAMED_TOKEN: &str = "r2";
 
 /// A time before the work and, if sources were named, their state then.
 #[derive(Debug, Clone, PartialEq, Eq)]

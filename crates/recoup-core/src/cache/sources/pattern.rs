@@ -11,10 +11,11 @@ use crate::base::text::shorten_text;
 use crate::entry::{PatternKind, SourcePattern};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The characters that make a glob.
-const META: [char; 4] = ['*', '?', '[', '{'];
 /// Maximum length of a source in error messages, in characters.
 pub(super) const SHOWN: usize = 200;
+
+/// The characters that make a glob.
+const META: [char; 4] = ['*', '?', '[', '{'];
 
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(META)

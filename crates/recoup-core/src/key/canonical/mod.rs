@@ -19,6 +19,18 @@ use crate::base::text::shorten_text;
 use crate::error::{Error, ErrorKind, Result};
 use read::JsonReader;
 
+/// Enough for any sane document, and little enough for any stack.
+const MAX_DEPTH: usize = 128;
+/// Up to here a double holds every integer; beyond, neighbours share one.
+const MAX_INTEGER: u64 = 1 << 53;
+/// Reason why writing to the output can't fail.
+const STRINGS_GROW: &str = "a String takes any text";
+/// 2^53. From here on a float may be an integer that lost its last digits.
+const MAY_BE_ROUNDED: f64 = 9_007_199_254_740_992.0;
+/// Hostile input must not make endless messages.
+const MAX_NAME: usize = 64;
+const MAX_PATH: usize = 1_000;
+
 /// The canonical form of the JSON in `text`.
 ///
 /// Refused, with [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and the path
@@ -55,15 +67,6 @@ pub fn canonical_value(value: &Value) -> Result<String> {
     write_value(&mut out, value)?;
     Ok(out.finish())
 }
-
-/// Enough for any sane document, and little enough for any stack.
-const MAX_DEPTH: usize = 128;
-
-/// Up to here a double holds every integer; beyond, neighbours share one.
-const MAX_INTEGER: u64 = 1 << 53;
-
-/// Reason why writing to the output can't fail.
-const STRINGS_GROW: &str = "a String takes any text";
 
 /// Canonical text under construction.
 #[derive(Debug)]
@@ -242,9 +245,6 @@ fn is_escaped(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// 2^53. From here on a float may be an integer that lost its last digits.
-const MAY_BE_ROUNDED: f64 = 9_007_199_254_740_992.0;
-
 fn write_value(out: &mut CanonicalWriter, value: &Value) -> Result<(), CanonicalError> {
     match value {
         Value::Null => out.write_word("null"),
@@ -276,10 +276,6 @@ fn write_value(out: &mut CanonicalWriter, value: &Value) -> Result<(), Canonical
     }
     Ok(())
 }
-
-/// Hostile input must not make endless messages.
-const MAX_NAME: usize = 64;
-const MAX_PATH: usize = 1_000;
 
 /// An error, and the steps that lead to its place, innermost first.
 #[derive(Debug)]

@@ -27,6 +27,8 @@ use crate::store::folder::StoreFolder;
 const NEVER: &str = "-";
 /// Upper bound for the length of its first line.
 const FIRST_LINE: u64 = 1_024;
+/// Two changes within this time may leave the same timestamps.
+const SETTLES_MS: i64 = 100;
 
 /// Catalogue data of one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,9 +215,6 @@ impl ScopeCatalogue {
         layout.write(&layout.catalogue(), text.as_bytes()).map(drop)
     }
 }
-
-/// Two changes within this time may leave the same timestamps.
-const SETTLES_MS: i64 = 100;
 
 /// Modified, changed (both in nanoseconds), inode, length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

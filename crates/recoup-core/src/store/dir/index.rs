@@ -23,7 +23,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
 const SCHEMA_VERSION: &str = "1.0.0";
-
 /// How often an index that others keep replacing is read again, and the pause for one that is half
 /// written.
 const ROUNDS: usize = 16;

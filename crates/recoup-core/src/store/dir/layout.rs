@@ -17,7 +17,6 @@ use crate::key::Key;
 
 /// Maximum size of a file that is read or written.
 pub(super) const MAX_LEN: u64 = 1 << 30;
-
 /// `.gitignore` that excludes the whole directory.
 const IGNORE_ALL: &str = "*\n";
 /// `.gitignore` for a directory that is a project's root, which has other files too.

@@ -11,10 +11,7 @@ use serde_json::value::RawValue;
 use super::layout::{ScopeLayout, file_name};
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
-use crate::entry::{
-    BodyEncoding, BodyInfo, EntryEventKind, EntryHead, FORMAT, Header, ProducerIdentity,
-    ProductionCost, RecordedSources, TimedSources,
-};
+use crate::entry::{EntryEventKind, EntryHead, Header, RecordedSources, TimedSources};
 use crate::key::Kind;
 
 /// TTL of entries of other tools: contract 1's default.
@@ -100,26 +97,11 @@ impl ListedEntry {
             let lives = own.expires_at?.as_millis().saturating_sub(created.as_millis());
             Some(u64::try_from(lives).unwrap_or(0))
         });
-        let sha256 = self.integrity_hash;
+        let kind = own.map_or(Kind::Result, |own| own.kind);
+        let mut header = Header::of_plain_body(kind, created, ttl, raw_len, self.integrity_hash);
         let paths = self.source_paths;
-        let older = (!paths.is_empty()).then_some(TimedSources { than: self.cached_mtime, paths });
-        let header = Header {
-            created,
-            ttl,
-            grace: 0,
-            sources: RecordedSources { older, ..RecordedSources::default() },
-            format: FORMAT,
-            kind: own.map_or(Kind::Result, |own| own.kind),
-            body: BodyInfo { encoding: BodyEncoding::Plain, raw_len, stored_len: raw_len, sha256 },
-            full: None,
-            identity: ProducerIdentity::default(),
-            parts: Vec::new(),
-            tags: Vec::new(),
-            cost: ProductionCost::default(),
-            failure: false,
-            streams_merged: false,
-            began: None,
-        };
+        header.sources.older =
+            (!paths.is_empty()).then_some(TimedSources { than: self.cached_mtime, paths });
         let last_used = self.last_hit.map_or(created, Timestamp::from_seconds).max(created);
         EntryHead { header, stored_at: created, hits: self.hit_count, last_used }
     }

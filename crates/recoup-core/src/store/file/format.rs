@@ -21,13 +21,24 @@ use serde::de::{self, Deserializer, Error as _, Unexpected, Visitor};
 
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::entry::{
-    BodyEncoding, BodyInfo, EntryHead, EntryRecord, FORMAT, Header, ProducerIdentity,
-    ProductionCost, RecordedSources,
-};
+use crate::entry::{EntryHead, EntryRecord, FORMAT, Header};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Kind;
 use crate::store::folder::payload_text;
+
+const STORED_AT: &str = r#","stored_at":""#;
+const HITS: &str = r#"","hits":""#;
+const LAST_USED: &str = r#"","last_used":""#;
+const END: &str = r#""}}"#;
+/// Width of a number: 20 digits, or a sign and 19.
+const DIGITS: usize = 20;
+/// The length of what follows the header.
+pub(super) const CLOSING: usize =
+    STORED_AT.len() + HITS.len() + LAST_USED.len() + END.len() + 3 * DIGITS;
+
+/// Precedes the header. It occurs nowhere else in a file of ours: within a string its quotes would
+/// be escaped.
+const HEAD: &[u8] = br#","recoup":{"header":"#;
 
 /// Beginning of every file of ours; other programs' files may begin so, too.
 const BEGINNING: &[u8] = br#"{"value":""#;
@@ -140,30 +151,9 @@ pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Result<Option<ParsedEn
 /// file's own times.
 fn synthesize_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> EntryHead {
     let created = expires.map_or(modified, |at| at.min(modified));
-    let len = value.len() as u64;
-    let body = BodyInfo {
-        encoding: BodyEncoding::Plain,
-        raw_len: len,
-        stored_len: len,
-        sha256: Sha256Digest::of(value),
-    };
-    let header = Header {
-        created,
-        ttl: expires.map(|at| at.millis_since(created)),
-        grace: 0,
-        sources: RecordedSources::default(),
-        format: FORMAT,
-        kind: Kind::AgentRun,
-        body,
-        full: None,
-        identity: ProducerIdentity::default(),
-        parts: Vec::new(),
-        tags: Vec::new(),
-        cost: ProductionCost::default(),
-        failure: false,
-        streams_merged: false,
-        began: None,
-    };
+    let (ttl, len) = (expires.map(|at| at.millis_since(created)), value.len() as u64);
+    let sha256 = Sha256Digest::of(value);
+    let header = Header::of_plain_body(Kind::AgentRun, created, ttl, len, sha256);
     EntryHead::new(header, modified)
 }
 
@@ -302,20 +292,6 @@ where
     let text = <&str>::deserialize(deserializer)?;
     text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(text), &"a number"))
 }
-
-/// Precedes the header. It occurs nowhere else in a file of ours: within a string its quotes would
-/// be escaped.
-const HEAD: &[u8] = br#","recoup":{"header":"#;
-
-const STORED_AT: &str = r#","stored_at":""#;
-const HITS: &str = r#"","hits":""#;
-const LAST_USED: &str = r#"","last_used":""#;
-const END: &str = r#""}}"#;
-/// Width of a number: 20 digits, or a sign and 19.
-const DIGITS: usize = 20;
-/// The length of what follows the header.
-pub(super) const CLOSING: usize =
-    STORED_AT.len() + HITS.len() + LAST_USED.len() + END.len() + 3 * DIGITS;
 
 /// The JSON form of a head.
 #[derive(Deserialize)]

@@ -28,11 +28,11 @@ use crate::base::clock::Deadline;
 const REDIRECTIONS: u32 = 3;
 /// Minimum and maximum wait between two tries, in milliseconds.
 const RETRY_WAIT: (u64, u64) = (5, 50);
-
 /// A node that does not answer may take this share of the time for all. It may do so
 /// four times (as the first to be asked and as one of the nodes, for two questions
 /// each), and then there is still some for the others.
 const SHARE: u32 = 6;
+const UNREADABLE: &str = "the certificate can't be read";
 
 pub(super) enum RedisConnection {
     Single(SingleServer),
@@ -333,8 +333,6 @@ fn root_certificates(target: &RedisTarget) -> RedisResult<RootCertStore> {
     }
     Ok(root_certificates)
 }
-
-const UNREADABLE: &str = "the certificate can't be read";
 
 /// The CA certificates that the URL names, as PEM; `None` for the system's.
 fn load_ca_certificates(target: &RedisTarget) -> RedisResult<Option<Vec<u8>>> {

@@ -17,13 +17,12 @@ use crate::store::tallies::{BatchSums, OTHER_NAMES, REMEMBERED_BATCHES, TallyAmo
 
 /// From this many counts in a scope on, new names are counted as others.
 const FIELDS: usize = 50_000;
+/// Upper bound of a count: the server would refuse to add more.
+const MOST: u64 = 1 << 60;
 
 /// Names of the savings, in the order of [`CostSavings::to_array`].
 const UNITS: [&str; 4] =
     ["hit.millis", "hit.input_tokens", "hit.output_tokens", "hit.micro_dollars"];
-
-/// Upper bound of a count: the server would refuse to add more.
-const MOST: u64 = 1 << 60;
 
 pub(super) fn fold(shared: &RedisShared, batch: &EventBatch) -> Result<()> {
     let sums = BatchSums::of(batch);

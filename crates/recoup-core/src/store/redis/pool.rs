@@ -98,7 +98,10 @@ impl RedisPool {
         if let Some(link) = idle {
             match self.run_on_idle(&act, link, deadline) {
                 Err(RequestFailure::Answered(error))
-                    if was_dropped(&error) && !deadline.has_passed() =>
+                    // The connection is gone but not the server: an idle one may have been closed.
+                    if (error.is_connection_dropped()
+                        || error.is_unrecoverable_error() && !error.is_timeout())
+                        && !deadline.has_passed() =>
                 {
                     // The other idle ones are most likely closed too.
                     self.idle().clear();
@@ -262,10 +265,4 @@ fn kind_of(error: &RedisError) -> ErrorKind {
             _ => ErrorKind::Io,
         },
     }
-}
-
-/// True if the connection is gone but not the server: an idle connection may have been closed, and
-/// the next one may be fine.
-fn was_dropped(error: &RedisError) -> bool {
-    error.is_connection_dropped() || error.is_unrecoverable_error() && !error.is_timeout()
 }

@@ -15,11 +15,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Scope};
 use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
 
-/// The fields of a head, in the order of the request.
-const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
-
 /// Keys that the server examines for one answer.
 const STEP: usize = 1_000;
+
+/// The fields of a head, in the order of the request.
+const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 
 pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
     let mut command = read_fields_command(shared, id, &HEAD);

@@ -25,7 +25,6 @@ const DEFAULT_PREFIX: &str = "recoup";
 const MAX_PREFIX: usize = 64;
 /// Default deadline of a request.
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
-
 /// Characters that would end an option, or the credentials before the host.
 const IN_OPTION: &AsciiSet = &CONTROLS.add(b'%').add(b'&').add(b'@').add(b' ').add(b'#').add(b'?');
 

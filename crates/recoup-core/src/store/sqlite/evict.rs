@@ -18,31 +18,26 @@ use crate::store::{EvictionCause, EvictionPlan, EvictionReport};
 /// Maximum number of records examined or removed in one transaction: one write must not pay for a
 /// long backlog while others wait.
 const BATCH: i64 = 500;
-
 /// Maximum number of batches per eviction, unless it is thorough. The next one does the rest.
 const ROUNDS: usize = 4;
-
 /// Overhead is counted from this many bytes of records on: below, it is mostly that of an empty
 /// file.
 const COUNTED_FROM: u64 = 4 << 20;
-
 /// Pages returned in one step. Others may write between two steps.
 const STEP: u32 = 1_000;
-
 /// Unused pages that an eviction leaves in the file for the next records.
 const SPARE: u64 = 256;
-
 /// Maximum size of a file that is copied to enable incremental vacuum: others wait meanwhile.
 const MOST_COPIED: u64 = 256 << 20;
-
 /// Maximum size of a file that is copied to return many pages at once.
 const QUICKLY_COPIED: u64 = 16 << 20;
-
 /// How long to wait for readers before the log is emptied.
 const FOR_READERS: Duration = Duration::from_millis(250);
-
 /// Pause between two batches: waiting writers retry at this interval.
 const TURN: Duration = Duration::from_millis(2);
+/// Batches of a long removal per checkpoint. Each batch changes pages all over the indexes, so that
+/// most of them would be written again and again.
+const BATCHES_PER_CHECKPOINT: usize = 8;
 
 pub(super) fn carry_out(pool: &ConnectionPool, plan: &EvictionPlan) -> Result<EvictionReport> {
     let mut all = EvictionReport::default();
@@ -229,10 +224,6 @@ fn used_bytes(reader: &Connection) -> Result<u64> {
     let unused = pragma(reader, "freelist_count")?;
     Ok(pages.saturating_sub(unused) * pragma(reader, "page_size")?)
 }
-
-/// Batches of a long removal per checkpoint. Each batch changes pages all over the indexes, so that
-/// most of them would be written again and again.
-const BATCHES_PER_CHECKPOINT: usize = 8;
 
 /// Empties the log after every [`BATCHES_PER_CHECKPOINT`] batches of a long removal.
 pub(super) fn checkpoint_each(writer: &Connection, batch: usize) -> Result<()> {

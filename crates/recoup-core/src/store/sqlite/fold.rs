@@ -12,6 +12,9 @@ use crate::store::tallies::{
     BatchSums, MAX_NAMES, OTHER_NAMES, REMEMBERED_BATCHES, TallyAmount, TallyKey,
 };
 
+/// Upper bound of counts, so that the sum of two does not overflow.
+const MOST: i64 = i64::MAX / 2;
+
 pub(super) fn fold(writer: &mut Connection, batch: &EventBatch) -> Result<()> {
     let sums = BatchSums::of(batch);
     in_transaction(writer, "folding in what happened", |writer| {
@@ -74,9 +77,6 @@ fn write_sums(sums: &BatchSums<'_>, writer: &Connection) -> Result<()> {
     }
     Ok(())
 }
-
-/// Upper bound of counts, so that the sum of two does not overflow.
-const MOST: i64 = i64::MAX / 2;
 
 fn clamp_count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(MOST).min(MOST)

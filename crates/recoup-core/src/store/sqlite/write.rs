@@ -20,7 +20,6 @@ use crate::store::plan::{EntrySelection, MarkSet};
 
 /// The `mark_set` of a record without marks.
 const NOTHING: i64 = 0;
-
 /// Records marked in one transaction.
 const BATCH: i64 = 500;
 
