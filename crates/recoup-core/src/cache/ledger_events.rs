@@ -2,8 +2,7 @@
 //! statistics.
 
 use super::Cache;
-use super::lookup::LookupRequest;
-use super::outcome::{MissReason, PeekOutcome};
+use super::lookup::{LookupRequest, MissReason, PeekOutcome};
 use super::permit::FillRefusal;
 use crate::base::text::shorten_text;
 use crate::entry::{

@@ -1,23 +1,25 @@
-//! Look-ups. The order of the checks is that of contract 1: enabled, present, sources, TTL, body,
-//! checksum.
+//! Look-ups: the request, how it ends, and the checks in between, in the order of contract 1:
+//! enabled, present, sources, TTL, body, checksum. At the end, how a caller names a result.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::Cache;
-use super::outcome::{MissReason, Outcome, PeekOutcome};
 use super::permit::Permit;
-use super::single_flight::WaitPolicy;
+use super::single_flight::{WaitPolicy, WorkGrant};
 use super::sources::{self, PathContext, SinceToken, WatchedSources};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::entry::{Body, BodyDamage, Entry, EntryRecord, Header, ProducerIdentity};
+use crate::entry::{
+    Body, BodyDamage, Entry, EntryEventKind, EntryRecord, Header, ProducerIdentity,
+};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{EntryId, KeyPart, Kind};
-use crate::secrets::SecretValues;
+use crate::key::result::ResultRecipe;
+use crate::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
+use crate::secrets::{self, SecretValues};
 
 /// How often the read of a large body is repeated while another process keeps replacing it.
 const MAX_READ_ATTEMPTS: usize = 5;
-
 /// How far in the future an entry may have been made, in milliseconds: clocks differ, but an entry
 /// from years ahead would never expire.
 const MAX_LEAD: u64 = 24 * 60 * 60 * 1000;
@@ -89,28 +91,187 @@ impl<'a> LookupRequest<'a> {
             patience: WaitPolicy::default(),
         }
     }
+    /// The smaller of the entry's and the caller's TTL, in milliseconds; `None` is for ever.
+    pub(super) fn ttl_for(&self, header: &Header) -> Option<u64> {
+        header.ttl.into_iter().chain(self.ttl).min()
+    }
 }
 
-enum EntryFreshness {
-    Fresh,
-    Stale,
-    Expired(MissReason),
+/// Result of a look-up.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Fresh and verified.
+    Hit(Entry),
+    /// Past its TTL but within its grace period. With a permit, this caller should refresh it.
+    Stale(Entry, Option<Permit>),
+    /// The caller does the work and fills the permit with the result.
+    Miss(Permit, MissReason),
+    /// The cache is not used: the caller's result is not stored.
+    Bypass(MissReason),
+}
+
+/// Result of a look-up that takes no permit.
+#[derive(Debug)]
+pub enum PeekOutcome {
+    /// Fresh and verified.
+    Hit(Entry),
+    /// Past its TTL but within its grace period.
+    Stale(Entry),
+    /// No entry that could be served.
+    Miss(MissReason),
+}
+
+impl PeekOutcome {
+    /// The entry, fresh or stale.
+    pub fn entry(self) -> Option<Entry> {
+        match self {
+            Self::Hit(entry) | Self::Stale(entry) => Some(entry),
+            Self::Miss(_) => None,
+        }
+    }
+}
+
+/// Why a look-up is not a hit.
+#[derive(Debug)]
+pub enum MissReason {
+    /// There is no such entry.
+    Absent,
+    /// The cache is switched off.
+    Disabled,
+    /// The caller asked for a fresh result.
+    Asked,
+    /// The entry is a failure that is older than the caller accepts, or the caller accepts none.
+    Failure,
+    /// The entry has stdout and stderr in one stream, and the caller needs them apart.
+    StreamsMerged,
+    /// The TTL has passed, or the entry is older than the caller accepts.
+    Expired {
+        /// Age of the entry, in milliseconds.
+        age: u64,
+        /// The exceeded limit, in milliseconds.
+        limit: u64,
+    },
+    /// A source file has changed.
+    SourceModified(String),
+    /// A source file is gone.
+    SourceMissing(String),
+    /// The stored bytes are damaged.
+    Corrupt(BodyDamage),
+    /// The store could not answer.
+    Unavailable(Error),
+}
+
+impl MissReason {
+    /// The ledger event of this reason; `None` if no look-up took place.
+    pub fn happening(&self) -> Option<EntryEventKind> {
+        match self {
+            Self::Absent | Self::Failure | Self::StreamsMerged => Some(EntryEventKind::Absent),
+            Self::Disabled | Self::Asked => None,
+            Self::Expired { .. } => Some(EntryEventKind::Expired),
+            Self::SourceModified(_) | Self::SourceMissing(_) => Some(EntryEventKind::Invalidated),
+            Self::Corrupt(_) => Some(EntryEventKind::Corrupt),
+            Self::Unavailable(_) => Some(EntryEventKind::Unavailable),
+        }
+    }
+
+    /// The status in contract 1.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Self::Absent
+            | Self::Failure
+            | Self::StreamsMerged
+            | Self::Asked
+            | Self::Unavailable(_) => "miss",
+            Self::Disabled => "disabled",
+            Self::Expired { .. } => "expired",
+            Self::SourceModified(_) | Self::SourceMissing(_) => "invalidated",
+            Self::Corrupt(_) => "corrupt",
+        }
+    }
+
+    /// The reason code in contract 1, if it has one.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Absent
+            | Self::Failure
+            | Self::StreamsMerged
+            | Self::Disabled
+            | Self::Asked
+            | Self::Expired { .. } => None,
+            Self::SourceModified(_) => Some("source_modified"),
+            Self::SourceMissing(_) => Some("source_missing"),
+            Self::Corrupt(BodyDamage::Mismatch) => Some("integrity_mismatch"),
+            Self::Corrupt(BodyDamage::Unreadable) => Some("unreadable"),
+            Self::Unavailable(_) => Some("store_unavailable"),
+        }
+    }
+}
+
+/// A short description, without the underlying error.
+impl fmt::Display for MissReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("there is no entry"),
+            Self::Failure => f.write_str("what is kept is a failure"),
+            Self::StreamsMerged => f.write_str("stdout and stderr were recorded as one stream"),
+            Self::Disabled => f.write_str("the cache is switched off"),
+            Self::Asked => f.write_str("a fresh result was asked for"),
+            Self::Expired { .. } => f.write_str("the entry has expired"),
+            Self::SourceModified(path) => write!(f, "the source {path} has changed"),
+            Self::SourceMissing(path) => write!(f, "the source {path} is missing"),
+            Self::Corrupt(damage) => write!(f, "the entry is damaged: {damage}"),
+            Self::Unavailable(_) => f.write_str("the store could not answer"),
+        }
+    }
 }
 
 impl Cache {
+    /// Looks up an entry without taking a permit. A large body is read whole, so that all of it is
+    /// verified before any byte is passed on; repeatedly, because it may be replaced meanwhile.
+    pub fn read(&self, request: &LookupRequest<'_>) -> PeekOutcome {
+        let mut found = PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Mismatch));
+        for _ in 0..MAX_READ_ATTEMPTS {
+            let (serve, entry): (fn(Entry) -> PeekOutcome, Entry) = match self.peek(request) {
+                PeekOutcome::Hit(entry) => (PeekOutcome::Hit, entry),
+                PeekOutcome::Stale(entry) => (PeekOutcome::Stale, entry),
+                miss @ PeekOutcome::Miss(_) => {
+                    found = miss;
+                    break;
+                }
+            };
+            match entry.load_body() {
+                Err(error) if error.kind() == ErrorKind::Corrupt => {}
+                loaded => {
+                    let failed = |error| PeekOutcome::Miss(MissReason::Unavailable(error));
+                    found = loaded.map_or_else(failed, serve);
+                    break;
+                }
+            }
+        }
+        self.note_lookup(request, &found);
+        found
+    }
+
+    /// Looks up an entry without taking a permit and without a trace in the ledger. A store error
+    /// is a miss.
+    pub fn peek(&self, request: &LookupRequest<'_>) -> PeekOutcome {
+        self.peek_as_of(request, None)
+    }
+
     /// Looks up an entry. On a miss the caller gets the permit to fill it; for that the request's
     /// sources are captured now, before the work. A source that cannot be captured is an error.
     ///
     /// While another caller works on the same entry, this waits for its result for up to
     /// [`CacheOptions::wait`](super::CacheOptions::wait).
     pub fn lookup(&self, request: &LookupRequest<'_>) -> Result<Outcome> {
-        if !self.inner.options.enabled {
+        if !self.enabled() {
             return Ok(Outcome::Bypass(MissReason::Disabled));
         }
         let (found, turn) = match request.mode {
             CacheMode::Bypass => return Ok(Outcome::Bypass(MissReason::Asked)),
             CacheMode::Refresh => {
-                (PeekOutcome::Miss(MissReason::Asked), Some(self.grant_without_waiting(request)))
+                let claim = self.claims().try_claim(request.id).ok().flatten();
+                (PeekOutcome::Miss(MissReason::Asked), Some(WorkGrant(claim)))
             }
             CacheMode::NoStore | CacheMode::OnlyIfCached => (self.peek(request), None),
             CacheMode::Use => match self.peek(request) {
@@ -119,44 +280,18 @@ impl Cache {
             },
         };
         self.note_lookup(request, &found);
-        let permit = turn.map(|turn| self.permit_for(request, turn)).transpose()?;
+        // The sources are captured after any waiting and before the work.
+        let permit = |WorkGrant(claim)| {
+            let permit = self.permit(request.id, request.view, request.sources)?;
+            Ok::<_, Error>(permit.with_claim(claim))
+        };
+        let permit = turn.map(permit).transpose()?;
         Ok(match (found, permit) {
             (PeekOutcome::Hit(entry), _) => Outcome::Hit(entry),
             (PeekOutcome::Stale(entry), permit) => Outcome::Stale(entry, permit),
             (PeekOutcome::Miss(reason), Some(permit)) => Outcome::Miss(permit, reason),
             (PeekOutcome::Miss(reason), None) => Outcome::Bypass(reason),
         })
-    }
-
-    /// Looks up an entry without taking a permit. A large body is read whole, so that all of it is
-    /// verified before any byte is passed on.
-    pub fn read(&self, request: &LookupRequest<'_>) -> PeekOutcome {
-        let found = self.peek_whole(request);
-        self.note_lookup(request, &found);
-        found
-    }
-
-    /// Retries, because a large body may be replaced while it is read.
-    fn peek_whole(&self, request: &LookupRequest<'_>) -> PeekOutcome {
-        for _ in 0..MAX_READ_ATTEMPTS {
-            let (serve, entry): (fn(Entry) -> PeekOutcome, Entry) = match self.peek(request) {
-                PeekOutcome::Hit(entry) => (PeekOutcome::Hit, entry),
-                PeekOutcome::Stale(entry) => (PeekOutcome::Stale, entry),
-                miss @ PeekOutcome::Miss(_) => return miss,
-            };
-            match entry.load_body() {
-                Ok(entry) => return serve(entry),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {}
-                Err(error) => return PeekOutcome::Miss(MissReason::Unavailable(error)),
-            }
-        }
-        PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Mismatch))
-    }
-
-    /// Looks up an entry without taking a permit and without a trace in the ledger. A store error
-    /// is a miss.
-    pub fn peek(&self, request: &LookupRequest<'_>) -> PeekOutcome {
-        self.peek_as_of(request, None)
     }
 
     /// Like [`Self::peek`], but measures `max_age` from `asked`: a result made while the caller
@@ -166,18 +301,91 @@ impl Cache {
         request: &LookupRequest<'_>,
         asked: Option<Timestamp>,
     ) -> PeekOutcome {
-        if !self.inner.options.enabled {
+        if !self.enabled() {
             return PeekOutcome::Miss(MissReason::Disabled);
         }
-        let record = match self.store().get(request.id) {
-            Ok(Some(record)) => record,
-            Ok(None) => return PeekOutcome::Miss(MissReason::Absent),
+        let found = self.find_record(request.id);
+        found.map_or_else(PeekOutcome::Miss, |record| self.check_record(record, request, asked))
+    }
+
+    /// The record as the store has it, not checked yet.
+    pub(super) fn find_record(&self, id: &EntryId) -> Result<Arc<EntryRecord>, MissReason> {
+        match self.store().get(id) {
+            Ok(Some(record)) => Ok(record),
+            Ok(None) => Err(MissReason::Absent),
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                return PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Unreadable));
+                Err(MissReason::Corrupt(BodyDamage::Unreadable))
             }
-            Err(error) => return PeekOutcome::Miss(MissReason::Unavailable(error)),
+            Err(error) => Err(MissReason::Unavailable(error)),
+        }
+    }
+
+    pub(super) fn check_record(
+        &self,
+        record: Arc<EntryRecord>,
+        request: &LookupRequest<'_>,
+        asked: Option<Timestamp>,
+    ) -> PeekOutcome {
+        let header = &record.head.header;
+        let changed = || sources::first_changed_source(&header.sources, request.view, self);
+        if let Some(reason) = self.mismatch(header, request).or_else(changed) {
+            return PeekOutcome::Miss(reason);
+        }
+        let serve = match self.freshness(header, request, asked) {
+            Ok(serve) => serve,
+            Err(reason) => return PeekOutcome::Miss(reason),
         };
-        self.check_record(record, request, asked)
+        record.open().map_or_else(|damage| PeekOutcome::Miss(MissReason::Corrupt(damage)), serve)
+    }
+
+    /// Why the entry is not what the request asks for, whatever its sources and age.
+    pub(super) fn mismatch(
+        &self,
+        header: &Header,
+        request: &LookupRequest<'_>,
+    ) -> Option<MissReason> {
+        fn known(parts: &[KeyPart]) -> impl Iterator<Item = (&str, Sha256Digest)> {
+            parts.iter().map(|part| (part.name.as_str(), part.digest))
+        }
+        // Parts are compared only if both sides know theirs.
+        let is_known = !header.parts.is_empty() && !request.parts.is_empty();
+        let age = || self.clock().now().millis_since(header.created);
+        if is_known && !known(&header.parts).eq(known(request.parts)) {
+            Some(MissReason::Absent)
+        } else if header.failure && request.failures.is_none_or(|limit| age() >= limit) {
+            Some(MissReason::Failure)
+        } else {
+            let is_merged = header.streams_merged && !request.accepts_merged_streams;
+            is_merged.then_some(MissReason::StreamsMerged)
+        }
+    }
+
+    /// True if the entry was made further in the future than clocks differ. It would never expire.
+    pub(super) fn is_from_the_future(&self, header: &Header) -> bool {
+        header.ttl.is_some() && header.created > self.clock().now().plus_millis(MAX_LEAD)
+    }
+
+    /// Fresh or stale, or why it is neither. The TTL counts from the creation of the entry.
+    /// `max_age` counts from the start of the work: the result need not reflect anything later.
+    fn freshness(
+        &self,
+        header: &Header,
+        request: &LookupRequest<'_>,
+        asked: Option<Timestamp>,
+    ) -> Result<fn(Entry) -> PeekOutcome, MissReason> {
+        let now = self.clock().now();
+        let age = now.millis_since(header.created);
+        let ttl = request.ttl_for(header).unwrap_or(u64::MAX);
+        if self.is_from_the_future(header) {
+            return Err(MissReason::Expired { age, limit: ttl });
+        }
+        let work_age = asked.unwrap_or(now).millis_since(header.work_began());
+        match request.max_age {
+            Some(limit) if work_age > limit => Err(MissReason::Expired { age: work_age, limit }),
+            _ if age < ttl => Ok(PeekOutcome::Hit),
+            _ if age < ttl.saturating_add(header.grace) => Ok(PeekOutcome::Stale),
+            _ => Err(MissReason::Expired { age, limit: ttl }),
+        }
     }
 
     /// The full result of an entry, verified; `None` if there is none. Retries once, because entry
@@ -223,85 +431,118 @@ impl Cache {
     pub fn watchable(&self, view: &PathContext, paths: &[String]) -> Vec<String> {
         WatchedSources::watchable_paths(view, paths, self.inner.options.sources)
     }
+}
 
-    fn check_record(
-        &self,
-        record: Arc<EntryRecord>,
-        request: &LookupRequest<'_>,
-        asked: Option<Timestamp>,
-    ) -> PeekOutcome {
-        let header = &record.head.header;
-        if parts_differ(&header.parts, request.parts) {
-            return PeekOutcome::Miss(MissReason::Absent);
+/// How a caller identifies a result: by key, by (paths, query, operation), or both.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ResultReference<'a> {
+    /// The key.
+    pub key: Option<&'a str>,
+    /// The paths, separated by commas.
+    pub paths: Option<&'a str>,
+    /// The question.
+    pub query: Option<&'a str>,
+    /// The skill or operation.
+    pub operation: Option<&'a str>,
+    /// Prefix of these names in error messages, such as `--`.
+    pub mark: &'a str,
+}
+
+/// A key and, if known, the parts that it was made from.
+#[derive(Debug)]
+pub struct ResolvedKey {
+    /// The key.
+    pub key: Key,
+    /// Its parts; empty for a bare key.
+    pub parts: Vec<KeyPart>,
+}
+
+impl ResolvedKey {
+    /// Identity with the operation as its name, if there is one.
+    pub fn identity(&self) -> ProducerIdentity {
+        let operation = self.parts.iter().find(|part| part.name == "operation");
+        ProducerIdentity {
+            name: operation.and_then(|part| part.preview.clone()),
+            ..ProducerIdentity::default()
         }
-        if self.is_unwanted_failure(header, request) {
-            return PeekOutcome::Miss(MissReason::Failure);
-        }
-        if header.streams_merged && !request.accepts_merged_streams {
-            return PeekOutcome::Miss(MissReason::StreamsMerged);
-        }
-        if let Some(reason) = sources::first_changed_source(&header.sources, request.view, self) {
-            return PeekOutcome::Miss(reason);
-        }
-        let serve = match self.freshness(header, request, asked) {
-            EntryFreshness::Fresh => PeekOutcome::Hit,
-            EntryFreshness::Stale => PeekOutcome::Stale,
-            EntryFreshness::Expired(reason) => return PeekOutcome::Miss(reason),
+    }
+}
+
+impl ResultReference<'_> {
+    /// The identified result; `None` if nothing was given. A key given beside its parts must be the
+    /// one that they make.
+    pub fn resolve(&self) -> Result<Option<ResolvedKey>> {
+        let given = self.key.map(Key::parse).transpose()?;
+        let Some(recipe) = self.recipe()? else {
+            return Ok(given.map(|key| ResolvedKey { key, parts: Vec::new() }));
         };
-        record.open().map_or_else(|damage| PeekOutcome::Miss(MissReason::Corrupt(damage)), serve)
-    }
-
-    pub(super) fn is_unwanted_failure(&self, header: &Header, request: &LookupRequest<'_>) -> bool {
-        let age = self.clock().now().millis_since(header.created);
-        header.failure && request.failures.is_none_or(|limit| age >= limit)
-    }
-
-    /// True if the entry was made further in the future than clocks differ. It would never expire.
-    pub(super) fn is_from_the_future(&self, header: &Header) -> bool {
-        header.ttl.is_some() && header.created > self.clock().now().plus_millis(MAX_LEAD)
-    }
-
-    /// The TTL is the smaller of the entry's and the request's and counts from the creation of the
-    /// entry. `max_age` counts from the start of the work: the result need not reflect anything
-    /// later.
-    fn freshness(
-        &self,
-        header: &Header,
-        request: &LookupRequest<'_>,
-        asked: Option<Timestamp>,
-    ) -> EntryFreshness {
-        let now = self.clock().now();
-        let age = now.millis_since(header.created);
-        let ttl = header.ttl.into_iter().chain(request.ttl).min().unwrap_or(u64::MAX);
-        if self.is_from_the_future(header) {
-            return EntryFreshness::Expired(MissReason::Expired { age, limit: ttl });
+        let (key, mark) = (recipe.key()?, self.mark);
+        if let Some(given) = given.filter(|given| *given != key) {
+            return Err(Error::usage(format!(
+                "{mark}key {given} is not the key of these {mark}paths, {mark}query and \
+                 {mark}operation, which is {key}"
+            )));
         }
-        let work_age = asked.unwrap_or(now).millis_since(header.work_began());
-        match request.max_age {
-            Some(limit) if work_age > limit => {
-                EntryFreshness::Expired(MissReason::Expired { age: work_age, limit })
+        // Secrets are looked for in the query as given: lower-cased, many are no longer recognized.
+        let query = secrets::redact(self.query.unwrap_or_default());
+        let clean = ResultRecipe::new("", &query, "").parts();
+        let mut parts = recipe.parts();
+        for part in parts.iter_mut().filter(|part| part.name == "query") {
+            let clean = clean.iter().find(|clean| clean.name == part.name);
+            part.preview = clean.and_then(|clean| clean.preview.clone());
+        }
+        Ok(Some(ResolvedKey { key, parts }))
+    }
+
+    /// All three parts, or none.
+    fn recipe(&self) -> Result<Option<ResultRecipe>> {
+        let Self { key: _, paths, query, operation, mark } = *self;
+        match (paths, query, operation) {
+            (None, None, None) => Ok(None),
+            (Some(paths), Some(query), Some(operation)) => {
+                Ok(Some(ResultRecipe::new(paths, query, operation)))
             }
-            _ if age < ttl => EntryFreshness::Fresh,
-            _ if age < ttl.saturating_add(header.grace) => EntryFreshness::Stale,
-            _ => EntryFreshness::Expired(MissReason::Expired { age, limit: ttl }),
+            _ => {
+                let parts = [("paths", paths), ("query", query), ("operation", operation)];
+                let missing = parts.iter().filter(|(_, given)| given.is_none());
+                let missing: Vec<String> =
+                    missing.map(|(name, _)| format!("{mark}{name}")).collect();
+                Err(Error::usage(format!(
+                    "{mark}paths, {mark}query and {mark}operation go together: {} missing",
+                    missing.join(" and ")
+                )))
+            }
         }
     }
 }
 
-/// Compares parts only if both sides know theirs.
-pub(super) fn parts_differ(stored: &[KeyPart], asked: &[KeyPart]) -> bool {
-    fn known(parts: &[KeyPart]) -> impl Iterator<Item = (&str, Sha256Digest)> {
-        parts.iter().map(|part| (part.name.as_str(), part.digest))
+/// Joins paths for [`ResultReference::paths`]. If commas or braces in the paths would be read as another
+/// list, every comma in a path is escaped with a backslash.
+pub fn join_paths(paths: &[String]) -> String {
+    let plain = paths.join(",");
+    if split_path_list(&plain).iter().eq(paths.iter().filter(|path| !path.is_empty())) {
+        return plain;
     }
-    !stored.is_empty() && !asked.is_empty() && !known(stored).eq(known(asked))
+    let marked: Vec<String> = paths.iter().map(|path| path.replace(',', "\\,")).collect();
+    marked.join(",")
 }
 
-impl PeekOutcome {
-    /// The entry, fresh or stale.
-    pub fn entry(self) -> Option<Entry> {
-        match self {
-            Self::Hit(entry) | Self::Stale(entry) => Some(entry),
-            Self::Miss(_) => None,
+/// Splits a list at its commas: `a,,b,` has two items, `*.{rs,ts}` is one.
+pub fn split_path_list(given: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut braces = 0usize;
+    for c in given.chars() {
+        match c {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+        if c == ',' && braces == 0 {
+            items.push(String::new());
+        } else if let Some(item) = items.last_mut() {
+            item.push(c);
         }
     }
+    items.retain(|item| !item.is_empty());
+    items
 }

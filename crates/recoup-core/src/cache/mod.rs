@@ -3,54 +3,45 @@
 //! A look-up ends in an [`Outcome`]. On a miss it carries a [`Permit`], the only way into the
 //! store.
 
-mod admit;
-mod compute;
 mod explain;
-mod housekeeping;
 mod ledger_events;
-mod limits;
 mod lookup;
-mod outcome;
 mod permit;
-mod result_reference;
 mod single_flight;
 mod sources;
-mod stats;
-mod verify;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::clock::{Clock, SystemClock};
-use crate::entry::{EntryEventKind, EntryHead};
-use crate::error::Result;
+use crate::base::clock::{Clock, SystemClock, Timestamp};
+use crate::entry::{
+    Body, BodyDamage, ChunkSource as _, EntryEventKind, EntryHead, EntryRecord, EventTally,
+};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Kind, Scope};
 use crate::ledger::Ledger;
 use crate::store::{
-    ClaimRegistry, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, Store, StoreInfo,
-    ThreadClaims,
+    ClaimRegistry, EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScanFlow, ScopeUsage,
+    Store, StoreInfo, ThreadClaims,
 };
 
 pub use crate::base::ttl::Ttl;
 pub use crate::store::EntrySelection;
-pub use compute::{ComputedResult, ResultOrigin};
 pub use explain::{
-    ComparedSide, Differs, LookupExplanation, LookupVerdict, MissCause, NearestEntry,
+    ComparedSide, LookupExplanation, LookupVerdict, MissCause, NearestEntry, PartChange,
     PartDifference, RuleChanges, TextDifference, WordPlace,
 };
-pub use limits::CacheLimits;
-pub use lookup::{CacheMode, LookupRequest};
-pub use outcome::{MissReason, Outcome, PeekOutcome};
+pub use lookup::{
+    CacheMode, LookupRequest, MissReason, Outcome, PeekOutcome, ResolvedKey, ResultReference,
+    join_paths, split_path_list,
+};
 pub use permit::{FillOutcome, FillRefusal, Permit};
-pub use result_reference::{ResolvedKey, ResultReference, join_paths, split_path_list};
-pub use single_flight::WaitPolicy;
+pub use single_flight::{ComputedResult, ResultOrigin, WaitPolicy};
 pub use sources::{
     FreshnessCheck, PathContext, SinceToken, SourceChange, SourceChangeKind, SourceLimits,
     WatchedSources,
 };
-pub use stats::CacheStats;
-pub use verify::{DamagedEntry, VerifyFindings};
 
 /// A cache over a store. Clones share everything.
 #[derive(Debug, Clone)]
@@ -86,6 +77,38 @@ impl Default for CacheOptions {
     }
 }
 
+/// Limits for the entries of one kind in one scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheLimits {
+    /// Number of entries; `None` for no limit.
+    pub max_entries: Option<u64>,
+    /// Bytes as stored; `None` for no limit.
+    pub max_bytes: Option<u64>,
+}
+
+/// 100 MB, as in contract 1.
+impl Default for CacheLimits {
+    fn default() -> Self {
+        Self { max_entries: None, max_bytes: Some(100 << 20) }
+    }
+}
+
+impl CacheLimits {
+    /// The eviction that enforces these limits.
+    fn eviction_plan(self, scope: &Scope, kind: Kind, now: Timestamp) -> EvictionPlan {
+        let Self { max_entries, max_bytes } = self;
+        EvictionPlan {
+            now,
+            scope: scope.clone(),
+            kind,
+            keep: None,
+            max_entries,
+            max_bytes,
+            thorough: false,
+        }
+    }
+}
+
 /// The parts that a [`Cache`] is built from.
 #[derive(Debug)]
 pub struct CacheParts {
@@ -99,6 +122,56 @@ pub struct CacheParts {
     pub claims: Arc<dyn ClaimRegistry>,
     /// Default behaviour.
     pub options: CacheOptions,
+}
+
+/// Contents and use of a scope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    /// Number and size of the entries.
+    pub usage: ScopeUsage,
+    /// Number of events of each kind.
+    pub counts: BTreeMap<EntryEventKind, u64>,
+    /// Why the latest events are not counted yet, if so.
+    pub behind: Option<String>,
+}
+
+impl CacheStats {
+    /// Number of look-ups that were served.
+    pub fn hits(&self) -> u64 {
+        self.count(EntryEventKind::Hit)
+    }
+
+    /// Number of look-ups that were not served, for any reason.
+    pub fn misses(&self) -> u64 {
+        self.counts.iter().filter(|(what, _)| what.is_miss()).map(|(_, count)| count).sum()
+    }
+
+    /// Number of entries that were found or declared to be out of date.
+    pub fn invalidations(&self) -> u64 {
+        self.count(EntryEventKind::Invalidated) + self.count(EntryEventKind::Removed)
+    }
+
+    fn count(&self, what: EntryEventKind) -> u64 {
+        self.counts.get(&what).copied().unwrap_or(0)
+    }
+}
+
+/// An entry that cannot be served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedEntry {
+    /// Identity of the entry.
+    pub id: EntryId,
+    /// Kind of damage.
+    pub damage: BodyDamage,
+}
+
+/// Result of a verification.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyFindings {
+    /// Number of entries read.
+    pub entries: usize,
+    /// Entries that cannot be served.
+    pub damaged: Vec<DamagedEntry>,
 }
 
 impl Cache {
@@ -177,4 +250,163 @@ impl Cache {
     pub fn info(&self) -> StoreInfo {
         self.store().info()
     }
+
+    /// Removes the selected entries of a scope, and returns their number.
+    pub fn invalidate(&self, scope: &Scope, selection: &EntrySelection) -> Result<usize> {
+        let mut found: BTreeMap<Kind, Vec<EntryId>> = BTreeMap::new();
+        let filter =
+            ScanFilter { selection: Some(selection.clone()), ..ScanFilter::of_scope(scope) };
+        self.store().scan(&filter, &mut |id, head| {
+            if let Ok(head) = head {
+                found.entry(head.header.kind).or_default().push(id.clone());
+            }
+            ScanFlow::Continue(())
+        })?;
+        let mut removed = 0;
+        for (kind, ids) in &found {
+            let gone = self.store().remove(ids)?;
+            self.note_removed(*kind, ids, gone);
+            removed += gone;
+        }
+        Ok(removed)
+    }
+
+    /// Removes expired entries of every scope, and those of `scope` that exceed `limits`.
+    pub fn clean_up(&self, scope: &Scope, limits: CacheLimits) -> Result<EvictionReport> {
+        match self.fold_ledger() {
+            // On a full disk, only the eviction makes room for the fold. The next clean-up folds.
+            Err(error) if error.kind() == ErrorKind::Full => {}
+            folded => folded?,
+        }
+        // Best effort: left-over claims of dead processes block nobody.
+        let _ = self.claims().sweep();
+        let now = self.clock().now();
+        let mut all = EvictionReport::default();
+        for kind in Kind::ALL {
+            loop {
+                let plan =
+                    EvictionPlan { thorough: true, ..limits.eviction_plan(scope, kind, now) };
+                let evicted = self.store().evict(&plan)?;
+                self.note_evicted(&plan, &evicted);
+                let is_done = evicted.expired + evicted.least_used == 0;
+                all.add(evicted);
+                if is_done {
+                    break;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// True if look-ups and stores take place.
+    pub fn enabled(&self) -> bool {
+        self.inner.options.enabled
+    }
+
+    /// The limits that are enforced on every write.
+    pub fn limits(&self) -> CacheLimits {
+        self.inner.options.limits
+    }
+
+    /// Statistics of a scope, up to now.
+    pub fn stats(&self, scope: &Scope) -> Result<CacheStats> {
+        // A read-only store still has statistics.
+        let behind = self.fold_ledger().err().map(|error| error.to_string());
+        let usage = self.store().usage(scope)?;
+        let mut stats = CacheStats { usage, counts: BTreeMap::new(), behind };
+        for tally in self.store().tallies(Some(scope))? {
+            *stats.counts.entry(tally.what).or_default() += tally.count;
+        }
+        Ok(stats)
+    }
+
+    /// Event counts up to now, for one scope or for all, and why the latest events are not counted
+    /// yet, if so.
+    pub fn tallies(&self, scope: Option<&Scope>) -> Result<(Vec<EventTally>, Option<String>)> {
+        let behind = self.fold_ledger().err().map(|error| error.to_string());
+        Ok((self.store().tallies(scope)?, behind))
+    }
+
+    /// Hands all recorded events to the store.
+    fn fold_ledger(&self) -> Result<()> {
+        match &self.inner.ledger {
+            Some(ledger) => ledger.fold(|batch| self.store().fold_batch(batch)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Hands some recorded events to the store after a write, if enough have accumulated. Bounded
+    /// in time; the rest, and events that cannot be folded now, stay for the next time.
+    fn fold_ledger_if_due(&self) {
+        if let Some(ledger) = self.inner.ledger.as_ref().filter(|ledger| ledger.is_due()) {
+            let _ = ledger.fold_slice(|batch| self.store().fold_batch(batch));
+        }
+    }
+
+    /// Reads and checks every entry of a scope. `progress` is called with the number done and the
+    /// total.
+    pub fn verify(
+        &self,
+        scope: &Scope,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<VerifyFindings> {
+        let mut ids = Vec::new();
+        self.scan(scope, &mut |id, _| {
+            ids.push(id.clone());
+            ScanFlow::Continue(())
+        })?;
+        let mut verified = VerifyFindings { entries: ids.len(), damaged: Vec::new() };
+        for (done, id) in ids.into_iter().enumerate() {
+            // Twice: an entry that another process replaces during the read only seems to be damaged.
+            if self.check_entry(&id)?.is_some()
+                && let Some(damage) = self.check_entry(&id)?
+            {
+                verified.damaged.push(DamagedEntry { id, damage });
+            }
+            progress(done + 1, verified.entries);
+        }
+        Ok(verified)
+    }
+
+    /// Removes entries that were found damaged and still are, and returns their number. Each is
+    /// checked again: it may have been stored anew since.
+    pub fn repair(&self, damaged: &[DamagedEntry]) -> Result<usize> {
+        let mut removed = 0;
+        for DamagedEntry { id, .. } in damaged {
+            if self.check_entry(id)?.is_some() {
+                removed += usize::from(self.remove(id)?);
+            }
+        }
+        Ok(removed)
+    }
+
+    fn check_entry(&self, id: &EntryId) -> Result<Option<BodyDamage>> {
+        let entry = match self.store().get(id).map(|found| found.map(EntryRecord::open)) {
+            Ok(None) => return Ok(None),
+            Ok(Some(Ok(entry))) => entry,
+            Ok(Some(Err(damage))) => return Ok(Some(damage)),
+            Err(error) => return damage_from_error(error, BodyDamage::Unreadable),
+        };
+        if let Err(error) = read_through(entry.body()) {
+            return damage_from_error(error, BodyDamage::Mismatch);
+        }
+        match self.full_result(id).and_then(|full| full.as_ref().map_or(Ok(()), read_through)) {
+            Ok(()) => Ok(None),
+            Err(error) => damage_from_error(error, BodyDamage::Unreadable),
+        }
+    }
+}
+
+/// Damage is a finding. An entry of a later version is not judged. Any other error ends the
+/// verification.
+fn damage_from_error(error: Error, damage: BodyDamage) -> Result<Option<BodyDamage>> {
+    match error.kind() {
+        ErrorKind::Corrupt => Ok(Some(damage)),
+        ErrorKind::TooNew => Ok(None),
+        _ => Err(error),
+    }
+}
+
+fn read_through(body: &Body) -> Result<()> {
+    body.for_each_chunk(&mut |_| Ok(()))
 }

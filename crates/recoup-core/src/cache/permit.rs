@@ -1,16 +1,22 @@
 //! The permit to fill an entry. It holds the state of the sources from before the work, and refuses
-//! a result whose sources have changed since.
+//! a result whose sources have changed since. Results, full results, keys and tags that contain a
+//! secret are refused too; previews of the request are redacted.
 
 use std::fmt;
 
-use super::outcome::MissReason;
+use super::lookup::MissReason;
 use super::sources::{SinceToken, WatchedSources};
-use super::{Cache, Ttl, admit};
+use super::{Cache, Ttl};
 use crate::base::clock::Timestamp;
-use crate::entry::{Draft, Header, ProducerIdentity};
+use crate::entry::{Body, ChunkSource as _, Draft, Header, ProducerIdentity};
 use crate::error::{Error, Result};
-use crate::key::{EntryId, Kind};
+use crate::key::{EntryId, KeyPart, Kind};
+use crate::secrets::{self, SecretValues};
 use crate::store::{Claim, EvictionPlan, EvictionReport, StoreInfo};
+
+/// How many bytes of a chunk are scanned again together with the next one, so that a secret across
+/// two chunks is found. Private keys are the longest secrets.
+const OVERLAP: usize = 32 << 10;
 
 /// Permission to fill one entry, once. If a look-up returned it, other callers that miss the entry
 /// wait for it.
@@ -109,19 +115,15 @@ impl Permit {
 
     /// Returns the permit if the sources are still in the state of the token.
     pub fn require_unchanged_since(self, since: &SinceToken) -> Result<Self, FillRefusal> {
-        if since.is_after(self.cache.clock().now()) {
-            return Err(self.note_refusal(FillRefusal::OtherSources));
-        }
-        match self.watched.changed_since(since) {
-            None => Ok(self),
-            Some(refusal) => Err(self.note_refusal(refusal)),
-        }
-    }
-
-    /// `Kind::Result`, because tokens exist only for results that are stored by hand.
-    fn note_refusal(&self, refusal: FillRefusal) -> FillRefusal {
+        let refusal = if since.is_after(self.cache.clock().now()) {
+            Some(FillRefusal::OtherSources)
+        } else {
+            self.watched.changed_since(since)
+        };
+        let Some(refusal) = refusal else { return Ok(self) };
+        // Tokens exist only for results that are stored by hand.
         self.cache.note_refused(Kind::Result, &self.id, None, &refusal);
-        refusal
+        Err(refusal)
     }
 
     /// Gives up the work, so that waiting callers can take over as soon as this returns. Dropping
@@ -167,7 +169,7 @@ impl Cache {
     /// Checks everything in `draft` that does not depend on the body, before the work is paid for.
     pub fn check_draft(&self, id: &EntryId, draft: &Draft, ttl: Ttl) -> Result<(), Error> {
         grace_of(draft, ttl, self)?;
-        match admit::secret_in_key_or_tags(id, draft) {
+        match secret_in_key_or_tags(id, draft) {
             Some(rule) => Err(Error::usage(format!("there is a secret among the tags ({rule})"))),
             None => Ok(()),
         }
@@ -192,19 +194,28 @@ fn fill_entry(
     draft: Draft,
     ttl: Ttl,
 ) -> Result<FillOutcome> {
-    if !cache.inner.options.enabled || ttl == Ttl::Off {
+    if !cache.enabled() || ttl == Ttl::Off {
         return Ok(FillOutcome::Off);
     }
     let grace = grace_of(&draft, ttl, cache)?;
     if let Some(reason) = watched.first_change(cache) {
         return Ok(FillOutcome::Refused(FillRefusal::SourceChanged(reason)));
     }
-    if let Some(rule) = admit::secret_in(id, &draft)? {
+    let mut secret = secret_in_key_or_tags(id, &draft);
+    for body in std::iter::once(&draft.body).chain(&draft.full) {
+        if secret.is_none() {
+            secret = secret_in_body(body, &draft.withheld)?;
+        }
+    }
+    if let Some(rule) = secret {
         return Ok(FillOutcome::Refused(FillRefusal::Secret(rule)));
     }
     let now = cache.clock().now();
-    let parts = admit::redact_parts(draft.kind, draft.parts, &draft.withheld);
-    let identity = admit::redact_identity(draft.identity, &draft.withheld);
+    let parts = redact_parts(draft.kind, draft.parts, &draft.withheld);
+    let redacted = |text: Option<String>| text.map(|text| redact(&text, &draft.withheld));
+    let ProducerIdentity { name, namespace, hash } = draft.identity;
+    let (name, namespace) = (redacted(name), redacted(namespace));
+    let identity = ProducerIdentity { name, namespace, hash: redacted(hash) };
     let draft = Draft { ttl: ttl.as_millis(), grace, identity, parts, ..draft };
     let kind = draft.kind;
     let record = draft.seal(watched.into_sources(), now)?;
@@ -242,4 +253,50 @@ fn grace_of(draft: &Draft, ttl: Ttl, cache: &Cache) -> Result<u64> {
              or use a sqlite: or redis: store"
         ))),
     }
+}
+
+/// The name of the first secret rule that matches the key or the tags, which are known before the
+/// work.
+fn secret_in_key_or_tags(id: &EntryId, draft: &Draft) -> Option<&'static str> {
+    let mut words = std::iter::once(id.key.as_str()).chain(draft.tags.iter().map(String::as_str));
+    words.find_map(|word| detect(word.as_bytes(), &draft.withheld))
+}
+
+fn secret_in_body(body: &Body, withheld: &SecretValues) -> Result<Option<&'static str>> {
+    if let Body::Whole(bytes) = body {
+        return Ok(detect(bytes, withheld));
+    }
+    let (mut rule, mut window) = (None, Vec::new());
+    body.for_each_chunk(&mut |chunk| {
+        if rule.is_none() {
+            window.extend_from_slice(chunk);
+            rule = detect(&window, withheld);
+            window.drain(..window.len().saturating_sub(OVERLAP));
+        }
+        Ok(())
+    })?;
+    Ok(rule)
+}
+
+fn detect(text: &[u8], withheld: &SecretValues) -> Option<&'static str> {
+    secrets::detect_secret(text).or_else(|| withheld.detect(text))
+}
+
+fn redact(text: &str, withheld: &SecretValues) -> String {
+    withheld.redact(&secrets::redact(text)).into_owned()
+}
+
+/// Redacts the secrets in the previews of the parts.
+pub(super) fn redact_parts(
+    kind: Kind,
+    parts: Vec<KeyPart>,
+    withheld: &SecretValues,
+) -> Vec<KeyPart> {
+    // Redact before shortening: a cut-off secret may no longer match its rule.
+    let cleaned = |part: KeyPart| {
+        let preview = part.preview.map(|preview| redact(&preview, withheld));
+        let part_kind = kind.part_kind(&part.name);
+        KeyPart { preview, ..part }.shorten_preview(part_kind)
+    };
+    parts.into_iter().map(cleaned).collect()
 }

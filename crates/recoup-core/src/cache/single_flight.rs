@@ -1,24 +1,23 @@
 //! Single-flight: of all callers that miss the same entry one works, and the others wait for its
-//! result.
+//! result. [`Cache::get_or_compute`] looks up, computes on a miss and stores, in one call.
 //!
 //! ```text
 //! miss ──► claim it ──► look again ──► work, with a permit
 //!   ▲        └─ somebody has it: pause, look again ──► served
-//!   └───────────┘                  until `Options::wait` is over: work all the same
+//!   └───────────┘                  until `CacheOptions::wait` is over: work all the same
 //! ```
 //! If a leader fails or dies, its claim becomes free and one of the waiting callers takes over.
 //! Claims only save work: if claiming fails, the caller works without one.
 
-use std::fmt;
-use std::thread;
 use std::time::Duration;
+use std::{fmt, thread};
 
-use super::Cache;
-use super::lookup::LookupRequest;
-use super::outcome::{MissReason, PeekOutcome};
-use super::permit::Permit;
-use crate::base::clock::{Deadline, Timestamp};
-use crate::error::Result;
+use super::lookup::{LookupRequest, MissReason, Outcome, PeekOutcome};
+use super::permit::{FillOutcome, Permit};
+use super::{Cache, CacheMode, Ttl};
+use crate::base::clock::Deadline;
+use crate::entry::{Body, Draft, Entry};
+use crate::error::{Error, Result};
 use crate::store::Claim;
 
 /// The first pause of a waiting caller.
@@ -27,6 +26,104 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONG: Duration = Duration::from_secs(2);
 /// Upper bound of every wait, regardless of the options.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// A result and its origin.
+#[derive(Debug)]
+pub struct ComputedResult {
+    /// The result itself.
+    pub body: Body,
+    /// Origin of the result.
+    pub how: ResultOrigin,
+}
+
+/// Origin of a result.
+#[derive(Debug)]
+pub enum ResultOrigin {
+    /// Served from the cache, or another caller computed it meanwhile.
+    Hit,
+    /// Served past its TTL and within its grace period. Another caller refreshes it, or this one
+    /// tried and failed with this error.
+    Stale(Option<Error>),
+    /// Computed by this caller. A store error does not affect the result.
+    Computed(Result<FillOutcome>),
+    /// Computed by this caller and not stored, for this reason.
+    Bypassed(MissReason),
+}
+
+impl Cache {
+    /// Returns the requested entry or, if there is none, the result of `compute`, which also
+    /// returns the TTL (`Ttl::Off` for results that must not be stored).
+    ///
+    /// Of all concurrent callers one computes and the others wait for its result. If it fails or
+    /// panics, another takes over. A stale entry is served at once to all callers but the one that
+    /// computes, and to that one if it fails.
+    ///
+    /// A miss with [`CacheMode::OnlyIfCached`] is a usage error. To tell it from other errors, use
+    /// [`Cache::lookup`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use recoup_core::cache::{Cache, CacheOptions, LookupRequest, PathContext, ResultOrigin, Ttl};
+    /// use recoup_core::entry::Draft;
+    /// use recoup_core::key::{EntryId, Key, Kind, Scope};
+    /// use recoup_core::store::InMemoryStore;
+    ///
+    /// # fn main() -> recoup_core::Result<()> {
+    /// let store = Arc::new(InMemoryStore::with_capacity(1 << 20));
+    /// let cache = Cache::new(store, CacheOptions::default());
+    /// let view = PathContext { root: "/".into(), cwd: "/".into() };
+    /// let id = EntryId::new(Scope::global(), Key::parse("answer")?);
+    /// let request = LookupRequest::new(Kind::Result, &id, &view);
+    ///
+    /// let first = cache.get_or_compute(&request, || {
+    ///     Ok((Draft::new(Kind::Result, "42"), Ttl::days(1))) // the expensive part
+    /// })?;
+    /// assert!(matches!(first.how, ResultOrigin::Computed(_)));
+    ///
+    /// let again = cache.get_or_compute(&request, || unreachable!("it is there"))?;
+    /// assert!(matches!(again.how, ResultOrigin::Hit));
+    /// assert_eq!(again.body.to_bytes()?, "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get_or_compute(
+        &self,
+        request: &LookupRequest<'_>,
+        compute: impl FnOnce() -> Result<(Draft, Ttl)>,
+    ) -> Result<ComputedResult> {
+        let served = |entry: &Entry, how| ComputedResult { body: entry.body().clone(), how };
+        match self.lookup(request)? {
+            Outcome::Hit(entry) => Ok(served(&entry, ResultOrigin::Hit)),
+            Outcome::Stale(entry, None) => Ok(served(&entry, ResultOrigin::Stale(None))),
+            Outcome::Stale(entry, Some(permit)) => compute_and_fill(permit, compute)
+                .or_else(|error| Ok(served(&entry, ResultOrigin::Stale(Some(error))))),
+            Outcome::Miss(permit, _) => compute_and_fill(permit, compute),
+            Outcome::Bypass(reason) if request.mode == CacheMode::OnlyIfCached => {
+                Err(Error::usage(format!("only what is cached was asked for, and {reason}")))
+            }
+            Outcome::Bypass(reason) => {
+                let (draft, _) = compute()?;
+                Ok(ComputedResult { body: draft.body, how: ResultOrigin::Bypassed(reason) })
+            }
+        }
+    }
+}
+
+/// On an error or a panic the permit is dropped, and with it the claim.
+fn compute_and_fill(
+    permit: Permit,
+    compute: impl FnOnce() -> Result<(Draft, Ttl)>,
+) -> Result<ComputedResult> {
+    let (draft, ttl) = match compute() {
+        Ok(made) => made,
+        Err(error) => {
+            permit.release();
+            return Err(error);
+        }
+    };
+    let body = draft.body.clone();
+    Ok(ComputedResult { body, how: ResultOrigin::Computed(permit.fill(draft, ttl)) })
+}
 
 /// How a caller waits while another one computes the same entry.
 #[derive(Clone, Copy, Default)]
@@ -86,13 +183,15 @@ impl<'a> ClaimWaiter<'a> {
                 told();
             }
         }
-        thread::sleep(jittered(pause).min(self.until.remaining()));
+        // Spreads the retries of waiting callers.
+        let jittered = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
+        thread::sleep(jittered.min(self.until.remaining()));
     }
 }
 
 /// The right to work: with the claim, or without one if none could be taken.
 #[derive(Debug)]
-pub(super) struct WorkGrant(Option<Claim>);
+pub(super) struct WorkGrant(pub(super) Option<Claim>);
 
 impl Cache {
     /// Waits until the entry is served or this caller is to work. `first` is the result of the
@@ -106,8 +205,18 @@ impl Cache {
         let mut waiter = ClaimWaiter::new(request.patience, self.inner.options.wait);
         let (mut found, mut pause) = (first, FIRST_PAUSE);
         loop {
-            if let Some(turn) = self.try_grant_work(request, &found, &mut waiter) {
-                return self.recheck_after_claim(request, found, turn, asked);
+            match self.try_grant_work(request, &found, &mut waiter) {
+                Some(WorkGrant(Some(claim))) => {
+                    // The previous holder of the claim may have filled the entry since the last look.
+                    let found = self.peek_as_of(request, Some(asked));
+                    if let PeekOutcome::Hit(_) = found {
+                        claim.release();
+                        return (found, None);
+                    }
+                    return (found, Some(WorkGrant(Some(claim))));
+                }
+                Some(without_claim) => return (found, Some(without_claim)),
+                None => {}
             }
             if let PeekOutcome::Hit(_) | PeekOutcome::Stale(_) = found {
                 return (found, None);
@@ -138,43 +247,4 @@ impl Cache {
             Ok(None) | Err(_) => Some(WorkGrant(None)),
         }
     }
-
-    /// Looks again: the previous holder of the claim may have filled the entry since the last
-    /// look-up.
-    fn recheck_after_claim(
-        &self,
-        request: &LookupRequest<'_>,
-        found: PeekOutcome,
-        turn: WorkGrant,
-        asked: Timestamp,
-    ) -> (PeekOutcome, Option<WorkGrant>) {
-        let WorkGrant(Some(claim)) = turn else { return (found, Some(turn)) };
-        match self.peek_as_of(request, Some(asked)) {
-            hit @ PeekOutcome::Hit(_) => {
-                claim.release();
-                (hit, None)
-            }
-            found => (found, Some(WorkGrant(Some(claim)))),
-        }
-    }
-
-    /// The right to work in any case, with the claim if it is free.
-    pub(super) fn grant_without_waiting(&self, request: &LookupRequest<'_>) -> WorkGrant {
-        WorkGrant(self.claims().try_claim(request.id).ok().flatten())
-    }
-
-    /// The permit for the work. Its sources are captured after any waiting and before the work.
-    pub(super) fn permit_for(
-        &self,
-        request: &LookupRequest<'_>,
-        turn: WorkGrant,
-    ) -> Result<Permit> {
-        let permit = self.permit(request.id, request.view, request.sources)?;
-        Ok(permit.with_claim(turn.0))
-    }
-}
-
-/// Spreads the retries of waiting callers.
-fn jittered(pause: Duration) -> Duration {
-    pause.mul_f64(0.5 + fastrand::f64() / 2.0)
 }

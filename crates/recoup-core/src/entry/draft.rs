@@ -1,10 +1,7 @@
 //! Drafts of entries.
 
-use super::body::Body;
-use super::codec;
-use super::header::{FORMAT, Header, ProducerIdentity, ProductionCost};
-use super::record::{EntryHead, EntryRecord};
-use super::sources::RecordedSources;
+use super::header::{FORMAT, Header, ProducerIdentity, ProductionCost, RecordedSources};
+use super::record::{self, Body, EntryHead, EntryRecord};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 use crate::key::{KeyPart, Kind};
@@ -78,8 +75,8 @@ impl Draft {
             began,
             withheld: _,
         } = self;
-        let (body, payload) = codec::encode_body(body)?;
-        let (full, full_payload) = full.map(codec::encode_body).transpose()?.unzip();
+        let (body, payload) = record::encode_body(body)?;
+        let (full, full_payload) = full.map(record::encode_body).transpose()?.unzip();
         let header = Header {
             created: now,
             ttl,

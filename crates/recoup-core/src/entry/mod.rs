@@ -4,31 +4,24 @@
 //! around (header, and body in stored form); opened, that is an [`Entry`], whose body has passed
 //! its checksum.
 
-mod body;
-mod codec;
-mod detail;
 mod draft;
-mod frame;
 mod header;
 mod record;
-mod saved;
-mod sources;
 mod usage;
 
-pub use body::{Body, ChunkSource};
-pub use codec::BodyDamage;
-pub use detail::{EventDetail, EventReason};
 pub use draft::Draft;
-pub use frame::CHUNK_LEN;
 pub use header::{
-    BodyEncoding, BodyInfo, FORMAT, Header, ProducerIdentity, ProductionCost, to_micro_dollars,
+    BodyEncoding, BodyInfo, FORMAT, FileStat, Header, PatternKind, ProducerIdentity,
+    ProductionCost, RecordedSources, SnapshotPlace, SourceFile, SourcePattern, TimedSources,
+    to_micro_dollars,
 };
-pub use record::{Entry, EntryHead, EntryRecord, StoredBody};
-pub use saved::CostSavings;
-pub use sources::{
-    FileStat, PatternKind, RecordedSources, SnapshotPlace, SourceFile, SourcePattern, TimedSources,
+pub use record::{
+    Body, BodyDamage, CHUNK_LEN, ChunkSource, Entry, EntryHead, EntryRecord, StoredBody,
 };
-pub use usage::{EntryEvent, EntryEventKind, EventBatch, EventTally, day_number};
+pub use usage::{
+    CostSavings, EntryEvent, EntryEventKind, EventBatch, EventDetail, EventReason, EventTally,
+    day_number,
+};
 
 /// Bodies up to this length are compressed and kept in one piece; larger ones
 /// are kept as they are, in chunks. Nothing larger is ever inflated.

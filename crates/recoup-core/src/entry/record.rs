@@ -1,16 +1,32 @@
 //! Entries in stores, with the payload in its stored form, and as callers get them, with the body
-//! opened.
+//! opened: gzip for what is small, frames for what is large, and no byte given out that has not
+//! passed its checksum.
+//!
+//! ```text
+//! frame  = digest (32 bytes) , data (1 to CHUNK_LEN bytes)
+//! digest = SHA-256(SHA-256 of the whole body , index as u64 little endian , data)
+//! ```
+//! A frame has a digest of its own, so that a reader can pass on what it has verified without having
+//! seen the end. The index keeps frames from changing places unnoticed, and the body's digest from
+//! ending up in another entry.
 
+use std::fmt;
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
 
-use super::body::{Body, ChunkSource};
-use super::codec::{self, BodyDamage};
-use super::frame::UnframedChunks;
-use super::header::{BodyInfo, Header};
+use super::INLINE_MAX;
+use super::header::{BodyEncoding, BodyInfo, Header};
 use crate::base::clock::Timestamp;
+use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::error::{Error, ErrorKind, Result};
+
+/// The most data that one frame holds.
+pub const CHUNK_LEN: usize = 1 << 20;
 
 /// A header, with the usage of the entry since it was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +67,15 @@ impl StoredBody {
     pub fn open(&self, info: &BodyInfo) -> Result<Body, BodyDamage> {
         match self {
             Self::Opened(body) => Ok(body.clone()),
-            Self::Inline(stored) => codec::decode_body(info, stored).map(Body::Whole),
-            Self::Plain(plain) => codec::verify_body(info, plain.clone()).map(Body::Whole),
+            Self::Inline(stored) => {
+                let plain = match info.encoding {
+                    BodyEncoding::Plain => stored.clone(),
+                    BodyEncoding::Gzip => gunzip(info, stored)?.into(),
+                    BodyEncoding::Framed => return Err(BodyDamage::Unreadable),
+                };
+                verify_body(info, plain).map(Body::Whole)
+            }
+            Self::Plain(plain) => verify_body(info, plain.clone()).map(Body::Whole),
             Self::Framed(frames) => {
                 let (frames, raw_len, sha256) = (Arc::clone(frames), info.raw_len, info.sha256);
                 Ok(Body::Large(Arc::new(UnframedChunks { frames, raw_len, sha256 })))
@@ -157,7 +180,241 @@ impl EntryRecord {
 /// Opens the payload first, so that a damaged one is not sealed anew.
 fn reseal(payload: &StoredBody, info: &BodyInfo) -> Result<(BodyInfo, StoredBody)> {
     match payload {
-        StoredBody::Opened(body) => codec::encode_body(body.clone()),
-        other => codec::encode_body(Body::Whole(other.to_plain(info)?)),
+        StoredBody::Opened(body) => encode_body(body.clone()),
+        other => encode_body(Body::Whole(other.to_plain(info)?)),
     }
+}
+
+/// Bytes that are read in chunks, each time from the start.
+pub trait ChunkSource: Send + Sync + fmt::Debug {
+    /// Calls `visit` with each chunk in order, and stops at its first error.
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+}
+
+/// The plain bytes of an entry.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// All of it, in memory.
+    Whole(Bytes),
+    /// To be read in chunks.
+    Large(Arc<dyn ChunkSource>),
+}
+
+impl Body {
+    /// All bytes in one piece, whatever their number.
+    pub fn to_bytes(&self) -> Result<Bytes> {
+        match self {
+            Self::Whole(bytes) => Ok(bytes.clone()),
+            Self::Large(chunks) => {
+                let mut all = Vec::new();
+                chunks.for_each_chunk(&mut |chunk| {
+                    all.extend_from_slice(chunk);
+                    Ok(())
+                })?;
+                Ok(all.into())
+            }
+        }
+    }
+}
+
+/// A body in memory has one chunk.
+impl ChunkSource for Body {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Whole(bytes) => visit(bytes),
+            Self::Large(chunks) => chunks.for_each_chunk(visit),
+        }
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for Body {
+    fn from(bytes: T) -> Self {
+        Self::Whole(bytes.into())
+    }
+}
+
+/// Reason why a stored body can't be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyDamage {
+    /// The bytes are not those that were stored.
+    Mismatch,
+    /// The bytes can't be decoded at all.
+    Unreadable,
+}
+
+impl fmt::Display for BodyDamage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mismatch => "the body does not match its checksum",
+            Self::Unreadable => "the body can't be decoded",
+        })
+    }
+}
+
+pub(super) fn encode_body(body: Body) -> Result<(BodyInfo, StoredBody)> {
+    match body {
+        Body::Whole(bytes) if bytes.len() <= INLINE_MAX => Ok(encode_inline(&bytes)),
+        body => encode_framed(body),
+    }
+}
+
+fn encode_inline(bytes: &Bytes) -> (BodyInfo, StoredBody) {
+    let packed = gzip(bytes);
+    let (encoding, stored) = match packed {
+        Some(packed) if packed.len() < bytes.len() => (BodyEncoding::Gzip, packed.into()),
+        _ => (BodyEncoding::Plain, bytes.clone()),
+    };
+    let info = BodyInfo {
+        encoding,
+        raw_len: bytes.len() as u64,
+        stored_len: stored.len() as u64,
+        sha256: Sha256Digest::of(bytes),
+    };
+    (info, StoredBody::Inline(stored))
+}
+
+/// One pass for length and digest, which the header needs before the first
+/// frame is written; the frames themselves are made while they are read.
+fn encode_framed(body: Body) -> Result<(BodyInfo, StoredBody)> {
+    let (mut hasher, mut raw_len) = (Sha256Hasher::new(), 0u64);
+    body.for_each_chunk(&mut |chunk| {
+        hasher.update(chunk);
+        raw_len += chunk.len() as u64;
+        Ok(())
+    })?;
+    let (frames, sha256) = (raw_len.div_ceil(CHUNK_LEN as u64), hasher.finish());
+    let info = BodyInfo {
+        encoding: BodyEncoding::Framed,
+        raw_len,
+        stored_len: raw_len + frames * Sha256Digest::LEN as u64,
+        sha256,
+    };
+    Ok((info, StoredBody::Framed(Arc::new(FramedChunks { body, sha256 }))))
+}
+
+/// `None` where compression itself fails; the body is then kept plain.
+fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
+}
+
+/// Returns the bytes if they match the header's length and digest.
+fn verify_body(info: &BodyInfo, plain: Bytes) -> Result<Bytes, BodyDamage> {
+    if plain.len() as u64 == info.raw_len && Sha256Digest::of(&plain) == info.sha256 {
+        Ok(plain)
+    } else {
+        Err(BodyDamage::Mismatch)
+    }
+}
+
+/// The header's length is only a claim: nothing above [`INLINE_MAX`] was ever
+/// compressed, and no more than that is inflated or allocated.
+fn gunzip(info: &BodyInfo, stored: &[u8]) -> Result<Vec<u8>, BodyDamage> {
+    let claimed = usize::try_from(info.raw_len).unwrap_or(usize::MAX);
+    if claimed > INLINE_MAX {
+        return Err(BodyDamage::Unreadable);
+    }
+    let mut plain = Vec::with_capacity(claimed);
+    let limit = claimed as u64 + 1;
+    GzDecoder::new(stored)
+        .take(limit)
+        .read_to_end(&mut plain)
+        .map_err(|_| BodyDamage::Unreadable)?;
+    Ok(plain)
+}
+
+/// Plain chunks of any size, read as frames.
+#[derive(Debug)]
+struct FramedChunks<C> {
+    pub(super) body: C,
+    pub(super) sha256: Sha256Digest,
+}
+
+impl<C: ChunkSource> ChunkSource for FramedChunks<C> {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut frame = FrameWriter { body: self.sha256, index: 0, frame: Vec::new(), visit };
+        self.body.for_each_chunk(&mut |chunk| frame.push(chunk))?;
+        frame.flush()
+    }
+}
+
+struct FrameWriter<'a> {
+    /// The digest of the whole body.
+    body: Sha256Digest,
+    index: u64,
+    /// Room for the digest, then the data so far; empty before the first byte.
+    frame: Vec<u8>,
+    visit: &'a mut dyn FnMut(&[u8]) -> Result<()>,
+}
+
+impl FrameWriter<'_> {
+    fn push(&mut self, mut chunk: &[u8]) -> Result<()> {
+        while !chunk.is_empty() {
+            if self.frame.is_empty() {
+                self.frame.resize(Sha256Digest::LEN, 0);
+            }
+            let room = Sha256Digest::LEN + CHUNK_LEN - self.frame.len();
+            let (now, later) = chunk.split_at(room.min(chunk.len()));
+            self.frame.extend_from_slice(now);
+            chunk = later;
+            if self.frame.len() == Sha256Digest::LEN + CHUNK_LEN {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.frame.is_empty() {
+            return Ok(());
+        }
+        let digest = frame_digest(self.body, self.index, &self.frame[Sha256Digest::LEN..]);
+        self.frame[..Sha256Digest::LEN].copy_from_slice(digest.as_bytes());
+        (self.visit)(&self.frame)?;
+        self.index += 1;
+        self.frame.clear();
+        Ok(())
+    }
+}
+
+/// Stored frames, read as plain chunks; each is verified before it is given out.
+#[derive(Debug)]
+struct UnframedChunks {
+    pub(super) frames: Arc<dyn ChunkSource>,
+    pub(super) raw_len: u64,
+    pub(super) sha256: Sha256Digest,
+}
+
+impl ChunkSource for UnframedChunks {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut index, mut seen) = (0, 0);
+        self.frames.for_each_chunk(&mut |frame| {
+            let (digest, data) = frame
+                .split_first_chunk::<{ Sha256Digest::LEN }>()
+                .ok_or_else(|| damaged_body_error("a chunk is too short"))?;
+            if frame_digest(self.sha256, index, data).as_bytes() != digest {
+                return Err(damaged_body_error("a chunk fails its checksum"));
+            }
+            index += 1;
+            seen += data.len() as u64;
+            if seen > self.raw_len {
+                return Err(damaged_body_error("it is longer than its header says"));
+            }
+            visit(data)
+        })?;
+        if seen == self.raw_len { Ok(()) } else { Err(damaged_body_error("its end is missing")) }
+    }
+}
+
+fn frame_digest(body: Sha256Digest, index: u64, data: &[u8]) -> Sha256Digest {
+    let mut hasher = Sha256Hasher::new();
+    hasher.update(body.as_bytes());
+    hasher.update(&index.to_le_bytes());
+    hasher.update(data);
+    hasher.finish()
+}
+
+fn damaged_body_error(how: &str) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the stored body is damaged: {how}"))
 }

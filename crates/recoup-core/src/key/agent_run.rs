@@ -4,6 +4,9 @@ use super::{Key, KeyPart, KeyRecipe, Kind, PartKind};
 use crate::base::digest::Sha256Hasher;
 use crate::error::{Error, Result};
 
+/// Stands between the turns of a multi-turn run.
+pub const TURN_SEPARATOR: char = '\x01';
+
 /// Inputs that determine the answer of one agent run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRunRecipe {
@@ -16,9 +19,6 @@ pub struct AgentRunRecipe {
     /// The model's name.
     pub model: String,
 }
-
-/// Stands between the turns of a multi-turn run.
-pub const TURN_SEPARATOR: char = '\x01';
 
 impl AgentRunRecipe {
     fn fields(&self) -> [(&'static str, &str); 4] {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::canonical::canonical_value;
-use super::{Key, KeyPart, KeyRecipe, Kind, NOT_SET, PartKind, RuleSetFingerprint, SET, rules};
+use super::{Key, KeyPart, KeyRecipe, Kind, NOT_SET, PartKind, RuleSetFingerprint, SET, part};
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::Result;
 
@@ -144,7 +144,7 @@ impl KeyRecipe for CommandRecipe {
             "executable" => PartKind::File,
             "sources" => PartKind::List(' '),
             "stdin" | "terminal" | "auto sources" => PartKind::Hidden,
-            rules::PART => PartKind::Rules,
+            part::RULES_PART => PartKind::Rules,
             _ if part.starts_with(VARIABLE) => PartKind::Switch,
             _ => PartKind::Text,
         }

@@ -1,11 +1,15 @@
-//! `Key` and `EntryId`: the same key in two scopes is two entries.
+//! Identity of an entry: a key within a scope, where the same key in two scopes is two entries; and
+//! the kind of work that the entry stands for.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::Scope;
+use serde::{Deserialize, Serialize};
+
 use crate::base::digest::Sha256Digest;
 use crate::base::name::SafeName;
-use crate::error::Result;
+use crate::base::project::ProjectId;
+use crate::error::{Error, Result};
 
 /// A validated key: most are 64 hex digits, but any name will do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,5 +58,99 @@ impl EntryId {
 impl fmt::Display for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.scope, self.key)
+    }
+}
+
+/// The set of callers that share an entry. Its text is what stores keep: `global`, `project:ID`,
+/// `tenant:NAME`, `session:NAME`.
+///
+/// Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope(Arc<str>);
+
+impl Scope {
+    /// Shared by everything on this store.
+    pub fn global() -> Self {
+        Self("global".into())
+    }
+
+    /// Shared by a project's worktrees and clones.
+    pub fn project(id: &ProjectId) -> Self {
+        Self(format!("project:{id}").into())
+    }
+
+    /// Shared by all users of a tenant's name.
+    pub fn tenant(name: &SafeName) -> Self {
+        Self(format!("tenant:{name}").into())
+    }
+
+    /// One session's own.
+    pub fn session(name: &SafeName) -> Self {
+        Self(format!("session:{name}").into())
+    }
+
+    /// Reads a scope's text.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.split_once(':') {
+            None if text == "global" => Ok(Self::global()),
+            Some(("project", id)) => ProjectId::parse(id).map(|id| Self::project(&id)),
+            Some(("tenant", name)) => {
+                SafeName::parse("tenant", name).map(|name| Self::tenant(&name))
+            }
+            Some(("session", name)) => {
+                SafeName::parse("session", name).map(|name| Self::session(&name))
+            }
+            _ => Err(Error::usage(format!(
+                "invalid scope {text:?}: expected global, project:ID, tenant:NAME or session:NAME"
+            ))),
+        }
+    }
+
+    /// The scope as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Kind of work that an entry stands for. Limits are counted for each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A skill's or sub-agent's result, filed by hand (contract 1).
+    Result,
+    /// The answer of one agent run (contract 3).
+    AgentRun,
+    /// Output and exit status of a command (contract 2).
+    Command,
+}
+
+impl Kind {
+    /// Every kind there is.
+    pub const ALL: [Self; 3] = [Self::Result, Self::AgentRun, Self::Command];
+
+    /// The name that is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::AgentRun => "agent-run",
+            Self::Command => "command",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }

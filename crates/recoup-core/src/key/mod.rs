@@ -8,21 +8,13 @@ pub mod agent_run;
 pub mod canonical;
 pub mod command;
 mod id;
-mod kind;
-mod nature;
 mod part;
 pub mod result;
-mod rules;
-mod scope;
-
-pub use id::{EntryId, Key};
-pub use kind::Kind;
-pub use nature::{NOT_SET, PartKind, SET};
-pub use part::KeyPart;
-pub use rules::{RuleFingerprint, RuleSetFingerprint, parse_rules};
-pub use scope::Scope;
 
 use crate::error::Result;
+
+pub use id::{EntryId, Key, Kind, Scope};
+pub use part::{KeyPart, NOT_SET, PartKind, RuleFingerprint, RuleSetFingerprint, SET, parse_rules};
 
 /// Named inputs that determine a key. Every kind of key is a recipe, so every
 /// kind can be explained.

@@ -16,11 +16,13 @@ pub struct ResultRecipe {
 impl ResultRecipe {
     /// `paths` is a comma-separated list.
     pub fn new(paths: &str, query: &str, operation: &str) -> Self {
-        Self {
-            paths: sorted_unique(paths),
-            query: normalize_query(query),
-            operation: operation.to_owned(),
-        }
+        // Sorted bytewise, each once.
+        let mut paths: Vec<&str> = paths.split(',').collect();
+        paths.sort_unstable();
+        paths.dedup();
+        // Lower-cased, trimmed, inner white space collapsed to one space.
+        let query = query.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        Self { paths: paths.join(","), query, operation: operation.to_owned() }
     }
 }
 
@@ -45,17 +47,4 @@ impl KeyRecipe for ResultRecipe {
     fn part_kind(part: &str) -> PartKind {
         if part == "paths" { PartKind::List(',') } else { PartKind::Text }
     }
-}
-
-/// Sorted bytewise, each once, joined with commas again.
-fn sorted_unique(paths: &str) -> String {
-    let mut paths: Vec<&str> = paths.split(',').collect();
-    paths.sort_unstable();
-    paths.dedup();
-    paths.join(",")
-}
-
-/// Lower-cased, trimmed, inner white space collapsed to one space.
-fn normalize_query(query: &str) -> String {
-    query.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
-use super::event_line;
-use super::listing::files_of;
+use super::{files_of, format_event, parse_event, search_text_for};
 use crate::base::fsx;
 use crate::base::name::SafeName;
 use crate::entry::EntryEvent;
@@ -42,13 +41,17 @@ impl LedgerHistory {
     /// been added by that.
     pub(super) fn add(&self, name: &SafeName, events: &[EntryEvent], left: bool) -> Result<()> {
         let fates = events.iter().filter(|event| event.what.is_lifecycle_event());
-        let lines: Vec<String> = fates.map(event_line::format_event).collect();
+        let lines: Vec<String> = fates.map(format_event).collect();
         if lines.is_empty() || (left && self.contains_batch(name)?) {
             return Ok(());
         }
         let current = self.dir.join(CURRENT);
         if std::fs::metadata(&current).is_ok_and(|log| log.len() >= PART_LEN) {
-            self.rotate(name)?;
+            fsx::rename(&current, &self.dir.join(format!("{name}.log")))?;
+            let closed = self.logs()?;
+            for oldest in &closed[..closed.len().saturating_sub(PARTS)] {
+                fsx::remove(oldest)?;
+            }
         }
         // A truncated previous line may look complete, but not with a space at its end.
         let mut text = format!(" \n# {name}\n");
@@ -64,15 +67,6 @@ impl LedgerHistory {
             }
         }
         Ok(false)
-    }
-
-    fn rotate(&self, name: &SafeName) -> Result<()> {
-        fsx::rename(&self.dir.join(CURRENT), &self.dir.join(format!("{name}.log")))?;
-        let closed = self.logs()?;
-        for oldest in &closed[..closed.len().saturating_sub(PARTS)] {
-            fsx::remove(oldest)?;
-        }
-        Ok(())
     }
 
     /// All logs, the oldest first: names begin with a digit, and so sort before `current.log`.
@@ -96,7 +90,7 @@ fn newest(lines: &[String]) -> &[String] {
 /// The events of `id` in one log, in its order. Only lines that contain it are parsed.
 pub(super) fn events_in(log: &Path, id: &EntryId) -> Result<Vec<EntryEvent>> {
     let text = read_log(log)?;
-    let mark = event_line::search_text_for(id);
+    let mark = search_text_for(id);
     let (mut events, mut seen) = (Vec::new(), 0);
     for at in memmem::find_iter(&text, mark.as_bytes()) {
         // The key may be part of another one, or of a detail.
@@ -107,7 +101,7 @@ pub(super) fn events_in(log: &Path, id: &EntryId) -> Result<Vec<EntryEvent>> {
         let Some(len) = memchr::memchr(b'\n', &text[at..]) else { break };
         seen = at + len;
         let line = str::from_utf8(&text[start..seen]).ok();
-        let event = line.and_then(event_line::parse_event);
+        let event = line.and_then(parse_event);
         events.extend(event.filter(|event| event.id == *id && event.what.is_lifecycle_event()));
     }
     Ok(events)
@@ -115,7 +109,7 @@ pub(super) fn events_in(log: &Path, id: &EntryId) -> Result<Vec<EntryEvent>> {
 
 /// The contents of a log; empty if it was folded meanwhile and its lines have moved on.
 fn read_log(log: &Path) -> Result<Vec<u8>> {
-    match fsx::read_start(log, super::segment::MAX_LEN) {
+    match fsx::read_start(log, super::MAX_LOG_LEN) {
         Err(error) if error.kind() == ErrorKind::Io && !log.exists() => Ok(Vec::new()),
         read => read,
     }

@@ -15,49 +15,48 @@
 //! moment; the file is renamed after each slice and removed at the end. After a crash in between, a
 //! slice is handed over again and ignored by the store, which knows its name; so does the history.
 
-mod event_line;
 mod follow;
 mod history;
-mod hits;
-mod inspect;
-mod listing;
 mod outbox;
 mod rolling;
-mod segment;
-mod verified;
-mod watchers;
 
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
+use std::fs::{self, DirEntry, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use memchr::memmem;
 
-use crate::base::clock::SystemClock;
+use crate::base::clock::{Clock as _, Deadline, SystemClock, Timestamp};
 use crate::base::digest::Sha256Digest;
 use crate::base::fsx::{self, FileLock};
 use crate::base::ids;
 use crate::base::name::SafeName;
-use crate::entry::{EntryEvent, EntryEventKind, EventBatch};
-use crate::error::{IoContext as _, Result};
-use crate::key::EntryId;
+use crate::entry::{EntryEvent, EntryEventKind, EventBatch, EventDetail};
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
+use crate::key::{EntryId, Key, Kind, Scope};
 use history::LedgerHistory;
 use outbox::{LineOutbox, PendingLines};
-use verified::VerifiedFiles;
+use rolling::VerifiedFiles;
 
-pub use follow::LedgerFollower;
-pub use hits::{HitLog, HitRecord};
-pub use inspect::{LedgerCondition, inspect};
-pub use rolling::RollingLog;
+pub use follow::{LedgerCondition, LedgerFollower, inspect};
+pub use rolling::{HitLog, HitRecord, RollingLog};
 
 const OPEN: &str = "open.log";
 const CLOSED: &str = "batch";
 const FOLDED: &str = "told";
-
 /// An open log of this length is folded at the next write, whatever is in it.
 const LONG_LOG: usize = 32 << 10;
-
+/// Maximum length of the open log; one that is not folded stops growing there.
+const MAX_LOG_LEN: u64 = 16 << 20;
+/// How often an append is repeated because the file was closed meanwhile.
+const APPEND_TRIES: usize = 10;
+/// How long a closer waits for appenders, each of which needs microseconds.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+/// How long a log is kept for followers, in milliseconds. They poll several times a second.
+const KEEP_MILLIS: u64 = 10_000;
 /// Bytes handed to the store at once: about a thousand events.
 const SLICE: usize = 128 << 10;
 
@@ -109,7 +108,7 @@ impl Ledger {
         if events.is_empty() {
             return Ok(());
         }
-        let lines: String = events.iter().map(event_line::format_event).collect();
+        let lines: String = events.iter().map(format_event).collect();
         match &self.inner.outbox {
             None => self.inner.append(lines.as_bytes()),
             Some(outbox) => self.queue_lines(outbox, |waiting| {
@@ -128,9 +127,9 @@ impl Ledger {
     pub fn log_hit(&self, hit: &HitRecord<'_>) -> Result<()> {
         match (&self.inner.hits, &self.inner.outbox) {
             (None, _) => Ok(()),
-            (Some(log), None) => log.append(&hits::format_hit(hit)),
+            (Some(log), None) => log.append(&rolling::format_hit(hit)),
             (Some(_), Some(outbox)) => self.queue_lines(outbox, |waiting| {
-                waiting.hits.extend_from_slice(&hits::format_hit(hit));
+                waiting.hits.extend_from_slice(&rolling::format_hit(hit));
                 1
             }),
         }
@@ -198,7 +197,10 @@ impl Ledger {
         };
         let fresh = ids::fresh_id(&SystemClock);
         if most == usize::MAX || self.inner.logs_in_state(CLOSED)?.is_empty() {
-            segment::close(&self.inner.open_log(), &dir.join(format!("{fresh}.{CLOSED}")))?;
+            let (open, closed) = (self.inner.open_log(), dir.join(format!("{fresh}.{CLOSED}")));
+            if open.exists() {
+                fsx::rename_and_settle(&open, &closed, Deadline::after(CLOSE_WAIT))?;
+            }
         }
         let (mut events, mut bytes) = (0, 0);
         for (mut name, mut path) in self.inner.logs_in_state(CLOSED)? {
@@ -220,10 +222,10 @@ impl Ledger {
                 fsx::rename_unsynced(&path, &rest_path)?;
                 (name, path) = (rest, rest_path);
             }
-            watchers::retire_batch(&path)?;
+            retire_batch(&path)?;
         }
         for (_, path) in self.inner.logs_in_state(FOLDED)? {
-            watchers::remove_if_old(&path)?;
+            remove_if_old(&path)?;
         }
         Ok(events)
     }
@@ -268,7 +270,7 @@ impl LedgerInner {
     }
 
     fn append(&self, lines: &[u8]) -> Result<()> {
-        segment::append(&self.open_log(), lines)
+        append_lines(&self.open_log(), lines, MAX_LOG_LEN, "closed")
     }
 
     fn flush(&self) -> Result<()> {
@@ -296,8 +298,9 @@ impl LedgerInner {
     /// The closed logs in one state, oldest first, including those of dead processes. Files with
     /// other names are ignored.
     fn logs_in_state(&self, state: &str) -> Result<Vec<(SafeName, PathBuf)>> {
-        let files = listing::files_of(&self.dir, state)?.into_iter();
-        Ok(files.filter_map(|path| Some((name_of(&path)?, path))).collect())
+        let files = files_of(&self.dir, state)?.into_iter();
+        let name = |path: &Path| SafeName::parse("batch", path.file_stem()?.to_str()?).ok();
+        Ok(files.filter_map(|path| Some((name(&path)?, path))).collect())
     }
 }
 
@@ -306,10 +309,6 @@ impl Drop for LedgerInner {
     fn drop(&mut self) {
         let _ = self.flush();
     }
-}
-
-fn name_of(path: &Path) -> Option<SafeName> {
-    SafeName::parse("batch", path.file_stem()?.to_str()?).ok()
 }
 
 /// A part of a closed log, from the offset in its name to the end of a line.
@@ -332,7 +331,7 @@ impl LedgerSlice {
         };
         let file = File::open(path).with_context(reading)?;
         // Concurrent appends may exceed the limit by a line each.
-        let end = file.metadata().with_context(reading)?.len().min(segment::MAX_LEN);
+        let end = file.metadata().with_context(reading)?.len().min(MAX_LOG_LEN);
         let mut text =
             vec![0; SLICE.min(usize::try_from(end.saturating_sub(start)).unwrap_or(SLICE))];
         file.read_exact_at(&mut text, start).with_context(reading)?;
@@ -340,6 +339,106 @@ impl LedgerSlice {
         let next = start + len as u64;
         let rest = (next < end && len > 0).then(|| format!("{batch}-{next:010}"));
         let rest = rest.map(|rest| SafeName::parse("batch", &rest)).transpose()?;
-        Ok(Self { events: event_line::parse_events(&text[..len]).collect(), len, rest })
+        Ok(Self { events: parse_events(&text[..len]).collect(), len, rest })
     }
+}
+
+/// An event as a line: `MILLIS WHAT COUNT KIND SCOPE KEY`, followed by a JSON object if there are
+/// details. None of the first fields can contain a space or a line break, and compact JSON has no
+/// line break, so nothing is quoted.
+fn format_event(event: &EntryEvent) -> String {
+    let EntryEvent { at, id, kind, what, count, detail } = event;
+    let mut line = format!("{} {what} {count} {kind} {} {}", at.as_millis(), id.scope, id.key);
+    if !detail.is_empty() {
+        line.push(' ');
+        line.push_str(&serde_json::to_string(detail).expect("text and numbers always serialize"));
+    }
+    line.push('\n');
+    line
+}
+
+/// `None` if the line is not an event. Unknown fields of a later version are ignored; anything but
+/// an object was cut off or is not ours.
+fn parse_event(line: &str) -> Option<EntryEvent> {
+    let mut fields = line.splitn(7, ' ');
+    let at = Timestamp::from_millis(fields.next()?.parse().ok()?);
+    let what = EntryEventKind::from_name(fields.next()?)?;
+    let count = fields.next()?.parse().ok()?;
+    let kind = Kind::from_name(fields.next()?)?;
+    let scope = Scope::parse(fields.next()?).ok()?;
+    let key = Key::parse(fields.next()?).ok()?;
+    let detail = match fields.next() {
+        None => EventDetail::default(),
+        Some(json) if json.starts_with('{') => serde_json::from_str(json).ok()?,
+        Some(_) => return None,
+    };
+    Some(EntryEvent { at, id: EntryId::new(scope, key), kind, what, count, detail })
+}
+
+/// All complete and readable lines of a log.
+fn parse_events(text: &[u8]) -> impl Iterator<Item = EntryEvent> + '_ {
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    let whole = lines.filter_map(|line| str::from_utf8(line).ok()?.strip_suffix('\n'));
+    whole.filter_map(parse_event)
+}
+
+/// A text that occurs in the lines of `id`, and hardly anywhere else.
+fn search_text_for(id: &EntryId) -> String {
+    format!(" {} {}", id.scope, id.key)
+}
+
+/// Appends complete lines. The appender holds a shared lock, and checks after taking it that the
+/// file is still the one of that name; a closer renames the file first and then waits for the running
+/// appends. So an append is repeated if the file was `moved` meanwhile.
+fn append_lines(path: &Path, lines: &[u8], max_len: u64, moved: &str) -> Result<()> {
+    for _ in 0..APPEND_TRIES {
+        if fsx::append_shared(path, lines, max_len)? {
+            return Ok(());
+        }
+    }
+    Err(Error::new(ErrorKind::Locked, format!("{} is {moved} all the time", path.display())))
+}
+
+/// Beside all ledgers, so that it covers later ones too.
+fn watch_lock_in(ledgers: &Path) -> PathBuf {
+    ledgers.join("watch.lock")
+}
+
+/// Removes a batch that was handed over, or keeps it for followers.
+fn retire_batch(batch: &Path) -> Result<()> {
+    // Followers hold the file shared. Without a file there never was one.
+    let lock = File::open(watch_lock_in(fsx::parent(fsx::parent(batch))));
+    if lock.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock))) {
+        fsx::rename_unsynced(batch, &batch.with_extension(FOLDED))
+    } else {
+        fsx::remove(batch).map(drop)
+    }
+}
+
+fn remove_if_old(told: &Path) -> Result<()> {
+    // The rename to this name changed the ctime.
+    let renamed = fs::symlink_metadata(told).map(|log| Timestamp::from_seconds(log.ctime()));
+    if renamed.is_ok_and(|at| SystemClock.now().millis_since(at) > KEEP_MILLIS) {
+        fsx::remove(told)?;
+    }
+    Ok(())
+}
+
+/// Everything in `dir`; nothing if it does not exist.
+fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
+    match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries
+            .and_then(Iterator::collect)
+            .with_context(|| format!("listing {}", dir.display())),
+    }
+}
+
+/// The files in `dir` with that extension, in order of name.
+fn files_of(dir: &Path, ending: &str) -> Result<Vec<PathBuf>> {
+    let paths = entries_of(dir)?.into_iter().map(|entry| entry.path());
+    let has_ending = |path: &PathBuf| path.extension().is_some_and(|end| end == ending);
+    let mut files: Vec<PathBuf> = paths.filter(has_ending).filter(|path| path.is_file()).collect();
+    files.sort_unstable();
+    Ok(files)
 }

@@ -8,18 +8,19 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use super::plan::{clear_by_scan, scan_refined};
-use super::sums::BatchSums;
-use super::tallies::TallyTable;
+use super::tallies::{BatchSums, TallyTable};
 use super::{
     EvictionCause, EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage,
     SimilarityProbe, Store, StoreInfo, nearest,
 };
-use crate::base::clock::Timestamp;
 use crate::entry::{
     BodyInfo, EntryEventKind, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody,
 };
 use crate::error::Result;
 use crate::key::{EntryId, Kind, Scope};
+
+/// Size of header and bookkeeping in memory.
+const OVERHEAD: u64 = 512;
 
 /// Records in memory, evicted least recently used first.
 #[derive(Debug)]
@@ -35,7 +36,10 @@ impl InMemoryStore {
         let records = Cache::builder()
             .max_capacity(capacity)
             .eviction_policy(EvictionPolicy::lru())
-            .weigher(|_: &EntryId, record: &Arc<EntryRecord>| weight(&record.head))
+            .weigher(|_: &EntryId, record: &Arc<EntryRecord>| {
+                let bytes = memory_bytes(&record.head).saturating_add(OVERHEAD);
+                u32::try_from(bytes).unwrap_or(u32::MAX)
+            })
             .build_with_hasher(RandomState::default());
         Self { records, capacity, tallies: Mutex::default() }
     }
@@ -49,13 +53,6 @@ impl InMemoryStore {
                 moka::ops::compute::Op::Put(record)
             })
         });
-    }
-
-    /// Removes a record, unless it was stored again after `at`.
-    fn drop_older(&self, id: &EntryId, at: Timestamp) {
-        if self.records.get(id).is_some_and(|record| record.head.stored_at <= at) {
-            self.records.invalidate(id);
-        }
     }
 
     fn matching(&self, filter: &ScanFilter) -> Vec<(Arc<EntryId>, Arc<EntryRecord>)> {
@@ -118,7 +115,13 @@ impl Store for InMemoryStore {
                     head.hits += event.count;
                     head.last_used = head.last_used.max(event.at);
                 }),
-                EntryEventKind::Corrupt => self.drop_older(&event.id, event.at),
+                EntryEventKind::Corrupt => {
+                    // Unless it was stored again since.
+                    let found = self.records.get(&event.id);
+                    if found.is_some_and(|record| record.head.stored_at <= event.at) {
+                        self.records.invalidate(&event.id);
+                    }
+                }
                 _ => {}
             }
         }
@@ -211,10 +214,4 @@ fn stored_bytes(head: &EntryHead) -> u64 {
 /// Size in memory.
 fn memory_bytes(head: &EntryHead) -> u64 {
     head.header.body.raw_len.saturating_add(head.header.full.map_or(0, |full| full.raw_len))
-}
-
-fn weight(head: &EntryHead) -> u32 {
-    // Header and bookkeeping are not free.
-    const OVERHEAD: u64 = 512;
-    u32::try_from(memory_bytes(head).saturating_add(OVERHEAD)).unwrap_or(u32::MAX)
 }

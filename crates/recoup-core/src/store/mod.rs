@@ -4,7 +4,6 @@
 //! (`tests/it/store_contract`). Lifetimes, admission and eviction order are decided above, in
 //! `cache/`.
 
-mod breaker;
 mod claims;
 mod dir;
 mod file;
@@ -14,9 +13,7 @@ mod memory;
 mod nearest;
 mod plan;
 pub mod redis;
-mod selection;
 pub mod sqlite;
-mod sums;
 mod tallies;
 mod tiered;
 mod url;
@@ -25,23 +22,21 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
+use crate::entry::{ChunkSource, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, Result};
 use crate::key::{EntryId, Kind, Scope};
 
-pub use breaker::{PausedServer, paused_servers};
 pub use claims::{Claim, ClaimGuard, ClaimRegistry, FileClaims, ThreadClaims};
 pub use dir::DirectoryStore;
 pub use file::{FileCache, FileStore};
-pub use guarded::GuardedStore;
+pub use guarded::{GuardedStore, PausedServer, paused_servers};
 pub use memory::InMemoryStore;
 pub use nearest::SimilarityProbe;
 pub use plan::{
-    EvictedEntry, EvictionCause, EvictionLimit, EvictionPlan, EvictionReport, ScanFilter,
-    ScopeUsage,
+    EntrySelection, EvictedEntry, EvictionCause, EvictionLimit, EvictionPlan, EvictionReport,
+    ScanFilter, ScopeUsage,
 };
 pub use redis::RedisStore;
-pub use selection::EntrySelection;
 pub use sqlite::SqliteStore;
 pub use tiered::TieredStore;
 pub use url::{StoreContext, StoreUrl, without_credentials};
@@ -99,6 +94,55 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Description of this store.
     fn info(&self) -> StoreInfo;
+}
+
+/// Place of a payload: in its record, or as frames of that name.
+enum PlacedPayload<'a, N> {
+    Inline(&'a [u8]),
+    Framed { frames: N, len: u64 },
+}
+
+impl<'a, N> PlacedPayload<'a, N> {
+    /// Writes the frames of a large payload, under a new name; a small one goes into its record.
+    fn write(
+        payload: &'a StoredBody,
+        name: impl FnOnce() -> N,
+        mut write: impl FnMut(&mut N, &[u8]) -> Result<()>,
+    ) -> Result<Self> {
+        let chunks: &dyn ChunkSource = match payload {
+            StoredBody::Inline(body) | StoredBody::Plain(body) => return Ok(Self::Inline(body)),
+            StoredBody::Framed(chunks) => &**chunks,
+            StoredBody::Opened(body) => body,
+        };
+        let (mut frames, mut len) = (name(), 0);
+        chunks.for_each_chunk(&mut |frame| {
+            len += frame.len() as u64;
+            write(&mut frames, frame)
+        })?;
+        Ok(Self::Framed { frames, len })
+    }
+
+    fn body(&self) -> Option<&[u8]> {
+        match self {
+            Self::Inline(body) => Some(body),
+            Self::Framed { .. } => None,
+        }
+    }
+
+    fn frames(&self) -> Option<&N> {
+        match self {
+            Self::Inline(_) => None,
+            Self::Framed { frames, .. } => Some(frames),
+        }
+    }
+
+    /// Measured, because the header's length is not trusted.
+    fn len(&self) -> u64 {
+        match self {
+            Self::Inline(body) => body.len() as u64,
+            Self::Framed { len, .. } => *len,
+        }
+    }
 }
 
 /// Description of a store, for people.

@@ -9,6 +9,9 @@ use crate::entry::EntryHead;
 use crate::error::Result;
 use crate::key::{EntryId, KeyPart, Kind, Scope};
 
+/// Bytes kept of each digest.
+const MARK: usize = 4;
+
 /// Criteria of a similarity search.
 #[derive(Debug, Clone, Copy)]
 pub struct SimilarityProbe<'a> {
@@ -26,9 +29,6 @@ pub struct SimilarityProbe<'a> {
 /// hundreds of thousands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PartSketch(Vec<u8>);
-
-/// Bytes kept of each digest.
-const MARK: usize = 4;
 
 impl PartSketch {
     pub(super) fn of(parts: &[KeyPart]) -> Self {

@@ -1,12 +1,25 @@
-//! Parameters and results of scans and evictions.
+//! Parameters and results of scans and evictions; selection of records by tag, operation or source
+//! path, and the marks by which stores evaluate it without reading headers.
 
 use std::cmp::Reverse;
 
-use super::{EntrySelection, RecordVisitor, ScanFlow, Store};
+use globset::GlobSet;
+
+use super::{RecordVisitor, ScanFlow, Store};
 use crate::base::clock::Timestamp;
-use crate::entry::EntryHead;
+use crate::base::glob::{self, SlashMatching};
+use crate::entry::{EntryHead, Header, RecordedSources};
 use crate::error::Result;
-use crate::key::{EntryId, Key, Kind, Scope};
+use crate::key::{EntryId, Key, KeyPart, Kind, Scope};
+
+/// Maximum number of ids in one call of `remove` when a scope is cleared.
+const REMOVED_AT_ONCE: usize = 1_000;
+/// The first character of each mark: a tag, an operation or a source.
+const TAG: &str = "t";
+const OPERATION: &str = "o";
+const SOURCE: &str = "s";
+/// Terminator of each mark: no path contains it.
+const END: char = '\0';
 
 /// Records that a scan visits, and their order. The default visits all.
 #[derive(Debug, Clone, Default)]
@@ -90,9 +103,6 @@ pub(super) fn scan_refined(
     }
     Ok(())
 }
-
-/// Maximum number of ids in one call of `remove` when a scope is cleared.
-const REMOVED_AT_ONCE: usize = 1_000;
 
 /// Clears a scope by listing it, for stores without a faster way.
 pub(super) fn clear_by_scan(
@@ -212,6 +222,16 @@ impl EvictionReport {
     /// Maximum length of [`EvictionReport::gone`].
     pub const NAMED: usize = 1_000;
 
+    /// Adds what another eviction has removed.
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self { expired, least_used, bytes, gone, lost_all: _ } = other;
+        self.expired += expired;
+        self.least_used += least_used;
+        self.bytes += bytes;
+        self.gone.extend(gone);
+        self.gone.truncate(Self::NAMED);
+    }
+
     /// Counts an evicted record.
     pub(crate) fn count_entry(&mut self, cause: EvictionCause) {
         match cause {
@@ -225,5 +245,109 @@ impl EvictionReport {
         if self.gone.len() < Self::NAMED {
             self.gone.push(EvictedEntry { id, kind, cause });
         }
+    }
+}
+
+/// Criteria that select entries; all given ones must match. An empty selection matches nothing.
+#[derive(Debug, Clone, Default)]
+pub struct EntrySelection {
+    paths: Option<GlobSet>,
+    tag: Option<String>,
+    operation: Option<String>,
+}
+
+impl EntrySelection {
+    /// A selection by the given criteria; `None` if there are none.
+    pub fn from_criteria(
+        paths: Option<&str>,
+        tag: Option<&str>,
+        operation: Option<&str>,
+    ) -> Result<Option<Self>> {
+        if paths.is_none() && tag.is_none() && operation.is_none() {
+            return Ok(None);
+        }
+        let mut selection = Self::default();
+        if let Some(glob) = paths {
+            selection = selection.with_paths(glob)?;
+        }
+        if let Some(tag) = tag {
+            selection = selection.with_tag(tag);
+        }
+        if let Some(operation) = operation {
+            selection = selection.with_operation(operation);
+        }
+        Ok(Some(selection))
+    }
+
+    /// Selects entries with a source that matches `glob`, in which `*` also crosses `/`.
+    pub fn with_paths(mut self, glob: &str) -> Result<Self> {
+        self.paths = Some(glob::compile_glob(glob, SlashMatching::IsCrossed)?);
+        Ok(self)
+    }
+
+    /// Selects entries with that tag.
+    #[must_use]
+    pub fn with_tag(mut self, tag: &str) -> Self {
+        self.tag = Some(tag.to_owned());
+        self
+    }
+
+    /// Selects entries whose key was made with that operation.
+    #[must_use]
+    pub fn with_operation(mut self, operation: &str) -> Self {
+        self.operation = Some(operation.to_owned());
+        self
+    }
+
+    /// True if a record with this header matches.
+    pub(crate) fn selects(&self, header: &Header) -> bool {
+        self.selects_marks(MarkSet::of(header).as_str())
+    }
+
+    /// True if a record with the marks in `text` (see [`MarkSet`]) matches.
+    pub(super) fn selects_marks(&self, text: &str) -> bool {
+        let Self { paths, tag, operation } = self;
+        let marks = text.split(END).filter_map(|mark| mark.split_at_checked(1));
+        let any = |sign: &str, is_meant: &dyn Fn(&str) -> bool| {
+            marks.clone().any(|(own, value)| own == sign && is_meant(value))
+        };
+        (paths.is_some() || tag.is_some() || operation.is_some())
+            && tag.as_ref().is_none_or(|tag| any(TAG, &|own| own == tag))
+            && operation.as_ref().is_none_or(|name| {
+                let wanted = KeyPart::hidden("operation", name).digest.to_hex();
+                any(OPERATION, &|own| own == wanted)
+            })
+            && paths.as_ref().is_none_or(|glob| any(SOURCE, &|own| glob.is_match(own)))
+    }
+}
+
+/// The marks of a record, as one text: tags, the operation of its key and the paths of its sources,
+/// as stored and as given. Records with equal marks share one text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct MarkSet(String);
+
+impl MarkSet {
+    pub(super) fn of(header: &Header) -> Self {
+        let RecordedSources { files, patterns, older, place: _ } = &header.sources;
+        let files = files.iter().flat_map(|file| [Some(&file.path), file.given.as_ref()]);
+        let patterns = patterns.iter().flat_map(|it| [Some(&it.path), it.given.as_ref()]);
+        let undated = older.iter().flat_map(|older| older.paths.iter().map(Some));
+        let operations = header.parts.iter().filter(|part| part.name == "operation");
+        let mut text = String::new();
+        let mut add = |sign: &str, value: &str| text.extend([sign, value, "\0"]);
+        for tag in &header.tags {
+            add(TAG, tag);
+        }
+        for part in operations {
+            add(OPERATION, &part.digest.to_hex());
+        }
+        for path in files.chain(patterns).chain(undated).flatten() {
+            add(SOURCE, path);
+        }
+        Self(text)
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
     }
 }

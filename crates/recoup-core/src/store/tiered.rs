@@ -151,11 +151,6 @@ fn buffer_body(record: &Arc<EntryRecord>) -> Result<Option<Arc<EntryRecord>>> {
     Ok(None)
 }
 
-/// True if the store could not answer at all.
-fn is_unreachable(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Io)
-}
-
 /// Adds the URL of the tier, unless the error has it.
 fn with_store_url(error: Error, store: &dyn Store) -> Error {
     let url = store.info().url;
@@ -182,11 +177,15 @@ impl Store for TieredStore {
                     Ok(None)
                 }
                 // A damaged record in the back is an answer: the front's copy is not served.
-                Err(error) if near.is_some() && is_unreachable(&error) => {
-                    self.log_fault(&self.back, &error);
-                    Ok(near)
-                }
-                Err(error) => Err(error),
+                Err(error) => match error.kind() {
+                    ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Io
+                        if near.is_some() =>
+                    {
+                        self.log_fault(&self.back, &error);
+                        Ok(near)
+                    }
+                    _ => Err(error),
+                },
             },
         }
     }

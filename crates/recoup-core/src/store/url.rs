@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::breaker::CircuitBreaker;
 use super::claims::LayeredClaims;
+use super::guarded::CircuitBreaker;
 use super::redis::{self, RedisClaims, RedisTarget};
 use super::sqlite::WaitLimits;
 use super::{
@@ -16,6 +16,10 @@ use super::{
 use crate::base::clock::Clock;
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, Result};
+
+/// The URL forms, for error messages.
+const FORMS: &str =
+    "sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST";
 
 /// URL of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +46,6 @@ pub struct StoreContext {
     pub breakers: Option<PathBuf>,
 }
 
-/// The URL forms, for error messages.
-const FORMS: &str =
-    "sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST";
-
 impl StoreUrl {
     /// Parses a URL. A relative path is resolved against `base`, `~/` against `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
@@ -64,7 +64,11 @@ impl StoreUrl {
             "sqlite" => Self::Sqlite,
             "file" => Self::File,
             "dir" => Self::Dir,
-            _ => return Err(invalid(format!("unknown scheme {:?}", strip_credentials(scheme)))),
+            _ => {
+                // Anything before the last `@` may be a password.
+                let shown = scheme.rsplit_once('@').map_or(scheme, |(_, after)| after);
+                return Err(invalid(format!("unknown scheme {shown:?}")));
+            }
         };
         if rest.is_empty() {
             return Err(invalid("the path is missing".to_owned()));
@@ -169,11 +173,6 @@ pub fn without_credentials(url: &str) -> Cow<'_, str> {
         Some((_, host)) => Cow::Owned(format!("{start}***@{host}")),
         None => Cow::Borrowed(url),
     }
-}
-
-/// The text after the last `@`: anything before it may be a password.
-fn strip_credentials(text: &str) -> &str {
-    text.rsplit_once('@').map_or(text, |(_, after)| after)
 }
 
 /// Resolves a path against `base`, or against `home` for `~` and `~/…`.

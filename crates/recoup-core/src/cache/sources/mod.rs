@@ -5,26 +5,27 @@
 //! skipped unless they are named explicitly. A new file that matches is a change like any other.
 
 mod file;
-mod older;
 mod pattern;
-mod since_token;
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::Cache;
-use super::outcome::MissReason;
+use super::lookup::MissReason;
 use super::permit::FillRefusal;
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::machine;
 use crate::base::text::shorten_text;
-use crate::entry::{RecordedSources, SnapshotPlace, SourceFile, SourcePattern};
+use crate::entry::{
+    PatternKind, RecordedSources, SnapshotPlace, SourceFile, SourcePattern, TimedSources,
+};
 use crate::error::{Error, ErrorKind, Result};
+use file::{NameFingerprint, SourceSnapshot, is_absence};
 
-pub use since_token::SinceToken;
-use since_token::{NameFingerprint, SourceSnapshot};
+pub use file::SinceToken;
 
 /// How changes of source files are detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -286,7 +287,7 @@ pub(super) fn changed_sources<'a>(
         sources.files.iter().filter_map(changed).chain(new_matching_files(sources, view, limits))
     });
     let undated =
-        sources.older.iter().flat_map(move |older| older::changed_paths(older, view, limits));
+        sources.older.iter().flat_map(move |older| changed_timed_sources(older, view, limits));
     taken.chain(undated)
 }
 
@@ -386,4 +387,55 @@ fn normalize_lexically(path: &Path) -> PathBuf {
         }
     }
     clean
+}
+
+/// Changes among sources of which only a time is known: entries that other tools made record their
+/// paths and the second in which the result was stored. They count as unchanged only if they are
+/// older than that second.
+fn changed_timed_sources<'a>(
+    older: &'a TimedSources,
+    view: &'a PathContext,
+    limits: SourceLimits,
+) -> impl Iterator<Item = SourceChange> + 'a {
+    older.paths.iter().filter_map(move |path| {
+        let change = timed_change(path, older.than, view, limits);
+        // A path that cannot be inspected counts as changed.
+        let how = change.unwrap_or(Some(SourceChangeKind::Modified))?;
+        Some(SourceChange { path: path.clone(), how })
+    })
+}
+
+/// The change of a path, if any. An existing path is taken literally, even if it looks like a glob.
+/// A directory's own times count too: they show deletions.
+fn timed_change(
+    path: &str,
+    than: i64,
+    view: &PathContext,
+    limits: SourceLimits,
+) -> Result<Option<SourceChangeKind>> {
+    let named = view.root.join(path);
+    let pattern = if named.is_dir() {
+        SourcePattern { kind: PatternKind::Directory, path: path.to_owned(), given: None }
+    } else if !named.exists() && pattern::is_glob(path) {
+        let from_root = PathContext { cwd: view.root.clone(), ..view.clone() };
+        pattern::glob(&from_root, path)?
+    } else {
+        return Ok(change_since(&named, than));
+    };
+    let found = pattern::matches_and_dirs(&pattern, view, limits)?;
+    if pattern.kind == PatternKind::Glob && !found.iter().any(|path| path.is_file()) {
+        return Ok(Some(SourceChangeKind::Missing));
+    }
+    let is_changed = found.iter().any(|path| change_since(path, than).is_some());
+    Ok(is_changed.then_some(SourceChangeKind::Modified))
+}
+
+/// Checks both a symbolic link and its target.
+fn change_since(path: &Path, than: i64) -> Option<SourceChangeKind> {
+    let is_old = |meta: &Metadata| meta.mtime().max(meta.ctime()) < than;
+    match (fs::symlink_metadata(path), fs::metadata(path)) {
+        (Ok(link), Ok(file)) if is_old(&link) && is_old(&file) => None,
+        (_, Err(error)) if is_absence(&error) => Some(SourceChangeKind::Missing),
+        _ => Some(SourceChangeKind::Modified),
+    }
 }

@@ -11,10 +11,11 @@ use crate::base::text::shorten_text;
 use crate::entry::{PatternKind, SourcePattern};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The characters that make a glob.
-const META: [char; 4] = ['*', '?', '[', '{'];
 /// Maximum length of a source in error messages, in characters.
 pub(super) const SHOWN: usize = 200;
+
+/// The characters that make a glob.
+const META: [char; 4] = ['*', '?', '[', '{'];
 
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(META)
@@ -36,9 +37,12 @@ pub(super) fn initial_matches(
     limits: SourceLimits,
 ) -> Result<Vec<PathBuf>> {
     let files = matches(pattern, view, limits)?;
-    let waits =
-        || pattern.kind == PatternKind::Directory && is_empty_dir(&view.root.join(&pattern.path));
-    if files.is_empty() && !waits() {
+    let is_empty_dir = || {
+        let entries = std::fs::read_dir(view.root.join(&pattern.path));
+        let is_empty = entries.is_ok_and(|mut entries| entries.next().is_none());
+        pattern.kind == PatternKind::Directory && is_empty
+    };
+    if files.is_empty() && !is_empty_dir() {
         let given = shorten_text(pattern.given.as_ref().unwrap_or(&pattern.path), SHOWN);
         let message = format!(
             "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
@@ -168,10 +172,6 @@ fn found_below(
     }
     files.sort_unstable();
     Ok(Some(files))
-}
-
-fn is_empty_dir(dir: &Path) -> bool {
-    std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// True if the error is a link loop or a dangling link, which add no file.

@@ -5,8 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::fault::CanonicalError;
-use super::write::{CanonicalWriter, ObjectMembers, is_escaped};
+use super::{CanonicalError, CanonicalWriter, ObjectMembers, is_escaped};
 
 /// JSON text, and how far it has been read: always up to a whole character.
 #[derive(Debug)]
@@ -41,7 +40,15 @@ impl<'a> JsonReader<'a> {
                 Ok(())
             }
             Some(b'-' | b'0'..=b'9') => self.read_number(out),
-            _ => self.read_word(out),
+            _ => {
+                let rest = &self.text[self.at..];
+                let words = ["null", "true", "false"];
+                let word = words.into_iter().find(|word| rest.starts_with(word));
+                let word = word.ok_or_else(|| self.syntax_error("a value"))?;
+                self.at += word.len();
+                out.write_word(word);
+                Ok(())
+            }
         }
     }
 
@@ -92,15 +99,6 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn read_word(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
-        let rest = &self.text[self.at..];
-        let word = ["null", "true", "false"].into_iter().find(|word| rest.starts_with(word));
-        let word = word.ok_or_else(|| self.syntax_error("a value"))?;
-        self.at += word.len();
-        out.write_word(word);
-        Ok(())
-    }
-
     fn read_number(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
         let start = self.at;
         self.eat(b'-');
@@ -136,7 +134,10 @@ impl<'a> JsonReader<'a> {
         self.at += 1;
         let mut text = Cow::Borrowed("");
         loop {
-            text += self.read_unescaped();
+            let rest = &self.text[self.at..];
+            let plain = &rest[..rest.bytes().position(is_escaped).unwrap_or(rest.len())];
+            self.at += plain.len();
+            text += plain;
             if self.eat(b'"') {
                 return Ok(text);
             } else if self.eat(b'\\') {
@@ -145,14 +146,6 @@ impl<'a> JsonReader<'a> {
                 return Err(self.syntax_error("'\"' or an escaped character"));
             }
         }
-    }
-
-    /// Reads the part of a string up to the next escape.
-    fn read_unescaped(&mut self) -> &'a str {
-        let rest = &self.text[self.at..];
-        let run = &rest[..rest.bytes().position(is_escaped).unwrap_or(rest.len())];
-        self.at += run.len();
-        run
     }
 
     fn read_escape(&mut self) -> Result<char, CanonicalError> {

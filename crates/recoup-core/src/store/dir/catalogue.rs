@@ -6,23 +6,29 @@
 //! by others.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
-use super::files;
+use serde::{Deserialize, Serialize};
+
 use super::head::HeadFile;
-use super::layout::ScopeLayout;
-use super::stamps::{ScopeStamps, StatStamp};
-use crate::base::clock::Timestamp;
+use super::layout::{ScopeLayout, read_rebuildable};
+use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::digest::Sha256Digest;
 use crate::base::fsx;
 use crate::entry::EntryHead;
 use crate::error::Result;
-use crate::key::{Key, Kind};
+use crate::key::{Key, Kind, Scope};
 use crate::store::ScopeUsage;
+use crate::store::folder::StoreFolder;
 
 /// In place of the expiry of an entry that does not expire.
 const NEVER: &str = "-";
 /// Upper bound for the length of its first line.
 const FIRST_LINE: u64 = 1_024;
+/// Two changes within this time may leave the same timestamps.
+const SETTLES_MS: i64 = 100;
 
 /// Catalogue data of one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,7 +169,7 @@ pub(super) struct ScopeCatalogue {
 impl ScopeCatalogue {
     /// `None` if it is missing or unreadable: then the heads are read.
     pub(super) fn read(layout: &ScopeLayout) -> Option<Self> {
-        let found = files::read_rebuildable(&layout.catalogue())?;
+        let found = read_rebuildable(&layout.catalogue())?;
         Self::parse(str::from_utf8(&found).ok()?)
     }
 
@@ -200,7 +206,7 @@ impl ScopeCatalogue {
         facts: &CatalogueEntries,
         index: Option<StatStamp>,
     ) -> Result<()> {
-        let first = (ScopeStamps::of(layout).with_index(index), facts.len());
+        let first = (ScopeStamps { index, ..ScopeStamps::of(layout) }, facts.len());
         let mut text = serde_json::to_string(&first).expect("numbers always serialize");
         text.push('\n');
         for (key, fact) in facts {
@@ -208,4 +214,84 @@ impl ScopeCatalogue {
         }
         layout.write(&layout.catalogue(), text.as_bytes()).map(drop)
     }
+}
+
+/// Modified, changed (both in nanoseconds), inode, length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct StatStamp(i64, i64, u64, u64);
+
+impl StatStamp {
+    pub(super) fn of(meta: &Metadata) -> Self {
+        let nanos =
+            |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        let (mtime, ctime) =
+            (nanos(meta.mtime(), meta.mtime_nsec()), nanos(meta.ctime(), meta.ctime_nsec()));
+        Self(mtime, ctime, meta.ino(), meta.len())
+    }
+
+    /// `None` if the file does not exist.
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().map(|meta| Self::of(&meta))
+    }
+
+    /// True if any change from now on will be noticed.
+    pub(super) fn is_settled(self) -> bool {
+        self.1 / 1_000_000 + SETTLES_MS < SystemClock.now().as_millis()
+    }
+}
+
+/// Stamps of a scope after its last write.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ScopeStamps {
+    pub(super) heads: Option<StatStamp>,
+    bodies: Option<StatStamp>,
+    /// Number of bodies: one that is removed right after a write may leave the timestamps of that
+    /// write.
+    count: usize,
+    pub(super) index: Option<StatStamp>,
+}
+
+impl ScopeStamps {
+    pub(super) fn of(layout: &ScopeLayout) -> Self {
+        Self {
+            heads: StatStamp::at(&layout.heads()),
+            bodies: StatStamp::at(&layout.bodies()),
+            count: fs::read_dir(layout.bodies()).map_or(0, Iterator::count),
+            index: StatStamp::at(&layout.index()),
+        }
+    }
+}
+
+/// First expiry by scope; `None` for a scope in which nothing expires.
+#[derive(Debug, Default)]
+pub(super) struct ExpiryIndex(BTreeMap<String, Option<Timestamp>>);
+
+impl ExpiryIndex {
+    /// Empty if the file cannot be read.
+    pub(super) fn read(folder: &StoreFolder) -> Self {
+        let json = read_rebuildable(&expiry_index_path(folder));
+        Self(json.and_then(|json| serde_json::from_slice(&json).ok()).unwrap_or_default())
+    }
+
+    /// True if an entry of the scope may have expired; also for an unknown scope.
+    pub(super) fn may_have_expired(&self, scope: &Scope, now: Timestamp) -> bool {
+        self.0.get(scope.as_str()).is_none_or(|first| first.is_some_and(|first| first <= now))
+    }
+}
+
+/// Records the first expiry of a scope. The caller must hold the lock. Best effort: without the
+/// file, all scopes are checked.
+pub(super) fn record_first_expiry(folder: &StoreFolder, scope: &Scope, first: Option<Timestamp>) {
+    let mut deaths = ExpiryIndex::read(folder);
+    if deaths.0.insert(scope.to_string(), first) == Some(first) {
+        return;
+    }
+    let json = serde_json::to_vec(&deaths.0).expect("text and numbers always serialize");
+    if fsx::write_unsynced(&expiry_index_path(folder), &json).is_err() {
+        let _ = fsx::remove(&expiry_index_path(folder));
+    }
+}
+
+fn expiry_index_path(folder: &StoreFolder) -> PathBuf {
+    folder.private_dir().join("deaths.json")
 }

@@ -17,8 +17,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::files;
-use super::layout::ScopeLayout;
+use super::layout::{ScopeLayout, read_file};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::base::name::SafeName;
@@ -60,7 +59,7 @@ impl HeadFile {
 
     /// The stored head; an error if it cannot be read.
     pub(super) fn read(path: &Path) -> Result<Option<Self>> {
-        let Some(json) = files::read(path)? else { return Ok(None) };
+        let Some(json) = read_file(path)? else { return Ok(None) };
         serde_json::from_slice(&json).map(Some).map_err(|error| {
             Error::new(ErrorKind::Corrupt, "the entry's head can't be read").with_source(error)
         })
@@ -84,14 +83,11 @@ impl HeadFile {
 
     /// The one of the two heads that the body belongs to, alone.
     pub(super) fn settle_for(self, body: Sha256Digest) -> Self {
+        let is_its = |head: EntryHead| head.header.body.sha256 == body;
         match self.before {
-            Some(before) if before.has_body(body) => *before,
+            Some(before) if before.parse_head().is_ok_and(is_its) => *before,
             _ => Self { before: None, ..self },
         }
-    }
-
-    fn has_body(&self, body: Sha256Digest) -> bool {
-        self.parse_head().is_ok_and(|head| head.header.body.sha256 == body)
     }
 
     /// The head of that body, if one of the two is.

@@ -3,20 +3,18 @@
 //!
 //! Bodies without a head and without an index entry are left alone: their sources are unknown.
 
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use super::DirectoryStore;
-use super::catalogue::{CatalogueEntries, CatalogueEntry, ScopeCatalogue};
-use super::files::{self, file_name};
+use super::catalogue::{CatalogueEntries, CatalogueEntry, ScopeCatalogue, ScopeStamps, StatStamp};
 use super::head::HeadFile;
 use super::index::{self, DirectoryIndex, IndexState};
-use super::layout::ScopeLayout;
+use super::layout::{
+    ScopeLayout, file_name, keys_in, read_file, read_rebuildable, remove_rebuildable,
+};
 use super::listed_entry::ListedEntry;
 use super::open_scope::stats_of;
-use super::stamps::{ScopeStamps, StatStamp};
 use crate::base::clock::SystemClock;
 use crate::base::digest::Sha256Digest;
 use crate::base::{fsx, ids};
@@ -45,20 +43,23 @@ pub(super) fn repair_scope(
     // First, because it may be refused: then nothing is touched.
     let mut index = find_or_create_index(dir, scope, layout)?;
     let last = ScopeCatalogue::read(layout);
-    files::remove_rebuildable(&layout.catalogue())?;
+    remove_rebuildable(&layout.catalogue())?;
     layout.remove_leftovers()?;
-    let bodies = files::keys_in(&layout.bodies())?;
+    let bodies = keys_in(&layout.bodies())?;
     let mut facts = match last {
         Some(last) if last.stamps.heads == ScopeStamps::of(layout).heads => last.facts,
         _ => read_all_heads(layout, |key, settled| settled.write(layout, key))?,
     };
-    let bodiless = files::keys_in(&layout.heads())?.difference(&bodies).cloned().collect();
+    let bodiless = keys_in(&layout.heads())?.difference(&bodies).cloned().collect();
     remove_stale_heads(bodiless, layout, &mut facts)?;
-    remove_bodiless(&mut index, &bodies);
+    // Keys that are invalid for us are kept, because the paths of their bodies are unknown.
+    let is_lost = |key: &&str| Key::parse(key).is_ok_and(|key| !bodies.contains(&key));
+    let lost: Vec<String> = index.keys().filter(is_lost).map(str::to_owned).collect();
+    lost.iter().for_each(|key| index.remove(key));
     let replaced = replaced_by_others(layout, &index, &facts);
     remove_stale_heads(replaced, layout, &mut facts)?;
     list_own_entries(layout, &mut index, &facts);
-    let knows_all = files::keys_in(&layout.heads())?.len() == facts.len();
+    let knows_all = keys_in(&layout.heads())?.len() == facts.len();
     Ok(RepairedScope { index, facts, knows_all })
 }
 
@@ -95,12 +96,12 @@ fn read_all_heads(
     mut settle: impl FnMut(&Key, &HeadFile) -> Result<()>,
 ) -> Result<CatalogueEntries> {
     let mut facts = CatalogueEntries::new();
-    let heads = files::keys_in(&layout.heads())?;
-    let bodies = files::keys_in(&layout.bodies())?;
+    let heads = keys_in(&layout.heads())?;
+    let bodies = keys_in(&layout.bodies())?;
     for key in heads.into_iter().filter(|key| bodies.contains(key)) {
         let Ok(Some(mut stored)) = HeadFile::read(&layout.head(&key)) else { continue };
         if stored.is_unsettled() {
-            let Ok(Some(body)) = files::read(&layout.body(&key)) else { continue };
+            let Ok(Some(body)) = read_file(&layout.body(&key)) else { continue };
             stored = stored.settle_for(Sha256Digest::of(&body));
             settle(&key, &stored)?;
         }
@@ -130,30 +131,15 @@ fn find_or_create_index(
             IndexState::Broken => thread::sleep(PAUSE),
         }
     }
-    set_aside(dir, &path)?;
-    Ok(DirectoryIndex::with_stats(stats, None))
-}
-
-fn set_aside(dir: &DirectoryStore, index: &Path) -> Result<()> {
-    let aside = fsx::with_suffix(index, &format!(".broken-{}", ids::fresh_id(&SystemClock)));
-    fsx::rename(index, &aside)?;
+    let aside = fsx::with_suffix(&path, &format!(".broken-{}", ids::fresh_id(&SystemClock)));
+    fsx::rename(&path, &aside)?;
     let message = format!(
         "{} could not be read: it is kept as {}, and made again from what is there",
-        index.display(),
+        path.display(),
         aside.display()
     );
     dir.log_fault(&Error::new(ErrorKind::Corrupt, message));
-    Ok(())
-}
-
-/// Removes entries without a body from the index. Keys that are invalid for us are kept, because
-/// the paths of their bodies are unknown.
-fn remove_bodiless(index: &mut DirectoryIndex, bodies: &BTreeSet<Key>) {
-    let is_lost = |key: &&str| Key::parse(key).is_ok_and(|key| !bodies.contains(&key));
-    let lost: Vec<String> = index.keys().filter(is_lost).map(str::to_owned).collect();
-    for key in lost {
-        index.remove(&key);
-    }
+    Ok(DirectoryIndex::with_stats(stats, None))
 }
 
 /// Entries of ours whose body and index entry another tool has replaced: they are no longer ours.
@@ -169,7 +155,7 @@ fn replaced_by_others(
                     && read_head(layout, key).is_some_and(|head| listed.differs_from(&head))
         };
         index.entry_for(key.as_str()).filter(speaks_of_another).is_some_and(|listed| {
-            let body = files::read_rebuildable(&layout.body(key));
+            let body = read_rebuildable(&layout.body(key));
             body.is_some_and(|body| listed.hashed_part(&body).is_some())
         })
     };

@@ -1,25 +1,32 @@
-//! `index.json` of contract 1: an export for us, authoritative for other tools. Unknown fields are
-//! preserved.
-
-mod changes;
-mod text;
+//! `index.json` of contract 1: an export for us, authoritative for other tools. Read whole or not at
+//! all, written readably, and unknown fields are preserved.
+//!
+//! Other tools take no lock, so if they wrote the file meanwhile it is read again, and our changes are
+//! replayed on it.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{fmt, thread};
 
-use serde::de::IgnoredAny;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use self::changes::IndexChange;
-use super::fields::{JsonFields, to_raw_json};
-use super::files;
-use super::layout::ScopeLayout;
-use super::listed_entry::ListedEntry;
-use super::stamps::StatStamp;
-use super::stats::IndexStats;
-use crate::base::clock::Timestamp;
+use super::catalogue::StatStamp;
+use super::layout::{ScopeLayout, is_directory, path_exists, read_file, read_rebuildable};
+use super::listed_entry::{IndexStats, JsonFields, ListedEntry, to_raw_json};
+use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::name::SafeName;
 use crate::error::{Error, ErrorKind, Result};
+use crate::key::Key;
+
+const SCHEMA_VERSION: &str = "1.0.0";
+/// How often an index that others keep replacing is read again, and the pause for one that is half
+/// written.
+const ROUNDS: usize = 16;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// State of the index file.
 #[derive(Debug)]
@@ -60,25 +67,27 @@ impl DirectoryIndex {
     pub(super) fn find(path: &Path) -> Result<IndexState> {
         // Before the read: a concurrent change is noticed when the index is written.
         let seen = StatStamp::at(path);
-        let json = match files::read(path) {
+        let json = match read_file(path) {
             Ok(None) => return Ok(IndexState::Nothing),
             Ok(Some(json)) if json.trim_ascii().is_empty() => return Ok(IndexState::Nothing),
             Ok(Some(json)) => json,
-            Err(_) if files::is_directory(path) => return Ok(IndexState::Others),
+            Err(_) if is_directory(path) => return Ok(IndexState::Others),
             Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(IndexState::Broken),
             Err(error) => return Err(error),
         };
+        let is_index = |index: &Self| {
+            let has = |name: &&str| index.fields.get::<IgnoredAny>(name).is_some();
+            ["entries", "schema_version"].iter().any(has)
+        };
         Ok(match serde_json::from_slice::<Self>(&json) {
             Ok(index) if index.fields.is_empty() => IndexState::Nothing,
-            Ok(index) if index.has_index_fields() => IndexState::Whole(Self { seen, ..index }),
+            Ok(index) if is_index(&index) => IndexState::Whole(Self { seen, ..index }),
             Ok(_) => IndexState::Others,
-            Err(_) if is_whole_and_no_object(&json) => IndexState::Others,
+            // A truncated object may have been an index.
+            Err(_) if json.trim_ascii_start().starts_with(b"{") => IndexState::Broken,
+            Err(_) if serde_json::from_slice::<IgnoredAny>(&json).is_ok() => IndexState::Others,
             Err(_) => IndexState::Broken,
         })
-    }
-
-    fn has_index_fields(&self) -> bool {
-        ["entries", "schema_version"].iter().any(|it| self.fields.get::<IgnoredAny>(it).is_some())
     }
 
     /// The index for readers: empty if the file is not a readable index.
@@ -141,11 +150,6 @@ impl DirectoryIndex {
     }
 }
 
-/// A truncated object may have been an index.
-fn is_whole_and_no_object(json: &[u8]) -> bool {
-    !json.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(json).is_ok()
-}
-
 /// True if a path in the index names this file of ours. A relative path starts at some directory
 /// above, where its writer was.
 fn names_our_file(path: &Path, file: &Path) -> bool {
@@ -154,16 +158,15 @@ fn names_our_file(path: &Path, file: &Path) -> bool {
     let is_it =
         |file: PathBuf| if path.is_absolute() { path == file } else { file.ends_with(&path) };
     let in_full = path.components().count() > 1;
+    // With all links of the directory resolved. The file need not exist.
+    let canonical = || {
+        let full = file.parent()?;
+        let dir = full.parent()?.canonicalize().ok()?;
+        Some(dir.join(full.file_name()?).join(file.file_name()?))
+    };
     is_plain
         && in_full
-        && (std::path::absolute(file).is_ok_and(is_it) || canonical_path(file).is_some_and(is_it))
-}
-
-/// The path with all links of the directory resolved. The file need not exist.
-fn canonical_path(file: &Path) -> Option<PathBuf> {
-    let full = file.parent()?;
-    let dir = full.parent()?.canonicalize().ok()?;
-    Some(dir.join(full.file_name()?).join(file.file_name()?))
+        && (std::path::absolute(file).is_ok_and(is_it) || canonical().is_some_and(is_it))
 }
 
 /// The error for an unrelated file in the place of an index.
@@ -173,4 +176,228 @@ pub(super) fn not_an_index_error(path: &Path) -> Error {
         path.display()
     );
     Error::new(ErrorKind::Invalid, message)
+}
+
+#[derive(Debug)]
+enum IndexChange {
+    Put(String, ListedEntry),
+    Restated(String, ListedEntry),
+    Removed(String),
+    Hits { key: String, hits: u64, in_all: u64, last: Timestamp },
+    Stats { added: IndexStats, least: IndexStats },
+}
+
+/// Result of writing an index.
+pub(super) struct SavedIndex {
+    /// Stamp of the written file.
+    pub(super) stamp: Option<StatStamp>,
+    /// True if others had written meanwhile.
+    pub(super) merged: bool,
+}
+
+impl DirectoryIndex {
+    fn change(&mut self, change: IndexChange) {
+        self.apply(&change);
+        self.changes.push(change);
+    }
+
+    fn apply(&mut self, change: &IndexChange) {
+        match change {
+            IndexChange::Put(key, listed) => {
+                self.entries.insert(key.clone(), to_raw_json(listed));
+            }
+            IndexChange::Restated(key, listed) => {
+                let mut entry = self.entry_fields(key);
+                let fields = serde_json::from_str(to_raw_json(listed).get());
+                entry.set_all(fields.expect("it was just written"));
+                self.entries.insert(key.clone(), to_raw_json(&entry));
+            }
+            IndexChange::Removed(key) => {
+                self.entries.remove(key);
+            }
+            IndexChange::Hits { key, hits, in_all, last } => {
+                if !self.contains(key) {
+                    return;
+                }
+                let mut entry = self.entry_fields(key);
+                let counted = entry.get::<u64>("hit_count").unwrap_or(0).saturating_add(*hits);
+                let last = entry.get("last_hit").unwrap_or(i64::MIN).max(last.as_seconds());
+                entry.set("hit_count", to_raw_json(&counted.max(*in_all)));
+                entry.set("last_hit", to_raw_json(&last));
+                self.entries.insert(key.clone(), to_raw_json(&entry));
+            }
+            IndexChange::Stats { added, least } => self.apply_stats(*added, *least),
+        }
+    }
+
+    fn apply_stats(&mut self, added: IndexStats, least: IndexStats) {
+        let mut stats = self.fields.get::<JsonFields>("stats").unwrap_or_default();
+        IndexStats::read(&stats).plus(added).max_of_each(least).write(&mut stats);
+        self.fields.set("stats", to_raw_json(&stats));
+    }
+
+    /// Writes the index in place of the one that was read. A change by others between the last
+    /// check and the rename is lost, which cannot be avoided without a lock of theirs.
+    pub(super) fn save(mut self, layout: &ScopeLayout) -> Result<SavedIndex> {
+        let path = layout.index();
+        for round in 0.. {
+            self.add_required_fields();
+            let staged = layout.stage(self.to_json().as_bytes())?;
+            if round == ROUNDS || StatStamp::at(&path) == self.seen {
+                let file = staged.move_into_place(&path)?;
+                let stamp = file.metadata().ok().map(|meta| StatStamp::of(&meta));
+                return Ok(SavedIndex { stamp, merged: round > 0 });
+            }
+            self = self.merge_with_file(&path, layout)?;
+        }
+        unreachable!("the last round returns")
+    }
+
+    fn merge_with_file(mut self, path: &Path, layout: &ScopeLayout) -> Result<Self> {
+        let seen = StatStamp::at(path);
+        match Self::find(path)? {
+            IndexState::Whole(mut theirs) => {
+                for change in &self.changes {
+                    if change.still_applies(&theirs, layout) {
+                        theirs.apply(change);
+                    }
+                }
+                Ok(Self { changes: self.changes, ..theirs })
+            }
+            IndexState::Nothing => {
+                self.seen = seen;
+                Ok(self)
+            }
+            IndexState::Others => Err(not_an_index_error(path)),
+            IndexState::Broken => {
+                thread::sleep(PAUSE);
+                Ok(self)
+            }
+        }
+    }
+}
+
+impl IndexChange {
+    /// True if the change still applies after others have written: an entry that they stored since,
+    /// body and index, is theirs.
+    fn still_applies(&self, theirs: &DirectoryIndex, layout: &ScopeLayout) -> bool {
+        let body = |key: &str| Key::parse(key).ok().map(|key| layout.body(&key));
+        match self {
+            Self::Put(key, listed) | Self::Restated(key, listed) => {
+                let other = theirs.entry_for(key).filter(|it| !it.is_own() && it != listed);
+                let is_there = |other: ListedEntry| {
+                    let body = read_rebuildable(&body(key)?)?;
+                    other.hashed_part(&body).map(drop)
+                };
+                other.and_then(is_there).is_none()
+            }
+            Self::Removed(key) => !body(key).is_some_and(|body| path_exists(&body).unwrap_or(true)),
+            Self::Hits { .. } | Self::Stats { .. } => true,
+        }
+    }
+}
+
+impl DirectoryIndex {
+    /// Adds missing required fields, and leaves the others in place.
+    fn add_required_fields(&mut self) {
+        if self.fields.get::<String>("schema_version").is_none() {
+            self.fields.set("schema_version", to_raw_json(&SCHEMA_VERSION));
+        }
+        if self.fields.get::<String>("created_at").is_none() {
+            // A rebuilt index gets the creation time of its oldest entry.
+            let entries = self.keys().filter_map(|key| self.entry_for(key));
+            let oldest = entries.map(|entry| entry.created_at).min();
+            let created = oldest.map_or_else(|| SystemClock.now(), Timestamp::from_seconds);
+            self.fields.set("created_at", to_raw_json(&created.to_second_string()));
+        }
+        self.fields.set("entries", to_raw_json(&()));
+        if self.fields.get::<IndexStats>("stats").is_none() {
+            self.apply_stats(IndexStats::default(), IndexStats::default());
+        }
+    }
+
+    /// Writes one line per entry, for human readers.
+    fn to_json(&self) -> String {
+        let mut json = String::from("{");
+        for (n, (name, value)) in self.fields.iter().enumerate() {
+            start_line(&mut json, n, "  ", name);
+            if name != "entries" {
+                json.push_str(value.get());
+                continue;
+            }
+            json.push('{');
+            for (n, (key, entry)) in self.entries.iter().enumerate() {
+                start_line(&mut json, n, "    ", key);
+                json.push_str(entry.get());
+            }
+            json.push_str(if self.entries.is_empty() { "}" } else { "\n  }" });
+        }
+        json.push_str("\n}\n");
+        json
+    }
+}
+
+fn start_line(json: &mut String, number: usize, indent: &str, name: &str) {
+    json.push_str(if number == 0 { "\n" } else { ",\n" });
+    json.push_str(indent);
+    json.push_str(to_raw_json(&name).get());
+    json.push_str(": ");
+}
+
+impl<'de> Deserialize<'de> for DirectoryIndex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct IndexVisitor;
+        impl<'de> Visitor<'de> for IndexVisitor {
+            type Value = DirectoryIndex;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an index")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<DirectoryIndex, M::Error> {
+                let mut index = DirectoryIndex::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "entries" {
+                        index.entries = map.next_value()?;
+                        index.fields.set(&name, to_raw_json(&()));
+                    } else {
+                        index.fields.set(&name, map.next_value()?);
+                    }
+                }
+                Ok(index)
+            }
+        }
+        deserializer.deserialize_map(IndexVisitor)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct IndexCache(Mutex<Option<CachedIndex>>);
+
+#[derive(Debug)]
+struct CachedIndex {
+    path: PathBuf,
+    stamp: StatStamp,
+    index: Arc<DirectoryIndex>,
+}
+
+impl IndexCache {
+    /// The current index. One that has just been changed is not cached: the next change might leave
+    /// the same timestamps.
+    pub(super) fn current_index(&self, path: &Path) -> Result<Arc<DirectoryIndex>> {
+        let Some(stamp) = StatStamp::at(path) else {
+            return DirectoryIndex::read(path).map(Arc::new);
+        };
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = &*last
+            && (last.path.as_path(), last.stamp) == (path, stamp)
+        {
+            return Ok(Arc::clone(&last.index));
+        }
+        let index = Arc::new(DirectoryIndex::read(path)?);
+        if stamp.is_settled() && StatStamp::at(path) == Some(stamp) {
+            *last = Some(CachedIndex { path: path.to_owned(), stamp, index: Arc::clone(&index) });
+        }
+        Ok(index)
+    }
 }

@@ -1,16 +1,22 @@
-//! Paths of the files of one scope, and writing them.
+//! Paths of the files of one scope; reading, writing and removing them.
+//!
+//! Full results are named by their digest. Each of ours has an empty marker file of that name in
+//! `.recoup/made/`, from before it is written until after it is removed: so those of others are
+//! never removed, and ours never leaked.
 
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::files::{self, file_name};
-use super::index::DirectoryIndex;
-use super::index_cache::IndexCache;
+use super::index::{DirectoryIndex, IndexCache};
 use crate::base::fsx::{self, StagedFile};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, IoContext as _, Result};
 use crate::key::Key;
 
+/// Maximum size of a file that is read or written.
+pub(super) const MAX_LEN: u64 = 1 << 30;
 /// `.gitignore` that excludes the whole directory.
 const IGNORE_ALL: &str = "*\n";
 /// `.gitignore` for a directory that is a project's root, which has other files too.
@@ -64,7 +70,7 @@ impl ScopeLayout {
     }
 
     /// Directory of the markers for full results of ours.
-    pub(super) fn full_markers(&self) -> PathBuf {
+    fn full_markers(&self) -> PathBuf {
         self.private_dir().join("made")
     }
 
@@ -88,7 +94,7 @@ impl ScopeLayout {
 
     /// True if anything was ever stored here, by us or by others.
     pub(super) fn is_used(&self) -> Result<bool> {
-        Ok(files::exists(&self.heads())? || files::exists(&self.index())?)
+        Ok(path_exists(&self.heads())? || path_exists(&self.index())?)
     }
 
     /// Creates the directories, and at the first time a `.gitignore` unless there is one.
@@ -103,10 +109,10 @@ impl ScopeLayout {
     pub(super) fn hide_from_git(&self) -> Result<()> {
         fsx::ensure_dir(&self.private_dir())?;
         let ignore = self.dir.join(".gitignore");
-        if files::exists(&ignore)? {
+        if path_exists(&ignore)? {
             return Ok(());
         }
-        let is_project = files::exists(&self.dir.join(".git"))?;
+        let is_project = path_exists(&self.dir.join(".git"))?;
         let ignored = if is_project { IGNORE_OURS } else { IGNORE_ALL };
         self.write(&ignore, ignored.as_bytes()).map(drop)
     }
@@ -125,7 +131,9 @@ impl ScopeLayout {
     /// still in use.
     pub(super) fn remove_leftovers(&self) -> Result<()> {
         let own = self.private_dir();
-        for name in files::names_in(&own)?.iter().filter(|name| is_leftover(name)) {
+        let is_leftover =
+            |name: &&String| name.strip_prefix(".recoup-").is_some_and(|random| random.len() == 6);
+        for name in names_in(&own)?.iter().filter(is_leftover) {
             if own.join(name).is_file() {
                 fsx::remove(&own.join(name))?;
             }
@@ -134,6 +142,108 @@ impl ScopeLayout {
     }
 }
 
-fn is_leftover(name: &str) -> bool {
-    name.strip_prefix(".recoup-").is_some_and(|random| random.len() == 6)
+/// The file of a key, or of a full result's digest.
+pub(super) fn file_name(stem: &str) -> String {
+    format!("{stem}.json")
+}
+
+/// The contents of one of our files. A pipe or a directory in its place counts as damage. Links are
+/// followed for reading, because all contents are verified; writing replaces them.
+pub(super) fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
+    fsx::read_regular(path, MAX_LEN).map_err(|error| match error.kind() {
+        ErrorKind::Invalid => Error::new(ErrorKind::Corrupt, error.message()),
+        _ => error,
+    })
+}
+
+/// The contents of a file that can be rebuilt; `None` also if it cannot be read.
+pub(super) fn read_rebuildable(path: &Path) -> Option<Vec<u8>> {
+    read_file(path).ok().flatten()
+}
+
+/// Removes a file that can be rebuilt. A directory in its place stays.
+pub(super) fn remove_rebuildable(path: &Path) -> Result<()> {
+    match fsx::remove(path) {
+        Err(_) if path.is_dir() => Ok(()),
+        removed => removed.map(drop),
+    }
+}
+
+/// True if anything exists there, even a dangling link. An error if that cannot be determined.
+pub(super) fn path_exists(path: &Path) -> Result<bool> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        found => found.map(|_| true).with_context(|| format!("looking at {}", path.display())),
+    }
+}
+
+pub(super) fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// The error for a file in a place of ours that we did not write.
+pub(super) fn not_an_entry_error(path: &Path) -> Error {
+    let message = format!("{} is not a cache entry, so it is left alone", path.display());
+    Error::new(ErrorKind::Invalid, message)
+}
+
+/// The keys that have a file in `dir`.
+pub(super) fn keys_in(dir: &Path) -> Result<BTreeSet<Key>> {
+    let keys = names_in(dir)?;
+    let key = |name: String| Key::parse(name.strip_suffix(".json")?).ok();
+    Ok(keys.into_iter().filter_map(key).collect())
+}
+
+fn names_in(dir: &Path) -> Result<Vec<String>> {
+    let listing = || format!("listing {}", dir.display());
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.with_context(listing)?,
+    };
+    let names =
+        entries.map(|entry| Ok(entry.with_context(listing)?.file_name().into_string().ok()));
+    names.filter_map(Result::transpose).collect()
+}
+
+fn full_marker(layout: &ScopeLayout, name: &str) -> PathBuf {
+    layout.full_markers().join(name)
+}
+
+/// An error if there is a different file in its place that we did not write.
+pub(super) fn refuse_foreign_full(layout: &ScopeLayout, name: &str, contents: &[u8]) -> Result<()> {
+    let place = layout.full(name);
+    if should_write(layout, name)? || read_rebuildable(&place).is_some_and(|it| it == contents) {
+        return Ok(());
+    }
+    Err(not_an_entry_error(&place))
+}
+
+/// Writes a full result, unless another program did.
+pub(super) fn write_full_result(layout: &ScopeLayout, name: &str, contents: &[u8]) -> Result<()> {
+    if !should_write(layout, name)? {
+        return Ok(());
+    }
+    fsx::ensure_dir(&layout.full_markers())?;
+    fsx::create_private(&full_marker(layout, name))?;
+    fsx::ensure_dir(&layout.fulls())?;
+    layout.write(&layout.full(name), contents).map(drop)
+}
+
+fn should_write(layout: &ScopeLayout, name: &str) -> Result<bool> {
+    Ok(path_exists(&full_marker(layout, name))? || !path_exists(&layout.full(name))?)
+}
+
+/// Removes an unreferenced full result, if it is ours.
+pub(super) fn remove_full_result(layout: &ScopeLayout, name: &str) -> Result<()> {
+    let full_marker = full_marker(layout, name);
+    if path_exists(&full_marker)? {
+        remove_rebuildable(&layout.full(name))?;
+        fsx::remove(&full_marker)?;
+    }
+    Ok(())
+}
+
+/// The names of all full results of ours.
+pub(super) fn own_full_results(layout: &ScopeLayout) -> Result<Vec<String>> {
+    names_in(&layout.full_markers())
 }

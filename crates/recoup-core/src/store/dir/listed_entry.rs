@@ -1,16 +1,17 @@
-//! One entry in the index. Times are whole seconds here.
+//! The parts of the index: one entry (times are whole seconds here), the statistics block, and a
+//! JSON object of which we know some fields.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap as _, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::files::file_name;
-use super::layout::ScopeLayout;
+use super::layout::{ScopeLayout, file_name};
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
-use crate::entry::{
-    BodyEncoding, BodyInfo, EntryHead, FORMAT, Header, ProducerIdentity, ProductionCost,
-    RecordedSources, TimedSources,
-};
+use crate::entry::{EntryEventKind, EntryHead, Header, RecordedSources, TimedSources};
 use crate::key::Kind;
 
 /// TTL of entries of other tools: contract 1's default.
@@ -23,9 +24,9 @@ pub(super) struct ListedEntry {
     #[serde(deserialize_with = "seconds")]
     pub(super) created_at: i64,
     #[serde(deserialize_with = "seconds")]
-    pub(super) cached_mtime: i64,
+    cached_mtime: i64,
     #[serde(default, deserialize_with = "or_none")]
-    pub(super) source_paths: Vec<String>,
+    source_paths: Vec<String>,
     pub(super) integrity_hash: Sha256Digest,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) full_result_path: Option<String>,
@@ -55,7 +56,10 @@ impl ListedEntry {
             cached_mtime: created,
             source_paths: paths_of(&header.sources),
             integrity_hash: header.body.sha256,
-            full_result_path: header.full.map(|full| path_of_full(full.sha256, layout)),
+            // Relative to the directory as it was given to us, as in contract 1.
+            full_result_path: header
+                .full
+                .map(|full| layout.full(&file_name(&full.sha256.to_hex())).display().to_string()),
             hit_count: head.hits,
             last_hit: (head.hits > 0).then(|| head.last_used.as_seconds()),
             recoup: Some(RecoupMark {
@@ -93,26 +97,11 @@ impl ListedEntry {
             let lives = own.expires_at?.as_millis().saturating_sub(created.as_millis());
             Some(u64::try_from(lives).unwrap_or(0))
         });
-        let sha256 = self.integrity_hash;
+        let kind = own.map_or(Kind::Result, |own| own.kind);
+        let mut header = Header::of_plain_body(kind, created, ttl, raw_len, self.integrity_hash);
         let paths = self.source_paths;
-        let older = (!paths.is_empty()).then_some(TimedSources { than: self.cached_mtime, paths });
-        let header = Header {
-            created,
-            ttl,
-            grace: 0,
-            sources: RecordedSources { older, ..RecordedSources::default() },
-            format: FORMAT,
-            kind: own.map_or(Kind::Result, |own| own.kind),
-            body: BodyInfo { encoding: BodyEncoding::Plain, raw_len, stored_len: raw_len, sha256 },
-            full: None,
-            identity: ProducerIdentity::default(),
-            parts: Vec::new(),
-            tags: Vec::new(),
-            cost: ProductionCost::default(),
-            failure: false,
-            streams_merged: false,
-            began: None,
-        };
+        header.sources.older =
+            (!paths.is_empty()).then_some(TimedSources { than: self.cached_mtime, paths });
         let last_used = self.last_hit.map_or(created, Timestamp::from_seconds).max(created);
         EntryHead { header, stored_at: created, hits: self.hit_count, last_used }
     }
@@ -145,11 +134,6 @@ fn paths_of(sources: &RecordedSources) -> Vec<String> {
     files.chain(patterns).chain(undated).cloned().collect()
 }
 
-/// Relative to the directory as it was given to us, as in contract 1.
-fn path_of_full(sha256: Sha256Digest, layout: &ScopeLayout) -> String {
-    layout.full(&file_name(&sha256.to_hex())).display().to_string()
-}
-
 /// Seconds, with a fraction cut off: earlier is safer.
 #[expect(clippy::cast_possible_truncation, reason = "`as` stops at the ends of the range")]
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
@@ -178,4 +162,137 @@ fn lenient<'de, D: Deserializer<'de>, T: for<'a> Deserialize<'a> + Default>(
 ) -> Result<T, D::Error> {
     let value = Box::<RawValue>::deserialize(deserializer)?;
     Ok(serde_json::from_str(value.get()).unwrap_or_default())
+}
+
+/// Counted as in `CacheStats`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct IndexStats {
+    hits: u64,
+    misses: u64,
+    invalidations: u64,
+}
+
+impl IndexStats {
+    pub(super) fn of(counts: impl Iterator<Item = (EntryEventKind, u64)>) -> Self {
+        counts.fold(Self::default(), |sum, (what, count)| sum.plus(Self::of_one(what, count)))
+    }
+
+    /// A look-up whose sources had changed is a miss and an invalidation; a removal by hand is no
+    /// look-up.
+    fn of_one(what: EntryEventKind, count: u64) -> Self {
+        let (hits, misses, invalidations) = match what {
+            EntryEventKind::Hit => (count, 0, 0),
+            EntryEventKind::Invalidated => (0, count, count),
+            EntryEventKind::Removed => (0, 0, count),
+            EntryEventKind::Absent
+            | EntryEventKind::Expired
+            | EntryEventKind::Corrupt
+            | EntryEventKind::Unavailable => (0, count, 0),
+            EntryEventKind::Stored
+            | EntryEventKind::Refused
+            | EntryEventKind::Evicted
+            | EntryEventKind::Purged
+            | EntryEventKind::Deleted => (0, 0, 0),
+        };
+        Self { hits, misses, invalidations }
+    }
+
+    pub(super) fn read(fields: &JsonFields) -> Self {
+        let count = |name| fields.get(name).unwrap_or(0);
+        Self { hits: count("hits"), misses: count("misses"), invalidations: count("invalidations") }
+    }
+
+    pub(super) fn write(self, fields: &mut JsonFields) {
+        let Self { hits, misses, invalidations } = self;
+        for (name, count) in [("hits", hits), ("misses", misses), ("invalidations", invalidations)]
+        {
+            fields.set(name, to_raw_json(&count));
+        }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    pub(super) fn max_of_each(self, other: Self) -> Self {
+        self.with(other, u64::max)
+    }
+
+    fn with(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
+        Self {
+            hits: join(self.hits, other.hits),
+            misses: join(self.misses, other.misses),
+            invalidations: join(self.invalidations, other.invalidations),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct JsonFields(Vec<(String, Box<RawValue>)>);
+
+impl JsonFields {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), &**value))
+    }
+
+    /// A field, if it is present and has that type.
+    pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let (_, value) = self.0.iter().find(|(found, _)| found == name)?;
+        serde_json::from_str(value.get()).ok()
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Box<RawValue>) {
+        match self.0.iter_mut().find(|(found, _)| found == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Sets all fields of another object.
+    pub(super) fn set_all(&mut self, others: Self) {
+        for (name, value) in others.0 {
+            self.set(&name, value);
+        }
+    }
+}
+
+/// Serializes a value that cannot fail to.
+pub(super) fn to_raw_json(value: &impl Serialize) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).expect("text, numbers and lists always serialize")
+}
+
+impl Serialize for JsonFields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct JsonFieldsVisitor;
+        impl<'de> Visitor<'de> for JsonFieldsVisitor {
+            type Value = JsonFields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<JsonFields, M::Error> {
+                let mut fields = JsonFields::default();
+                while let Some((name, value)) = map.next_entry::<String, _>()? {
+                    fields.set(&name, value);
+                }
+                Ok(fields)
+            }
+        }
+        deserializer.deserialize_map(JsonFieldsVisitor)
+    }
 }

@@ -10,7 +10,7 @@
 //! .recoup/catalogue        what eviction needs to know of all entries
 //! ```
 //! Each scope has such a directory. That of `global` also has the lock, the event counts
-//! (`folder/`) and `.recoup/deaths.json`, the first expiry in each scope.
+//! (`folder.rs`) and `.recoup/deaths.json`, the first expiry in each scope.
 //!
 //! **Head and body are authoritative.** A read opens these two and takes no lock; the index is
 //! consulted only for entries of other tools. `head.rs` describes how the two are replaced so that
@@ -19,43 +19,35 @@
 //! SQLite is the better choice.
 //!
 //! Any file may be changed or removed by others at any time: see `heal.rs`. Other tools take no
-//! lock: their concurrent changes to the index are merged (`index/changes.rs`). Files that we did
+//! lock: their concurrent changes to the index are merged (`index.rs`). Files that we did
 //! not make are not touched, and no link below the directory is followed.
 
 mod catalogue;
-mod evict;
-mod expiry_index;
-mod fields;
-mod files;
-mod fold;
-mod foreign;
-mod full_results;
 mod head;
 mod heal;
 mod index;
-mod index_cache;
 mod layout;
 mod listed_entry;
+mod maintenance;
 mod open_scope;
 mod read;
-mod stamps;
-mod stats;
-mod write;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::index_cache::IndexCache;
-use self::layout::ScopeLayout;
-use super::folder::StoreFolder;
+use super::folder::{StoreFolder, payload_text};
 use super::plan::{clear_by_scan, scan_refined};
 use super::{
     EvictionPlan, EvictionReport, FaultLog, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe,
     Store, StoreInfo, nearest,
 };
 use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
-use crate::error::{Error, Result};
-use crate::key::{EntryId, Kind, Scope};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{EntryId, Key, Kind, Scope};
+use index::IndexCache;
+use layout::{MAX_LEN, ScopeLayout};
+use open_scope::OpenScope;
 
 /// Entries in plain files, in the layout of contract 1.
 #[derive(Debug)]
@@ -108,11 +100,11 @@ impl Store for DirectoryStore {
     }
 
     fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
-        write::put(self, id, record)
+        put_record(self, id, record)
     }
 
     fn remove(&self, ids: &[EntryId]) -> Result<usize> {
-        write::remove(self, ids)
+        remove_records(self, ids)
     }
 
     fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
@@ -120,7 +112,7 @@ impl Store for DirectoryStore {
     }
 
     fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
-        fold::fold(self, batch)
+        maintenance::fold(self, batch)
     }
 
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
@@ -143,7 +135,7 @@ impl Store for DirectoryStore {
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
-        evict::carry_out(self, plan)
+        maintenance::evict(self, plan)
     }
 
     fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
@@ -158,4 +150,51 @@ impl Store for DirectoryStore {
         let url = format!("dir:{}", self.folder.root().display());
         StoreInfo { url, durable: true, keeps_stale: true }
     }
+}
+
+fn put_record(dir: &DirectoryStore, id: &EntryId, record: &EntryRecord) -> Result<()> {
+    let header = &record.head.header;
+    let body = payload_text(&record.payload, &header.body)?;
+    let full = match (&record.full, &header.full) {
+        (Some(full), Some(info)) => Some(payload_text(full, info)?),
+        _ => None,
+    };
+    for contents in std::iter::once(&body).chain(&full) {
+        // It could not be read again.
+        let len = contents.len() as u64;
+        if len > MAX_LEN {
+            let message = format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+    }
+    let _lock = dir.folder.lock()?;
+    let mut shelf = OpenScope::open(dir, &id.scope)?;
+    shelf.put(&id.key, &record.head, &body, full.as_deref())?;
+    shelf.save()
+}
+
+fn remove_records(dir: &DirectoryStore, ids: &[EntryId]) -> Result<usize> {
+    let mut by_scope: BTreeMap<&Scope, Vec<&Key>> = BTreeMap::new();
+    for id in ids {
+        by_scope.entry(&id.scope).or_default().push(&id.key);
+    }
+    let mut used = Vec::new();
+    for (scope, keys) in by_scope {
+        if dir.layout(scope)?.is_used()? {
+            used.push((scope, keys));
+        }
+    }
+    if used.is_empty() {
+        return Ok(0);
+    }
+    let _lock = dir.folder.lock()?;
+    let mut removed = 0;
+    for (scope, keys) in used {
+        let mut shelf = OpenScope::open(dir, scope)?;
+        for key in keys {
+            removed += usize::from(shelf.remove(key)?);
+        }
+        shelf.save()?;
+    }
+    Ok(removed)
 }

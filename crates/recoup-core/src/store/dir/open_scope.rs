@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::DirectoryStore;
-use super::catalogue::{CatalogueEntries, CatalogueEntry, ScopeCatalogue, first_expiry};
-use super::files::{self, file_name};
+use super::catalogue::{self, CatalogueEntries, CatalogueEntry, ScopeCatalogue, first_expiry};
 use super::head::HeadFile;
 use super::heal::{self, RepairedScope};
 use super::index::{DirectoryIndex, IndexState};
-use super::layout::ScopeLayout;
-use super::listed_entry::ListedEntry;
-use super::stats::IndexStats;
-use super::{expiry_index, full_results};
+use super::layout::{
+    ScopeLayout, file_name, is_directory, not_an_entry_error, own_full_results, path_exists,
+    refuse_foreign_full, remove_full_result, remove_rebuildable, write_full_result,
+};
+use super::listed_entry::{IndexStats, ListedEntry};
 use crate::base::fsx;
 use crate::entry::EntryHead;
 use crate::error::Result;
@@ -53,7 +53,7 @@ impl<'a> OpenScope<'a> {
         let mut shelf = Self { dir, scope, layout, index, facts, sharers: None, changed: true };
         if knows_all {
             // Left over from an interrupted put or removal.
-            full_results::names_of_ours(&shelf.layout)?
+            own_full_results(&shelf.layout)?
                 .iter()
                 .try_for_each(|name| shelf.remove_if_unshared(name))?;
         }
@@ -63,7 +63,7 @@ impl<'a> OpenScope<'a> {
     /// Removes the catalogue before the first change.
     fn invalidate_catalogue(&mut self) -> Result<()> {
         if !self.changed {
-            files::remove_rebuildable(&self.layout.catalogue())?;
+            remove_rebuildable(&self.layout.catalogue())?;
             self.changed = true;
         }
         Ok(())
@@ -80,29 +80,25 @@ impl<'a> OpenScope<'a> {
         let stored = HeadFile::of(head);
         let fact = CatalogueEntry::of(&stored, head);
         let full = full_name(&fact).zip(full);
-        self.refuse_foreign_body(key)?;
+        let place = self.layout.body(key);
+        let is_known = self.index.contains(key.as_str()) || path_exists(&self.layout.head(key))?;
+        // A body without a head and an index entry is not ours.
+        if !is_known && path_exists(&place)? {
+            return Err(not_an_entry_error(&place));
+        }
         if let Some((name, full)) = &full {
-            full_results::refuse_foreign_full(&self.layout, name, full)?;
+            refuse_foreign_full(&self.layout, name, full)?;
         }
         self.layout.prepare()?;
         self.invalidate_catalogue()?;
         let old = self.full_result_of(key);
         self.write_files(key, &stored, body, full)?;
-        self.count_sharer(full_name(&fact));
+        if let Some(name) = full_name(&fact) {
+            *self.sharer_counts().entry(name).or_default() += 1;
+        }
         self.index.insert(key.as_str(), ListedEntry::of(head, &self.layout));
         self.facts.insert(key.clone(), fact);
         self.release_full_result(old)
-    }
-
-    /// An error if there is a body without a head and an index entry, which is not ours.
-    fn refuse_foreign_body(&self, key: &Key) -> Result<()> {
-        let place = self.layout.body(key);
-        let is_known = self.index.contains(key.as_str()) || files::exists(&self.layout.head(key))?;
-        if is_known || !files::exists(&place)? {
-            Ok(())
-        } else {
-            Err(files::not_an_entry_error(&place))
-        }
     }
 
     /// Writes the files in the order that `head.rs` describes.
@@ -123,7 +119,7 @@ impl<'a> OpenScope<'a> {
         let first = before.map_or_else(|| stored.clone(), |before| stored.with_previous(before));
         first.write(layout, key)?;
         if let Some((name, full)) = full {
-            full_results::write(layout, &name, full)?;
+            write_full_result(layout, &name, full)?;
         }
         layout.write(&layout.body(key), body)?;
         if replaces { stored.write(layout, key) } else { Ok(()) }
@@ -133,11 +129,11 @@ impl<'a> OpenScope<'a> {
     /// head without one is no entry.
     pub(super) fn remove(&mut self, key: &Key) -> Result<bool> {
         let (body, head) = (self.layout.body(key), self.layout.head(key));
-        if !files::exists(&head)? && !self.index.contains(key.as_str()) {
+        if !path_exists(&head)? && !self.index.contains(key.as_str()) {
             return Ok(false);
         }
         if let Some(directory) = self.blocking_directory(key) {
-            return Err(files::not_an_entry_error(&directory));
+            return Err(not_an_entry_error(&directory));
         }
         self.invalidate_catalogue()?;
         let old = self.full_result_of(key);
@@ -152,7 +148,7 @@ impl<'a> OpenScope<'a> {
     /// A directory in the place of the entry's files, which is not ours to remove.
     pub(super) fn blocking_directory(&self, key: &Key) -> Option<PathBuf> {
         let places = [self.layout.body(key), self.layout.head(key)];
-        places.into_iter().find(|place| files::is_directory(place))
+        places.into_iter().find(|place| is_directory(place))
     }
 
     /// Writes the changed head of an entry of ours.
@@ -200,12 +196,6 @@ impl<'a> OpenScope<'a> {
         })
     }
 
-    fn count_sharer(&mut self, name: Option<String>) {
-        if let Some(name) = name {
-            *self.sharer_counts().entry(name).or_default() += 1;
-        }
-    }
-
     /// Drops one reference to a full result, which is removed with the last.
     fn release_full_result(&mut self, name: Option<String>) -> Result<()> {
         let Some(name) = name else { return Ok(()) };
@@ -217,7 +207,7 @@ impl<'a> OpenScope<'a> {
     /// Removes a full result without references, if it is ours.
     fn remove_if_unshared(&mut self, name: &str) -> Result<()> {
         if self.sharer_counts().get(name).is_none_or(|sharers| *sharers == 0) {
-            full_results::remove(&self.layout, name)?;
+            remove_full_result(&self.layout, name)?;
         }
         Ok(())
     }
@@ -225,7 +215,7 @@ impl<'a> OpenScope<'a> {
     /// Writes the changes.
     pub(super) fn save(self) -> Result<()> {
         let Self { dir, scope, layout, index, facts, changed, .. } = self;
-        expiry_index::record_first_expiry(&dir.folder, scope, first_expiry(&facts));
+        catalogue::record_first_expiry(&dir.folder, scope, first_expiry(&facts));
         if !changed {
             return Ok(());
         }

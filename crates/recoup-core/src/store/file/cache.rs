@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::shared_fields::SharedFields;
-use super::{classify, format, list};
+use super::format::{self, SharedFields};
+use super::{classify, path_in};
 use crate::base::clock::{Clock, SystemClock, Timestamp};
 use crate::base::fsx::{self, FileLookup};
 use crate::error::{Error, ErrorKind, Result};
@@ -63,14 +63,22 @@ impl FileCache {
             ));
         }
         fsx::ensure_dir(&self.dir)?;
-        fsx::replace_if(&path, &contents, || may_replace(&path))
+        // An error if the file is not a cache entry. Links are replaced. Our own field may have any
+        // content: the value still counts.
+        fsx::replace_if(&path, &contents, || {
+            let FileLookup::Regular(file) = fsx::open_regular(&path)? else { return Ok(()) };
+            let json = classify::read_contents(&file, &path)?;
+            if json.is_some_and(|json| SharedFields::parse(&json).is_some()) {
+                return Ok(());
+            }
+            classify::is_entry(&path).map(drop)
+        })
     }
 
     /// Returns the value; `None` if it is absent, expired or unreadable. An expired file is
     /// removed, unless another program replaced it meanwhile.
     pub fn get(&self, key: &str) -> Result<Option<String>> {
-        let path = self.path_of(key)?;
-        Ok(self.value_at(&path))
+        Ok(self.value_at(&self.path_of(key)?))
     }
 
     /// The value in a file; `None` for anything unreadable.
@@ -87,7 +95,7 @@ impl FileCache {
     }
 
     fn path_of(&self, key: &str) -> Result<PathBuf> {
-        Ok(list::path_in(self.dir.clone(), &Key::parse(key)?))
+        Ok(path_in(self.dir.clone(), &Key::parse(key)?))
     }
 
     /// Rounded up to whole milliseconds, so that a tiny TTL does not become forever.
@@ -96,15 +104,4 @@ impl FileCache {
         let at = self.clock.now().plus_millis(millis);
         (millis > 0 && at < Timestamp::MAX).then_some(at)
     }
-}
-
-/// An error if the file is not a cache entry. Links are replaced. Our own field may have any
-/// content: the value still counts.
-fn may_replace(path: &Path) -> Result<()> {
-    let FileLookup::Regular(file) = fsx::open_regular(path)? else { return Ok(()) };
-    let json = classify::read_contents(&file, path)?;
-    if json.is_some_and(|json| SharedFields::parse(&json).is_some()) {
-        return Ok(());
-    }
-    classify::is_entry(path).map(drop)
 }

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::format::{self, EntryOwner, ParsedEntry};
-use super::tail::{self, CLOSING, HeadBeforeTail};
-use crate::base::clock::Timestamp;
+use super::format::{self, CLOSING, EntryOwner, HeadBeforeTail, ParsedEntry};
 use crate::base::fsx::{self, FileLookup, FileVersionStamp, RegularFile};
 use crate::entry::EntryHead;
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
@@ -100,30 +98,32 @@ pub(super) fn is_entry(path: &Path) -> Result<bool> {
         FileLookup::Regular(_) | FileLookup::Other => false,
         FileLookup::Denied => return Err(permission_error(path)),
     };
-    if found { Ok(true) } else { Err(not_an_entry_error(path)) }
+    if found {
+        return Ok(true);
+    }
+    let message = format!("{} is not a cache entry, so it is left alone", path.display());
+    Err(Error::new(ErrorKind::Invalid, message))
 }
 
 fn inspect_file(file: &RegularFile, path: &Path) -> Result<Option<ClassifiedFile>> {
     let nature = match head_at_end(file, path)? {
         Some(head) => Some(EntryFileKind::Ours(head)),
-        None => read_contents(file, path)?
-            .and_then(|json| classify_contents(&json, file.modified(), path)),
+        None => {
+            match read_contents(file, path)?.map(|json| format::parse(&json, file.modified())) {
+                None | Some(Ok(None)) => None,
+                Some(Ok(Some(ParsedEntry { head, whose: EntryOwner::Ours, .. }))) => {
+                    Some(EntryFileKind::Ours(head))
+                }
+                Some(Ok(Some(ParsedEntry { head, whose: EntryOwner::Guest, .. }))) => {
+                    Some(EntryFileKind::Guest(head))
+                }
+                Some(Err(error)) => {
+                    Some(EntryFileKind::Broken(error.context(path.display().to_string())))
+                }
+            }
+        }
     };
     Ok(nature.map(|nature| ClassifiedFile { nature, len: file.size() }))
-}
-
-/// `None` if it is not an entry.
-fn classify_contents(json: &Bytes, modified: Timestamp, path: &Path) -> Option<EntryFileKind> {
-    match format::parse(json, modified) {
-        Ok(Some(ParsedEntry { head, whose: EntryOwner::Ours, .. })) => {
-            Some(EntryFileKind::Ours(head))
-        }
-        Ok(Some(ParsedEntry { head, whose: EntryOwner::Guest, .. })) => {
-            Some(EntryFileKind::Guest(head))
-        }
-        Ok(None) => None,
-        Err(error) => Some(EntryFileKind::Broken(error.context(path.display().to_string()))),
-    }
 }
 
 /// The entry of ours at `path`, if it is intact. Reads only the end of the file.
@@ -141,20 +141,13 @@ fn counted_bytes(len: u64) -> u64 {
 fn head_at_end(file: &RegularFile, path: &Path) -> Result<Option<EntryHead>> {
     for most in [USUAL_END, LONG_END, usize::MAX] {
         let end = file.read_end(most).with_context(|| format!("reading {}", path.display()))?;
-        match tail::head_in(&end) {
+        match format::head_in(&end) {
             Ok(head) => return Ok(head),
             Err(HeadBeforeTail) if end.len() as u64 == file.size() => return Ok(None),
             Err(HeadBeforeTail) => {}
         }
     }
     Ok(None)
-}
-
-fn not_an_entry_error(path: &Path) -> Error {
-    Error::new(
-        ErrorKind::Invalid,
-        format!("{} is not a cache entry, so it is left alone", path.display()),
-    )
 }
 
 fn permission_error(path: &Path) -> Error {

@@ -1,14 +1,16 @@
 //! Execution of an eviction plan. Only entries with our head are counted or removed, not those of
 //! other programs.
 //!
-//! Finding that nothing is due opens no entry: a note holds the next expiry, and the total size of
-//! all files is an upper bound.
+//! Finding that nothing is due opens no entry: a note (`.recoup/next-death`) holds the next expiry,
+//! and the total size of all files is an upper bound. A sweep removes the note first, and writes
+//! another after it has seen everything. A writer reads the note after storing an entry: if the note
+//! is there, the sweep that wrote it saw the entry, or the next one will; if not, a sweep may be
+//! running, and the writer waits for its end.
 
 use std::path::{Path, PathBuf};
 
 use super::classify::{self, OwnEntry};
-use super::list::{self, EntryPath};
-use super::next_expiry::{self, NextExpiry};
+use super::{EntryPath, entries_in, is_temporary, paths_named, survey};
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::fsx::{self, FileLookup};
 use crate::error::Result;
@@ -16,21 +18,30 @@ use crate::key::EntryId;
 use crate::store::folder::StoreFolder;
 use crate::store::{EvictionCause, EvictionPlan, EvictionReport};
 
+/// Longer than any note.
+const MAX_NOTE_LEN: u64 = 64;
+/// Age at which a temporary file is stale, and interval of the search for those, in milliseconds.
+const HOUR: u64 = 60 * 60 * 1000;
+
 pub(super) fn carry_out(folder: &StoreFolder, plan: &EvictionPlan) -> Result<EvictionReport> {
     let mut evicted = EvictionReport::default();
     // Without a directory there is nothing to evict, and none is created.
     if !folder.exists()? {
         return Ok(evicted);
     }
-    if next_expiry::is_sweep_overdue(folder) {
-        // Best effort: the next eviction tries again.
-        sweep_temporaries(folder).ok();
+    if is_sweep_overdue(folder) {
+        // Best effort: the next eviction tries again. The note is rewritten unchanged, which updates
+        // its age.
+        let turn = folder.lock();
+        if turn.is_ok() && remove_stale_temporaries(folder).is_ok() {
+            write_next_expiry(folder, read_next_expiry(folder));
+        }
     }
-    if !is_due(folder, plan)? {
+    if !read_next_expiry(folder).is_due(plan.now) && is_within_limits(folder, plan)? {
         return Ok(evicted);
     }
     let _turn = folder.lock()?;
-    if next_expiry::read(folder).is_due(plan.now) {
+    if read_next_expiry(folder).is_due(plan.now) {
         sweep(folder, plan.now, &mut evicted)?;
     }
     if !is_within_limits(folder, plan)? {
@@ -40,27 +51,23 @@ pub(super) fn carry_out(folder: &StoreFolder, plan: &EvictionPlan) -> Result<Evi
     Ok(evicted)
 }
 
-fn is_due(folder: &StoreFolder, plan: &EvictionPlan) -> Result<bool> {
-    Ok(next_expiry::read(folder).is_due(plan.now) || !is_within_limits(folder, plan)?)
-}
-
 /// True if all files together, of any kind and owner, are within the limits.
 fn is_within_limits(folder: &StoreFolder, plan: &EvictionPlan) -> Result<bool> {
     if plan.max_entries.is_none() && plan.max_bytes.is_none() {
         return Ok(true);
     }
-    let seen = list::survey(&folder.scope_dir(&plan.scope))?;
+    let seen = survey(&folder.scope_dir(&plan.scope))?;
     remove_abandoned(&seen.temporaries);
     Ok(plan.allows(seen.entries, seen.bytes))
 }
 
 /// Removes expired entries of every scope and stale temporary files, and notes the next expiry.
 fn sweep(folder: &StoreFolder, now: Timestamp, evicted: &mut EvictionReport) -> Result<()> {
-    next_expiry::remove_note(folder);
+    remove_note(folder);
     let mut next: Option<Timestamp> = None;
     for scope in folder.scopes()? {
         let dir = folder.scope_dir(&scope);
-        for EntryPath { key, path } in list::entries_in(&dir)? {
+        for EntryPath { key, path } in entries_in(&dir)? {
             let Some(ours) = classify::own_entry_at(&path)? else { continue };
             let Some(death) = ours.head.header.deletable_at() else { continue };
             let id = EntryId::new(scope.clone(), key);
@@ -70,15 +77,7 @@ fn sweep(folder: &StoreFolder, now: Timestamp, evicted: &mut EvictionReport) -> 
         }
     }
     remove_stale_temporaries(folder)?;
-    next_expiry::write(folder, next.map_or(NextExpiry::Never, NextExpiry::At));
-    Ok(())
-}
-
-/// Removes stale temporary files only. The note is rewritten unchanged, which updates its age.
-fn sweep_temporaries(folder: &StoreFolder) -> Result<()> {
-    let _turn = folder.lock()?;
-    remove_stale_temporaries(folder)?;
-    next_expiry::write(folder, next_expiry::read(folder));
+    write_next_expiry(folder, next.map_or(NextExpiry::Never, NextExpiry::At));
     Ok(())
 }
 
@@ -99,9 +98,9 @@ fn evict_one(
 }
 
 fn remove_stale_temporaries(folder: &StoreFolder) -> Result<()> {
-    let mut found = list::own_temporaries_in(&folder.private_dir())?;
+    let mut found = paths_named(&folder.private_dir(), &fsx::is_hidden_temporary)?;
     for scope in folder.scopes()? {
-        found.extend(list::temporaries_in(&folder.scope_dir(&scope))?);
+        found.extend(paths_named(&folder.scope_dir(&scope), &is_temporary)?);
     }
     remove_abandoned(&found);
     Ok(())
@@ -112,7 +111,7 @@ fn remove_stale_temporaries(folder: &StoreFolder) -> Result<()> {
 fn remove_abandoned(temporaries: &[PathBuf]) {
     for path in temporaries {
         let Ok(FileLookup::Regular(file)) = fsx::open_regular(path) else { continue };
-        let is_old = SystemClock.now().millis_since(file.modified()) > next_expiry::HOUR;
+        let is_old = SystemClock.now().millis_since(file.modified()) > HOUR;
         if is_old || fsx::is_abandoned(path) {
             let _ = fsx::try_remove_if_unchanged(path, file.stamp());
         }
@@ -124,7 +123,12 @@ fn remove_least_used(
     plan: &EvictionPlan,
     evicted: &mut EvictionReport,
 ) -> Result<()> {
-    let mut ours = own_entries_of_kind(folder, plan)?;
+    let mut ours: Vec<(EntryPath, OwnEntry)> = Vec::new();
+    for named in entries_in(&folder.scope_dir(&plan.scope))? {
+        let entry = classify::own_entry_at(&named.path)?;
+        let entry = entry.filter(|entry| entry.head.header.kind == plan.kind);
+        ours.extend(entry.map(|entry| (named, entry)));
+    }
     ours.sort_unstable_by_key(|(_, ours)| ours.head.last_used);
     let (mut entries, mut bytes) = (ours.len() as u64, 0u64);
     for (_, ours) in &ours {
@@ -142,16 +146,87 @@ fn remove_least_used(
     Ok(())
 }
 
-/// The entries of the plan's scope and kind.
-fn own_entries_of_kind(
-    folder: &StoreFolder,
-    plan: &EvictionPlan,
-) -> Result<Vec<(EntryPath, OwnEntry)>> {
-    let mut found = Vec::new();
-    for named in list::entries_in(&folder.scope_dir(&plan.scope))? {
-        let ours = classify::own_entry_at(&named.path)?;
-        let ours = ours.filter(|ours| ours.head.header.kind == plan.kind);
-        found.extend(ours.map(|ours| (named, ours)));
+/// The next expiry, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NextExpiry {
+    /// Unknown: all entries have to be checked.
+    Unknown,
+    /// No entry expires.
+    Never,
+    /// No entry expires before that time.
+    At(Timestamp),
+}
+
+impl NextExpiry {
+    fn is_due(self, now: Timestamp) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Never => false,
+            Self::At(at) => at <= now,
+        }
     }
-    Ok(found)
+
+    /// True if an entry that expires at `death` is covered.
+    fn covers(self, death: Timestamp) -> bool {
+        matches!(self, Self::At(at) if at <= death)
+    }
+}
+
+fn note_path(folder: &StoreFolder) -> PathBuf {
+    folder.private_dir().join("next-death")
+}
+
+/// Unknown if the note cannot be read.
+fn read_next_expiry(folder: &StoreFolder) -> NextExpiry {
+    let text = fsx::read_regular(&note_path(folder), MAX_NOTE_LEN).ok().flatten();
+    match text.as_deref().and_then(|text| str::from_utf8(text).ok()).map(str::trim_end) {
+        Some("never") => NextExpiry::Never,
+        Some(millis) => millis
+            .parse()
+            .map_or(NextExpiry::Unknown, |at| NextExpiry::At(Timestamp::from_millis(at))),
+        None => NextExpiry::Unknown,
+    }
+}
+
+/// True if no sweep has run for so long that stale temporary files are likely. By the system clock,
+/// like file times.
+fn is_sweep_overdue(folder: &StoreFolder) -> bool {
+    match fsx::open_regular(&note_path(folder)) {
+        Ok(FileLookup::Regular(note)) => SystemClock.now().millis_since(note.modified()) > HOUR,
+        // Without a note a sweep is due anyway.
+        _ => false,
+    }
+}
+
+/// Removes the note. The caller must hold the lock. A directory in its place stays.
+fn remove_note(folder: &StoreFolder) {
+    fsx::remove(&note_path(folder)).ok();
+}
+
+/// Writes the note. The caller must hold the lock since it called [`remove_note`], or since it read what
+/// it writes. After a failure the expiry is unknown.
+fn write_next_expiry(folder: &StoreFolder, next: NextExpiry) {
+    let text = match next {
+        NextExpiry::Unknown => return remove_note(folder),
+        NextExpiry::Never => "never\n".to_owned(),
+        NextExpiry::At(at) => format!("{}\n", at.as_millis()),
+    };
+    if fsx::write_unsynced(&note_path(folder), text.as_bytes()).is_err() {
+        remove_note(folder);
+    }
+}
+
+/// Notes that an entry which expires at `death` was stored. If the lock cannot be had, the note is
+/// removed; the entry is stored in any case.
+pub(super) fn lower_next_expiry(folder: &StoreFolder, death: Timestamp) {
+    if read_next_expiry(folder).covers(death) {
+        return;
+    }
+    let Ok(_turn) = folder.lock() else { return remove_note(folder) };
+    match read_next_expiry(folder) {
+        // The next sweep finds the entry.
+        NextExpiry::Unknown => {}
+        next if next.covers(death) => {}
+        NextExpiry::Never | NextExpiry::At(_) => write_next_expiry(folder, NextExpiry::At(death)),
+    }
 }

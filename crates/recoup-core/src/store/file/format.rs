@@ -1,5 +1,4 @@
-//! The file of one entry. Shared fields come first, our additions after them, and our head is last
-//! (`tail.rs` says why):
+//! The file of one entry. Shared fields come first, our additions after them, and our head is last:
 //!
 //! ```text
 //! {"value":"TEXT","expires_at":SECONDS,
@@ -8,23 +7,38 @@
 //!  "recoup":{"header":{…},"stored_at":"MILLIS","hits":"N","last_used":"MILLIS"}}
 //! ```
 //! Times count from 1970; `expires_at` 0 is never. All in one line, without spaces.
+//!
+//! Our head is last, so that it is found without reading a long value; the counters that change are
+//! at the very end and of fixed width, so that they are changed in place. In place, because rewriting
+//! the file would undo what another program stored meanwhile; and as digit strings, because any mix
+//! of old and new digits is still a number: a concurrent reader sees one that is slightly off.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde::{Deserialize, de};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Error as _, Unexpected, Visitor};
 
-use super::shared_fields::{expiry, moment, whole_seconds};
-use super::tail::{self, HEAD, RecoupHead, render_counters};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
-use crate::entry::{
-    BodyEncoding, BodyInfo, EntryHead, EntryRecord, FORMAT, Header, ProducerIdentity,
-    ProductionCost, RecordedSources,
-};
+use crate::entry::{EntryHead, EntryRecord, FORMAT, Header};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Kind;
 use crate::store::folder::payload_text;
+
+const STORED_AT: &str = r#","stored_at":""#;
+const HITS: &str = r#"","hits":""#;
+const LAST_USED: &str = r#"","last_used":""#;
+const END: &str = r#""}}"#;
+/// Width of a number: 20 digits, or a sign and 19.
+const DIGITS: usize = 20;
+/// The length of what follows the header.
+pub(super) const CLOSING: usize =
+    STORED_AT.len() + HITS.len() + LAST_USED.len() + END.len() + 3 * DIGITS;
+
+/// Precedes the header. It occurs nowhere else in a file of ours: within a string its quotes would
+/// be escaped.
+const HEAD: &[u8] = br#","recoup":{"header":"#;
 
 /// Beginning of every file of ours; other programs' files may begin so, too.
 const BEGINNING: &[u8] = br#"{"value":""#;
@@ -137,30 +151,9 @@ pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Result<Option<ParsedEn
 /// file's own times.
 fn synthesize_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> EntryHead {
     let created = expires.map_or(modified, |at| at.min(modified));
-    let len = value.len() as u64;
-    let body = BodyInfo {
-        encoding: BodyEncoding::Plain,
-        raw_len: len,
-        stored_len: len,
-        sha256: Sha256Digest::of(value),
-    };
-    let header = Header {
-        created,
-        ttl: expires.map(|at| at.millis_since(created)),
-        grace: 0,
-        sources: RecordedSources::default(),
-        format: FORMAT,
-        kind: Kind::AgentRun,
-        body,
-        full: None,
-        identity: ProducerIdentity::default(),
-        parts: Vec::new(),
-        tags: Vec::new(),
-        cost: ProductionCost::default(),
-        failure: false,
-        streams_merged: false,
-        began: None,
-    };
+    let (ttl, len) = (expires.map(|at| at.millis_since(created)), value.len() as u64);
+    let sha256 = Sha256Digest::of(value);
+    let header = Header::of_plain_body(Kind::AgentRun, created, ttl, len, sha256);
     EntryHead::new(header, modified)
 }
 
@@ -187,15 +180,11 @@ fn unreadable_error(why: serde_json::Error) -> Error {
 /// only a power failure cuts one, and mostly leaves nothing), and the opposite error would remove a
 /// foreign file.
 fn looks_like_ours(json: &[u8]) -> bool {
-    (json.starts_with(BEGINNING) || tail::ends_with_counters(json))
-        && tail::has_one_head(json)
-        && has_field_of_ours(json)
-}
-
-/// If the JSON is readable, our head must be at the top level.
-fn has_field_of_ours(json: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(json)
-        .map_or(true, |whole| whole["recoup"].get("header").is_some())
+    (json.starts_with(BEGINNING) || ends_with_counters(json))
+        && has_one_head(json)
+        // If the JSON is readable, our head must be at the top level.
+        && serde_json::from_slice::<serde_json::Value>(json)
+            .map_or(true, |whole| whole["recoup"].get("header").is_some())
 }
 
 /// True if a long file may be in the format, judged by its two ends, so that foreign files are not
@@ -205,8 +194,8 @@ pub(super) fn may_be_entry(start: &[u8], end: &[u8]) -> bool {
     let begins = first.is_some_and(|first| {
         first.starts_with(br#""value""#) || first.starts_with(br#""expires_at""#)
     });
-    let ends = end.trim_ascii_end().ends_with(b"}") || tail::has_one_head(end);
-    (begins && ends) || tail::ends_with_counters(end)
+    let ends = end.trim_ascii_end().ends_with(b"}") || has_one_head(end);
+    (begins && ends) || ends_with_counters(end)
 }
 
 /// The full result in a file, if it has one.
@@ -227,4 +216,152 @@ pub(super) fn parse_full_result(json: &Bytes) -> Result<Option<Bytes>> {
         Err(_) if !looks_like_ours(json) => Ok(None),
         Err(error) => Err(unreadable_error(error)),
     }
+}
+
+/// Rounded up, so that nothing expires too early. At least 1, because 0 means never.
+fn whole_seconds(at: Timestamp) -> i64 {
+    let millis = at.as_millis();
+    (millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) > 0)).max(1)
+}
+
+/// The fields that every program reads.
+#[derive(Debug, Deserialize)]
+pub(super) struct SharedFields<'a> {
+    #[serde(borrow)]
+    pub(super) value: Cow<'a, str>,
+    #[serde(deserialize_with = "moment")]
+    expires_at: Timestamp,
+    #[serde(default)]
+    expires_at_ms: Option<i64>,
+}
+
+impl<'a> SharedFields<'a> {
+    /// `None` if the file is not in the format.
+    pub(super) fn parse(json: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok()
+    }
+
+    pub(super) fn expires(&self) -> Option<Timestamp> {
+        expiry(self.expires_at, self.expires_at_ms)
+    }
+}
+
+/// The exact expiry counts only if it agrees with `expires_at`: another program may have changed
+/// that one alone.
+pub(super) fn expiry(at: Timestamp, exact: Option<i64>) -> Option<Timestamp> {
+    if at == Timestamp::default() {
+        return None;
+    }
+    let exact = exact.map(Timestamp::from_millis);
+    let agrees = |exact: &Timestamp| at.as_millis() / 1_000 == whole_seconds(*exact);
+    Some(exact.filter(agrees).unwrap_or(at))
+}
+
+/// Seconds since 1970, with a fraction in some programs' files.
+fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    struct SecondsVisitor;
+    impl Visitor<'_> for SecondsVisitor {
+        type Value = Timestamp;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("seconds since 1970")
+        }
+
+        fn visit_i64<E: de::Error>(self, seconds: i64) -> Result<Timestamp, E> {
+            Ok(Timestamp::from_millis(seconds.saturating_mul(1_000)))
+        }
+
+        fn visit_u64<E: de::Error>(self, seconds: u64) -> Result<Timestamp, E> {
+            self.visit_i64(i64::try_from(seconds).unwrap_or(i64::MAX))
+        }
+
+        #[expect(clippy::cast_possible_truncation, reason = "it stops at the ends of time")]
+        fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Timestamp, E> {
+            Ok(Timestamp::from_millis((seconds * 1_000.0).ceil() as i64))
+        }
+    }
+    deserializer.deserialize_any(SecondsVisitor)
+}
+
+/// A number as a string of fixed width.
+fn digits<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: std::str::FromStr,
+{
+    let text = <&str>::deserialize(deserializer)?;
+    text.parse().map_err(|_| D::Error::invalid_value(Unexpected::Str(text), &"a number"))
+}
+
+/// The JSON form of a head.
+#[derive(Deserialize)]
+struct RecoupHead {
+    pub(super) header: Header,
+    #[serde(deserialize_with = "digits")]
+    stored_at: i64,
+    #[serde(deserialize_with = "digits")]
+    hits: u64,
+    #[serde(deserialize_with = "digits")]
+    last_used: i64,
+}
+
+impl RecoupHead {
+    fn into_head(self) -> EntryHead {
+        EntryHead {
+            header: self.header,
+            stored_at: Timestamp::from_millis(self.stored_at),
+            hits: self.hits,
+            last_used: Timestamp::from_millis(self.last_used),
+        }
+    }
+}
+
+/// The text after the header.
+fn render_counters(head: &EntryHead) -> String {
+    let (stored_at, last_used) = (head.stored_at.as_millis(), head.last_used.as_millis());
+    let hits = head.hits;
+    format!("{STORED_AT}{stored_at:+020}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}")
+}
+
+/// Adds `hits`, the last of them at `at`, to the counters; `None` if this is not the end of a file
+/// of ours.
+pub(super) fn with_hits(closing: &[u8], hits: u64, at: Timestamp) -> Option<Vec<u8>> {
+    let (before, hits_so_far, last_used) = parse_counters(closing)?;
+    let hits = hits_so_far.saturating_add(hits);
+    let last_used = last_used.max(at.as_millis());
+    Some(format!("{before}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}").into_bytes())
+}
+
+fn parse_counters(closing: &[u8]) -> Option<(&str, u64, i64)> {
+    let text = str::from_utf8(closing).ok().filter(|text| text.len() == CLOSING)?;
+    let (before, rest) = text.split_once(HITS)?;
+    let (hits, rest) = rest.split_once(LAST_USED)?;
+    let last_used = rest.strip_suffix(END)?;
+    Some((before, hits.parse().ok()?, last_used.parse().ok()?))
+}
+
+/// True if this is the end of a file of ours.
+fn ends_with_counters(end: &[u8]) -> bool {
+    end.len().checked_sub(CLOSING).and_then(|at| parse_counters(&end[at..])).is_some()
+}
+
+/// True if the beginning of our head occurs exactly once: a file made of several of ours is not
+/// one.
+fn has_one_head(json: &[u8]) -> bool {
+    json.windows(HEAD.len()).filter(|window| *window == HEAD).take(2).count() == 1
+}
+
+/// The head begins before the bytes that were read.
+#[derive(Debug)]
+pub(super) struct HeadBeforeTail;
+
+/// Parses the head from the end of a file; `None` if it is not the end of an intact file of ours.
+pub(super) fn head_in(end: &[u8]) -> Result<Option<EntryHead>, HeadBeforeTail> {
+    if !ends_with_counters(end) {
+        return Ok(None);
+    }
+    let at = end.windows(HEAD.len()).rposition(|window| window == HEAD).ok_or(HeadBeforeTail)?;
+    let object = at + HEAD.len() - br#"{"header":"#.len();
+    let book = serde_json::from_slice::<RecoupHead>(&end[object..end.len() - 1]).ok();
+    Ok(book.filter(|book| book.header.format <= FORMAT).map(RecoupHead::into_head))
 }

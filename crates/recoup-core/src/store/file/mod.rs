@@ -14,32 +14,31 @@
 mod cache;
 mod classify;
 mod evict;
-mod fold;
 mod format;
-mod list;
-mod next_expiry;
-mod shared_fields;
-mod tail;
 
-use std::path::PathBuf;
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::classify::EntryFileKind;
-use self::format::{EntryOwner, ParsedEntry};
-use self::list::EntryPath;
-use super::folder::StoreFolder;
+use super::folder::{StoreFolder, visit_entries};
 use super::plan::{clear_by_scan, scan_refined};
+use super::tallies::BatchSums;
 use super::{
     EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe, Store,
     StoreInfo, nearest,
 };
 use crate::base::clock::Clock;
-use crate::base::fsx::{self, FileVersionStamp};
+use crate::base::fsx;
 use crate::entry::{Body, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{EntryId, Kind, Scope};
+use crate::key::{EntryId, Key, Kind, Scope};
+use classify::EntryFileKind;
+use format::{CLOSING, EntryOwner, ParsedEntry};
 
 pub use cache::FileCache;
+
+/// Extension of an entry's file.
+const ENDING: &str = ".json";
 
 /// Records as JSON files in a directory, text only.
 #[derive(Debug)]
@@ -56,35 +55,14 @@ impl FileStore {
     }
 
     fn path_of(&self, id: &EntryId) -> PathBuf {
-        list::path_in(self.folder.scope_dir(&id.scope), &id.key)
-    }
-
-    fn is_dead(&self, head: &EntryHead) -> bool {
-        head.header.deletable_at().is_some_and(|at| at <= self.clock.now())
+        path_in(self.folder.scope_dir(&id.scope), &id.key)
     }
 
     /// The path for a write, which must not lead through links.
     fn writable_path_of(&self, id: &EntryId) -> Result<PathBuf> {
         let dir = self.folder.scope_dir(&id.scope);
         self.folder.refuse_links(&dir)?;
-        Ok(list::path_in(dir, &id.key))
-    }
-
-    fn remove_one(&self, id: &EntryId) -> Result<bool> {
-        let path = self.writable_path_of(id)?;
-        fsx::remove_if(&path, || classify::is_entry(&path))
-    }
-
-    /// Best effort: the next read tries again.
-    fn remove_expired(&self, id: &EntryId, stamp: FileVersionStamp) {
-        let dropped =
-            self.writable_path_of(id).and_then(|path| fsx::try_remove_if_unchanged(&path, stamp));
-        dropped.ok();
-    }
-
-    /// The scopes that match a filter.
-    fn scopes(&self, filter: &ScanFilter) -> Result<Vec<Scope>> {
-        filter.scope.as_ref().map_or_else(|| self.folder.scopes(), |scope| Ok(vec![scope.clone()]))
+        Ok(path_in(dir, &id.key))
     }
 }
 
@@ -98,10 +76,18 @@ impl Store for FileStore {
         else {
             return Ok(None);
         };
-        if self.is_dead(&parsed.head) {
-            self.remove_expired(id, file.stamp());
+        let ParsedEntry { head, value, whose } = parsed;
+        if head.header.deletable_at().is_some_and(|at| at <= self.clock.now()) {
+            // Best effort: the next read tries again.
+            let path = self.writable_path_of(id);
+            path.and_then(|path| fsx::try_remove_if_unchanged(&path, file.stamp())).ok();
         }
-        Ok(Some(Arc::new(record_of(parsed))))
+        let payload = match whose {
+            EntryOwner::Ours => StoredBody::Plain(value),
+            // Its checksum was just computed from it.
+            EntryOwner::Guest => StoredBody::Opened(Body::Whole(value)),
+        };
+        Ok(Some(Arc::new(EntryRecord { payload, head, full: None })))
     }
 
     fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
@@ -123,7 +109,7 @@ impl Store for FileStore {
         fsx::ensure_dir(fsx::parent(&path))?;
         fsx::replace_if(&path, &json, || classify::is_entry(&path).map(drop))?;
         if let Some(death) = record.head.header.deletable_at() {
-            next_expiry::lower_to(&self.folder, death);
+            evict::lower_next_expiry(&self.folder, death);
         }
         Ok(())
     }
@@ -132,7 +118,10 @@ impl Store for FileStore {
     fn remove(&self, ids: &[EntryId]) -> Result<usize> {
         let (mut removed, mut done) = (0, Ok(()));
         for id in ids {
-            match self.remove_one(id) {
+            let gone = self
+                .writable_path_of(id)
+                .and_then(|path| fsx::remove_if(&path, || classify::is_entry(&path)));
+            match gone {
                 Ok(gone) => removed += usize::from(gone),
                 Err(error) => done = done.and(Err(error)),
             }
@@ -144,8 +133,31 @@ impl Store for FileStore {
         clear_by_scan(self, scope, gone)
     }
 
+    /// Counts are saved first, then applied to the entries. After a crash in between, all counts
+    /// are right and some hits are missing from the entries' heads.
     fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
-        fold::fold(&self.folder, batch)
+        let sums = BatchSums::of(batch);
+        let _turn = self.folder.lock()?;
+        let mut counts = self.folder.load_counts()?;
+        if !counts.add(batch, &sums) {
+            return Ok(());
+        }
+        self.folder.save_counts(&counts)?;
+        // The batch is not repeated, so one failure must not stop the others.
+        let mut done = Ok(());
+        for id in sums.damaged.keys() {
+            // Checked again, because the damage was found some time ago: an entry that was restored
+            // or stored again stays, whatever the clocks say.
+            let path = self.writable_path_of(id);
+            let dropped = path.and_then(|path| fsx::remove_if(&path, || is_damaged(&path)));
+            done = done.and(dropped.map(drop));
+        }
+        for (id, (hits, last)) in &sums.served {
+            let with_hits = |closing: &[u8]| format::with_hits(closing, *hits, *last);
+            let path = self.writable_path_of(id);
+            done = done.and(path.and_then(|path| fsx::rewrite_tail(&path, CLOSING, with_hits)));
+        }
+        done
     }
 
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
@@ -156,8 +168,12 @@ impl Store for FileStore {
     fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
         let wanted = |head: &EntryHead| filter.kind.is_none_or(|kind| kind == head.header.kind);
         scan_refined(filter, visit, |filter, visit| {
-            for scope in self.scopes(filter)? {
-                for EntryPath { key, path } in list::entries_in(&self.folder.scope_dir(&scope))? {
+            let scopes = match &filter.scope {
+                Some(scope) => vec![scope.clone()],
+                None => self.folder.scopes()?,
+            };
+            for scope in scopes {
+                for EntryPath { key, path } in entries_in(&self.folder.scope_dir(&scope))? {
                     let id = EntryId::new(scope.clone(), key);
                     let flow = match classify::inspect(&path)?.map(|seen| seen.nature) {
                         Some(EntryFileKind::Ours(head) | EntryFileKind::Guest(head))
@@ -188,7 +204,7 @@ impl Store for FileStore {
 
     fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
         let mut usage = ScopeUsage::default();
-        for EntryPath { path, .. } in list::entries_in(&self.folder.scope_dir(scope))? {
+        for EntryPath { path, .. } in entries_in(&self.folder.scope_dir(scope))? {
             if let Some(seen) = classify::inspect(&path)? {
                 usage.entries += 1;
                 usage.bytes = usage.bytes.saturating_add(seen.bytes());
@@ -204,11 +220,89 @@ impl Store for FileStore {
     }
 }
 
-fn record_of(ParsedEntry { head, value, whose }: ParsedEntry) -> EntryRecord {
-    let payload = match whose {
-        EntryOwner::Ours => StoredBody::Plain(value),
-        // Its checksum was just computed from it.
-        EntryOwner::Guest => StoredBody::Opened(Body::Whole(value)),
-    };
-    EntryRecord { payload, head, full: None }
+/// True if there is an entry of ours that cannot be served.
+fn is_damaged(path: &Path) -> Result<bool> {
+    let Some(file) = classify::open_entry_file(path)? else { return Ok(false) };
+    let Some(json) = classify::read_contents(&file, path)? else { return Ok(false) };
+    Ok(match format::parse(&json, file.modified()) {
+        Ok(Some(ParsedEntry { head, value, whose: EntryOwner::Ours })) => {
+            StoredBody::Plain(value).open(&head.header.body).is_err()
+        }
+        Ok(_) => false,
+        Err(error) => error.kind() == ErrorKind::Corrupt,
+    })
+}
+
+/// A file whose name is that of an entry.
+#[derive(Debug)]
+struct EntryPath {
+    key: Key,
+    path: PathBuf,
+}
+
+/// Path of an entry in the directory of its scope.
+fn path_in(mut dir: PathBuf, key: &Key) -> PathBuf {
+    dir.reserve(key.as_str().len() + ENDING.len() + 1);
+    dir.push(key.as_str());
+    dir.as_mut_os_string().push(ENDING);
+    dir
+}
+
+/// The files that could be entries; none if the directory does not exist.
+fn entries_in(dir: &Path) -> Result<Vec<EntryPath>> {
+    let mut found = Vec::new();
+    visit_files(dir, &mut |file, name| {
+        found.extend(key_of(name).map(|key| EntryPath { key, path: file.path() }));
+    })?;
+    Ok(found)
+}
+
+/// The contents of a directory, judged by names and sizes alone.
+#[derive(Debug, Default)]
+struct FolderSurvey {
+    /// Number of possible entries, an upper bound for those of ours.
+    entries: u64,
+    /// Total size of those.
+    bytes: u64,
+    /// Temporary files of entries, whether or not their writers are alive.
+    temporaries: Vec<PathBuf>,
+}
+
+fn survey(dir: &Path) -> Result<FolderSurvey> {
+    let mut seen = FolderSurvey::default();
+    visit_files(dir, &mut |file, name| {
+        if key_of(name).is_some() {
+            // A file that is gone meanwhile has no size.
+            let len = file.metadata().map_or(0, |metadata| metadata.len());
+            seen.bytes = seen.bytes.saturating_add(len);
+            seen.entries += 1;
+        } else if is_temporary(name) {
+            seen.temporaries.push(file.path());
+        }
+    })?;
+    Ok(seen)
+}
+
+fn is_temporary(name: &str) -> bool {
+    fsx::temporary_target(name).and_then(key_of).is_some()
+}
+
+/// The regular files whose names are wanted.
+fn paths_named(dir: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    visit_files(dir, &mut |file, name| found.extend(is_wanted(name).then(|| file.path())))?;
+    Ok(found)
+}
+
+fn key_of(name: &str) -> Option<Key> {
+    Key::parse(name.strip_suffix(ENDING)?).ok()
+}
+
+/// Visits regular files. Links are not followed.
+fn visit_files(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
+    visit_entries(dir, &mut |entry, name| {
+        if entry.file_type().is_ok_and(|sort| sort.is_file()) {
+            visit(entry, name);
+        }
+    })
 }

@@ -3,20 +3,20 @@
 //! A thread renews claims and releases dropped ones, so that dropping a claim never waits for a
 //! server.
 
-use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use redis::Value;
 
-use super::claim_renewal::{ClaimRenewer, ClaimToken};
-use super::keys::RedisKeys;
 use super::pool::RedisPool;
-use super::scripts::{self, eval};
+use super::scripts::{self, RedisKeys, eval};
 use super::target::RedisTarget;
-use crate::base::clock::SystemClock;
+use crate::base::clock::{Deadline, SystemClock};
 use crate::base::digest::Sha256Digest;
 use crate::base::ids;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::EntryId;
 use crate::store::{Claim, ClaimGuard, ClaimRegistry};
 
@@ -43,14 +43,6 @@ impl RedisClaims {
         let (keys, line) = (RedisKeys::new(&target.prefix), Arc::new(RedisPool::new(target)));
         Self { keeper: ClaimRenewer::new(Arc::clone(&line), lease), line, keys, lease }
     }
-
-    /// Tries to take the claim. Returns true if it is ours now.
-    fn try_take(&self, hold: &ClaimToken) -> Result<bool> {
-        let mut command = eval(scripts::CLAIM, &[&hold.name]);
-        command.arg(&hold.token).arg(millis(self.lease));
-        let answer = self.line.query_one("claiming the work for an entry", command)?;
-        Ok(answer == Value::Int(1))
-    }
 }
 
 impl ClaimRegistry for RedisClaims {
@@ -58,7 +50,9 @@ impl ClaimRegistry for RedisClaims {
         let hold = ClaimToken { name: self.keys.claim(id), token: ids::fresh_id(&SystemClock) };
         // Before the claim: without renewal it would be lost in the middle of the work.
         let kept = self.keeper.ensure_running()?;
-        if !self.try_take(&hold)? {
+        let mut command = eval(scripts::CLAIM, &[&hold.name]);
+        command.arg(&hold.token).arg(millis(self.lease));
+        if self.line.query_one("claiming the work for an entry", command)? != Value::Int(1) {
             return Ok(None);
         }
         kept.keep(&hold);
@@ -93,7 +87,7 @@ impl ClaimRegistry for RedisClaims {
 struct RedisClaimGuard {
     hold: ClaimToken,
     line: Arc<RedisPool>,
-    kept: super::claim_renewal::RenewerHandle,
+    kept: RenewerHandle,
     released: bool,
 }
 
@@ -116,7 +110,7 @@ impl Drop for RedisClaimGuard {
 }
 
 /// Releases the claim if it is still ours.
-pub(super) fn release_claim(line: &RedisPool, hold: &ClaimToken) -> Result<()> {
+fn release_claim(line: &RedisPool, hold: &ClaimToken) -> Result<()> {
     let mut command = eval(scripts::RELEASE, &[&hold.name]);
     command.arg(&hold.token);
     line.query_one("freeing a claim", command).map(drop)
@@ -124,4 +118,135 @@ pub(super) fn release_claim(line: &RedisPool, hold: &ClaimToken) -> Result<()> {
 
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+/// A claim: its key on the server, and the token that proves ownership.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ClaimToken {
+    pub(super) name: String,
+    pub(super) token: String,
+}
+
+/// Starts the thread when it is first needed.
+#[derive(Debug)]
+struct ClaimRenewer {
+    line: Arc<RedisPool>,
+    lease: Duration,
+    running: Mutex<Option<RenewerHandle>>,
+}
+
+/// Handle of the thread.
+#[derive(Debug, Clone)]
+struct RenewerHandle(Sender<RenewerMessage>);
+
+#[derive(Debug)]
+enum RenewerMessage {
+    Keep(ClaimToken),
+    Forget(ClaimToken),
+    Release(ClaimToken),
+}
+
+impl ClaimRenewer {
+    pub(super) fn new(line: Arc<RedisPool>, lease: Duration) -> Self {
+        Self { line, lease, running: Mutex::default() }
+    }
+
+    /// Starts the thread if necessary, and returns its handle.
+    fn ensure_running(&self) -> Result<RenewerHandle> {
+        // Replaced as a whole; no panic leaves half of it.
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = &*running {
+            return Ok(handle.clone());
+        }
+        let (sender, words) = mpsc::channel();
+        let (line, lease) = (Arc::clone(&self.line), self.lease);
+        let keeping = move || RenewalLoop { line, lease, held: Vec::new() }.run(&words);
+        let thread = thread::Builder::new().name("recoup-claims".to_owned());
+        thread.spawn(keeping).map_err(|error| {
+            let message = "claims can't be renewed: no thread";
+            Error::new(ErrorKind::Unavailable, message).with_source(error)
+        })?;
+        Ok(running.insert(RenewerHandle(sender)).clone())
+    }
+}
+
+/// Send errors are ignored: claims of a dead thread expire.
+impl RenewerHandle {
+    pub(super) fn keep(&self, hold: &ClaimToken) {
+        let _ = self.0.send(RenewerMessage::Keep(hold.clone()));
+    }
+
+    pub(super) fn forget(&self, hold: &ClaimToken) {
+        let _ = self.0.send(RenewerMessage::Forget(hold.clone()));
+    }
+
+    fn release(&self, hold: &ClaimToken) {
+        let _ = self.0.send(RenewerMessage::Release(hold.clone()));
+    }
+}
+
+/// State of the thread.
+struct RenewalLoop {
+    line: Arc<RedisPool>,
+    lease: Duration,
+    /// Held claims, each with the time of its next renewal.
+    held: Vec<(ClaimToken, Deadline)>,
+}
+
+impl RenewalLoop {
+    /// Runs until all handles are dropped.
+    fn run(mut self, words: &Receiver<RenewerMessage>) {
+        loop {
+            self.renew_due();
+            match self.next(words) {
+                Ok(RenewerMessage::Keep(hold)) => self.held.push((hold, self.next_renewal())),
+                Ok(RenewerMessage::Forget(hold)) => self.drop_held(&hold),
+                Ok(RenewerMessage::Release(hold)) => {
+                    self.drop_held(&hold);
+                    // Best effort: the claim expires anyway.
+                    let _ = release_claim(&self.line, &hold);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn next(&self, words: &Receiver<RenewerMessage>) -> Result<RenewerMessage, RecvTimeoutError> {
+        match self.held.iter().map(|(_, due)| due.remaining()).min() {
+            Some(time) => words.recv_timeout(time),
+            None => words.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    fn next_renewal(&self) -> Deadline {
+        Deadline::after(self.lease / 3)
+    }
+
+    fn drop_held(&mut self, hold: &ClaimToken) {
+        self.held.retain(|(held, _)| held != hold);
+    }
+
+    /// Renews due claims. Lost ones are dropped; after an error they are tried again.
+    fn renew_due(&mut self) {
+        let due: Vec<ClaimToken> = self
+            .held
+            .iter()
+            .filter(|(_, due)| due.has_passed())
+            .map(|(hold, _)| hold.clone())
+            .collect();
+        let commands = due.iter().map(|hold| {
+            let mut command = eval(scripts::EXTEND, &[&hold.name]);
+            command.arg(&hold.token).arg(millis(self.lease));
+            command
+        });
+        let answers = self.line.query_each("renewing claims", commands.collect());
+        let lost = |n: usize| answers.as_ref().is_ok_and(|all| all.get(n) == Some(&Value::Int(0)));
+        for (n, hold) in due.iter().enumerate() {
+            self.drop_held(hold);
+            if !lost(n) {
+                self.held.push((hold.clone(), self.next_renewal()));
+            }
+        }
+    }
 }

@@ -1,27 +1,38 @@
-//! One connection, to a server or to a cluster.
+//! One connection, to a server or to a cluster. To one server, plain or TLS, it has one deadline for
+//! a whole request: the library has time-outs for each read, which a slow server could stretch to many
+//! times that. Encoding and parsing are still the library's.
+//!
+//! Trust anchors are the CA that the URL names, or else those of the system. The library would always
+//! load the system's, which takes longer than the rest of a look-up, so only clusters leave TLS to it.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::time::Duration;
+use std::{fmt, fs};
 
 use redis::cluster::{ClusterClient, ClusterConnection, ClusterPipeline};
 use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
 use redis::io::tcp::TcpSettings;
 use redis::{
-    Cmd, ConnectionAddr, ConnectionInfo, ConnectionLike as _, IntoConnectionInfo as _,
+    Cmd, ConnectionAddr, ConnectionInfo, ConnectionLike as _, IntoConnectionInfo as _, Parser,
     RedisConnectionInfo, RedisError, RedisResult, TlsCertificates, TlsMode, Value,
 };
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use super::single::SingleServer;
 use super::target::RedisTarget;
-use super::tls;
 use crate::base::clock::Deadline;
 
 /// Maximum number of redirections of a cluster command.
 const REDIRECTIONS: u32 = 3;
 /// Minimum and maximum wait between two tries, in milliseconds.
 const RETRY_WAIT: (u64, u64) = (5, 50);
-
 /// A node that does not answer may take this share of the time for all. It may do so
 /// four times (as the first to be asked and as one of the nodes, for two questions
 /// each), and then there is still some for the others.
 const SHARE: u32 = 6;
+const UNREADABLE: &str = "the certificate can't be read";
 
 pub(super) enum RedisConnection {
     Single(SingleServer),
@@ -59,8 +70,16 @@ impl RedisConnection {
         let Self::Cluster(connection) = self else { return Ok(Vec::new()) };
         let random = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
         let slots = connection.route_command(redis::cmd("CLUSTER").arg("SLOTS"), random)?;
-        let mut nodes: Vec<(String, u16)> =
-            slots.into_sequence().unwrap_or_default().into_iter().filter_map(primary_of).collect();
+        // `[first slot, last slot, [host, port, …], …]`
+        let primary = |slots: Value| {
+            let primary = slots.into_sequence().ok()?.into_iter().nth(2)?;
+            let mut primary = primary.into_sequence().ok()?.into_iter();
+            let host: String = redis::from_redis_value(primary.next()?).ok()?;
+            let port: u16 = redis::from_redis_value(primary.next()?).ok()?;
+            (!host.is_empty()).then_some((host, port))
+        };
+        let slots = slots.into_sequence().unwrap_or_default().into_iter();
+        let mut nodes: Vec<(String, u16)> = slots.filter_map(primary).collect();
         nodes.sort_unstable();
         nodes.dedup();
         Ok(nodes)
@@ -100,7 +119,7 @@ fn connect_cluster(target: &RedisTarget) -> RedisResult<RedisConnection> {
     if target.tls {
         builder = builder.tls(TlsMode::Secure);
     }
-    if let Some(authority) = tls::load_ca_certificates(target)? {
+    if let Some(authority) = load_ca_certificates(target)? {
         builder = builder.certs(TlsCertificates { client_tls: None, root_cert: Some(authority) });
     }
     let connection = builder.build()?.get_connection()?;
@@ -148,25 +167,189 @@ fn run_on_cluster(connection: &mut ClusterConnection, commands: &[Cmd]) -> Redis
             done => return done,
         }
     }
-    commands
-        .iter()
-        .map(|command| connection.req_command(command).or_else(error_as_answer))
-        .collect()
+    let run = |command: &Cmd| {
+        // An error that the server sent is an answer.
+        connection.req_command(command).or_else(|error| {
+            match error.clone().into_server_errors().as_deref() {
+                Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),
+                _ => Err(error),
+            }
+        })
+    };
+    commands.iter().map(run).collect()
 }
 
-/// Turns an error that the server sent into an answer.
-fn error_as_answer(error: RedisError) -> RedisResult<Value> {
-    match error.clone().into_server_errors().as_deref() {
-        Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),
-        _ => Err(error),
+pub(super) struct SingleServer {
+    stream: TcpStream,
+    tls: Option<Box<ClientConnection>>,
+    parser: Parser,
+}
+
+impl SingleServer {
+    /// Connects before the deadline; only the name resolution may take longer.
+    pub(super) fn connect(target: &RedisTarget) -> RedisResult<Self> {
+        let deadline = Deadline::after(target.timeout);
+        let tls = target.tls.then(|| tls_client(target)).transpose()?.map(Box::new);
+        let (host, port) = &target.nodes[0];
+        let stream = connect_first_address(host, *port, deadline)?;
+        stream.set_nodelay(true)?;
+        let mut server = Self { stream, tls, parser: Parser::new() };
+        let (commands, refusals): (Vec<_>, Vec<_>) = handshake_commands(target).into_iter().unzip();
+        for (answer, refusal) in server.run(&commands, deadline)?.into_iter().zip(refusals) {
+            answer.extract_error().map_err(|error| match error.kind() {
+                // The server is still loading.
+                redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading) => error,
+                _ => {
+                    let detail = error.detail().unwrap_or_default().to_owned();
+                    RedisError::from((redis::ErrorKind::AuthenticationFailed, refusal, detail))
+                }
+            })?;
+        }
+        Ok(server)
+    }
+
+    /// Sends all commands at once, and returns the answers in order. After an error the connection
+    /// must be dropped: an answer may still arrive.
+    pub(super) fn run(&mut self, commands: &[Cmd], deadline: Deadline) -> RedisResult<Vec<Value>> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut packed = Vec::new();
+        for command in commands {
+            command.write_packed_command(&mut packed);
+        }
+        let mut timed = DeadlineStream { stream: &self.stream, deadline };
+        match &mut self.tls {
+            None => exchange(&mut self.parser, &mut timed, &packed, commands.len()),
+            Some(tls) => {
+                let mut timed = rustls::Stream::new(&mut **tls, &mut timed);
+                exchange(&mut self.parser, &mut timed, &packed, commands.len())
+            }
+        }
     }
 }
 
-/// `[first slot, last slot, [host, port, …], …]`
-fn primary_of(slots: Value) -> Option<(String, u16)> {
-    let mut primary =
-        slots.into_sequence().ok()?.into_iter().nth(2)?.into_sequence().ok()?.into_iter();
-    let host: String = redis::from_redis_value(primary.next()?).ok()?;
-    let port: u16 = redis::from_redis_value(primary.next()?).ok()?;
-    (!host.is_empty()).then_some((host, port))
+fn exchange(
+    parser: &mut Parser,
+    stream: &mut (impl Read + Write),
+    packed: &[u8],
+    answers: usize,
+) -> RedisResult<Vec<Value>> {
+    stream.write_all(packed)?;
+    (0..answers).map(|_| parser.parse_value(&mut *stream)).collect()
+}
+
+/// Tries all addresses of a host.
+fn connect_first_address(host: &str, port: u16, deadline: Deadline) -> RedisResult<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, remaining_time(deadline)?) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last.into())
+}
+
+/// The commands that authenticate and select the database, each with the error message for its
+/// refusal.
+fn handshake_commands(target: &RedisTarget) -> Vec<(Cmd, &'static str)> {
+    let mut greeting = Vec::new();
+    if target.username.is_some() || target.password.is_some() {
+        let mut command = redis::cmd("AUTH");
+        if let Some(username) = &target.username {
+            command.arg(username);
+        }
+        // Some users need no password, and accept any.
+        command.arg(target.password.as_deref().unwrap_or_default());
+        greeting.push((command, "Password authentication failed"));
+    }
+    if target.database != 0 {
+        let mut command = redis::cmd("SELECT");
+        command.arg(target.database);
+        greeting.push((command, "The server refused to switch the database"));
+    }
+    greeting
+}
+
+/// A stream that reads and writes until a deadline.
+struct DeadlineStream<'a> {
+    stream: &'a TcpStream,
+    deadline: Deadline,
+}
+
+impl Read for DeadlineStream<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(remaining_time(self.deadline)?))?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for DeadlineStream<'_> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(remaining_time(self.deadline)?))?;
+        self.stream.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// The remaining time; an error if there is none, because zero would disable the time-out.
+fn remaining_time(deadline: Deadline) -> io::Result<Duration> {
+    let left = deadline.remaining();
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+/// The TLS client for the first node.
+fn tls_client(target: &RedisTarget) -> RedisResult<ClientConnection> {
+    let (host, _) = &target.nodes[0];
+    let name = ServerName::try_from(host.clone())
+        .map_err(|error| tls_error("the host's name is none for TLS", &error))?;
+    let config = ClientConfig::builder().with_root_certificates(root_certificates(target)?);
+    ClientConnection::new(config.with_no_client_auth().into(), name)
+        .map_err(|error| tls_error("TLS can't be used", &error))
+}
+
+fn root_certificates(target: &RedisTarget) -> RedisResult<RootCertStore> {
+    let mut root_certificates = RootCertStore::empty();
+    match load_ca_certificates(target)? {
+        Some(pem) => {
+            for certificate in CertificateDer::pem_slice_iter(&pem).flatten() {
+                root_certificates
+                    .add(certificate)
+                    .map_err(|error| tls_error(UNREADABLE, &error))?;
+            }
+        }
+        None => {
+            root_certificates
+                .add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    if root_certificates.is_empty() {
+        let remedy = "name one with ?ca=FILE";
+        return Err(tls_error("this system has no certificate authorities", &remedy));
+    }
+    Ok(root_certificates)
+}
+
+/// The CA certificates that the URL names, as PEM; `None` for the system's.
+fn load_ca_certificates(target: &RedisTarget) -> RedisResult<Option<Vec<u8>>> {
+    let Some(path) = &target.ca else { return Ok(None) };
+    let shown = path.display();
+    let unreadable =
+        |error: &dyn fmt::Display| tls_error(UNREADABLE, &format_args!("{shown}: {error}"));
+    let pem = fs::read(path).map_err(|error| unreadable(&error))?;
+    match CertificateDer::pem_slice_iter(&pem).find_map(Result::err) {
+        Some(error) => Err(unreadable(&error)),
+        None if CertificateDer::pem_slice_iter(&pem).next().is_none() => {
+            Err(tls_error("there is no certificate", &format_args!("{shown}: expected PEM")))
+        }
+        None => Ok(Some(pem)),
+    }
+}
+
+fn tls_error(what: &'static str, detail: &dyn fmt::Display) -> RedisError {
+    RedisError::from((redis::ErrorKind::InvalidClientConfig, what, detail.to_string()))
 }

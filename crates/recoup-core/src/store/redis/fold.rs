@@ -7,37 +7,42 @@ use std::collections::{HashMap, HashSet};
 use redis::{Cmd, Value};
 
 use super::RedisShared;
-use super::read::ReplyFields;
-use super::scan;
+use super::read::{self, ReplyFields};
 use super::scripts::{self, eval};
 use super::write::{BATCH, remove_by};
-use crate::base::clock::Timestamp;
 use crate::entry::{CostSavings, EntryEventKind, EventBatch, EventTally};
 use crate::error::Result;
-use crate::key::{EntryId, Kind, Scope};
-use crate::store::sums::{BatchSums, OTHER_NAMES, TallyAmount, TallyKey};
-
-/// How many batch names are remembered per scope. Only a crash repeats a batch, so the newest
-/// suffice.
-const REMEMBERED: usize = 1_000;
+use crate::key::{Kind, Scope};
+use crate::store::tallies::{BatchSums, OTHER_NAMES, REMEMBERED_BATCHES, TallyAmount, TallyKey};
 
 /// From this many counts in a scope on, new names are counted as others.
 const FIELDS: usize = 50_000;
+/// Upper bound of a count: the server would refuse to add more.
+const MOST: u64 = 1 << 60;
 
 /// Names of the savings, in the order of [`CostSavings::to_array`].
 const UNITS: [&str; 4] =
     ["hit.millis", "hit.input_tokens", "hit.output_tokens", "hit.micro_dollars"];
 
-/// Upper bound of a count: the server would refuse to add more.
-const MOST: u64 = 1 << 60;
-
 pub(super) fn fold(shared: &RedisShared, batch: &EventBatch) -> Result<()> {
     let sums = BatchSums::of(batch);
     let news = count_batch(shared, batch, &sums)?;
     let served: Vec<_> = sums.served.iter().filter(|(id, _)| news.contains(&id.scope)).collect();
-    let records = served.iter().map(|(id, (hits, last))| touch(shared, id, *hits, *last));
+    let records = served.iter().map(|(id, (hits, last))| {
+        let mut command = eval(scripts::TOUCH, &[&shared.keys.record(id)]);
+        command.arg(*hits).arg(last.as_millis());
+        command
+    });
     send_in_batches(shared, &records.collect::<Vec<_>>())?;
-    let lists = served.iter().flat_map(|(id, (_, last))| reorder_commands(shared, id, *last));
+    // Updates the last use of a record in the list of whichever kind has it.
+    let lists = served.iter().flat_map(|(id, (_, last))| {
+        Kind::ALL.into_iter().map(move |kind| {
+            let mut command = redis::cmd("ZADD");
+            command.arg(shared.keys.used(&id.scope, kind)).arg("XX").arg("GT");
+            command.arg(last.as_millis()).arg(id.key.as_str());
+            command
+        })
+    });
     send_in_batches(shared, &lists.collect::<Vec<_>>())?;
     let damaged = sums.damaged.iter().filter(|(id, _)| news.contains(&id.scope));
     let damaged: Vec<_> = damaged.map(|(id, at)| ((*id).clone(), Some(*at))).collect();
@@ -58,7 +63,7 @@ fn count_batch<'a>(
         let keys = [&*shared.keys.folded(scope), &*shared.keys.tally(scope)];
         let mut command = eval(scripts::COUNT, &keys);
         let newest = batch.events.iter().map(|event| event.at.as_millis()).max().unwrap_or(0);
-        command.arg(batch.name.as_str()).arg(newest).arg(REMEMBERED);
+        command.arg(batch.name.as_str()).arg(newest).arg(REMEMBERED_BATCHES);
         command.arg(sums.first_day()).arg(FIELDS);
         for TallyField { name, crowded, count } in counts {
             command.arg(name).arg(crowded).arg(*count);
@@ -98,30 +103,10 @@ fn send_in_batches(shared: &RedisShared, commands: &[Cmd]) -> Result<()> {
     Ok(())
 }
 
-fn touch(shared: &RedisShared, id: &EntryId, hits: u64, last: Timestamp) -> Cmd {
-    let mut command = eval(scripts::TOUCH, &[&shared.keys.record(id)]);
-    command.arg(hits).arg(last.as_millis());
-    command
-}
-
-/// Updates the last use of a record in the list of whichever kind has it.
-fn reorder_commands(
-    shared: &RedisShared,
-    id: &EntryId,
-    last: Timestamp,
-) -> impl Iterator<Item = Cmd> {
-    Kind::ALL.into_iter().map(move |kind| {
-        let mut command = redis::cmd("ZADD");
-        command.arg(shared.keys.used(&id.scope, kind)).arg("XX").arg("GT");
-        command.arg(last.as_millis()).arg(id.key.as_str());
-        command
-    })
-}
-
 /// The tallies of one scope, or of all that have counts.
 pub(super) fn tallies(shared: &RedisShared, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
     let scopes =
-        scope.map_or_else(|| scan::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
+        scope.map_or_else(|| read::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
     let mut tallies = Vec::new();
     for scope in scopes? {
         tallies.extend(tallies_of(shared, &scope)?);

@@ -3,39 +3,34 @@
 //! A record is a hash, so that its head is read without its body; it expires on the server by
 //! itself. Every call has a deadline: a server that misses it causes an error, never a long wait.
 
-mod claim_renewal;
 mod claims;
 mod connection;
-mod evict;
-mod fault;
 mod fold;
-mod keys;
 mod pool;
 mod read;
-mod scan;
 mod scripts;
-mod server;
-mod single;
 mod target;
-mod tls;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use redis::Value;
 
 use super::plan::{clear_by_scan, scan_refined};
 use super::{
     EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe, Store,
     StoreInfo, nearest,
 };
+use crate::base::clock::Stopwatch;
 use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
 use crate::error::Result;
 use crate::key::{EntryId, Kind, Scope};
-use keys::RedisKeys;
+use scripts::RedisKeys;
 
 pub use claims::RedisClaims;
 pub(crate) use pool::RedisPool;
 pub(crate) use scripts::eval;
-pub use server::RedisServerInfo;
 pub use target::RedisTarget;
 pub(super) use target::redact_url;
 
@@ -95,11 +90,11 @@ impl Store for RedisStore {
     }
 
     fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
-        scan_refined(filter, visit, |filter, visit| scan::scan(&self.shared, filter, visit))
+        scan_refined(filter, visit, |filter, visit| read::scan(&self.shared, filter, visit))
     }
 
     fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
-        evict::carry_out(&self.shared, plan)
+        write::evict(&self.shared, plan)
     }
 
     fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
@@ -107,10 +102,62 @@ impl Store for RedisStore {
     }
 
     fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
-        scan::usage(&self.shared, scope)
+        read::usage(&self.shared, scope)
     }
 
     fn info(&self) -> StoreInfo {
         StoreInfo { url: self.shared.line.target().to_string(), durable: true, keeps_stale: true }
+    }
+}
+
+/// A server's description of itself, and its response time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedisServerInfo {
+    /// `redis`, or the name of a compatible product.
+    pub product: String,
+    /// Its version, if we are permitted to ask.
+    pub version: Option<String>,
+    /// Number of cluster nodes that hold keys; 1 for a single server.
+    pub nodes: usize,
+    /// True for a replica, which refuses writes.
+    pub is_replica: bool,
+    /// Response time over an established connection.
+    pub took: Duration,
+}
+
+impl RedisStore {
+    /// Asks the server for its description. Writes nothing, and bypasses the circuit breaker.
+    pub fn server_info(&self) -> Result<RedisServerInfo> {
+        const DOING: &str = "asking the server what it is";
+        let line = &self.shared.line;
+        let nodes = line.with_connection(DOING, |link, _| link.primaries())?;
+        let count = nodes.len().max(1);
+        let node = nodes.into_iter().next().unwrap_or_default();
+        let (took, said) = line.with_connection(DOING, move |link, deadline| {
+            let watch = Stopwatch::start();
+            link.run_at(&node, &redis::cmd("PING"), deadline)?;
+            // Not every user may run INFO.
+            let said = link.run_at(&node, &redis::cmd("INFO"), deadline).unwrap_or(Value::Nil);
+            Ok((watch.elapsed(), said))
+        })?;
+        Ok(parse_info(&said, count, took))
+    }
+}
+
+fn parse_info(said: &Value, nodes: usize, took: Duration) -> RedisServerInfo {
+    let text: String = redis::from_redis_value_ref(said).unwrap_or_default();
+    let field = |name: &str| {
+        let lines = text.lines().filter_map(|line| line.split_once(':'));
+        let value = lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)?;
+        Some(value.trim().to_owned())
+    };
+    let product = field("server_name").unwrap_or_else(|| "redis".to_owned());
+    let version = field(&format!("{product}_version")).or_else(|| field("redis_version"));
+    RedisServerInfo {
+        product,
+        version,
+        nodes,
+        is_replica: field("role").is_some_and(|role| role == "slave"),
+        took,
     }
 }

@@ -6,18 +6,17 @@
 //! after the other) cannot be interrupted, but can be abandoned. A thread for every request would
 //! double the cost of a look-up.
 
-use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::{fmt, thread};
 
 use redis::{Cmd, ErrorKind as Redis, RedisError, RedisResult, ServerErrorKind, Value};
 
 use super::connection::RedisConnection;
-use super::fault;
 use super::target::RedisTarget;
 use crate::base::clock::Deadline;
 use crate::error::{Error, ErrorKind, Result};
+use crate::secrets;
 
 /// Maximum number of idle connections.
 const MAX_IDLE: usize = 16;
@@ -53,7 +52,7 @@ impl RedisPool {
                 // one.
                 self.idle().clear();
             }
-            fault::explain(&error, doing, self.target.password.as_deref())
+            explain_error(&error, doing, self.target.password.as_deref())
         })
     }
 
@@ -95,10 +94,14 @@ impl RedisPool {
         act: impl Fn(&mut RedisConnection, Deadline) -> RedisResult<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
-        if let Some(link) = self.take_idle() {
+        let idle = self.idle().pop();
+        if let Some(link) = idle {
             match self.run_on_idle(&act, link, deadline) {
                 Err(RequestFailure::Answered(error))
-                    if fault::was_dropped(&error) && !deadline.has_passed() =>
+                    // The connection is gone but not the server: an idle one may have been closed.
+                    if (error.is_connection_dropped()
+                        || error.is_unrecoverable_error() && !error.is_timeout())
+                        && !deadline.has_passed() =>
                 {
                     // The other idle ones are most likely closed too.
                     self.idle().clear();
@@ -159,26 +162,26 @@ impl RedisPool {
     }
 
     fn explain(&self, doing: &str, failed: RequestFailure) -> Error {
-        let unavailable = |what| Error::new(ErrorKind::Unavailable, format!("{doing}: {what}"));
+        let unavailable =
+            |what: String| Error::new(ErrorKind::Unavailable, format!("{doing}: {what}"));
         match failed {
             RequestFailure::Answered(error) if !error.is_timeout() => {
-                fault::explain(&error, doing, self.target.password.as_deref())
+                explain_error(&error, doing, self.target.password.as_deref())
             }
             RequestFailure::Answered(_) | RequestFailure::TooLate => {
-                fault::timeout_error(doing, self.target.timeout)
+                let millis = self.target.timeout.as_millis();
+                unavailable(format!("no answer within {millis} ms"))
             }
-            RequestFailure::NoThread(error) => unavailable("no thread").with_source(error),
-            RequestFailure::Panicked => unavailable("the client failed"),
+            RequestFailure::NoThread(error) => {
+                unavailable("no thread".to_owned()).with_source(error)
+            }
+            RequestFailure::Panicked => unavailable("the client failed".to_owned()),
         }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<RedisConnection>> {
         // Connections are put in and taken out whole; no panic leaves half of one.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take_idle(&self) -> Option<RedisConnection> {
-        self.idle().pop()
     }
 
     fn return_to_pool(&self, link: RedisConnection) {
@@ -195,4 +198,71 @@ enum RequestFailure {
     TooLate,
     NoThread(std::io::Error),
     Panicked,
+}
+
+/// Adds what was being done, and what a caller can do about it. A server may repeat what it was
+/// sent, so secrets and `password` are redacted.
+pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&str>) -> Error {
+    use ServerErrorKind::{Ask, CrossSlot, Moved};
+    let kind = kind_of(error);
+    let words = match kind {
+        ErrorKind::Full => format!("{doing}: the server has no room left"),
+        // A cluster node redirects a client that does not know about the cluster.
+        _ if matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved)) => {
+            format!("{doing}: another node has that key; the URL of a cluster is redis+cluster://…")
+        }
+        _ if error.kind() == Redis::Parse => {
+            return Error::new(kind, format!("{doing}: what answers there does not speak Redis"));
+        }
+        _ if error.kind() == Redis::ClusterConnectionNotFound => {
+            format!("{doing}: no cluster answers there; the URL of a single server is redis://…")
+        }
+        _ => doing.to_owned(),
+    };
+    // The message includes that of its cause.
+    Error::new(kind, words).with_source(redact_message(&error.to_string(), password))
+}
+
+/// Redacts secrets and `password` in a server's message.
+fn redact_message(said: &str, password: Option<&str>) -> String {
+    let said = secrets::redact(said).into_owned();
+    match password {
+        Some(password) if !password.is_empty() && said.contains(password) => {
+            // A short password may be a part of any word, which would reveal it by its position.
+            match password.len() {
+                ..4 => "the answer repeats the password".to_owned(),
+                _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
+            }
+        }
+        _ => said,
+    }
+}
+
+fn kind_of(error: &RedisError) -> ErrorKind {
+    match error.kind() {
+        Redis::Io
+        | Redis::AuthenticationFailed
+        | Redis::ClusterConnectionNotFound
+        // Anything may listen there if it does not speak the protocol.
+        | Redis::Parse
+        | Redis::UnexpectedReturnType
+        // A cluster whose slots are not served or not known.
+        | Redis::Client
+        | Redis::Server(
+            ServerErrorKind::BusyLoading
+            | ServerErrorKind::ClusterDown
+            | ServerErrorKind::MasterDown
+            | ServerErrorKind::TryAgain
+            | ServerErrorKind::Moved
+            | ServerErrorKind::Ask,
+        ) => ErrorKind::Unavailable,
+        Redis::Server(ServerErrorKind::ReadOnly) => ErrorKind::ReadOnly,
+        _ => match error.code().unwrap_or_default() {
+            "OOM" => ErrorKind::Full,
+            "WRONGTYPE" => ErrorKind::Corrupt,
+            "NOAUTH" | "WRONGPASS" | "BUSY" | "UNBLOCKED" => ErrorKind::Unavailable,
+            "MISCONF" | "NOREPLICAS" => ErrorKind::ReadOnly,
+            _ => ErrorKind::Io,
+        },
+    }
 }

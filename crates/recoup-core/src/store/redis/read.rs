@@ -1,19 +1,25 @@
-//! Reading: one record, its frames, or the heads of many.
+//! Reading: one record, its frames, or the heads of many. A listing takes the keys of all records from
+//! the server's key space, which is never out of date, then their heads in batches, without bodies.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use redis::{Cmd, Value};
 
-use super::RedisShared;
-use super::fault;
+use super::write::BATCH;
+use super::{RedisPool, RedisShared, pool};
 use crate::base::clock::Timestamp;
 use crate::entry::{ChunkSource, EntryHead, EntryRecord, Header, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::EntryId;
+use crate::key::{EntryId, Scope};
+use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
+
+/// Keys that the server examines for one answer.
+const STEP: usize = 1_000;
 
 /// The fields of a head, in the order of the request.
-pub(super) const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
+const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 
 pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
     let mut command = read_fields_command(shared, id, &HEAD);
@@ -35,16 +41,17 @@ pub(super) fn full(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Sto
 }
 
 /// A command that reads these fields of a record.
-pub(super) fn read_fields_command(shared: &RedisShared, id: &EntryId, names: &[&str]) -> Cmd {
+fn read_fields_command(shared: &RedisShared, id: &EntryId, names: &[&str]) -> Cmd {
     let mut command = redis::cmd("HMGET");
     command.arg(shared.keys.record(id)).arg(names);
     command
 }
 
 /// The head in the answer to a request for [`HEAD`]; `None` if there is no record.
-pub(super) fn head_in(answer: Value) -> Result<Option<EntryHead>> {
-    let answer =
-        answer.extract_error().map_err(|error| fault::explain(&error, "reading a record", None))?;
+fn head_in(answer: Value) -> Result<Option<EntryHead>> {
+    let answer = answer
+        .extract_error()
+        .map_err(|error| pool::explain_error(&error, "reading a record", None))?;
     let mut fields = ReplyFields::expected(answer, HEAD.len())?;
     if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
 }
@@ -171,4 +178,124 @@ impl ChunkSource for RedisFrames {
         }
         Ok(())
     }
+}
+
+pub(super) fn scan(
+    shared: &RedisShared,
+    filter: &ScanFilter,
+    visit: &mut RecordVisitor<'_>,
+) -> Result<()> {
+    let doing = "listing the records";
+    each_record(shared, filter.scope.as_ref(), doing, &HEAD, &mut |id, answer| {
+        match head_in(answer) {
+            // Gone meanwhile.
+            Ok(None) => ScanFlow::Continue(()),
+            Ok(Some(head)) if filter.kind.is_some_and(|kind| kind != head.header.kind) => {
+                ScanFlow::Continue(())
+            }
+            Ok(Some(head)) => visit(id, Ok(&head)),
+            Err(error) => visit(id, Err(error)),
+        }
+    })
+}
+
+/// Counts record by record: the server expires and evicts by itself, so that a stored sum would
+/// soon be wrong.
+pub(super) fn usage(shared: &RedisShared, scope: &Scope) -> Result<ScopeUsage> {
+    let mut usage = ScopeUsage::default();
+    let doing = "counting the records";
+    each_record(shared, Some(scope), doing, &["bytes"], &mut |_, answer| {
+        if let Some(bytes) = ReplyFields::of(answer).number() {
+            usage.entries += 1;
+            usage.bytes = usage.bytes.saturating_add(bytes.max(0).cast_unsigned());
+        }
+        ScanFlow::Continue(())
+    })?;
+    Ok(usage)
+}
+
+/// Calls `visit` with these fields of each record in a scope, or in all, once.
+fn each_record(
+    shared: &RedisShared,
+    scope: Option<&Scope>,
+    doing: &str,
+    fields: &[&str],
+    visit: &mut dyn FnMut(&EntryId, Value) -> ScanFlow,
+) -> Result<()> {
+    let mut seen = HashSet::new();
+    let id_of = |name: &Value| match name {
+        Value::BulkString(name) => shared.keys.id_of(name),
+        _ => None,
+    };
+    let pattern = shared.keys.pattern(scope);
+    shared.line.scan("listing the records", &pattern, STEP, &mut |names| {
+        let ids = names.iter().filter_map(id_of);
+        let news: Vec<EntryId> = ids.filter(|id| seen.insert(id.clone())).collect();
+        for ids in news.chunks(BATCH) {
+            let questions = ids.iter().map(|id| read_fields_command(shared, id, fields));
+            let answers = shared.line.query_each(doing, questions.collect())?;
+            for (id, answer) in ids.iter().zip(answers) {
+                if visit(id, answer).is_break() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    })
+}
+
+impl RedisPool {
+    /// Calls `visit` with the keys that match `pattern`, about `step` examined at a time, until it
+    /// returns false. A key may occur twice.
+    pub(crate) fn scan(
+        &self,
+        doing: &str,
+        pattern: &str,
+        step: usize,
+        visit: &mut dyn FnMut(Vec<Value>) -> Result<bool>,
+    ) -> Result<()> {
+        let mut nodes = self.with_connection(doing, |link, _| link.primaries())?;
+        if nodes.is_empty() {
+            nodes.push((String::new(), 0));
+        }
+        for node in nodes {
+            let mut cursor = "0".to_owned();
+            loop {
+                let node = node.clone();
+                let mut command = redis::cmd("SCAN");
+                command.arg(&cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(step);
+                let answer = self.with_connection(doing, move |link, deadline| {
+                    link.run_at(&node, &command, deadline)
+                })?;
+                // The next cursor, and the keys of this page.
+                let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
+                let next = answer.next().and_then(|next| redis::from_redis_value(next).ok());
+                let names = answer.next().and_then(|names| names.into_sequence().ok());
+                if !visit(names.unwrap_or_default())? {
+                    return Ok(());
+                }
+                match next {
+                    None::<String> => return Err(Self::not_redis_error(doing)),
+                    Some(next) if next == "0" => break,
+                    Some(next) => cursor = next,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The scopes that have counts.
+pub(super) fn scopes_with_counts(shared: &RedisShared) -> Result<Vec<Scope>> {
+    let mut scopes = BTreeSet::new();
+    let scope_of = |name: &Value| match name {
+        Value::BulkString(name) => shared.keys.scope_of_tally(name),
+        _ => None,
+    };
+    let pattern = shared.keys.tally_pattern();
+    shared.line.scan("listing the counts", &pattern, STEP, &mut |names| {
+        scopes.extend(names.iter().filter_map(scope_of));
+        Ok(true)
+    })?;
+    Ok(scopes.into_iter().collect())
 }

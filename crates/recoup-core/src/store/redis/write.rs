@@ -1,16 +1,20 @@
-//! Writing: frames first, then the record that refers to them, atomically.
+//! Writing: frames first, then the record that refers to them, atomically; and evictions.
+//!
+//! Limits in bytes are left to the server, which knows its memory (`maxmemory`, `maxmemory-policy`).
+//! It also expires records by itself: here they are only taken off the lists.
 
 use redis::{Cmd, Value};
 
 use super::RedisShared;
 use super::pool::RedisPool;
 use super::read::{FrameRun, ReplyFields};
-use super::scripts::{self, eval};
+use super::scripts::{self, eval, parse_id};
 use crate::base::clock::{SystemClock, Timestamp};
 use crate::base::ids;
 use crate::entry::{EntryRecord, StoredBody};
 use crate::error::Result;
-use crate::key::{EntryId, Kind};
+use crate::key::{EntryId, Key, Kind};
+use crate::store::{EvictionCause, EvictionLimit, EvictionPlan, EvictionReport, PlacedPayload};
 
 /// Lifetime of frames without a record, in seconds.
 const UNNAMED: u64 = 3_600;
@@ -25,72 +29,40 @@ pub(super) fn put(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> R
     }
     let body = write_payload(shared, id, &record.payload)?;
     let full = record.full.as_ref().map(|full| write_payload(shared, id, full)).transpose()?;
-    let runs: Vec<_> =
-        [Some(&body), full.as_ref()].into_iter().flatten().filter_map(RedisPayload::run).collect();
     let expires = record.head.header.deletable_at().filter(|at| at.as_millis() < LAST);
     let mut commands = index_commands(shared, id, record);
     commands.push(put_command(shared, id, record, &body, full.as_ref(), expires));
-    for name in runs.iter().flat_map(|run| run.names(shared, id)) {
-        commands.push(set_frame_expiry(&name, expires));
+    // The frames get the expiry of their record.
+    let runs = std::iter::once(&body).chain(&full).filter_map(RedisPayload::frames);
+    for name in runs.flat_map(|run| run.names(shared, id)) {
+        let mut command = redis::cmd(if expires.is_some() { "PEXPIREAT" } else { "PERSIST" });
+        command.arg(name);
+        if let Some(at) = expires {
+            command.arg(at.as_millis());
+        }
+        commands.push(command);
     }
     shared.line.query_numbers("storing a record", commands).map(drop)
 }
 
-/// Location of a payload: in the record itself, or as frames.
-enum RedisPayload<'a> {
-    Inline(&'a [u8]),
-    Framed(FrameRun, u64),
-}
+type RedisPayload<'a> = PlacedPayload<'a, FrameRun>;
 
-impl RedisPayload<'_> {
-    fn run(&self) -> Option<&FrameRun> {
-        match self {
-            Self::Inline(_) => None,
-            Self::Framed(run, _) => Some(run),
-        }
-    }
-
-    fn len(&self) -> u64 {
-        match self {
-            Self::Inline(body) => body.len() as u64,
-            Self::Framed(_, len) => *len,
-        }
-    }
-
-    fn add_to(&self, command: &mut Cmd, inline: &str, framed: &str) {
-        match self {
-            Self::Inline(body) => command.arg(inline).arg(*body),
-            Self::Framed(run, _) => command.arg(framed).arg(run.to_text()),
-        };
-    }
-}
-
-/// Writes the frames of a large payload; a small one goes into the record.
 fn write_payload<'a>(
     shared: &RedisShared,
     id: &EntryId,
     payload: &'a StoredBody,
 ) -> Result<RedisPayload<'a>> {
-    let frames = match payload {
-        StoredBody::Inline(body) | StoredBody::Plain(body) => {
-            return Ok(RedisPayload::Inline(body));
-        }
-        StoredBody::Framed(frames) => &**frames,
-        StoredBody::Opened(body) => body,
-    };
-    let (mut run, mut len) = (FrameRun { generation: ids::fresh_id(&SystemClock), count: 0 }, 0);
-    frames.for_each_chunk(&mut |frame| {
+    let new_run = || FrameRun { generation: ids::fresh_id(&SystemClock), count: 0 };
+    PlacedPayload::write(payload, new_run, |run, frame| {
         let mut command = redis::cmd("SET");
         command.arg(shared.keys.frame(id, &run.generation, run.count)).arg(frame);
         command.arg("EX").arg(UNNAMED);
         run.count += 1;
-        len += frame.len() as u64;
         match shared.line.query_one("storing a large body", command)? {
             Value::Okay => Ok(()),
             _ => Err(RedisPool::not_redis_error("storing a large body")),
         }
-    })?;
-    Ok(RedisPayload::Framed(run, len))
+    })
 }
 
 fn put_command(
@@ -111,9 +83,13 @@ fn put_command(
     command.arg("dead").arg(dead.map_or(String::new(), |at| at.to_string()));
     command.arg("at").arg(head.stored_at.as_millis());
     command.arg("used").arg(head.last_used.as_millis()).arg("hits").arg(head.hits);
-    body.add_to(&mut command, "body", "frames");
-    if let Some(full) = full {
-        full.add_to(&mut command, "full", "fullframes");
+    let places = [("body", "frames", Some(body)), ("full", "fullframes", full)];
+    for (inline, framed, payload) in places {
+        match payload {
+            Some(PlacedPayload::Inline(body)) => command.arg(inline).arg(*body),
+            Some(PlacedPayload::Framed { frames, .. }) => command.arg(framed).arg(frames.to_text()),
+            None => &mut command,
+        };
     }
     command
 }
@@ -146,16 +122,6 @@ fn remove_from_lists(shared: &RedisShared, id: &EntryId, of: impl Fn(Kind) -> bo
         commands.push(command);
     }
     commands
-}
-
-/// Gives a frame the expiry of its record.
-fn set_frame_expiry(name: &str, expires: Option<Timestamp>) -> Cmd {
-    let mut command = redis::cmd(if expires.is_some() { "PEXPIREAT" } else { "PERSIST" });
-    command.arg(name);
-    if let Some(at) = expires {
-        command.arg(at.as_millis());
-    }
-    command
 }
 
 /// Outcome of a removal.
@@ -192,13 +158,25 @@ pub(super) fn remove_by(
             command
         });
         let answers = shared.line.query_all("removing records", commands.collect())?;
-        let outcomes =
-            answers.into_iter().map(parse_removal).collect::<Result<Vec<RemovalOutcome>>>()?;
+        let outcome = |answer| {
+            let mut fields = ReplyFields::of(answer);
+            match (fields.number(), fields.number()) {
+                (Some(1), bytes) => {
+                    Ok(RemovalOutcome::Gone(bytes.unwrap_or(0).max(0).cast_unsigned()))
+                }
+                (Some(0), _) => Ok(RemovalOutcome::Absent),
+                (Some(_), _) => Ok(RemovalOutcome::Kept),
+                (None, _) => Err(RedisPool::not_redis_error("removing records")),
+            }
+        };
+        let outcomes = answers.into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
         let mut unlisted = Vec::new();
         for ((id, _), outcome) in ids.iter().zip(&outcomes) {
             if !matches!(outcome, RemovalOutcome::Kept) {
                 unlisted.extend(remove_from_lists(shared, id, |_| true));
-                unlisted.push(remove_from_expiry_set(shared, id));
+                let mut command = redis::cmd("ZREM");
+                command.arg(shared.keys.dead()).arg(id.to_string());
+                unlisted.push(command);
             }
         }
         let mut lists = shared.line.query_all("removing records", unlisted)?.into_iter();
@@ -207,31 +185,94 @@ pub(super) fn remove_by(
                 RemovalOutcome::Kept => Vec::new(),
                 _ => lists.by_ref().take(Kind::ALL.len() + 1).collect(),
             };
-            RecordRemoval { outcome, kind: listed_kind(&answers) }
+            let mut kinds = Kind::ALL.into_iter().zip(answers);
+            let listed = kinds.find(|(_, answer)| *answer == Value::Int(1));
+            RecordRemoval { outcome, kind: listed.map(|(kind, _)| kind) }
         }));
     }
     Ok(removed)
 }
 
-/// The kind in whose list a record was, from the answers to [`remove_from_lists`].
-fn listed_kind(answers: &[Value]) -> Option<Kind> {
-    let mut lists = Kind::ALL.into_iter().zip(answers);
-    lists.find(|(_, answer)| **answer == Value::Int(1)).map(|(kind, _)| kind)
-}
-
-fn remove_from_expiry_set(shared: &RedisShared, id: &EntryId) -> Cmd {
-    let mut command = redis::cmd("ZREM");
-    command.arg(shared.keys.dead()).arg(id.to_string());
-    command
-}
-
-/// Parses the answer of a removal script: a list that begins with 1, 0 or -1.
-fn parse_removal(answer: Value) -> Result<RemovalOutcome> {
-    let mut fields = ReplyFields::of(answer);
-    match (fields.number(), fields.number()) {
-        (Some(1), bytes) => Ok(RemovalOutcome::Gone(bytes.unwrap_or(0).max(0).cast_unsigned())),
-        (Some(0), _) => Ok(RemovalOutcome::Absent),
-        (Some(_), _) => Ok(RemovalOutcome::Kept),
-        (None, _) => Err(RedisPool::not_redis_error("removing records")),
+pub(super) fn evict(shared: &RedisShared, plan: &EvictionPlan) -> Result<EvictionReport> {
+    let mut evicted = EvictionReport::default();
+    loop {
+        let mut command = eval(scripts::TAKE_DEAD, &[&shared.keys.dead()]);
+        command.arg(plan.now.as_millis()).arg(BATCH);
+        let dead = texts_in(shared.line.query_one("evicting records", command)?);
+        let dead = dead.filter_map(|id| Some((parse_id(&id)?, Some(plan.now))));
+        let dead: Vec<_> = dead.collect();
+        let removed = remove_by(shared, &dead, scripts::REMOVE_DEAD)?;
+        for ((id, _), RecordRemoval { outcome, kind }) in dead.iter().zip(removed) {
+            match outcome {
+                RemovalOutcome::Gone(bytes) => evicted.bytes = evicted.bytes.saturating_add(bytes),
+                // The server was faster.
+                RemovalOutcome::Absent => {}
+                RemovalOutcome::Kept => continue,
+            }
+            evicted.count_entry(EvictionCause::Dead);
+            if let Some(kind) = kind {
+                evicted.list_entry(id.clone(), kind, EvictionCause::Dead);
+            }
+        }
+        if dead.len() < BATCH {
+            break;
+        }
     }
+    if let Some(max) = plan.max_entries {
+        remove_least_used(shared, plan, max, &mut evicted)?;
+    }
+    Ok(evicted)
+}
+
+/// Removes by the list. Members that the server has dropped by itself are taken off the list, and
+/// not counted.
+fn remove_least_used(
+    shared: &RedisShared,
+    plan: &EvictionPlan,
+    max: u64,
+    evicted: &mut EvictionReport,
+) -> Result<()> {
+    loop {
+        let mut command = redis::cmd("ZCARD");
+        command.arg(shared.keys.used(&plan.scope, plan.kind));
+        let count = shared.line.query_one("evicting records", command)?;
+        let count = ReplyFields::of(Value::Array(vec![count])).number().unwrap_or(0);
+        let excess = count.max(0).cast_unsigned().saturating_sub(max);
+        let ids = least_used(shared, plan, excess.min(BATCH as u64))?;
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let removed = remove_by(shared, &ids, scripts::REMOVE)?;
+        for ((id, _), removal) in ids.iter().zip(removed) {
+            if let RemovalOutcome::Gone(bytes) = removal.outcome {
+                let cause = EvictionCause::Over(EvictionLimit::Entries);
+                evicted.count_entry(cause);
+                evicted.list_entry(id.clone(), plan.kind, cause);
+                evicted.bytes = evicted.bytes.saturating_add(bytes);
+            }
+        }
+    }
+}
+
+fn least_used(
+    shared: &RedisShared,
+    plan: &EvictionPlan,
+    count: u64,
+) -> Result<Vec<(EntryId, Option<Timestamp>)>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let mut command = redis::cmd("ZRANGE");
+    // One more, in case the spared one is among them.
+    command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(count);
+    let members = shared.line.query_one("evicting records", command)?;
+    let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());
+    let others = keys.filter(|key| plan.keep.as_ref() != Some(key));
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    Ok(others.take(count).map(|key| (EntryId::new(plan.scope.clone(), key), None)).collect())
+}
+
+fn texts_in(members: Value) -> impl Iterator<Item = String> {
+    let members = members.into_sequence().unwrap_or_default().into_iter();
+    members.filter_map(|member| redis::from_redis_value(member).ok())
 }

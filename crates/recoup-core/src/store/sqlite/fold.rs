@@ -8,20 +8,28 @@ use crate::database::{fault, in_transaction, schema_version};
 use crate::entry::{CostSavings, EntryEventKind, EventBatch, EventTally};
 use crate::error::{Error, Result};
 use crate::key::{Kind, Scope};
-use crate::store::sums::{BatchSums, MAX_NAMES, OTHER_NAMES, TallyAmount, TallyKey};
+use crate::store::tallies::{
+    BatchSums, MAX_NAMES, OTHER_NAMES, REMEMBERED_BATCHES, TallyAmount, TallyKey,
+};
 
-/// How many batch names are remembered. Only a crash repeats a batch, so the newest suffice; names
-/// sort by time.
-const REMEMBERED: i64 = 1_000;
+/// Upper bound of counts, so that the sum of two does not overflow.
+const MOST: i64 = i64::MAX / 2;
 
 pub(super) fn fold(writer: &mut Connection, batch: &EventBatch) -> Result<()> {
     let sums = BatchSums::of(batch);
     in_transaction(writer, "folding in what happened", |writer| {
-        if register_batch(writer, batch)? {
-            write_sums(&sums, writer)?;
-            trim_batch_names(writer)?;
+        let is_new = writer
+            .prepare_cached("INSERT INTO folded (batch) VALUES (?1) ON CONFLICT DO NOTHING")
+            .and_then(|mut insert| insert.execute([batch.name.as_str()]))
+            .map_err(fold_error)?;
+        if is_new == 0 {
+            return Ok(());
         }
-        Ok(())
+        write_sums(&sums, writer)?;
+        // Names sort by time.
+        let sql = "DELETE FROM folded WHERE batch <
+                   (SELECT batch FROM folded ORDER BY batch DESC LIMIT 1 OFFSET ?1)";
+        run(writer, sql, &[&i64::try_from(REMEMBERED_BATCHES).unwrap_or(i64::MAX)])
     })
 }
 
@@ -69,23 +77,6 @@ fn write_sums(sums: &BatchSums<'_>, writer: &Connection) -> Result<()> {
     }
     Ok(())
 }
-
-fn register_batch(writer: &Connection, batch: &EventBatch) -> Result<bool> {
-    writer
-        .prepare_cached("INSERT INTO folded (batch) VALUES (?1) ON CONFLICT DO NOTHING")
-        .and_then(|mut insert| insert.execute([batch.name.as_str()]))
-        .map(|inserted| inserted > 0)
-        .map_err(fold_error)
-}
-
-fn trim_batch_names(writer: &Connection) -> Result<()> {
-    const SQL: &str = "DELETE FROM folded WHERE batch <
-                       (SELECT batch FROM folded ORDER BY batch DESC LIMIT 1 OFFSET ?1)";
-    run(writer, SQL, &[&REMEMBERED])
-}
-
-/// Upper bound of counts, so that the sum of two does not overflow.
-const MOST: i64 = i64::MAX / 2;
 
 fn clamp_count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(MOST).min(MOST)

@@ -6,28 +6,28 @@
 
 mod evict;
 mod fold;
-mod marks;
-mod near;
 mod read;
 mod schema;
-mod space;
 mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::plan::scan_refined;
 use super::{
     EvictionPlan, EvictionReport, FaultLog, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe,
     Store, StoreInfo, nearest,
 };
-use crate::database::{self, ConnectionPool, RecoveryReporter};
-use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
-use crate::error::{Error, Result};
+use crate::base::clock::Timestamp;
+use crate::database::{self, ConnectionPool, RecoveryReporter, fault};
+use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, Header, StoredBody};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Kind, Scope};
+use read::SqliteFrames;
 
 pub use crate::database::{
     DatabaseFileRole, DatabaseInspection, DatabaseSoundness, WaitLimits, list_set_aside, lock_path,
@@ -62,6 +62,82 @@ impl SqliteStore {
     pub fn path(&self) -> &Path {
         self.pool.path()
     }
+
+    fn read_row<T>(
+        &self,
+        sql: &str,
+        id: &EntryId,
+        doing: &str,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let found = self.pool.read(|reader| {
+            reader
+                .prepare_cached(sql)
+                .and_then(|mut statement| {
+                    let id = params![id.scope.as_str(), id.key.as_str()];
+                    statement.query_row(id, &read).optional()
+                })
+                .map_err(|error| fault::from_sqlite(error, doing))
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// The payload of a row. A large body is read from the file on demand.
+    fn payload(&self, row: PayloadRow) -> Result<StoredBody> {
+        match (row.body, row.frames) {
+            (Some(body), None) => Ok(StoredBody::Inline(body)),
+            (None, Some(id)) => {
+                let (path, wait) = (self.path().to_owned(), self.pool.waits().read);
+                Ok(StoredBody::Framed(Arc::new(SqliteFrames { path, id, wait })))
+            }
+            _ => Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
+        }
+    }
+}
+
+/// The head columns of a row, before validation.
+#[derive(Debug)]
+struct HeadRow {
+    header: Vec<u8>,
+    stored_at: i64,
+    last_used: i64,
+    hits: i64,
+}
+
+impl HeadRow {
+    /// Reads the columns that start at `first`.
+    fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        Ok(Self {
+            header: row.get_ref(first)?.as_bytes()?.to_vec(),
+            stored_at: row.get(first + 1)?,
+            last_used: row.get(first + 2)?,
+            hits: row.get(first + 3)?,
+        })
+    }
+
+    fn parse(&self) -> Result<EntryHead> {
+        Ok(EntryHead {
+            header: Header::from_json(&self.header)?,
+            stored_at: Timestamp::from_millis(self.stored_at),
+            hits: self.hits.max(0).cast_unsigned(),
+            last_used: Timestamp::from_millis(self.last_used),
+        })
+    }
+}
+
+/// The payload columns of a row.
+#[derive(Debug)]
+struct PayloadRow {
+    body: Option<Bytes>,
+    frames: Option<i64>,
+}
+
+impl PayloadRow {
+    /// Reads the columns that start at `first`.
+    fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let body = row.get_ref(first)?.as_bytes_or_null()?.map(Bytes::copy_from_slice);
+        Ok(Self { body, frames: row.get(first + 1)? })
+    }
 }
 
 /// State of the store at `path` and its number of entries, without changing anything; `None` if
@@ -89,14 +165,25 @@ impl RecoveryReporter for FaultLogAdapter {
 
 impl Store for SqliteStore {
     fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
-        let row = self.pool.read(|reader| read::get(reader, id))?.flatten();
-        row.map(|row| row.into_record(self.path(), self.pool.waits().read).map(Arc::new))
-            .transpose()
+        const SQL: &str = "SELECT header, stored_at, last_used, hits, body, frames
+                           FROM entries WHERE scope = ?1 AND key = ?2";
+        let read = |row: &Row<'_>| Ok((HeadRow::read(row, 0)?, PayloadRow::read(row, 4)?));
+        let found = self.read_row(SQL, id, "reading a record", read)?;
+        let record = |(head, payload): (HeadRow, PayloadRow)| {
+            let head = head.parse()?;
+            Ok(Arc::new(EntryRecord { payload: self.payload(payload)?, head, full: None }))
+        };
+        found.map(record).transpose()
     }
 
     fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
-        let found = self.pool.read(|reader| read::full(reader, id))?.flatten();
-        found.map(|found| found.into_payload(self.path(), self.pool.waits().read)).transpose()
+        const SQL: &str = "SELECT fulls.body, fulls.frames FROM entries JOIN fulls
+                           ON fulls.scope = entries.scope AND fulls.kind = entries.kind
+                           AND fulls.sha256 = entries.full
+                           WHERE entries.scope = ?1 AND entries.key = ?2";
+        let read = |row: &Row<'_>| PayloadRow::read(row, 0);
+        let found = self.read_row(SQL, id, "reading a full result", read)?;
+        found.map(|found| self.payload(found)).transpose()
     }
 
     fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
@@ -110,12 +197,12 @@ impl Store for SqliteStore {
         let mut removed = 0;
         for (number, some) in ids.chunks(BATCH).enumerate() {
             if number > 0 {
-                space::let_others_write();
+                evict::let_others_write();
             }
             removed += self.pool.remove(|writer| write::remove(writer, some))?;
         }
         if removed > 0 {
-            space::vacuum_all(&self.pool)?;
+            evict::vacuum_all(&self.pool)?;
         }
         Ok(removed)
     }
@@ -128,17 +215,17 @@ impl Store for SqliteStore {
         rows.sort_unstable();
         let mut removed = 0;
         self.pool.remove(|writer| {
-            space::leave_freed_pages(writer)?;
+            evict::leave_freed_pages(writer)?;
             for (number, some) in rows.chunks(BATCH).enumerate() {
                 if number > 0 {
-                    space::let_others_write();
+                    evict::let_others_write();
                 }
                 removed += write::remove_rows(writer, scope, some, gone)?;
-                space::checkpoint_each(writer, number)?;
+                evict::checkpoint_each(writer, number)?;
             }
-            space::overwrite_freed_pages(writer)
+            evict::overwrite_freed_pages(writer)
         })?;
-        space::upgrade_and_vacuum(&self.pool)?;
+        evict::upgrade_and_vacuum(&self.pool)?;
         Ok(removed)
     }
 
@@ -192,13 +279,13 @@ impl Store for SqliteStore {
     fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
         let evicted = evict::carry_out(&self.pool, plan)?;
         if plan.thorough {
-            space::upgrade_and_vacuum(&self.pool)?;
+            evict::upgrade_and_vacuum(&self.pool)?;
         }
         Ok(EvictionReport { lost_all: self.pool.was_replaced(), ..evicted })
     }
 
     fn nearest(&self, probe: &SimilarityProbe<'_>) -> Result<Vec<(EntryId, EntryHead)>> {
-        let found = self.pool.read(|reader| near::nearest(reader, probe))?;
+        let found = self.pool.read(|reader| read::nearest(reader, probe))?;
         match found {
             None => Ok(Vec::new()),
             Some(Some(found)) => Ok(found),

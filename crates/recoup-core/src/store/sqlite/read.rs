@@ -1,121 +1,18 @@
-//! Reading: one record, its frames, or the heads of many.
+//! Reading: the frames of a large body, the heads of many records, and those most like another.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
-use super::{marks, space};
-use crate::base::clock::Timestamp;
-use crate::database::{busy, connection, fault};
-use crate::entry::{ChunkSource, EntryHead, EntryRecord, Header, StoredBody};
-use crate::error::{Error, ErrorKind, Result};
+use super::schema::WITHOUT_SKETCHES;
+use super::{HeadRow, evict, write};
+use crate::database::{busy, connection, fault, schema_version};
+use crate::entry::{ChunkSource, EntryHead, Header};
+use crate::error::{Error, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::nearest::{PartSketch, SimilarityProbe, TopMatches};
 use crate::store::{RecordVisitor, ScanFilter, ScanFlow, ScopeUsage};
-
-/// A row before validation.
-#[derive(Debug)]
-pub(super) struct StoredRow {
-    head: HeadRow,
-    payload: StoredPayload,
-}
-
-#[derive(Debug)]
-struct HeadRow {
-    header: Vec<u8>,
-    stored_at: i64,
-    last_used: i64,
-    hits: i64,
-}
-
-impl HeadRow {
-    /// Reads the columns that start at `first`.
-    fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        Ok(Self {
-            header: row.get_ref(first)?.as_bytes()?.to_vec(),
-            stored_at: row.get(first + 1)?,
-            last_used: row.get(first + 2)?,
-            hits: row.get(first + 3)?,
-        })
-    }
-
-    fn parse(&self) -> Result<EntryHead> {
-        Ok(EntryHead {
-            header: Header::from_json(&self.header)?,
-            stored_at: Timestamp::from_millis(self.stored_at),
-            hits: self.hits.max(0).cast_unsigned(),
-            last_used: Timestamp::from_millis(self.last_used),
-        })
-    }
-}
-
-impl StoredRow {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self { head: HeadRow::read(row, 0)?, payload: StoredPayload::read(row, 4)? })
-    }
-
-    /// The record. A large body is read from the database at `path` on demand; opening that may
-    /// wait for `wait`.
-    pub(super) fn into_record(self, path: &Path, wait: Duration) -> Result<EntryRecord> {
-        let head = self.head.parse()?;
-        Ok(EntryRecord { payload: self.payload.into_payload(path, wait)?, head, full: None })
-    }
-}
-
-/// The payload columns of a row.
-#[derive(Debug)]
-pub(super) struct StoredPayload {
-    body: Option<Bytes>,
-    frames: Option<i64>,
-}
-
-impl StoredPayload {
-    /// Reads the columns that start at `first`.
-    fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        let body = row.get_ref(first)?.as_bytes_or_null()?.map(Bytes::copy_from_slice);
-        Ok(Self { body, frames: row.get(first + 1)? })
-    }
-
-    pub(super) fn into_payload(self, path: &Path, wait: Duration) -> Result<StoredBody> {
-        match (self.body, self.frames) {
-            (Some(body), None) => Ok(StoredBody::Inline(body)),
-            (None, Some(id)) => {
-                Ok(StoredBody::Framed(Arc::new(SqliteFrames { path: path.to_owned(), id, wait })))
-            }
-            _ => Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
-        }
-    }
-}
-
-/// The full result that a record refers to.
-pub(super) fn full(reader: &Connection, id: &EntryId) -> Result<Option<StoredPayload>> {
-    const SQL: &str = "SELECT fulls.body, fulls.frames FROM entries JOIN fulls
-                       ON fulls.scope = entries.scope AND fulls.kind = entries.kind
-                       AND fulls.sha256 = entries.full
-                       WHERE entries.scope = ?1 AND entries.key = ?2";
-    reader
-        .prepare_cached(SQL)
-        .and_then(|mut statement| {
-            let id = params![id.scope.as_str(), id.key.as_str()];
-            statement.query_row(id, |row| StoredPayload::read(row, 0)).optional()
-        })
-        .map_err(|error| fault::from_sqlite(error, "reading a full result"))
-}
-
-pub(super) fn get(reader: &Connection, id: &EntryId) -> Result<Option<StoredRow>> {
-    const SQL: &str = "SELECT header, stored_at, last_used, hits, body, frames
-                       FROM entries WHERE scope = ?1 AND key = ?2";
-    reader
-        .prepare_cached(SQL)
-        .and_then(|mut statement| {
-            statement
-                .query_row(params![id.scope.as_str(), id.key.as_str()], StoredRow::read)
-                .optional()
-        })
-        .map_err(|error| fault::from_sqlite(error, "reading a record"))
-}
 
 /// Id and head of a row; `None` if the row no longer exists.
 pub(super) fn head_in_row(
@@ -147,7 +44,7 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<ScopeUsage> {
             Ok(ScopeUsage { entries: count(row, 0)?, bytes: count(row, 1)? })
         })
         .map_err(|error| fault::from_sqlite(error, "counting the records"))?;
-    Ok(ScopeUsage { bytes: space::disk_share(reader, usage.bytes)?, ..usage })
+    Ok(ScopeUsage { bytes: evict::disk_share(reader, usage.bytes)?, ..usage })
 }
 
 /// The rows that match a filter as far as indexes can tell, in the requested order. The caller
@@ -155,7 +52,7 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<ScopeUsage> {
 pub(super) fn matching_rows(reader: &Connection, filter: &ScanFilter) -> Result<Vec<i64>> {
     let explained = |error| fault::from_sqlite(error, "listing the records");
     if let (Some(scope), Some(selection)) = (&filter.scope, &filter.selection)
-        && let Some(found) = marks::candidate_rows(reader, scope, selection)?
+        && let Some(found) = write::candidate_rows(reader, scope, selection)?
     {
         return Ok(found);
     }
@@ -241,10 +138,10 @@ fn visit_row(row: &Row<'_>, visit: &mut RecordVisitor<'_>) -> rusqlite::Result<S
 
 /// A large body, read frame by frame on a connection of its own, so that the others can go on.
 #[derive(Debug)]
-struct SqliteFrames {
-    path: PathBuf,
-    id: i64,
-    wait: Duration,
+pub(super) struct SqliteFrames {
+    pub(super) path: PathBuf,
+    pub(super) id: i64,
+    pub(super) wait: Duration,
 }
 
 impl ChunkSource for SqliteFrames {
@@ -267,4 +164,56 @@ impl SqliteFrames {
         }
         Ok(())
     }
+}
+
+/// `None` if the file has no sketches yet.
+pub(super) fn nearest(
+    reader: &Connection,
+    probe: &SimilarityProbe<'_>,
+) -> Result<Option<Vec<(EntryId, EntryHead)>>> {
+    // A bare key has nothing in common with any other.
+    if probe.parts.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    if schema_version(reader)? <= WITHOUT_SKETCHES {
+        return Ok(None);
+    }
+    let mut best = TopMatches::new(probe.most);
+    let asked = PartSketch::of(probe.parts);
+    let mut statement = reader
+        .prepare("SELECT rowid, stored_at, sketch FROM entries WHERE scope = ?1 AND kind = ?2")
+        .map_err(search_error)?;
+    let mut rows = statement
+        .query(params![probe.scope.as_str(), probe.kind.as_str()])
+        .map_err(search_error)?;
+    while let Some(row) = rows.next().map_err(search_error)? {
+        let id: i64 = row.get(0).map_err(search_error)?;
+        let stored_at: i64 = row.get(1).map_err(search_error)?;
+        let in_common = match row.get_ref(2).and_then(|sketch| Ok(sketch.as_bytes_or_null()?)) {
+            Ok(Some(sketch)) => asked.count_common(sketch),
+            // A writer of an earlier version left it out.
+            Ok(None) => asked.count_common(sketch_of(reader, id).map_err(search_error)?.as_bytes()),
+            Err(error) => return Err(search_error(error)),
+        };
+        best.offer(in_common, (stored_at, id), || id);
+    }
+    let mut heads = Vec::new();
+    for row in best.into_found() {
+        // Skips rows that are gone or unreadable.
+        heads.extend(head_in_row(reader, row)?.and_then(|(id, head)| Some((id, head.ok()?))));
+    }
+    Ok(Some(heads))
+}
+
+/// Computes a sketch that a writer of an earlier version left out.
+fn sketch_of(reader: &Connection, id: i64) -> rusqlite::Result<PartSketch> {
+    let header: Vec<u8> = reader
+        .prepare_cached("SELECT header FROM entries WHERE rowid = ?1")?
+        .query_row([id], |row| row.get(0))?;
+    let parts = Header::from_json(&header).map(|header| header.parts).unwrap_or_default();
+    Ok(PartSketch::of(&parts))
+}
+
+fn search_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "looking for what is like it")
 }

@@ -15,7 +15,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::marks;
+use super::write;
 use crate::database::{DatabaseLayout, fault};
 use crate::entry::Header;
 use crate::error::{Error, Result};
@@ -218,7 +218,7 @@ fn migrate(connection: &Connection, from: i64) -> Result<()> {
             .query_row("SELECT coalesce(sum(entries), 0) FROM totals", [], |row| row.get(0))
             .map_err(migrate_error)?;
         if entries <= MAX_ENTRIES_AT_ONCE {
-            marks::mark_all(connection)?;
+            write::mark_all(connection)?;
             add_indexes(connection)?;
         }
     }

@@ -1,45 +1,29 @@
 //! Writing: each call is one immediate transaction, so that it either waits its turn or fails
 //! before anything was done.
+//!
+//! Selection marks (tags, operation, source paths) are in a table of their own, so that no header is
+//! read: records with equal marks share one row of `mark_sets`, so that a project's many entries
+//! need a few short texts.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::marks;
+use super::schema;
 use crate::base::clock::Timestamp;
+use crate::base::digest::Sha256Digest;
 use crate::database::{fault, in_transaction};
-use crate::entry::{ChunkSource, EntryRecord, StoredBody};
+use crate::entry::{EntryRecord, Header, StoredBody};
 use crate::error::{Error, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::PlacedPayload;
 use crate::store::nearest::PartSketch;
+use crate::store::plan::{EntrySelection, MarkSet};
 
-/// Location of a payload: in the row itself, or as frames of that number.
-enum SqlitePayload<'a> {
-    Inline(&'a [u8]),
-    Framed { frames: i64, len: u64 },
-}
+/// The `mark_set` of a record without marks.
+const NOTHING: i64 = 0;
+/// Records marked in one transaction.
+const BATCH: i64 = 500;
 
-impl SqlitePayload<'_> {
-    fn body(&self) -> Option<&[u8]> {
-        match self {
-            Self::Inline(body) => Some(body),
-            Self::Framed { .. } => None,
-        }
-    }
-
-    fn frames(&self) -> Option<i64> {
-        match self {
-            Self::Inline(_) => None,
-            Self::Framed { frames, .. } => Some(*frames),
-        }
-    }
-
-    /// Measured, because the header's length is not trusted.
-    fn len(&self) -> u64 {
-        match self {
-            Self::Inline(body) => body.len() as u64,
-            Self::Framed { len, .. } => *len,
-        }
-    }
-}
+type SqlitePayload<'a> = PlacedPayload<'a, i64>;
 
 pub(super) fn put(writer: &mut Connection, id: &EntryId, record: &EntryRecord) -> Result<()> {
     if !record.is_sealed() {
@@ -72,26 +56,21 @@ fn put_full(writer: &Connection, id: &EntryId, record: &EntryRecord) -> Result<(
         .map_err(store_error)
 }
 
-/// Writes the frames of a large payload; a small one goes into its row.
 fn write_payload<'a>(writer: &Connection, payload: &'a StoredBody) -> Result<SqlitePayload<'a>> {
-    let body: &dyn ChunkSource = match payload {
-        StoredBody::Inline(body) | StoredBody::Plain(body) => {
-            return Ok(SqlitePayload::Inline(body));
-        }
-        StoredBody::Framed(body) => &**body,
-        StoredBody::Opened(body) => body,
-    };
-    let frames = fastrand::i64(1..);
-    let mut insert = writer
-        .prepare_cached("INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)")
-        .map_err(store_error)?;
-    let (mut seq, mut len) = (0i64, 0);
-    body.for_each_chunk(&mut |frame| {
-        seq += 1;
-        len += frame.len() as u64;
-        insert.execute(params![frames, seq, frame]).map(drop).map_err(store_error)
-    })?;
-    Ok(SqlitePayload::Framed { frames, len })
+    const SQL: &str = "INSERT INTO chunks (frames, seq, data) VALUES (?1, ?2, ?3)";
+    let mut seq = 0i64;
+    PlacedPayload::write(
+        payload,
+        || fastrand::i64(1..),
+        |frames, data| {
+            seq += 1;
+            writer
+                .prepare_cached(SQL)
+                .and_then(|mut insert| insert.execute(params![*frames, seq, data]))
+                .map(drop)
+                .map_err(store_error)
+        },
+    )
 }
 
 fn upsert(
@@ -112,7 +91,7 @@ fn upsert(
             marked_at = excluded.marked_at";
     let head = &record.head;
     let json = head.header.to_json();
-    let mark_set = marks::intern_mark_set(writer, id.scope.as_str(), &head.header)?;
+    let mark_set = intern_mark_set(writer, id.scope.as_str(), &head.header)?;
     let bytes = placed.len() + json.len() as u64;
     writer
         .prepare_cached(SQL)
@@ -186,4 +165,104 @@ pub(super) fn remove_rows(
 
 fn remove_error(error: rusqlite::Error) -> Error {
     fault::from_sqlite(error, "removing a record")
+}
+
+/// The id of the header's mark set, which is inserted if it is new.
+fn intern_mark_set(writer: &Connection, scope: &str, header: &Header) -> Result<i64> {
+    let marks = MarkSet::of(header);
+    if marks.as_str().is_empty() {
+        return Ok(NOTHING);
+    }
+    let digest = Sha256Digest::of(marks.as_str().as_bytes());
+    let known = writer
+        .prepare_cached("SELECT id FROM mark_sets WHERE scope = ?1 AND digest = ?2")
+        .and_then(|mut find| {
+            find.query_row(params![scope, digest.as_bytes()], |row| row.get(0)).optional()
+        })
+        .map_err(mark_error)?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    writer
+        .prepare_cached("INSERT INTO mark_sets (scope, digest, marks) VALUES (?1, ?2, ?3)")
+        .and_then(|mut add| add.insert(params![scope, digest.as_bytes(), marks.as_str()]))
+        .map_err(mark_error)
+}
+
+/// The rows that a selection may match: all matches, and few others. `None` if the file has no mark
+/// index yet, so that every record of the scope must be tested.
+pub(super) fn candidate_rows(
+    reader: &Connection,
+    scope: &Scope,
+    selection: &EntrySelection,
+) -> Result<Option<Vec<i64>>> {
+    if !schema::is_complete(reader)? {
+        return Ok(None);
+    }
+    let find = || -> rusqlite::Result<Vec<i64>> {
+        let mut sets = reader.prepare_cached("SELECT id, marks FROM mark_sets WHERE scope = ?1")?;
+        let mut having = reader
+            .prepare_cached("SELECT rowid FROM entries WHERE mark_set = ?1 AND mark_set > 0")?;
+        // Records stored by an earlier version have no marks.
+        let mut found: Vec<i64> = reader
+            .prepare_cached("SELECT rowid FROM entries WHERE scope = ?1 AND mark_set IS NULL")?
+            .query_map([scope.as_str()], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut rows = sets.query([scope.as_str()])?;
+        while let Some(row) = rows.next()? {
+            if selection.selects_marks(row.get_ref(1)?.as_str()?) {
+                let id: i64 = row.get(0)?;
+                for row in having.query_map([id], |row| row.get(0))? {
+                    found.push(row?);
+                }
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    };
+    find().map(Some).map_err(|error| fault::from_sqlite(error, "looking for marked records"))
+}
+
+/// Marks some unmarked records after row `after` in one transaction. Returns the last row, or
+/// `None` at the end.
+pub(super) fn mark_batch(writer: &mut Connection, after: i64) -> Result<Option<i64>> {
+    in_transaction(writer, "marking records", |writer| mark_some(writer, after))
+}
+
+/// Marks all unmarked records, within a transaction.
+pub(super) fn mark_all(writer: &Connection) -> Result<()> {
+    let mut after = Some(i64::MIN);
+    while let Some(row) = after {
+        after = mark_some(writer, row)?;
+    }
+    Ok(())
+}
+
+fn mark_some(writer: &Connection, after: i64) -> Result<Option<i64>> {
+    let some = || -> rusqlite::Result<Vec<(i64, String, Vec<u8>)>> {
+        writer
+            .prepare_cached(
+                "SELECT rowid, scope, header FROM entries
+                 WHERE rowid > ?1 AND mark_set IS NULL ORDER BY rowid LIMIT ?2",
+            )?
+            .query_map([after, BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect()
+    };
+    let rows = some().map_err(mark_error)?;
+    for (row, scope, header) in &rows {
+        // A record with an unreadable header stays unmarked and is tested each time.
+        let Ok(header) = Header::from_json(header) else { continue };
+        let set = intern_mark_set(writer, scope, &header)?;
+        writer
+            .prepare_cached(
+                "UPDATE entries SET mark_set = ?2, marked_at = stored_at WHERE rowid = ?1",
+            )
+            .and_then(|mut update| update.execute([*row, set]))
+            .map_err(mark_error)?;
+    }
+    Ok(rows.last().map(|(row, ..)| *row))
+}
+
+fn mark_error(error: rusqlite::Error) -> Error {
+    fault::from_sqlite(error, "marking a record")
 }

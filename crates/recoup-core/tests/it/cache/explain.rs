@@ -5,8 +5,8 @@ mod rules;
 use std::fs;
 
 use recoup_core::cache::{
-    CacheMode, CacheOptions, Differs, LookupExplanation, LookupRequest, LookupVerdict, MissCause,
-    PartDifference, SourceChange, SourceChangeKind, TextDifference, Ttl, WordPlace,
+    CacheMode, CacheOptions, LookupExplanation, LookupRequest, LookupVerdict, MissCause,
+    PartChange, PartDifference, SourceChange, SourceChangeKind, TextDifference, Ttl, WordPlace,
 };
 use recoup_core::entry::Draft;
 use recoup_core::key::agent_run::AgentRunRecipe;
@@ -45,12 +45,12 @@ fn asked(paths: &str, query: &str, operation: &str) -> ResultRecipe {
     ResultRecipe::new(paths, query, operation)
 }
 
-fn differs(part: &str, how: Differs) -> Vec<PartDifference> {
+fn differs(part: &str, how: PartChange) -> Vec<PartDifference> {
     vec![PartDifference { part: part.to_owned(), how }]
 }
 
-fn words(place: WordPlace, now: &str, was: &str) -> Differs {
-    Differs::Text(TextDifference::Words { place, now: now.to_owned(), was: was.to_owned() })
+fn words(place: WordPlace, now: &str, was: &str) -> PartChange {
+    PartChange::Text(TextDifference::Words { place, now: now.to_owned(), was: was.to_owned() })
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn the_words_that_differ_are_named() {
         now: "explain this".to_owned(),
         was: "find the sql injection".to_owned(),
     };
-    let expected = differs("query", Differs::Text(other));
+    let expected = differs("query", PartChange::Text(other));
     assert_eq!(scene.differences(&asked("a.rs", "explain this", "audit")), expected);
 }
 
@@ -163,7 +163,7 @@ fn the_words_that_differ_are_named() {
 fn of_a_list_the_items_are_named() {
     let scene = Scene::new();
     scene.keep(&asked("a.rs,b.rs", "find it", "audit"));
-    let items = Differs::Items { added: vec!["c.rs".to_owned()], gone: vec!["a.rs".to_owned()] };
+    let items = PartChange::Items { added: vec!["c.rs".to_owned()], gone: vec!["a.rs".to_owned()] };
     assert_eq!(scene.differences(&asked("b.rs,c.rs", "find it", "audit")), differs("paths", items));
 }
 
@@ -177,7 +177,7 @@ fn a_text_that_differs_where_nothing_is_kept_says_where_that_begins() {
         model: "m".to_owned(),
     };
     scene.keep(&run("one"));
-    let beyond = Differs::Text(TextDifference::Beyond { chars: 200 });
+    let beyond = PartChange::Text(TextDifference::Beyond { chars: 200 });
     assert_eq!(scene.differences(&run("two")), differs("system", beyond));
 }
 
@@ -254,5 +254,5 @@ fn hidden_parts_differ_without_being_shown() {
     let (id, view, parts) = (id("two"), scene.view(), part("b"));
     let request = LookupRequest { parts: &parts, ..LookupRequest::new(Kind::Command, &id, &view) };
     let nearest = scene.cache.explain(&request).nearest.unwrap();
-    assert_eq!(nearest.differences, differs("stdin", Differs::Hidden));
+    assert_eq!(nearest.differences, differs("stdin", PartChange::Hidden));
 }

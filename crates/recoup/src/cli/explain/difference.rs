@@ -2,7 +2,7 @@
 
 use recoup_core::base::text::shorten_text;
 use recoup_core::cache::{
-    ComparedSide, Differs, PartDifference, RuleChanges, TextDifference, WordPlace,
+    ComparedSide, PartChange, PartDifference, RuleChanges, TextDifference, WordPlace,
 };
 use recoup_core::key::RuleFingerprint;
 
@@ -20,53 +20,53 @@ pub(super) fn describe_difference(
     names: RuleNames<'_>,
 ) -> Vec<ExplainFinding> {
     match &difference.how {
-        Differs::Rules(changes) => describe_rules(&difference.part, changes, names),
+        PartChange::Rules(changes) => describe_rules(&difference.part, changes, names),
         how => vec![describe_change(&difference.part, how)],
     }
 }
 
-fn describe_change(part: &str, how: &Differs) -> ExplainFinding {
+fn describe_change(part: &str, how: &PartChange) -> ExplainFinding {
     // Shell quotes around the words are not part of the difference.
     let quoted = |text: &str| quoted(text.trim_matches('\''));
     let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
     let (code, (now, was), what) = match how {
-        Differs::Text(TextDifference::Words { place, now, was }) => {
+        PartChange::Text(TextDifference::Words { place, now, was }) => {
             ("words", both(now, was), describe_words(*place, now, was, &quoted))
         }
-        Differs::Text(TextDifference::Other { now, was }) => {
+        PartChange::Text(TextDifference::Other { now, was }) => {
             ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
         }
-        Differs::Text(TextDifference::Beyond { chars }) => {
+        PartChange::Text(TextDifference::Beyond { chars }) => {
             ("text", (None, None), format!("differs after the first {chars} characters"))
         }
-        Differs::Items { added, gone } => {
+        PartChange::Items { added, gone } => {
             let signed = |sign: char, items: &[String]| -> Vec<String> {
                 items.iter().map(|item| format!("{sign}{item}")).collect()
             };
             let items = [signed('+', added), signed('-', gone)].concat();
             ("items", both(&added.join(" "), &gone.join(" ")), items.join(" "))
         }
-        Differs::Switched { on: true } => {
+        PartChange::Switched { on: true } => {
             ("set", both("set", "unset"), "set, was unset".to_owned())
         }
-        Differs::Switched { on: false } => {
+        PartChange::Switched { on: false } => {
             ("unset", both("unset", "set"), "unset, was set".to_owned())
         }
-        Differs::Replaced { path } => {
+        PartChange::Replaced { path } => {
             ("replaced", both(path, path), format!("{path} leads to another file"))
         }
-        Differs::Added { now: Some(now) } => {
+        PartChange::Added { now: Some(now) } => {
             ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))
         }
-        Differs::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
-        Differs::Gone { was: Some(was) } => {
+        PartChange::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
+        PartChange::Gone { was: Some(was) } => {
             ("gone", (None, Some(was.clone())), format!("not given, was {}", quoted(was)))
         }
-        Differs::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
-        Differs::Hidden | Differs::Rules(_) => {
+        PartChange::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
+        PartChange::Hidden | PartChange::Rules(_) => {
             ("content", (None, None), "other content".to_owned())
         }
-        Differs::Value { of } => {
+        PartChange::Value { of } => {
             let names: Vec<&str> =
                 of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
             ("value", (None, None), format!("another value of {}", names.join(" or ")))

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::cache::{ComparedSide, Differs, RuleChanges};
+use recoup_core::cache::{ComparedSide, PartChange, RuleChanges};
 use recoup_core::key::command::{CommandRecipe, ResolvedExecutable};
 use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
 
@@ -41,7 +41,7 @@ fn rules_that_are_other_ones_are_told_apart() {
         };
         let (added, reworded, gone) = (rules(added), rules(reworded), rules(gone));
         let changes = RuleChanges { added, gone, reworded, more: false, only: None };
-        differs("rules", Differs::Rules(changes))
+        differs("rules", PartChange::Rules(changes))
     };
     let now = [("a", "use npm"), ("b", "use spaces"), ("d", "test first")];
     assert_eq!(
@@ -62,7 +62,7 @@ fn hooks_that_came_or_went_are_told() {
             |ids: &[&str]| ids.iter().map(|id| RuleFingerprint::new(id, "use npm")).collect();
         let (added, gone, reworded) = (rules(added), rules(gone), Vec::new());
         let changes = RuleChanges { added, gone, reworded, more: false, only: Some(only) };
-        differs("rules", Differs::Rules(changes))
+        differs("rules", PartChange::Rules(changes))
     };
     let scene = Scene::new();
     scene.keep(&told(None));
@@ -83,7 +83,7 @@ fn of_more_rules_than_are_kept_none_is_guessed() {
     let changes = |gone: Vec<RuleFingerprint>| {
         let (added, reworded) = (Vec::new(), Vec::new());
         let changes = RuleChanges { added, gone, reworded, more: true, only: None };
-        differs("rules", Differs::Rules(changes))
+        differs("rules", PartChange::Rules(changes))
     };
     assert_eq!(scene.differences(&told(Some(&many[1..]))), changes(Vec::new()));
     let gone = (1..700).map(|n| RuleFingerprint::new(&texts[n], &texts[n])).collect();

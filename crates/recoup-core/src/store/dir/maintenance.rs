@@ -1,0 +1,251 @@
+//! Folding of event batches, and execution of eviction plans.
+//!
+//! A batch goes into the heads, then the counts, then the index, which is only an export. A head
+//! records the last batch that it took in, so a batch that is repeated after a crash between these
+//! steps adds nothing twice. Finding that nothing is to be evicted reads one catalogue and the expiry
+//! index, and opens no head.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use super::catalogue::{CatalogueEntries, ExpiryIndex, ScopeCatalogue, UsageSum};
+use super::head::HeadFile;
+use super::layout::{ScopeLayout, path_exists};
+use super::listed_entry::IndexStats;
+use super::open_scope::{OpenScope, stats_of};
+use super::{DirectoryStore, read};
+use crate::base::clock::Timestamp;
+use crate::base::name::SafeName;
+use crate::entry::EventBatch;
+use crate::error::{ErrorKind, Result};
+use crate::key::{EntryId, Key, Kind, Scope};
+use crate::store::tallies::BatchSums;
+use crate::store::{EvictionCause, EvictionPlan, EvictionReport};
+
+pub(super) fn fold(dir: &DirectoryStore, batch: &EventBatch) -> Result<()> {
+    if batch.events.is_empty() {
+        return Ok(());
+    }
+    let sums = BatchSums::of(batch);
+    let folder = &dir.folder;
+    let _lock = folder.lock()?;
+    let mut counts = folder.load_counts()?;
+    if !counts.add(batch, &sums) {
+        return Ok(());
+    }
+    let scopes: BTreeSet<&Scope> = sums.counts.keys().map(|counted| counted.scope).collect();
+    let mut shelves = Vec::new();
+    for scope in scopes {
+        if let Some(mut shelf) = open_used_scope(dir, scope)? {
+            update_entries(&mut shelf, scope, &sums, &batch.name)?;
+            shelves.push((scope, shelf));
+        }
+    }
+    folder.save_counts(&counts)?;
+    for (scope, mut shelf) in shelves {
+        let these = sums.counts.iter().filter(|(counted, _)| counted.scope == scope);
+        let added = IndexStats::of(these.map(|(counted, amount)| (counted.what, amount.count)));
+        shelf.index_mut()?.add_stats(added, stats_of(&counts, scope));
+        shelf.save()?;
+    }
+    Ok(())
+}
+
+/// `None` if nothing is stored there. A refused scope is skipped, so that it does not block the
+/// others: its readers and writers get the error.
+fn open_used_scope<'a>(dir: &'a DirectoryStore, scope: &'a Scope) -> Result<Option<OpenScope<'a>>> {
+    let open = || {
+        let is_used = dir.layout(scope)?.is_used()?;
+        if is_used { OpenScope::open(dir, scope).map(Some) } else { Ok(None) }
+    };
+    match open() {
+        Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
+        opened => opened,
+    }
+}
+
+fn update_entries(
+    shelf: &mut OpenScope<'_>,
+    scope: &Scope,
+    sums: &BatchSums<'_>,
+    batch: &SafeName,
+) -> Result<()> {
+    for (id, (hits, last)) in sums.served.iter().filter(|(id, _)| id.scope == *scope) {
+        add_hits_to_entry(shelf, &id.key, batch, *hits, *last)?;
+    }
+    for (id, at) in sums.damaged.iter().filter(|(id, _)| id.scope == *scope) {
+        if is_still_damaged(&shelf.layout, &id.key, *at)
+            && shelf.blocking_directory(&id.key).is_none()
+        {
+            shelf.remove(&id.key)?;
+        }
+    }
+    Ok(())
+}
+
+/// Entries of other tools have their hits in the index only.
+fn add_hits_to_entry(
+    shelf: &mut OpenScope<'_>,
+    key: &Key,
+    batch: &SafeName,
+    hits: u64,
+    last: Timestamp,
+) -> Result<()> {
+    let mut in_all = 0;
+    match HeadFile::read(&shelf.layout.head(key)) {
+        Ok(Some(mut stored)) => {
+            stored.add_hits(batch, hits, last);
+            if let Ok(head) = stored.parse_head() {
+                shelf.update_head(key, &stored, &head)?;
+                in_all = head.hits;
+            }
+        }
+        Ok(None) => {}
+        // An unreadable head was not served, or broke since.
+        Err(_) => return Ok(()),
+    }
+    if shelf.index.contains(key.as_str()) {
+        shelf.index_mut()?.add_hits(key.as_str(), hits, in_all, last);
+    }
+    Ok(())
+}
+
+/// Checks again: the entry may have been stored anew or restored. Other tools take no lock, so a
+/// body newer than the damage may be one that is not in the index yet.
+fn is_still_damaged(layout: &ScopeLayout, key: &Key, at: Timestamp) -> bool {
+    let is_newer = || {
+        modification_time(&layout.body(key)).is_some_and(|modification_time| modification_time > at)
+    };
+    let is_damaged = || match read::get(layout, key) {
+        Ok(None) => false,
+        Ok(Some(record)) if record.head.stored_at > at => false,
+        Ok(Some(record)) => record.open().is_err() || !is_full_result_intact(layout, key),
+        // Anything but a file is not ours to remove, unless there is a head of ours.
+        Err(error) => {
+            let is_ours = path_exists(&layout.head(key)).unwrap_or(false);
+            is_ours && error.kind() == ErrorKind::Corrupt
+        }
+    };
+    !is_newer() && is_damaged()
+}
+
+fn modification_time(path: &Path) -> Option<Timestamp> {
+    let since = fs::symlink_metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH);
+    Some(Timestamp::from_millis(i64::try_from(since.ok()?.as_millis()).ok()?))
+}
+
+/// True if the entry has no full result, or an intact one.
+fn is_full_result_intact(layout: &ScopeLayout, key: &Key) -> bool {
+    let info = || read::get(layout, key).ok()??.head.header.full;
+    match (read::full(layout, key), info()) {
+        (Ok(Some(full)), Some(info)) => full.to_plain(&info).is_ok(),
+        (Err(error), _) => error.kind() != ErrorKind::Corrupt,
+        _ => true,
+    }
+}
+
+pub(super) fn evict(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<EvictionReport> {
+    let mut evicted = EvictionReport::default();
+    let due = due_scopes(dir, plan)?;
+    if due.is_empty() {
+        return Ok(evicted);
+    }
+    let _lock = dir.folder.lock()?;
+    for scope in &due {
+        let mut shelf = OpenScope::open(dir, scope)?;
+        let before = UsageSum::of(shelf.facts.values()).usage.bytes;
+        remove_dead(&mut shelf, scope, plan.now, &mut evicted)?;
+        if *scope == plan.scope {
+            remove_least_used(&mut shelf, plan, &mut evicted)?;
+        }
+        // By difference, because full results are removed with their last entry.
+        let left = UsageSum::of(shelf.facts.values()).usage.bytes;
+        evicted.bytes = evicted.bytes.saturating_add(before.saturating_sub(left));
+        shelf.save()?;
+    }
+    Ok(evicted)
+}
+
+fn due_scopes(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Vec<Scope>> {
+    let deaths = ExpiryIndex::read(&dir.folder);
+    let mut due = Vec::new();
+    for scope in dir.folder.scopes()? {
+        let is_due = if scope == plan.scope {
+            is_due(&dir.layout(&scope)?, plan)
+        } else {
+            // A refused scope does not stop the eviction in others.
+            deaths.may_have_expired(&scope, plan.now)
+                && dir.layout(&scope).is_ok_and(|layout| layout.heads().is_dir())
+        };
+        if is_due {
+            due.push(scope);
+        }
+    }
+    Ok(due)
+}
+
+/// Without a current catalogue, the scope has to be opened.
+fn is_due(layout: &ScopeLayout, plan: &EvictionPlan) -> bool {
+    if !layout.heads().is_dir() {
+        return false;
+    }
+    let Some(ScopeCatalogue { facts, .. }) = ScopeCatalogue::read_current(layout) else {
+        return true;
+    };
+    let sum = sum_of_kind(&facts, plan).usage;
+    let any_dead = facts.values().any(|fact| fact.is_dead(plan.now));
+    any_dead || !plan.allows(sum.entries, sum.bytes)
+}
+
+fn sum_of_kind(facts: &CatalogueEntries, plan: &EvictionPlan) -> UsageSum {
+    UsageSum::of(facts.values().filter(|fact| fact.kind == plan.kind))
+}
+
+fn remove_dead(
+    shelf: &mut OpenScope<'_>,
+    scope: &Scope,
+    now: Timestamp,
+    evicted: &mut EvictionReport,
+) -> Result<()> {
+    let dead = shelf.facts.iter().filter(|(_, fact)| fact.is_dead(now));
+    let dead = dead.filter(|(key, _)| shelf.blocking_directory(key).is_none());
+    let dead: Vec<(Key, Kind)> = dead.map(|(key, fact)| (key.clone(), fact.kind)).collect();
+    for (key, kind) in dead {
+        shelf.remove(&key)?;
+        evicted.count_entry(EvictionCause::Dead);
+        evicted.list_entry(EntryId::new(scope.clone(), key), kind, EvictionCause::Dead);
+    }
+    Ok(())
+}
+
+fn remove_least_used(
+    shelf: &mut OpenScope<'_>,
+    plan: &EvictionPlan,
+    evicted: &mut EvictionReport,
+) -> Result<()> {
+    let mut sum = sum_of_kind(&shelf.facts, plan);
+    let candidates = shelf
+        .facts
+        .iter()
+        .filter(|(key, fact)| fact.kind == plan.kind && plan.keep.as_ref() != Some(key));
+    let mut candidates: Vec<_> =
+        candidates.map(|(key, fact)| (key.clone(), fact.clone())).collect();
+    candidates.sort_by_key(|(_, fact)| fact.used);
+    for (key, fact) in candidates {
+        let Some(limit) = plan.exceeded_limit(sum.usage.entries, sum.usage.bytes) else { break };
+        if shelf.blocking_directory(&key).is_some() {
+            continue;
+        }
+        shelf.remove(&key)?;
+        sum.subtract(&fact);
+        evicted.count_entry(EvictionCause::Over(limit));
+        evicted.list_entry(
+            EntryId::new(plan.scope.clone(), key),
+            plan.kind,
+            EvictionCause::Over(limit),
+        );
+    }
+    Ok(())
+}
