@@ -12,7 +12,7 @@ use recoup_core::condense::CondenseStrategy;
 use recoup_core::memory::{NoteFilter, NoteKind, NoteStatus};
 use recoup_core::store::{ScanFilter, ScanFlow};
 
-use super::cache::report::EntryReport;
+use super::cache::EntryReport;
 use crate::cli::app::{AppContext, memory_in};
 use crate::cli::{CommandAnswer, CommandResult, build_command_tree, ui};
 use crate::config::{FlagOverrides, env};

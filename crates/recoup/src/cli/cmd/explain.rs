@@ -5,10 +5,9 @@ use recoup_core::cache::{LookupExplanation, LookupRequest};
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::cache::find::find_entry;
-use super::cache::named::ResultSelectorArgs;
+use super::cache::{ResultSelectorArgs, find_entry};
 use super::exec::ExecArgs;
-use super::key::agent_run::AgentRunArgs;
+use super::key::AgentRunArgs;
 use super::place::StoreScopeArgs;
 use crate::cli::app::AppContext;
 use crate::cli::explain::ExplainReport;

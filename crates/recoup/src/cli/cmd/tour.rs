@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
@@ -13,10 +12,6 @@ use recoup_core::{Error, ErrorKind, Result};
 use crate::cli::{CommandAnswer, CommandError, CommandResult, human, ui};
 use crate::config::VARIABLES;
 use crate::process::detached;
-
-/// Show the main job end to end, in a temporary home.
-#[derive(Debug, Args)]
-pub(in crate::cli) struct TourArgs {}
 
 const SOURCE: &str = "src/auth.rs";
 const NAMED: [&str; 6] =
@@ -32,19 +27,17 @@ const CORRECTION: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"
 const NEXT_SESSION: &str =
     r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
 
-impl TourArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let Self {} = self;
-        let temp = tempfile::Builder::new()
-            .prefix("recoup-tour-")
-            .tempdir()
-            .with_context(|| "creating a temporary home".to_owned())?;
-        // A hook leaves a worker behind, which would write into the home while it is removed.
-        detached::adopt_orphans();
-        let taken = GuidedTour { dir: temp.path() }.play();
-        detached::wait_for_children();
-        taken
-    }
+/// Shows the main job end to end, in a temporary home.
+pub(super) fn run() -> CommandResult {
+    let temp = tempfile::Builder::new()
+        .prefix("recoup-tour-")
+        .tempdir()
+        .with_context(|| "creating a temporary home".to_owned())?;
+    // A hook leaves a worker behind, which would write into the home while it is removed.
+    detached::adopt_orphans();
+    let taken = GuidedTour { dir: temp.path() }.play();
+    detached::wait_for_children();
+    taken
 }
 
 struct GuidedTour<'a> {

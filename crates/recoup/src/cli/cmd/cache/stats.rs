@@ -54,7 +54,12 @@ fn build_report(
     limits: CacheLimits,
     scope: String,
 ) -> CacheStatsReport {
-    let max = limits.max_bytes.map_or("unlimited".to_owned(), max_mebibytes);
+    // As users configure it: `100`, not `100.00`.
+    let max = match limits.max_bytes {
+        None => "unlimited".to_owned(),
+        Some(bytes) if bytes.is_multiple_of(1 << 20) => (bytes >> 20).to_string(),
+        Some(bytes) => quotient_text(bytes, 1 << 20),
+    };
     CacheStatsReport {
         enabled,
         entries: stats.usage.entries,
@@ -92,13 +97,4 @@ fn quotient_text(part: u64, whole: u64) -> String {
     let scaled = u128::from(part) * 100 + u128::from(whole) / 2;
     let value = scaled.checked_div(u128::from(whole)).unwrap_or(0);
     format!("{}.{:02}", value / 100, value % 100)
-}
-
-/// Formats a limit as users configure it: `100`, not `100.00`.
-fn max_mebibytes(bytes: u64) -> String {
-    if bytes.is_multiple_of(1 << 20) {
-        (bytes >> 20).to_string()
-    } else {
-        quotient_text(bytes, 1 << 20)
-    }
 }

@@ -1,19 +1,17 @@
 //! `recoup memory`: shows and changes what is remembered.
 
-mod add;
 mod change;
 mod checkpoint;
 mod dedup;
+mod export;
 mod forget;
-mod helped;
 mod list;
 mod report;
-mod search;
-mod share;
 mod sync;
-mod transfer;
 
 use clap::{Args, Subcommand};
+use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatus, NoteTrust};
+use serde::Serialize;
 
 use crate::cli::CommandResult;
 use crate::cli::app::AppContext;
@@ -29,15 +27,15 @@ pub(in crate::cli) struct MemoryArgs {
 #[derive(Debug, Subcommand)]
 enum MemoryCommand {
     /// Remember something
-    Add(add::AddArgs),
+    Add(change::AddArgs),
     /// List what is remembered here
     List(list::ListArgs),
     /// Tell everything about one memory
     Show(list::MemoryShowArgs),
     /// Find memories by their words; exit 1 when there is none
-    Search(search::SearchArgs),
+    Search(list::SearchArgs),
     /// Print exactly what an agent is given
-    Rules(search::RulesArgs),
+    Rules(list::RulesArgs),
     /// Say it in other words
     Edit(change::EditArgs),
     /// Bring back what was superseded or retired
@@ -53,11 +51,11 @@ enum MemoryCommand {
     /// Remove it for good
     Forget(forget::ForgetArgs),
     /// Tell which rules help: given, used, repeated, and what came after
-    Report(helped::MemoryReportArgs),
+    Report(report::MemoryReportArgs),
     /// Write memories as lines of JSON, or with --team the project's rules for the repository
-    Export(transfer::ExportArgs),
+    Export(export::ExportArgs),
     /// Take in what `export` wrote; what is known stays as it is
-    Import(transfer::ImportArgs),
+    Import(export::ImportArgs),
     /// Bring Claude Code's own memory, and skills, in step with what is remembered
     Sync(sync::SyncArgs),
 }
@@ -92,6 +90,50 @@ impl MemoryArgs {
             MemoryCommand::Export(args) => args.run(app),
             MemoryCommand::Import(args) => args.run(app),
             MemoryCommand::Sync(args) => args.run(app),
+        }
+    }
+}
+
+/// A note, as shown to users.
+#[derive(Debug, Serialize)]
+pub(super) struct NoteReport {
+    id: String,
+    kind: NoteKind,
+    text: String,
+    quote: Option<String>,
+    source: NoteSource,
+    trust: NoteTrust,
+    scope: String,
+    paths: Option<String>,
+    topic: Option<String>,
+    status: NoteStatus,
+    evidence: u64,
+    created_at: String,
+    updated_at: String,
+    superseded_by: Option<String>,
+    /// The client whose agent recorded it for the user; only set by `show`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_by: Option<String>,
+}
+
+impl NoteReport {
+    fn new(note: &Note) -> Self {
+        Self {
+            id: note.id.to_string(),
+            kind: note.kind,
+            text: note.text.clone(),
+            quote: note.quote.clone(),
+            source: note.source,
+            trust: note.trust(),
+            scope: note.scope.to_string(),
+            paths: note.paths.clone(),
+            topic: note.topic.clone(),
+            status: note.status,
+            evidence: note.evidence,
+            created_at: note.created.to_string(),
+            updated_at: note.updated.to_string(),
+            superseded_by: note.superseded_by.as_ref().map(ToString::to_string),
+            recorded_by: None,
         }
     }
 }

@@ -1,17 +1,16 @@
 //! `recoup trust`: the user's consent to a repository's settings and rules. It covers only the text
 //! that was shown.
 
-mod change;
-mod checkout;
-mod list;
-mod team;
+mod review;
 
 use std::path::Path;
 
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::project::ProjectRegistry;
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::base::project::{ConfirmedCheckout, ProjectRegistry};
 use recoup_core::memory::NoteScope;
+use review::{ClaimedProject, TeamRulesReview, TrustFileReport, confirm_checkout};
 use serde::Serialize;
 
 use crate::cli::app::memory_in;
@@ -19,9 +18,6 @@ use crate::cli::mirror::refresh_mirrors;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::trust::{self, TrustStore, TrustVerdict, TrustedFile};
 use crate::config::{BaseDirs, FlagOverrides, GatheredConfig, SensitiveFile};
-use change::TrustFileReport;
-use checkout::ClaimedProject;
-use team::TeamRulesReview;
 
 /// Trust this repository's configuration and team rules.
 #[derive(Debug, Args)]
@@ -67,7 +63,7 @@ struct RevokeReport {
 impl TrustArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         if self.list {
-            return list::run(&BaseDirs::find()?, self.json);
+            return list_trusted(&BaseDirs::find()?, self.json);
         }
         let mut gathered = GatheredConfig::new(&FlagOverrides::default())?;
         gathered.left_out_warnings().iter().for_each(ui::warn);
@@ -78,7 +74,7 @@ impl TrustArgs {
         if let Some(checkout) = &checkout {
             checkout.print_question();
             if self.ask_consent(gathered.project.root()) {
-                checkout::confirm_checkout(&gathered.places.home, &gathered.project)?;
+                confirm_checkout(&gathered.places.home, &gathered.project)?;
                 // Files and rules now belong to the confirmed project.
                 gathered = GatheredConfig::new(&FlagOverrides::default())?;
             }
@@ -194,4 +190,67 @@ fn grant_trust(
     let names: Vec<_> = files.iter().map(|file| file.name).collect();
     ui::say(format_args!("Trusted: {}", names.join(", ")));
     Ok(())
+}
+
+/// A file that is trusted, or a checkout that is confirmed.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum TrustedItem<'a> {
+    File {
+        root: &'a str,
+        file: &'a str,
+        sha256: Sha256Digest,
+        at: String,
+    },
+    Checkout {
+        root: &'a str,
+        /// The project that it is a clone of.
+        clone_of: &'a str,
+    },
+}
+
+impl TrustedItem<'_> {
+    fn row(&self) -> Vec<String> {
+        match self {
+            Self::File { root, file, at, .. } => {
+                vec![(*root).to_owned(), (*file).to_owned(), at.clone()]
+            }
+            Self::Checkout { root, clone_of } => {
+                let what = format!("the checkout, as a clone of {clone_of}");
+                vec![(*root).to_owned(), what, "-".to_owned()]
+            }
+        }
+    }
+}
+
+fn list_trusted(places: &BaseDirs, json: bool) -> CommandResult {
+    let ledger = TrustStore::read(&places.home)?;
+    let checkouts = ProjectRegistry::below(&places.home).confirmed_checkouts();
+    let listed = trusted_items(&ledger, &checkouts);
+    if json {
+        ui::json(&listed)?;
+    } else if listed.is_empty() {
+        ui::say("Nothing is trusted.");
+    } else {
+        let rows: Vec<Vec<String>> = listed.iter().map(TrustedItem::row).collect();
+        ui::table(&["PROJECT", "WHAT", "TRUSTED"], &rows)?;
+    }
+    Ok(CommandAnswer::Yes)
+}
+
+fn trusted_items<'a>(
+    ledger: &'a TrustStore,
+    checkouts: &'a [ConfirmedCheckout],
+) -> Vec<TrustedItem<'a>> {
+    let mut listed = Vec::new();
+    for (root, files) in &ledger.projects {
+        for (file, grant) in files {
+            let (sha256, at) = (grant.sha256, grant.at.to_string());
+            listed.push(TrustedItem::File { root, file, sha256, at });
+        }
+    }
+    let checkout =
+        |it: &'a ConfirmedCheckout| TrustedItem::Checkout { root: &it.root, clone_of: &it.claims };
+    listed.extend(checkouts.iter().map(checkout));
+    listed
 }

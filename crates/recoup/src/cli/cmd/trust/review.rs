@@ -1,21 +1,142 @@
-//! The team's rules, for the user to accept: changes since they were last accepted, and problems in
-//! the file.
+//! Everything that a repository wants the user's trust for: configuration files, a checkout that
+//! claims to be a clone of a known project, and the team's rules. Each shows itself, with what has
+//! changed since it was trusted.
 
 use std::path::Path;
 
-use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
-use recoup_core::base::project::Project;
+use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
 use recoup_core::memory::NoteScope;
 use recoup_core::memory::team::{self, AcceptedRules, RuleDiff, TeamRule, TeamRules};
+use recoup_core::{Result, secrets};
 use serde::Serialize;
+use similar::TextDiff;
 
 use crate::cli::app::memory_in;
 use crate::cli::mirror::refresh_mirrors;
 use crate::cli::team::{TeamChangesReport, print_diff};
 use crate::cli::ui;
-use crate::config::trust::{self, TrustStore, TrustedFile};
+use crate::config::SensitiveFile;
+use crate::config::trust::{self, TrustStore, TrustVerdict, TrustedFile};
+
+/// A file that needs trust.
+#[derive(Serialize)]
+pub(super) struct TrustFileReport {
+    file: &'static str,
+    state: FileTrustState,
+    sha256: Sha256Digest,
+    says: Vec<TrustGatedValue>,
+    /// From what was trusted to what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+/// Trust in the file before the question.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum FileTrustState {
+    Trusted,
+    Changed,
+    New,
+}
+
+/// A value that takes effect only with trust.
+#[derive(Serialize)]
+struct TrustGatedValue {
+    key: String,
+    value: String,
+}
+
+impl TrustFileReport {
+    pub(super) fn new(home: &Path, delicate: &SensitiveFile) -> Self {
+        let SensitiveFile { file, text, verdict, says } = delicate;
+        let (state, before) = match verdict {
+            TrustVerdict::Trusted => (FileTrustState::Trusted, None),
+            TrustVerdict::Unknown => (FileTrustState::New, None),
+            TrustVerdict::Changed(digest) => {
+                (FileTrustState::Changed, trust::trusted_text(home, *digest))
+            }
+        };
+        Self {
+            file: file.name(),
+            state,
+            sha256: Sha256Digest::of(text.as_bytes()),
+            says: says.iter().cloned().map(|(key, value)| TrustGatedValue { key, value }).collect(),
+            diff: before.map(|before| {
+                let (before, after) = (secrets::redact(&before), secrets::redact(text));
+                TextDiff::from_lines(before.as_ref(), after.as_ref())
+                    .unified_diff()
+                    .header("trusted", "now")
+                    .missing_newline_hint(false)
+                    .to_string()
+            }),
+        }
+    }
+
+    /// Prints the values and the diff, unless the file is trusted.
+    pub(super) fn print(&self) {
+        match self.state {
+            FileTrustState::Trusted => return,
+            FileTrustState::New => ui::say(format_args!("{} says:", self.file)),
+            FileTrustState::Changed => {
+                ui::say(format_args!("{} has changed since you trusted it, and says:", self.file));
+            }
+        }
+        for TrustGatedValue { key, value } in &self.says {
+            ui::say(format_args!("  {key} = {value}"));
+        }
+        // Line by line: control characters of each are escaped.
+        self.diff.iter().flat_map(|diff| diff.lines()).for_each(ui::say);
+    }
+}
+
+/// A checkout that stays apart from the project that it claims.
+#[derive(Serialize)]
+pub(super) struct ClaimedProject {
+    /// The remote, or the repository that it was cloned from.
+    claims: String,
+    /// A root that the project is known by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known_from: Option<String>,
+}
+
+impl ClaimedProject {
+    /// Returns the claim; none if there is none, or it is confirmed.
+    pub(super) fn find(home: &Path, project: &Project) -> Option<Self> {
+        let ProjectStanding::Apart { .. } = project.standing() else { return None };
+        let note = ProjectRegistry::below(home).read(&project.claimed_id());
+        let known_from = note.map(|note| note.root).filter(|root| !root.is_empty());
+        Some(Self { claims: project.origin().to_string(), known_from })
+    }
+
+    /// Explains the question.
+    pub(super) fn print_question(&self) {
+        let Self { claims, known_from } = self;
+        let known = known_from.as_ref().map_or_else(String::new, |root| format!(" from {root}"));
+        ui::say(format_args!(
+            "This checkout says that it is a clone of {claims}, which is known{known}."
+        ));
+        ui::say(
+            "Trusted, it shares that project's rules and cached results, and adds its own to them. \
+             Until then it stays apart.",
+        );
+        ui::say("Say no if somebody else made it: an archive can claim to be any project.");
+    }
+}
+
+/// Confirms the claim, and moves the checkout's notes to the project.
+pub(super) fn confirm_checkout(home: &Path, project: &Project) -> Result<()> {
+    let project = ProjectRegistry::below(home).confirm(project.clone())?;
+    let moved = memory_in(home).move_from_former_ids(&project)?;
+    ui::say(format_args!("Trusted: this checkout, as a clone of {}", project.origin()));
+    match moved {
+        0 => {}
+        1 => ui::say("1 memory came along"),
+        moved => ui::say(format_args!("{moved} memories came along")),
+    }
+    Ok(())
+}
 
 /// The team's file, compared with what was accepted of it.
 #[derive(Serialize)]

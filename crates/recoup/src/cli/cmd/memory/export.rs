@@ -1,28 +1,101 @@
-//! `recoup memory export --team`: writes the agreed rules to a file of the repository.
+//! `recoup memory export` and `import`: notes as lines of JSON, and with `--team` the agreed rules in
+//! a file of the repository.
 
+use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
 use recoup_core::memory::team::{
     self, MergedRules, OmittedNote, RuleContribution, RuleDiff, TeamRules,
 };
-use recoup_core::memory::{Note, NoteFilter, NoteId, NoteScope};
+use recoup_core::memory::{
+    Note, NoteFilter, NoteId, NoteImportReport, NoteScope, export_notes, parse_export,
+};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use crate::cli::app::AppContext;
 use crate::cli::team::{TeamChangesReport, print_diff};
-use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::trust::{self, TrustStore, TrustedFile};
+
+/// Write memories as lines of JSON, or the project's rules to a file of the repository.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
+pub(super) struct ExportArgs {
+    /// Everything: other projects too
+    #[arg(long, conflicts_with = "team")]
+    all: bool,
+    /// Add the project's rules to recoup-rules.md at its root, for review and for the team
+    #[arg(long)]
+    team: bool,
+    /// Only these of the project's rules; each takes the place of what the file says otherwise
+    #[arg(value_name = "ID", requires = "team")]
+    ids: Vec<String>,
+    /// Only show what would be written
+    #[arg(long, requires = "team")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short, requires = "team")]
+    yes: bool,
+    /// Say as JSON what was written
+    #[arg(long, requires = "team")]
+    json: bool,
+}
+
+/// Take in what `export_notes` wrote.
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// The file, or - for stdin
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ExportArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let Self { all, team, ids, dry_run, yes, json } = self;
+        if team {
+            return TeamExport { ids, dry_run, yes, json }.run(app);
+        }
+        let here =
+            NoteFilter { statuses: Vec::new(), ..NoteFilter::active_in(&app.note_scope(false)) };
+        let wanted = if all { NoteFilter::default() } else { here };
+        let notes = app.memory().notes(&wanted)?;
+        ui::data(&[export_notes(&notes).as_bytes()])?;
+        Ok(CommandAnswer::Yes)
+    }
+}
+
+impl ImportArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let bytes = input::file_or_stdin("FILE", &self.file)?;
+        let notes = parse_export(&input::decode_utf8("FILE", bytes)?)?;
+        let memory = app.memory_for_writing()?;
+        let NoteImportReport { added, known } = memory.import(&notes)?;
+        // Best effort: the memories are stored, and the next command tries again.
+        let _ = memory.snapshot_daily();
+        let scopes: Vec<_> = notes.iter().map(|note| note.scope.clone()).collect();
+        app.refresh_mirrors(&scopes);
+        if self.json {
+            ui::json(&serde_json::json!({ "added": added, "known": known }))?;
+        } else {
+            ui::say(format_args!("Imported {added}; {known} were known"));
+        }
+        Ok(CommandAnswer::Yes)
+    }
+}
 
 /// Maximum number of left-out notes that are listed.
 const MOST_NAMED: usize = 20;
 
 /// Options of `export --team`.
-pub(super) struct TeamExport {
-    pub(super) ids: Vec<String>,
-    pub(super) dry_run: bool,
-    pub(super) yes: bool,
-    pub(super) json: bool,
+struct TeamExport {
+    ids: Vec<String>,
+    dry_run: bool,
+    yes: bool,
+    json: bool,
 }
 
 #[derive(Serialize)]
@@ -48,7 +121,7 @@ struct TeamFile {
 }
 
 impl TeamExport {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    fn run(self, app: &AppContext) -> CommandResult {
         let Some(found) = read_team_file(app)? else { return Ok(CommandAnswer::No) };
         let scope = app.note_scope(false);
         let wanted = NoteFilter { scopes: vec![scope.clone()], statuses: Vec::new() };
@@ -67,13 +140,20 @@ impl TeamExport {
         let merged = team::merge_rules(&found.rules, share);
         let diff = team::diff_rules(&found.rules.rules, &merged.team.rules);
         print_changes(&diff, &merged.left_out, found.bytes.is_some());
-        let written = !diff.is_empty() && self.confirm_write() && {
+        let is_agreed =
+            || !self.dry_run && (self.yes || ui::confirm(format_args!("Write {}?", team::FILE)));
+        let written = !diff.is_empty() && is_agreed() && {
             write_team_file(app, &found, &merged)?;
             true
         };
         if self.json {
             let file = team::rule_file_path(app.settings.project.root()).display().to_string();
-            let left_out = merged.left_out.into_iter().map(LeftOutReport::of).collect();
+            let report = |left: OmittedNote| LeftOutReport {
+                id: left.id.to_string(),
+                text: left.text,
+                why: left.why,
+            };
+            let left_out = merged.left_out.into_iter().map(report).collect();
             ui::json(&TeamExportReport {
                 file,
                 written,
@@ -99,10 +179,6 @@ impl TeamExport {
             ensure_shareable(&note, scope).map(|()| id)
         };
         self.ids.iter().map(one).collect::<Result<_>>().map(Some)
-    }
-
-    fn confirm_write(&self) -> bool {
-        !self.dry_run && (self.yes || ui::confirm(format_args!("Write {}?", team::FILE)))
     }
 }
 
@@ -194,10 +270,4 @@ fn write_team_file(app: &AppContext, found: &TeamFile, merged: &MergedRules) -> 
         "it has rules that you have not accepted; `recoup trust` shows them"
     });
     Ok(())
-}
-
-impl LeftOutReport {
-    fn of(left: OmittedNote) -> Self {
-        Self { id: left.id.to_string(), text: left.text, why: left.why }
-    }
 }
