@@ -26,7 +26,7 @@ use super::YES;
 use super::failure::CommandError;
 use crate::exec::OutputFds;
 use crate::mcp::StdioStreams;
-use crate::process::room;
+use crate::process;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
@@ -407,7 +407,7 @@ pub(super) fn streams() -> StdioStreams {
     StdioStreams {
         input: Box::new(io::stdin()),
         output: Box::new(io::stdout()),
-        is_hung_up: || room::is_hung_up(io::stdin().as_fd()),
+        is_hung_up: || process::is_hung_up(io::stdin().as_fd()),
     }
 }
 

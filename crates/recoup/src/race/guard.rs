@@ -131,14 +131,7 @@ fn end_processes(race: &str, told: GuardState, grace: Option<Duration>) {
             .filter(|(_, place)| !spared.contains(place));
         let marked: Vec<ProcessIdentity> = marked.map(|(process, _)| process).collect();
         let late = deadline.is_some_and(Deadline::has_passed);
-        for process in &marked {
-            if late {
-                process.signal(Signal::KILL);
-            } else if asked.insert(*process) {
-                process.signal(Signal::TERM);
-                process.signal(Signal::CONT);
-            }
-        }
+        process_tree::end_all(&marked, late, &mut asked);
         groups.retain(|group| test_kill_process_group(*group).is_ok());
         if late {
             for group in groups.drain() {

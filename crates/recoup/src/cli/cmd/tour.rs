@@ -11,7 +11,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use crate::cli::{CommandAnswer, CommandError, CommandResult, human, ui};
 use crate::config::VARIABLES;
-use crate::process::detached;
+use crate::process;
 
 const SOURCE: &str = "src/auth.rs";
 const NAMED: [&str; 6] =
@@ -34,9 +34,9 @@ pub(super) fn run() -> CommandResult {
         .tempdir()
         .with_context(|| "creating a temporary home".to_owned())?;
     // A hook leaves a worker behind, which would write into the home while it is removed.
-    detached::adopt_orphans();
+    process::adopt_orphans();
     let taken = GuidedTour { dir: temp.path() }.play();
-    detached::wait_for_children();
+    process::wait_for_children();
     taken
 }
 

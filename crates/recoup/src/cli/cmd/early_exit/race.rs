@@ -15,7 +15,7 @@ use crate::cli::app::AppContext;
 use crate::cli::failure::{self, CommandError, DataLocation};
 use crate::cli::{CommandAnswer, NO, USAGE, YES, input, ui};
 use crate::exec::CommandEnd;
-use crate::race::{self, OutputQueue, RaceOptions, RaceOutcome, RaceProgress};
+use crate::race::{self, OutputQueue, RaceOptions, RaceOutcome, RaceProgress, RunningRace};
 
 /// Separator between two commands.
 const BETWEEN: &str = "---";
@@ -94,7 +94,7 @@ impl RaceArgs {
         let shown = session.clone();
         let race =
             RaceOptions { session, commands, timeout, grace, early_exit, warn: failure::warn };
-        let mut contest = race.prepare()?;
+        let mut contest = RunningRace::prepare(race)?;
         let outcome = contest.decide();
         if let Ok(RaceOutcome::Theirs(answer, begun)) = &outcome {
             print_winner(&shown, answer, *begun);

@@ -4,7 +4,6 @@ mod gather;
 mod picture;
 
 use clap::Args;
-use gather::{StatsOptions, StatsReport};
 use recoup_core::base::clock::{Timestamp, date_to_day};
 use recoup_core::cache::Ttl;
 use recoup_core::entry::day_number;
@@ -14,6 +13,7 @@ use recoup_core::{Error, Result};
 use super::place::StoreScopeArgs;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, ui};
+use gather::{StatsOptions, StatsReport};
 
 /// Unlike elsewhere, the default is all scopes and not the project.
 const SCOPE_HELP: &str =

@@ -10,7 +10,6 @@ use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::project::{ConfirmedCheckout, ProjectRegistry};
 use recoup_core::memory::NoteScope;
-use review::{ClaimedProject, TeamRulesReview, TrustFileReport, confirm_checkout};
 use serde::Serialize;
 
 use crate::cli::app::memory_in;
@@ -18,6 +17,7 @@ use crate::cli::mirror::refresh_mirrors;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::trust::{self, TrustStore, TrustVerdict, TrustedFile};
 use crate::config::{BaseDirs, FlagOverrides, GatheredConfig, SensitiveFile};
+use review::{ClaimedProject, TeamRulesReview, TrustFileReport, confirm_checkout};
 
 /// Trust this repository's configuration and team rules.
 #[derive(Debug, Args)]
