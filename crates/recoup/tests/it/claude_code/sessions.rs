@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::client::{Client, KEY};
 use super::hooks::Hook;
 use super::{RULE, client_with_the_rule};
-use crate::hook::worker::settled;
+use crate::hooks::worker::settled;
 use crate::model::{Answer, Script};
 
 /// What of the rule is left when it was said in a prompt, and not recorded word for word.

@@ -92,7 +92,7 @@ struct Helper(Child);
 impl Helper {
     fn start(job: &str, dir: &Path, url: &str) -> Self {
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "flight::processes::helper", "--test-threads=1"])
+            .args(["--exact", "single_flight::processes::helper", "--test-threads=1"])
             .envs([(JOB, job), (URL, url)])
             .env(DIR, dir)
             .stdout(Stdio::null())

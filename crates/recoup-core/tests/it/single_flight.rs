@@ -7,9 +7,9 @@ mod files;
 mod handover;
 mod leases;
 mod meetings;
-mod patience;
 mod processes;
 mod stale;
+mod wait_limits;
 mod waiting;
 
 use std::sync::Arc;
@@ -110,12 +110,12 @@ macro_rules! flight_laws {
     ($meeting:ty) => {
         #[test]
         fn a_hundred_callers_cost_one_computation() {
-            crate::flight::crowd::a_hundred_callers_cost_one_computation::<$meeting>();
+            crate::single_flight::crowd::a_hundred_callers_cost_one_computation::<$meeting>();
         }
 
         #[test]
         fn leaders_that_fail_hand_over_one_at_a_time() {
-            crate::flight::crowd::leaders_that_fail_hand_over_one_at_a_time::<$meeting>();
+            crate::single_flight::crowd::leaders_that_fail_hand_over_one_at_a_time::<$meeting>();
         }
     };
 }
@@ -125,12 +125,12 @@ macro_rules! stale_laws {
     ($meeting:ty) => {
         #[test]
         fn of_many_one_refreshes_what_is_stale() {
-            crate::flight::stale::of_many_one_refreshes_what_is_stale::<$meeting>();
+            crate::single_flight::stale::of_many_one_refreshes_what_is_stale::<$meeting>();
         }
 
         #[test]
         fn clean_up_leaves_what_may_still_be_served() {
-            crate::flight::stale::clean_up_leaves_what_may_still_be_served::<$meeting>();
+            crate::single_flight::stale::clean_up_leaves_what_may_still_be_served::<$meeting>();
         }
     };
 }
