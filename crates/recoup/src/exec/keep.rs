@@ -93,7 +93,8 @@ impl FinishedCommand {
             }
             return Ok(());
         };
-        let cost = run_cost(self.took, &record);
+        let cost =
+            ProductionCost { millis: self.took, ..reported_cost(&record).unwrap_or_default() };
         let streams_merged = record.streams_merged;
         let body = match record.into_body(exit) {
             Ok(body) => body,
@@ -216,16 +217,10 @@ struct TokenUsage {
     from_cache: u64,
 }
 
-/// Cost of a run that took `took` milliseconds.
-fn run_cost(took: Option<u64>, record: &OutputRecording) -> ProductionCost {
-    let timed = ProductionCost { millis: took, ..ProductionCost::default() };
-    let said = record.stdout_up_to(MAX_PARSED_BYTES).as_deref().and_then(parse_reported_cost);
-    said.map_or(timed, |said| ProductionCost { millis: took, ..said })
-}
-
-/// Parses output that begins as JSON.
-fn parse_reported_cost(stdout: &[u8]) -> Option<ProductionCost> {
-    let text = str::from_utf8(stdout).ok()?.trim();
+/// Cost that a client printed: in output that begins as JSON.
+fn reported_cost(record: &OutputRecording) -> Option<ProductionCost> {
+    let stdout = record.stdout_up_to(MAX_PARSED_BYTES)?;
+    let text = str::from_utf8(&stdout).ok()?.trim();
     match text.as_bytes().first()? {
         b'{' => match serde_json::from_str::<UsageMessage>(text) {
             Ok(one) => vec![one],

@@ -75,12 +75,6 @@ impl OutputFds {
         let place = |fd| fstat(fd).map(|found| (found.st_dev, found.st_ino));
         place(self.out).is_ok_and(|out| place(self.err) == Ok(out))
     }
-
-    /// True if the order of the two streams may be visible: not in `/dev/null`, where a command
-    /// runs only to warm the cache.
-    fn order_is_visible(self) -> bool {
-        self.are_same_file() && !fstat(self.out).is_ok_and(|out| is_null_device(&out))
-    }
 }
 
 /// True for `/dev/null`.
@@ -152,7 +146,10 @@ impl ExecInvocation<'_> {
                 Ok(CommandEnd::Code(NOT_CACHED))
             }
             LookupDecision::Run { permit, is_first } => {
-                let streams_merged = self.outlets.order_is_visible() && !self.tty;
+                // The order of the streams is visible if both are one, but not in `/dev/null`, where
+                // a command runs only to warm the cache.
+                let is_null = || fstat(self.outlets.out).is_ok_and(|out| is_null_device(&out));
+                let streams_merged = self.outlets.are_same_file() && !is_null() && !self.tty;
                 self.run(permit, is_first, streams_merged)
             }
         }

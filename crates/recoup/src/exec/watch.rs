@@ -175,7 +175,7 @@ impl<'a> CommandWatch<'a> {
     fn handle_signals(&mut self) {
         for arrived in self.signals.take_pending() {
             self.interrupted |= arrived.is_ending();
-            if arrived.is_window_resize()
+            if arrived.signal == SIGWINCH
                 && let Some(terminal) = self.terminal
             {
                 terminal.resize_to_window();
@@ -212,7 +212,7 @@ impl<'a> CommandWatch<'a> {
 
     fn into_outcome(self) -> RunOutcome {
         let held_open = self.is_open();
-        let broken = self.lines.into_iter().find_map(|line| line.stream.into_write_error());
+        let broken = self.lines.into_iter().find_map(|line| line.stream.broken);
         match (broken, self.record) {
             (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => RunOutcome::NotHeard,
             (Some(error), _) => RunOutcome::Unwritable(
@@ -270,11 +270,6 @@ impl<'a> FdForwarder<'a> {
     /// True if something was read and is not yet written.
     fn is_pending(&self) -> bool {
         !self.pending.is_empty()
-    }
-
-    /// Error that stopped it before its end.
-    fn into_write_error(self) -> Option<io::Error> {
-        self.broken
     }
 
     /// Reads or writes; returns what was read.
@@ -386,10 +381,6 @@ impl ArrivedSignal {
     /// True if it asks to end.
     fn is_ending(self) -> bool {
         ENDING.contains(&self.signal)
-    }
-
-    fn is_window_resize(self) -> bool {
-        self.signal == SIGWINCH
     }
 
     /// Forwards it to the command, unless the terminal has done so already.

@@ -312,7 +312,9 @@ impl<'a> RunningRace<'a> {
             }
         }
         drop(fds);
-        self.signals.drain();
+        // Discards the wake-ups so far.
+        let mut told = [0; 64];
+        while (&self.signals.wake).read(&mut told).is_ok_and(|read| read > 0) {}
         Ok(())
     }
 }
@@ -455,12 +457,6 @@ impl RaceSignals {
     /// Readable when a signal has arrived.
     fn fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
-    }
-
-    /// Discards the wake-ups so far.
-    fn drain(&self) {
-        let mut told = [0; 64];
-        while (&self.wake).read(&mut told).is_ok_and(|read| read > 0) {}
     }
 
     /// The last signal that asked us to end since the previous call.

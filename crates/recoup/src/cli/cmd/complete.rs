@@ -182,7 +182,10 @@ impl<'a> CompletionCursor<'a> {
             // Errors are ignored: the command itself reports them.
             "ID" => self.note_ids().unwrap_or_default(),
             "key" | "KEY" => self.entry_keys(typed).unwrap_or_default(),
-            "SESSION" => self.session_names().unwrap_or_default(),
+            "SESSION" => {
+                let names = self.app().and_then(|app| app.early_exit()?.list()).unwrap_or_default();
+                names.into_iter().map(|name| (name.to_string(), String::new())).collect()
+            }
             _ => arg
                 .get_possible_values()
                 .iter()
@@ -228,11 +231,6 @@ impl<'a> CompletionCursor<'a> {
             ScanFlow::Continue(())
         })?;
         Ok(found)
-    }
-
-    fn session_names(&self) -> Result<Vec<CompletionItem>> {
-        let names = self.app()?.early_exit()?.list()?;
-        Ok(names.into_iter().map(|name| (name.to_string(), String::new())).collect())
     }
 }
 

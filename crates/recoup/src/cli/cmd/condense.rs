@@ -189,7 +189,20 @@ struct ExternalizedResult<'a> {
 
 impl<'a> ExternalizedResult<'a> {
     fn new(contents: &'a [u8], dir: Option<PathBuf>) -> Result<Self> {
-        let dir = dir.map_or_else(default_dir, Ok)?;
+        let dir = match dir {
+            Some(dir) => dir,
+            // In a `dir:` store, where scripts of the protocol look, else in our home.
+            None => {
+                let settings = &AppContext::load(&FlagOverrides::default())?.settings;
+                let parent = if let StoreUrl::Dir(dir) = &settings.store {
+                    dir
+                } else {
+                    fsx::ensure_private_dir(&settings.home)?;
+                    &settings.home
+                };
+                parent.join("full")
+            }
+        };
         let file = dir.join(format!("{}.json", Sha256Digest::of(contents)));
         let path = file.into_os_string().into_string().map_err(|path| {
             let path = path.display();
@@ -209,16 +222,6 @@ impl<'a> ExternalizedResult<'a> {
         ui::say(format_args!("Full result externalized to: {}", self.path));
         Ok(true)
     }
-}
-
-/// Default directory: in a `dir:` store, where scripts of the protocol look, else in our home.
-fn default_dir() -> Result<PathBuf> {
-    let settings = &AppContext::load(&FlagOverrides::default())?.settings;
-    if let StoreUrl::Dir(dir) = &settings.store {
-        return Ok(dir.join("full"));
-    }
-    fsx::ensure_private_dir(&settings.home)?;
-    Ok(settings.home.join("full"))
 }
 
 /// List the strategies.
@@ -275,18 +278,6 @@ struct EstimateArgs {
     json: bool,
 }
 
-impl EstimateArgs {
-    fn run(self) -> CommandResult {
-        let estimate = TokenEstimate::of(&read_input(&self.input)?)?;
-        if self.json {
-            ui::json(&build_report(&estimate))?;
-        } else {
-            ui::fields(&rows(&estimate))?;
-        }
-        Ok(CommandAnswer::Yes)
-    }
-}
-
 #[derive(Serialize)]
 struct EstimateReport {
     original_tokens: usize,
@@ -311,29 +302,35 @@ struct SavedPercent {
     summary: i64,
 }
 
-fn build_report(estimate: &TokenEstimate) -> EstimateReport {
-    // In the order of `Strategy::ALL`.
-    let [structured_verdict, identifiers_only, summary] = estimate.condensed.map(|(_, n)| n);
-    EstimateReport {
-        original_tokens: estimate.original,
-        condensed: CondensedTokens { structured_verdict, identifiers_only, summary },
-        savings: SavedPercent {
-            structured_verdict: estimate.saved_pct(structured_verdict),
-            identifiers_only: estimate.saved_pct(identifiers_only),
-            summary: estimate.saved_pct(summary),
-        },
+impl EstimateArgs {
+    fn run(self) -> CommandResult {
+        let estimate = TokenEstimate::of(&read_input(&self.input)?)?;
+        if self.json {
+            // In the order of `CondenseStrategy::ALL`.
+            let [structured_verdict, identifiers_only, summary] =
+                estimate.condensed.map(|(_, n)| n);
+            ui::json(&EstimateReport {
+                original_tokens: estimate.original,
+                condensed: CondensedTokens { structured_verdict, identifiers_only, summary },
+                savings: SavedPercent {
+                    structured_verdict: estimate.saved_pct(structured_verdict),
+                    identifiers_only: estimate.saved_pct(identifiers_only),
+                    summary: estimate.saved_pct(summary),
+                },
+            })?;
+        } else {
+            let mut fields = vec![("original", format!("{} tokens", estimate.original))];
+            fields.extend(estimate.condensed.iter().map(|(strategy, tokens)| {
+                let saved = match estimate.saved_pct(*tokens) {
+                    saved @ 0.. => format!("{saved} % saved"),
+                    _ => "more than the input".to_owned(),
+                };
+                (strategy.name(), format!("{tokens} tokens ({saved})"))
+            }));
+            ui::fields(&fields)?;
+        }
+        Ok(CommandAnswer::Yes)
     }
-}
-
-fn rows(estimate: &TokenEstimate) -> Vec<(&'static str, String)> {
-    let after = estimate.condensed.iter().map(|(strategy, tokens)| {
-        let saved = match estimate.saved_pct(*tokens) {
-            saved @ 0.. => format!("{saved} % saved"),
-            _ => "more than the input".to_owned(),
-        };
-        (strategy.name(), format!("{tokens} tokens ({saved})"))
-    });
-    std::iter::once(("original", format!("{} tokens", estimate.original))).chain(after).collect()
 }
 
 /// The contents of `FILE`, or of stdin for `-`.

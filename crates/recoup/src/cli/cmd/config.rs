@@ -175,7 +175,21 @@ struct DescribedKey {
 
 impl KeysArgs {
     fn run(self) -> CommandResult {
-        let keys: Vec<DescribedKey> = show::all_keys().map(describe_key).collect();
+        let describe = |info: &'static show::KeyInfo| DescribedKey {
+            key: info.name,
+            takes: info.expected,
+            default: info.default,
+            variable: info.variable.name,
+            meaning: info.meaning,
+            repository: match info.repository {
+                show::RepositoryPermission::May => "yes",
+                show::RepositoryPermission::MayForItself => "for itself",
+                show::RepositoryPermission::AfterTrust => "after trust",
+                show::RepositoryPermission::MaySwitchOff => "to switch it off",
+                show::RepositoryPermission::MayNot => "no",
+            },
+        };
+        let keys: Vec<DescribedKey> = show::all_keys().map(describe).collect();
         if self.json {
             ui::json(&keys)?;
         } else {
@@ -187,23 +201,6 @@ impl KeysArgs {
             ui::table(&["KEY", "TAKES", "DEFAULT", "VARIABLE", "MEANING"], &rows)?;
         }
         Ok(CommandAnswer::Yes)
-    }
-}
-
-fn describe_key(info: &'static show::KeyInfo) -> DescribedKey {
-    DescribedKey {
-        key: info.name,
-        takes: info.expected,
-        default: info.default,
-        variable: info.variable.name,
-        meaning: info.meaning,
-        repository: match info.repository {
-            show::RepositoryPermission::May => "yes",
-            show::RepositoryPermission::MayForItself => "for itself",
-            show::RepositoryPermission::AfterTrust => "after trust",
-            show::RepositoryPermission::MaySwitchOff => "to switch it off",
-            show::RepositoryPermission::MayNot => "no",
-        },
     }
 }
 

@@ -171,8 +171,8 @@ impl JudgeTestArgs {
                 ui::error(&why);
                 ui::hint(match why {
                     JudgeUnreadyReason::NotAgreed => {
-                        "to agree, say `judge.enabled = true` in your \
-                        configuration file (`recoup config path`)"
+                        "to agree, say `judge.enabled = true` in your configuration file \
+                         (`recoup config path`)"
                             .to_owned()
                     }
                     JudgeUnreadyReason::NoKey(variable) => {
@@ -196,7 +196,13 @@ impl JudgeTestArgs {
         if self.json {
             ui::json(&said)?;
         } else {
-            let rows: Vec<_> = said.iter().map(JudgeTestReport::row).collect();
+            let row = |it: &JudgeTestReport| {
+                let sure = it.confidence.map_or_else(String::new, |number| format!("{number:.2}"));
+                let label = it.label.unwrap_or("(undecided)").to_owned();
+                let statement = it.statement.as_ref().or(it.undecided.as_ref()).cloned();
+                vec![label, sure, statement.unwrap_or_default(), it.text.clone()]
+            };
+            let rows: Vec<_> = said.iter().map(row).collect();
             ui::table(&["LABEL", "SURE", "STATEMENT", "TEXT"], &rows)?;
         }
         Ok(CommandAnswer::Yes)
@@ -238,13 +244,6 @@ impl JudgeTestReport {
             JudgeVerdict::Undecided(why) => said.undecided = Some(undecided_reason(why)),
         }
         said
-    }
-
-    fn row(&self) -> Vec<String> {
-        let sure = self.confidence.map_or_else(String::new, |number| format!("{number:.2}"));
-        let label = self.label.unwrap_or("(undecided)").to_owned();
-        let statement = self.statement.as_ref().or(self.undecided.as_ref()).cloned();
-        vec![label, sure, statement.unwrap_or_default(), self.text.clone()]
     }
 }
 

@@ -110,7 +110,17 @@ impl GuidedTour<'_> {
 
     /// Runs a real command and shows its output and duration.
     fn run_step(&self, args: &[&str], expected: i32) -> Result<(), CommandError> {
-        ui::line(format_args!("$ recoup {}", shell_quoted(args)))?;
+        // Quoted as one would type them.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
+        let words: Vec<String> = args
+            .iter()
+            .map(
+                |arg| {
+                    if arg.chars().all(is_plain) { (*arg).to_owned() } else { format!("'{arg}'") }
+                },
+            )
+            .collect();
+        ui::line(format_args!("$ recoup {}", words.join(" ")))?;
         let started = SystemClock.now();
         let output = self.run(args)?;
         ui::data(&[&output.stdout, &output.stderr])?;
@@ -145,13 +155,4 @@ impl GuidedTour<'_> {
 
 fn print_comment(text: &str) -> Result<(), CommandError> {
     ui::line(format_args!("\n# {text}"))
-}
-
-/// Quotes arguments as one would type them.
-fn shell_quoted(args: &[&str]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
-    let quoted = |arg: &&str| {
-        if arg.chars().all(plain) { (*arg).to_owned() } else { format!("'{arg}'") }
-    };
-    args.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

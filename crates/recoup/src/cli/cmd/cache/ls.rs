@@ -2,7 +2,7 @@
 
 use clap::Args;
 use recoup_core::base::clock::Timestamp;
-use recoup_core::cache::{Cache, LookupRequest, PeekOutcome};
+use recoup_core::cache::{LookupRequest, PeekOutcome};
 use recoup_core::entry::{
     BodyEncoding, BodyInfo, EntryHead, ProducerIdentity, ProductionCost, RecordedSources,
 };
@@ -44,7 +44,18 @@ impl LsArgs {
         }
         let mut rows =
             ui::RowStream::new(&["KEY", "KIND", "STORED", "EXPIRES", "SIZE", "HITS", "ABOUT"]);
-        for_each_entry(app, limit, |report| rows.add(row(&report)))?;
+        for_each_entry(app, limit, |report| {
+            let chars = if is_generated(&report.key) { KEY_CHARS } else { usize::MAX };
+            rows.add(vec![
+                report.key.chars().take(chars).collect(),
+                report.kind.clone(),
+                report.age(),
+                report.expiry(),
+                human::size(report.size),
+                report.hits.to_string(),
+                report.about(),
+            ])
+        })?;
         if !rows.finish()? {
             ui::say(format_args!("Nothing is kept in {}", app.scope()));
         } else if is_page {
@@ -76,19 +87,6 @@ fn for_each_entry(
         if shown.is_ok() { ScanFlow::Continue(()) } else { ScanFlow::Break(()) }
     })?;
     shown
-}
-
-fn row(report: &EntryReport) -> Vec<String> {
-    let is_cut = is_generated(&report.key);
-    vec![
-        report.key.chars().take(if is_cut { KEY_CHARS } else { usize::MAX }).collect(),
-        report.kind.clone(),
-        report.age(),
-        report.expiry(),
-        human::size(report.size),
-        report.hits.to_string(),
-        report.about(),
-    ]
 }
 
 /// Tell everything about one entry but its body.
@@ -131,34 +129,23 @@ impl CacheShowArgs {
             ui::body(&body)?;
             return Ok(CommandAnswer::Yes);
         }
-        let shown = check_status(app, &cache, &id, &head);
+        let report = EntryReport::new(&id, &head, cache.clock().now());
+        // The status that `cache get` would have now.
+        let view = app.view();
+        let request = LookupRequest::new(head.header.kind, &id, &view);
+        let (status, reason, explained) = match cache.peek(&request) {
+            PeekOutcome::Hit(_) | PeekOutcome::Stale(_) => ("hit", None, "good".to_owned()),
+            PeekOutcome::Miss(reason) => {
+                (reason.status(), reason.code(), format!("{}: {reason}", reason.status()))
+            }
+        };
+        let shown = EntryStatusReport { report, status, reason, explained };
         if self.json {
             ui::json(&shown)?;
         } else {
             ui::fields(&fields(&shown))?;
         }
         Ok(CommandAnswer::Yes)
-    }
-}
-
-/// Report with the status that `cache get` would have now.
-fn check_status(
-    app: &AppContext,
-    cache: &Cache,
-    id: &EntryId,
-    head: &EntryHead,
-) -> EntryStatusReport {
-    let report = EntryReport::new(id, head, cache.clock().now());
-    match cache.peek(&LookupRequest::new(head.header.kind, id, &app.view())) {
-        PeekOutcome::Hit(_) | PeekOutcome::Stale(_) => {
-            EntryStatusReport { report, status: "hit", reason: None, explained: "good".to_owned() }
-        }
-        PeekOutcome::Miss(reason) => EntryStatusReport {
-            report,
-            status: reason.status(),
-            reason: reason.code(),
-            explained: format!("{}: {reason}", reason.status()),
-        },
     }
 }
 

@@ -2,10 +2,10 @@
 //! no longer needed, or all.
 
 use clap::Args;
-use recoup_core::cache::{CacheLimits, EntrySelection};
+use recoup_core::Error;
+use recoup_core::cache::EntrySelection;
 use recoup_core::key::{EntryId, Scope};
 use recoup_core::store::EvictionReport;
-use recoup_core::{Error, Result};
 use serde::Serialize;
 
 use super::select::{ResultSelectorArgs, expand_key};
@@ -94,10 +94,16 @@ struct CacheCleanupReport {
 impl CacheCleanupArgs {
     pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let cache = app.cache();
-        let limits = match &self.max_size_mb {
-            Some(text) => CacheLimits { max_bytes: Some(parse_limit(text)?), ..cache.limits() },
-            None => cache.limits(),
-        };
+        let mut limits = cache.limits();
+        if let Some(text) = &self.max_size_mb {
+            // Whole or fractional, and unlike in the configuration also 0.
+            let number = text.trim().parse::<f64>().ok();
+            let number = number.filter(|number| (0.0..=1e9).contains(number)).ok_or_else(|| {
+                let expected = "expected a number of MB such as 50";
+                Error::usage(format!("invalid --max-size-mb {text:?}: {expected}"))
+            })?;
+            limits.max_bytes = Some(megabytes_in_bytes(number));
+        }
         let EvictionReport { expired, least_used, bytes, .. } =
             cache.clean_up(&app.scope(), limits)?;
         if self.json {
@@ -110,14 +116,6 @@ impl CacheCleanupArgs {
         }
         Ok(CommandAnswer::Yes)
     }
-}
-
-/// Parses `--max-size-mb`: whole or fractional, and unlike in the configuration also 0.
-fn parse_limit(text: &str) -> Result<u64> {
-    let number = text.trim().parse::<f64>().ok();
-    number.filter(|number| (0.0..=1e9).contains(number)).map(megabytes_in_bytes).ok_or_else(|| {
-        Error::usage(format!("invalid --max-size-mb {text:?}: expected a number of MB such as 50"))
-    })
 }
 
 /// Forget everything in this scope.

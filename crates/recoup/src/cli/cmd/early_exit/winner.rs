@@ -143,7 +143,17 @@ impl SessionStatusArgs {
         let sessions = app()?.early_exit()?;
         match &session {
             Some(session) => self.show_session(session, sessions.status(session)?.as_ref()),
-            None => self.list_sessions(&sessions.list()?),
+            None => {
+                let sessions = sessions.list()?;
+                if self.json {
+                    ui::json(&SessionListReport { sessions: name_strs(&sessions) })?;
+                } else if sessions.is_empty() {
+                    ui::say("No sessions");
+                } else {
+                    sessions.iter().try_for_each(ui::line)?;
+                }
+                Ok(CommandAnswer::Yes)
+            }
         }
     }
 
@@ -171,17 +181,6 @@ impl SessionStatusArgs {
                 ("agents", join_or_none(&agents)),
                 ("results", join_or_none(&results)),
             ])?;
-        }
-        Ok(CommandAnswer::Yes)
-    }
-
-    fn list_sessions(&self, sessions: &[SafeName]) -> CommandResult {
-        if self.json {
-            ui::json(&SessionListReport { sessions: name_strs(sessions) })?;
-        } else if sessions.is_empty() {
-            ui::say("No sessions");
-        } else {
-            sessions.iter().try_for_each(ui::line)?;
         }
         Ok(CommandAnswer::Yes)
     }

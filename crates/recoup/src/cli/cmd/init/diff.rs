@@ -50,9 +50,24 @@ fn diff_texts(before: &str, after: &str) -> String {
 fn changed_ranges(before: &str, after: &str) -> (Range<usize>, Range<usize>) {
     let (old, new) = (before.as_bytes(), after.as_bytes());
     let (alike, ends) = common_ends(old, new);
-    let from = line_start(before, alike.saturating_sub(CONTEXT_BYTES), alike);
-    let rest = line_end_offset(before, old.len() - ends, ends.min(CONTEXT_BYTES));
-    (from..old.len() - ends + rest, from..new.len() - ends + rest)
+    let is_newline = |byte: &u8| *byte == b'\n';
+    // From the first line that begins within the context, or else from a character boundary.
+    let from = match alike.saturating_sub(CONTEXT_BYTES) {
+        0 => 0,
+        at => {
+            let line = old[at - 1..alike].iter().position(is_newline);
+            line.map_or_else(|| before.floor_char_boundary(at), |line| at + line)
+        }
+    };
+    // To the last line that ends within it. What follows `end` is the same in both texts.
+    let (end, most) = (old.len() - ends, ends.min(CONTEXT_BYTES));
+    let rest = if most == ends {
+        most
+    } else {
+        let line = old[end..end + most].iter().rposition(is_newline);
+        line.map_or_else(|| before.ceil_char_boundary(end + most) - end, |line| line + 1)
+    };
+    (from..end + rest, from..new.len() - ends + rest)
 }
 
 /// Lengths of the beginning and of the end that both have in common.
@@ -61,25 +76,6 @@ fn common_ends<T: PartialEq>(old: &[T], new: &[T]) -> (usize, usize) {
     let most = old.len().min(new.len()) - start;
     let ends = old.iter().rev().zip(new.iter().rev()).take(most);
     (start, ends.take_while(|(old, new)| old == new).count())
-}
-
-/// Start of the first line at or after `at`, but before `until`; else a character boundary.
-fn line_start(text: &str, at: usize, until: usize) -> usize {
-    if at == 0 {
-        return 0;
-    }
-    let line = text.as_bytes()[at - 1..until].iter().position(|byte| *byte == b'\n');
-    line.map_or_else(|| text.floor_char_boundary(at), |line| at + line)
-}
-
-/// Number of bytes from `at` to the end of the last line within `most`, else to a character
-/// boundary. All that follows is the same in both texts.
-fn line_end_offset(text: &str, at: usize, most: usize) -> usize {
-    if at + most == text.len() {
-        return most;
-    }
-    let line = text.as_bytes()[at..at + most].iter().rposition(|byte| *byte == b'\n');
-    line.map_or_else(|| text.ceil_char_boundary(at + most) - at, |line| line + 1)
 }
 
 fn hunk(old: &[&str], new: &[&str], op: &DiffOp, line: usize) -> String {

@@ -129,7 +129,7 @@ impl InitArgs {
         let mut wish =
             InstallRequest { places: &around.places, level, program: &program, replace_peers: &[] };
         let mut draft = InitDraft::compute(&named, &wish, &[], around)?;
-        if draft.has_no_client() {
+        if draft.plans.is_empty() && draft.failed.is_empty() {
             return self.report_no_client(&wish, &draft);
         }
         let peers = ask::decide_peers(&draft.peer_names(), self.replace_peers, self.may_ask());
@@ -215,7 +215,13 @@ impl InitArgs {
         let given = answers::find_answered_keys(&around.config, &around.places)?;
         let mut answers = ask::collect_answers(self.said, &given, self.may_ask())?;
         answers.extend(peers.answer());
-        let clients = draft.clients_without_hooks();
+        // Of clients without hooks only MCP calls reach us.
+        let clients: Vec<_> = draft
+            .plans
+            .iter()
+            .map(|plan| plan.client)
+            .filter(|client| client.as_hook_client().is_none())
+            .collect();
         answers.extend(ask::decide_recording(&clients, self.said.record_rules, self.may_ask()));
         Ok(answers)
     }
@@ -287,11 +293,6 @@ impl InitDraft {
         Ok(Self { plans, failed, settings })
     }
 
-    /// True if there is no client at all.
-    fn has_no_client(&self) -> bool {
-        self.plans.is_empty() && self.failed.is_empty()
-    }
-
     /// True if anything is to be written.
     fn has_changes(&self) -> bool {
         self.settings.has_effect() || self.plans.iter().any(InstallPlan::has_changes)
@@ -301,12 +302,6 @@ impl InitDraft {
     fn changes(&self) -> Vec<FileChange> {
         let of_plans = self.plans.iter().flat_map(|plan| &plan.changes);
         of_plans.chain([&self.settings]).cloned().collect()
-    }
-
-    /// Clients without hooks, of which only MCP calls reach us.
-    fn clients_without_hooks(&self) -> Vec<AgentClient> {
-        let clients = self.plans.iter().map(|plan| plan.client);
-        clients.filter(|client| client.as_hook_client().is_none()).collect()
     }
 
     /// Names of other memory tools that were found, without duplicates.

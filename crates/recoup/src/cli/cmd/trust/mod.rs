@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::base::project::{ConfirmedCheckout, ProjectRegistry};
+use recoup_core::base::project::ProjectRegistry;
 use recoup_core::memory::NoteScope;
 use serde::Serialize;
 
@@ -209,39 +209,10 @@ enum TrustedItem<'a> {
     },
 }
 
-impl TrustedItem<'_> {
-    fn row(&self) -> Vec<String> {
-        match self {
-            Self::File { root, file, at, .. } => {
-                vec![(*root).to_owned(), (*file).to_owned(), at.clone()]
-            }
-            Self::Checkout { root, clone_of } => {
-                let what = format!("the checkout, as a clone of {clone_of}");
-                vec![(*root).to_owned(), what, "-".to_owned()]
-            }
-        }
-    }
-}
-
+/// Lists everything that is trusted, in all repositories.
 fn list_trusted(places: &BaseDirs, json: bool) -> CommandResult {
     let ledger = TrustStore::read(&places.home)?;
     let checkouts = ProjectRegistry::below(&places.home).confirmed_checkouts();
-    let listed = trusted_items(&ledger, &checkouts);
-    if json {
-        ui::json(&listed)?;
-    } else if listed.is_empty() {
-        ui::say("Nothing is trusted.");
-    } else {
-        let rows: Vec<Vec<String>> = listed.iter().map(TrustedItem::row).collect();
-        ui::table(&["PROJECT", "WHAT", "TRUSTED"], &rows)?;
-    }
-    Ok(CommandAnswer::Yes)
-}
-
-fn trusted_items<'a>(
-    ledger: &'a TrustStore,
-    checkouts: &'a [ConfirmedCheckout],
-) -> Vec<TrustedItem<'a>> {
     let mut listed = Vec::new();
     for (root, files) in &ledger.projects {
         for (file, grant) in files {
@@ -249,8 +220,25 @@ fn trusted_items<'a>(
             listed.push(TrustedItem::File { root, file, sha256, at });
         }
     }
-    let checkout =
-        |it: &'a ConfirmedCheckout| TrustedItem::Checkout { root: &it.root, clone_of: &it.claims };
-    listed.extend(checkouts.iter().map(checkout));
+    let checkouts = checkouts.iter();
     listed
+        .extend(checkouts.map(|it| TrustedItem::Checkout { root: &it.root, clone_of: &it.claims }));
+    if json {
+        ui::json(&listed)?;
+    } else if listed.is_empty() {
+        ui::say("Nothing is trusted.");
+    } else {
+        let row = |item: &TrustedItem<'_>| match *item {
+            TrustedItem::File { root, file, ref at, .. } => {
+                vec![root.to_owned(), file.to_owned(), at.clone()]
+            }
+            TrustedItem::Checkout { root, clone_of } => {
+                let what = format!("the checkout, as a clone of {clone_of}");
+                vec![root.to_owned(), what, "-".to_owned()]
+            }
+        };
+        let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
+        ui::table(&["PROJECT", "WHAT", "TRUSTED"], &rows)?;
+    }
+    Ok(CommandAnswer::Yes)
 }
