@@ -94,18 +94,18 @@ impl<'a> CommandWatch<'a> {
 
     pub(super) fn run_to_end(mut self) -> Result<FinishedRun> {
         loop {
-            if let Some(end) = self.end.filter(|_| !self.expects_more()) {
-                return Ok((end, self.into_outcome()));
+            if let Some(end) = self.end {
+                // Output may come until all writers have closed it, but not for ever. If the user
+                // ended it, do not wait for a slow reader either.
+                let is_interrupted = self.interrupted && matches!(end, CommandEnd::Signal(_));
+                let expects_more =
+                    self.is_pending() || self.is_open() && !self.patience.has_passed();
+                if is_interrupted || !expects_more {
+                    return Ok((end, self.into_outcome()));
+                }
             }
             self.wait()?;
         }
-    }
-
-    /// True while output may come: until all writers have closed it, but not for ever.
-    fn expects_more(&self) -> bool {
-        // If the user ended it, do not wait for a slow reader either.
-        let ended = self.interrupted && matches!(self.end, Some(CommandEnd::Signal(_)));
-        !ended && (self.is_pending() || self.is_open() && !self.patience.has_passed())
     }
 
     fn is_pending(&self) -> bool {

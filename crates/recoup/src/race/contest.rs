@@ -109,7 +109,9 @@ impl<'a> RunningRace<'a> {
             }
             self.read_all()?;
             let late = self.deadline.is_some_and(Deadline::has_passed);
-            match self.first_success() {
+            let succeeded = self.runners.iter().enumerate();
+            let succeeded = succeeded.filter_map(|(at, it)| Some((it.success_order()?, at)));
+            match succeeded.min().map(|(_, at)| at) {
                 Some(at) if self.runners[at].has_answered() => {
                     if let Some(outcome) = self.claim_win(at, late)? {
                         return Ok(outcome);
@@ -158,13 +160,6 @@ impl<'a> RunningRace<'a> {
         let found = self.race.early_exit.answer(&self.race.session);
         let answer = self.warn_once(found).flatten()?;
         answer.result.is_some().then_some(RaceOutcome::Theirs(answer, self.begun))
-    }
-
-    /// Index of the command that succeeded first.
-    fn first_success(&self) -> Option<usize> {
-        let succeeded = self.runners.iter().enumerate();
-        let succeeded = succeeded.filter_map(|(at, runner)| Some((runner.success_order()?, at)));
-        succeeded.min().map(|(_, at)| at)
     }
 
     fn start_all(&mut self) {

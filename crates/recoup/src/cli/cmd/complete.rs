@@ -24,7 +24,6 @@ const MAX_ITEMS: usize = 1_000;
 /// Maximum width of a description, in columns.
 const MAX_DESCRIPTION_COLUMNS: usize = 60;
 
-/// Offer what may stand in place of the last word.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CompleteArgs {
     /// The words behind `recoup`

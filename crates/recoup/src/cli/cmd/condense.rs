@@ -23,7 +23,6 @@ use crate::config::FlagOverrides;
 /// Maximum input size: a parsed result takes several times its size in memory.
 const MAX_INPUT: u64 = 256 << 20;
 
-/// Condense: make a result or a report short enough to be read.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(in crate::cli) struct CondenseArgs {
@@ -224,7 +223,6 @@ impl<'a> ExternalizedResult<'a> {
     }
 }
 
-/// List the strategies.
 #[derive(Debug, Args)]
 struct StrategiesArgs {
     /// As JSON
@@ -267,7 +265,6 @@ impl StrategiesArgs {
     }
 }
 
-/// Tell how many tokens each strategy would save.
 #[derive(Debug, Args)]
 struct EstimateArgs {
     /// The result: JSON from a file, or from stdin

@@ -14,7 +14,6 @@ use crate::config::{
     BaseDirs, ConfigFile, ConfigProblem, FlagOverrides, GatheredConfig, VARIABLES,
 };
 
-/// Show and check the configuration.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ConfigArgs {
     #[command(subcommand)]
@@ -50,7 +49,6 @@ impl ConfigArgs {
     }
 }
 
-/// Show every key with its value.
 #[derive(Debug, Args)]
 struct ConfigShowArgs {
     /// Also where it comes from, and what was overridden or ignored
@@ -121,7 +119,6 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// Report everything that is wrong; exit 2 if anything is.
 #[derive(Debug, Args)]
 struct ConfigCheckArgs {
     /// As JSON
@@ -153,7 +150,6 @@ impl ConfigCheckArgs {
     }
 }
 
-/// List every key, what it takes and what it means.
 #[derive(Debug, Args)]
 struct KeysArgs {
     /// As a JSON array
@@ -204,7 +200,6 @@ impl KeysArgs {
     }
 }
 
-/// List every environment variable that is read, and what it means.
 #[derive(Debug, Args)]
 struct EnvArgs {
     /// As a JSON array
@@ -232,7 +227,6 @@ impl EnvArgs {
     }
 }
 
-/// Print where the user's configuration file is, or belongs.
 #[derive(Debug, Args)]
 struct PathArgs {
     /// The project's recoup.toml instead

@@ -30,7 +30,6 @@ use crate::process;
 /// Default TTL: calling `exec` is the request to cache.
 const DEFAULT_TTL: Ttl = Ttl::days(1);
 
-/// Run a command once, and replay it afterwards.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that people type")]

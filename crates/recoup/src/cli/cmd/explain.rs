@@ -14,7 +14,6 @@ use crate::cli::app::AppContext;
 use crate::cli::explain::ExplainReport;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Say why something is a hit or a miss.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct ExplainArgs {

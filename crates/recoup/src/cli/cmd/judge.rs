@@ -14,7 +14,6 @@ use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, human, input, ui};
 use crate::config::{FlagOverrides, JudgeSettings, JudgeUnreadyReason, env};
 
-/// See and try the model that helps to remember.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct JudgeArgs {
     #[command(subcommand)]
@@ -39,7 +38,6 @@ impl JudgeArgs {
     }
 }
 
-/// Tell whether a model is asked, which, and what it has cost today.
 #[derive(Debug, Args)]
 struct JudgeStatusArgs {
     /// As JSON
@@ -139,7 +137,6 @@ impl JudgeStatusReport {
 const SAMPLES: [&str; 2] =
     ["from now on use tabs, never spaces, in this project", "thanks, that works. What is next?"];
 
-/// Ask it about a text, and show what it makes of it.
 #[derive(Debug, Args)]
 struct JudgeTestArgs {
     /// Text to ask about, @FILE, or - for stdin [default: two sentences of our own]
@@ -241,22 +238,22 @@ impl JudgeTestReport {
                 said.statement = Some(statement);
             }
             JudgeVerdict::Nothing => said.label = Some("none"),
-            JudgeVerdict::Undecided(why) => said.undecided = Some(undecided_reason(why)),
+            JudgeVerdict::Undecided(why) => {
+                let why = match why {
+                    UndecidedReason::Unsaid => "it said nothing about it",
+                    UndecidedReason::Malformed => "its answer has not the shape that was asked for",
+                    UndecidedReason::UnknownLabel => "it gave a label that there is not",
+                    UndecidedReason::NoConfidence => "it gave no confidence from 0 to 1",
+                    UndecidedReason::Unsure => "it is not sure enough",
+                    UndecidedReason::NotItsWords => "its statement is not what the text says",
+                    UndecidedReason::Twice => "it said two things about it",
+                    UndecidedReason::Refused(refusal) => {
+                        &format!("its statement is refused: {refusal}")
+                    }
+                };
+                said.undecided = Some(why.to_owned());
+            }
         }
         said
     }
-}
-
-fn undecided_reason(why: UndecidedReason) -> String {
-    match why {
-        UndecidedReason::Unsaid => "it said nothing about it",
-        UndecidedReason::Malformed => "its answer has not the shape that was asked for",
-        UndecidedReason::UnknownLabel => "it gave a label that there is not",
-        UndecidedReason::NoConfidence => "it gave no confidence from 0 to 1",
-        UndecidedReason::Unsure => "it is not sure enough",
-        UndecidedReason::NotItsWords => "its statement is not what the text says",
-        UndecidedReason::Twice => "it said two things about it",
-        UndecidedReason::Refused(refusal) => return format!("its statement is refused: {refusal}"),
-    }
-    .to_owned()
 }

@@ -10,7 +10,6 @@ use recoup_core::{Error, Result};
 
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
-/// Print a cache key, without touching any cache.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct KeyArgs {
     #[command(subcommand)]
@@ -37,7 +36,6 @@ impl KeyArgs {
     }
 }
 
-/// Print the key of a result: 64 hex digits.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ResultArgs {
     /// The paths to look at, separated by commas; order and repetition do not matter
@@ -59,7 +57,6 @@ impl ResultArgs {
     }
 }
 
-/// Print the key of an agent run: 64 hex digits.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AgentRunArgs {
     /// The agent's name
@@ -90,7 +87,6 @@ impl AgentRunArgs {
     }
 }
 
-/// Print the canonical form of JSON (RFC 8785), or its SHA-256.
 #[derive(Debug, Args)]
 struct CanonicalArgs {
     /// The JSON: as it is, from a file, or from stdin

@@ -15,7 +15,6 @@ use crate::cli::failure::CommandError;
 use crate::cli::{AFTER_HELP, CommandAnswer, CommandResult, build_command_tree, ui};
 use crate::config::VARIABLES;
 
-/// Show a manual page, or write all of them.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ManArgs {
     /// The command that the page is about, such as `cache get`

@@ -19,7 +19,6 @@ use crate::install::purge::{self, PurgePlan, PurgeTarget};
 use crate::install::{self, AgentClient, InstallLevel, InstallLock, UndoPlan, UndoRequest};
 use crate::mirror::{self, MirrorAction};
 
-/// Take recoup out of the agents on this machine.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct UninstallArgs {

@@ -16,7 +16,6 @@ use crate::config::FlagOverrides;
 /// Polling interval: seems immediate, and costs next to nothing.
 const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
-/// Show hits and misses as they happen, in all processes.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct WatchArgs {
     /// Hits and misses alone, without what is stored, refused or removed

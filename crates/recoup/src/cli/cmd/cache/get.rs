@@ -12,7 +12,6 @@ use crate::cli::app::AppContext;
 use crate::cli::explain::ExplainReport;
 use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 
-/// Print a result that is still true; exit 1 on a miss.
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
     #[command(flatten)]

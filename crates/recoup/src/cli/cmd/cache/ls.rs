@@ -89,7 +89,6 @@ fn for_each_entry(
     shown
 }
 
-/// Tell everything about one entry but its body.
 #[derive(Debug, Args)]
 pub(super) struct CacheShowArgs {
     /// The entry's key, or 8 or more first characters of a generated one

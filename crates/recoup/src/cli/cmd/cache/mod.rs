@@ -18,7 +18,6 @@ use crate::cli::cmd::place::StoreScopeArgs;
 pub(in crate::cli) use ls::{EntryReport, describe_entry};
 pub(in crate::cli) use select::{ResultSelectorArgs, find_entry};
 
-/// Cache Manager: keep results, and get them back while they are true.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CacheArgs {
     #[command(subcommand)]

@@ -13,7 +13,6 @@ use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::megabytes_in_bytes;
 
-/// Forget one result; exit 1 if there is none.
 #[derive(Debug, Args)]
 pub(super) struct DeleteArgs {
     #[command(flatten)]
@@ -32,8 +31,6 @@ impl DeleteArgs {
     }
 }
 
-/// Forget the results that were made from certain files, have a tag, or come from an operation;
-/// prints how many.
 #[derive(Debug, Args)]
 pub(super) struct InvalidateArgs {
     /// Results with a matching source, as it was given or from the project's root; * also crosses /
@@ -73,7 +70,6 @@ impl InvalidateArgs {
     }
 }
 
-/// Delete what has expired, then what was used least recently until the rest is under the limit.
 #[derive(Debug, Args)]
 pub(super) struct CacheCleanupArgs {
     /// The limit for this scope, in MB [default: as at each write]
@@ -118,7 +114,6 @@ impl CacheCleanupArgs {
     }
 }
 
-/// Forget everything in this scope.
 #[derive(Debug, Args)]
 pub(super) struct ClearArgs {
     /// Do not ask; needed where there is no terminal to ask on

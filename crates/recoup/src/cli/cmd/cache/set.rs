@@ -18,7 +18,6 @@ use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::PriceTable;
 
-/// Keep a result.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("short").args(["condensed", "condense"]).required(true))]
 pub(super) struct SetArgs {

@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 
-/// Tell what this scope holds, and how often it was of use.
 #[derive(Debug, Args)]
 pub(super) struct CacheStatsArgs {
     /// As JSON

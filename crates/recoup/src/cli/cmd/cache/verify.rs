@@ -17,7 +17,6 @@ use crate::cli::{CommandAnswer, CommandResult, ui};
 /// Time limit for checking the pages of the database.
 const INSPECT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Read everything in this scope and check it; exit 1 if something is damaged and stays so.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
     /// Remove what is damaged

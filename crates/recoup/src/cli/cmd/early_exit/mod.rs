@@ -11,7 +11,6 @@ use crate::cli::CommandResult;
 use crate::cli::app::AppContext;
 use crate::config::FlagOverrides;
 
-/// Early Exit: the first agent to answer tells the others to stop.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct EarlyExitArgs {

@@ -22,7 +22,6 @@ const BETWEEN: &str = "---";
 /// Default time for losing commands to exit before they are killed.
 const DEFAULT_GRACE: Ttl = Ttl::seconds(5);
 
-/// Run several commands, print what the first to succeed printed, end the others.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct RaceArgs {
@@ -46,7 +45,6 @@ Example:
 Exit codes: 0 with the winner's output; 1 when all commands failed, with a line on each; 124 when
 the time was up; 125 when recoup itself fails; 2 wrong usage.";
 
-/// Be the process that ends what a killed race left behind.
 #[derive(Debug, Args)]
 pub(super) struct GuardArgs {
     race: String,

@@ -26,7 +26,6 @@ impl SessionNameArgs {
     }
 }
 
-/// Ask whether to go on: exit 0 go on, 1 somebody has won.
 #[derive(Debug, Args)]
 pub(super) struct SessionCheckArgs {
     #[command(flatten)]
@@ -68,7 +67,6 @@ impl SessionCheckArgs {
     }
 }
 
-/// Win, unless somebody has: exit 0 won, 1 lost.
 #[derive(Debug, Args)]
 pub(super) struct SignalArgs {
     #[command(flatten)]
@@ -113,7 +111,6 @@ impl SignalArgs {
     }
 }
 
-/// Note that an agent takes part.
 #[derive(Debug, Args)]
 pub(super) struct RegisterArgs {
     #[command(flatten)]
@@ -132,7 +129,6 @@ impl RegisterArgs {
     }
 }
 
-/// Keep an agent's result, from a file or stdin.
 #[derive(Debug, Args)]
 pub(super) struct WriteResultArgs {
     #[command(flatten)]
@@ -158,7 +154,6 @@ impl WriteResultArgs {
     }
 }
 
-/// Forget a session.
 #[derive(Debug, Args)]
 pub(super) struct SessionCleanupArgs {
     #[command(flatten)]

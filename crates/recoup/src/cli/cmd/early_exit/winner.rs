@@ -15,7 +15,6 @@ use crate::cli::app::AppContext;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Print the winner's result; exit 1 while there is none.
 #[derive(Debug, Args)]
 pub(super) struct ReadWinnerArgs {
     #[command(flatten)]
@@ -51,7 +50,6 @@ impl ReadWinnerArgs {
     }
 }
 
-/// Wait for the winner's result, and print it.
 #[derive(Debug, Args)]
 pub(super) struct PollArgs {
     #[command(flatten)]
@@ -109,7 +107,6 @@ fn print_result(session: &SafeName, found: WinnerAnswer, json: bool) -> Result<(
     ui::data(&[&result, newline])
 }
 
-/// Tell who takes part, who has won and who has a result; or list the sessions.
 #[derive(Debug, Args)]
 pub(super) struct SessionStatusArgs {
     /// The session [default: a list of all]

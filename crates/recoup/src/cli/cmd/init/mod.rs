@@ -27,7 +27,6 @@ pub(super) use show::{FileReport, MissingFlag};
 /// Name for any client that is not in the list.
 const ANY_CLIENT: &str = "mcp";
 
-/// Hook recoup into the agents on this machine.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]

@@ -6,11 +6,10 @@ use recoup_core::memory::{
 };
 use recoup_core::{Error, Result};
 
-use super::NoteReport;
+use super::{NoteIdArgs, NoteReport};
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
-/// Remember something.
 #[derive(Debug, Args)]
 pub(super) struct AddArgs {
     /// The rule or fact to remember
@@ -56,7 +55,6 @@ impl AddArgs {
     }
 }
 
-/// Say it in other words.
 #[derive(Debug, Args)]
 pub(super) struct EditArgs {
     /// Its id
@@ -65,39 +63,6 @@ pub(super) struct EditArgs {
     /// The new text
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
     words: Vec<String>,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Bring back what was superseded or retired.
-#[derive(Debug, Args)]
-pub(super) struct RestoreArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Agree to what an agent suggested or what was inferred: it is a rule of yours then.
-#[derive(Debug, Args)]
-pub(super) struct PromoteArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Let it count no longer, and keep it.
-#[derive(Debug, Args)]
-pub(super) struct RetireArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -115,8 +80,9 @@ impl EditArgs {
     }
 }
 
-impl RestoreArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+impl NoteIdArgs {
+    /// Brings back what was superseded or retired.
+    pub(super) fn restore(self, app: &AppContext) -> CommandResult {
         let fits = |status| matches!(status, NoteStatus::Superseded | NoteStatus::Retired);
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
@@ -125,10 +91,9 @@ impl RestoreArgs {
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
         print_change("Restored", &note, &instead_of, self.json)
     }
-}
 
-impl PromoteArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    /// Agrees to what an agent suggested or what was inferred: it is a rule of the user's then.
+    pub(super) fn promote(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         let suggestion = memory.suggestion(&id)?;
@@ -137,10 +102,9 @@ impl PromoteArgs {
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
         print_change("Promoted", &note, &instead_of, self.json)
     }
-}
 
-impl RetireArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    /// Lets it count no longer, and keeps it.
+    pub(super) fn retire(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         ensure_status(memory.note(&id)?.as_ref(), |status| status != NoteStatus::Retired)?;

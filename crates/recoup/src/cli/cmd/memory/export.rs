@@ -18,7 +18,6 @@ use crate::cli::team::{TeamChangesReport, print_diff};
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::trust::{self, TrustStore, TrustedFile};
 
-/// Write memories as lines of JSON, or the project's rules to a file of the repository.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(super) struct ExportArgs {
@@ -42,7 +41,6 @@ pub(super) struct ExportArgs {
     json: bool,
 }
 
-/// Take in what `export_notes` wrote.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
     /// The file, or - for stdin

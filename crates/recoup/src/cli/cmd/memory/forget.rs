@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Remove it for good.
 #[derive(Debug, Args)]
 pub(super) struct ForgetArgs {
     /// The ids of what is to be forgotten

@@ -8,7 +8,7 @@ use recoup_core::memory::inject::BlockBudget;
 use recoup_core::memory::search::SearchQuery;
 use recoup_core::memory::{Note, NoteFilter, NoteId, NoteScope, NoteStatus};
 
-use super::NoteReport;
+use super::{NoteIdArgs, NoteReport};
 use crate::cli::app::AppContext;
 use crate::cli::projects::ProjectNames;
 use crate::cli::{CommandAnswer, CommandResult, human, input, ui};
@@ -38,8 +38,12 @@ const MOST_PROPOSED: usize = 5;
 
 impl ListArgs {
     pub(super) fn run(self, app: &AppContext) -> CommandResult {
-        let wanted = self.note_filter(app)?;
-        let memory = app.memory();
+        let (memory, here) = (app.memory(), app.note_scope(false));
+        let mut wanted =
+            if self.all { NoteFilter::default() } else { NoteFilter::active_in(&here) };
+        if let Some(status) = &self.status {
+            wanted.statuses = vec![NoteStatus::parse(status)?];
+        }
         let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
         let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
         if self.json {
@@ -60,7 +64,7 @@ impl ListArgs {
                 ui::say(format_args!("… {} more: --limit N", human::count(more)));
             }
         }
-        for note in memory.noted_by_agents(&app.note_scope(false))?.iter().take(MOST_PROPOSED) {
+        for note in memory.noted_by_agents(&here)?.iter().take(MOST_PROPOSED) {
             if note.is_proposed() {
                 ui::hint(format_args!(
                     "agents noted in {} sessions: {}; `recoup memory promote {}` makes it your rule, \
@@ -70,18 +74,6 @@ impl ListArgs {
             }
         }
         Ok(CommandAnswer::Yes)
-    }
-
-    fn note_filter(&self, app: &AppContext) -> recoup_core::Result<NoteFilter> {
-        let mut wanted = if self.all {
-            NoteFilter::default()
-        } else {
-            NoteFilter::active_in(&app.note_scope(false))
-        };
-        if let Some(status) = &self.status {
-            wanted.statuses = vec![NoteStatus::parse(status)?];
-        }
-        Ok(wanted)
     }
 }
 
@@ -120,19 +112,9 @@ fn row(scopes: &ScopeNames, note: &Note) -> Vec<String> {
     ]
 }
 
-/// Tell everything about one memory.
-#[derive(Debug, Args)]
-pub(super) struct MemoryShowArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-impl MemoryShowArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+impl NoteIdArgs {
+    /// Tells everything about one memory.
+    pub(super) fn show(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let Some(note) = app.memory().note(&id)? else {
             ui::error(format_args!(
@@ -170,7 +152,6 @@ impl MemoryShowArgs {
     }
 }
 
-/// Find memories by their words.
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
     /// The words to look for
@@ -212,7 +193,6 @@ impl SearchArgs {
     }
 }
 
-/// Print exactly what an agent is given.
 #[derive(Debug, Args)]
 pub(super) struct RulesArgs {
     /// The budget in tokens

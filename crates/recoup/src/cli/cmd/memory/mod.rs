@@ -17,7 +17,6 @@ use crate::cli::CommandResult;
 use crate::cli::app::AppContext;
 use crate::config::FlagOverrides;
 
-/// See and change what is remembered.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MemoryArgs {
     #[command(subcommand)]
@@ -31,7 +30,7 @@ enum MemoryCommand {
     /// List what is remembered here
     List(list::ListArgs),
     /// Tell everything about one memory
-    Show(list::MemoryShowArgs),
+    Show(NoteIdArgs),
     /// Find memories by their words; exit 1 when there is none
     Search(list::SearchArgs),
     /// Print exactly what an agent is given
@@ -39,11 +38,11 @@ enum MemoryCommand {
     /// Say it in other words
     Edit(change::EditArgs),
     /// Bring back what was superseded or retired
-    Restore(change::RestoreArgs),
+    Restore(NoteIdArgs),
     /// Make a rule of what was only inferred
-    Promote(change::PromoteArgs),
+    Promote(NoteIdArgs),
     /// Let it count no longer, and keep it
-    Retire(change::RetireArgs),
+    Retire(NoteIdArgs),
     /// Show where work in this project stands, or clear that; exit 1 when nothing is saved
     Checkpoint(checkpoint::CheckpointArgs),
     /// Find memories that say the same in other words, and merge them
@@ -58,6 +57,16 @@ enum MemoryCommand {
     Import(export::ImportArgs),
     /// Bring Claude Code's own memory, and skills, in step with what is remembered
     Sync(sync::SyncArgs),
+}
+
+#[derive(Debug, Args)]
+struct NoteIdArgs {
+    /// Its id
+    #[arg(value_name = "ID")]
+    id: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl MemoryArgs {
@@ -76,13 +85,13 @@ impl MemoryArgs {
         match self.action {
             MemoryCommand::Add(args) => args.run(app),
             MemoryCommand::List(args) => args.run(app),
-            MemoryCommand::Show(args) => args.run(app),
+            MemoryCommand::Show(args) => args.show(app),
             MemoryCommand::Search(args) => args.run(app),
             MemoryCommand::Rules(args) => args.run(app),
             MemoryCommand::Edit(args) => args.run(app),
-            MemoryCommand::Restore(args) => args.run(app),
-            MemoryCommand::Promote(args) => args.run(app),
-            MemoryCommand::Retire(args) => args.run(app),
+            MemoryCommand::Restore(args) => args.restore(app),
+            MemoryCommand::Promote(args) => args.promote(app),
+            MemoryCommand::Retire(args) => args.retire(app),
             MemoryCommand::Checkpoint(args) => args.run(app),
             MemoryCommand::Dedup(args) => args.run(app),
             MemoryCommand::Forget(args) => args.run(app),

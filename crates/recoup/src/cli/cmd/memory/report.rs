@@ -9,7 +9,6 @@ use super::NoteReport;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Tell which rules help: given, used, repeated, and what came after.
 #[derive(Debug, Args)]
 pub(super) struct MemoryReportArgs {
     /// In all projects
@@ -48,7 +47,21 @@ impl MemoryReportArgs {
         } else {
             ui::data(&[summary(&report).as_bytes(), b"\n\n"])?;
             let mut rows = ui::RowStream::new(&HEADINGS);
-            report.iter().try_for_each(|it| rows.add(row(it)))?;
+            let often = |count: u64| if count == 0 { String::new() } else { count.to_string() };
+            for it in &report {
+                let after = match (it.succeeded, it.failed) {
+                    (0, 0) => String::new(),
+                    (worked, failed) => format!("{worked} worked, {failed} failed"),
+                };
+                rows.add(vec![
+                    it.note.id.to_string(),
+                    often(it.given),
+                    often(it.cited),
+                    often(it.repeated),
+                    after,
+                    it.note.text.clone(),
+                ])?;
+            }
             rows.finish()?;
         }
         Ok(CommandAnswer::Yes)
@@ -79,20 +92,4 @@ fn summary(report: &[RuleEffect]) -> String {
         count(|it| it.repeated > 0),
         count(|it| it.given == 0),
     )
-}
-
-fn row(it: &RuleEffect) -> Vec<String> {
-    let after = match (it.succeeded, it.failed) {
-        (0, 0) => String::new(),
-        (worked, failed) => format!("{worked} worked, {failed} failed"),
-    };
-    let often = |count: u64| if count == 0 { String::new() } else { count.to_string() };
-    vec![
-        it.note.id.to_string(),
-        often(it.given),
-        often(it.cited),
-        often(it.repeated),
-        after,
-        it.note.text.clone(),
-    ]
 }

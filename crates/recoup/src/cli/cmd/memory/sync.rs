@@ -7,7 +7,6 @@ use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers, warn_of_problems
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::mirror::{MirrorAction, MirrorChange};
 
-/// Bring Claude Code's own memory, and skills, in step with what is remembered.
 #[derive(Debug, Args)]
 pub(super) struct SyncArgs {
     /// Only say what would be done

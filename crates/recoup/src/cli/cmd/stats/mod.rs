@@ -19,7 +19,6 @@ use gather::{StatsOptions, StatsReport};
 const SCOPE_HELP: &str =
     "Only this scope: project, global, tenant:NAME or session:NAME [default: all]";
 
-/// Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved.
 #[derive(Debug, Args)]
 #[command(mut_arg("scope", |scope| scope.help(SCOPE_HELP)))]
 pub(in crate::cli) struct StatsArgs {

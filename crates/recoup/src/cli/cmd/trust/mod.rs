@@ -19,7 +19,6 @@ use crate::config::trust::{self, TrustStore, TrustVerdict, TrustedFile};
 use crate::config::{BaseDirs, FlagOverrides, GatheredConfig, SensitiveFile};
 use review::{ClaimedProject, TeamRulesReview, TrustFileReport, confirm_checkout};
 
-/// Trust this repository's configuration and team rules.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct TrustArgs {
