@@ -58,15 +58,13 @@ pub(super) fn post(
         .build()
         .map_err(|error| local_fault("starting what asks a model", error))?;
     let done = runtime.block_on(async {
-        match tokio::time::timeout(time, send_request(endpoint, request)).await {
-            Ok(done) => done,
-            Err(_) => {
-                let (host, time) = (endpoint.url.host_and_port(), endpoint.deadline.as_millis());
-                let message = format!("{host} did not answer within {time} ms (judge.deadline)");
-                let error = Error::new(ErrorKind::Unavailable, message);
-                Err(transient_fault(error, None, true).into())
-            }
-        }
+        let sent = tokio::time::timeout(time, send_request(endpoint, request)).await;
+        sent.unwrap_or_else(|_| {
+            let (host, time) = (endpoint.url.host_and_port(), endpoint.deadline.as_millis());
+            let message = format!("{host} did not answer within {time} ms (judge.deadline)");
+            let error = Error::new(ErrorKind::Unavailable, message);
+            Err(transient_fault(error, None, true).into())
+        })
     });
     // A hanging DNS look-up holds a thread, which is left behind.
     runtime.shutdown_background();

@@ -303,7 +303,7 @@ impl<'a> RunningRace<'a> {
         match poll(&mut fds, Timespec::try_from(at_most).ok().as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => {
-                Err(error.into()).with_context(|| "waiting for the commands".to_owned())?
+                Err(error.into()).with_context(|| "waiting for the commands".to_owned())?;
             }
         }
         drop(fds);

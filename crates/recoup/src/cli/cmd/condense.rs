@@ -188,19 +188,18 @@ struct ExternalizedResult<'a> {
 
 impl<'a> ExternalizedResult<'a> {
     fn new(contents: &'a [u8], dir: Option<PathBuf>) -> Result<Self> {
-        let dir = match dir {
-            Some(dir) => dir,
+        let dir = if let Some(dir) = dir {
+            dir
+        } else {
             // In a `dir:` store, where scripts of the protocol look, else in our home.
-            None => {
-                let settings = &AppContext::load(&FlagOverrides::default())?.settings;
-                let parent = if let StoreUrl::Dir(dir) = &settings.store {
-                    dir
-                } else {
-                    fsx::ensure_private_dir(&settings.home)?;
-                    &settings.home
-                };
-                parent.join("full")
-            }
+            let settings = &AppContext::load(&FlagOverrides::default())?.settings;
+            let parent = if let StoreUrl::Dir(dir) = &settings.store {
+                dir
+            } else {
+                fsx::ensure_private_dir(&settings.home)?;
+                &settings.home
+            };
+            parent.join("full")
         };
         let file = dir.join(format!("{}.json", Sha256Digest::of(contents)));
         let path = file.into_os_string().into_string().map_err(|path| {

@@ -138,20 +138,18 @@ impl SessionStatusArgs {
     pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
         let session = self.session.as_deref().map(parse_session).transpose()?;
         let sessions = app()?.early_exit()?;
-        match &session {
-            Some(session) => self.show_session(session, sessions.status(session)?.as_ref()),
-            None => {
-                let sessions = sessions.list()?;
-                if self.json {
-                    ui::json(&SessionListReport { sessions: name_strs(&sessions) })?;
-                } else if sessions.is_empty() {
-                    ui::say("No sessions");
-                } else {
-                    sessions.iter().try_for_each(ui::line)?;
-                }
-                Ok(CommandAnswer::Yes)
-            }
+        if let Some(session) = &session {
+            return self.show_session(session, sessions.status(session)?.as_ref());
         }
+        let sessions = sessions.list()?;
+        if self.json {
+            ui::json(&SessionListReport { sessions: name_strs(&sessions) })?;
+        } else if sessions.is_empty() {
+            ui::say("No sessions");
+        } else {
+            sessions.iter().try_for_each(ui::line)?;
+        }
+        Ok(CommandAnswer::Yes)
     }
 
     fn show_session(&self, session: &SafeName, status: Option<&SessionStatus>) -> CommandResult {

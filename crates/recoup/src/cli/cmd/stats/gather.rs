@@ -147,7 +147,9 @@ impl StatsReport {
         let first = first.clamp(today.saturating_sub(MAX_DAYS), today);
         let most_valuable = most_valuable(&cache, wanted.scope.as_ref(), wanted.top)?;
         let mut sum = LookupTotals::default();
-        tallies.iter().for_each(|tally| sum.add(tally));
+        for tally in &tallies {
+            sum.add(tally);
+        }
         let by = |name: fn(&EventTally) -> String| totals_by_name(&tallies, name);
         let mut projects = by(|tally| tally.scope.to_string());
         for share in &mut projects {
