@@ -1,21 +1,21 @@
 //! The cache over a store: what is fresh, what is a miss and why, and what a
 //! permit takes.
 
-mod began;
-mod controls;
+mod cache_modes;
 mod explain;
 mod faults;
 mod freshness;
-mod ignored;
+mod ignored_files;
+mod ledger_events;
 mod limits;
-mod notes;
-mod older;
 mod order;
 mod patterns;
-mod since;
+mod since_tokens;
 mod sources;
-mod touched;
-mod withheld;
+mod start_times;
+mod touched_sources;
+mod undated_sources;
+mod withheld_values;
 mod worktrees;
 
 use std::fs;

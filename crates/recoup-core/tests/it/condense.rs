@@ -4,8 +4,8 @@
 mod budget;
 mod laws;
 mod length;
-mod misread;
-mod odd;
+mod misread_reports;
+mod odd_inputs;
 mod preserve;
 mod reports;
 mod strategies;

@@ -3,11 +3,11 @@
 
 mod crashes;
 mod crowds;
-mod foreign;
+mod foreign_entries;
+mod foreign_files;
 mod healing;
 mod index;
-mod others;
-mod strangers;
+mod other_writers;
 mod tools;
 
 use std::fs;

@@ -2,12 +2,12 @@
 //! like, who else may have some in the same directory, and what happens to those.
 
 mod damage;
+mod foreign_files;
 mod format;
-mod guests;
 mod housekeeping;
+mod other_programs;
 mod places;
 mod sharing;
-mod strangers;
 
 use std::fs;
 use std::path::{Path, PathBuf};

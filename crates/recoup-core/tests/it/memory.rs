@@ -1,36 +1,36 @@
 //! Memory: what is kept, what gives way, and what is forgotten.
 
-mod agree;
 mod checkpoint;
 mod classify;
 mod damage;
 mod dedup;
+mod deliveries;
 mod forget;
-mod givings;
-mod hooked;
+mod hook_clients;
 mod inject;
 mod judge;
 mod learn;
 mod lessons;
 mod listing;
 mod migrate;
-mod mind;
 mod mirror;
-mod moved;
+mod moved_projects;
 mod privacy;
-mod private;
+mod private_text;
 mod refuse;
+mod rule_usage;
 mod rules;
 mod search;
 mod snapshot;
+mod suggestions;
+mod supersession;
+mod tagged_prompts;
 mod teaching;
-mod team;
+mod team_rules;
 mod topic;
 mod transfer;
 mod turn;
-mod used;
-mod varying;
-mod wrapped;
+mod varying_commands;
 
 use std::path::PathBuf;
 use std::sync::Arc;

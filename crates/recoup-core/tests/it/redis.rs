@@ -10,7 +10,7 @@ mod proxy;
 mod secrecy;
 mod server;
 mod space;
-mod team;
+mod tiered;
 mod tls;
 mod urls;
 

@@ -2,7 +2,7 @@
 //! from the future, and files that vanish.
 
 mod damage;
-mod earlier;
+mod earlier_version;
 mod files;
 mod foreign;
 mod locked;

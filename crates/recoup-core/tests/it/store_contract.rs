@@ -9,13 +9,13 @@ mod counts;
 mod crowds;
 mod durability;
 mod eviction;
-mod full;
+mod full_results;
 mod model;
 mod nearest;
+mod redis_tiers;
 mod round_trips;
 mod scans;
 pub(crate) mod stores;
-mod teams;
 mod updates;
 
 macro_rules! laws {
@@ -75,12 +75,12 @@ macro_rules! every_law {
             nearest::what_has_most_in_common_is_nearest,
             nearest::other_scopes_and_kinds_are_not_near,
             nearest::of_many_that_are_alike_the_youngest_are_shown,
-            full::full_results_of_every_size_come_back,
-            full::a_shared_full_result_goes_with_the_last_that_has_it,
-            full::overwriting_replaces_the_full_result,
-            full::storing_the_same_again_keeps_the_full_result,
-            full::full_results_go_with_the_dead,
-            full::full_results_are_not_shared_across_scopes,
+            full_results::full_results_of_every_size_come_back,
+            full_results::a_shared_full_result_goes_with_the_last_that_has_it,
+            full_results::overwriting_replaces_the_full_result,
+            full_results::storing_the_same_again_keeps_the_full_result,
+            full_results::full_results_go_with_the_dead,
+            full_results::full_results_are_not_shared_across_scopes,
             crowds::every_read_is_one_whole_value,
             crowds::large_bodies_are_never_mixed,
             crowds::hits_of_all_threads_are_counted,
@@ -95,7 +95,7 @@ macro_rules! byte_limit_laws {
     ($factory:ty) => {
         laws! { $factory;
             eviction::the_least_recently_used_go_by_bytes,
-            full::full_results_count_for_limits_and_go_by_eviction,
+            full_results::full_results_count_for_limits_and_go_by_eviction,
         }
     };
 }
@@ -120,7 +120,7 @@ macro_rules! binary_laws {
 /// What holds where a full result is kept once for all that share it.
 macro_rules! sharing_laws {
     ($factory:ty) => {
-        laws! { $factory; full::a_shared_full_result_is_counted_once, }
+        laws! { $factory; full_results::a_shared_full_result_is_counted_once, }
     };
 }
 
@@ -216,7 +216,7 @@ mod directory {
 }
 
 mod sqlite_over_redis {
-    every_law!(super::teams::SqliteOverRedis);
-    binary_laws!(super::teams::SqliteOverRedis);
-    durable_laws!(super::teams::SqliteOverRedis);
+    every_law!(super::redis_tiers::SqliteOverRedis);
+    binary_laws!(super::redis_tiers::SqliteOverRedis);
+    durable_laws!(super::redis_tiers::SqliteOverRedis);
 }

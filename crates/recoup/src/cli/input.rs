@@ -4,6 +4,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use recoup_core::base::fsx;
+use recoup_core::base::ttl::Ttl;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -45,6 +46,11 @@ pub(super) fn file_up_to(limit: u64, flag: &str, path: &Path) -> Result<Vec<u8>>
 /// from a file or from stdin.
 pub(super) fn invalid_kind(given: &str) -> ErrorKind {
     if given == "-" || given.starts_with('@') { ErrorKind::Invalid } else { ErrorKind::Usage }
+}
+
+/// Parses a duration with its unit, if one is given; `flag` names it in errors.
+pub(super) fn duration(flag: &str, given: Option<&str>) -> Result<Option<Ttl>> {
+    given.map(|given| Ttl::parse_with_unit(flag, given)).transpose()
 }
 
 /// Joins words; an error if there is no text.

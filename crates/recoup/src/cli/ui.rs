@@ -26,14 +26,14 @@ use super::YES;
 use super::failure::CommandError;
 use crate::exec::OutputFds;
 use crate::mcp::StdioStreams;
-use crate::process::room;
+use crate::process;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
-const GREEN: Style = AnsiColor::Green.on_default();
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
 
 /// Maximum width of a diff's line. The user agrees to what is shown, and minified settings have all
 /// of it on one line.
@@ -298,7 +298,7 @@ pub(super) fn say_dimmed(text: impl Display) {
 }
 
 pub(super) fn warn(text: impl Display) {
-    print_labelled(YELLOW, "warning", &text.to_string());
+    print_labelled(YELLOW.bold(), "warning", &text.to_string());
 }
 
 pub(super) fn error(text: impl Display) {
@@ -407,7 +407,7 @@ pub(super) fn streams() -> StdioStreams {
     StdioStreams {
         input: Box::new(io::stdin()),
         output: Box::new(io::stdout()),
-        is_hung_up: || room::is_hung_up(io::stdin().as_fd()),
+        is_hung_up: || process::is_hung_up(io::stdin().as_fd()),
     }
 }
 

@@ -1,15 +1,16 @@
-//! Decides whether a command's output is cached, and for how long.
+//! Decides whether a command's output is cached, and for how long, and reads its cost from it: the
+//! time, and for clients that print them, tokens and dollars.
 
 use std::fmt;
 
 use recoup_core::Result;
 use recoup_core::cache::{FillOutcome, FillRefusal, Permit, Ttl};
-use recoup_core::entry::{Body, Draft, ProductionCost};
+use recoup_core::entry::{Body, Draft, ProductionCost, to_micro_dollars};
 use recoup_core::key::Kind;
+use serde::Deserialize;
 
-use super::cost;
-use super::end::CommandEnd;
-use super::run::RunOutcome;
+use super::record::OutputRecording;
+use super::run::{CommandEnd, RunOutcome};
 use super::{CacheTarget, ExecReporter};
 
 /// Caching policy of a command.
@@ -85,10 +86,15 @@ impl FinishedCommand {
         };
         let Some((exit, ttl)) = keeping.ttl_after(self.end) else {
             self.release(permit, Some(self.end.to_string()));
-            self.mention_an_earlier_result(keeping, teller);
+            // The next caller gets an earlier success, which the failure leaves in place.
+            let CacheTarget { cache, id, .. } = &self.slot;
+            if keeping.refreshes && cache.head(id).is_ok_and(|head| head.is_some()) {
+                teller.note(format_args!("the earlier result stays in the cache"));
+            }
             return Ok(());
         };
-        let cost = cost::run_cost(self.took, &record);
+        let cost =
+            ProductionCost { millis: self.took, ..reported_cost(&record).unwrap_or_default() };
         let streams_merged = record.streams_merged;
         let body = match record.into_body(exit) {
             Ok(body) => body,
@@ -164,15 +170,6 @@ impl FinishedCommand {
             ..keeping.draft()
         }
     }
-
-    /// Mentions an earlier success that the uncached failure leaves in place: the next caller gets
-    /// that.
-    fn mention_an_earlier_result(&self, keeping: &KeepPolicy, teller: &dyn ExecReporter) {
-        let CacheTarget { cache, id, .. } = &self.slot;
-        if keeping.refreshes && cache.head(id).is_ok_and(|head| head.is_some()) {
-            teller.note(format_args!("the earlier result stays in the cache"));
-        }
-    }
 }
 
 /// Reports why the output is not cached, if the user does not know.
@@ -187,4 +184,87 @@ fn report_unkept(unkept: RunOutcome, teller: &dyn ExecReporter) -> Result<()> {
         _ => {}
     }
     Ok(())
+}
+
+/// Longer output is not parsed: no client prints that much.
+const MAX_PARSED_BYTES: u64 = 8 << 20;
+
+/// Fields of a client's output that tell the cost. Claude Code (`-p --output-format json`) prints an
+/// object, or a list or lines that end with it: `{"type":"result","total_cost_usd":…,"usage":{…}}`.
+/// Codex (`exec --json`) prints lines, of which `{"type":"turn.completed","usage":{…}}` ends each
+/// turn.
+#[derive(Debug, Default, Deserialize)]
+struct UsageMessage {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    total_cost_usd: Option<f64>,
+    #[serde(default)]
+    usage: Option<TokenUsage>,
+}
+
+/// Token counts.
+#[derive(Debug, Default, Deserialize)]
+struct TokenUsage {
+    #[serde(default, rename = "input_tokens")]
+    input: u64,
+    #[serde(default, rename = "output_tokens")]
+    output: u64,
+    /// Claude Code counts these two apart from the rest of the input.
+    #[serde(default, rename = "cache_creation_input_tokens")]
+    put_in_cache: u64,
+    #[serde(default, rename = "cache_read_input_tokens")]
+    from_cache: u64,
+}
+
+/// Cost that a client printed: in output that begins as JSON.
+fn reported_cost(record: &OutputRecording) -> Option<ProductionCost> {
+    let stdout = record.stdout_up_to(MAX_PARSED_BYTES)?;
+    let text = str::from_utf8(&stdout).ok()?.trim();
+    match text.as_bytes().first()? {
+        b'{' => match serde_json::from_str::<UsageMessage>(text) {
+            Ok(one) => vec![one],
+            // Lines of JSON; others are skipped.
+            Err(_) => text
+                .lines()
+                .filter(|line| line.contains("\"result\"") || line.contains("turn.completed"))
+                .filter_map(|line| serde_json::from_str(line).ok())
+                .collect(),
+        },
+        b'[' => serde_json::from_str::<Vec<UsageMessage>>(text).ok()?,
+        _ => return None,
+    }
+    .iter()
+    .filter_map(cost_of)
+    .reduce(add_costs)
+}
+
+fn cost_of(said: &UsageMessage) -> Option<ProductionCost> {
+    let UsageMessage { kind, total_cost_usd, usage } = said;
+    let usage = match (kind.as_str(), usage) {
+        ("result", Some(usage)) if total_cost_usd.is_some() => usage,
+        ("turn.completed", Some(usage)) => usage,
+        _ => return None,
+    };
+    let TokenUsage { input, output, put_in_cache, from_cache } = usage;
+    Some(ProductionCost {
+        millis: None,
+        input_tokens: Some(input.saturating_add(*put_in_cache).saturating_add(*from_cache)),
+        output_tokens: Some(*output),
+        micro_dollars: total_cost_usd.and_then(to_micro_dollars),
+    })
+}
+
+/// Adds the costs of two turns.
+fn add_costs(a: ProductionCost, b: ProductionCost) -> ProductionCost {
+    let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+    };
+    ProductionCost {
+        millis: None,
+        input_tokens: sum(a.input_tokens, b.input_tokens),
+        output_tokens: sum(a.output_tokens, b.output_tokens),
+        micro_dollars: sum(a.micro_dollars, b.micro_dollars),
+    }
 }

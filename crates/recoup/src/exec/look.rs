@@ -5,8 +5,7 @@ use recoup_core::cache::{CacheMode, MissReason, Outcome, Permit};
 use recoup_core::entry::Entry;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::spool::ByteSpool;
-use super::transcript::CommandTranscript;
+use super::record::{ByteSpool, CommandTranscript};
 use super::{CacheTarget, ExecInvocation};
 
 /// Attempts to read an entry that others keep replacing.
@@ -35,10 +34,16 @@ impl LookupDecision {
 
 impl ExecInvocation<'_> {
     pub(super) fn look_up(&self) -> Result<LookupDecision> {
-        let Some(slot) = &self.slot else { return Ok(self.without_store()) };
+        let Some(slot) = &self.slot else { return Ok(self.without_entry(MissReason::Absent)) };
         let cache = &slot.cache;
         for _ in 0..MAX_READ_TRIES {
-            let outcome = match cache.lookup(&slot.request(self.job.mode, &self.wait_announcer())) {
+            // Else the wait looks like a hang.
+            let announce = || {
+                self.teller.note(format_args!(
+                    "waiting for another run of the same command (--wait off runs it at once)"
+                ));
+            };
+            let outcome = match cache.lookup(&slot.request(self.mode, &announce)) {
                 Ok(outcome) => outcome,
                 Err(error) => return self.recover_from_error(error),
             };
@@ -47,7 +52,12 @@ impl ExecInvocation<'_> {
                 // Released before the refresher asks for it.
                 Outcome::Stale(entry, permit) => (entry, permit.map(Permit::release).is_some()),
                 Outcome::Miss(permit, reason) => return Ok(self.miss(permit, reason)),
-                Outcome::Bypass(reason) => return Ok(self.bypass(reason)),
+                Outcome::Bypass(reason) => {
+                    if let MissReason::Unavailable(error) = &reason {
+                        self.teller.warn(error);
+                    }
+                    return Ok(self.without_entry(reason));
+                }
             };
             let age = cache.clock().now().millis_since(entry.head().header.created);
             match read_transcript(&entry) {
@@ -69,37 +79,28 @@ impl ExecInvocation<'_> {
     /// Repeats the look-up's checks of the header, because not every store keeps it whole.
     fn accepts(&self, slot: &CacheTarget, transcript: &CommandTranscript, age: u64) -> bool {
         let CommandTranscript { exit, streams_merged, .. } = *transcript;
-        self.job.keeping.accepts(exit, age) && (slot.accepts_merged_streams || !streams_merged)
+        self.keeping.accepts(exit, age) && (slot.accepts_merged_streams || !streams_merged)
     }
 
-    /// Announces the wait, which else looks like a hang.
-    fn wait_announcer(&self) -> impl Fn() + Sync {
-        || {
-            self.teller.note(format_args!(
-                "waiting for another run of the same command (--wait off runs it at once)"
-            ));
-        }
-    }
-
-    fn without_store(&self) -> LookupDecision {
-        match self.job.mode {
-            CacheMode::OnlyIfCached => LookupDecision::Nothing(MissReason::Absent),
+    /// Runs it uncached, if it may run.
+    fn without_entry(&self, reason: MissReason) -> LookupDecision {
+        match self.mode {
+            CacheMode::OnlyIfCached => LookupDecision::Nothing(reason),
             _ => LookupDecision::without_permit(),
         }
     }
 
     /// Ends on a usage error; survives an error of the store.
     fn recover_from_error(&self, error: Error) -> Result<LookupDecision> {
-        // Generated files may not exist yet; sources may be too many, or have unsupported names.
-        if matches!(error.kind(), ErrorKind::Absent | ErrorKind::Invalid) {
-            self.teller.warn(&error.context("not cached"));
-            return Ok(self.without_store());
+        match error.kind() {
+            ErrorKind::Usage => return Err(error),
+            // Generated files may not exist yet; sources may be too many, or have unsupported names.
+            ErrorKind::Absent | ErrorKind::Invalid => {
+                self.teller.warn(&error.context("not cached"));
+            }
+            _ => self.teller.warn(&error),
         }
-        if error.kind() == ErrorKind::Usage {
-            return Err(error);
-        }
-        self.teller.warn(&error);
-        Ok(self.without_store())
+        Ok(self.without_entry(MissReason::Absent))
     }
 
     fn miss(&self, permit: Permit, reason: MissReason) -> LookupDecision {
@@ -120,19 +121,9 @@ impl ExecInvocation<'_> {
         LookupDecision::Run { permit: Some(permit), is_first: matches!(reason, MissReason::Absent) }
     }
 
-    fn bypass(&self, reason: MissReason) -> LookupDecision {
-        if let MissReason::Unavailable(error) = &reason {
-            self.teller.warn(error);
-        }
-        match self.job.mode {
-            CacheMode::OnlyIfCached => LookupDecision::Nothing(reason),
-            _ => LookupDecision::without_permit(),
-        }
-    }
-
     /// Replaces an entry that can't be used.
     fn replace_unreadable(&self, slot: &CacheTarget) -> Result<LookupDecision> {
-        if self.job.mode == CacheMode::OnlyIfCached {
+        if self.mode == CacheMode::OnlyIfCached {
             return Ok(LookupDecision::Nothing(MissReason::Absent));
         }
         match slot.cache.lookup(&slot.request(CacheMode::Refresh, &|| {})) {

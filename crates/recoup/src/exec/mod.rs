@@ -1,30 +1,23 @@
 //! Runs a command once and replays it afterwards: its output on both streams, and its exit code.
 //!
-//! `program` finds it, `look_up` looks it up, `run` runs it while `record` copies its output, `fill_permit`
-//! decides whether that is cached, `replay` writes it out again. Messages go through a [`ExecReporter`]:
+//! `program` finds it, `look` looks it up, `run` runs it, `watch` forwards its output while `record`
+//! copies that, and `keep` decides whether it is cached. Messages go through an [`ExecReporter`]:
 //! nothing here prints lines of its own.
 
-mod cost;
-mod end;
 mod keep;
 mod look;
 mod program;
 mod record;
-mod refresh;
-mod replay;
 mod run;
-mod signals;
-mod spool;
 mod stdin;
-mod stream;
-mod transcript;
 mod tty;
 mod watch;
 
+use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
-use std::{fmt, fs};
+use std::{fmt, fs, io};
 
 use recoup_core::cache::{
     Cache, CacheMode, LookupExplanation, LookupRequest, MissReason, Outcome, PathContext, Permit,
@@ -33,23 +26,27 @@ use recoup_core::cache::{
 use recoup_core::entry::ProducerIdentity;
 use recoup_core::key::{EntryId, KeyPart, Kind};
 use recoup_core::secrets::SecretValues;
-use recoup_core::{Error, Result};
-use rustix::fs::fstat;
+use recoup_core::{Error, ErrorKind, Result};
+use rustix::fs::{Stat, fstat};
+use signal_hook::consts::SIGPIPE;
 
-pub(crate) use end::CommandEnd;
-pub(crate) use keep::KeepPolicy;
-pub(crate) use program::{ResolvedProgram, path_as_source};
-pub(crate) use stdin::CommandStdin;
-
+use crate::process::start_detached;
 use keep::FinishedCommand;
+pub(crate) use keep::KeepPolicy;
 use look::LookupDecision;
-use run::{CommandRun, FinishedRun};
-use signals::SignalReceiver;
+pub(crate) use program::{ResolvedProgram, path_as_source};
+use record::{CommandTranscript, OutputStream};
+pub(crate) use run::CommandEnd;
+use run::{CommandRun, RunOutcome};
+pub(crate) use stdin::CommandStdin;
+use watch::{SignalReceiver, write_all};
 
 /// Exit code for a failure of Recoup itself.
 pub(crate) const FAILED: i32 = 125;
 /// Exit code for `--only-if-cached` without a cached result.
 pub(crate) const NOT_CACHED: i32 = 124;
+/// Hidden flag that turns a process into the refresher.
+const REFRESH_FLAG: &str = "--detached";
 /// Number of other runs of the same command to wait for, one after the other, if none is cached.
 const MAX_LEADERS: u32 = 2;
 
@@ -78,24 +75,11 @@ impl OutputFds {
         let place = |fd| fstat(fd).map(|found| (found.st_dev, found.st_ino));
         place(self.out).is_ok_and(|out| place(self.err) == Ok(out))
     }
-
-    /// True if the order of the two streams may be visible: not in `/dev/null`, where a command
-    /// runs only to warm the cache.
-    fn order_is_visible(self) -> bool {
-        let null = fs::metadata("/dev/null").map(|null| null.rdev());
-        let is_null = fstat(self.out).is_ok_and(|out| null.is_ok_and(|null| null == out.st_rdev));
-        self.are_same_file() && !is_null
-    }
 }
 
-/// The command to run, and the options for it.
-#[derive(Debug)]
-pub(crate) struct ExecRequest {
-    pub(crate) program: ResolvedProgram,
-    pub(crate) stdin: CommandStdin,
-    pub(crate) tty: bool,
-    pub(crate) mode: CacheMode,
-    pub(crate) keeping: KeepPolicy,
+/// True for `/dev/null`.
+fn is_null_device(found: &Stat) -> bool {
+    fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == found.st_rdev)
 }
 
 /// Cache entry of a command, and the conditions for its use.
@@ -113,30 +97,32 @@ pub(crate) struct CacheTarget {
     pub(crate) argument_files: Vec<String>,
     /// True if nothing that the command reads is watched.
     pub(crate) is_unwatched: bool,
-    pub(crate) ttl: Option<u64>,
-    pub(crate) max_age: Option<u64>,
+    pub(crate) limits: LookupLimits,
     /// Age up to which failures are served.
     pub(crate) failures: Ttl,
     /// True if a result recorded as one stream may be served.
     pub(crate) accepts_merged_streams: bool,
     /// Values that must not be shown, logged or stored.
     pub(crate) withheld: SecretValues,
-    /// How long to wait for another run of the same command.
-    pub(crate) wait: Option<Duration>,
-    /// Tells child processes that the command is running.
-    pub(crate) mark: EnvMarker,
+    /// A variable that tells child processes that the command is running.
+    pub(crate) mark: (&'static str, String),
 }
 
-/// A variable of the command's environment.
-#[derive(Debug)]
-pub(crate) struct EnvMarker {
-    pub(crate) name: &'static str,
-    pub(crate) value: String,
+/// Limits on the age of an entry, in milliseconds, and on waiting for another run of the command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LookupLimits {
+    pub(crate) ttl: Option<u64>,
+    pub(crate) max_age: Option<u64>,
+    pub(crate) wait: Option<Duration>,
 }
 
 /// One `recoup exec`.
 pub(crate) struct ExecInvocation<'a> {
-    pub(crate) job: ExecRequest,
+    pub(crate) program: ResolvedProgram,
+    pub(crate) stdin: CommandStdin,
+    pub(crate) tty: bool,
+    pub(crate) mode: CacheMode,
+    pub(crate) keeping: KeepPolicy,
     /// None if nothing can be cached: the command runs all the same.
     pub(crate) slot: Option<CacheTarget>,
     pub(crate) outlets: OutputFds,
@@ -149,9 +135,9 @@ impl ExecInvocation<'_> {
         match self.look_up()? {
             LookupDecision::Found { transcript, age, refresh } => {
                 self.teller.detail(format_args!("hit: {} s old", age / 1000));
-                let end = replay::replay(&transcript, self.outlets)?;
-                if refresh {
-                    self.start_refresh();
+                let end = replay(&transcript, self.outlets)?;
+                if refresh && let Err(error) = start_refresh(&self.stdin) {
+                    self.teller.warn(&error);
                 }
                 Ok(end)
             }
@@ -160,7 +146,10 @@ impl ExecInvocation<'_> {
                 Ok(CommandEnd::Code(NOT_CACHED))
             }
             LookupDecision::Run { permit, is_first } => {
-                let streams_merged = self.outlets.order_is_visible() && !self.job.tty;
+                // The order of the streams is visible if both are one, but not in `/dev/null`, where
+                // a command runs only to warm the cache.
+                let is_null = || fstat(self.outlets.out).is_ok_and(|out| is_null_device(&out));
+                let streams_merged = self.outlets.are_same_file() && !is_null() && !self.tty;
                 self.run(permit, is_first, streams_merged)
             }
         }
@@ -169,7 +158,7 @@ impl ExecInvocation<'_> {
     /// Explains why it would be replayed or run; none without a cache.
     pub(crate) fn explain(&self) -> Option<LookupExplanation> {
         let slot = self.slot.as_ref()?;
-        Some(slot.cache.explain(&slot.request(self.job.mode, &|| {})))
+        Some(slot.cache.explain(&slot.request(self.mode, &|| {})))
     }
 
     /// Refreshes a stale entry, unless another process does. Records the streams as before, so that
@@ -193,8 +182,7 @@ impl ExecInvocation<'_> {
         is_first: bool,
         streams_merged: bool,
     ) -> Result<CommandEnd> {
-        let Self { job: ExecRequest { program, stdin, tty, keeping, .. }, slot, outlets, teller } =
-            self;
+        let Self { program, stdin, tty, keeping, slot, outlets, teller, .. } = self;
         // From now on signals are forwarded to the command. Installed before it starts, so that it
         // misses none.
         let mut signals = SignalReceiver::listen(tty)?;
@@ -210,7 +198,7 @@ impl ExecInvocation<'_> {
         };
         let now = || slot.as_ref().map(|slot| slot.cache.clock().now());
         let started = now();
-        let FinishedRun { end, outcome } = match work.run(&mut signals) {
+        let (end, outcome) = match work.run(&mut signals) {
             Ok(ran) => ran,
             Err(not_run) => {
                 release_permit(permit);
@@ -226,16 +214,10 @@ impl ExecInvocation<'_> {
         if let (Some(permit), Some(slot)) = (permit, slot) {
             let done = FinishedCommand { slot, end, took, is_first };
             done.fill_permit(permit, outcome, &keeping, teller)?;
-        } else if let run::RunOutcome::Unwritable(error) = outcome {
+        } else if let RunOutcome::Unwritable(error) = outcome {
             return Err(error);
         }
         Ok(signals.pending_end_signal().map_or(end, CommandEnd::Signal))
-    }
-
-    fn start_refresh(&self) {
-        if let Err(error) = refresh::start(&self.job.stdin) {
-            self.teller.warn(&error);
-        }
     }
 }
 
@@ -255,17 +237,17 @@ impl CacheTarget {
             .failures
             .as_millis()
             .map_or(Some(u64::MAX), |limit| Some(limit).filter(|limit| *limit > 0));
-        let Self { id, identity, parts, view, sources, ttl, max_age, wait, withheld, .. } = self;
-        let accepts_merged_streams = self.accepts_merged_streams;
-        let patience = WaitPolicy { wait: *wait, leaders: Some(MAX_LEADERS), told: Some(told) };
+        let Self { id, identity, parts, view, sources, withheld, .. } = self;
+        let LookupLimits { ttl, max_age, wait } = self.limits;
+        let patience = WaitPolicy { wait, leaders: Some(MAX_LEADERS), told: Some(told) };
         LookupRequest {
             identity: Some(identity),
             parts,
             sources,
-            ttl: *ttl,
-            max_age: *max_age,
+            ttl,
+            max_age,
             failures,
-            accepts_merged_streams,
+            accepts_merged_streams: self.accepts_merged_streams,
             withheld: Some(withheld),
             mode,
             patience,
@@ -277,4 +259,34 @@ impl CacheTarget {
 /// Releases the permit at once, so that waiters can go on while this process ends.
 fn release_permit(permit: Option<Permit>) {
     permit.into_iter().for_each(Permit::release);
+}
+
+/// Starts a process that refreshes a stale entry, by running the same command line again with a copy
+/// of our stdin.
+fn start_refresh(stdin: &CommandStdin) -> Result<()> {
+    let ours: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let (subcommand, rest) = ours.split_at(1.min(ours.len()));
+    let args = [subcommand, &[REFRESH_FLAG.into()], rest].concat();
+    start_detached(args, stdin.detached()?, None, "refreshes the entry")
+}
+
+/// Replays a verified transcript: writes both streams byte for byte, in their original order.
+fn replay(transcript: &CommandTranscript, outlets: OutputFds) -> Result<CommandEnd> {
+    let mut is_heard = true;
+    let done = transcript.each(&mut |voice, piece| {
+        let (outlet, name) = match voice {
+            OutputStream::Out => (outlets.out, "stdout"),
+            OutputStream::Err => (outlets.err, "stderr"),
+        };
+        write_all(outlet, piece).map_err(|error| {
+            is_heard = error.kind() != io::ErrorKind::BrokenPipe;
+            Error::new(ErrorKind::Io, format!("writing to {name}")).with_source(error)
+        })
+    });
+    match done {
+        Ok(()) => Ok(CommandEnd::Code(transcript.exit)),
+        // As the command itself would have ended.
+        Err(_) if !is_heard => Ok(CommandEnd::Signal(SIGPIPE)),
+        Err(error) => Err(error),
+    }
 }

@@ -169,17 +169,16 @@ impl ResolvedProgram {
             for meant in [bytes, value, behind_flag, behind_sign] {
                 let path = cwd.join(OsStr::from_bytes(meant));
                 let is_readable = || path.is_file() && File::open(&path).is_ok();
-                if !meant.is_empty() && is_readable() && !self.is_program(&path) {
+                let is_program = || {
+                    let target = path.canonicalize();
+                    target.is_ok_and(|it| self.executables.iter().any(|known| known.target == it))
+                };
+                if !meant.is_empty() && is_readable() && !is_program() {
                     files.insert(path_as_source(Path::new(OsStr::from_bytes(meant)))?);
                 }
             }
         }
         Ok(files)
-    }
-
-    fn is_program(&self, path: &Path) -> bool {
-        let target = path.canonicalize();
-        target.is_ok_and(|target| self.executables.iter().any(|it| it.target == target))
     }
 
     /// Arguments; for a wrapper also the words of its shell lines (`sh -c LINE`), without the files

@@ -1,29 +1,25 @@
 //! Runs a command: forwards and records its output, forwards signals, and returns how it ended.
 
 use std::fs::File;
-use std::io;
 use std::os::fd::OwnedFd;
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitStatus, Stdio};
+use std::{fmt, io};
 
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use signal_hook::low_level::emulate_default_handler;
 
-use super::end::CommandEnd;
 use super::program::{ProgramError, ResolvedProgram};
-use super::record::OutputRecording;
-use super::signals::SignalReceiver;
+use super::record::{OutputRecording, OutputStream};
 use super::stdin::CommandStdin;
-use super::transcript::OutputStream;
 use super::tty::CommandTerminal;
-use super::watch::{CommandWatch, StreamRole, WatchedStream};
-use super::{EnvMarker, ExecReporter, OutputFds};
+use super::watch::{CommandWatch, SignalReceiver, StreamRole, WatchedStream};
+use super::{ExecReporter, OutputFds};
 
-/// A command that has run.
-#[derive(Debug)]
-pub(super) struct FinishedRun {
-    pub(super) end: CommandEnd,
-    pub(super) outcome: RunOutcome,
-}
+/// How a command ended, and its output.
+pub(super) type FinishedRun = (CommandEnd, RunOutcome);
 
 /// Output to cache, or why there is none.
 #[derive(Debug)]
@@ -95,7 +91,7 @@ pub(super) struct CommandRun<'a> {
     /// Limit of recorded bytes; none if nothing will be cached.
     pub(super) limit: Option<u64>,
     /// Variable added to its environment.
-    pub(super) mark: Option<&'a EnvMarker>,
+    pub(super) mark: Option<&'a (&'static str, String)>,
 }
 
 impl CommandRun<'_> {
@@ -108,11 +104,13 @@ impl CommandRun<'_> {
         let typed = self.stdin.is_terminal();
         let (terminal, child) =
             self.start(|command| CommandTerminal::start(command, typed, self.outlets))?;
+        let reader = terminal.reader().with_context(|| "opening a terminal".to_owned())?;
         let said = StreamRole::Said(OutputStream::Out);
-        let mut lines =
-            vec![WatchedStream::new(said, terminal_reader(&terminal)?, self.outlets.out)];
+        let mut lines = vec![WatchedStream::new(said, reader, self.outlets.out)];
         if typed {
-            lines.push(WatchedStream::new(StreamRole::Typed, stdin_reader()?, terminal.writer()));
+            let stdin = rustix::stdio::stdin().try_clone_to_owned();
+            let stdin = stdin.with_context(|| "opening the terminal".to_owned())?;
+            lines.push(WatchedStream::new(StreamRole::Typed, stdin, terminal.writer()));
         }
         let watch = CommandWatch::new(child, signals, lines, self.record(), Some(&terminal));
         Ok(watch.run_to_end()?)
@@ -143,7 +141,7 @@ impl CommandRun<'_> {
 
     fn start<T>(&self, start: impl Fn(Command) -> io::Result<T>) -> Result<T, StartError> {
         let prepared = |mut command: Command| {
-            if let Some(EnvMarker { name, value }) = self.mark {
+            if let Some((name, value)) = self.mark {
                 command.env(name, value);
             }
             start(command)
@@ -158,11 +156,46 @@ impl CommandRun<'_> {
     }
 }
 
-fn terminal_reader(terminal: &CommandTerminal) -> Result<OwnedFd> {
-    terminal.reader().with_context(|| "opening a terminal".to_owned())
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandEnd {
+    /// Exited with this code.
+    Code(i32),
+    /// Killed by this signal.
+    Signal(i32),
 }
 
-fn stdin_reader() -> Result<OwnedFd> {
-    let stdin = rustix::stdio::stdin().try_clone_to_owned();
-    stdin.with_context(|| "opening the terminal".to_owned())
+impl fmt::Display for CommandEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "ended by signal {signal}"),
+        }
+    }
+}
+
+impl CommandEnd {
+    pub(super) fn from_status(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Code(code),
+            (None, Some(signal)) => Self::Signal(signal),
+            (None, None) => Self::Code(super::FAILED),
+        }
+    }
+
+    /// Exit code for this process. Does not return if the command was killed by a signal: kills
+    /// this process likewise.
+    pub(crate) fn exit_code_or_kill_self(self) -> i32 {
+        match self {
+            Self::Code(code) => code,
+            Self::Signal(signal) => {
+                // The command has dumped its own core if it wanted to; ours is of no use.
+                let none = Rlimit { current: Some(0), maximum: Some(0) };
+                let _ = setrlimit(Resource::Core, none);
+                let _ = emulate_default_handler(signal);
+                // Reached only if the signal is unknown here.
+                128 + signal
+            }
+        }
+    }
 }

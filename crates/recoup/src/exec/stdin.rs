@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::process::Stdio;
 
 use recoup_core::Result;
@@ -12,7 +11,8 @@ use recoup_core::error::IoContext as _;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 
-use super::spool::ByteSpool;
+use super::is_null_device;
+use super::record::ByteSpool;
 
 /// Input of the command.
 #[derive(Debug)]
@@ -104,14 +104,11 @@ fn is_surely_empty() -> bool {
     let stdin = rustix::stdio::stdin();
     let Ok(found) = fstat(stdin) else { return true };
     match FileType::from_raw_mode(found.st_mode) {
-        FileType::CharacterDevice => std::path::Path::new("/dev/null")
-            .metadata()
-            .is_ok_and(|null| null.rdev() == found.st_rdev),
+        FileType::CharacterDevice => is_null_device(&found),
         FileType::RegularFile => found.st_size == 0,
         _ => {
             let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-            let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-            let polled = poll(&mut fds, Some(&now));
+            let polled = poll(&mut fds, Some(&Timespec::default()));
             let events = fds[0].revents();
             polled.is_ok() && events.contains(PollFlags::HUP) && !events.contains(PollFlags::IN)
         }

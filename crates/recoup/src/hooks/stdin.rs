@@ -51,11 +51,8 @@ fn is_ready(stdin: BorrowedFd<'_>, deadline: Deadline) -> bool {
         if left.is_zero() {
             return false;
         }
-        let time = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&time)) {
+        let time = Timespec::try_from(left).ok();
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], time.as_ref()) {
             Ok(0) => return false,
             Err(Errno::INTR) => {}
             // Polling may fail where reading works.

@@ -13,7 +13,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION
 use reqwest::{Client, NoProxy, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 
-use super::endpoint::ModelEndpoint;
+use super::ModelEndpoint;
 
 /// Maximum size of an answer; expected are some kilobytes.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
@@ -58,10 +58,13 @@ pub(super) fn post(
         .build()
         .map_err(|error| local_fault("starting what asks a model", error))?;
     let done = runtime.block_on(async {
-        match tokio::time::timeout(time, send_request(endpoint, request)).await {
-            Ok(done) => done,
-            Err(_) => Err(timeout_fault(endpoint).into()),
-        }
+        let sent = tokio::time::timeout(time, send_request(endpoint, request)).await;
+        sent.unwrap_or_else(|_| {
+            let (host, time) = (endpoint.url.host_and_port(), endpoint.deadline.as_millis());
+            let message = format!("{host} did not answer within {time} ms (judge.deadline)");
+            let error = Error::new(ErrorKind::Unavailable, message);
+            Err(transient_fault(error, None, true).into())
+        })
     });
     // A hanging DNS look-up holds a thread, which is left behind.
     runtime.shutdown_background();
@@ -77,7 +80,10 @@ async fn send_request(
     let sent = client.post(request.url).headers(headers).body(request.body).send().await;
     let response = sent.map_err(|error| {
         let connecting = error.is_connect();
-        transient_fault(unreachable_error(endpoint, error), None, !connecting)
+        let message = format!("{} did not answer", endpoint.url.host_and_port());
+        let cause = root_cause(&error.without_url());
+        let error = Error::new(ErrorKind::Unavailable, message).with_source(cause);
+        transient_fault(error, None, !connecting)
     })?;
     if response.status() != StatusCode::OK {
         return Err(classify_refusal(endpoint, response).await);
@@ -195,17 +201,6 @@ fn refusal_message(endpoint: &ModelEndpoint, body: &[u8]) -> String {
     };
     let message = secrets::redact(&message).split_whitespace().collect::<Vec<_>>().join(" ");
     shorten_text(&message, MAX_SHOWN_CHARS).into_owned()
-}
-
-fn unreachable_error(endpoint: &ModelEndpoint, error: reqwest::Error) -> Error {
-    let message = format!("{} did not answer", endpoint.url.host_and_port());
-    Error::new(ErrorKind::Unavailable, message).with_source(root_cause(&error.without_url()))
-}
-
-fn timeout_fault(endpoint: &ModelEndpoint) -> JudgeFault {
-    let (host, time) = (endpoint.url.host_and_port(), endpoint.deadline.as_millis());
-    let message = format!("{host} did not answer within {time} ms (judge.deadline)");
-    transient_fault(Error::new(ErrorKind::Unavailable, message), None, true)
 }
 
 fn transient_fault(error: Error, wait: Option<u64>, may_have_cost: bool) -> JudgeFault {

@@ -11,10 +11,9 @@ use recoup_core::memory::judge::{
 };
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::client::ApiRequestError;
-use super::endpoint::{ModelEndpoint, ModelProvider};
-use super::openai::AnswerFormat;
-use super::{ModelReply, anthropic, client, openai};
+use super::client::{self, ApiRequestError};
+use super::wire::{self, AnswerFormat, ModelReply};
+use super::{ModelEndpoint, ModelProvider};
 
 /// A model that is asked over HTTP.
 #[derive(Debug)]
@@ -76,11 +75,11 @@ impl ModelJudge {
         let endpoint = &self.endpoint;
         let reply = match endpoint.provider {
             ModelProvider::Anthropic => {
-                let request = anthropic::build_request(endpoint, prompt);
+                let request = wire::anthropic_request(endpoint, prompt);
                 let body = client::post(endpoint, request, endpoint.deadline);
-                anthropic::parse_reply(&body.map_err(|failed| failed.fault)?)
+                wire::anthropic_reply(&body.map_err(|failed| failed.fault)?)
             }
-            ModelProvider::OpenAi => openai::parse_reply(&self.request_completion(prompt)?),
+            ModelProvider::OpenAi => wire::openai_reply(&self.request_completion(prompt)?),
         };
         let wrong =
             |error| JudgeFault { sort: FaultSort::Passing(None), error, may_have_cost: true };
@@ -91,12 +90,12 @@ impl ModelJudge {
     fn request_completion(&self, prompt: &JudgePrompt) -> Result<Vec<u8>, JudgeFault> {
         let deadline = Deadline::after(self.endpoint.deadline);
         let post = |form| {
-            let request = openai::build_request(&self.endpoint, prompt, form);
+            let request = wire::openai_request(&self.endpoint, prompt, form);
             client::post(&self.endpoint, request, deadline.remaining())
         };
         let answer = match post(AnswerFormat::Json) {
             Err(ApiRequestError { objection: Some(said), .. })
-                if said.contains(openai::JSON_MODE_FIELD) =>
+                if said.contains(wire::JSON_MODE_FIELD) =>
             {
                 post(AnswerFormat::Any)
             }

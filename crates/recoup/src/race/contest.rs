@@ -1,9 +1,14 @@
-//! A running race: starts the commands, waits for them, and decides who wins.
+//! A running race: starts the commands, waits for them, and decides who wins. At its end the output
+//! is written, and meanwhile all remaining processes are asked to end, then killed.
 
-use std::io;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read as _};
 use std::mem;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, SystemClock};
@@ -13,14 +18,16 @@ use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::low_level::pipe;
 
 use super::guard::GuardHandle;
-use super::process_tree::RaceProcesses;
+use super::process_tree::{ProcessIdentity, RaceProcesses, end_all};
 use super::runner::RaceRunner;
-use super::signals::RaceSignals;
-use super::{RaceOptions, RaceOutcome, RaceProgress, agent_name};
-use crate::process::detached;
+use super::{OutputQueue, RaceOptions, RaceOutcome, RaceProgress, agent_name};
+use crate::process::{self, IgnoredSignals};
 
 /// Interval of checks for results of others in the session.
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_millis(200);
@@ -31,18 +38,18 @@ const SHARED_MOST: u64 = 16 << 20;
 
 /// A running race.
 pub(crate) struct RunningRace<'a> {
-    pub(super) race: RaceOptions<'a>,
+    race: RaceOptions<'a>,
     /// Unique id of this race.
     id: String,
     deadline: Option<Deadline>,
-    pub(super) signals: RaceSignals,
-    pub(super) guard: Option<GuardHandle>,
-    pub(super) runners: Vec<RaceRunner>,
-    pub(super) kin: RaceProcesses,
+    signals: RaceSignals,
+    guard: Option<GuardHandle>,
+    runners: Vec<RaceRunner>,
+    processes: RaceProcesses,
     /// Place of the winner, whose processes are left alone.
-    pub(super) winner: Option<usize>,
+    winner: Option<usize>,
     /// Signal that asked us to end.
-    pub(super) interrupted: Option<i32>,
+    interrupted: Option<i32>,
     begun: RaceProgress,
     /// Number of checks for ended commands.
     turn: u64,
@@ -53,15 +60,17 @@ pub(crate) struct RunningRace<'a> {
 }
 
 impl<'a> RunningRace<'a> {
-    pub(super) fn prepare(race: RaceOptions<'a>) -> Result<Self> {
+    /// Prepares the race. After [`Self::decide`], call [`Self::finish`] whatever it returned: then no
+    /// process is left but those of the winner.
+    pub(crate) fn prepare(race: RaceOptions<'a>) -> Result<Self> {
         // Before anything starts, so that no signal is missed.
         let signals = RaceSignals::listen()?;
-        detached::adopt_orphans();
+        process::adopt_orphans();
         let id = ids::fresh_id(&SystemClock);
         Ok(Self {
             deadline: race.timeout.map(|time| Deadline::after(time.min(MAX_TIMEOUT))),
             race,
-            kin: RaceProcesses::of(&id),
+            processes: RaceProcesses::of(&id),
             id,
             signals,
             guard: None,
@@ -91,13 +100,18 @@ impl<'a> RunningRace<'a> {
         self.start_all();
         let mut look_again = Deadline::after(SESSION_CHECK_INTERVAL);
         loop {
-            self.wait(self.time_to_next_check(look_again))?;
+            // A passed deadline does not count: a command has succeeded before it.
+            let deadline = self.deadline.filter(|deadline| !deadline.has_passed());
+            let checks = deadline.into_iter().chain([look_again]).map(Deadline::remaining);
+            self.wait(checks.min().unwrap_or(SESSION_CHECK_INTERVAL))?;
             if let Some(signal) = self.signals.take_terminating_signal() {
                 return Ok(RaceOutcome::Interrupted(signal));
             }
             self.read_all()?;
             let late = self.deadline.is_some_and(Deadline::has_passed);
-            match self.first_success() {
+            let succeeded = self.runners.iter().enumerate();
+            let succeeded = succeeded.filter_map(|(at, it)| Some((it.success_order()?, at)));
+            match succeeded.min().map(|(_, at)| at) {
                 Some(at) if self.runners[at].has_answered() => {
                     if let Some(outcome) = self.claim_win(at, late)? {
                         return Ok(outcome);
@@ -146,13 +160,6 @@ impl<'a> RunningRace<'a> {
         let found = self.race.early_exit.answer(&self.race.session);
         let answer = self.warn_once(found).flatten()?;
         answer.result.is_some().then_some(RaceOutcome::Theirs(answer, self.begun))
-    }
-
-    /// Index of the command that succeeded first.
-    fn first_success(&self) -> Option<usize> {
-        let succeeded = self.runners.iter().enumerate();
-        let succeeded = succeeded.filter_map(|(at, runner)| Some((runner.success_order()?, at)));
-        succeeded.min().map(|(_, at)| at)
     }
 
     fn start_all(&mut self) {
@@ -211,7 +218,7 @@ impl<'a> RunningRace<'a> {
 
     /// Removes commands that can't win and have no process left. Their groups are forgotten at
     /// once, because process ids are reused.
-    pub(super) fn take_ended(&mut self) -> Vec<RaceRunner> {
+    fn take_ended(&mut self) -> Vec<RaceRunner> {
         let gone = |runner: &mut RaceRunner| !runner.may_win() && runner.is_gone();
         let gone: Vec<RaceRunner> = self.runners.extract_if(.., gone).collect();
         for runner in &gone {
@@ -282,41 +289,176 @@ impl<'a> RunningRace<'a> {
         winner.into_output().map(|output| Some(RaceOutcome::Ours(output)))
     }
 
-    /// Time until the next check that no event announces.
-    fn time_to_next_check(&self, look_again: Deadline) -> Duration {
-        // A passed deadline does not count: a command has succeeded before it.
-        let deadline = self.deadline.filter(|deadline| !deadline.has_passed());
-        let until = deadline.into_iter().chain([look_again]);
-        until.map(Deadline::remaining).min().unwrap_or(SESSION_CHECK_INTERVAL)
-    }
-
     /// Waits for a stream, the end of a command or a signal.
     fn wait(&self, at_most: Duration) -> Result<()> {
         self.wait_or_writable(None, at_most)
     }
 
     /// Like [`Self::wait`], or until `room` can be written.
-    pub(super) fn wait_or_writable(
-        &self,
-        room: Option<BorrowedFd<'_>>,
-        at_most: Duration,
-    ) -> Result<()> {
+    fn wait_or_writable(&self, room: Option<BorrowedFd<'_>>, at_most: Duration) -> Result<()> {
         let mut fds = vec![PollFd::from_borrowed_fd(self.signals.fd(), PollFlags::IN)];
         fds.extend(room.map(|sink| PollFd::from_borrowed_fd(sink, PollFlags::OUT)));
         let pipes = self.runners.iter().flat_map(RaceRunner::pipes);
         fds.extend(pipes.map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)));
-        let time = Timespec {
-            tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(at_most.subsec_nanos()),
-        };
-        match poll(&mut fds, Some(&time)) {
+        match poll(&mut fds, Timespec::try_from(at_most).ok().as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => {
-                Err(error.into()).with_context(|| "waiting for the commands".to_owned())?
+                Err(error.into()).with_context(|| "waiting for the commands".to_owned())?;
             }
         }
         drop(fds);
-        self.signals.drain();
+        // Discards the wake-ups so far.
+        let mut told = [0; 64];
+        while (&self.signals.wake).read(&mut told).is_ok_and(|read| read > 0) {}
         Ok(())
+    }
+}
+
+/// Interval of checks for ended processes.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Interval of searches for processes that have left their group.
+const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
+/// Time limit for killed processes to disappear.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Upper limit of grace periods.
+const MAX_GRACE: Duration = Duration::from_hours(24 * 365);
+
+/// Progress of the termination.
+struct TerminationState {
+    /// When remaining processes are killed; none means never.
+    grace: Option<Deadline>,
+    /// Time limit for their disappearance, once they are killed.
+    killed: Option<Deadline>,
+    strays: Vec<ProcessIdentity>,
+    /// Strays that were asked to end.
+    asked: HashSet<ProcessIdentity>,
+    /// Next search; none means at once.
+    search: Option<Deadline>,
+}
+
+impl RunningRace<'_> {
+    /// Writes the output and ends all processes. Returns the signal by which we are to end.
+    pub(crate) fn finish(mut self, mut delivery: OutputQueue) -> Result<Option<i32>> {
+        let mut delivered = Ok(());
+        let mut ending = TerminationState {
+            grace: self.race.grace.map(|grace| Deadline::after(grace.min(MAX_GRACE))),
+            killed: None,
+            strays: Vec::new(),
+            asked: HashSet::new(),
+            search: None,
+        };
+        // Before any process ends, while parents are still known.
+        self.find_strays(&mut ending);
+        for runner in &mut self.runners {
+            runner.give_up();
+            runner.ask_to_end();
+        }
+        loop {
+            delivered = delivered.and(delivery.write_some());
+            let all_have_ended = self.continue_termination(&mut ending)?;
+            if delivery.next_sink().is_none() && all_have_ended {
+                break;
+            }
+            if let Some(signal) = self.signals.take_terminating_signal() {
+                delivery.clear();
+                match self.interrupted.replace(signal) {
+                    None => {}
+                    // A second signal means that the user is in a hurry.
+                    Some(_) if self.race.grace.is_some() => self.kill(&mut ending),
+                    Some(_) => return Ok(self.interrupted),
+                }
+                continue;
+            }
+            self.wait_or_writable(delivery.next_sink(), CHECK_INTERVAL)?;
+        }
+        if let Some(guard) = self.guard.take() {
+            guard.dismiss();
+        }
+        delivered.map(|()| self.interrupted)
+    }
+
+    /// Continues the termination; true if no process is left that we could end.
+    fn continue_termination(&mut self, ending: &mut TerminationState) -> Result<bool> {
+        for runner in &mut self.runners {
+            // Discarded output: it must not block its writer.
+            runner.read_streams();
+            runner.check_exit(u64::MAX)?;
+        }
+        let were_there = !self.runners.is_empty();
+        self.take_ended();
+        // Orphans of the last command have just become our children.
+        if were_there && self.runners.is_empty() {
+            ending.search = None;
+        }
+        if ending.search.is_none_or(Deadline::has_passed) {
+            self.find_strays(ending);
+        }
+        if self.runners.is_empty() && ending.strays.is_empty() {
+            return Ok(true);
+        }
+        if ending.killed.is_none() && ending.grace.is_some_and(Deadline::has_passed) {
+            self.kill(ending);
+        }
+        // The rest is left to the kernel and the guard.
+        Ok(ending.killed.is_some_and(Deadline::has_passed))
+    }
+
+    /// Finds processes that have left their group, and asks each to end once.
+    fn find_strays(&mut self, ending: &mut TerminationState) {
+        let leader = |group: Pid| group.as_raw_nonzero().get();
+        let leaders: HashMap<i32, usize> =
+            self.runners.iter().map(|runner| (leader(runner.group()), runner.place)).collect();
+        ending.strays = self.processes.strays(&leaders, self.winner);
+        end_all(&ending.strays, ending.killed.is_some(), &mut ending.asked);
+        ending.search = Some(Deadline::after(SEARCH_INTERVAL));
+    }
+
+    fn kill(&mut self, ending: &mut TerminationState) {
+        self.runners.iter_mut().for_each(|runner| runner.signal(Signal::KILL));
+        ending.killed.get_or_insert_with(|| Deadline::after(KILL_TIMEOUT));
+        ending.search = None;
+    }
+}
+
+/// Signals that ask us to end.
+const TERMINATING_SIGNALS: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// Receiver of signals that ask us to end, and of SIGCHLD for commands that have ended.
+#[derive(Debug)]
+struct RaceSignals {
+    wake: UnixStream,
+    last: Arc<AtomicUsize>,
+}
+
+impl RaceSignals {
+    /// Starts to receive signals, except those that were ignored when we were started (`nohup`).
+    fn listen() -> Result<Self> {
+        let listening = || "listening for signals".to_owned();
+        let (wake, write) = UnixStream::pair().with_context(listening)?;
+        wake.set_nonblocking(true).with_context(listening)?;
+        let (last, ignored) = (Arc::new(AtomicUsize::new(0)), IgnoredSignals::at_start());
+        for signal in TERMINATING_SIGNALS.into_iter().filter(|signal| ignored.is_delivered(*signal))
+        {
+            // The flag first: it must be set when the pipe wakes us.
+            let number = usize::try_from(signal).unwrap_or_default();
+            flag::register_usize(signal, Arc::clone(&last), number).with_context(listening)?;
+            pipe::register(signal, write.try_clone().with_context(listening)?)
+                .with_context(listening)?;
+        }
+        pipe::register(SIGCHLD, write).with_context(listening)?;
+        Ok(Self { wake, last })
+    }
+
+    /// Readable when a signal has arrived.
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+
+    /// The last signal that asked us to end since the previous call.
+    fn take_terminating_signal(&self) -> Option<i32> {
+        match self.last.swap(0, Ordering::SeqCst) {
+            0 => None,
+            signal => i32::try_from(signal).ok(),
+        }
     }
 }

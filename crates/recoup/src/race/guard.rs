@@ -88,19 +88,6 @@ struct GuardState {
     over: bool,
 }
 
-impl GuardState {
-    fn apply_line(&mut self, line: &str) {
-        let Some((word, number)) = line.split_at_checked(1) else { return };
-        let group = || number.parse().ok().filter(|raw| *raw > 1).and_then(Pid::from_raw);
-        match word {
-            "+" => self.groups.extend(group()),
-            "-" => self.groups.retain(|known| Some(*known) != group()),
-            "=" => self.spared.extend(number.parse::<usize>()),
-            _ => self.over = true,
-        }
-    }
-}
-
 /// Runs the guard: reports that it is ready, reads until the pipe closes, and ends what is left.
 /// Without a grace period nothing is killed.
 pub(crate) fn run_guard(race: &str, grace: Option<Duration>, ready: BorrowedFd<'_>) {
@@ -109,7 +96,16 @@ pub(crate) fn run_guard(race: &str, grace: Option<Duration>, ready: BorrowedFd<'
     }
     let mut told = GuardState::default();
     let lines = BufReader::new(std::io::stdin()).lines();
-    lines.map_while(std::io::Result::ok).for_each(|line| told.apply_line(&line));
+    for line in lines.map_while(std::io::Result::ok) {
+        let Some((word, number)) = line.split_at_checked(1) else { continue };
+        let group = || number.parse().ok().filter(|raw| *raw > 1).and_then(Pid::from_raw);
+        match word {
+            "+" => told.groups.extend(group()),
+            "-" => told.groups.retain(|known| Some(*known) != group()),
+            "=" => told.spared.extend(number.parse::<usize>()),
+            _ => told.over = true,
+        }
+    }
     if !told.over {
         end_processes(race, told, grace);
     }
@@ -131,14 +127,7 @@ fn end_processes(race: &str, told: GuardState, grace: Option<Duration>) {
             .filter(|(_, place)| !spared.contains(place));
         let marked: Vec<ProcessIdentity> = marked.map(|(process, _)| process).collect();
         let late = deadline.is_some_and(Deadline::has_passed);
-        for process in &marked {
-            if late {
-                process.signal(Signal::KILL);
-            } else if asked.insert(*process) {
-                process.signal(Signal::TERM);
-                process.signal(Signal::CONT);
-            }
-        }
+        process_tree::end_all(&marked, late, &mut asked);
         groups.retain(|group| test_kill_process_group(*group).is_ok());
         if late {
             for group in groups.drain() {

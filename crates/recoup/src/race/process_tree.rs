@@ -4,7 +4,7 @@
 //! an orphan is known by its environment: each command is started with a mark there, which its
 //! children inherit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use rustix::process::{
@@ -21,13 +21,13 @@ pub(super) fn mark_value(race: &str, place: usize) -> String {
 /// A process id and its start time, because ids are reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ProcessIdentity {
-    pub(super) pid: Pid,
+    pid: Pid,
     begun: u64,
 }
 
 impl ProcessIdentity {
     /// Sends a signal to exactly this process.
-    pub(super) fn signal(self, signal: Signal) {
+    fn signal(self, signal: Signal) {
         let is_same = || read_stat(self.pid).is_some_and(|stat| stat.process == self);
         match pidfd_open(self.pid, PidfdFlags::empty()) {
             Ok(handle) if is_same() => {
@@ -38,6 +38,23 @@ impl ProcessIdentity {
                 let _ = kill_process(self.pid, signal);
             }
             Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// Kills the processes, or asks each to end that was not asked before: with TERM, and CONT, without
+/// which a stopped process would not react.
+pub(super) fn end_all(
+    processes: &[ProcessIdentity],
+    kill: bool,
+    asked: &mut HashSet<ProcessIdentity>,
+) {
+    for process in processes {
+        if kill {
+            process.signal(Signal::KILL);
+        } else if asked.insert(*process) {
+            process.signal(Signal::TERM);
+            process.signal(Signal::CONT);
         }
     }
 }

@@ -12,7 +12,7 @@ mod installed;
 mod mirror;
 mod newcomer;
 mod older;
-mod said;
+mod sessions;
 mod terminal;
 
 use serde_json::json;

@@ -8,9 +8,9 @@ mod healthy;
 mod hooks;
 mod hostile;
 mod mcp;
+mod messages;
 mod offers;
 mod queue;
-mod said;
 mod servers;
 mod wrapped;
 

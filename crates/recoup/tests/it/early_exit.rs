@@ -2,10 +2,10 @@
 
 mod commands;
 mod crowd;
-mod ended;
 mod leases;
 mod machines;
 mod places;
+mod process_cleanup;
 mod race;
 mod strays;
 

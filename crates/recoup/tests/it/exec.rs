@@ -1,6 +1,7 @@
 //! `recoup exec` with real commands: run once, replayed byte for byte, and as
 //! if nobody stood in between.
 
+mod agent_rules;
 mod crowd;
 mod faults;
 mod flags;
@@ -11,7 +12,6 @@ mod signals;
 mod stale;
 mod streams;
 mod terminal;
-mod told;
 
 use std::fs;
 use std::thread;

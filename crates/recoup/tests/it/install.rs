@@ -3,6 +3,7 @@
 mod answers;
 mod by_hand;
 mod clients;
+mod concurrent_changes;
 mod copies;
 mod faults;
 mod for_programs;
@@ -11,14 +12,13 @@ mod killed;
 mod laws;
 mod layouts;
 mod levels;
-mod meanwhile;
+mod messages;
 mod peers;
 mod places;
 mod private;
 mod purge;
 mod settings;
 mod terminal;
-mod told;
 mod upgrade;
 mod versions;
 

@@ -3,14 +3,14 @@
 
 mod budget;
 mod consent;
+mod good_answers;
 mod hostile;
 mod learn;
 mod pauses;
 pub(crate) mod server;
 mod slow;
 mod tls;
-mod well;
-mod wrong;
+mod wrong_answers;
 
 use std::process::Command;
 use std::time::Duration;

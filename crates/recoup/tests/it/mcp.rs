@@ -1,5 +1,7 @@
 //! `recoup mcp`, the real program, with a client of the tests' own and with others' real ones.
 
+mod agent_notes;
+mod answers;
 mod cache;
 mod checkpoint;
 pub(crate) mod client;
@@ -11,10 +13,8 @@ mod http;
 mod lifecycle;
 mod listing;
 mod memory;
-mod noted;
 mod resources;
 mod schemas;
 mod second_call;
-mod told;
 mod trust;
 mod waiting;

@@ -1,9 +1,9 @@
 //! What is remembered, where Claude Code reads it by itself: the built program, and files
 //! as they are afterwards.
 
+mod deleted_files;
 mod forget;
 mod links;
-mod missed;
 mod off;
 mod places;
 mod reach;

@@ -9,9 +9,9 @@ use recoup_core::memory::refuse::RefusalReason;
 mod complaints;
 #[path = "../../corpus/classify/mod.rs"]
 mod corpus;
-mod hushed;
 mod lists;
-mod orders;
+mod one_off_requests;
+mod opt_out;
 mod passwords;
 mod reports;
 mod wording;

@@ -10,7 +10,7 @@ use recoup_core::store::{EvictionPlan, ScanFilter, Store as _};
 use rusqlite::Connection;
 
 use super::Scene;
-use super::earlier::UNMARKED;
+use super::earlier_version::UNMARKED;
 use crate::support::{START, draft, evict_plan, id, later, scanned};
 
 fn put(scene: &Scene, key: &str, tag: &str) {

@@ -7,7 +7,7 @@ use recoup_core::store::{SimilarityProbe, Store};
 use rusqlite::Connection;
 
 use super::Scene;
-use super::earlier::{EARLIER, UNMARKED};
+use super::earlier_version::{EARLIER, UNMARKED};
 use crate::support::{START, draft, id, record};
 
 fn parts() -> Vec<KeyPart> {

@@ -12,7 +12,7 @@ use recoup_core::condense::CondenseStrategy;
 use recoup_core::memory::{NoteFilter, NoteKind, NoteStatus};
 use recoup_core::store::{ScanFilter, ScanFlow};
 
-use super::cache::report::EntryReport;
+use super::cache::EntryReport;
 use crate::cli::app::{AppContext, memory_in};
 use crate::cli::{CommandAnswer, CommandResult, build_command_tree, ui};
 use crate::config::{FlagOverrides, env};
@@ -24,7 +24,6 @@ const MAX_ITEMS: usize = 1_000;
 /// Maximum width of a description, in columns.
 const MAX_DESCRIPTION_COLUMNS: usize = 60;
 
-/// Offer what may stand in place of the last word.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CompleteArgs {
     /// The words behind `recoup`
@@ -182,7 +181,10 @@ impl<'a> CompletionCursor<'a> {
             // Errors are ignored: the command itself reports them.
             "ID" => self.note_ids().unwrap_or_default(),
             "key" | "KEY" => self.entry_keys(typed).unwrap_or_default(),
-            "SESSION" => self.session_names().unwrap_or_default(),
+            "SESSION" => {
+                let names = self.app().and_then(|app| app.early_exit()?.list()).unwrap_or_default();
+                names.into_iter().map(|name| (name.to_string(), String::new())).collect()
+            }
             _ => arg
                 .get_possible_values()
                 .iter()
@@ -228,11 +230,6 @@ impl<'a> CompletionCursor<'a> {
             ScanFlow::Continue(())
         })?;
         Ok(found)
-    }
-
-    fn session_names(&self) -> Result<Vec<CompletionItem>> {
-        let names = self.app()?.early_exit()?.list()?;
-        Ok(names.into_iter().map(|name| (name.to_string(), String::new())).collect())
     }
 }
 

@@ -5,7 +5,6 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Print a shell's completions.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CompletionsArgs {
     /// The shell that they are for

@@ -11,7 +11,7 @@ use recoup_core::base::project::ProjectOrigin;
 use recoup_core::cache::{CacheMode, Ttl};
 use recoup_core::entry::Draft;
 use recoup_core::key::command::CommandRecipe;
-use recoup_core::key::{EntryId, KeyRecipe as _, RuleSetFingerprint, Scope};
+use recoup_core::key::{EntryId, KeyRecipe as _, Scope};
 use recoup_core::secrets;
 use recoup_core::{Error, ErrorKind, Result};
 
@@ -19,18 +19,17 @@ use super::place::StoreScopeArgs;
 use crate::cli::app::AppContext;
 use crate::cli::explain::ExplainReport;
 use crate::cli::failure::{self, CommandError, DataLocation};
-use crate::cli::{CommandAnswer, ui};
+use crate::cli::{CommandAnswer, input, ui};
 use crate::config::env;
 use crate::exec::{
-    self, CacheTarget, CommandEnd, CommandStdin, EnvMarker, ExecInvocation, ExecReporter,
-    ExecRequest, KeepPolicy, ResolvedProgram,
+    self, CacheTarget, CommandEnd, CommandStdin, ExecInvocation, ExecReporter, KeepPolicy,
+    LookupLimits, ResolvedProgram,
 };
-use crate::process::detached;
+use crate::process;
 
 /// Default TTL: calling `exec` is the request to cache.
 const DEFAULT_TTL: Ttl = Ttl::days(1);
 
-/// Run a command once, and replay it afterwards.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that people type")]
@@ -151,7 +150,7 @@ impl ExecArgs {
     }
 
     fn refresh(self) -> Result<CommandEnd, CommandError> {
-        detached::leave_session();
+        process::leave_session();
         match self.prepare(&StderrMessages { verbose: false })? {
             Ok(PreparedCommand { exec, .. }) => Ok(exec.refresh_stale()?),
             Err(end) => Ok(end),
@@ -191,12 +190,12 @@ impl ExecArgs {
         };
         let stdin = self.read_stdin(spoken)?;
         let tty = self.tty;
-        let mut job = ExecRequest { program, stdin, tty, mode, keeping };
-        let slot = match app {
-            Some(app) => self.cache_slot(app, &mut job, environment, &limits, spoken)?,
-            None => None,
-        };
-        let exec = ExecInvocation { job, slot, outlets: ui::outlets(), teller: spoken };
+        let (slot, outlets, teller) = (None, ui::outlets(), spoken);
+        let mut exec = ExecInvocation { program, stdin, tty, mode, keeping, slot, outlets, teller };
+        if let Some(app) = app {
+            exec.keeping.limit = app.settings.cache.max_size.bytes();
+            exec.slot = self.cache_slot(app, &exec, environment, limits, spoken)?;
+        }
         Ok(Ok(PreparedCommand { exec, app }))
     }
 
@@ -226,13 +225,19 @@ impl ExecArgs {
     fn cache_slot(
         self,
         app: &AppContext,
-        job: &mut ExecRequest,
+        exec: &ExecInvocation<'_>,
         environment: BTreeMap<String, Option<OsString>>,
-        limits: &LookupLimits,
+        limits: LookupLimits,
         spoken: &StderrMessages,
     ) -> Result<Option<CacheTarget>> {
-        job.keeping.limit = app.settings.cache.max_size.bytes();
-        let rules = match rules_for_job(job, app) {
+        let ExecInvocation { program, stdin, mode, keeping, .. } = exec;
+        let rules = match mode {
+            CacheMode::Bypass => Ok(None),
+            _ => app
+                .rules_for_program(program)
+                .map_err(|error| error.context("reading what its agent would be told")),
+        };
+        let rules = match rules {
             Ok(rules) => rules,
             Err(error) if self.asks => return Err(error),
             // The rules are part of the key: without them no entry is known to be right.
@@ -241,7 +246,7 @@ impl ExecArgs {
                 return Ok(None);
             }
         };
-        let files = match self.watched_files(&job.program, app) {
+        let files = match self.watched_files(program, app) {
             Ok(files) => files,
             Err(error) => {
                 spoken.warn(&error.context("not cached"));
@@ -249,11 +254,11 @@ impl ExecArgs {
             }
         };
         let recipe = CommandRecipe {
-            programs: job.program.executables_relative_to(app.settings.project.root()),
-            arguments: job.program.words(),
+            programs: program.executables_relative_to(app.settings.project.root()),
+            arguments: program.words(),
             directory: key_directory(app, !files.named.is_empty()),
             environment,
-            stdin: job.stdin.digest(),
+            stdin: stdin.digest(),
             sources: [&files.named[..], &files.arguments[..]].concat(),
             auto_sources: !self.no_auto_source,
             tty: self.tty,
@@ -261,10 +266,10 @@ impl ExecArgs {
             extra: self.key_extra,
         };
         let id = EntryId::new(app.scope(), recipe.key()?);
-        if job.mode == CacheMode::Bypass {
+        if *mode == CacheMode::Bypass {
             return Ok(None);
         }
-        let Some((name, value)) = env::begin_work_on(&id.to_string()) else {
+        let Some(mark) = env::begin_work_on(&id.to_string()) else {
             spoken.detail(format_args!("not cached: this command is run by itself"));
             return Ok(None);
         };
@@ -274,13 +279,10 @@ impl ExecArgs {
             return Ok(None);
         };
         let withheld = env::credentials();
-        let draft = Draft { withheld: withheld.clone(), ..job.keeping.draft() };
-        cache.check_draft(&id, &draft, job.keeping.ttl)?;
-        let LookupLimits { ttl, max_age, wait } = *limits;
-        let mark = EnvMarker { name, value };
-        let mut identity = job.program.identity();
+        let draft = Draft { withheld: withheld.clone(), ..keeping.draft() };
+        cache.check_draft(&id, &draft, keeping.ttl)?;
+        let mut identity = program.identity();
         identity.name = identity.name.map(|name| withheld.redact(&name).into_owned());
-        let failures = job.keeping.failures;
         let (parts, view) = (recipe.parts(), app.view());
         let WatchedFiles { named, programs, mentioned, .. } = files;
         // With --no-auto-source the user has decided what is watched.
@@ -296,14 +298,12 @@ impl ExecArgs {
             sources,
             argument_files: mentioned,
             is_unwatched,
-            ttl,
-            max_age,
-            failures,
+            limits,
+            failures: keeping.failures,
             // A detached refresh has no streams and must find what its caller was served; the
             // streams of `explain` are not the command's.
             accepts_merged_streams: self.detached || self.asks || ui::outlets().are_same_file(),
             withheld,
-            wait,
             mark,
         }))
     }
@@ -341,10 +341,10 @@ impl ExecArgs {
 
     fn storage_policy(&self) -> Result<KeepPolicy> {
         let grace =
-            parse_duration("--stale-while-revalidate", self.stale_while_revalidate.as_deref())?;
+            input::duration("--stale-while-revalidate", self.stale_while_revalidate.as_deref())?;
         Ok(KeepPolicy {
-            ttl: parse_duration("--ttl", self.ttl.as_deref())?.unwrap_or(DEFAULT_TTL),
-            failures: parse_duration("--cache-failures", self.cache_failures.as_deref())?
+            ttl: input::duration("--ttl", self.ttl.as_deref())?.unwrap_or(DEFAULT_TTL),
+            failures: input::duration("--cache-failures", self.cache_failures.as_deref())?
                 .unwrap_or(Ttl::Off),
             grace: grace.map_or(0, |grace| grace.as_millis().unwrap_or(u64::MAX)),
             tags: self.tags.clone(),
@@ -355,10 +355,10 @@ impl ExecArgs {
 
     /// Parses the limits on age and waiting time.
     fn lookup_limits(&self) -> Result<LookupLimits> {
-        let ttl = parse_duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
+        let ttl = input::duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
         let max_age =
-            parse_duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
-        let wait = parse_duration("--wait", self.wait.as_deref())?;
+            input::duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
+        let wait = input::duration("--wait", self.wait.as_deref())?;
         let wait = wait.map(|wait| wait.as_millis().map_or(Duration::MAX, Duration::from_millis));
         // `off` means that nothing is stored, not that nothing is accepted.
         Ok(LookupLimits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
@@ -387,27 +387,6 @@ struct PreparedCommand<'a> {
 /// Explanation of the look-up; none if the cache is bypassed.
 fn explain_lookup(exec: &ExecInvocation<'_>, app: Option<&AppContext>) -> Option<ExplainReport> {
     Some(ExplainReport::with_rule_names(&exec.explain()?, &app?.rule_names()))
-}
-
-/// Rules that the command gives its agent, if it is a known client; none in bypass mode.
-fn rules_for_job(job: &ExecRequest, app: &AppContext) -> Result<Option<RuleSetFingerprint>> {
-    match job.mode {
-        CacheMode::Bypass => Ok(None),
-        _ => app
-            .rules_for_program(&job.program)
-            .map_err(|error| error.context("reading what its agent would be told")),
-    }
-}
-
-/// Limits on the age of an entry, in milliseconds, and on waiting.
-struct LookupLimits {
-    ttl: Option<u64>,
-    max_age: Option<u64>,
-    wait: Option<Duration>,
-}
-
-fn parse_duration(flag: &str, given: Option<&str>) -> Result<Option<Ttl>> {
-    given.map(|given| Ttl::parse_with_unit(flag, given)).transpose()
 }
 
 fn read_variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {

@@ -2,19 +2,18 @@
 
 use clap::{Args, Subcommand};
 use recoup_core::cache::{LookupExplanation, LookupRequest};
+use recoup_core::key::agent_run::AgentRunRecipe;
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::cache::find::find_entry;
-use super::cache::named::ResultSelectorArgs;
+use super::cache::{ResultSelectorArgs, find_entry};
 use super::exec::ExecArgs;
-use super::key::agent_run::AgentRunArgs;
+use super::key::AgentRunArgs;
 use super::place::StoreScopeArgs;
 use crate::cli::app::AppContext;
 use crate::cli::explain::ExplainReport;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Say why something is a hit or a miss.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct ExplainArgs {
@@ -68,7 +67,9 @@ impl ExplainArgs {
                 Err(end) => return Ok(CommandAnswer::Exit(end)),
             },
             (Some(ExplainTarget::AgentRun(args)), _) => {
-                ExplainReport::new(&explain_recipe(app()?, &args.recipe()?)?)
+                let (app, recipe) = (app()?, args.recipe()?);
+                let (key, parts) = (recipe.key()?, recipe.parts());
+                ExplainReport::new(&explain_parts(app, key, &parts, AgentRunRecipe::KIND))
             }
             (None, entry) => {
                 let (key, parts) = match entry {
@@ -90,10 +91,6 @@ impl ExplainArgs {
         }
         Ok(if report.is_miss() { CommandAnswer::No } else { CommandAnswer::Yes })
     }
-}
-
-fn explain_recipe<R: KeyRecipe>(app: &AppContext, recipe: &R) -> Result<LookupExplanation> {
-    Ok(explain_parts(app, recipe.key()?, &recipe.parts(), R::KIND))
 }
 
 /// Explains the entry with exactly this key, or else the one whose key starts with it.

@@ -24,7 +24,7 @@ use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env, find_project
 use crate::hooks::worker::queue::JobQueue;
 use crate::hooks::worker::{self, MemoryWorker};
 use crate::hooks::{self, ClientEntrypoint, HookInput, HookLog, HookServices};
-use crate::process::detached;
+use crate::process;
 
 /// Time limit for reading the payload, which clients write at once.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -175,7 +175,7 @@ fn answer_event(
 /// Processes the queued jobs of a project. If the settings can't be read, no model is asked and no
 /// mirror is written.
 fn run_worker(project: &str, home: &Path, log: &HookLog) {
-    detached::leave_session();
+    process::leave_session();
     let note = |error: &Error| log.log_failure(None, "the worker", &error.to_string());
     let app = AppContext::load_silently(&FlagOverrides::default()).inspect_err(note).ok();
     for left_out in app.into_iter().flat_map(|app| &app.settings.left_out) {

@@ -15,7 +15,6 @@ use crate::cli::failure::CommandError;
 use crate::cli::{AFTER_HELP, CommandAnswer, CommandResult, build_command_tree, ui};
 use crate::config::VARIABLES;
 
-/// Show a manual page, or write all of them.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ManArgs {
     /// The command that the page is about, such as `cache get`
@@ -28,8 +27,10 @@ pub(in crate::cli) struct ManArgs {
 
 impl ManArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
+        let variables = VARIABLES.iter().map(|var| format!("\n  {:<29} {}", var.name, var.meaning));
+        let variables = variables.collect::<String>();
         let mut root = build_command_tree()
-            .after_long_help(format!("{AFTER_HELP}\n\n{}", environment_section()));
+            .after_long_help(format!("{AFTER_HELP}\n\nEnvironment:{variables}"));
         root.build();
         match self.dir {
             Some(dir) => {
@@ -37,15 +38,14 @@ impl ManArgs {
                 let pages = write_pages(&root, &dir)?;
                 ui::say(format_args!("Wrote {pages} pages to {}", dir.display()));
             }
-            None => show_page(find_command(&root, &self.command)?)?,
+            None => show_page(self.command.iter().try_fold(&root, |command, word| {
+                command.find_subcommand(word).ok_or_else(|| {
+                    Error::usage(format!("there is no command {:?}", self.command.join(" ")))
+                })
+            })?)?,
         }
         Ok(CommandAnswer::Yes)
     }
-}
-
-fn environment_section() -> String {
-    let lines = VARIABLES.iter().map(|var| format!("\n  {:<29} {}", var.name, var.meaning));
-    format!("Environment:{}", lines.collect::<String>())
 }
 
 /// Shows a page with `man` or a pager on a terminal; prints its source elsewhere.
@@ -72,14 +72,6 @@ fn pipe_to_shell(command: &str, text: &[u8]) -> bool {
         let _ = stdin.write_all(text);
     }
     child.wait().is_ok_and(|status| status.success())
-}
-
-fn find_command<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command> {
-    words.iter().try_fold(root, |command, word| {
-        command
-            .find_subcommand(word)
-            .ok_or_else(|| Error::usage(format!("there is no command {:?}", words.join(" "))))
-    })
 }
 
 /// Writes `recoup.1`, `recoup-cache.1`, `recoup-cache-get.1` and so on; returns their number.

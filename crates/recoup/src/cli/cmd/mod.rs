@@ -117,7 +117,7 @@ pub(super) enum RecoupCommand {
     /// Show a manual page, or write all of them
     Man(man::ManArgs),
     /// Show the main job end to end, in a temporary home
-    Tour(tour::TourArgs),
+    Tour,
 }
 
 impl RecoupCommand {
@@ -162,7 +162,7 @@ impl RecoupCommand {
             Self::Completions(args) => args.run(),
             Self::Complete(args) => args.run(),
             Self::Man(args) => args.run(),
-            Self::Tour(args) => args.run(),
+            Self::Tour => tour::run(),
         }
     }
 }

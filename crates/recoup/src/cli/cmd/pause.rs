@@ -8,7 +8,6 @@ use recoup_core::base::ttl::Ttl;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Remember nothing for a while.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PauseArgs {
     /// For how long: 30m, 2h, 1d [default: until `recoup resume`]
@@ -19,7 +18,6 @@ pub(in crate::cli) struct PauseArgs {
     project: bool,
 }
 
-/// Remember again.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ResumeArgs {
     /// In this project

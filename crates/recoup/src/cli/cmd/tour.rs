@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
@@ -12,11 +11,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use crate::cli::{CommandAnswer, CommandError, CommandResult, human, ui};
 use crate::config::VARIABLES;
-use crate::process::detached;
-
-/// Show the main job end to end, in a temporary home.
-#[derive(Debug, Args)]
-pub(in crate::cli) struct TourArgs {}
+use crate::process;
 
 const SOURCE: &str = "src/auth.rs";
 const NAMED: [&str; 6] =
@@ -32,19 +27,17 @@ const CORRECTION: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"
 const NEXT_SESSION: &str =
     r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
 
-impl TourArgs {
-    pub(super) fn run(self) -> CommandResult {
-        let Self {} = self;
-        let temp = tempfile::Builder::new()
-            .prefix("recoup-tour-")
-            .tempdir()
-            .with_context(|| "creating a temporary home".to_owned())?;
-        // A hook leaves a worker behind, which would write into the home while it is removed.
-        detached::adopt_orphans();
-        let taken = GuidedTour { dir: temp.path() }.play();
-        detached::wait_for_children();
-        taken
-    }
+/// Shows the main job end to end, in a temporary home.
+pub(super) fn run() -> CommandResult {
+    let temp = tempfile::Builder::new()
+        .prefix("recoup-tour-")
+        .tempdir()
+        .with_context(|| "creating a temporary home".to_owned())?;
+    // A hook leaves a worker behind, which would write into the home while it is removed.
+    process::adopt_orphans();
+    let taken = GuidedTour { dir: temp.path() }.play();
+    process::wait_for_children();
+    taken
 }
 
 struct GuidedTour<'a> {
@@ -117,7 +110,17 @@ impl GuidedTour<'_> {
 
     /// Runs a real command and shows its output and duration.
     fn run_step(&self, args: &[&str], expected: i32) -> Result<(), CommandError> {
-        ui::line(format_args!("$ recoup {}", shell_quoted(args)))?;
+        // Quoted as one would type them.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
+        let words: Vec<String> = args
+            .iter()
+            .map(
+                |arg| {
+                    if arg.chars().all(is_plain) { (*arg).to_owned() } else { format!("'{arg}'") }
+                },
+            )
+            .collect();
+        ui::line(format_args!("$ recoup {}", words.join(" ")))?;
         let started = SystemClock.now();
         let output = self.run(args)?;
         ui::data(&[&output.stdout, &output.stderr])?;
@@ -152,13 +155,4 @@ impl GuidedTour<'_> {
 
 fn print_comment(text: &str) -> Result<(), CommandError> {
     ui::line(format_args!("\n# {text}"))
-}
-
-/// Quotes arguments as one would type them.
-fn shell_quoted(args: &[&str]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:".contains(c);
-    let quoted = |arg: &&str| {
-        if arg.chars().all(plain) { (*arg).to_owned() } else { format!("'{arg}'") }
-    };
-    args.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

@@ -8,7 +8,9 @@ use recoup_core::base::project::Project;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use super::init::{FileReport, MissingFlag, changed_meanwhile_error, install_places};
+use super::init::{
+    FileReport, MissingFlag, changed_meanwhile_error, confirm_changes, install_places,
+};
 use crate::cli::failure::CommandError;
 use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers};
 use crate::cli::{CommandAnswer, CommandResult, failure, ui};
@@ -17,7 +19,6 @@ use crate::install::purge::{self, PurgePlan, PurgeTarget};
 use crate::install::{self, AgentClient, InstallLevel, InstallLock, UndoPlan, UndoRequest};
 use crate::mirror::{self, MirrorAction};
 
-/// Take recoup out of the agents on this machine.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct UninstallArgs {
@@ -90,7 +91,11 @@ impl UninstallArgs {
         let own = &found.home;
         let wanted = self.parse_targets()?;
         let mut undo = UndoPlan::make(places, own, &wanted)?;
-        let words = config_top_level_keys();
+        // Top-level keys of our configuration.
+        let words: Vec<&str> = config::show::all_keys()
+            .map(|key| key.name.split('.').next().unwrap_or(key.name))
+            .chain(["prices"])
+            .collect();
         let ground = PurgeTarget { own, user_home: &places.home, words: &words };
         let purge = self.purge.then(|| purge::plan_purge(ground)).transpose()?;
         // Before the configuration is deleted.
@@ -106,7 +111,8 @@ impl UninstallArgs {
             // With --yes a closed stdout is no reason to stop.
             print_plan(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
         }
-        let any = undo.has_changes() || report.removes_mirrors() || deletes;
+        let removes_mirrors = report.mirrored.as_ref().is_some_and(|it| !it.changes.is_empty());
+        let any = undo.has_changes() || removes_mirrors || deletes;
         let outlook = UninstallOutlook::of(any, &undo, purge.is_some());
         if outlook == UninstallOutlook::Possible
             && !self.dry_run
@@ -207,24 +213,13 @@ impl UninstallArgs {
         if self.yes {
             return Ok(true);
         }
-        if self.json || !ui::can_ask() {
-            if self.json {
-                report.missing = Some(MissingFlag::Yes);
-                ui::json(report)?;
-            }
-            let error = Error::usage(
-                "nothing was changed: there is no terminal to ask on. If this is what you want, say \
-                 `recoup uninstall --yes`; --dry-run only shows it",
-            );
-            return Err(if self.json { CommandError::Told(error) } else { error.into() });
+        if self.json {
+            report.missing = Some(MissingFlag::Yes);
+            ui::json(report)?;
         }
         let question =
             if deletes { "Take this out, and delete all that?" } else { "Take this out?" };
-        let agreed = ui::confirm(question);
-        if !agreed {
-            ui::say("Nothing was changed.");
-        }
-        Ok(agreed)
+        confirm_changes(question, self.json, "nothing was changed", "recoup uninstall")
     }
 }
 
@@ -268,11 +263,6 @@ impl UninstallOutlook {
 }
 
 impl UninstallReport {
-    /// True if mirrored rules or skills are removed.
-    fn removes_mirrors(&self) -> bool {
-        self.mirrored.as_ref().is_some_and(|mirrored| !mirrored.changes.is_empty())
-    }
-
     /// True if some mirrored files stay.
     fn leaves_mirrors(&self) -> bool {
         self.mirrored.as_ref().is_some_and(mirror::MirrorReport::leaves_files)
@@ -356,12 +346,6 @@ fn print_summary(report: &UninstallReport, backups: &Path, places: &install::Ins
              remove it by hand if you no longer want it.",
         ),
     }
-}
-
-/// Top-level keys of our configuration.
-fn config_top_level_keys() -> Vec<&'static str> {
-    let keys = config::show::all_keys().map(|key| key.name.split('.').next().unwrap_or(key.name));
-    keys.chain(["prices"]).collect()
 }
 
 /// Stores and sessions outside our home, as far as the configuration can be read.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anstyle::{AnsiColor, Style};
 use clap::Args;
 use recoup_core::entry::{CostSavings, EntryEvent, EntryEventKind};
 use recoup_core::ledger::LedgerFollower;
@@ -10,18 +9,13 @@ use serde::Serialize;
 
 use crate::cli::app::AppContext;
 use crate::cli::projects::ProjectNames;
-use crate::cli::ui::{padded, printable};
+use crate::cli::ui::{DIM, GREEN, YELLOW, padded, printable};
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::FlagOverrides;
 
 /// Polling interval: seems immediate, and costs next to nothing.
 const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
-const GREEN: Style = AnsiColor::Green.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const DIM: Style = Style::new().dimmed();
-
-/// Show hits and misses as they happen, in all processes.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct WatchArgs {
     /// Hits and misses alone, without what is stored, refused or removed
@@ -64,7 +58,8 @@ impl WatchArgs {
         let mut names = ProjectNames::read(&app.settings.home);
         loop {
             let news = follow.poll_events()?;
-            for event in news.iter().filter(|event| self.wants(event)) {
+            let is_lookup = |it: &EntryEvent| it.what == EntryEventKind::Hit || it.what.is_miss();
+            for event in news.iter().filter(|event| !self.look_ups || is_lookup(event)) {
                 if self.json {
                     ui::compact_json(&json_line(event))?;
                     continue;
@@ -78,10 +73,6 @@ impl WatchArgs {
                 return Ok(CommandAnswer::Yes);
             }
         }
-    }
-
-    fn wants(&self, event: &EntryEvent) -> bool {
-        !self.look_ups || event.what == EntryEventKind::Hit || event.what.is_miss()
     }
 }
 

@@ -17,7 +17,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::{emulate_default_handler, pipe};
 
-use crate::process::signals::IgnoredSignals;
+use crate::process::IgnoredSignals;
 
 /// Longer than a killed process takes to disappear.
 const TO_REMOVE: Duration = Duration::from_secs(2);

@@ -25,7 +25,7 @@ use recoup_core::memory::{EventDetails, Memory};
 use recoup_core::secrets::SecretValues;
 
 use crate::hooks::notice;
-use crate::process::detached;
+use crate::process;
 use job::{SweepReason, WorkerJob, WorkerJobKind};
 use queue::{JobQueue, SkippedJobs};
 use sweep::SweepOptions;
@@ -48,7 +48,7 @@ pub(crate) fn start(queue: &JobQueue, project: &Project) -> Result<()> {
 /// Starts a worker for the project with that id, in its root; it exits if another one runs.
 pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
     let args = ["hook", FLAG, project].map(Into::into);
-    detached::start(args, Stdio::null(), Some(root), "learns from what happened")
+    process::start_detached(args, Stdio::null(), Some(root), "learns from what happened")
 }
 
 /// Projects in which an answer or a session has ended, by root.

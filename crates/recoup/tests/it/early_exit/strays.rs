@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::ended::{all_are_gone, is_alive, pids, send};
+use super::process_cleanup::{all_are_gone, is_alive, pids, send};
 use super::race::race;
 use super::{command, early_exit, until, with_stdin};
 use crate::support::Home;

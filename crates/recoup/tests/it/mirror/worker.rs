@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{RULES, SKILLS, Scene};
-use crate::hook::worker::settled;
+use crate::hooks::worker::settled;
 use crate::support::tree;
 
 fn hook(scene: &Scene, event: &str, more: &Value) -> String {

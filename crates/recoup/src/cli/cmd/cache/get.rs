@@ -7,13 +7,11 @@ use recoup_core::cache::{
 use recoup_core::key::{EntryId, Key, Kind};
 use serde::Serialize;
 
-use super::find;
-use super::named::ResultSelectorArgs;
+use super::select::{ResultSelectorArgs, expand_key};
 use crate::cli::app::AppContext;
 use crate::cli::explain::ExplainReport;
-use crate::cli::{CommandAnswer, CommandResult, failure, ui};
+use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 
-/// Print a result that is still true; exit 1 on a miss.
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
     #[command(flatten)]
@@ -50,13 +48,9 @@ impl GetArgs {
         let named = self.named.resolve()?;
         let identity = named.identity();
         let (cache, view) = (app.cache(), app.view());
-        let id = EntryId::new(app.scope(), find::expand_key(app, &cache, named.key)?);
-        let max_age = self
-            .max_age
-            .as_deref()
-            .map(|age| Ttl::parse_with_unit("--max-age", age))
-            .transpose()?;
-        let max_age = max_age.and_then(Ttl::as_millis);
+        let id = EntryId::new(app.scope(), expand_key(app, &cache, named.key)?);
+        let max_age =
+            input::duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
         let request = LookupRequest {
             max_age,
             identity: Some(&identity),

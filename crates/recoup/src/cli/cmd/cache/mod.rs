@@ -1,30 +1,23 @@
 //! `recoup cache`: the result cache of contract 1. A one-line wrapper, `exec recoup cache "$@"`,
 //! replaces the original script.
 
-mod cleanup;
-mod clear;
-mod cost;
-mod delete;
-pub(in crate::cli) mod find;
 mod get;
-mod invalidate;
 mod ls;
-pub(in crate::cli) mod named;
-pub(in crate::cli) mod report;
+mod remove;
+mod select;
 mod set;
-mod show;
 mod stats;
-mod synthesize;
 mod verify;
 
 use clap::{Args, Subcommand};
 
 use crate::cli::CommandResult;
 use crate::cli::app::AppContext;
-use crate::cli::cmd::key::result::ResultArgs;
+use crate::cli::cmd::key::ResultArgs;
 use crate::cli::cmd::place::StoreScopeArgs;
+pub(in crate::cli) use ls::{EntryReport, describe_entry};
+pub(in crate::cli) use select::{ResultSelectorArgs, find_entry};
 
-/// Cache Manager: keep results, and get them back while they are true.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CacheArgs {
     #[command(subcommand)]
@@ -43,21 +36,21 @@ enum CacheCommand {
     /// Keep a result
     Set(set::SetArgs),
     /// Forget one result
-    Delete(delete::DeleteArgs),
+    Delete(remove::DeleteArgs),
     /// Forget the results of certain files, tags or operations
-    Invalidate(invalidate::InvalidateArgs),
+    Invalidate(remove::InvalidateArgs),
     /// Delete what has expired, then the least recently used until under the limit
-    Cleanup(cleanup::CacheCleanupArgs),
+    Cleanup(remove::CacheCleanupArgs),
     /// List what is kept
     Ls(ls::LsArgs),
     /// Tell everything about one entry but its body
-    Show(show::CacheShowArgs),
+    Show(ls::CacheShowArgs),
     /// Tell what this scope holds, and how often it was of use
     Stats(stats::CacheStatsArgs),
     /// Read everything in this scope and check it
     Verify(verify::VerifyArgs),
     /// Forget everything in this scope
-    Clear(clear::ClearArgs),
+    Clear(remove::ClearArgs),
 }
 
 /// The arguments of `recoup cache get` alone.

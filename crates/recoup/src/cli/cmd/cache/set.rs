@@ -1,22 +1,23 @@
-//! `recoup cache set`.
+//! `recoup cache set`: keeps a result, as it was handed in or condensed, with its cost as reported
+//! by the caller, and on request with a row in a notes file.
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::fsx;
 use recoup_core::cache::{FillOutcome, FillRefusal, SinceToken, Ttl, split_path_list};
 use recoup_core::condense::{CondenseOptions, CondenseStrategy, InputDocument, condense_or_keep};
-use recoup_core::entry::{Body, Draft};
+use recoup_core::entry::{Body, Draft, ProductionCost, to_micro_dollars};
 use recoup_core::key::{EntryId, Key, Kind};
-use recoup_core::{Error, ErrorKind, Result};
+use recoup_core::{Error, ErrorKind, Result, secrets};
 use serde::de::IgnoredAny;
 
-use super::cost::CostArgs;
-use super::named::ResultSelectorArgs;
-use super::synthesize::DecisionNote;
+use super::select::ResultSelectorArgs;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
+use crate::config::PriceTable;
 
-/// Keep a result.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("short").args(["condensed", "condense"]).required(true))]
 pub(super) struct SetArgs {
@@ -56,7 +57,7 @@ pub(super) struct SetArgs {
 impl SetArgs {
     pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let named = self.named.resolve()?;
-        let ttl = self.ttl.as_deref().map(|ttl| Ttl::parse_with_unit("--ttl", ttl)).transpose()?;
+        let ttl = input::duration("--ttl", self.ttl.as_deref())?;
         let ttl = ttl.unwrap_or(app.settings.cache.ttl);
         let since = self.since.as_deref().map(SinceToken::parse).transpose()?;
         let cost = self.cost.resolve(&app.settings.prices)?;
@@ -93,7 +94,7 @@ impl SetArgs {
         };
         if let (Some(note), FillOutcome::Stored(_)) = (&note, &filled) {
             note.append(&id.key)?;
-            ui::say(format_args!("Noted in {}", note.file().display()));
+            ui::say(format_args!("Noted in {}", note.file.display()));
         }
         let answer = report_filled(&id.key, ttl, &filled);
         if let (Some(path), FillOutcome::Stored(_)) = (ignored, &filled) {
@@ -138,9 +139,16 @@ impl CondensedInput {
         Ok(Self::Given(body, input::invalid_kind(given)))
     }
 
+    /// The condensed form: checked to be JSON and not changed, or made from the full result.
     fn body(self, full: &[u8]) -> Result<Vec<u8>> {
         match self {
-            Self::Given(body, kind) => validate_json(body, kind),
+            Self::Given(body, kind) => {
+                let invalid = || Error::new(kind, "Invalid JSON in --condensed");
+                str::from_utf8(&body).map_err(|error| invalid().with_source(error))?;
+                serde_json::from_slice::<IgnoredAny>(&body)
+                    .map_err(|error| invalid().with_source(error))?;
+                Ok(body)
+            }
             Self::Made(strategy) => {
                 let document =
                     InputDocument::read(full).map_err(|error| error.context("--full"))?;
@@ -151,10 +159,104 @@ impl CondensedInput {
     }
 }
 
-/// Checks that `body` is JSON; no byte is changed.
-fn validate_json(body: Vec<u8>, kind: ErrorKind) -> Result<Vec<u8>> {
-    let invalid = || Error::new(kind, "Invalid JSON in --condensed");
-    std::str::from_utf8(&body).map_err(|error| invalid().with_source(error))?;
-    serde_json::from_slice::<IgnoredAny>(&body).map_err(|error| invalid().with_source(error))?;
-    Ok(body)
+/// `--took`, `--input-tokens`, `--output-tokens`, `--model`, `--dollars`.
+#[derive(Debug, Args)]
+struct CostArgs {
+    /// How long the work took, such as 850ms, 90s or 2m: a later hit has saved that
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    took: Option<String>,
+    /// How many tokens went in
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    input_tokens: Option<u64>,
+    /// How many tokens came out
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    output_tokens: Option<u64>,
+    /// Which model it was: what its tokens cost is then looked up
+    #[arg(long, value_name = "MODEL", conflicts_with = "dollars")]
+    model: Option<String>,
+    /// The cost in dollars
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    dollars: Option<String>,
+}
+
+impl CostArgs {
+    fn resolve(&self, prices: &PriceTable) -> Result<ProductionCost> {
+        let Self { took, input_tokens, output_tokens, model, dollars } = self;
+        let millis = match input::duration("--took", took.as_deref())? {
+            None => None,
+            Some(Ttl::Off) => Some(0),
+            Some(ttl) => match ttl.as_millis() {
+                None => return Err(Error::usage("--took: nothing takes for ever")),
+                millis => millis,
+            },
+        };
+        let tokens = (input_tokens.unwrap_or(0), output_tokens.unwrap_or(0));
+        let micro_dollars = match (dollars, model) {
+            (Some(text), _) => {
+                let dollars = text.trim().trim_start_matches('$').parse::<f64>().ok();
+                Some(dollars.and_then(to_micro_dollars).ok_or_else(|| {
+                    let expected = "expected a sum such as 0.042";
+                    Error::usage(format!("invalid --dollars {text:?}: {expected}"))
+                })?)
+            }
+            (None, Some(_)) if input_tokens.is_none() && output_tokens.is_none() => {
+                return Err(Error::usage(
+                    "--model says what tokens cost: give --input-tokens and --output-tokens too",
+                ));
+            }
+            (None, Some(model)) => price_of_tokens(model, tokens, prices),
+            (None, None) => None,
+        };
+        Ok(ProductionCost {
+            millis,
+            input_tokens: *input_tokens,
+            output_tokens: *output_tokens,
+            micro_dollars,
+        })
+    }
+}
+
+/// Price of the tokens. An unknown model only warns: the result is still stored.
+fn price_of_tokens(model: &str, (input, output): (u64, u64), prices: &PriceTable) -> Option<u64> {
+    let price = prices.price_of(model);
+    if price.is_none() {
+        ui::warn(format_args!(
+            "no price is known for the model {model:?}; give --dollars, or a table \
+             [prices.{model:?}] in your configuration (`recoup config path`)"
+        ));
+    }
+    price.map(|price| price.cost(input, output))
+}
+
+const HEADING: &str = "| Date | Decision | Cache key |\n|---|---|---|\n";
+
+/// A decision and the notes file that it is appended to.
+#[derive(Debug)]
+struct DecisionNote {
+    file: PathBuf,
+    message: String,
+}
+
+impl DecisionNote {
+    /// Checks the message and finds the notes file, before anything is stored.
+    fn new(app: &AppContext, message: String) -> Result<Self> {
+        if let Some(rule) = secrets::detect_secret(message.as_bytes()) {
+            let refusal = FillRefusal::Secret(rule).to_string();
+            return Err(Error::new(ErrorKind::Invalid, refusal).context("--synthesize"));
+        }
+        match &app.settings.cache.notes {
+            Some(file) => Ok(Self { file: file.clone(), message }),
+            None => Err(Error::usage(
+                "--synthesize needs a notes file: set cache.notes in the configuration (`recoup config path` tells where), or RECOUP_CACHE_NOTES",
+            )),
+        }
+    }
+
+    fn append(&self, key: &Key) -> Result<()> {
+        let date = SystemClock.now().date();
+        // On one line, without a bar that would end the cell.
+        let message = self.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let message = message.replace('|', "\\|");
+        fsx::append_text(&self.file, HEADING, &format!("| {date} | {message} | {key} |\n"))
+    }
 }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use recoup_core::cache::{CacheLimits, CacheStats};
+use recoup_core::cache::CacheStats;
 use serde::Serialize;
 
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 
-/// Tell what this scope holds, and how often it was of use.
 #[derive(Debug, Args)]
 pub(super) struct CacheStatsArgs {
     /// As JSON
@@ -39,33 +38,28 @@ impl CacheStatsArgs {
             ui::warn(format_args!("the latest look-ups are not counted yet: {why}"));
         }
         if self.json {
-            let scope = scope.to_string();
-            ui::json(&build_report(&stats, cache.enabled(), cache.limits(), scope))?;
+            // As users configure it: `100`, not `100.00`.
+            let max_size_mb = match cache.limits().max_bytes {
+                None => "unlimited".to_owned(),
+                Some(bytes) if bytes.is_multiple_of(1 << 20) => (bytes >> 20).to_string(),
+                Some(bytes) => quotient_text(bytes, 1 << 20),
+            };
+            ui::json(&CacheStatsReport {
+                enabled: cache.enabled(),
+                entries: stats.usage.entries,
+                hits: stats.hits(),
+                misses: stats.misses(),
+                invalidations: stats.invalidations(),
+                hit_rate_pct: hit_rate_percent(&stats),
+                size_mb: quotient_text(stats.usage.bytes, 1 << 20),
+                max_size_mb,
+                scope: scope.to_string(),
+                counts: stats.counts.iter().map(|(what, count)| (what.as_str(), *count)).collect(),
+            })?;
         } else {
             ui::fields(&fields(&stats, scope.as_str()))?;
         }
         Ok(CommandAnswer::Yes)
-    }
-}
-
-fn build_report(
-    stats: &CacheStats,
-    enabled: bool,
-    limits: CacheLimits,
-    scope: String,
-) -> CacheStatsReport {
-    let max = limits.max_bytes.map_or("unlimited".to_owned(), max_mebibytes);
-    CacheStatsReport {
-        enabled,
-        entries: stats.usage.entries,
-        hits: stats.hits(),
-        misses: stats.misses(),
-        invalidations: stats.invalidations(),
-        hit_rate_pct: hit_rate_percent(stats),
-        size_mb: quotient_text(stats.usage.bytes, 1 << 20),
-        max_size_mb: max,
-        scope,
-        counts: stats.counts.iter().map(|(what, count)| (what.as_str(), *count)).collect(),
     }
 }
 
@@ -92,13 +86,4 @@ fn quotient_text(part: u64, whole: u64) -> String {
     let scaled = u128::from(part) * 100 + u128::from(whole) / 2;
     let value = scaled.checked_div(u128::from(whole)).unwrap_or(0);
     format!("{}.{:02}", value / 100, value % 100)
-}
-
-/// Formats a limit as users configure it: `100`, not `100.00`.
-fn max_mebibytes(bytes: u64) -> String {
-    if bytes.is_multiple_of(1 << 20) {
-        (bytes >> 20).to_string()
-    } else {
-        quotient_text(bytes, 1 << 20)
-    }
 }

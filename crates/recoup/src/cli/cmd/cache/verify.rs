@@ -17,7 +17,6 @@ use crate::cli::{CommandAnswer, CommandResult, ui};
 /// Time limit for checking the pages of the database.
 const INSPECT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Read everything in this scope and check it; exit 1 if something is damaged and stays so.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
     /// Remove what is damaged
@@ -44,25 +43,6 @@ struct DamagedRow {
     damage: String,
 }
 
-impl From<&DamagedEntry> for DamagedRow {
-    fn from(found: &DamagedEntry) -> Self {
-        Self { key: found.id.key.to_string(), damage: found.damage.to_string() }
-    }
-}
-
-/// The database behind this cache and its damage, if any: an index that has lost rows hides
-/// entries, and a broken trigger fails every write.
-fn find_database_damage(app: &AppContext) -> Result<Option<(SqliteStore, String)>> {
-    let StoreUrl::Sqlite(path) = &app.settings.store else { return Ok(None) };
-    let why = match sqlite::inspect(path, INSPECT_TIMEOUT) {
-        Ok(Some((DatabaseInspection { soundness: DatabaseSoundness::Damaged(why), .. }, _))) => why,
-        Err(error) if error.kind() == ErrorKind::Corrupt => error.to_string(),
-        Ok(_) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    Ok(Some((SqliteStore::at(path, WaitLimits::default(), Arc::new(FaultPrinter)), why)))
-}
-
 impl VerifyArgs {
     pub(super) fn run(self, app: &AppContext) -> CommandResult {
         let database = find_database_damage(app)?;
@@ -79,7 +59,11 @@ impl VerifyArgs {
         if repaired {
             cache.repair(&verified.damaged)?;
         }
-        let damaged: Vec<DamagedRow> = verified.damaged.iter().map(DamagedRow::from).collect();
+        let row = |found: &DamagedEntry| DamagedRow {
+            key: found.id.key.to_string(),
+            damage: found.damage.to_string(),
+        };
+        let damaged: Vec<DamagedRow> = verified.damaged.iter().map(row).collect();
         let report = VerifyReport { entries: verified.entries, damaged, database, repaired };
         self.print_report(&report)?;
         let sound = is_sound || repaired;
@@ -107,4 +91,17 @@ impl VerifyArgs {
         ui::say(format_args!("{} entries: {what_now}", report.entries));
         Ok(())
     }
+}
+
+/// The database behind this cache and its damage, if any: an index that has lost rows hides
+/// entries, and a broken trigger fails every write.
+fn find_database_damage(app: &AppContext) -> Result<Option<(SqliteStore, String)>> {
+    let StoreUrl::Sqlite(path) = &app.settings.store else { return Ok(None) };
+    let why = match sqlite::inspect(path, INSPECT_TIMEOUT) {
+        Ok(Some((DatabaseInspection { soundness: DatabaseSoundness::Damaged(why), .. }, _))) => why,
+        Err(error) if error.kind() == ErrorKind::Corrupt => error.to_string(),
+        Ok(_) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Ok(Some((SqliteStore::at(path, WaitLimits::default(), Arc::new(FaultPrinter)), why)))
 }

@@ -1,14 +1,9 @@
 //! `recoup early-exit`: of several agents with one question, the first to answer tells the others
 //! to stop. A one-line wrapper, `exec recoup early-exit "$@"`, replaces the original script.
 
-mod check;
-mod named;
-mod poll;
 mod race;
-mod read_winner;
-mod signal;
-mod small;
-mod status;
+mod sessions;
+mod winner;
 
 use clap::{Args, Subcommand};
 
@@ -16,7 +11,6 @@ use crate::cli::CommandResult;
 use crate::cli::app::AppContext;
 use crate::config::FlagOverrides;
 
-/// Early Exit: the first agent to answer tells the others to stop.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(in crate::cli) struct EarlyExitArgs {
@@ -44,7 +38,7 @@ Exit codes: 0 yes, 1 no (for check: 0 go on, 1 stop), 2 wrong usage.";
 #[derive(Debug, Subcommand)]
 enum EarlyExitCommand {
     /// Ask whether to go on: exit 0 go on, 1 somebody has won
-    Check(check::SessionCheckArgs),
+    Check(sessions::SessionCheckArgs),
     /// Win, unless somebody has: exit 0 won, 1 lost
     ///
     /// Of all who signal in a session one wins, and only once: the winner's own second signal
@@ -52,19 +46,19 @@ enum EarlyExitCommand {
     /// of its own counts as long as nobody has taken its place. When a server does not answer, who
     /// has won is not known, and the message says so: signal again by the same name, which wins
     /// where the first did unheard.
-    Signal(signal::SignalArgs),
+    Signal(sessions::SignalArgs),
     /// Note that an agent takes part
-    Register(small::RegisterArgs),
+    Register(sessions::RegisterArgs),
     /// Keep an agent's result, from a file or stdin
-    WriteResult(small::WriteResultArgs),
+    WriteResult(sessions::WriteResultArgs),
     /// Print the winner's result; exit 1 while there is none
-    ReadWinner(read_winner::ReadWinnerArgs),
+    ReadWinner(winner::ReadWinnerArgs),
     /// Wait for the winner's result, and print it
-    Poll(poll::PollArgs),
+    Poll(winner::PollArgs),
     /// Tell who takes part, who has won and who has a result; or list the sessions
-    Status(status::SessionStatusArgs),
+    Status(winner::SessionStatusArgs),
     /// Forget a session
-    Cleanup(small::SessionCleanupArgs),
+    Cleanup(sessions::SessionCleanupArgs),
     /// Run several commands, print what the first to succeed printed, end the others
     ///
     /// Each command has a process group of its own and reads nothing. The first to exit with 0
@@ -83,7 +77,7 @@ enum EarlyExitCommand {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct EarlyExitCheckArgs {
     #[command(flatten)]
-    check: check::SessionCheckArgs,
+    check: sessions::SessionCheckArgs,
     #[command(flatten)]
     place: SessionStoreArgs,
 }

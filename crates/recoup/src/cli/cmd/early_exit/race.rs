@@ -7,22 +7,21 @@ use std::time::Duration;
 use clap::Args;
 use recoup_core::base::name::SafeName;
 use recoup_core::base::ttl::Ttl;
-use recoup_core::early_exit::WinnerAnswer as Found;
+use recoup_core::early_exit::WinnerAnswer;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::named::{self, SessionNameArgs};
+use super::sessions::SessionNameArgs;
 use crate::cli::app::AppContext;
 use crate::cli::failure::{self, CommandError, DataLocation};
-use crate::cli::{CommandAnswer, NO, USAGE, YES, ui};
+use crate::cli::{CommandAnswer, NO, USAGE, YES, input, ui};
 use crate::exec::CommandEnd;
-use crate::race::{self, OutputQueue, RaceOptions, RaceOutcome, RaceProgress};
+use crate::race::{self, OutputQueue, RaceOptions, RaceOutcome, RaceProgress, RunningRace};
 
 /// Separator between two commands.
 const BETWEEN: &str = "---";
 /// Default time for losing commands to exit before they are killed.
 const DEFAULT_GRACE: Ttl = Ttl::seconds(5);
 
-/// Run several commands, print what the first to succeed printed, end the others.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct RaceArgs {
@@ -46,7 +45,6 @@ Example:
 Exit codes: 0 with the winner's output; 1 when all commands failed, with a line on each; 124 when
 the time was up; 125 when recoup itself fails; 2 wrong usage.";
 
-/// Be the process that ends what a killed race left behind.
 #[derive(Debug, Args)]
 pub(super) struct GuardArgs {
     race: String,
@@ -84,15 +82,17 @@ impl RaceArgs {
         app: impl FnOnce() -> Result<&'static AppContext>,
     ) -> Result<i32, CommandError> {
         let session = self.session.name()?;
-        let timeout = named::parse_duration("--timeout", self.timeout.as_deref(), Ttl::Off)?;
+        let limit = |ttl: Ttl| ttl.as_millis().map(Duration::from_millis);
+        let timeout = input::duration("--timeout", self.timeout.as_deref())?.and_then(limit);
         let timeout = timeout.filter(|time| !time.is_zero());
-        let grace = named::parse_duration("--grace", self.grace.as_deref(), DEFAULT_GRACE)?;
+        let grace = input::duration("--grace", self.grace.as_deref())?;
+        let grace = limit(grace.unwrap_or(DEFAULT_GRACE));
         let commands = split_commands(&self.commands)?;
         let early_exit = &app()?.early_exit_for_writing()?;
         let shown = session.clone();
         let race =
             RaceOptions { session, commands, timeout, grace, early_exit, warn: failure::warn };
-        let mut contest = race.prepare()?;
+        let mut contest = RunningRace::prepare(race)?;
         let outcome = contest.decide();
         if let Ok(RaceOutcome::Theirs(answer, begun)) = &outcome {
             print_winner(&shown, answer, *begun);
@@ -138,7 +138,7 @@ fn exit_code_and_output(outcome: RaceOutcome) -> (i32, OutputQueue) {
 }
 
 /// Prints who has won the session, and how to race again.
-fn print_winner(session: &SafeName, answer: &Found, begun: RaceProgress) {
+fn print_winner(session: &SafeName, answer: &WinnerAnswer, begun: RaceProgress) {
     let (agent, at) = (&answer.agent, answer.at.map(|at| format!(" at {}", at.to_second_string())));
     let at = at.unwrap_or_default();
     match begun {

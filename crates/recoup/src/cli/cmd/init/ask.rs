@@ -83,7 +83,15 @@ pub(super) fn decide_recording(
         let is_open = may_ask && !allowed.contains(client) && !denied.contains(client);
         let answer = match said {
             Some(said) => Some(said == YesOrNo::Yes),
-            None => is_open.then(|| ui::confirm(recording_question(*client))),
+            None => is_open.then(|| {
+                ui::confirm(format_args!(
+                    "May agents in {} record rules on your behalf? What they take for your words then \
+                     counts at once, in that project, for every client that works there, also if a \
+                     web page or a file made them do so, unless it may contradict what you or your \
+                     team said; otherwise it is kept as not confirmed until you confirm it.",
+                    client.title()
+                ))
+            }),
         };
         let Some(may_record) = answer else { continue };
         for (list, is_on) in [(&mut allowed, may_record), (&mut denied, !may_record)] {
@@ -97,16 +105,6 @@ pub(super) fn decide_recording(
     };
     let allow = changed(answers::RECORD_ALLOW, &before.allowed, &allowed);
     allow.into_iter().chain(changed(answers::RECORD_DENY, &before.denied, &denied)).collect()
-}
-
-fn recording_question(client: AgentClient) -> String {
-    format!(
-        "May agents in {} record rules on your behalf? What they take for your words then counts at \
-         once, in that project, for every client that works there, also if a web page or a file made \
-         them do so, unless it may contradict what you or your team said; otherwise it is kept as \
-         not confirmed until you confirm it.",
-        client.title()
-    )
 }
 
 /// Takes answers from flags, and asks about keys that have none yet.
@@ -123,7 +121,17 @@ pub(super) fn collect_answers(
     };
     let judge = ask(answers::JUDGE, said.judge, JUDGE);
     let sync = ask(answers::SYNC, said.sync_rules, SYNC);
-    let skills = said.skills.or_else(|| open(answers::SKILLS).then(ask_about_skills));
+    let skills = said.skills.or_else(|| {
+        open(answers::SKILLS).then(|| {
+            if !ui::confirm(SKILLS) {
+                SkillsChoice::Off
+            } else if ui::confirm(SKILLS_PLACE) {
+                SkillsChoice::User
+            } else {
+                SkillsChoice::Project
+            }
+        })
+    });
     let place = match skills {
         Some(SkillsChoice::User) => Some("user"),
         Some(SkillsChoice::Project) => Some("project"),
@@ -138,13 +146,6 @@ pub(super) fn collect_answers(
         Some(unknown) => Err(Error::usage(format!("this version knows no `{}`", unknown.key))),
         None => Ok(all),
     }
-}
-
-fn ask_about_skills() -> SkillsChoice {
-    if !ui::confirm(SKILLS) {
-        return SkillsChoice::Off;
-    }
-    if ui::confirm(SKILLS_PLACE) { SkillsChoice::User } else { SkillsChoice::Project }
 }
 
 const JUDGE: &str = "May a model help to remember? Sentences of yours that may be rules, and the \

@@ -1,7 +1,6 @@
-//! Formats the changes in a file, and nothing else of it: settings hold keys, addresses and
-//! prompts, and what is shown ends up in logs and bug reports.
-
-mod redaction;
+//! Formats the changes in a file, and nothing else of it: settings hold keys, addresses and prompts,
+//! and what is shown ends up in logs and bug reports. The values of environment variables and headers
+//! are hidden, too: they may be credentials.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,6 +15,10 @@ const MAX_WORDS: usize = 20_000;
 
 /// Bytes around a change that are scanned for secrets. Some settings have tens of megabytes.
 const CONTEXT_BYTES: usize = 1 << 16;
+
+/// Tables whose values are private.
+const PRIVATE_TABLES: [&str; 5] =
+    ["env", "headers", "http_headers", "env_http_headers", "environment"];
 
 /// Formats a change like `diff -U0`, but of an existing line only the words that change; the rest
 /// becomes an ellipsis.
@@ -34,8 +37,8 @@ fn diff_texts(before: &str, after: &str) -> String {
     let (old, new) = changed_ranges(before, after);
     // Both ranges start at the same offset.
     let line = before[..old.start].matches('\n').count();
-    let [before, after] = [&before[old], &after[new]]
-        .map(|text| redaction::hide_private_values(&secrets::redact(text)));
+    let [before, after] =
+        [&before[old], &after[new]].map(|text| hide_private_values(&secrets::redact(text)));
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
@@ -46,33 +49,33 @@ fn diff_texts(before: &str, after: &str) -> String {
 /// Range of each text that differs, with context: whole lines, unless these are very long.
 fn changed_ranges(before: &str, after: &str) -> (Range<usize>, Range<usize>) {
     let (old, new) = (before.as_bytes(), after.as_bytes());
-    let alike = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let most = old.len().min(new.len()) - alike;
+    let (alike, ends) = common_ends(old, new);
+    let is_newline = |byte: &u8| *byte == b'\n';
+    // From the first line that begins within the context, or else from a character boundary.
+    let from = match alike.saturating_sub(CONTEXT_BYTES) {
+        0 => 0,
+        at => {
+            let line = old[at - 1..alike].iter().position(is_newline);
+            line.map_or_else(|| before.floor_char_boundary(at), |line| at + line)
+        }
+    };
+    // To the last line that ends within it. What follows `end` is the same in both texts.
+    let (end, most) = (old.len() - ends, ends.min(CONTEXT_BYTES));
+    let rest = if most == ends {
+        most
+    } else {
+        let line = old[end..end + most].iter().rposition(is_newline);
+        line.map_or_else(|| before.ceil_char_boundary(end + most) - end, |line| line + 1)
+    };
+    (from..end + rest, from..new.len() - ends + rest)
+}
+
+/// Lengths of the beginning and of the end that both have in common.
+fn common_ends<T: PartialEq>(old: &[T], new: &[T]) -> (usize, usize) {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let most = old.len().min(new.len()) - start;
     let ends = old.iter().rev().zip(new.iter().rev()).take(most);
-    let ends = ends.take_while(|(old, new)| old == new).count();
-    let from = line_start(before, alike.saturating_sub(CONTEXT_BYTES), alike);
-    let rest = line_end_offset(before, old.len() - ends, ends.min(CONTEXT_BYTES));
-    (from..old.len() - ends + rest, from..new.len() - ends + rest)
-}
-
-/// Start of the first line at or after `at`, but before `until`; else a character boundary.
-fn line_start(text: &str, at: usize, until: usize) -> usize {
-    let line = if at == 0 { Some(0) } else { find_newline(text, at - 1, until).map(|it| it + 1) };
-    line.unwrap_or_else(|| text.floor_char_boundary(at))
-}
-
-/// Number of bytes from `at` to the end of the last line within `most`, else to a character
-/// boundary. All that follows is the same in both texts.
-fn line_end_offset(text: &str, at: usize, most: usize) -> usize {
-    if at + most == text.len() {
-        return most;
-    }
-    let line = text.as_bytes()[at..at + most].iter().rposition(|byte| *byte == b'\n');
-    line.map_or_else(|| text.ceil_char_boundary(at + most) - at, |line| line + 1)
-}
-
-fn find_newline(text: &str, from: usize, to: usize) -> Option<usize> {
-    text.as_bytes()[from..to].iter().position(|byte| *byte == b'\n').map(|at| from + at)
+    (start, ends.take_while(|(old, new)| old == new).count())
 }
 
 fn hunk(old: &[&str], new: &[&str], op: &DiffOp, line: usize) -> String {
@@ -109,10 +112,7 @@ fn prefix_lines(sign: char, text: &str) -> String {
 /// Removed and added words of changed lines.
 fn diff_words(before: &str, after: &str) -> (String, String) {
     let (old, new) = (split_tokens(before), split_tokens(after));
-    let alike = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let rest = old.len().min(new.len()) - alike;
-    let ends = old.iter().rev().zip(new.iter().rev()).take(rest);
-    let ends = ends.take_while(|(old, new)| old == new).count();
+    let (alike, ends) = common_ends(&old, &new);
     let (head, tail) = (old[..alike].concat(), old[old.len() - ends..].concat());
     let (old, new) = (&old[alike..old.len() - ends], &new[alike..new.len() - ends]);
     let (gone, come) = if old.len().max(new.len()) > MAX_WORDS {
@@ -205,6 +205,94 @@ fn quoted_len(text: &str) -> usize {
     1
 }
 
+/// Replaces each value in a private table by an ellipsis. Line breaks stay.
+fn hide_private_values(text: &str) -> String {
+    hide_in_sections(&hide_in_tables(text))
+}
+
+/// Hides values in `"env": {"NAME": "value"}` and `env = { NAME = "value" }`.
+fn hide_in_tables(text: &str) -> String {
+    let words = split_tokens(text);
+    let mut shown = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < words.len() {
+        let open = if is_private_table(words[at]) { opening_bracket(&words, at) } else { None };
+        let Some(open) = open else {
+            shown.push_str(words[at]);
+            at += 1;
+            continue;
+        };
+        shown.push_str(&words[at..=open].concat());
+        at = push_field_names(&words, open + 1, &mut shown);
+    }
+    shown
+}
+
+/// Appends the fields of a private table without values; returns the index of its end.
+fn push_field_names(words: &[&str], from: usize, shown: &mut String) -> usize {
+    let (mut depth, mut in_value, mut said) = (0, false, false);
+    for (at, word) in words.iter().enumerate().skip(from) {
+        match *word {
+            "}" if depth == 0 => return at,
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth -= 1,
+            "," if depth == 0 => in_value = false,
+            _ => {}
+        }
+        if !in_value || word.trim().is_empty() {
+            shown.push_str(word);
+        } else if !said {
+            shown.push('…');
+            said = true;
+        }
+        if depth == 0 && matches!(*word, ":" | "=") {
+            (in_value, said) = (true, false);
+        }
+    }
+    words.len()
+}
+
+fn is_private_table(word: &str) -> bool {
+    PRIVATE_TABLES.contains(&word.trim_matches('"'))
+}
+
+/// Index of the bracket that opens the value of the name at `at`.
+fn opening_bracket(words: &[&str], at: usize) -> Option<usize> {
+    let mut behind =
+        words.iter().enumerate().skip(at + 1).filter(|(_, word)| !word.trim().is_empty());
+    let (_, sign) = behind.next()?;
+    let (open, bracket) = behind.next()?;
+    (matches!(*sign, ":" | "=") && *bracket == "{").then_some(open)
+}
+
+/// Hides values below `[servers.x.env]`, and in `servers.x.env.NAME = "value"`.
+fn hide_in_sections(text: &str) -> String {
+    let mut private = false;
+    let line = |line: &str| {
+        let bare = line.trim();
+        if bare.starts_with('[') {
+            let name = bare.trim_matches(['[', ']']).rsplit('.').next().unwrap_or_default();
+            private = is_private_table(name.trim());
+        }
+        let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+        match line.split_once('=') {
+            Some((name, _))
+                if !bare.starts_with(['#', '[']) && (private || is_private_key_path(name)) =>
+            {
+                format!("{name}= …{end}")
+            }
+            _ => line.to_owned(),
+        }
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+fn is_private_key_path(name: &str) -> bool {
+    name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
+        && !name.contains(|c: char| c.is_whitespace() && c != ' ')
+        && !name.contains(['{', '('])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,5 +358,27 @@ mod tests {
             "@@ -1 +1,3 @@\n+{\n+  \"hooks\": {}\n+}\n"
         );
         assert_eq!(diff_texts("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
+    }
+
+    #[test]
+    fn values_of_variables_and_headers_are_not_shown() {
+        for (text, shown) in [
+            (r#"{"env":{"A":"x","B": "y"},"c":"z"}"#, r#"{"env":{"A":…,"B": …},"c":"z"}"#),
+            (
+                "{\n  \"env\": {\n    \"A\": \"x\",\n    \"B\": \"}\"\n  }\n}\n",
+                "{\n  \"env\": {\n    \"A\": …,\n    \"B\": …\n  }\n}\n",
+            ),
+            ("env = { A = \"x\" }\nb = 1\n", "env = { A = … }\nb = 1\n"),
+            (
+                "[s.x.env]\r\nA = \"x\"\r\n[s.y]\r\nB = 1\r\n",
+                "[s.x.env]\r\nA = …\r\n[s.y]\r\nB = 1\r\n",
+            ),
+            ("s.x.env.A = \"x\"\n", "s.x.env.A = …\n"),
+            (r#"{"command":"env","args":["A=1"]}"#, r#"{"command":"env","args":["A=1"]}"#),
+            (r#"{"headers": {}, "env": 1}"#, r#"{"headers": {}, "env": 1}"#),
+        ] {
+            assert_eq!(hide_private_values(text), shown);
+            assert_eq!(hide_private_values(text).lines().count(), text.lines().count());
+        }
     }
 }

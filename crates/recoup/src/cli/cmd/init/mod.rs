@@ -1,9 +1,9 @@
 //! `recoup init`: sets up hooks and MCP server for the clients on this machine. All changes are
-//! computed and shown first; after one question all are written, or none.
+//! computed and shown first, and again if a file has changed meanwhile; after one question all are
+//! written, or none.
 
 mod ask;
 mod diff;
-mod draft;
 mod show;
 
 use std::path::{Path, PathBuf};
@@ -17,15 +17,16 @@ use recoup_core::{Error, ErrorKind, Result};
 use crate::cli::failure::{self, CommandError};
 use crate::cli::{CommandAnswer, CommandResult, mirror, ui};
 use crate::config::{self, ClientDirs};
-use crate::install::{self, AgentClient, InstallLevel, InstallLock, InstallRequest, answers};
-use draft::InitDraft;
+use crate::install::answers::{self, ConfigAnswer};
+use crate::install::{
+    self, AgentClient, FileChange, InstallLevel, InstallLock, InstallPlan, InstallRequest,
+};
 use show::InitReport;
 pub(super) use show::{FileReport, MissingFlag};
 
 /// Name for any client that is not in the list.
 const ANY_CLIENT: &str = "mcp";
 
-/// Hook recoup into the agents on this machine.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
@@ -127,7 +128,7 @@ impl InitArgs {
         let mut wish =
             InstallRequest { places: &around.places, level, program: &program, replace_peers: &[] };
         let mut draft = InitDraft::compute(&named, &wish, &[], around)?;
-        if draft.has_no_client() {
+        if draft.plans.is_empty() && draft.failed.is_empty() {
             return self.report_no_client(&wish, &draft);
         }
         let peers = ask::decide_peers(&draft.peer_names(), self.replace_peers, self.may_ask());
@@ -195,22 +196,12 @@ impl InitArgs {
         if self.yes {
             return Ok(true);
         }
-        if !self.may_ask() {
-            if self.json {
-                report.missing = Some(MissingFlag::Yes);
-                ui::json(report)?;
-            }
-            let error = Error::usage(
-                "nothing was written: there is no terminal to ask on. If this is what you want, say \
-                 `recoup init --yes`; --dry-run only shows it",
-            );
-            return Err(if self.json { CommandError::Told(error) } else { error.into() });
+        if self.json {
+            report.missing = Some(MissingFlag::Yes);
+            ui::json(report)?;
         }
-        let agreed = ui::confirm(format_args!("Write {}?", report.describe_files()));
-        if !agreed {
-            ui::say("Nothing was changed.");
-        }
-        Ok(agreed)
+        let question = format!("Write {}?", report.describe_files());
+        confirm_changes(&question, self.json, "nothing was written", "recoup init")
     }
 
     /// Collects the answers, from flags and interactively.
@@ -219,11 +210,17 @@ impl InitArgs {
         draft: &InitDraft,
         peers: &ask::PeerDecision,
         around: &InitContext,
-    ) -> Result<Vec<answers::ConfigAnswer>> {
+    ) -> Result<Vec<ConfigAnswer>> {
         let given = answers::find_answered_keys(&around.config, &around.places)?;
         let mut answers = ask::collect_answers(self.said, &given, self.may_ask())?;
         answers.extend(peers.answer());
-        let clients = draft.clients_without_hooks();
+        // Of clients without hooks only MCP calls reach us.
+        let clients: Vec<_> = draft
+            .plans
+            .iter()
+            .map(|plan| plan.client)
+            .filter(|client| client.as_hook_client().is_none())
+            .collect();
         answers.extend(ask::decide_recording(&clients, self.said.record_rules, self.may_ask()));
         Ok(answers)
     }
@@ -254,14 +251,85 @@ impl InitArgs {
     }
 }
 
-/// Error: the changes are no longer the ones that the user agreed to.
-pub(super) fn changed_meanwhile_error(path: &Path, command: &str) -> Error {
-    let message = format!(
-        "{} was changed by somebody else meanwhile, and what would be written now is not what was \
-         shown: nothing was changed; look at it again with `{command}`",
-        path.display()
-    );
-    Error::new(ErrorKind::Io, message)
+/// A client that can't be set up, and why.
+type FailedClient = (AgentClient, Error);
+
+/// All changes of one `init`.
+struct InitDraft {
+    plans: Vec<InstallPlan>,
+    failed: Vec<FailedClient>,
+    /// Our own configuration, with the answers.
+    settings: FileChange,
+}
+
+impl InitDraft {
+    /// Computes the changes for each client. An error of a named client is fatal; a client that was
+    /// only found is left out.
+    fn compute(
+        named: &[AgentClient],
+        wish: &InstallRequest<'_>,
+        answers: &[ConfigAnswer],
+        around: &InitContext,
+    ) -> Result<Self> {
+        let here = |client: &AgentClient| client.is_present(wish.places);
+        let clients: Vec<AgentClient> = match named {
+            [] => AgentClient::ALL.into_iter().filter(here).collect(),
+            named => AgentClient::ALL.into_iter().filter(|client| named.contains(client)).collect(),
+        };
+        let (mut plans, mut failed) = (Vec::new(), Vec::new());
+        for client in clients {
+            match InstallPlan::make_after(&plans, client, wish) {
+                Ok(plan) => plans.push(plan),
+                Err(error) if named.is_empty() => {
+                    let left_out = format!("{} is left out", client.title());
+                    failed.push((client, error.context(left_out)));
+                }
+                Err(error) => return Err(error.context("nothing was changed")),
+            }
+        }
+        let settings = answers::plan_answers(&around.config, answers, &around.places)?;
+        ensure_valid_config(&settings, &around.places)?;
+        Ok(Self { plans, failed, settings })
+    }
+
+    /// True if anything is to be written.
+    fn has_changes(&self) -> bool {
+        self.settings.has_effect() || self.plans.iter().any(InstallPlan::has_changes)
+    }
+
+    /// All changes, in the order in which they are written.
+    fn changes(&self) -> Vec<FileChange> {
+        let of_plans = self.plans.iter().flat_map(|plan| &plan.changes);
+        of_plans.chain([&self.settings]).cloned().collect()
+    }
+
+    /// Names of other memory tools that were found, without duplicates.
+    fn peer_names(&self) -> Vec<&'static str> {
+        let peers = self.plans.iter().flat_map(|plan| &plan.peers);
+        let mut names: Vec<&str> = peers.map(|peer| peer.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// Refuses to write a configuration that is invalid or would become so: every command reads it.
+fn ensure_valid_config(change: &FileChange, places: &install::InstallPaths) -> Result<()> {
+    if !change.has_effect() {
+        return Ok(());
+    }
+    let shown = places.display_path(&change.path);
+    for (text, remedy) in [
+        (&change.before, "mend it first (`recoup config check`)"),
+        (&change.after, "this is a fault of recoup's own"),
+    ] {
+        let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default());
+        if let Some(problem) = config::problems_of_user_file(&text, &shown).first() {
+            let message = format!("{problem}; nothing was changed: {remedy}");
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+    }
+    Ok(())
 }
 
 /// Directories and files that `init` works with.
@@ -298,4 +366,36 @@ pub(super) fn install_places(
         return Err(Error::new(ErrorKind::Absent, message));
     }
     Ok(ClientDirs::find(&found.cwd).for_install(&found.home, project.root()))
+}
+
+/// Asks before anything is changed; an error where nobody can be asked, as with `--json`, whose
+/// report has told it then.
+pub(super) fn confirm_changes(
+    question: &str,
+    json: bool,
+    nothing_done: &str,
+    command: &str,
+) -> Result<bool, CommandError> {
+    if json || !ui::can_ask() {
+        let error = Error::usage(format!(
+            "{nothing_done}: there is no terminal to ask on. If this is what you want, say \
+             `{command} --yes`; --dry-run only shows it"
+        ));
+        return Err(if json { CommandError::Told(error) } else { error.into() });
+    }
+    let agreed = ui::confirm(question);
+    if !agreed {
+        ui::say("Nothing was changed.");
+    }
+    Ok(agreed)
+}
+
+/// Error: the changes are no longer the ones that the user agreed to.
+pub(super) fn changed_meanwhile_error(path: &Path, command: &str) -> Error {
+    let message = format!(
+        "{} was changed by somebody else meanwhile, and what would be written now is not what was \
+         shown: nothing was changed; look at it again with `{command}`",
+        path.display()
+    );
+    Error::new(ErrorKind::Io, message)
 }

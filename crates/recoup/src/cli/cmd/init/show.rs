@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use recoup_core::secrets;
 use serde::Serialize;
 
-use super::diff;
-use super::draft::{FailedClient, InitDraft};
+use super::{FailedClient, InitDraft, diff};
 use crate::cli::failure::CommandError;
 use crate::cli::ui;
 use crate::install::{BACKUPS, BackupList, FileChange, InstallPlan, InstallRequest, PeerEntry};
@@ -257,20 +256,16 @@ impl FileReport {
 
     /// Prints what would change in the file.
     pub(in crate::cli::cmd) fn print(&self) -> Result<(), CommandError> {
-        self.print_change()?;
+        match (&self.diff, self.state) {
+            (Some(diff), _) => ui::diff(diff)?,
+            (None, FileChangeState::Unchanged) => {}
+            (None, FileChangeState::Removed) => {
+                ui::diff(&format!("--- {}\n- all of it", self.shown))?;
+            }
+            (None, _) => ui::diff(&format!("+++ {}\n+ {}", self.shown, self.what.join("; ")))?,
+        }
         self.note.iter().for_each(|note| ui::warn(format_args!("{}: {note}", self.shown)));
         Ok(())
-    }
-
-    fn print_change(&self) -> Result<(), CommandError> {
-        match (&self.diff, self.state) {
-            (Some(diff), _) => ui::diff(diff),
-            (None, FileChangeState::Unchanged) => Ok(()),
-            (None, FileChangeState::Removed) => {
-                ui::diff(&format!("--- {}\n- all of it", self.shown))
-            }
-            (None, _) => ui::diff(&format!("+++ {}\n+ {}", self.shown, self.what.join("; "))),
-        }
     }
 
     /// True if `seen` shows the same change; line numbers may differ.

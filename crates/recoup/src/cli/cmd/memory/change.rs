@@ -1,14 +1,60 @@
-//! `recoup memory edit`, `restore`, `promote` and `retire`: the owner changes one memory.
+//! `recoup memory add`, `edit`, `restore`, `promote` and `retire`: the owner changes what is remembered.
 
 use clap::Args;
-use recoup_core::memory::{Note, NoteId, NoteStatus};
+use recoup_core::memory::{
+    Note, NoteId, NoteKind, NoteSource, NoteStatement, NoteStatus, RecordOutcome,
+};
 use recoup_core::{Error, Result};
 
-use super::report::NoteReport;
+use super::{NoteIdArgs, NoteReport};
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
-/// Say it in other words.
+#[derive(Debug, Args)]
+pub(super) struct AddArgs {
+    /// The rule or fact to remember
+    #[arg(value_name = "TEXT", required = true, num_args = 1..)]
+    words: Vec<String>,
+    /// The kind of memory: correction, preference, project-knowledge, devops, failure
+    #[arg(long, value_name = "KIND", default_value = "preference")]
+    kind: String,
+    /// Apply it in all projects, not only in this one
+    #[arg(long)]
+    universal: bool,
+    /// Apply it to these files only: a glob from the project's root
+    #[arg(long, value_name = "GLOB")]
+    paths: Option<String>,
+    /// The topic: a newer memory on the same topic takes its place
+    #[arg(long, value_name = "TOPIC")]
+    topic: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl AddArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let kind = NoteKind::parse(&self.kind)?;
+        let scope = app.note_scope(self.universal);
+        let text = input::join_words(&self.words)?;
+        let statement = NoteStatement {
+            paths: self.paths,
+            topic: self.topic,
+            ..NoteStatement::new(kind, text, NoteSource::Manual, scope)
+        };
+        let memory = app.memory_for_writing()?;
+        let recorded = memory.record(&statement)?;
+        // Best effort: the memory is stored, and the next command tries again.
+        let _ = memory.snapshot_daily();
+        app.refresh_mirrors(std::slice::from_ref(&recorded.note().scope));
+        let (word, instead_of) = match &recorded {
+            RecordOutcome::Stored { instead_of, .. } => ("Remembered", instead_of),
+            RecordOutcome::Confirmed { instead_of, .. } => ("Known already", instead_of),
+        };
+        print_change(word, recorded.note(), instead_of, self.json)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct EditArgs {
     /// Its id
@@ -17,39 +63,6 @@ pub(super) struct EditArgs {
     /// The new text
     #[arg(value_name = "TEXT", required = true, num_args = 1..)]
     words: Vec<String>,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Bring back what was superseded or retired.
-#[derive(Debug, Args)]
-pub(super) struct RestoreArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Agree to what an agent suggested or what was inferred: it is a rule of yours then.
-#[derive(Debug, Args)]
-pub(super) struct PromoteArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Let it count no longer, and keep it.
-#[derive(Debug, Args)]
-pub(super) struct RetireArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -67,8 +80,9 @@ impl EditArgs {
     }
 }
 
-impl RestoreArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+impl NoteIdArgs {
+    /// Brings back what was superseded or retired.
+    pub(super) fn restore(self, app: &AppContext) -> CommandResult {
         let fits = |status| matches!(status, NoteStatus::Superseded | NoteStatus::Retired);
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
@@ -77,10 +91,9 @@ impl RestoreArgs {
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
         print_change("Restored", &note, &instead_of, self.json)
     }
-}
 
-impl PromoteArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    /// Agrees to what an agent suggested or what was inferred: it is a rule of the user's then.
+    pub(super) fn promote(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         let suggestion = memory.suggestion(&id)?;
@@ -89,10 +102,9 @@ impl PromoteArgs {
         app.refresh_mirrors(std::slice::from_ref(&note.scope));
         print_change("Promoted", &note, &instead_of, self.json)
     }
-}
 
-impl RetireArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    /// Lets it count no longer, and keeps it.
+    pub(super) fn retire(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         ensure_status(memory.note(&id)?.as_ref(), |status| status != NoteStatus::Retired)?;

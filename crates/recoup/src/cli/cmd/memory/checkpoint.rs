@@ -56,7 +56,16 @@ impl CheckpointArgs {
             app.memory_for_writing()?.drop_checkpoint(&scope)?;
         }
         if self.json {
-            ui::json(&report(&checkpoint, saved_at, cleared))?;
+            let WorkCheckpoint { completed, remaining, blockers, notes } = &checkpoint;
+            let (notes, saved_at) = (notes.as_deref(), saved_at.to_string());
+            ui::json(&CheckpointReport {
+                completed,
+                remaining,
+                blockers,
+                notes,
+                saved_at,
+                cleared,
+            })?;
         } else if cleared {
             ui::say("Cleared: no session is given it any more");
         } else {
@@ -64,12 +73,6 @@ impl CheckpointArgs {
         }
         Ok(CommandAnswer::Yes)
     }
-}
-
-fn report(checkpoint: &WorkCheckpoint, saved_at: Timestamp, cleared: bool) -> CheckpointReport<'_> {
-    let WorkCheckpoint { completed, remaining, blockers, notes } = checkpoint;
-    let (notes, saved_at) = (notes.as_deref(), saved_at.to_string());
-    CheckpointReport { completed, remaining, blockers, notes, saved_at, cleared }
 }
 
 fn fields(checkpoint: &WorkCheckpoint, saved_at: Timestamp) -> Vec<(&'static str, String)> {

@@ -5,7 +5,7 @@ use recoup_core::memory::dedup::{DuplicateGroup, duplicates};
 use recoup_core::memory::{Note, NoteFilter};
 use serde::Serialize;
 
-use super::report::NoteReport;
+use super::NoteReport;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
@@ -52,7 +52,11 @@ impl DedupArgs {
         };
         if self.json {
             let merged = self.yes && !found.is_empty();
-            let duplicates = found.iter().map(DuplicateGroupReport::of).collect();
+            let report = |found: &DuplicateGroup| DuplicateGroupReport {
+                stays: NoteReport::new(&found.stays),
+                others: found.others.iter().map(NoteReport::new).collect(),
+            };
+            let duplicates = found.iter().map(report).collect();
             ui::json(&DedupReport { merged, duplicates })?;
         } else {
             self.print_duplicates(&found)?;
@@ -83,14 +87,5 @@ impl DedupArgs {
             }
         }
         Ok(())
-    }
-}
-
-impl DuplicateGroupReport {
-    fn of(found: &DuplicateGroup) -> Self {
-        Self {
-            stays: NoteReport::new(&found.stays),
-            others: found.others.iter().map(NoteReport::new).collect(),
-        }
     }
 }

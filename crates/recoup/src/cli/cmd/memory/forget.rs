@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::cli::app::AppContext;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Remove it for good.
 #[derive(Debug, Args)]
 pub(super) struct ForgetArgs {
     /// The ids of what is to be forgotten
@@ -46,7 +45,17 @@ impl ForgetArgs {
             let ForgetReport { copies, unreached, .. } = forgotten;
             ui::json(&MemoryForgetReport { forgotten: ids, copies, unreached })?;
         } else {
-            print_forgotten(&forgotten, &app.settings.home.join("queue"));
+            for note in &forgotten.notes {
+                ui::say(format_args!("Forgotten: {}", note.id));
+            }
+            for copy in &forgotten.copies {
+                ui::say(format_args!("Also in the copy {}", copy.display()));
+            }
+            let queue = app.settings.home.join("queue");
+            for place in &forgotten.unreached {
+                let why = unreached_reason(place, &queue);
+                ui::warn(format_args!("{} may still have it: {why}", place.display()));
+            }
         }
         Ok(CommandAnswer::Yes)
     }
@@ -64,22 +73,6 @@ impl ForgetArgs {
         }
         let many = if ids.len() == 1 { "this memory" } else { "these memories" };
         Ok(ui::confirm(format_args!("Forget {many} for good?")))
-    }
-}
-
-fn print_forgotten(forgotten: &ForgetReport, queue: &Path) {
-    for note in &forgotten.notes {
-        ui::say(format_args!("Forgotten: {}", note.id));
-    }
-    for copy in &forgotten.copies {
-        ui::say(format_args!("Also in the copy {}", copy.display()));
-    }
-    for place in &forgotten.unreached {
-        ui::warn(format_args!(
-            "{} may still have it: {}",
-            place.display(),
-            unreached_reason(place, queue)
-        ));
     }
 }
 

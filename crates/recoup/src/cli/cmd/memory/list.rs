@@ -1,13 +1,18 @@
-//! `recoup memory list` and `show`.
+//! `recoup memory list`, `show`, `search` and `rules`: what is remembered, and what agents are given.
+
+use std::num::NonZeroUsize;
 
 use clap::Args;
 use recoup_core::key::Scope;
+use recoup_core::memory::inject::BlockBudget;
+use recoup_core::memory::search::SearchQuery;
 use recoup_core::memory::{Note, NoteFilter, NoteId, NoteScope, NoteStatus};
 
-use super::report::NoteReport;
+use super::{NoteIdArgs, NoteReport};
 use crate::cli::app::AppContext;
 use crate::cli::projects::ProjectNames;
-use crate::cli::{CommandAnswer, CommandResult, human, ui};
+use crate::cli::{CommandAnswer, CommandResult, human, input, ui};
+use crate::config::trust;
 
 /// List what is remembered here, the latest first.
 ///
@@ -33,8 +38,12 @@ const MOST_PROPOSED: usize = 5;
 
 impl ListArgs {
     pub(super) fn run(self, app: &AppContext) -> CommandResult {
-        let wanted = self.note_filter(app)?;
-        let memory = app.memory();
+        let (memory, here) = (app.memory(), app.note_scope(false));
+        let mut wanted =
+            if self.all { NoteFilter::default() } else { NoteFilter::active_in(&here) };
+        if let Some(status) = &self.status {
+            wanted.statuses = vec![NoteStatus::parse(status)?];
+        }
         let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
         let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
         if self.json {
@@ -55,7 +64,7 @@ impl ListArgs {
                 ui::say(format_args!("… {} more: --limit N", human::count(more)));
             }
         }
-        for note in memory.noted_by_agents(&app.note_scope(false))?.iter().take(MOST_PROPOSED) {
+        for note in memory.noted_by_agents(&here)?.iter().take(MOST_PROPOSED) {
             if note.is_proposed() {
                 ui::hint(format_args!(
                     "agents noted in {} sessions: {}; `recoup memory promote {}` makes it your rule, \
@@ -65,18 +74,6 @@ impl ListArgs {
             }
         }
         Ok(CommandAnswer::Yes)
-    }
-
-    fn note_filter(&self, app: &AppContext) -> recoup_core::Result<NoteFilter> {
-        let mut wanted = if self.all {
-            NoteFilter::default()
-        } else {
-            NoteFilter::active_in(&app.note_scope(false))
-        };
-        if let Some(status) = &self.status {
-            wanted.statuses = vec![NoteStatus::parse(status)?];
-        }
-        Ok(wanted)
     }
 }
 
@@ -115,19 +112,9 @@ fn row(scopes: &ScopeNames, note: &Note) -> Vec<String> {
     ]
 }
 
-/// Tell everything about one memory.
-#[derive(Debug, Args)]
-pub(super) struct MemoryShowArgs {
-    /// Its id
-    #[arg(value_name = "ID")]
-    id: String,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-impl MemoryShowArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+impl NoteIdArgs {
+    /// Tells everything about one memory.
+    pub(super) fn show(self, app: &AppContext) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let Some(note) = app.memory().note(&id)? else {
             ui::error(format_args!(
@@ -161,6 +148,71 @@ impl MemoryShowArgs {
         fields.push(("said", report.created_at));
         fields.push(("last said", report.updated_at));
         ui::fields(&fields)?;
+        Ok(CommandAnswer::Yes)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SearchArgs {
+    /// The words to look for
+    #[arg(value_name = "TEXT", required = true, num_args = 1..)]
+    words: Vec<String>,
+    /// In all projects
+    #[arg(long)]
+    all: bool,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: NonZeroUsize,
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl SearchArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let text = input::join_words(&self.words)?;
+        let here = NoteFilter::active_in(&app.note_scope(false)).scopes;
+        let scopes = if self.all { &[] } else { &here[..] };
+        let query = SearchQuery { scopes, limit: self.limit.get(), ..SearchQuery::new(&text) };
+        let found = app.memory().search(&query)?;
+        let reports: Vec<NoteReport> =
+            found.iter().map(|(note, _)| NoteReport::new(note)).collect();
+        if self.json {
+            ui::json(&reports)?;
+        } else if reports.is_empty() {
+            ui::say("Nothing that is remembered answers that");
+        } else {
+            let row = |report: &NoteReport| {
+                vec![report.id.clone(), report.kind.to_string(), report.text.clone()]
+            };
+            let mut rows = ui::RowStream::new(&["ID", "KIND", "TEXT"]);
+            reports.iter().try_for_each(|report| rows.add(row(report)))?;
+            rows.finish()?;
+        }
+        Ok(if reports.is_empty() { CommandAnswer::No } else { CommandAnswer::Yes })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RulesArgs {
+    /// The budget in tokens
+    #[arg(long, value_name = "N", default_value_t = BlockBudget::default().tokens)]
+    tokens: u32,
+}
+
+impl RulesArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let budget = BlockBudget { tokens: self.tokens, ..BlockBudget::default() };
+        match app.rules(budget)? {
+            Some(block) => ui::data(&[block.text().as_bytes()])?,
+            None if !app.memory().rules(&app.note_scope(false), budget)?.is_empty() => {
+                ui::hint(format_args!("no rule fits into {} tokens", self.tokens));
+            }
+            None => {}
+        }
+        if let Some(line) = trust::team_state(&app.settings.home, &app.settings.project).advice() {
+            ui::hint(line);
+        }
         Ok(CommandAnswer::Yes)
     }
 }

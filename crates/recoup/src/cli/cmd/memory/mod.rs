@@ -1,25 +1,22 @@
 //! `recoup memory`: shows and changes what is remembered.
 
-mod add;
 mod change;
 mod checkpoint;
 mod dedup;
+mod export;
 mod forget;
-mod helped;
 mod list;
 mod report;
-mod search;
-mod share;
 mod sync;
-mod transfer;
 
 use clap::{Args, Subcommand};
+use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatus, NoteTrust};
+use serde::Serialize;
 
 use crate::cli::CommandResult;
 use crate::cli::app::AppContext;
 use crate::config::FlagOverrides;
 
-/// See and change what is remembered.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MemoryArgs {
     #[command(subcommand)]
@@ -29,23 +26,23 @@ pub(in crate::cli) struct MemoryArgs {
 #[derive(Debug, Subcommand)]
 enum MemoryCommand {
     /// Remember something
-    Add(add::AddArgs),
+    Add(change::AddArgs),
     /// List what is remembered here
     List(list::ListArgs),
     /// Tell everything about one memory
-    Show(list::MemoryShowArgs),
+    Show(NoteIdArgs),
     /// Find memories by their words; exit 1 when there is none
-    Search(search::SearchArgs),
+    Search(list::SearchArgs),
     /// Print exactly what an agent is given
-    Rules(search::RulesArgs),
+    Rules(list::RulesArgs),
     /// Say it in other words
     Edit(change::EditArgs),
     /// Bring back what was superseded or retired
-    Restore(change::RestoreArgs),
+    Restore(NoteIdArgs),
     /// Make a rule of what was only inferred
-    Promote(change::PromoteArgs),
+    Promote(NoteIdArgs),
     /// Let it count no longer, and keep it
-    Retire(change::RetireArgs),
+    Retire(NoteIdArgs),
     /// Show where work in this project stands, or clear that; exit 1 when nothing is saved
     Checkpoint(checkpoint::CheckpointArgs),
     /// Find memories that say the same in other words, and merge them
@@ -53,13 +50,23 @@ enum MemoryCommand {
     /// Remove it for good
     Forget(forget::ForgetArgs),
     /// Tell which rules help: given, used, repeated, and what came after
-    Report(helped::MemoryReportArgs),
+    Report(report::MemoryReportArgs),
     /// Write memories as lines of JSON, or with --team the project's rules for the repository
-    Export(transfer::ExportArgs),
+    Export(export::ExportArgs),
     /// Take in what `export` wrote; what is known stays as it is
-    Import(transfer::ImportArgs),
+    Import(export::ImportArgs),
     /// Bring Claude Code's own memory, and skills, in step with what is remembered
     Sync(sync::SyncArgs),
+}
+
+#[derive(Debug, Args)]
+struct NoteIdArgs {
+    /// Its id
+    #[arg(value_name = "ID")]
+    id: String,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl MemoryArgs {
@@ -78,13 +85,13 @@ impl MemoryArgs {
         match self.action {
             MemoryCommand::Add(args) => args.run(app),
             MemoryCommand::List(args) => args.run(app),
-            MemoryCommand::Show(args) => args.run(app),
+            MemoryCommand::Show(args) => args.show(app),
             MemoryCommand::Search(args) => args.run(app),
             MemoryCommand::Rules(args) => args.run(app),
             MemoryCommand::Edit(args) => args.run(app),
-            MemoryCommand::Restore(args) => args.run(app),
-            MemoryCommand::Promote(args) => args.run(app),
-            MemoryCommand::Retire(args) => args.run(app),
+            MemoryCommand::Restore(args) => args.restore(app),
+            MemoryCommand::Promote(args) => args.promote(app),
+            MemoryCommand::Retire(args) => args.retire(app),
             MemoryCommand::Checkpoint(args) => args.run(app),
             MemoryCommand::Dedup(args) => args.run(app),
             MemoryCommand::Forget(args) => args.run(app),
@@ -92,6 +99,50 @@ impl MemoryArgs {
             MemoryCommand::Export(args) => args.run(app),
             MemoryCommand::Import(args) => args.run(app),
             MemoryCommand::Sync(args) => args.run(app),
+        }
+    }
+}
+
+/// A note, as shown to users.
+#[derive(Debug, Serialize)]
+pub(super) struct NoteReport {
+    id: String,
+    kind: NoteKind,
+    text: String,
+    quote: Option<String>,
+    source: NoteSource,
+    trust: NoteTrust,
+    scope: String,
+    paths: Option<String>,
+    topic: Option<String>,
+    status: NoteStatus,
+    evidence: u64,
+    created_at: String,
+    updated_at: String,
+    superseded_by: Option<String>,
+    /// The client whose agent recorded it for the user; only set by `show`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_by: Option<String>,
+}
+
+impl NoteReport {
+    fn new(note: &Note) -> Self {
+        Self {
+            id: note.id.to_string(),
+            kind: note.kind,
+            text: note.text.clone(),
+            quote: note.quote.clone(),
+            source: note.source,
+            trust: note.trust(),
+            scope: note.scope.to_string(),
+            paths: note.paths.clone(),
+            topic: note.topic.clone(),
+            status: note.status,
+            evidence: note.evidence,
+            created_at: note.created.to_string(),
+            updated_at: note.updated.to_string(),
+            superseded_by: note.superseded_by.as_ref().map(ToString::to_string),
+            recorded_by: None,
         }
     }
 }

@@ -1,48 +1,95 @@
-//! Description of a note, for `--json` and for tables.
+//! `recoup memory report`: how often rules were given, used and repeated.
 
-use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatus, NoteTrust};
+use clap::Args;
+use recoup_core::memory::NoteFilter;
+use recoup_core::memory::learn::RuleEffect;
 use serde::Serialize;
 
-/// A note, as shown to users.
-#[derive(Debug, Serialize)]
-pub(super) struct NoteReport {
-    pub(super) id: String,
-    pub(super) kind: NoteKind,
-    pub(super) text: String,
-    pub(super) quote: Option<String>,
-    pub(super) source: NoteSource,
-    pub(super) trust: NoteTrust,
-    pub(super) scope: String,
-    pub(super) paths: Option<String>,
-    pub(super) topic: Option<String>,
-    pub(super) status: NoteStatus,
-    pub(super) evidence: u64,
-    pub(super) created_at: String,
-    pub(super) updated_at: String,
-    pub(super) superseded_by: Option<String>,
-    /// The client whose agent recorded it for the user; only set by `show`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) recorded_by: Option<String>,
+use super::NoteReport;
+use crate::cli::app::AppContext;
+use crate::cli::{CommandAnswer, CommandResult, ui};
+
+#[derive(Debug, Args)]
+pub(super) struct MemoryReportArgs {
+    /// In all projects
+    #[arg(long)]
+    all: bool,
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
 }
 
-impl NoteReport {
-    pub(super) fn new(note: &Note) -> Self {
+const HEADINGS: [&str; 6] = ["ID", "GIVEN", "USED", "REPEATED", "CALLS AFTER IT", "TEXT"];
+
+/// A rule and its usage counts.
+#[derive(Debug, Serialize)]
+struct RuleUsageLine {
+    #[serde(flatten)]
+    note: NoteReport,
+    given: u64,
+    cited: u64,
+    repeated: u64,
+    succeeded: u64,
+    failed: u64,
+}
+
+impl MemoryReportArgs {
+    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+        let mut wanted = NoteFilter::active_in(&app.note_scope(false));
+        if self.all {
+            wanted.scopes.clear();
+        }
+        let report = app.memory().rule_effects(&wanted)?;
+        if self.json {
+            ui::json(&report.iter().map(RuleUsageLine::new).collect::<Vec<_>>())?;
+        } else if report.is_empty() {
+            ui::say("There are no rules here yet; `recoup memory add` makes one");
+        } else {
+            ui::data(&[summary(&report).as_bytes(), b"\n\n"])?;
+            let mut rows = ui::RowStream::new(&HEADINGS);
+            let often = |count: u64| if count == 0 { String::new() } else { count.to_string() };
+            for it in &report {
+                let after = match (it.succeeded, it.failed) {
+                    (0, 0) => String::new(),
+                    (worked, failed) => format!("{worked} worked, {failed} failed"),
+                };
+                rows.add(vec![
+                    it.note.id.to_string(),
+                    often(it.given),
+                    often(it.cited),
+                    often(it.repeated),
+                    after,
+                    it.note.text.clone(),
+                ])?;
+            }
+            rows.finish()?;
+        }
+        Ok(CommandAnswer::Yes)
+    }
+}
+
+impl RuleUsageLine {
+    fn new(it: &RuleEffect) -> Self {
         Self {
-            id: note.id.to_string(),
-            kind: note.kind,
-            text: note.text.clone(),
-            quote: note.quote.clone(),
-            source: note.source,
-            trust: note.trust(),
-            scope: note.scope.to_string(),
-            paths: note.paths.clone(),
-            topic: note.topic.clone(),
-            status: note.status,
-            evidence: note.evidence,
-            created_at: note.created.to_string(),
-            updated_at: note.updated.to_string(),
-            superseded_by: note.superseded_by.as_ref().map(ToString::to_string),
-            recorded_by: None,
+            note: NoteReport::new(&it.note),
+            given: it.given,
+            cited: it.cited,
+            repeated: it.repeated,
+            succeeded: it.succeeded,
+            failed: it.failed,
         }
     }
+}
+
+/// One-sentence summary of all rules.
+fn summary(report: &[RuleEffect]) -> String {
+    let count = |what: fn(&RuleEffect) -> bool| report.iter().filter(|it| what(it)).count();
+    let rules =
+        if report.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", report.len()) };
+    format!(
+        "{rules} in the last 90 days: {} used, {} repeated by you, {} never given to an agent",
+        count(|it| it.cited > 0),
+        count(|it| it.repeated > 0),
+        count(|it| it.given == 0),
+    )
 }

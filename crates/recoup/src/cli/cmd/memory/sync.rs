@@ -5,9 +5,8 @@ use clap::Args;
 use crate::cli::app::AppContext;
 use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers, warn_of_problems};
 use crate::cli::{CommandAnswer, CommandResult, ui};
-use crate::mirror::{MirrorAction, MirrorChange, MirrorReport};
+use crate::mirror::{MirrorAction, MirrorChange};
 
-/// Bring Claude Code's own memory, and skills, in step with what is remembered.
 #[derive(Debug, Args)]
 pub(super) struct SyncArgs {
     /// Only say what would be done
@@ -28,15 +27,11 @@ impl SyncArgs {
         } else {
             app.sync_mirrors(&app.settings.project, self.dry_run)?
         };
+        let answer = if report.faults.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No };
         if self.json {
             ui::json(&report)?;
-        } else {
-            self.print_report(app, &report)?;
+            return Ok(answer);
         }
-        Ok(if report.faults.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
-    }
-
-    fn print_report(&self, app: &AppContext, report: &MirrorReport) -> CommandResult {
         for MirrorChange { path, did, .. } in &report.changes {
             let word = match did {
                 MirrorAction::Written => "write ",
@@ -46,9 +41,9 @@ impl SyncArgs {
         }
         report.remarks.iter().for_each(ui::say);
         if self.remove {
-            warn_of_leftovers(report);
+            warn_of_leftovers(&report);
         } else {
-            warn_of_problems(report);
+            warn_of_problems(&report);
         }
         if report.changes.is_empty() && report.faults.is_empty() {
             ui::say("Nothing is to be changed");
@@ -64,6 +59,6 @@ impl SyncArgs {
             ),
             _ => {}
         }
-        Ok(CommandAnswer::Yes)
+        Ok(answer)
     }
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use recoup_core::base::clock::day_to_date;
 use recoup_core::cache::Cache;
-use recoup_core::entry::{CostSavings, EntryEventKind, EntryHead, EventTally, day_number};
-use recoup_core::key::{self, EntryId, Scope};
+use recoup_core::entry::{CostSavings, EntryEventKind, EventTally, day_number};
+use recoup_core::key::Scope;
 use recoup_core::store::{ScanFilter, ScanFlow};
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use super::parts::{DailyTotals, LookupTotals, NamedTotals, ValuedEntry};
-use super::since::PeriodStart;
+use super::PeriodStart;
 use crate::cli::app::AppContext;
+use crate::cli::cmd::cache::describe_entry;
 use crate::cli::disk::{self, DiskUsage};
 use crate::cli::projects::ProjectNames;
 
@@ -60,6 +60,69 @@ pub(super) struct StatsReport {
     pub(super) behind: Option<String>,
 }
 
+/// Hits, misses and savings of some look-ups.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(super) struct LookupTotals {
+    pub(super) hits: u64,
+    pub(super) misses: u64,
+    pub(super) saved: CostSavings,
+}
+
+impl LookupTotals {
+    fn add(&mut self, tally: &EventTally) {
+        if tally.what == EntryEventKind::Hit {
+            self.hits = self.hits.saturating_add(tally.count);
+            self.saved = self.saved.plus(tally.saved);
+        } else if tally.what.is_miss() {
+            self.misses = self.misses.saturating_add(tally.count);
+        }
+    }
+
+    pub(super) fn look_ups(&self) -> u64 {
+        self.hits.saturating_add(self.misses)
+    }
+
+    /// Hits per thousand look-ups; none without look-ups.
+    pub(super) fn hit_rate_per_mille(&self) -> Option<u64> {
+        let hits = u128::from(self.hits) * 1_000;
+        let all = u128::from(self.look_ups());
+        (hits + all / 2).checked_div(all).and_then(|rate| u64::try_from(rate).ok())
+    }
+}
+
+/// Totals of one day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct DailyTotals {
+    pub(super) date: String,
+    #[serde(flatten)]
+    pub(super) sum: LookupTotals,
+}
+
+/// Totals of one kind, project or identity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct NamedTotals {
+    pub(super) name: String,
+    /// Set if the name stands for a scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) root: Option<String>,
+    #[serde(flatten)]
+    pub(super) sum: LookupTotals,
+}
+
+/// An entry and what its hits saved since it was stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct ValuedEntry {
+    pub(super) key: String,
+    pub(super) scope: String,
+    pub(super) kind: &'static str,
+    pub(super) identity: Option<String>,
+    pub(super) about: String,
+    pub(super) hits: u64,
+    pub(super) saved: CostSavings,
+}
+
 impl StatsReport {
     pub(super) fn gather(app: &AppContext, wanted: &StatsOptions) -> Result<Self> {
         let cache = app.cache();
@@ -78,9 +141,15 @@ impl StatsReport {
         let usages = scopes.iter().map(|scope| cache.usage(scope).map(|usage| usage.entries));
         let entries = usages.sum::<Result<u64>>()?;
         tallies.retain(|tally| tally.day >= first);
-        let first = first_day_shown(&tallies, first, today);
+        // Not before the first event, and limited to a readable number of days.
+        let earliest = tallies.iter().map(|tally| tally.day).min().unwrap_or(today);
+        let first = if first == i64::MIN { earliest } else { first };
+        let first = first.clamp(today.saturating_sub(MAX_DAYS), today);
         let most_valuable = most_valuable(&cache, wanted.scope.as_ref(), wanted.top)?;
-        let sum = sum_tallies(tallies.iter());
+        let mut sum = LookupTotals::default();
+        for tally in &tallies {
+            sum.add(tally);
+        }
         let by = |name: fn(&EventTally) -> String| totals_by_name(&tallies, name);
         let mut projects = by(|tally| tally.scope.to_string());
         for share in &mut projects {
@@ -124,20 +193,6 @@ impl StatsReport {
     pub(super) fn is_empty(&self) -> bool {
         self.counts.is_empty() && self.entries == 0
     }
-}
-
-/// First day of the report: not before the first event, and limited to a readable number of days.
-fn first_day_shown(tallies: &[EventTally], first: i64, today: i64) -> i64 {
-    let earliest = tallies.iter().map(|tally| tally.day).min().unwrap_or(today);
-    let first = if first == i64::MIN { earliest } else { first };
-    first.clamp(today.saturating_sub(MAX_DAYS), today)
-}
-
-fn sum_tallies<'a>(tallies: impl Iterator<Item = &'a EventTally>) -> LookupTotals {
-    tallies.fold(LookupTotals::default(), |mut sum, tally| {
-        sum.add(tally);
-        sum
-    })
 }
 
 fn count_by_event(tallies: &[EventTally]) -> BTreeMap<&'static str, u64> {
@@ -185,7 +240,16 @@ fn most_valuable(cache: &Cache, scope: Option<&Scope>, top: usize) -> Result<Vec
     let filter = ScanFilter { scope: scope.cloned(), served: true, ..ScanFilter::default() };
     cache.scan_filtered(&filter, &mut |id, head| {
         if let Ok(head) = head {
-            best.push(valued_entry(id, head));
+            let header = &head.header;
+            best.push(ValuedEntry {
+                key: id.key.to_string(),
+                scope: id.scope.to_string(),
+                kind: header.kind.as_str(),
+                identity: header.identity.name.clone(),
+                about: describe_entry(&header.parts, &header.tags),
+                hits: head.hits,
+                saved: CostSavings::by_hits(&header.cost, head.hits),
+            });
             // Truncated now and then, to bound memory.
             if best.len() > top.saturating_add(1_000) {
                 keep_best(&mut best, top);
@@ -203,19 +267,4 @@ fn keep_best(best: &mut Vec<ValuedEntry>, top: usize) {
         rank(a).cmp(&rank(b)).then_with(|| a.key.cmp(&b.key))
     });
     best.truncate(top);
-}
-
-fn valued_entry(id: &EntryId, head: &EntryHead) -> ValuedEntry {
-    let header = &head.header;
-    let previews = header.parts.iter().rev().filter_map(key::KeyPart::identifying_preview);
-    let about = previews.chain(header.tags.iter().map(String::as_str)).collect::<Vec<_>>();
-    ValuedEntry {
-        key: id.key.to_string(),
-        scope: id.scope.to_string(),
-        kind: header.kind.as_str(),
-        identity: header.identity.name.clone(),
-        about: about.join(" · "),
-        hits: head.hits,
-        saved: CostSavings::by_hits(&header.cost, head.hits),
-    }
 }

@@ -1,16 +1,8 @@
 //! The report for people: at most 80 columns, with colours on a terminal only.
 
-use anstyle::{AnsiColor, Style};
-
-use super::gather::StatsReport;
-use super::parts::{DailyTotals, LookupTotals, NamedTotals, ValuedEntry};
+use super::gather::{DailyTotals, LookupTotals, NamedTotals, StatsReport, ValuedEntry};
 use crate::cli::human;
-use crate::cli::ui::{fitted, padded};
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
+use crate::cli::ui::{BOLD, DIM, GREEN, YELLOW, fitted, padded};
 
 /// Length of the longest bar, and maximum number of bars.
 const MAX_BAR_LEN: usize = 36;
@@ -38,7 +30,10 @@ pub(super) fn empty_report_message(report: &StatsReport) -> String {
 }
 
 pub(super) fn render_report(report: &StatsReport) -> String {
-    let mut lines = vec![heading(report), String::new()];
+    let StatsReport { title, since, until, .. } = report;
+    let title = fitted(title, 40);
+    let heading = format!("{BOLD}What it was worth{BOLD:#} · {title} · {since} to {until}");
+    let mut lines = vec![heading, String::new()];
     lines.extend(total_lines(report));
     lines.extend(miss_lines(report));
     lines.extend(day_lines(&report.days));
@@ -51,12 +46,6 @@ pub(super) fn render_report(report: &StatsReport) -> String {
     lines.push(format!("{DIM}prices: {}{DIM:#}", report.prices));
     lines.push(String::new());
     lines.join("\n")
-}
-
-fn heading(report: &StatsReport) -> String {
-    let StatsReport { title, since, until, .. } = report;
-    let title = fitted(title, 40);
-    format!("{BOLD}What it was worth{BOLD:#} · {title} · {since} to {until}")
 }
 
 fn section_title(text: &str) -> [String; 2] {

@@ -1,15 +1,13 @@
 //! `recoup trust`: the user's consent to a repository's settings and rules. It covers only the text
 //! that was shown.
 
-mod change;
-mod checkout;
-mod list;
-mod team;
+mod review;
 
 use std::path::Path;
 
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::project::ProjectRegistry;
 use recoup_core::memory::NoteScope;
 use serde::Serialize;
@@ -19,11 +17,8 @@ use crate::cli::mirror::refresh_mirrors;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::trust::{self, TrustStore, TrustVerdict, TrustedFile};
 use crate::config::{BaseDirs, FlagOverrides, GatheredConfig, SensitiveFile};
-use change::TrustFileReport;
-use checkout::ClaimedProject;
-use team::TeamRulesReview;
+use review::{ClaimedProject, TeamRulesReview, TrustFileReport, confirm_checkout};
 
-/// Trust this repository's configuration and team rules.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct TrustArgs {
@@ -67,7 +62,7 @@ struct RevokeReport {
 impl TrustArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         if self.list {
-            return list::run(&BaseDirs::find()?, self.json);
+            return list_trusted(&BaseDirs::find()?, self.json);
         }
         let mut gathered = GatheredConfig::new(&FlagOverrides::default())?;
         gathered.left_out_warnings().iter().for_each(ui::warn);
@@ -78,7 +73,7 @@ impl TrustArgs {
         if let Some(checkout) = &checkout {
             checkout.print_question();
             if self.ask_consent(gathered.project.root()) {
-                checkout::confirm_checkout(&gathered.places.home, &gathered.project)?;
+                confirm_checkout(&gathered.places.home, &gathered.project)?;
                 // Files and rules now belong to the confirmed project.
                 gathered = GatheredConfig::new(&FlagOverrides::default())?;
             }
@@ -194,4 +189,55 @@ fn grant_trust(
     let names: Vec<_> = files.iter().map(|file| file.name).collect();
     ui::say(format_args!("Trusted: {}", names.join(", ")));
     Ok(())
+}
+
+/// A file that is trusted, or a checkout that is confirmed.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum TrustedItem<'a> {
+    File {
+        root: &'a str,
+        file: &'a str,
+        sha256: Sha256Digest,
+        at: String,
+    },
+    Checkout {
+        root: &'a str,
+        /// The project that it is a clone of.
+        clone_of: &'a str,
+    },
+}
+
+/// Lists everything that is trusted, in all repositories.
+fn list_trusted(places: &BaseDirs, json: bool) -> CommandResult {
+    let ledger = TrustStore::read(&places.home)?;
+    let checkouts = ProjectRegistry::below(&places.home).confirmed_checkouts();
+    let mut listed = Vec::new();
+    for (root, files) in &ledger.projects {
+        for (file, grant) in files {
+            let (sha256, at) = (grant.sha256, grant.at.to_string());
+            listed.push(TrustedItem::File { root, file, sha256, at });
+        }
+    }
+    let checkouts = checkouts.iter();
+    listed
+        .extend(checkouts.map(|it| TrustedItem::Checkout { root: &it.root, clone_of: &it.claims }));
+    if json {
+        ui::json(&listed)?;
+    } else if listed.is_empty() {
+        ui::say("Nothing is trusted.");
+    } else {
+        let row = |item: &TrustedItem<'_>| match *item {
+            TrustedItem::File { root, file, ref at, .. } => {
+                vec![root.to_owned(), file.to_owned(), at.clone()]
+            }
+            TrustedItem::Checkout { root, clone_of } => {
+                let what = format!("the checkout, as a clone of {clone_of}");
+                vec![root.to_owned(), what, "-".to_owned()]
+            }
+        };
+        let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
+        ui::table(&["PROJECT", "WHAT", "TRUSTED"], &rows)?;
+    }
+    Ok(CommandAnswer::Yes)
 }

@@ -1,0 +1,249 @@
+//! `recoup config`: shows and checks the configuration, and lists keys and variables.
+
+use clap::{Args, Subcommand};
+use recoup_core::base::project::Project;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::place::StoreScopeArgs;
+use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::config::show::{
+    self, ConfigLayer, InactiveReason, InactiveValue, SettingRow, ShownSettings,
+};
+use crate::config::{
+    BaseDirs, ConfigFile, ConfigProblem, FlagOverrides, GatheredConfig, VARIABLES,
+};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ConfigArgs {
+    #[command(subcommand)]
+    action: ConfigCommand,
+    #[command(flatten)]
+    place: StoreScopeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Show every key with its value
+    Show(ConfigShowArgs),
+    /// Report everything that is wrong; exit 2 if anything is
+    Check(ConfigCheckArgs),
+    /// List every key, what it takes and what it means
+    Keys(KeysArgs),
+    /// List every environment variable that is read, and what it means
+    Env(EnvArgs),
+    /// Print where the user's configuration file is, or belongs
+    Path(PathArgs),
+}
+
+impl ConfigArgs {
+    pub(in crate::cli) fn run(self) -> CommandResult {
+        let Self { action, place } = self;
+        match action {
+            ConfigCommand::Show(args) => args.run(&place.overrides()),
+            ConfigCommand::Check(args) => args.run(&place.overrides()),
+            ConfigCommand::Keys(args) => args.run(),
+            ConfigCommand::Env(args) => args.run(),
+            ConfigCommand::Path(args) => args.run(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct ConfigShowArgs {
+    /// Also where it comes from, and what was overridden or ignored
+    #[arg(long)]
+    origin: bool,
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct PlainSetting {
+    key: &'static str,
+    value: Value,
+}
+
+impl ConfigShowArgs {
+    fn run(self, overrides: &FlagOverrides) -> CommandResult {
+        let ShownSettings { rows, left_out, notices } = show::load_rows(overrides)?;
+        left_out.iter().for_each(ui::warn);
+        // With origins, what was ignored is in the table.
+        if !self.origin {
+            notices.iter().for_each(ui::warn);
+        }
+        let plain = |SettingRow { key, value, .. }: SettingRow| PlainSetting { key, value };
+        match (self.json, self.origin) {
+            (true, true) => ui::json(&rows)?,
+            (true, false) => ui::json(&rows.into_iter().map(plain).collect::<Vec<_>>())?,
+            (false, true) => {
+                let lines: Vec<_> = rows.iter().flat_map(origin_rows).collect();
+                ui::table(&["KEY", "VALUE", "ORIGIN"], &lines)?;
+            }
+            (false, false) => {
+                let lines: Vec<_> = rows
+                    .iter()
+                    .map(|row| vec![row.key.to_owned(), value_text(&row.value)])
+                    .collect();
+                ui::table(&["KEY", "VALUE"], &lines)?;
+            }
+        }
+        Ok(CommandAnswer::Yes)
+    }
+}
+
+/// Rows of a key: its value, then overridden and ignored ones, except built-in defaults.
+fn origin_rows(row: &SettingRow) -> Vec<Vec<String>> {
+    let origin = row.origin.as_ref().map_or("", |origin| &origin.place);
+    let mut lines = vec![vec![row.key.to_owned(), value_text(&row.value), origin.to_owned()]];
+    let said = |other: &&InactiveValue| other.origin.layer != ConfigLayer::BuiltIn;
+    lines.extend(row.others.iter().filter(said).map(|other| {
+        let why = match other.why {
+            InactiveReason::Overridden => "overridden",
+            InactiveReason::Untrusted => "ignored: not trusted",
+            InactiveReason::OtherScope => "ignored: for the project's own scope",
+        };
+        let origin = format!("{} ({why})", other.origin.place);
+        vec![String::new(), value_text(&other.value), origin]
+    }));
+    lines
+}
+
+/// Formats a value as in a file, without quotes.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Null => "(none)".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[derive(Debug, Args)]
+struct ConfigCheckArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct ConfigCheckReport {
+    ok: bool,
+    problems: Vec<ConfigProblem>,
+    warnings: Vec<String>,
+}
+
+impl ConfigCheckArgs {
+    fn run(self, overrides: &FlagOverrides) -> CommandResult {
+        let (problems, warnings) = GatheredConfig::new(overrides)?.check();
+        let report = ConfigCheckReport { ok: problems.is_empty(), problems, warnings };
+        if self.json {
+            ui::json(&report)?;
+        } else {
+            report.warnings.iter().for_each(ui::warn);
+            report.problems.iter().for_each(ui::error);
+            if report.ok {
+                ui::say("The configuration is fine.");
+            }
+        }
+        Ok(if report.ok { CommandAnswer::Yes } else { CommandAnswer::Unsound })
+    }
+}
+
+#[derive(Debug, Args)]
+struct KeysArgs {
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct DescribedKey {
+    key: &'static str,
+    takes: &'static str,
+    default: Option<&'static str>,
+    variable: &'static str,
+    meaning: &'static str,
+    /// Permission for a repository's file: `yes`, `for itself`, `after trust`, `to switch it off`
+    /// or `no`.
+    repository: &'static str,
+}
+
+impl KeysArgs {
+    fn run(self) -> CommandResult {
+        let describe = |info: &'static show::KeyInfo| DescribedKey {
+            key: info.name,
+            takes: info.expected,
+            default: info.default,
+            variable: info.variable.name,
+            meaning: info.meaning,
+            repository: match info.repository {
+                show::RepositoryPermission::May => "yes",
+                show::RepositoryPermission::MayForItself => "for itself",
+                show::RepositoryPermission::AfterTrust => "after trust",
+                show::RepositoryPermission::MaySwitchOff => "to switch it off",
+                show::RepositoryPermission::MayNot => "no",
+            },
+        };
+        let keys: Vec<DescribedKey> = show::all_keys().map(describe).collect();
+        if self.json {
+            ui::json(&keys)?;
+        } else {
+            let row = |key: &DescribedKey| {
+                let default = key.default.unwrap_or("(none)");
+                [key.key, key.takes, default, key.variable, key.meaning].map(str::to_owned).to_vec()
+            };
+            let rows: Vec<_> = keys.iter().map(row).collect();
+            ui::table(&["KEY", "TAKES", "DEFAULT", "VARIABLE", "MEANING"], &rows)?;
+        }
+        Ok(CommandAnswer::Yes)
+    }
+}
+
+#[derive(Debug, Args)]
+struct EnvArgs {
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct DescribedVariable {
+    variable: &'static str,
+    meaning: &'static str,
+}
+
+impl EnvArgs {
+    fn run(self) -> CommandResult {
+        if self.json {
+            let described =
+                VARIABLES.map(|var| DescribedVariable { variable: var.name, meaning: var.meaning });
+            ui::json(&described.as_slice())?;
+        } else {
+            let rows = VARIABLES.map(|var| vec![var.name.to_owned(), var.meaning.to_owned()]);
+            ui::table(&["VARIABLE", "MEANING"], &rows)?;
+        }
+        Ok(CommandAnswer::Yes)
+    }
+}
+
+#[derive(Debug, Args)]
+struct PathArgs {
+    /// The project's recoup.toml instead
+    #[arg(long)]
+    project: bool,
+}
+
+// Reads no configuration, so that a broken one can be found and mended.
+impl PathArgs {
+    fn run(self) -> CommandResult {
+        let places = BaseDirs::find()?;
+        let path = if self.project {
+            Project::find(&places.cwd)?.root().join(ConfigFile::Project.name())
+        } else {
+            places.user_file()
+        };
+        ui::line(path.display())?;
+        Ok(CommandAnswer::Yes)
+    }
+}
