@@ -94,8 +94,19 @@ impl PlaceReconciler<'_> {
         }
     }
 
+    /// Writes a file. A new directory is registered before it exists.
     fn write(&mut self, path: &Path, file: &MirrorFile) -> Result<()> {
-        create_recorded_dir(&mut self.place, fsx::parent(path), self.register)?;
+        let dir = fsx::parent(path);
+        let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+        if !missing.is_empty() {
+            for dir in missing.into_iter().rev() {
+                if !self.place.made.iter().any(|made| made == dir) {
+                    self.place.made.push(dir.to_owned());
+                }
+            }
+            self.register.record(&self.place)?;
+            fsx::ensure_dir(dir)?;
+        }
         fsx::write_unsynced(path, &file.text)
     }
 
@@ -137,21 +148,4 @@ fn remove_leftovers(place: &MirrorPlace) {
     }
     let others: BTreeSet<_> = place.spliced.keys().cloned().map(dir_of).collect();
     others.difference(&own).for_each(|dir| fsx::sweep_temporaries(dir));
-}
-
-/// Creates a directory, which is registered before it exists.
-fn create_recorded_dir(
-    place: &mut MirrorPlace,
-    dir: &Path,
-    register: &mut MirrorRegister,
-) -> Result<()> {
-    let missing: Vec<PathBuf> =
-        dir.ancestors().take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let known = place.made.clone();
-    place.made.extend(missing.into_iter().rev().filter(|dir| !known.contains(dir)));
-    register.record(place)?;
-    fsx::ensure_dir(dir)
 }

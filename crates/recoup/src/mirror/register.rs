@@ -137,10 +137,9 @@ impl MirrorRegister {
 
     /// Opens the register. `dry`: read-only, without the lock, and nothing is created.
     pub(super) fn of(home: &Path, dry: bool) -> Result<Self> {
-        if dry { Self::read(home, None) } else { Self::open(home) }
-    }
-
-    fn open(home: &Path) -> Result<Self> {
+        if dry {
+            return Self::read(home, None);
+        }
         fsx::ensure_private_dir(home)?;
         let lock = FileLock::acquire(&home.join(LOCK), Deadline::after(LOCK_TIMEOUT))?;
         Self::read(home, Some(lock))
@@ -153,7 +152,11 @@ impl MirrorRegister {
             Ok(Some(json)) => match parse_register(&json) {
                 ParsedRegister::Places(places) => (RegisterState::Sound, places),
                 ParsedRegister::Damaged => (RegisterState::Damaged, Vec::new()),
-                ParsedRegister::Newer => return Err(newer_version_error(&path)),
+                ParsedRegister::Newer => {
+                    let path = path.display();
+                    let message = format!("{path} was written by a newer recoup: upgrade this one");
+                    return Err(Error::new(ErrorKind::Invalid, message));
+                }
             },
             Err(error) if error.kind() == ErrorKind::Invalid => {
                 (RegisterState::Damaged, Vec::new())
@@ -285,11 +288,6 @@ fn parse_register(json: &[u8]) -> ParsedRegister {
                 ParsedRegister::Places(written.places)
             }),
     }
-}
-
-fn newer_version_error(path: &Path) -> Error {
-    let message = format!("{} was written by a newer recoup: upgrade this one", path.display());
-    Error::new(ErrorKind::Invalid, message)
 }
 
 /// Makes every sync check all places, until one has succeeded.
