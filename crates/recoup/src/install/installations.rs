@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
 use recoup_core::base::fsx;
-pub(crate) use recoup_core::memory::hooked::LARGEST;
-use recoup_core::memory::hooked::{self, RecoupCall};
+use recoup_core::memory::hooked::{self, LARGEST, RecoupCall};
 use serde_json::Value;
 
 use super::change::InstallTarget;
 use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
-use super::edit::{JsonDialect, toml, tree};
+use super::edit::{JsonDialect, split_bom, toml, tree};
+use super::entries::program_in_extension;
 use super::entries::servers::{self, SERVER};
-use super::extension;
 use super::places::InstallPaths;
 use super::receipt::InstallReceipt;
 
@@ -122,7 +121,7 @@ fn content(path: &Path) -> std::result::Result<Option<String>, String> {
 }
 
 fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEntries, String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (_, text) = split_bom(text);
     let parsed = |dialect| {
         let root = tree::parse(text, dialect).map_err(|fault| fault.to_string())?;
         Ok::<_, String>(root.map(|root| root.value(text)).unwrap_or_default())
@@ -140,10 +139,10 @@ fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEnt
         SettingsContent::TomlServers => {
             let root = toml::parse_to_json(text).map_err(|fault| fault.to_string())?;
             let hooks = find_hooks(root.get("hooks")).hooks;
-            FoundEntries { hooks, ..find_servers(root.get("mcp_servers")) }
+            FoundEntries { hooks, ..find_servers(root.get(toml::SERVERS)) }
         }
         SettingsContent::Extension => {
-            let call = extension::program_in(text).map(|program| {
+            let call = program_in_extension(text).map(|program| {
                 RecoupCall::plain(program, ["hook", "--client", "pi"].map(str::to_owned).to_vec())
             });
             let hook = |call| HookCommand {
@@ -173,7 +172,10 @@ fn find_hooks(hooks: Option<&Value>) -> FoundEntries {
 fn find_servers(servers: Option<&Value>) -> FoundEntries {
     let all = servers.and_then(Value::as_object).into_iter().flatten();
     let ours = |entry: &Value| {
-        Some(InstalledServer { call: hooked::call_in_server(entry)?, off: is_off(entry) })
+        let call = hooked::call_in_server(entry)?;
+        // Clients use either `enabled` or `disabled`.
+        let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
+        Some(InstalledServer { call, off: says("enabled", false) || says("disabled", true) })
     };
     let ours: Vec<InstalledServer> = all.filter_map(|(_, entry)| ours(entry)).collect();
     let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
@@ -182,10 +184,4 @@ fn find_servers(servers: Option<&Value>) -> FoundEntries {
         servers: ours,
         ..FoundEntries::default()
     }
-}
-
-/// Clients use either `enabled` or `disabled`.
-fn is_off(entry: &Value) -> bool {
-    let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
-    says("enabled", false) || says("disabled", true)
 }

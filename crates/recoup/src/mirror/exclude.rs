@@ -83,10 +83,13 @@ pub(super) fn find_tracked_skills(project: &Project) -> TrackedSkills {
     let names = match fsx::read_regular(&project.git_index(), LARGEST_INDEX) {
         // No index: nothing was ever added.
         Ok(None) => Some(Vec::new()),
-        Ok(Some(index)) => index_names_with_prefix(&index, &start),
+        Ok(Some(index)) => IDS.into_iter().find_map(|id| index_names(&index, id)),
         Err(_) => None,
     };
-    let files = |names: Vec<String>| names.iter().map(|it| project.root().join(it)).collect();
+    let files = |names: Vec<Vec<u8>>| {
+        let ours = names.iter().filter(|name| name.starts_with(start.as_bytes()));
+        ours.map(|name| project.root().join(&*String::from_utf8_lossy(name))).collect()
+    };
     names.map(files).map_or(TrackedSkills::Unknown, TrackedSkills::Files)
 }
 
@@ -108,7 +111,7 @@ pub(super) fn published_message(project: &Project) -> String {
     )
 }
 
-/// Returns the names with this prefix in a git index; none if it cannot be read or is incomplete.
+/// Returns all names in a git index, if it is complete and consistent with IDs of that length.
 ///
 /// ```text
 /// "DIRC" version:u32 entries:u32
@@ -118,13 +121,6 @@ pub(super) fn published_message(project: &Project) -> String {
 /// padding. Extensions follow the entries, each as a name of four letters, its length as u32 and
 /// its data; then a checksum as long as an ID. A split index has the extension `link`, and most of
 /// its names are in another file.
-fn index_names_with_prefix(index: &[u8], start: &str) -> Option<Vec<String>> {
-    let names = IDS.into_iter().find_map(|id| index_names(index, id))?;
-    let found = names.into_iter().filter(|name| name.starts_with(start.as_bytes()));
-    Some(found.map(|name| String::from_utf8_lossy(&name).into_owned()).collect())
-}
-
-/// All names, if the index is complete and consistent with IDs of that length.
 fn index_names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
     let (version, count) = (u32_at(index, 4)?, u32_at(index, 8)?);
     if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {

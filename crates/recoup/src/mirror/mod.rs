@@ -232,26 +232,18 @@ impl ClaudeMirror<'_> {
         report: &mut MirrorReport,
     ) {
         let dir = place.dir.clone();
-        if let Err(error) = self.try_sync_place(register, place, licence, report) {
-            report.faults.push(MirrorFault::new(dir, &error));
-        }
-    }
-
-    fn try_sync_place(
-        &self,
-        register: &mut MirrorRegister,
-        place: MirrorPlace,
-        licence: MirrorPermission,
-        report: &mut MirrorReport,
-    ) -> Result<()> {
         let mut known = register.merge_known(place);
         scan::adopt_unregistered(&mut known);
         let files = match (licence, known.sort) {
-            (MirrorPermission::Nothing, _) => Vec::new(),
-            (_, PlaceKind::Rules) => wanted::wanted_rule_files(self, &known, licence, report)?,
-            (_, PlaceKind::Skills) => wanted::wanted_skill_files(self, &known, licence, report)?,
+            (MirrorPermission::Nothing, _) => Ok(Vec::new()),
+            (_, PlaceKind::Rules) => wanted::wanted_rule_files(self, &known, licence, report),
+            (_, PlaceKind::Skills) => wanted::wanted_skill_files(self, &known, licence, report),
         };
-        place::reconcile_place(known, &files, register, self.dry, report)
+        let synced = files
+            .and_then(|files| place::reconcile_place(known, &files, register, self.dry, report));
+        if let Err(error) = synced {
+            report.faults.push(MirrorFault::new(dir, &error));
+        }
     }
 
     /// The notes that go to a place.

@@ -89,20 +89,6 @@ impl MirrorPlace {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         (self.sort, &self.dir) == (other.sort, &other.dir)
     }
-
-    /// Roots of other existing projects with the same place: the client maps their paths to one
-    /// name.
-    fn roots_sharing(&self, place: &Self, registry: &ProjectRegistry) -> Vec<PathBuf> {
-        let is_other = |root: &&PathBuf| {
-            place.root.as_ref() != Some(*root)
-                && registry
-                    .find(root, |_| false)
-                    .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
-        };
-        let is_shareable = self.sort == PlaceKind::Rules && place.project.is_some();
-        let roots = self.others.iter().chain(&self.root).filter(|_| is_shareable);
-        roots.filter(is_other).cloned().collect()
-    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -203,7 +189,17 @@ impl MirrorRegister {
         if place.project.is_none() {
             return known.clone();
         }
-        let others = known.roots_sharing(&place, &ProjectRegistry::below(fsx::parent(&self.path)));
+        let registry = ProjectRegistry::below(fsx::parent(&self.path));
+        let is_other = |root: &&PathBuf| {
+            place.root.as_ref() != Some(*root)
+                && registry
+                    .find(root, |_| false)
+                    .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
+        };
+        // The client maps the paths of several projects to one name.
+        let roots =
+            known.others.iter().chain(&known.root).filter(|_| known.sort == PlaceKind::Rules);
+        let others: Vec<PathBuf> = roots.filter(is_other).cloned().collect();
         let project = place.project.filter(|_| others.is_empty());
         MirrorPlace { project, root: place.root, others, ..known.clone() }
     }

@@ -76,7 +76,13 @@ pub(super) fn adopt_unregistered(place: &mut MirrorPlace) {
     let was_known = !place.files.is_empty();
     for name in our_names(&place.dir) {
         match place.sort {
-            PlaceKind::Rules => adopt_rule(place, &name),
+            PlaceKind::Rules if place.files.contains_key(&name) => {}
+            PlaceKind::Rules => {
+                let file = read(&place.dir.join(&name)).unwrap_or_default();
+                if str::from_utf8(&file).is_ok_and(|text| rule_line_end(&name, text).is_some()) {
+                    place.files.insert(name, vec![Sha256Digest::of(&file)]);
+                }
+            }
             PlaceKind::Skills => adopt_skill(place, &name),
         }
     }
@@ -86,16 +92,6 @@ pub(super) fn adopt_unregistered(place: &mut MirrorPlace) {
         let nothing_else =
             read(&index).is_some_and(|it| OwnIndexLines::of(place).without_ours(&it).is_empty());
         place.spliced.insert(index, nothing_else);
-    }
-}
-
-fn adopt_rule(place: &mut MirrorPlace, name: &str) {
-    if place.files.contains_key(name) {
-        return;
-    }
-    let Some(file) = read(&place.dir.join(name)) else { return };
-    if str::from_utf8(&file).is_ok_and(|text| rule_line_end(name, text).is_some()) {
-        place.files.insert(name.to_owned(), vec![Sha256Digest::of(&file)]);
     }
 }
 
