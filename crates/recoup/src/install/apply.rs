@@ -109,7 +109,7 @@ impl<'a> InstallLock<'a> {
         for (at, change) in changes.iter().enumerate() {
             // Content that only an earlier change of ours produces needs no backup.
             let is_first = !changes[..at].iter().any(|earlier| earlier.is_of_same_file(change));
-            let copy = if is_first { self.copy(change)? } else { None };
+            let copy = if is_first { self.back_up(change)? } else { None };
             let above = change.path.ancestors().skip(1);
             let missing = above.take_while(|dir| !dir.exists()).map(Path::to_path_buf).collect();
             receipt.record_change(change, copy.clone(), missing);
@@ -142,7 +142,7 @@ impl<'a> InstallLock<'a> {
         for change in undo.changes.iter().filter(|change| change.has_effect()) {
             // A file that we made is not worth a backup.
             if change.after.is_some() {
-                let copy = self.copy(change)?;
+                let copy = self.back_up(change)?;
                 copies.extend(copy.map(|copy| (change.path.clone(), self.own.join(copy))));
             }
             receipt.record_removal(change);
@@ -162,16 +162,52 @@ impl<'a> InstallLock<'a> {
         Ok(ApplyOutcome::Written(copies))
     }
 
-    fn copy(&self, change: &FileChange) -> Result<Option<PathBuf>> {
-        make_backup(change, self.own, self.now)
+    /// Makes a private backup of the previous content. Returns its path relative to our own
+    /// directory.
+    fn back_up(&self, change: &FileChange) -> Result<Option<PathBuf>> {
+        let Some(before) = &change.before else { return Ok(None) };
+        let file = change.path.file_name().unwrap_or_default().to_string_lossy();
+        let of =
+            Sha256Digest::of(resolve_links(&change.path).as_os_str().as_encoded_bytes()).to_hex();
+        let of = format!("{}-{}", &of[..DIGITS], file.trim_start_matches('.'));
+        let when = self.now.to_second_string().replace(':', "");
+        let dir = self.own.join(BACKUPS);
+        fsx::ensure_private_dir(&dir)?;
+        // The number orders the backups of one second.
+        let names = file_names(&dir);
+        let of_now = names.iter().filter(|name| name.starts_with(&when));
+        let number =
+            of_now.filter_map(|name| Some(BackupName::parse(name)?.number + 1)).max().unwrap_or(0);
+        let path = Path::new(BACKUPS).join(format!("{when}-{number}-{of}"));
+        fsx::write_atomic(&self.own.join(&path), before)?;
+        Ok(Some(path))
     }
 
-    /// Best effort: superfluous backups do no harm.
+    /// Deletes backups that are neither needed nor fresh, nor among the newest of their file. Ignores
+    /// files with other names than ours. Best effort: superfluous backups do no harm.
     fn prune(&self, receipt: &InstallReceipt, fresh: &BackupList) {
-        let fresh = fresh.iter().filter_map(|(_, copy)| copy.strip_prefix(self.own).ok());
-        let needed = receipt.copies().map(Path::to_path_buf).collect();
-        let fresh = fresh.map(Path::to_path_buf).collect();
-        let _ = prune_backups(self.own, &needed, &fresh);
+        let needed: BTreeSet<&Path> = receipt.copies().collect();
+        let fresh: BTreeSet<&Path> = fresh.iter().map(|(_, copy)| copy.as_path()).collect();
+        let dir = self.own.join(BACKUPS);
+        let names = file_names(&dir);
+        let mut copies: BTreeMap<&str, Vec<(bool, BackupName<'_>, &str)>> = BTreeMap::new();
+        for name in &names {
+            let is_needed = needed.contains(Path::new(BACKUPS).join(name).as_path());
+            if let Some(parts) = BackupName::parse(name).filter(|_| !is_needed) {
+                // Fresh is fresh, whatever the clock says.
+                let is_fresh = fresh.contains(dir.join(name).as_path());
+                copies.entry(parts.of).or_default().push((is_fresh, parts, name));
+            }
+        }
+        for of_file in copies.values_mut() {
+            of_file.sort_unstable();
+            let older = of_file.len().saturating_sub(NEWEST);
+            for (_, _, name) in &of_file[..older] {
+                if fsx::remove(&dir.join(name)).is_err() {
+                    return;
+                }
+            }
+        }
     }
 }
 
@@ -243,48 +279,6 @@ impl<'a> BackupName<'a> {
         (time.chars().map(digit).collect::<String>() == "0000-00-00T000000").then_some(())?;
         Some(Self { time, number: number.parse().ok()?, of })
     }
-}
-
-/// Makes a private backup of the previous content. Returns its path relative to our own directory.
-fn make_backup(change: &FileChange, own: &Path, now: Timestamp) -> Result<Option<PathBuf>> {
-    let Some(before) = &change.before else { return Ok(None) };
-    let file = change.path.file_name().unwrap_or_default().to_string_lossy();
-    let of = Sha256Digest::of(resolve_links(&change.path).as_os_str().as_encoded_bytes()).to_hex();
-    let of = format!("{}-{}", &of[..DIGITS], file.trim_start_matches('.'));
-    let when = now.to_second_string().replace(':', "");
-    let dir = own.join(BACKUPS);
-    fsx::ensure_private_dir(&dir)?;
-    // The number orders the backups of one second.
-    let names = file_names(&dir);
-    let of_now = names.iter().filter(|name| name.starts_with(&when));
-    let number =
-        of_now.filter_map(|name| Some(BackupName::parse(name)?.number + 1)).max().unwrap_or(0);
-    let path = Path::new(BACKUPS).join(format!("{when}-{number}-{of}"));
-    fsx::write_atomic(&own.join(&path), before)?;
-    Ok(Some(path))
-}
-
-/// Deletes backups that are neither needed nor fresh, nor among the newest of their file. Ignores
-/// files with other names than ours.
-fn prune_backups(own: &Path, needed: &BTreeSet<PathBuf>, fresh: &BTreeSet<PathBuf>) -> Result<()> {
-    let dir = own.join(BACKUPS);
-    let names = file_names(&dir);
-    let place = |name: &str| Path::new(BACKUPS).join(name);
-    let mut copies: BTreeMap<&str, Vec<(bool, BackupName<'_>, &str)>> = BTreeMap::new();
-    for name in names.iter().filter(|name| !needed.contains(&place(name))) {
-        if let Some(parts) = BackupName::parse(name) {
-            // Fresh is fresh, whatever the clock says.
-            let is_fresh = fresh.contains(&place(name));
-            copies.entry(parts.of).or_default().push((is_fresh, parts, name));
-        }
-    }
-    for of_file in copies.values_mut() {
-        of_file.sort_unstable();
-        let older = of_file.len().saturating_sub(NEWEST);
-        let mut older = of_file[..older].iter();
-        older.try_for_each(|(_, _, name)| fsx::remove(&dir.join(name)).map(drop))?;
-    }
-    Ok(())
 }
 
 /// Returns the names of all files in a directory.

@@ -113,9 +113,9 @@ impl AllowedChanges<'_> {
         let loose = self.holds.iter().any(is_loose);
         let dialect = if loose { JsonDialect::Comments } else { JsonDialect::Strict };
         let root = tree::parse(text, dialect)?;
-        Ok(root.map_or_else(ComparableValue::empty_object, |root| {
-            ComparableValue::of_node(&root, text)
-        }))
+        // A file without a value stands for an empty object.
+        let empty = || ComparableValue::Object(Vec::new());
+        Ok(root.map_or_else(empty, |root| ComparableValue::of_node(&root, text)))
     }
 
     fn drop_hooks(self, root: &mut ComparableValue) {
@@ -168,11 +168,6 @@ enum ComparableValue {
 }
 
 impl ComparableValue {
-    /// The empty object, which a file without a value stands for.
-    fn empty_object() -> Self {
-        Self::Object(Vec::new())
-    }
-
     fn of_node(node: &JsonSyntaxNode, text: &str) -> Self {
         match &node.kind {
             JsonSyntaxKind::Object(members) => {

@@ -1,6 +1,6 @@
 //! Our entries in the settings of clients, as the clients read them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use recoup_core::Result;
 use recoup_core::base::fsx;
@@ -94,7 +94,12 @@ pub(crate) fn find_installation(slot: &SettingsFile) -> Option<ClientInstallatio
         taken: None,
         fault: None,
     };
-    match content(&slot.path).and_then(|text| text.map(|it| find_entries(slot, &it)).transpose()) {
+    let bytes = fsx::read_regular(&slot.path, LARGEST).map_err(|error| error.to_string());
+    let seen = |bytes| {
+        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        find_entries(slot, &text)
+    };
+    match bytes.and_then(|bytes| bytes.map(seen).transpose()) {
         Ok(None) => return None,
         Ok(Some(seen)) => {
             found.hooks = seen.hooks;
@@ -112,12 +117,6 @@ struct FoundEntries {
     hooks: Vec<HookCommand>,
     servers: Vec<InstalledServer>,
     taken: Option<String>,
-}
-
-fn content(path: &Path) -> std::result::Result<Option<String>, String> {
-    let bytes = fsx::read_regular(path, LARGEST).map_err(|error| error.to_string())?;
-    let text = bytes.map(String::from_utf8).transpose();
-    text.map_err(|_| "it is not UTF-8".to_owned())
 }
 
 fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEntries, String> {

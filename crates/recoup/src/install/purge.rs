@@ -110,7 +110,10 @@ fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> Pur
             if ours { &mut found.ours } else { &mut found.others }.push(path);
         } else if may_be_our_dir(&names) {
             let inside = sort_dir(&path, above, ground);
-            if inside == PurgePlan::default() && is_common_dir_name(&names) {
+            // An empty directory with an everyday name is not ours.
+            let is_common =
+                matches!(names[..], ["backups" | "logs" | "projects" | "queue" | "snapshots"]);
+            if inside == PurgePlan::default() && is_common {
                 found.others.push(path);
             } else if inside.others.is_empty() {
                 found.ours.push(path);
@@ -226,11 +229,6 @@ fn may_be_our_dir(names: &[&str]) -> bool {
         [aside] => is_set_aside(aside),
         _ => false,
     }
-}
-
-/// True for an everyday name: an empty directory of that name is not ours.
-fn is_common_dir_name(names: &[&str]) -> bool {
-    matches!(names, ["backups" | "logs" | "projects" | "queue" | "snapshots"])
 }
 
 /// True for our database, by its application id, and for the files next to one. Our lock may be

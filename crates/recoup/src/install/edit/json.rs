@@ -56,7 +56,17 @@ impl JsonFile {
         let bare = parsed.is_none();
         let (text, root) = match parsed {
             Some(root) => (text.to_owned(), root),
-            None => with_object(text),
+            // Appends an empty object, behind any comments.
+            None => {
+                let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+                let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
+                if !said.is_empty() && !said.ends_with('\n') {
+                    said.push_str(newline);
+                }
+                let span = said.len()..said.len() + 2;
+                let root = JsonSyntaxNode { span, kind: JsonSyntaxKind::Object(Vec::new()) };
+                (said + "{}" + newline, root)
+            }
         };
         if !matches!(root.kind, JsonSyntaxKind::Object(_)) {
             return Err(SettingsSyntaxError::at(
@@ -215,17 +225,6 @@ impl JsonFile {
             _ => unreachable!("it was found to be an object"),
         }
     }
-}
-
-/// Appends an empty object to a text without a value, behind its comments.
-fn with_object(text: &str) -> (String, JsonSyntaxNode) {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
-    if !said.is_empty() && !said.ends_with('\n') {
-        said.push_str(newline);
-    }
-    let span = said.len()..said.len() + 2;
-    (said + "{}" + newline, JsonSyntaxNode { span, kind: JsonSyntaxKind::Object(Vec::new()) })
 }
 
 /// Parses text of ours, with spans that start at `value_at`.

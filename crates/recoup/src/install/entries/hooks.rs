@@ -141,22 +141,18 @@ fn hook(wanted: &HookLayout, program: &str, seconds: u64) -> Vec<(&'static str, 
             hook.push(("args", NewValue::texts(wanted.args)));
         }
         HookCommandForm::Shell => {
-            let line = format!("{} {}", quoted(program), wanted.args.join(" "));
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
+            let quoted = if program.chars().all(plain) {
+                program.to_owned()
+            } else {
+                format!("'{}'", program.replace('\'', r"'\''"))
+            };
+            let line = format!("{quoted} {}", wanted.args.join(" "));
             hook.push(("command", NewValue::plain(line)));
         }
     }
     hook.push(("timeout", NewValue::plain(seconds)));
     hook
-}
-
-/// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
-    if word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 fn add(
