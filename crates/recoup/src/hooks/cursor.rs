@@ -1,4 +1,4 @@
-//! Parses the payloads that Cursor sends to Claude Code's hooks: events and tools have their own
+//! Cursor runs the hooks in Claude Code's settings, with its own payloads and answers: events and tools have their own
 //! names, the directory may be empty beside a list of workspace roots, and results are JSON in a
 //! string.
 //!
@@ -14,15 +14,12 @@ use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolC
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hooks::event::{
-    AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat,
-};
-use crate::hooks::typed::typed_text;
-use crate::hooks::wire::{self, lenient};
+use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
+use super::wire::{self, lenient, typed_text};
 
 /// Payload on a hook's stdin. The event decides which fields are present.
 #[derive(Debug, Deserialize)]
-pub(in crate::hooks) struct CursorPayload<'a> {
+pub(super) struct CursorPayload<'a> {
     #[serde(default, deserialize_with = "lenient")]
     hook_event_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -71,7 +68,7 @@ struct CursorToolOutput {
 }
 
 /// Parses a payload; none for events that do not concern us, or whose project is unknown.
-pub(in crate::hooks) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
+pub(super) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
         // A conversation is reported once, when it is new.
@@ -130,10 +127,7 @@ fn called(payload: &CursorPayload<'_>) -> Option<HookEventKind> {
     let call = payload.call()?;
     let text = payload.tool_output.as_deref().unwrap_or_default();
     let said: CursorToolOutput = serde_json::from_str(text).unwrap_or_default();
-    let ended = match said.exit_code {
-        Some(0) | None => CallStatus::Succeeded,
-        exit => CallStatus::Failed { exit },
-    };
+    let ended = wire::status_of_exit(said.exit_code);
     let outcome = CallOutcome::new(&call.id, ended, said.output.as_deref().unwrap_or(text));
     Some(HookEventKind::Called(call, outcome))
 }
@@ -158,10 +152,9 @@ fn failed(payload: &CursorPayload<'_>) -> Option<HookEventKind> {
 }
 
 impl CursorPayload<'_> {
-    /// Call that the payload is about. One without an id is identified by its input.
+    /// Call that the payload is about.
     fn call(&self) -> Option<ToolCall> {
         let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
-        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::text_digest(input.get()));
-        Some(ToolCall::new(&id, tool, tool_action(tool, input), input.get().as_bytes()))
+        Some(wire::tool_call(self.tool_use_id.as_deref(), tool, input, tool_action))
     }
 }

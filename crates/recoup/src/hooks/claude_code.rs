@@ -1,5 +1,7 @@
-//! Parses the payloads of Claude Code's hooks. Any field but the event's name may be missing, or
+//! Claude Code's hooks: parses their payloads. Any field but the event's name may be missing, or
 //! have another type in the next version: then only what depends on it is skipped.
+
+pub(super) mod transcript;
 
 use std::path::PathBuf;
 
@@ -8,30 +10,26 @@ use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolC
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::entries::{self, tool_action};
-use super::outcome::{self, DENIED, REFUSED};
-use crate::hooks::event::{
-    AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat,
-};
-use crate::hooks::typed::typed_text;
-use crate::hooks::wire::{self, lenient, tag_content};
+use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
+use super::wire::{self, lenient, tag_content, typed_text};
+use transcript::{DENIED, NOTIFICATION, REFUSED, exit_code, parse_notification, tool_action};
 
 /// Payload on a hook's stdin.
 #[derive(Debug, Deserialize)]
-pub(in crate::hooks) struct ClaudePayload<'a> {
+pub(super) struct ClaudePayload<'a> {
     #[serde(default, deserialize_with = "lenient")]
-    pub(in crate::hooks) hook_event_name: Option<String>,
+    pub(super) hook_event_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(in crate::hooks) session_id: Option<String>,
+    pub(super) session_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(in crate::hooks) transcript_path: Option<PathBuf>,
+    pub(super) transcript_path: Option<PathBuf>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(in crate::hooks) cwd: Option<PathBuf>,
+    pub(super) cwd: Option<PathBuf>,
     #[serde(default, deserialize_with = "lenient")]
     prompt_id: Option<String>,
     /// Only Codex has turns.
     #[serde(default, deserialize_with = "lenient")]
-    pub(in crate::hooks) turn_id: Option<String>,
+    pub(super) turn_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     agent_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -45,13 +43,13 @@ pub(in crate::hooks) struct ClaudePayload<'a> {
     #[serde(default, deserialize_with = "lenient")]
     prompt: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(in crate::hooks) tool_name: Option<String>,
+    pub(super) tool_name: Option<String>,
     #[serde(borrow, default)]
-    pub(in crate::hooks) tool_input: Option<&'a RawValue>,
+    pub(super) tool_input: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(in crate::hooks) tool_use_id: Option<String>,
+    pub(super) tool_use_id: Option<String>,
     #[serde(borrow, default)]
-    pub(in crate::hooks) tool_response: Option<&'a RawValue>,
+    pub(super) tool_response: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "lenient")]
     error: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
@@ -60,6 +58,39 @@ pub(in crate::hooks) struct ClaudePayload<'a> {
     tool_calls: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "lenient")]
     last_assistant_message: Option<String>,
+}
+
+impl ClaudePayload<'_> {
+    /// Call that the payload is about.
+    pub(super) fn call(&self, action: fn(&str, &RawValue) -> ToolAction) -> Option<ToolCall> {
+        let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
+        Some(wire::tool_call(self.tool_use_id.as_deref(), tool, input, action))
+    }
+
+    /// Builds the event with the common fields.
+    pub(super) fn build_event(
+        &self,
+        client: HookClient,
+        name: String,
+        what: HookEventKind,
+    ) -> HookEvent {
+        let path = self.transcript_path.as_deref();
+        let stem = || Some(path?.file_stem()?.to_string_lossy().into_owned());
+        let session = self.session_id.clone().filter(|id| !id.is_empty()).or_else(stem);
+        HookEvent {
+            client,
+            name,
+            session: bound_name(session.as_deref().unwrap_or("unknown")),
+            agent: self.agent_id.as_deref().filter(|id| !id.is_empty()).map(bound_name),
+            cwd: self.cwd.clone().unwrap_or_default(),
+            transcript: path.filter(|path| path.is_absolute()).map(Into::into),
+            parent: None,
+            format: WireFormat::Native,
+            person: None,
+            heard: true,
+            what,
+        }
+    }
 }
 
 /// One call of a batch.
@@ -76,7 +107,7 @@ struct BatchedCall<'a> {
 }
 
 /// Parses a payload; none for events that do not concern us.
-pub(in crate::hooks) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookEvent> {
+pub(super) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
         "PostToolUse" => called(payload)?,
@@ -86,13 +117,20 @@ pub(in crate::hooks) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookE
 }
 
 /// Parses events that all clients with this layout have in common.
-pub(in crate::hooks) fn parse_common_event(
+pub(super) fn parse_common_event(
     client: HookClient,
     name: &str,
     payload: &ClaudePayload<'_>,
 ) -> Option<HookEventKind> {
     Some(match name {
-        "SessionStart" => HookEventKind::Began(session_start_kind(payload.source.as_deref())),
+        "SessionStart" => HookEventKind::Began(match payload.source.as_deref() {
+            Some("startup") => SessionStartKind::Startup,
+            Some("clear") => SessionStartKind::Clear,
+            Some("compact") => SessionStartKind::Compact,
+            Some("fork") => SessionStartKind::Fork,
+            // Resumed, or unknown: then everything undelivered is new.
+            _ => SessionStartKind::Resume,
+        }),
         "UserPromptSubmit" => prompt(client, payload)?,
         "PreToolUse" => HookEventKind::Calling(payload.call(tool_action)?),
         "PostToolUseFailure" => failed(payload)?,
@@ -116,22 +154,11 @@ pub(in crate::hooks) fn parse_common_event(
     })
 }
 
-/// Parses how a session began; if unknown, as resumed: then everything undelivered is new.
-fn session_start_kind(source: Option<&str>) -> SessionStartKind {
-    match source {
-        Some("startup") => SessionStartKind::Startup,
-        Some("clear") => SessionStartKind::Clear,
-        Some("compact") => SessionStartKind::Compact,
-        Some("fork") => SessionStartKind::Fork,
-        _ => SessionStartKind::Resume,
-    }
-}
-
 /// Parses a prompt. Text that the client wrote in the user's role is never one.
 fn prompt(client: HookClient, payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
     let text = payload.prompt.clone()?;
-    if text.trim_start().starts_with(entries::NOTIFICATION) {
-        return entries::parse_notification(&text).map(HookEventKind::Task);
+    if text.trim_start().starts_with(NOTIFICATION) {
+        return parse_notification(&text).map(HookEventKind::Task);
     }
     // A sub-agent's prompt comes from an agent.
     if payload.agent_id.is_some() {
@@ -180,7 +207,7 @@ fn failed(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
     if error.starts_with(DENIED) {
         return None;
     }
-    let ended = match outcome::exit_code(error) {
+    let ended = match exit_code(error) {
         _ if payload.is_interrupt == Some(true) => CallStatus::Interrupted,
         exit => CallStatus::Failed { exit },
     };
@@ -197,56 +224,14 @@ fn failed(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
 /// data beside the text.
 fn refused_calls(calls: &RawValue) -> Vec<(ToolCall, CallOutcome)> {
     let calls: Vec<&RawValue> = serde_json::from_str(calls.get()).unwrap_or_default();
-    let read = |call: &&RawValue| {
-        let call = *call;
+    let read = |call: &RawValue| {
         let batched: BatchedCall<'_> = serde_json::from_str(call.get()).ok()?;
         let text = wire::text_of(batched.response?);
         let why = tag_content(&text, "tool_use_error").filter(|_| text.starts_with(REFUSED))?;
-        let tool = batched.tool?;
-        let input = batched.input?;
-        let id = batched.id.unwrap_or_else(|| wire::text_digest(input.get()));
-        let outcome = CallOutcome::new(&id, CallStatus::Refused, why);
-        Some((
-            ToolCall::new(&id, &tool, tool_action(&tool, input), input.get().as_bytes()),
-            outcome,
-        ))
+        let id = batched.id.as_deref();
+        let call = wire::tool_call(id, &batched.tool?, batched.input?, tool_action);
+        let outcome = CallOutcome::new(&call.id, CallStatus::Refused, why);
+        Some((call, outcome))
     };
-    calls.iter().filter_map(read).collect()
-}
-
-impl ClaudePayload<'_> {
-    /// Call that the payload is about. One without an id is identified by its input.
-    pub(in crate::hooks) fn call(
-        &self,
-        action: impl Fn(&str, &RawValue) -> ToolAction,
-    ) -> Option<ToolCall> {
-        let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
-        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::text_digest(input.get()));
-        Some(ToolCall::new(&id, tool, action(tool, input), input.get().as_bytes()))
-    }
-
-    /// Builds the event with the common fields.
-    pub(in crate::hooks) fn build_event(
-        &self,
-        client: HookClient,
-        name: String,
-        what: HookEventKind,
-    ) -> HookEvent {
-        let path = self.transcript_path.as_deref();
-        let stem = || Some(path?.file_stem()?.to_string_lossy().into_owned());
-        let session = self.session_id.clone().filter(|id| !id.is_empty()).or_else(stem);
-        HookEvent {
-            client,
-            name,
-            session: bound_name(session.as_deref().unwrap_or("unknown")),
-            agent: self.agent_id.as_deref().filter(|id| !id.is_empty()).map(bound_name),
-            cwd: self.cwd.clone().unwrap_or_default(),
-            transcript: path.filter(|path| path.is_absolute()).map(Into::into),
-            parent: None,
-            format: WireFormat::Native,
-            person: None,
-            heard: true,
-            what,
-        }
-    }
+    calls.into_iter().filter_map(read).collect()
 }
