@@ -11,53 +11,37 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
-use super::wire::{self, lenient, tag_content, typed_text};
+use super::wire::{self, LenientField, tag_content, typed_text};
 use transcript::{DENIED, NOTIFICATION, REFUSED, exit_code, parse_notification, tool_action};
 
 /// Payload on a hook's stdin.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct ClaudePayload<'a> {
-    #[serde(default, deserialize_with = "lenient")]
-    pub(super) hook_event_name: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(super) session_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(super) transcript_path: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(super) cwd: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    prompt_id: Option<String>,
+    pub(super) hook_event_name: LenientField<String>,
+    pub(super) session_id: LenientField<String>,
+    pub(super) transcript_path: LenientField<PathBuf>,
+    pub(super) cwd: LenientField<PathBuf>,
+    prompt_id: LenientField<String>,
     /// Only Codex has turns.
-    #[serde(default, deserialize_with = "lenient")]
-    pub(super) turn_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    agent_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    agent_type: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    agent_transcript_path: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    source: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    reason: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    prompt: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(super) tool_name: Option<String>,
-    #[serde(borrow, default)]
+    pub(super) turn_id: LenientField<String>,
+    agent_id: LenientField<String>,
+    agent_type: LenientField<String>,
+    agent_transcript_path: LenientField<PathBuf>,
+    source: LenientField<String>,
+    reason: LenientField<String>,
+    prompt: LenientField<String>,
+    pub(super) tool_name: LenientField<String>,
+    #[serde(borrow)]
     pub(super) tool_input: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub(super) tool_use_id: Option<String>,
-    #[serde(borrow, default)]
+    pub(super) tool_use_id: LenientField<String>,
+    #[serde(borrow)]
     pub(super) tool_response: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    error: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    is_interrupt: Option<bool>,
-    #[serde(borrow, default)]
+    error: LenientField<String>,
+    is_interrupt: LenientField<bool>,
+    #[serde(borrow)]
     tool_calls: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    last_assistant_message: Option<String>,
+    last_assistant_message: LenientField<String>,
 }
 
 impl ClaudePayload<'_> {
@@ -94,15 +78,16 @@ impl ClaudePayload<'_> {
 }
 
 /// One call of a batch.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct BatchedCall<'a> {
-    #[serde(default, deserialize_with = "lenient", rename = "tool_name")]
-    tool: Option<String>,
-    #[serde(borrow, default, rename = "tool_input")]
+    #[serde(rename = "tool_name")]
+    tool: LenientField<String>,
+    #[serde(borrow, rename = "tool_input")]
     input: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient", rename = "tool_use_id")]
-    id: Option<String>,
-    #[serde(borrow, default, rename = "tool_response")]
+    #[serde(rename = "tool_use_id")]
+    id: LenientField<String>,
+    #[serde(borrow, rename = "tool_response")]
     response: Option<&'a RawValue>,
 }
 
@@ -171,18 +156,13 @@ fn prompt(client: HookClient, payload: &ClaudePayload<'_>) -> Option<HookEventKi
 
 /// Response of a tool. A call that runs on in the background has not ended.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 struct ToolResponse {
-    #[serde(default, deserialize_with = "lenient")]
-    stdout: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    stderr: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    interrupted: Option<bool>,
-    #[serde(default, deserialize_with = "lenient")]
-    background_task_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    status: Option<String>,
+    stdout: LenientField<String>,
+    stderr: LenientField<String>,
+    interrupted: LenientField<bool>,
+    background_task_id: LenientField<String>,
+    status: LenientField<String>,
 }
 
 fn called(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
@@ -193,9 +173,9 @@ fn called(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
     if response.background_task_id.is_some() || runs_on {
         return None;
     }
-    let interrupted = response.interrupted == Some(true);
+    let interrupted = *response.interrupted == Some(true);
     let ended = if interrupted { CallStatus::Interrupted } else { CallStatus::Succeeded };
-    let parts = [response.stdout.unwrap_or_default(), response.stderr.unwrap_or_default()];
+    let parts = [response.stdout.0.unwrap_or_default(), response.stderr.0.unwrap_or_default()];
     let outcome = CallOutcome::new(&call.id, ended, &parts.join("\n"));
     Some(HookEventKind::Called(call, outcome))
 }
@@ -208,7 +188,7 @@ fn failed(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
         return None;
     }
     let ended = match exit_code(error) {
-        _ if payload.is_interrupt == Some(true) => CallStatus::Interrupted,
+        _ if *payload.is_interrupt == Some(true) => CallStatus::Interrupted,
         exit => CallStatus::Failed { exit },
     };
     let output = match ended {
@@ -229,7 +209,7 @@ fn refused_calls(calls: &RawValue) -> Vec<(ToolCall, CallOutcome)> {
         let text = wire::text_of(batched.response?);
         let why = tag_content(&text, "tool_use_error").filter(|_| text.starts_with(REFUSED))?;
         let id = batched.id.as_deref();
-        let call = wire::tool_call(id, &batched.tool?, batched.input?, tool_action);
+        let call = wire::tool_call(id, batched.tool.as_deref()?, batched.input?, tool_action);
         let outcome = CallOutcome::new(&call.id, CallStatus::Refused, why);
         Some((call, outcome))
     };

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::claude_code::{ClaudePayload, parse_common_event};
 use super::event::{AnswerEnd, HookEvent, HookEventKind, UserPrompt, WireFormat};
-use super::wire::{self, BorrowedText, lenient, typed_text};
+use super::wire::{self, BorrowedText, LenientField, typed_text};
 
 /// Whole texts of calls that a person denied.
 const DENIED: [&str; 4] = [
@@ -66,28 +66,22 @@ fn tool_action(tool: &str, input: &RawValue) -> ToolAction {
 }
 
 /// Argument of `notify`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
 pub(super) struct CodexNotification {
-    #[serde(rename = "type", default, deserialize_with = "lenient")]
-    pub(super) kind: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    thread_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    turn_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    cwd: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    client: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    input_messages: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "lenient")]
-    last_assistant_message: Option<String>,
+    #[serde(rename = "type")]
+    pub(super) kind: LenientField<String>,
+    thread_id: LenientField<String>,
+    turn_id: LenientField<String>,
+    cwd: LenientField<PathBuf>,
+    client: LenientField<String>,
+    input_messages: LenientField<Vec<String>>,
+    last_assistant_message: LenientField<String>,
 }
 
 /// Parses the end of a turn; none for other notifications.
 pub(super) fn parse_notification(notice: CodexNotification) -> Option<HookEvent> {
-    let turn = notice.turn_id;
+    let turn = notice.turn_id.0;
     // Cleaned as in a hook, so that it is recognised as the same prompt.
     let prompt = |text: &String| {
         let text = typed_text(HookClient::Codex, text)?;
@@ -101,17 +95,17 @@ pub(super) fn parse_notification(notice: CodexNotification) -> Option<HookEvent>
         client: HookClient::Codex,
         // Our own name for the event.
         name: "notify".to_owned(),
-        session: bound_name(&notice.thread_id?),
+        session: bound_name(notice.thread_id.as_deref()?),
         agent: None,
-        cwd: notice.cwd.unwrap_or_default(),
+        cwd: notice.cwd.0.unwrap_or_default(),
         transcript: None,
         parent: None,
         format: WireFormat::Native,
-        person: notice.client.map(|client| client != "codex_exec"),
+        person: notice.client.as_deref().map(|client| client != "codex_exec"),
         // Nobody reads our output.
         heard: false,
         what: HookEventKind::Stopped(AnswerEnd {
-            answer: notice.last_assistant_message,
+            answer: notice.last_assistant_message.0,
             prompts,
             turn,
             failed: None,

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
-use super::wire::{self, lenient, typed_message_text, typed_text};
+use super::wire::{self, LenientField, typed_message_text, typed_text};
 
 /// Length limit of a header.
 const HEAD: usize = 16 << 10;
@@ -30,58 +30,44 @@ const EXITED: &str = "Command exited with code ";
 /// ```text
 /// {"event": {"type": …}, "session": ID, "file": PATH, "parent": PATH, "cwd": PATH, "ui": BOOL}
 /// ```
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct PiPayload<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     event: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    session: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    file: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    parent: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    cwd: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    ui: Option<bool>,
+    session: LenientField<String>,
+    file: LenientField<PathBuf>,
+    parent: LenientField<PathBuf>,
+    cwd: LenientField<PathBuf>,
+    ui: LenientField<bool>,
 }
 
 /// One of Pi's events. `kind` decides which fields are present.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 struct PiEvent<'a> {
-    #[serde(rename = "type", default, deserialize_with = "lenient")]
-    kind: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    reason: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    text: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    source: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    prompt: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    answer: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    tool_name: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    tool_call_id: Option<String>,
-    #[serde(borrow, default)]
+    #[serde(rename = "type")]
+    kind: LenientField<String>,
+    reason: LenientField<String>,
+    text: LenientField<String>,
+    source: LenientField<String>,
+    prompt: LenientField<String>,
+    answer: LenientField<String>,
+    tool_name: LenientField<String>,
+    tool_call_id: LenientField<String>,
+    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    structured_content: Option<StructuredContent>,
-    #[serde(default, deserialize_with = "lenient")]
-    is_error: Option<bool>,
+    structured_content: LenientField<StructuredContent>,
+    is_error: LenientField<bool>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct StructuredContent {
-    #[serde(default, deserialize_with = "lenient")]
-    output: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    exit_code: Option<i32>,
+    output: LenientField<String>,
+    exit_code: LenientField<i32>,
 }
 
 /// Parses a payload; none for events that do not concern us.
@@ -99,7 +85,7 @@ pub(super) fn parse_event(payload: &PiPayload<'_>) -> Option<HookEvent> {
         transcript: file,
         parent: payload.parent.clone().filter(|parent| parent.is_absolute()),
         format: WireFormat::Native,
-        person: payload.ui,
+        person: *payload.ui,
         heard: true,
         what,
     })
@@ -115,18 +101,18 @@ fn event_kind(name: &str, inner: PiEvent<'_>) -> Option<HookEventKind> {
         // Input from another extension is not the user's.
         "input" if inner.source.as_deref() != Some("extension") => {
             HookEventKind::Prompt(UserPrompt {
-                text: typed_text(HookClient::Pi, &inner.text?)?,
+                text: typed_text(HookClient::Pi, inner.text.as_deref()?)?,
                 turn: None,
             })
         }
-        "before_agent_start" => HookEventKind::Starting(inner.prompt.unwrap_or_default()),
+        "before_agent_start" => HookEventKind::Starting(inner.prompt.0.unwrap_or_default()),
         "tool_result" => called(&inner)?,
         "session_before_compact" => HookEventKind::Compacting,
         "session_compact" => HookEventKind::Compacted,
         "agent_end" => {
-            HookEventKind::Stopped(AnswerEnd { answer: inner.answer, ..AnswerEnd::default() })
+            HookEventKind::Stopped(AnswerEnd { answer: inner.answer.0, ..AnswerEnd::default() })
         }
-        "session_shutdown" => HookEventKind::Ended(inner.reason.unwrap_or_default()),
+        "session_shutdown" => HookEventKind::Ended(inner.reason.0.unwrap_or_default()),
         _ => return None,
     })
 }
@@ -136,9 +122,9 @@ fn called(inner: &PiEvent<'_>) -> Option<HookEventKind> {
     let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
     let call = wire::tool_call(inner.tool_call_id.as_deref(), tool, input, tool_action);
     let text = inner.content.map(wire::text_of).unwrap_or_default();
-    let outcome = parse_outcome(&call.id, &text, inner.is_error == Some(true));
+    let outcome = parse_outcome(&call.id, &text, *inner.is_error == Some(true));
     let said = inner.structured_content.as_ref();
-    let exit = said.and_then(|said| said.exit_code);
+    let exit = said.and_then(|said| *said.exit_code);
     let outcome = match (outcome.ended, exit) {
         (CallStatus::Failed { .. }, Some(exit)) => {
             let output = said.and_then(|said| said.output.as_deref()).unwrap_or(&outcome.output);

@@ -169,7 +169,7 @@ impl TranscriptMark {
     }
 
     /// True if this is the marked file, with the same bytes before the mark.
-    pub fn matches_file(&self, file: &RegularFile) -> io::Result<bool> {
+    fn matches_file(&self, file: &RegularFile) -> io::Result<bool> {
         let same = file.identity() == (self.device, self.inode) && file.size() >= self.offset;
         Ok(same && digest_before(file, self.offset)? == self.print)
     }

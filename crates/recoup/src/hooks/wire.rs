@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Sha256Digest;
@@ -138,14 +139,29 @@ pub(super) fn string_field(object: &RawValue, name: &str) -> Option<String> {
     Some(text.into_owned())
 }
 
-/// Deserializes a value; one of the wrong type counts as missing.
-pub(super) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let value = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(value.get()).ok())
+/// A field that counts as missing if it has another type than expected.
+#[derive(Debug)]
+pub(super) struct LenientField<T>(pub(super) Option<T>);
+
+impl<T> Default for LenientField<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Deref for LenientField<T> {
+    type Target = Option<T>;
+
+    fn deref(&self) -> &Option<T> {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LenientField<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = <&RawValue>::deserialize(deserializer)?;
+        Ok(Self(serde_json::from_str(value.get()).ok()))
+    }
 }
 
 /// Digest of a text, to recognise it without storing it.

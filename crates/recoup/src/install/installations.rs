@@ -84,7 +84,7 @@ pub(crate) fn find_installations(places: &InstallPaths) -> Vec<ClientInstallatio
 }
 
 /// Finds our entries in one file; none if it has none.
-pub(crate) fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
+fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
     let mut found = ClientInstallation {
         client: slot.client,
         level: slot.level,

@@ -72,7 +72,7 @@ impl ReceiptEntry {
 
     /// Returns the current file, following links, except a project's file that has become a link
     /// out of it: that leads to another file.
-    pub(crate) fn current_file(&self) -> PathBuf {
+    fn current_file(&self) -> PathBuf {
         let path = self.written_path();
         let mut roots = self.parties.iter().filter_map(|party| party.root.as_deref());
         let is_elsewhere = roots.any(|root| leads_out(path, root));

@@ -41,7 +41,7 @@ impl FileSplice {
     }
 
     /// True if this empties a file that we created.
-    pub(super) fn removes_file(&self, place: &MirrorPlace) -> bool {
+    fn removes_file(&self, place: &MirrorPlace) -> bool {
         self.after.is_empty() && place.spliced.get(&self.path) == Some(&true)
     }
 

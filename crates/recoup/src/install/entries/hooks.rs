@@ -237,7 +237,7 @@ pub(crate) fn remove_hooks(
     }
 }
 
-pub(crate) fn event_path(event: &str) -> Vec<JsonPathStep> {
+fn event_path(event: &str) -> Vec<JsonPathStep> {
     vec![HOOKS.into(), event.into()]
 }
 

@@ -83,7 +83,7 @@ impl<'a> TomlCuts<'a> {
 
     /// Cuts list elements, each with one comma; comments between them stay. `lines` is set if a
     /// trailing comma is allowed: then elements alone on their lines go with these.
-    pub(super) fn cut_elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
+    fn cut_elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
         for at in gone.iter().copied().filter(|at| *at < spans.len()) {
             let span = spans[at].clone();
             let comma = comma_behind(self.text, span.end);
@@ -152,7 +152,7 @@ impl<'a> TomlCuts<'a> {
         }
     }
 
-    pub(super) fn cut_table(&mut self, table: &Table) {
+    fn cut_table(&mut self, table: &Table) {
         let mut own = TomlCuts::of(self.text);
         let is_dotted = table.is_dotted();
         let has_header = !table.is_implicit() && !is_dotted;
