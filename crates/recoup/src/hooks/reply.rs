@@ -18,6 +18,9 @@ const MIN_NOTICE_CHARS: usize = 20;
 /// Beyond this Claude Code gives the model the path of a file instead, and Cursor drops a text.
 const MAX_UNITS: usize = 10_000;
 
+/// Cursor's events whose reply may have a notice for the person.
+const CURSOR_NOTICE_EVENTS: [&str; 3] = ["sessionStart", "beforeSubmitPrompt", "preCompact"];
+
 /// Reply to an event; usually empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HookReply {
@@ -72,19 +75,18 @@ pub(super) fn render(
         lost("there is no room for what the agent was to be told");
         context = None;
     }
-    let notice = reply.notice.as_deref();
+    let is_shown = format != WireFormat::Cursor || CURSOR_NOTICE_EVENTS.contains(&event);
+    let notice = reply.notice.as_deref().filter(|_| is_shown);
+    if context.is_none() && notice.is_none() {
+        return None;
+    }
     match (format, client) {
         (WireFormat::Cursor, _) => {
-            let is_shown = ["sessionStart", "beforeSubmitPrompt", "preCompact"].contains(&event);
-            let user_message = notice.filter(|_| is_shown);
             let goes_on = (event == "beforeSubmitPrompt").then_some(true);
-            let says = context.is_some() || user_message.is_some();
-            says.then(|| json(&CursorOutput { goes_on, additional_context: context, user_message }))
+            let (additional_context, user_message) = (context, notice);
+            Some(json(&CursorOutput { goes_on, additional_context, user_message }))
         }
-        (_, HookClient::Pi) => {
-            let says = context.is_some() || notice.is_some();
-            says.then(|| json(&PiOutput { context, notice }))
-        }
+        (_, HookClient::Pi) => Some(json(&PiOutput { context, notice })),
         _ => {
             let told = notice.and_then(|notice| with_notice(event, context, notice));
             if told.is_none() && notice.is_some() {
@@ -195,7 +197,7 @@ mod tests {
         let mut lost = Vec::new();
         let told =
             render(HookClient::ClaudeCode, WireFormat::Native, "SessionStart", &reply, |what| {
-                lost.push(what.to_owned())
+                lost.push(what.to_owned());
             });
         assert!(told.as_deref().is_none_or(|told| utf16_len(told) <= MAX_UNITS));
         (told, lost)

@@ -36,24 +36,24 @@ const EDITOR_HEADERS: [&str; 2] =
     ["# Context from my IDE setup:", "# Files mentioned by the user:"];
 
 /// A block of a message. `kind` decides which fields are present.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct MessageBlock<'a> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type", borrow)]
     pub(super) kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) text: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) name: Option<Cow<'a, str>>,
     /// Arguments of a call: `input` in one client, `arguments` in another.
-    #[serde(borrow, default, alias = "arguments")]
+    #[serde(borrow, alias = "arguments")]
     pub(super) input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) tool_use_id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(default)]
     pub(super) is_error: Option<bool>,
 }
 
@@ -69,18 +69,9 @@ pub(super) fn parse_line<T: Default>(
 
 /// Blocks of a content; a plain string becomes one text block.
 pub(super) fn blocks(content: &RawValue) -> Vec<MessageBlock<'_>> {
-    if let Ok(text) = serde_json::from_str::<BorrowedText<'_>>(content.get()) {
-        let BorrowedText(text) = text;
-        return vec![MessageBlock {
-            kind: Cow::Borrowed("text"),
-            text: Some(text),
-            id: None,
-            name: None,
-            input: None,
-            tool_use_id: None,
-            content: None,
-            is_error: None,
-        }];
+    if let Ok(BorrowedText(text)) = serde_json::from_str(content.get()) {
+        let kind = Cow::Borrowed("text");
+        return vec![MessageBlock { kind, text: Some(text), ..MessageBlock::default() }];
     }
     serde_json::from_str(content.get()).unwrap_or_default()
 }

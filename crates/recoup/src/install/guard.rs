@@ -127,7 +127,7 @@ impl AllowedChanges<'_> {
             events.each_field(|groups| {
                 groups.each_element(|group| {
                     group.for_each_named("hooks", |hooks| {
-                        hooks.retain_elements(|hook| !goes(&hook.value()))
+                        hooks.retain_elements(|hook| !goes(&hook.value()));
                     });
                 });
                 // A group with an empty list is dropped; one without a list is not ours.

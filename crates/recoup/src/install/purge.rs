@@ -158,8 +158,8 @@ fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
         }
         ["early-exit", "+swept"]
         | ["early-exit", "+locks" | "+tmp", ..]
-        | ["ledger", "watch.lock"] => true,
-        ["early-exit", _, ".recoup-session" | "signal_time" | "winner_agent"]
+        | ["ledger", "watch.lock"]
+        | ["early-exit", _, ".recoup-session" | "signal_time" | "winner_agent"]
         | ["early-exit", _, "WINNER", "winner.json"]
         | ["early-exit", _, "agents" | "results", _] => true,
         ["ledger", store, rest @ ..] => is_hex(store, STORE) && is_of_ledger(rest),

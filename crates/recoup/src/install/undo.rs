@@ -75,6 +75,14 @@ struct UndoFile {
     holds: Vec<(InstalledContent, InstallTarget)>,
 }
 
+/// Original content of a file.
+struct OriginalContent {
+    /// None if there was no file.
+    text: Option<Vec<u8>>,
+    /// Description for people.
+    what: &'static str,
+}
+
 impl UndoPlan {
     /// Plans the removal. A file that fails does not hold up the others.
     pub(crate) fn make(places: &InstallPaths, own: &Path, wanted: &UndoRequest) -> Result<Self> {
@@ -182,13 +190,9 @@ impl UndoPlan {
         if let Some(entry) = entry
             && let Some(original) = self.original(entry, &now, own)?
         {
-            let what = match original {
-                None => "recoup had created it",
-                Some(_) => "restored to what it was before recoup",
-            };
-            change.done.said.push(what.to_owned());
+            change.done.said.push(original.what.to_owned());
             change.done.restored = true;
-            change.after = original;
+            change.after = original.text;
             return Ok(Some(change));
         }
         let copy = match entry.map(|entry| &entry.before) {
@@ -211,22 +215,27 @@ impl UndoPlan {
         Ok(change.has_effect().then_some(change))
     }
 
-    /// Returns the original, if the file is unchanged since and all its targets are removed; within,
-    /// none if there was no file.
+    /// Returns the original, if the file is unchanged since and all its targets are removed.
     fn original(
         &self,
         entry: &ReceiptEntry,
         now: &[u8],
         own: &Path,
-    ) -> Result<Option<Option<Vec<u8>>>> {
+    ) -> Result<Option<OriginalContent>> {
         let all = entry.parties.iter().all(|party| self.parties.contains(party));
         if !all || Sha256Digest::of(now) != entry.after {
             return Ok(None);
         }
         match &entry.before {
-            OriginalState::Absent => Ok(Some(None)),
+            OriginalState::Absent => {
+                Ok(Some(OriginalContent { text: None, what: "recoup had created it" }))
+            }
             OriginalState::Unknown => Ok(None),
-            OriginalState::Copy(copy) => Ok(read(&own.join(copy))?.map(Some)),
+            OriginalState::Copy(copy) => {
+                let what = "restored to what it was before recoup";
+                let original = |text| OriginalContent { text: Some(text), what };
+                Ok(read(&own.join(copy))?.map(original))
+            }
         }
     }
 }

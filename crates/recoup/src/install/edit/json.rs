@@ -54,19 +54,18 @@ impl JsonFile {
         let (bom, text) = split_bom(text);
         let parsed = tree::parse(text, dialect)?;
         let bare = parsed.is_none();
-        let (text, root) = match parsed {
-            Some(root) => (text.to_owned(), root),
+        let (text, root) = if let Some(root) = parsed {
+            (text.to_owned(), root)
+        } else {
             // Appends an empty object, behind any comments.
-            None => {
-                let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-                let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
-                if !said.is_empty() && !said.ends_with('\n') {
-                    said.push_str(newline);
-                }
-                let span = said.len()..said.len() + 2;
-                let root = JsonSyntaxNode { span, kind: JsonSyntaxKind::Object(Vec::new()) };
-                (said + "{}" + newline, root)
+            let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+            let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
+            if !said.is_empty() && !said.ends_with('\n') {
+                said.push_str(newline);
             }
+            let span = said.len()..said.len() + 2;
+            let root = JsonSyntaxNode { span, kind: JsonSyntaxKind::Object(Vec::new()) };
+            (said + "{}" + newline, root)
         };
         if !matches!(root.kind, JsonSyntaxKind::Object(_)) {
             return Err(SettingsSyntaxError::at(

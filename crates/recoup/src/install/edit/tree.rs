@@ -100,7 +100,9 @@ impl JsonSyntaxNode {
                 }
             }
             JsonSyntaxKind::Array(elements) => {
-                elements.iter_mut().for_each(|it| it.shift_spans(range, length))
+                for element in elements {
+                    element.shift_spans(range, length);
+                }
             }
             JsonSyntaxKind::Scalar => {}
         }
