@@ -10,7 +10,7 @@ use super::app::AppContext;
 use crate::config::trust::{self, TrustStore};
 use crate::config::{ClientDirs, ResolvedSettings};
 use crate::hooks::worker;
-use crate::mirror::transcripts;
+use crate::mirror::find_transcripts_with;
 
 impl AppContext {
     /// Removes notes; first from queued jobs, which would record them again, and from the mirrors.
@@ -28,7 +28,7 @@ impl AppContext {
         forgotten.unreached.extend(mirrored);
         let ResolvedSettings { cwd, project, .. } = &self.settings;
         let claude = ClientDirs::find(cwd).claude_code();
-        forgotten.unreached.extend(transcripts::find_transcripts_with(
+        forgotten.unreached.extend(find_transcripts_with(
             &claude,
             project.root(),
             &forgotten.notes,

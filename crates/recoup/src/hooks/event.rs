@@ -1,7 +1,9 @@
-//! Events of all clients, in one common form.
+//! Events of all clients, in one common form, and whether a person is behind one.
 
 use std::path::PathBuf;
 
+use memchr::memmem;
+use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::transcript::{CallOutcome, TaskNotification, ToolCall};
 
@@ -151,5 +153,51 @@ impl HookEvent {
     pub(super) fn begins_session_or_turn(&self) -> bool {
         use HookEventKind::{Began, Opened, Prompt, Starting};
         matches!(self.what, Began(_) | Opened(_) | Prompt(_) | Starting(_))
+    }
+}
+
+/// How Claude Code was started, according to `CLAUDE_CODE_ENTRYPOINT`: `cli` on a terminal,
+/// `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a program; editors and the desktop app have
+/// names of their own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ClientEntrypoint(pub(crate) Option<String>);
+
+impl ClientEntrypoint {
+    pub(crate) fn is_headless(&self) -> bool {
+        self.0.as_deref().is_some_and(|entry| {
+            entry.starts_with("sdk") || matches!(entry, "mcp" | "claude-code-github-action")
+        })
+    }
+}
+
+/// Bytes read from the start of a rollout, which names its originator.
+const HEAD: usize = 4 << 10;
+
+/// True if no person is present to have said it: a script's words are not the user's.
+pub(super) fn is_headless_event(event: &HookEvent, entry: &ClientEntrypoint) -> bool {
+    match (event.person, event.client) {
+        (Some(person), _) => !person,
+        (None, HookClient::ClaudeCode) => entry.is_headless(),
+        // Its first line tells if a script or an agent started the session:
+        // `{"type":"session_meta","payload":{…,"originator":"codex_exec",…}}`
+        (None, HookClient::Codex) => {
+            let Some(Ok(FileLookup::Regular(file))) =
+                event.transcript.as_deref().map(fsx::open_regular)
+            else {
+                return false;
+            };
+            let mut head = vec![0; HEAD];
+            let read = file.read_at(&mut head, 0).unwrap_or(0);
+            let head = &head[..read];
+            let first = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);
+            let marks = [
+                &b"\"originator\":\"codex_exec\""[..],
+                b"\"source\":\"exec\"",
+                // A sub-agent's prompts come from an agent.
+                b"\"source\":{\"subagent\"",
+            ];
+            marks.iter().any(|mark| memmem::find(first, mark).is_some())
+        }
+        (None, HookClient::Pi) => false,
     }
 }

@@ -5,23 +5,19 @@
 //! stdin ──► wire (per client) ──► HookEvent ──► handlers ──► HookReply ──► reply (per client) ──► stdout
 //! ```
 
-pub mod claude_code;
-pub mod codex;
+mod claude_code;
+mod codex;
 mod cursor;
 mod event;
 mod handlers;
-mod headless;
 mod log;
-pub mod mark;
 mod notice;
-mod outcome;
-pub mod pi;
-pub mod place;
+pub mod outcome;
+mod pi;
 mod reply;
 pub mod reverse_lines;
 pub(crate) mod stdin;
 pub mod transcript;
-mod typed;
 pub mod user_statement;
 mod wire;
 pub mod worker;
@@ -35,8 +31,8 @@ use recoup_core::secrets::SecretValues;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use event::{HookEvent, WireFormat};
-pub(crate) use headless::ClientEntrypoint;
+pub(crate) use event::ClientEntrypoint;
+use event::HookEvent;
 pub(crate) use log::HookLog;
 use reply::HookReply;
 
@@ -89,14 +85,7 @@ fn render(event: &HookEvent, reply: &HookReply, log: &HookLog) -> Option<String>
         return None;
     }
     let lost = |what: &str| log.log_failure(Some(event.client), &event.name, what);
-    if event.format == WireFormat::Cursor {
-        return cursor::reply::render(&event.name, reply, lost);
-    }
-    match event.client {
-        HookClient::ClaudeCode => claude_code::reply::render(&event.name, reply, lost),
-        HookClient::Codex => codex::reply::render(&event.name, reply, lost),
-        HookClient::Pi => pi::reply::render(&event.name, reply),
-    }
+    reply::render(event.client, event.format, &event.name, reply, lost)
 }
 
 /// Fields that tell the clients' payloads apart.
@@ -139,26 +128,26 @@ fn read_event(told: HookInput<'_>, hidden: &SecretValues) -> Result<Option<HookE
 fn parse_event(text: &str, client: Option<HookClient>) -> serde_json::Result<Option<HookEvent>> {
     let shape: PayloadShape<'_> = serde_json::from_str(text)?;
     if shape.thread.is_some() && shape.hook_event_name.is_none() {
-        return serde_json::from_str(text).map(codex::wire::parse_notification);
+        return serde_json::from_str(text).map(codex::parse_notification);
     }
     // Cursor runs Claude Code's hooks, so the client that the command line names does not count.
     if shape.cursor_version.is_some() || shape.workspace_roots.is_some() {
         let payload = serde_json::from_str(text)?;
-        return Ok(cursor::wire::parse_event(&payload));
+        return Ok(cursor::parse_event(&payload));
     }
     if client == Some(HookClient::Pi) || (client.is_none() && shape.event.is_some()) {
         let payload = serde_json::from_str(text)?;
-        return Ok(pi::wire::parse_event(&payload));
+        return Ok(pi::parse_event(&payload));
     }
-    let payload: claude_code::wire::ClaudePayload<'_> = serde_json::from_str(text)?;
+    let payload: claude_code::ClaudePayload<'_> = serde_json::from_str(text)?;
     Ok(match client.unwrap_or_else(|| detect_client(&payload)) {
-        HookClient::Codex => codex::wire::parse_event(&payload),
-        _ => claude_code::wire::parse_event(&payload),
+        HookClient::Codex => codex::parse_event(&payload),
+        _ => claude_code::parse_event(&payload),
     })
 }
 
 /// Tells Codex from Claude Code: Codex has turns, and calls its transcripts rollouts.
-fn detect_client(payload: &claude_code::wire::ClaudePayload<'_>) -> HookClient {
+fn detect_client(payload: &claude_code::ClaudePayload<'_>) -> HookClient {
     let name = payload.transcript_path.as_deref().and_then(|path| path.file_name());
     let rollout = name.is_some_and(|name| name.to_string_lossy().starts_with("rollout-"));
     if payload.turn_id.is_some() || rollout { HookClient::Codex } else { HookClient::ClaudeCode }

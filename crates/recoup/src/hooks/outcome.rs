@@ -1,6 +1,8 @@
 //! Records outcomes of tool calls: in the hook that reports them, or in the worker that reads them
 //! in a transcript. The second one finds them recorded.
 
+use std::path::Path;
+
 use recoup_core::Result;
 use recoup_core::memory::learn::command::CommandKind;
 use recoup_core::memory::learn::failure::{detect_failure, error_line};
@@ -9,7 +11,28 @@ use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolC
 use recoup_core::memory::{EventDetails, EventTransaction, MemoryEventKind};
 use recoup_core::secrets::RedactedCommand;
 
-use super::place::ProjectPaths;
+/// Directories that relate a client's paths to its project, so that files have the same names
+/// whichever client reports them.
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectPaths<'a> {
+    /// The project's root.
+    pub root: &'a Path,
+    /// Base of relative paths.
+    pub cwd: &'a Path,
+}
+
+impl ProjectPaths<'_> {
+    /// Path relative to the project's root; absolute if it is outside.
+    pub(super) fn project_path(&self, path: &str) -> String {
+        let whole = self.cwd.join(path);
+        let inside = |path: &Path| {
+            path.strip_prefix(self.root).ok().map(|it| it.to_string_lossy().into_owned())
+        };
+        inside(&whole)
+            .or_else(|| inside(&whole.canonicalize().ok()?))
+            .unwrap_or_else(|| whole.to_string_lossy().into_owned())
+    }
+}
 
 /// Records the outcome of a call, and learns from it.
 pub(super) fn record_outcome(

@@ -1,9 +1,25 @@
-//! The reply to an event: context for the agent, a notice for the person.
+//! The reply to an event: context for the agent, a notice for the person. Rendered in each client's
+//! own format, within the size that it accepts.
+//!
+//! Nothing here ever allows, denies or stops anything: `permission` in Cursor, for example, would
+//! approve a call in the user's place.
 
 use recoup_core::base::text::shorten_text;
+use recoup_core::memory::hooked::HookClient;
+use serde::Serialize;
+
+use super::event::WireFormat;
 
 /// Length limit of a notice, in characters.
 const MAX_NOTICE_CHARS: usize = 200;
+/// Shortest useful notice, in characters.
+const MIN_NOTICE_CHARS: usize = 20;
+
+/// Beyond this Claude Code gives the model the path of a file instead, and Cursor drops a text.
+const MAX_UNITS: usize = 10_000;
+
+/// Cursor's events whose reply may have a notice for the person.
+const CURSOR_NOTICE_EVENTS: [&str; 3] = ["sessionStart", "beforeSubmitPrompt", "preCompact"];
 
 /// Reply to an event; usually empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +55,174 @@ impl HookReply {
     }
 }
 
+/// Renders the reply to an event in the client's own format; none if there is nothing to say. Context
+/// for the agent takes precedence. Dropped parts are named to `lost`.
+pub(super) fn render(
+    client: HookClient,
+    format: WireFormat,
+    event: &str,
+    reply: &HookReply,
+    mut lost: impl FnMut(&str),
+) -> Option<String> {
+    let is_heard = context_events(client, format).contains(&event);
+    let mut context = reply.context.as_deref().filter(|_| is_heard);
+    let length = |text: &str| match (format, client) {
+        (WireFormat::Cursor, _) => utf16_len(text),
+        (_, HookClient::Pi) => 0,
+        _ => utf16_len(&claude_json(event, Some(text), None)),
+    };
+    if context.is_some_and(|text| length(text) > MAX_UNITS) {
+        lost("there is no room for what the agent was to be told");
+        context = None;
+    }
+    let is_shown = format != WireFormat::Cursor || CURSOR_NOTICE_EVENTS.contains(&event);
+    let notice = reply.notice.as_deref().filter(|_| is_shown);
+    if context.is_none() && notice.is_none() {
+        return None;
+    }
+    match (format, client) {
+        (WireFormat::Cursor, _) => {
+            let goes_on = (event == "beforeSubmitPrompt").then_some(true);
+            let (additional_context, user_message) = (context, notice);
+            Some(json(&CursorOutput { goes_on, additional_context, user_message }))
+        }
+        (_, HookClient::Pi) => Some(json(&PiOutput { context, notice })),
+        _ => {
+            let told = notice.and_then(|notice| with_notice(event, context, notice));
+            if told.is_none() && notice.is_some() {
+                lost("there is no room for what the person was to be told");
+            }
+            told.or_else(|| Some(claude_json(event, Some(context?), None)))
+        }
+    }
+}
+
+/// Events whose reply may have context for the agent. At `Stop` and `SubagentStop` it would make
+/// Claude Code's agent go on; Codex rejects fields that an event does not have.
+fn context_events(client: HookClient, format: WireFormat) -> &'static [&'static str] {
+    match (format, client) {
+        (WireFormat::Cursor, _) => {
+            &["sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure"]
+        }
+        (_, HookClient::ClaudeCode) => &[
+            "SessionStart",
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "PostToolBatch",
+            "SubagentStart",
+        ],
+        (_, HookClient::Codex) => {
+            &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"]
+        }
+        (_, HookClient::Pi) => &["before_agent_start", "tool_result"],
+    }
+}
+
+/// Reply for Claude Code and Codex.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClaudeOutput<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<HookSpecificOutput<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookSpecificOutput<'a> {
+    hook_event_name: &'a str,
+    additional_context: &'a str,
+}
+
+/// Reply for Cursor: one flat object.
+#[derive(Serialize)]
+struct CursorOutput<'a> {
+    /// Lets a prompt pass: the one field that its reply has in every version.
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    goes_on: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_message: Option<&'a str>,
+}
+
+/// Reply for our Pi extension.
+#[derive(Serialize)]
+struct PiOutput<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'a str>,
+}
+
+/// Renders context and notice, with the notice, which is shown only once, cut to the remaining room.
+fn with_notice(event: &str, context: Option<&str>, notice: &str) -> Option<String> {
+    let whole = claude_json(event, context, Some(notice));
+    let over = utf16_len(&whole).saturating_sub(MAX_UNITS);
+    if over == 0 {
+        return Some(whole);
+    }
+    // A character is at least one unit, and the ellipsis one more.
+    let chars =
+        notice.chars().count().checked_sub(over + 1).filter(|chars| *chars >= MIN_NOTICE_CHARS)?;
+    Some(claude_json(event, context, Some(&shorten_text(notice, chars))))
+}
+
+fn claude_json(event: &str, context: Option<&str>, notice: Option<&str>) -> String {
+    let specific = |text| HookSpecificOutput { hook_event_name: event, additional_context: text };
+    let output =
+        ClaudeOutput { hook_specific_output: context.map(specific), system_message: notice };
+    json(&output)
+}
+
+fn json(output: &impl Serialize) -> String {
+    serde_json::to_string(output).expect("strings always serialize")
+}
+
 /// Length of a text in UTF-16 units, as clients count it.
 pub(super) fn utf16_len(text: &str) -> usize {
     text.encode_utf16().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(context: usize, notice: &str) -> (Option<String>, Vec<String>) {
+        let context = (context > 0).then(|| "x".repeat(context));
+        let reply = HookReply { context, notice: Some(notice.to_owned()) };
+        let mut lost = Vec::new();
+        let told =
+            render(HookClient::ClaudeCode, WireFormat::Native, "SessionStart", &reply, |what| {
+                lost.push(what.to_owned());
+            });
+        assert!(told.as_deref().is_none_or(|told| utf16_len(told) <= MAX_UNITS));
+        (told, lost)
+    }
+
+    #[test]
+    fn a_notice_is_cut_before_it_is_dropped() {
+        let notice = format!("recoup: learned: {}", "use \"tabs\" ".repeat(80));
+        for context in [0, 100, 9_200, 9_500, 9_700] {
+            let (told, lost) = rendered(context, &notice);
+            let told = told.unwrap();
+            assert!(told.contains("\"systemMessage\":\"recoup: learned: use"), "{told}");
+            assert_eq!(told.contains('…'), context > 9_000, "{context}");
+            assert_eq!(lost, [""; 0]);
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_is_named() {
+        let (told, lost) = rendered(9_900, "recoup: learned: use tabs");
+        assert!(told.unwrap().contains("additionalContext"));
+        assert_eq!(lost, ["there is no room for what the person was to be told"]);
+        let (told, lost) = rendered(10_000, "recoup: learned: use tabs");
+        assert!(!told.as_deref().unwrap().contains("additionalContext"));
+        assert!(told.unwrap().contains("use tabs"));
+        assert_eq!(lost, ["there is no room for what the agent was to be told"]);
+    }
 }

@@ -112,9 +112,16 @@ impl<'a, S: ReadAt + ?Sized> ReverseLines<'a, S> {
         loop {
             let unsearched = self.buffer.len() - self.searched;
             if let Some(end) = memchr::memrchr(b'\n', &self.buffer[..unsearched]) {
-                if self.accept_piece(end + 1) {
-                    return Ok(self.current_line());
+                let start = end + 1;
+                match self.piece {
+                    PieceState::Kept => {
+                        self.given = Some(start);
+                        return Ok(self.current_line());
+                    }
+                    PieceState::Unfinished => self.whole_until = Some(self.from + start as u64),
+                    PieceState::PassedOver => {}
                 }
+                self.end_piece(start);
             } else if self.from == self.floor {
                 let is_line = self.piece == PieceState::Kept && !self.buffer.is_empty();
                 if is_line {
@@ -128,20 +135,6 @@ impl<'a, S: ReadAt + ?Sized> ReverseLines<'a, S> {
                 return Ok(None);
             }
         }
-    }
-
-    /// Handles a piece that begins at `start`, behind a line end. Returns true if it is a line.
-    fn accept_piece(&mut self, start: usize) -> bool {
-        match self.piece {
-            PieceState::Kept => {
-                self.given = Some(start);
-                return true;
-            }
-            PieceState::Unfinished => self.whole_until = Some(self.from + start as u64),
-            PieceState::PassedOver => {}
-        }
-        self.end_piece(start);
-        false
     }
 
     /// Drops the piece at `start`, and the line end before it.

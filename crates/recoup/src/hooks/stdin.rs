@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 /// Limit of a payload; only those that contain whole files exceed it.
-pub(crate) const MAX_PAYLOAD_BYTES: usize = 8 << 20;
+const MAX_PAYLOAD_BYTES: usize = 8 << 20;
 /// Size of the first read, which mostly suffices; later reads grow up to `BLOCK`.
 const FIRST_READ_BYTES: usize = 8 << 10;
 const BLOCK: usize = 64 << 10;

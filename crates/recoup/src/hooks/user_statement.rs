@@ -4,7 +4,10 @@
 use recoup_core::Result;
 use recoup_core::memory::classify::ClassifiedStatement;
 use recoup_core::memory::transcript::bound_text;
-use recoup_core::memory::{EventTransaction, NoteKind, NoteSource, NoteStatement, RecordOutcome};
+use recoup_core::memory::{
+    EventDetails, EventTransaction, MemoryEventKind, NoteKind, NoteSource, NoteStatement,
+    RecordOutcome,
+};
 use serde::{Deserialize, Serialize};
 
 use super::wire;
@@ -69,11 +72,20 @@ pub(super) fn prompt_digest(prompt: &str) -> String {
     wire::text_digest(&bound_text(prompt.trim()))
 }
 
-/// Records statements as notes. Skips those that memory refuses, such as secrets.
-pub(super) fn record_statements(
+/// Records a prompt and its statements as notes; none if another event has reported it. `re_ask` is
+/// the prompt's text if it repeats a request. Skips statements that memory refuses, such as secrets.
+pub(super) fn record_prompt(
     turn: &EventTransaction<'_>,
+    of: EventDetails<'_>,
+    re_ask: Option<&str>,
     said: &[UserStatement],
-) -> Result<Vec<RecordOutcome>> {
+) -> Result<Option<Vec<RecordOutcome>>> {
+    if !turn.record_event(MemoryEventKind::Prompted, of)? {
+        return Ok(None);
+    }
+    if let Some(text) = re_ask {
+        turn.record_reask(text)?;
+    }
     let mut all = Vec::new();
     for said in said {
         let Some(recorded) = turn.try_record(&said.to_statement(turn))? else { continue };
@@ -84,5 +96,5 @@ pub(super) fn record_statements(
         turn.mark_delivered([&recorded.note().id])?;
         all.push(recorded);
     }
-    Ok(all)
+    Ok(Some(all))
 }

@@ -1,35 +1,59 @@
-//! Parsing shared by the clients' formats: texts that are a string or a list of blocks, times, and
-//! JSON with lone surrogates.
+//! Parsing shared by the clients' formats: texts that are a string or a list of blocks, calls, times,
+//! JSON with lone surrogates, and a person's own words in a message.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::memory::hooked::replace_lone_surrogates;
-use recoup_core::memory::transcript::{EntryKind, ToolAction, ToolCall};
+use recoup_core::memory::hooked::{HookClient, replace_lone_surrogates};
+use recoup_core::memory::private_text::without_private;
+use recoup_core::memory::transcript::{CallStatus, EntryKind, ToolAction, ToolCall};
+use recoup_core::memory::wrapped::without_wrapped;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+/// Beginnings of texts that the client itself writes in the user's role.
+const CLIENT_TEXT_STARTS: [&str; 11] = [
+    "<command-",
+    "<local-command-",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<user-memory-input>",
+    "Caveat: The messages below",
+    "This session is being continued from a previous",
+    "<tool_use_error>",
+    "Stop hook feedback:",
+    "[Request interrupted by user",
+];
+
+/// Title of the request; Codex's editor extensions put files and selections above it.
+const REQUEST_TITLE: &str = "## My request for Codex:";
+/// First line of what these extensions add.
+const EDITOR_HEADERS: [&str; 2] =
+    ["# Context from my IDE setup:", "# Files mentioned by the user:"];
+
 /// A block of a message. `kind` decides which fields are present.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct MessageBlock<'a> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type", borrow)]
     pub(super) kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) text: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) name: Option<Cow<'a, str>>,
     /// Arguments of a call: `input` in one client, `arguments` in another.
-    #[serde(borrow, default, alias = "arguments")]
+    #[serde(borrow, alias = "arguments")]
     pub(super) input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) tool_use_id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(default)]
     pub(super) is_error: Option<bool>,
 }
 
@@ -45,18 +69,9 @@ pub(super) fn parse_line<T: Default>(
 
 /// Blocks of a content; a plain string becomes one text block.
 pub(super) fn blocks(content: &RawValue) -> Vec<MessageBlock<'_>> {
-    if let Ok(text) = serde_json::from_str::<BorrowedText<'_>>(content.get()) {
-        let BorrowedText(text) = text;
-        return vec![MessageBlock {
-            kind: Cow::Borrowed("text"),
-            text: Some(text),
-            id: None,
-            name: None,
-            input: None,
-            tool_use_id: None,
-            content: None,
-            is_error: None,
-        }];
+    if let Ok(BorrowedText(text)) = serde_json::from_str(content.get()) {
+        let kind = Cow::Borrowed("text");
+        return vec![MessageBlock { kind, text: Some(text), ..MessageBlock::default() }];
     }
     serde_json::from_str(content.get()).unwrap_or_default()
 }
@@ -86,7 +101,26 @@ pub(super) fn agent_entry(
         return None;
     }
     let (id, name, input) = (block.id.as_deref()?, block.name.as_deref()?, block.input?);
-    Some(EntryKind::Call(ToolCall::new(id, name, action(name, input), input.get().as_bytes())))
+    Some(EntryKind::Call(tool_call(Some(id), name, input, action)))
+}
+
+/// Makes the call of a tool. One without an id is identified by its input.
+pub(super) fn tool_call(
+    id: Option<&str>,
+    tool: &str,
+    input: &RawValue,
+    action: fn(&str, &RawValue) -> ToolAction,
+) -> ToolCall {
+    let id = id.map_or_else(|| text_digest(input.get()), str::to_owned);
+    ToolCall::new(&id, tool, action(tool, input), input.get().as_bytes())
+}
+
+/// Status of a command with this exit code; success if there is none.
+pub(super) fn status_of_exit(exit: Option<i32>) -> CallStatus {
+    match exit {
+        Some(0) | None => CallStatus::Succeeded,
+        exit => CallStatus::Failed { exit },
+    }
 }
 
 /// Returns a string field of a JSON object. Other fields are not parsed: one may hold a whole file.
@@ -96,14 +130,29 @@ pub(super) fn string_field(object: &RawValue, name: &str) -> Option<String> {
     Some(text.into_owned())
 }
 
-/// Deserializes a value; one of the wrong type counts as missing.
-pub(super) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let value = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(value.get()).ok())
+/// A field that counts as missing if it has another type than expected.
+#[derive(Debug)]
+pub(super) struct LenientField<T>(pub(super) Option<T>);
+
+impl<T> Default for LenientField<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Deref for LenientField<T> {
+    type Target = Option<T>;
+
+    fn deref(&self) -> &Option<T> {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LenientField<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = <&RawValue>::deserialize(deserializer)?;
+        Ok(Self(serde_json::from_str(value.get()).ok()))
+    }
 }
 
 /// Digest of a text, to recognise it without storing it.
@@ -120,4 +169,44 @@ pub(super) fn parse_time(text: Option<&str>) -> Option<Timestamp> {
 pub(super) fn tag_content<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())
+}
+
+/// Returns the part of a text in the user's role that a person typed; none for the client's own
+/// messages.
+///
+/// Clients add to it: an editor's selection, files, reminders, messages of their own. An added file
+/// may contain anything, even the client's own tags. So a part is recognised by its position: a
+/// message block by itself, a wrapper up to its last closing tag, and an editor's header up to the
+/// last title of a request.
+pub(super) fn typed_text(client: HookClient, text: &str) -> Option<String> {
+    let text = text.trim();
+    if CLIENT_TEXT_STARTS.iter().any(|start| text.starts_with(start)) {
+        return None;
+    }
+    // Below an editor's header there may be a request.
+    let text = if client == HookClient::Codex && text.starts_with("# ") {
+        let mut titles = text.rmatch_indices(REQUEST_TITLE);
+        match titles.find(|(at, _)| text[..*at].ends_with('\n')) {
+            Some((at, title)) => &text[at + title.len()..],
+            None if EDITOR_HEADERS.iter().any(|start| text.starts_with(start)) => return None,
+            None => text,
+        }
+    } else {
+        text
+    };
+    // Private parts first: their tags may stand inside a wrapper.
+    Some(without_wrapped(&without_private(text)).trim().to_owned())
+}
+
+/// Returns the typed part of a message. Each text block is read separately, so that no block can
+/// end another.
+pub(super) fn typed_message_text(client: HookClient, content: &RawValue) -> Option<String> {
+    let blocks = blocks(content);
+    let texts = blocks.iter().filter(|block| block.kind.ends_with("text"));
+    let mut texts =
+        texts.filter_map(|block| block.text.as_deref()).map(|text| typed_text(client, text));
+    // The client's own messages stand alone.
+    let first = texts.next()??;
+    let parts = std::iter::once(first).chain(texts.flatten()).filter(|part| !part.is_empty());
+    Some(parts.collect::<Vec<_>>().join("\n"))
 }

@@ -2,14 +2,15 @@
 //! previous content.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Timestamp};
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::backups;
 use super::change::{FileChange, read, resolve_links};
 use super::receipt::InstallReceipt;
 use super::undo::UndoPlan;
@@ -20,6 +21,16 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
 /// Attempts before giving up. After the first one, only programs that ignore our lock can
 /// interfere.
 const MAX_ATTEMPTS: usize = 4;
+
+/// Directory of the backups, below our own. Backups that the receipt refers to stay; of the others,
+/// the newest few of each file.
+pub(crate) const BACKUPS: &str = "backups";
+
+/// Unreferenced backups to keep of each file.
+const NEWEST: usize = 5;
+
+/// Hexadecimal digits of the path's digest: enough to tell one person's files apart.
+const DIGITS: usize = 8;
 
 /// Changed files, each with its backup.
 pub(crate) type BackupList = Vec<(PathBuf, PathBuf)>;
@@ -98,8 +109,10 @@ impl<'a> InstallLock<'a> {
         for (at, change) in changes.iter().enumerate() {
             // Content that only an earlier change of ours produces needs no backup.
             let is_first = !changes[..at].iter().any(|earlier| earlier.is_of_same_file(change));
-            let copy = if is_first { self.copy(change)? } else { None };
-            receipt.record_change(change, copy.clone(), missing_dirs(&change.path));
+            let copy = if is_first { self.back_up(change)? } else { None };
+            let above = change.path.ancestors().skip(1);
+            let missing = above.take_while(|dir| !dir.exists()).map(Path::to_path_buf).collect();
+            receipt.record_change(change, copy.clone(), missing);
             copies.extend(copy.map(|copy| (change.path.clone(), self.own.join(copy))));
         }
         receipt.write(self.own)?;
@@ -129,15 +142,19 @@ impl<'a> InstallLock<'a> {
         for change in undo.changes.iter().filter(|change| change.has_effect()) {
             // A file that we made is not worth a backup.
             if change.after.is_some() {
-                let copy = self.copy(change)?;
+                let copy = self.back_up(change)?;
                 copies.extend(copy.map(|copy| (change.path.clone(), self.own.join(copy))));
             }
             receipt.record_removal(change);
             write(change)?;
         }
+        // Directories that we made go, unless they hold something other than our temporary files.
         for entry in receipt.remove_targets(&undo.parties, &undo.looked) {
             if !entry.written_path().exists() {
-                entry.dirs.iter().try_for_each(|dir| remove_dir(dir))?;
+                for dir in &entry.dirs {
+                    fsx::temporaries_in(dir).try_for_each(|path| fsx::remove(&path).map(drop))?;
+                    fsx::remove_empty_dir(dir)?;
+                }
             }
         }
         receipt.write(self.own)?;
@@ -145,16 +162,52 @@ impl<'a> InstallLock<'a> {
         Ok(ApplyOutcome::Written(copies))
     }
 
-    fn copy(&self, change: &FileChange) -> Result<Option<PathBuf>> {
-        backups::make(change, self.own, self.now)
+    /// Makes a private backup of the previous content. Returns its path relative to our own
+    /// directory.
+    fn back_up(&self, change: &FileChange) -> Result<Option<PathBuf>> {
+        let Some(before) = &change.before else { return Ok(None) };
+        let file = change.path.file_name().unwrap_or_default().to_string_lossy();
+        let of =
+            Sha256Digest::of(resolve_links(&change.path).as_os_str().as_encoded_bytes()).to_hex();
+        let of = format!("{}-{}", &of[..DIGITS], file.trim_start_matches('.'));
+        let when = self.now.to_second_string().replace(':', "");
+        let dir = self.own.join(BACKUPS);
+        fsx::ensure_private_dir(&dir)?;
+        // The number orders the backups of one second.
+        let names = file_names(&dir);
+        let of_now = names.iter().filter(|name| name.starts_with(&when));
+        let number =
+            of_now.filter_map(|name| Some(BackupName::parse(name)?.number + 1)).max().unwrap_or(0);
+        let path = Path::new(BACKUPS).join(format!("{when}-{number}-{of}"));
+        fsx::write_atomic(&self.own.join(&path), before)?;
+        Ok(Some(path))
     }
 
-    /// Best effort: superfluous backups do no harm.
+    /// Deletes backups that are neither needed nor fresh, nor among the newest of their file. Ignores
+    /// files with other names than ours. Best effort: superfluous backups do no harm.
     fn prune(&self, receipt: &InstallReceipt, fresh: &BackupList) {
-        let fresh = fresh.iter().filter_map(|(_, copy)| copy.strip_prefix(self.own).ok());
-        let needed = receipt.copies().map(Path::to_path_buf).collect();
-        let fresh = fresh.map(Path::to_path_buf).collect();
-        let _ = backups::prune(self.own, &needed, &fresh);
+        let needed: BTreeSet<&Path> = receipt.copies().collect();
+        let fresh: BTreeSet<&Path> = fresh.iter().map(|(_, copy)| copy.as_path()).collect();
+        let dir = self.own.join(BACKUPS);
+        let names = file_names(&dir);
+        let mut copies: BTreeMap<&str, Vec<(bool, BackupName<'_>, &str)>> = BTreeMap::new();
+        for name in &names {
+            let is_needed = needed.contains(Path::new(BACKUPS).join(name).as_path());
+            if let Some(parts) = BackupName::parse(name).filter(|_| !is_needed) {
+                // Fresh is fresh, whatever the clock says.
+                let is_fresh = fresh.contains(dir.join(name).as_path());
+                copies.entry(parts.of).or_default().push((is_fresh, parts, name));
+            }
+        }
+        for of_file in copies.values_mut() {
+            of_file.sort_unstable();
+            let older = of_file.len().saturating_sub(NEWEST);
+            for (_, _, name) in &of_file[..older] {
+                if fsx::remove(&dir.join(name)).is_err() {
+                    return;
+                }
+            }
+        }
     }
 }
 
@@ -194,12 +247,6 @@ fn find_outdated(changes: &[FileChange]) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Removes a directory that we made, unless it holds something other than our temporary files.
-fn remove_dir(dir: &Path) -> Result<()> {
-    fsx::temporaries_in(dir).try_for_each(|path| fsx::remove(&path).map(drop))?;
-    fsx::remove_empty_dir(dir).map(drop)
-}
-
 fn write(change: &FileChange) -> Result<()> {
     match &change.after {
         Some(after) => {
@@ -213,8 +260,47 @@ fn write(change: &FileChange) -> Result<()> {
     }
 }
 
-/// Returns the missing parent directories, innermost first.
-fn missing_dirs(path: &Path) -> Vec<PathBuf> {
-    let above = path.ancestors().skip(1);
-    above.take_while(|dir| !dir.exists()).map(Path::to_path_buf).collect()
+/// Parsed name of a backup, `TIME-NUMBER-OF-NAME`; ordered by creation. OF is a digest of the path,
+/// so that files of one name are told apart.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BackupName<'a> {
+    time: &'a str,
+    number: usize,
+    /// Digest and name of the original file.
+    of: &'a str,
+}
+
+impl<'a> BackupName<'a> {
+    /// `2026-11-16T122618Z-0-1f3ac09e-settings.json`
+    pub(crate) fn parse(name: &'a str) -> Option<Self> {
+        let (time, rest) = name.split_once("Z-")?;
+        let digit = |c: char| if c.is_ascii_digit() { '0' } else { c };
+        let (number, of) = rest.split_once('-')?;
+        (time.chars().map(digit).collect::<String>() == "0000-00-00T000000").then_some(())?;
+        Some(Self { time, number: number.parse().ok()?, of })
+    }
+}
+
+/// Returns the names of all files in a directory.
+fn file_names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|it| it.is_file()));
+    files.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_the_order_of_their_copies() {
+        let name = |text| BackupName::parse(text).unwrap();
+        let first = name("2026-11-16T122618Z-2-1f3ac09e-settings.json");
+        assert!(first < name("2026-11-16T122618Z-10-1f3ac09e-settings.json"));
+        assert!(first < name("2026-11-16T122619Z-0-1f3ac09e-settings.json"));
+        assert_eq!(first.of, "1f3ac09e-settings.json");
+        for other in ["settings.json", "2026-11-16-0-x", "2026-11-16T122618Z-x-y", "Z-0-x", ""] {
+            assert_eq!(BackupName::parse(other), None, "{other}");
+        }
+    }
 }

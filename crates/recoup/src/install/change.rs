@@ -1,18 +1,20 @@
-//! A change to one file: its content before and after. Making one touches nothing.
+//! A change to one file: its content before and after, and what of it is ours. Making one touches
+//! nothing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use recoup_core::base::fsx;
+use recoup_core::memory::hooked::LARGEST;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 
-use super::client::{AgentClient, InstallLevel, SettingsFile};
+use super::client::{AgentClient, InstallLevel, ServerEntryShape, ServerLayout};
+use super::client::{SettingsContent, SettingsFile};
+use super::edit::JsonDialect;
 use super::entries::EditSummary;
-use super::held::InstalledContent;
-use super::installations::LARGEST;
 use super::places::InstallPaths;
 
 /// Client, level and project that an entry of ours is installed for.
@@ -30,6 +32,49 @@ impl InstallTarget {
     pub(crate) fn of(client: AgentClient, level: InstallLevel, places: &InstallPaths) -> Self {
         let root = (level == InstallLevel::Project).then(|| places.root.clone());
         Self { client, level, root }
+    }
+}
+
+/// One kind of content that we put into a file, as the receipt stores it: removal must work even if
+/// all paths are configured differently by then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum InstalledContent {
+    /// Commands for events.
+    Hooks,
+    /// A server, in the object at this path.
+    Servers {
+        at: Vec<String>,
+        /// True if the file may have comments.
+        comments: bool,
+    },
+    /// A server, in TOML.
+    TomlServers,
+    /// Pi's extension: the whole file.
+    Extension,
+    /// A line of git's `info/exclude`.
+    Line(String),
+}
+
+impl InstalledContent {
+    /// Returns the location of the servers. The layout of our entry does not matter.
+    pub(crate) fn server_layout(at: &[String], comments: bool) -> ServerLayout {
+        let dialect = if comments { JsonDialect::Comments } else { JsonDialect::Strict };
+        ServerLayout { at: at.to_vec(), shape: ServerEntryShape::Plain, dialect }
+    }
+}
+
+impl From<&SettingsContent> for InstalledContent {
+    fn from(holds: &SettingsContent) -> Self {
+        match holds {
+            SettingsContent::Hooks(_) => Self::Hooks,
+            SettingsContent::Servers(servers) => Self::Servers {
+                at: servers.at.clone(),
+                comments: servers.dialect == JsonDialect::Comments,
+            },
+            SettingsContent::TomlServers => Self::TomlServers,
+            SettingsContent::Extension => Self::Extension,
+        }
     }
 }
 
@@ -90,9 +135,43 @@ impl FileChange {
             && fs::metadata(resolve_links(&self.path)).is_ok_and(|found| found.nlink() > 1)
     }
 
-    /// Fails early if the file cannot be written, not when half of the work is done.
+    /// Fails early if the file cannot be written, not when half of the work is done. Refuses files
+    /// that are read-only or owned by another user: a rename could replace them, but would override
+    /// that choice.
     pub(crate) fn demand_possible(&self) -> Result<()> {
-        if self.has_effect() { demand_writable(&self.path) } else { Ok(()) }
+        if !self.has_effect() {
+            return Ok(());
+        }
+        let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
+        let path = &self.path;
+        let real = resolve_links(path);
+        let me = rustix::process::geteuid().as_raw();
+        if let Ok(found) = fs::metadata(&real) {
+            if found.mode() & 0o200 == 0 {
+                return refused(format!(
+                    "{} is read-only: make it writable (`chmod u+w`), or change it where it is made",
+                    path.display()
+                ));
+            }
+            if found.uid() != me {
+                return refused(format!(
+                    "{} belongs to another user: run this as that user",
+                    path.display()
+                ));
+            }
+        }
+        let dir = real.ancestors().skip(1).find(|dir| dir.exists()).unwrap_or(Path::new("/"));
+        if !dir.is_dir() {
+            return refused(format!("{} is not a directory", dir.display()));
+        }
+        let open = fs::metadata(dir).is_ok_and(|found| found.mode() & 0o222 != 0);
+        if !open || access(dir, Access::WRITE_OK).is_err() {
+            return refused(format!(
+                "nothing can be written to {}: check who owns it, and its permissions (`ls -ld`)",
+                dir.display()
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -106,36 +185,43 @@ pub(crate) fn resolve_links(path: &Path) -> PathBuf {
     fsx::resolve_path(path).unwrap_or_else(|| path.to_owned())
 }
 
-/// Refuses files that are read-only or owned by another user: a rename could replace them, but
-/// would override that choice.
-fn demand_writable(path: &Path) -> Result<()> {
-    let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
-    let real = resolve_links(path);
-    let me = rustix::process::geteuid().as_raw();
-    if let Ok(found) = fs::metadata(&real) {
-        if found.mode() & 0o200 == 0 {
-            return refused(format!(
-                "{} is read-only: make it writable (`chmod u+w`), or change it where it is made",
-                path.display()
-            ));
-        }
-        if found.uid() != me {
-            return refused(format!(
-                "{} belongs to another user: run this as that user",
-                path.display()
-            ));
-        }
+/// Refuses a project's file that is really elsewhere: a repository may hold links to other files of
+/// the user, and consent to change `.cursor/mcp.json` does not cover those.
+pub(crate) fn demand_inside(path: &Path, places: &InstallPaths) -> Result<()> {
+    describe_link_out(path, places).map_or(Ok(()), |why| refuse_link(path, places, &why))
+}
+
+/// Describes how a project's file is really elsewhere, if it is.
+pub(crate) fn describe_link_out(path: &Path, places: &InstallPaths) -> Option<String> {
+    // Claude Code's own file is the user's, even inside a project.
+    if path == places.claude_json || !leads_out(path, &places.root) {
+        return None;
     }
-    let dir = real.ancestors().skip(1).find(|dir| dir.exists()).unwrap_or(Path::new("/"));
-    if !dir.is_dir() {
-        return refused(format!("{} is not a directory", dir.display()));
-    }
-    let open = fs::metadata(dir).is_ok_and(|found| found.mode() & 0o222 != 0);
-    if !open || access(dir, Access::WRITE_OK).is_err() {
-        return refused(format!(
-            "nothing can be written to {}: check who owns it, and its permissions (`ls -ld`)",
-            dir.display()
-        ));
-    }
-    Ok(())
+    Some(match fsx::resolve_path(path) {
+        Some(real) => format!("is a link out of the project, to {}", real.display()),
+        None => "is a link that leads nowhere".to_owned(),
+    })
+}
+
+/// True if a file below `root` is really elsewhere, or is a link that leads nowhere.
+pub(super) fn leads_out(path: &Path, root: &Path) -> bool {
+    // The project itself may be gone by now.
+    let is_inside = |real: PathBuf| real.starts_with(resolve_links(root));
+    path.starts_with(root) && !fsx::resolve_path(path).is_some_and(is_inside)
+}
+
+/// Refuses git's exclude list if it is a link.
+pub(crate) fn ensure_no_link(list: &Path, places: &InstallPaths) -> Result<()> {
+    if is_not_linked(list) { Ok(()) } else { refuse_link(list, places, "is a link") }
+}
+
+/// True if neither the list nor its directory is a link.
+pub(crate) fn is_not_linked(list: &Path) -> bool {
+    !list.is_symlink() && !list.parent().is_some_and(Path::is_symlink)
+}
+
+fn refuse_link(path: &Path, places: &InstallPaths, why: &str) -> Result<()> {
+    let shown = places.display_path(path);
+    let message = format!("{shown} {why}: put a file there in its place");
+    Err(Error::new(ErrorKind::Invalid, message))
 }

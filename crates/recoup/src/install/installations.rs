@@ -1,18 +1,17 @@
 //! Our entries in the settings of clients, as the clients read them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use recoup_core::Result;
 use recoup_core::base::fsx;
-pub(crate) use recoup_core::memory::hooked::LARGEST;
-use recoup_core::memory::hooked::{self, RecoupCall};
+use recoup_core::memory::hooked::{self, LARGEST, RecoupCall};
 use serde_json::Value;
 
 use super::change::InstallTarget;
 use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
-use super::edit::{JsonDialect, toml, tree};
+use super::edit::{JsonDialect, split_bom, toml, tree};
+use super::entries::program_in_extension;
 use super::entries::servers::{self, SERVER};
-use super::extension;
 use super::places::InstallPaths;
 use super::receipt::InstallReceipt;
 
@@ -85,7 +84,7 @@ pub(crate) fn find_installations(places: &InstallPaths) -> Vec<ClientInstallatio
 }
 
 /// Finds our entries in one file; none if it has none.
-pub(crate) fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
+fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
     let mut found = ClientInstallation {
         client: slot.client,
         level: slot.level,
@@ -95,7 +94,12 @@ pub(crate) fn find_installation(slot: &SettingsFile) -> Option<ClientInstallatio
         taken: None,
         fault: None,
     };
-    match content(&slot.path).and_then(|text| text.map(|it| find_entries(slot, &it)).transpose()) {
+    let bytes = fsx::read_regular(&slot.path, LARGEST).map_err(|error| error.to_string());
+    let seen = |bytes| {
+        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        find_entries(slot, &text)
+    };
+    match bytes.and_then(|bytes| bytes.map(seen).transpose()) {
         Ok(None) => return None,
         Ok(Some(seen)) => {
             found.hooks = seen.hooks;
@@ -115,14 +119,8 @@ struct FoundEntries {
     taken: Option<String>,
 }
 
-fn content(path: &Path) -> std::result::Result<Option<String>, String> {
-    let bytes = fsx::read_regular(path, LARGEST).map_err(|error| error.to_string())?;
-    let text = bytes.map(String::from_utf8).transpose();
-    text.map_err(|_| "it is not UTF-8".to_owned())
-}
-
 fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEntries, String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (_, text) = split_bom(text);
     let parsed = |dialect| {
         let root = tree::parse(text, dialect).map_err(|fault| fault.to_string())?;
         Ok::<_, String>(root.map(|root| root.value(text)).unwrap_or_default())
@@ -140,10 +138,10 @@ fn find_entries(slot: &SettingsFile, text: &str) -> std::result::Result<FoundEnt
         SettingsContent::TomlServers => {
             let root = toml::parse_to_json(text).map_err(|fault| fault.to_string())?;
             let hooks = find_hooks(root.get("hooks")).hooks;
-            FoundEntries { hooks, ..find_servers(root.get("mcp_servers")) }
+            FoundEntries { hooks, ..find_servers(root.get(toml::SERVERS)) }
         }
         SettingsContent::Extension => {
-            let call = extension::program_in(text).map(|program| {
+            let call = program_in_extension(text).map(|program| {
                 RecoupCall::plain(program, ["hook", "--client", "pi"].map(str::to_owned).to_vec())
             });
             let hook = |call| HookCommand {
@@ -173,7 +171,10 @@ fn find_hooks(hooks: Option<&Value>) -> FoundEntries {
 fn find_servers(servers: Option<&Value>) -> FoundEntries {
     let all = servers.and_then(Value::as_object).into_iter().flatten();
     let ours = |entry: &Value| {
-        Some(InstalledServer { call: hooked::call_in_server(entry)?, off: is_off(entry) })
+        let call = hooked::call_in_server(entry)?;
+        // Clients use either `enabled` or `disabled`.
+        let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
+        Some(InstalledServer { call, off: says("enabled", false) || says("disabled", true) })
     };
     let ours: Vec<InstalledServer> = all.filter_map(|(_, entry)| ours(entry)).collect();
     let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
@@ -182,10 +183,4 @@ fn find_servers(servers: Option<&Value>) -> FoundEntries {
         servers: ours,
         ..FoundEntries::default()
     }
-}
-
-/// Clients use either `enabled` or `disabled`.
-fn is_off(entry: &Value) -> bool {
-    let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
-    says("enabled", false) || says("disabled", true)
 }

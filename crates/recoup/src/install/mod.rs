@@ -8,28 +8,21 @@
 
 pub(crate) mod answers;
 mod apply;
-mod backups;
 mod change;
 mod client;
 mod edit;
 mod entries;
-mod exclude;
-mod extension;
 mod guard;
-mod held;
-mod inside;
 mod installations;
 mod peers;
 mod places;
 mod plan;
-mod program;
 pub(crate) mod purge;
 mod receipt;
 mod undo;
 mod version;
 
-pub(crate) use apply::{BackupList, InstallLock, apply_with_retry, install_changes};
-pub(crate) use backups::DIR as BACKUPS;
+pub(crate) use apply::{BACKUPS, BackupList, InstallLock, apply_with_retry, install_changes};
 pub(crate) use change::FileChange;
 pub(crate) use client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 pub(crate) use installations::{
@@ -37,9 +30,8 @@ pub(crate) use installations::{
     recorded_files,
 };
 pub(crate) use peers::{PEERS, PeerEntry};
-pub(crate) use places::{InstallPaths, is_program};
+pub(crate) use places::{InstallPaths, is_program, stable_program_path as program_path};
 pub(crate) use plan::{InstallPlan, InstallRequest};
-pub(crate) use program::stable_program_path as program_path;
 pub(crate) use undo::{UndoPlan, UndoRequest};
 pub(crate) use version::ask_claude_code;
 

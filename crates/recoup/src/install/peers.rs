@@ -94,7 +94,7 @@ pub(crate) fn remove_peers(json: &mut JsonFile, peers: &[&PeerEntry]) {
     for peer in peers.iter().rev() {
         match &peer.place {
             PeerPlace::Hook(event, spot) => {
-                hooks::remove_hooks(json, event, &[*spot], EmptiedContainers::Any)
+                hooks::remove_hooks(json, event, &[*spot], EmptiedContainers::Any);
             }
             PeerPlace::Server(name) => {
                 let path: [JsonPathStep; 2] = ["mcpServers".into(), name.as_str().into()];
@@ -167,17 +167,15 @@ fn peer_in_words(words: &[String]) -> Option<&'static str> {
     // The package of a program: `--package=NAME program`, `-p NAME program`.
     let named = options.iter().find_map(|option| peer_called(option.strip_prefix("--package=")?));
     let apart = options.last().is_some_and(|last| matches!(last.as_str(), "-p" | "--package"));
-    let script = rest.first().filter(|word| is_script(word));
+    // A JavaScript file is theirs wherever their directory is.
+    let script = rest.first().filter(|word| {
+        let ending = Path::new(word).extension().and_then(|it| it.to_str());
+        matches!(ending, Some("js" | "cjs" | "mjs" | "ts" | "mts"))
+    });
     named
         .or_else(|| script.and_then(|script| peer_in(script)))
         .or_else(|| peer_in_words(rest))
         .or_else(|| peer_in_words(rest.get(1..).filter(|_| apart)?))
-}
-
-/// True for a JavaScript file: it is theirs wherever their directory is.
-fn is_script(word: &str) -> bool {
-    let ending = Path::new(word).extension().and_then(|it| it.to_str());
-    matches!(ending, Some("js" | "cjs" | "mjs" | "ts" | "mts"))
 }
 
 /// Identifies a program or a package by its file name, or by an installation directory. A file

@@ -3,16 +3,19 @@
 use recoup_core::base::project::Project;
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::change::{FileChange, InstallTarget, read};
+use super::change::{
+    FileChange, InstallTarget, InstalledContent, demand_inside, ensure_no_link, read,
+};
 use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
-use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError};
+use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError, toml};
 use super::entries::servers::ServerCommand;
-use super::entries::{EditSummary, ROOT, config_toml, hooks, servers};
+use super::entries::{
+    EditSummary, ROOT, config_toml, extension_with_program, hooks, program_in_extension, servers,
+    with_exclude_line,
+};
 use super::guard::{AllowedChanges, demand_only_ours};
-use super::held::InstalledContent;
 use super::peers::{self, PeerEntry};
 use super::places::InstallPaths;
-use super::{exclude, extension, inside};
 
 /// Requested installation.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +86,7 @@ impl InstallPlan {
         earlier: &[Self],
     ) -> Result<()> {
         if wish.level == InstallLevel::Project {
-            inside::demand_inside(&slot.path, wish.places)?;
+            demand_inside(&slot.path, wish.places)?;
         }
         let before = earlier.iter().flat_map(|plan| &plan.changes).chain(&self.changes);
         let mut change = FileChange::for_settings_file(slot, wish.places)?.following(before);
@@ -161,12 +164,12 @@ impl InstallPlan {
         let list = Project::find(root)?.git_exclude();
         let (Some(list), InstallLevel::Project) = (list, wish.level) else { return Ok(()) };
         for path in own {
-            inside::ensure_no_link(&list, wish.places)?;
+            ensure_no_link(&list, wish.places)?;
             let party = InstallTarget::of(self.client, wish.level, wish.places);
             let mut change =
                 FileChange::unchanged(&list, Some(party))?.following(self.changes.iter());
             let line = format!("/{}", path.display());
-            let after = exclude::with_line(change.before.as_deref().unwrap_or_default(), &line);
+            let after = with_exclude_line(change.before.as_deref().unwrap_or_default(), &line);
             if change.before.as_deref() != Some(&after) {
                 change.done.said.push(format!("{line} is yours alone, and not for git"));
                 change.after = Some(after);
@@ -242,10 +245,7 @@ fn put_in_toml(
     change: &mut FileChange,
     start: &ServerCommand<'_>,
 ) -> Result<(), SettingsSyntaxError> {
-    let bytes = change.before.clone().unwrap_or_default();
-    let text = String::from_utf8(bytes)
-        .map_err(|_| SettingsSyntaxError::at("", 0, "this is not UTF-8"))?;
-    let (bom, text) = text.strip_prefix('\u{feff}').map_or(("", &*text), |rest| ("\u{feff}", rest));
+    let (bom, text) = toml::split_text(change.before.as_deref().unwrap_or_default())?;
     let (after, done) = config_toml::put(text, start, start.with_hooks)?;
     change.done = done;
     if after != text {
@@ -257,7 +257,7 @@ fn put_in_toml(
 fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsSyntaxError> {
     let before = change.before.as_deref().map(String::from_utf8_lossy);
     if let Some(text) = &before {
-        if !text.trim().is_empty() && extension::program_in(text).is_none() {
+        if !text.trim().is_empty() && program_in_extension(text).is_none() {
             return Err(SettingsSyntaxError::at(
                 "",
                 0,
@@ -266,7 +266,7 @@ fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsS
         }
         change.done.had_ours = !text.trim().is_empty();
     }
-    let after = extension::with_program(program);
+    let after = extension_with_program(program);
     change.done.whole = before.is_none();
     if before.as_deref() != Some(&after) {
         // Another version of ours, or somebody's own work: shown before it is replaced.

@@ -11,8 +11,7 @@ use recoup_core::base::fsx;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::change::{FileChange, InstallTarget, resolve_links};
-use super::held::InstalledContent;
+use super::change::{FileChange, InstallTarget, InstalledContent, leads_out, resolve_links};
 
 const VERSION: u32 = 1;
 const LARGEST: u64 = 16 << 20;
@@ -73,13 +72,11 @@ impl ReceiptEntry {
 
     /// Returns the current file, following links, except a project's file that has become a link
     /// out of it: that leads to another file.
-    pub(crate) fn current_file(&self) -> PathBuf {
-        let file = resolve_links(self.written_path());
+    fn current_file(&self) -> PathBuf {
+        let path = self.written_path();
         let mut roots = self.parties.iter().filter_map(|party| party.root.as_deref());
-        let leads_out = |root: &Path| {
-            self.written_path().starts_with(root) && !file.starts_with(resolve_links(root))
-        };
-        if roots.any(leads_out) { self.written_path().to_owned() } else { file }
+        let is_elsewhere = roots.any(|root| leads_out(path, root));
+        if is_elsewhere { path.to_owned() } else { resolve_links(path) }
     }
 }
 

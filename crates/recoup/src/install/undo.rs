@@ -4,8 +4,6 @@
 //! Covers every file in the receipt, wherever the environment put it then, and every file that a
 //! client would read today.
 
-mod removal;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -14,14 +12,20 @@ use recoup_core::memory::hooked;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use super::change::{FileChange, InstallTarget, read, resolve_links};
+use super::change::{
+    FileChange, InstallTarget, InstalledContent, describe_link_out, is_not_linked, read,
+    resolve_links,
+};
 use super::client::{AgentClient, InstallLevel};
+use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError, toml};
+use super::entries::{
+    EditSummary, EmptiedContainers, ROOT, config_toml, extension_with_program, hooks,
+    program_in_extension, servers, without_exclude_line,
+};
 use super::guard::{AllowedChanges, demand_only_ours};
-use super::held::InstalledContent;
+use super::peers;
 use super::places::InstallPaths;
 use super::receipt::{InstallReceipt, OriginalState, ReceiptEntry};
-use super::{inside, peers};
-use removal::{FileHistory, remove_ours};
 
 /// Requested removal.
 #[derive(Debug, Clone, Default)]
@@ -49,12 +53,34 @@ pub(crate) struct UndoPlan {
     pub(crate) receipt: InstallReceipt,
 }
 
+/// Receipt entry and original content of a file.
+#[derive(Clone, Copy)]
+struct FileHistory<'a> {
+    entry: Option<&'a ReceiptEntry>,
+    earlier: Option<&'a [u8]>,
+}
+
+/// Result of the removal.
+struct RemovalResult {
+    /// None if the file is to be deleted.
+    text: Option<Vec<u8>>,
+    done: EditSummary,
+}
+
 /// A file, and the content to remove from it.
 #[derive(Debug)]
 struct UndoFile {
     /// The first path that leads to it.
     path: PathBuf,
     holds: Vec<(InstalledContent, InstallTarget)>,
+}
+
+/// Original content of a file.
+struct OriginalContent {
+    /// None if there was no file.
+    text: Option<Vec<u8>>,
+    /// Description for people.
+    what: &'static str,
 }
 
 impl UndoPlan {
@@ -114,9 +140,9 @@ impl UndoPlan {
             }
             self.parties.push(party);
         }
-        for root in
-            projects_with_local_server(places).into_iter().filter(|_| wanted.covers_local_servers())
-        {
+        // Servers for single projects are in Claude Code's own file.
+        let covers_local = wanted.covers_client(AgentClient::ClaudeCode) && wanted.level.is_none();
+        for root in projects_with_local_server(places).into_iter().filter(|_| covers_local) {
             let places = places.with_root(&root);
             let party = InstallTarget::of(AgentClient::ClaudeCode, InstallLevel::Project, &places);
             let slots =
@@ -164,10 +190,9 @@ impl UndoPlan {
         if let Some(entry) = entry
             && let Some(original) = self.original(entry, &now, own)?
         {
-            let (after, what) = original.into_parts();
-            change.done.said.push(what.to_owned());
+            change.done.said.push(original.what.to_owned());
             change.done.restored = true;
-            change.after = after;
+            change.after = original.text;
             return Ok(Some(change));
         }
         let copy = match entry.map(|entry| &entry.before) {
@@ -202,9 +227,15 @@ impl UndoPlan {
             return Ok(None);
         }
         match &entry.before {
-            OriginalState::Absent => Ok(Some(OriginalContent::Absent)),
+            OriginalState::Absent => {
+                Ok(Some(OriginalContent { text: None, what: "recoup had created it" }))
+            }
             OriginalState::Unknown => Ok(None),
-            OriginalState::Copy(copy) => Ok(read(&own.join(copy))?.map(OriginalContent::Text)),
+            OriginalState::Copy(copy) => {
+                let what = "restored to what it was before recoup";
+                let original = |text| OriginalContent { text: Some(text), what };
+                Ok(read(&own.join(copy))?.map(original))
+            }
         }
     }
 }
@@ -233,33 +264,15 @@ impl UndoFile {
     }
 }
 
-/// Original content of a file.
-enum OriginalContent {
-    Absent,
-    Text(Vec<u8>),
-}
-
-impl OriginalContent {
-    /// Returns the content to write, and a description.
-    fn into_parts(self) -> (Option<Vec<u8>>, &'static str) {
-        match self {
-            Self::Absent => (None, "recoup had created it"),
-            Self::Text(text) => (Some(text), "restored to what it was before recoup"),
-        }
-    }
-}
-
 impl UndoRequest {
-    /// True if servers for single projects are to be removed from Claude Code's own file.
-    fn covers_local_servers(&self) -> bool {
-        let client = self.clients.is_empty() || self.clients.contains(&AgentClient::ClaudeCode);
-        client && self.level.is_none()
+    fn covers_client(&self, client: AgentClient) -> bool {
+        self.clients.is_empty() || self.clients.contains(&client)
     }
 
     /// True if the request covers a target.
     fn covers(&self, party: &InstallTarget, places: &InstallPaths) -> bool {
         let is_here = || party.root.as_deref() == Some(&*places.root);
-        (self.clients.is_empty() || self.clients.contains(&party.client))
+        self.covers_client(party.client)
             && self.level.is_none_or(|level| level == party.level)
             && (self.level != Some(InstallLevel::Project) || is_here())
     }
@@ -277,8 +290,8 @@ fn link_out_error(
     let why = match held {
         // These are in the user's own file, wherever that is.
         InstalledContent::Servers { .. } if party.client == AgentClient::ClaudeCode => None,
-        InstalledContent::Line(_) => (!inside::is_not_linked(path)).then(|| "is a link".to_owned()),
-        _ => inside::describe_link_out(path, &places),
+        InstalledContent::Line(_) => (!is_not_linked(path)).then(|| "is a link".to_owned()),
+        _ => describe_link_out(path, &places),
     }?;
     let message = format!(
         "{} {why}: it was left alone; remove the link, or put a file in its place, and try again",
@@ -294,16 +307,13 @@ fn scopes(
     receipt: &InstallReceipt,
     wanted: &UndoRequest,
 ) -> Vec<(AgentClient, InstallLevel, InstallPaths)> {
-    let clients = AgentClient::ALL.into_iter();
-    let clients: Vec<AgentClient> =
-        clients.filter(|it| wanted.clients.is_empty() || wanted.clients.contains(it)).collect();
     let roots = match wanted.level {
         Some(InstallLevel::Project) => BTreeSet::from([places.root.clone()]),
         Some(InstallLevel::User) => BTreeSet::new(),
         None => receipt.roots(),
     };
     let mut scopes = Vec::new();
-    for client in clients {
+    for client in AgentClient::ALL.into_iter().filter(|it| wanted.covers_client(*it)) {
         if wanted.level != Some(InstallLevel::Project) {
             scopes.push((client, InstallLevel::User, places.clone()));
         }
@@ -323,4 +333,88 @@ fn projects_with_local_server(places: &InstallPaths) -> Vec<PathBuf> {
         servers.is_some_and(|all| all.values().any(|it| hooked::call_in_server(it).is_some()))
     };
     projects.filter(|(_, project)| has_ours(project)).map(|(root, _)| root.into()).collect()
+}
+
+/// Removes our entries from a file whose original cannot be restored.
+fn remove_ours(
+    held: &InstalledContent,
+    text: &[u8],
+    known: FileHistory<'_>,
+) -> Result<RemovalResult, SettingsSyntaxError> {
+    let entry = known.entry;
+    // With older entries of ours, it is unknown who created the containers around them.
+    let noted = entry.filter(|entry| entry.before != OriginalState::Unknown);
+    let emptied =
+        noted.map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
+    match held {
+        InstalledContent::Hooks => {
+            remove_from_json(text, JsonDialect::Strict, known, |json| hooks::remove(json, emptied))
+        }
+        InstalledContent::Servers { at, comments } => {
+            let all = InstalledContent::server_layout(at, *comments);
+            remove_from_json(text, all.dialect, known, |json| servers::remove(json, &all, emptied))
+        }
+        InstalledContent::TomlServers => remove_from_toml(text, entry),
+        InstalledContent::Extension => Ok(remove_extension(text, entry)),
+        InstalledContent::Line(line) => {
+            let mut done = EditSummary::default();
+            let left = without_exclude_line(text, line);
+            if left != text {
+                done.said.push(format!("the line {line}"));
+            }
+            Ok(RemovalResult { text: Some(left), done })
+        }
+    }
+}
+
+fn remove_from_json(
+    text: &[u8],
+    dialect: JsonDialect,
+    known: FileHistory<'_>,
+    take: impl FnOnce(&mut JsonFile) -> EditSummary,
+) -> Result<RemovalResult, SettingsSyntaxError> {
+    if text.trim_ascii().is_empty() {
+        return Ok(RemovalResult { text: Some(text.to_vec()), done: EditSummary::default() });
+    }
+    let mut json = JsonFile::read(Some(text), dialect)?;
+    let done = take(&mut json);
+    known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
+    let empty = json.is_empty();
+    let made = known.entry.is_some_and(|entry| entry.before == OriginalState::Absent);
+    let bare = known.entry.is_some_and(|entry| entry.created.contains(&ROOT));
+    let text = match empty && !done.said.is_empty() {
+        true if made => None,
+        true if bare => Some(json.bytes_without_object()),
+        _ => Some(json.bytes()),
+    };
+    Ok(RemovalResult { text, done })
+}
+
+fn remove_from_toml(
+    bytes: &[u8],
+    entry: Option<&ReceiptEntry>,
+) -> Result<RemovalResult, SettingsSyntaxError> {
+    let (bom, text) = toml::split_text(bytes)?;
+    // Who created the table of servers is known even if calls of ours were there before.
+    let emptied =
+        entry.map_or(EmptiedContainers::Any, |entry| EmptiedContainers::Made(&entry.created));
+    let (left, done) = config_toml::remove(text, emptied)?;
+    let made = entry.is_some_and(|entry| entry.before == OriginalState::Absent);
+    let gone = made && left.trim().is_empty() && !done.said.is_empty();
+    Ok(RemovalResult { text: (!gone).then(|| format!("{bom}{left}").into_bytes()), done })
+}
+
+/// Removes Pi's extension, unless somebody has changed it.
+fn remove_extension(bytes: &[u8], entry: Option<&ReceiptEntry>) -> RemovalResult {
+    let text = String::from_utf8_lossy(bytes);
+    let ours = program_in_extension(&text);
+    let mut done = EditSummary::default();
+    let unchanged = ours.as_ref().is_some_and(|program| extension_with_program(program) == text)
+        || entry.is_some_and(|entry| entry.after == Sha256Digest::of(bytes));
+    if unchanged {
+        done.said.push("the extension".to_owned());
+    } else if ours.is_some() {
+        done.notes.push("the extension recoup.ts for Pi was changed since: it stays".to_owned());
+    }
+    RemovalResult { text: (!unchanged).then(|| bytes.to_vec()), done }
 }

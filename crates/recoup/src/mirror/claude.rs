@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use recoup_core::base::fsx;
 use serde_json::Value;
 
+use super::LARGEST_FILE;
+
 /// The longest name that is used unchanged.
 const LONGEST: usize = 200;
-const LARGEST: u64 = 1 << 20;
 
 /// The memory directory of the project whose main worktree is `root`.
 pub(super) fn memory_dir(claude: &Path, root: &Path) -> PathBuf {
@@ -66,8 +67,10 @@ pub(super) fn reason_not_synced(claude: &Path, root: &Path) -> Option<String> {
     // The first file that has the key counts.
     let files =
         [own.join("settings.local.json"), own.join("settings.json"), claude.join("settings.json")];
+    let read =
+        |path: &Path| serde_json::from_slice(&fsx::read_regular(path, LARGEST_FILE).ok()??).ok();
     let all: Vec<(PathBuf, Value)> =
-        files.into_iter().filter_map(|file| read_settings(&file).map(|it| (file, it))).collect();
+        files.into_iter().filter_map(|file| read(&file).map(|it| (file, it))).collect();
     let said = |key: &str| all.iter().find_map(|(file, it)| Some((file, it.get(key)?)));
     let told = |file: &Path, why| Some(format!("{} {why}: no rules are synced", file.display()));
     match (said("autoMemoryDirectory"), said("autoMemoryEnabled")) {
@@ -80,10 +83,6 @@ pub(super) fn reason_not_synced(claude: &Path, root: &Path) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn read_settings(path: &Path) -> Option<Value> {
-    serde_json::from_slice(&fsx::read_regular(path, LARGEST).ok()??).ok()
 }
 
 #[cfg(test)]

@@ -1,21 +1,26 @@
 //! Removes notes from files before they are deleted from memory: after an interruption the note
 //! still exists, and the command can be repeated.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::memory::mirror::{INDEX, NoteTraces};
 use recoup_core::memory::{Note, NoteScope};
 
-use super::known::OwnIndexLines;
 use super::register::{self, MirrorPlace, MirrorRegister};
 use super::report::{MirrorFault, MirrorReport};
-use super::{ClaudeMirror, MirrorPermission, scan};
+use super::splice::OwnIndexLines;
+use super::{ClaudeMirror, MirrorPermission, claude, scan};
 
 /// Upper limit for reading a file.
 const LARGEST: u64 = 16 << 20;
+
+/// Upper limit for reading transcripts in total: a person waits.
+const MOST_READ: u64 = 256 << 20;
 
 impl ClaudeMirror<'_> {
     /// Removes notes from all files made from them, then calls `delete` under the same lock, so
@@ -107,12 +112,31 @@ struct ForgetRemoval {
 }
 
 impl ForgetRemoval {
-    /// The files that still have the words. Files that git has published count as such.
+    /// The files that still have the words. Files that git has published count as such; one with
+    /// the expected content has only words of other notes, unless something failed.
     fn files_left(&self, traces: &NoteTraces) -> Vec<PathBuf> {
         let Some(register) = &self.register else { return files_with_traces(&self.places, traces) };
         let is_published = |path: &&PathBuf| self.report.published.contains(path);
         let published = self.had.iter().filter(is_published).cloned();
-        published.chain(remaining_files(register, &self.places, &self.report, traces)).collect()
+        let mut left: Vec<PathBuf> = published.collect();
+        for place in &self.places {
+            let place = register.merge_known(place.clone());
+            let mut faults = self.report.faults.iter();
+            let is_faulty = faults.any(|fault| fault.dir.starts_with(&place.dir));
+            for path in scan::candidate_files(&place) {
+                let Some(file) = read(&path) else { continue };
+                let name = path.strip_prefix(&place.dir).ok().and_then(|it| it.to_str());
+                let known = name.and_then(|name| place.files.get(name));
+                let is_ours = known.is_some_and(|known| known.contains(&Sha256Digest::of(&file)));
+                let is_done = name == Some(INDEX) && !is_faulty;
+                let file =
+                    if is_done { OwnIndexLines::of(&place).without_ours(&file) } else { file };
+                if (is_faulty || !is_ours) && traces.are_in(&file) {
+                    left.push(path);
+                }
+            }
+        }
+        left
     }
 }
 
@@ -122,33 +146,49 @@ fn files_with_traces(places: &[MirrorPlace], traces: &NoteTraces) -> Vec<PathBuf
     files.filter(|path| read(path).is_some_and(|file| traces.are_in(&file))).collect()
 }
 
-/// Files that have the words after the removal. A file with the expected content has only words of
-/// other notes, unless something failed.
-fn remaining_files(
-    register: &MirrorRegister,
-    places: &[MirrorPlace],
-    report: &MirrorReport,
-    traces: &NoteTraces,
-) -> Vec<PathBuf> {
-    let mut left = Vec::new();
-    for place in places {
-        let place = register.merge_known(place.clone());
-        let is_faulty = report.faults.iter().any(|fault| fault.dir.starts_with(&place.dir));
-        for path in scan::candidate_files(&place) {
-            let Some(file) = read(&path) else { continue };
-            let name = path.strip_prefix(&place.dir).ok().and_then(|it| it.to_str());
-            let known = name.and_then(|name| place.files.get(name));
-            let is_ours = known.is_some_and(|known| known.contains(&Sha256Digest::of(&file)));
-            let is_done = name == Some(INDEX) && !is_faulty;
-            let file = if is_done { OwnIndexLines::of(&place).without_ours(&file) } else { file };
-            if (is_faulty || !is_ours) && traces.are_in(&file) {
-                left.push(path);
+fn read(path: &Path) -> Option<Vec<u8>> {
+    fsx::read_start(path, LARGEST).ok()
+}
+
+/// Directories of transcripts that have the words of a note, the project's own first. If there is
+/// too much to read, the directory above all of them. Transcripts are not ours to change, so `forget`
+/// only tells the user where the words remain.
+pub(crate) fn find_transcripts_with(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf> {
+    let all = claude.join("projects");
+    let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
+    let quoted = words.filter_map(|words| serde_json::to_string(words).ok());
+    let words: Vec<String> = quoted.map(|words| words[1..words.len() - 1].to_owned()).collect();
+    let own = claude::slug(&root.to_string_lossy());
+    let mut dirs = sorted_paths(&all);
+    // Sessions in its subdirectories and worktrees have longer names.
+    dirs.sort_by_key(|dir| {
+        !dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own))
+    });
+    let mut left = MOST_READ;
+    let mut found = Vec::new();
+    for dir in dirs {
+        for file in sorted_paths(&dir)
+            .into_iter()
+            .filter(|file| file.extension().is_some_and(|it| it == "jsonl"))
+        {
+            let text = match fsx::read_regular(&file, left) {
+                Ok(Some(text)) => text,
+                Ok(None) => continue,
+                Err(_) => return vec![all],
+            };
+            left -= text.len() as u64;
+            if words.iter().any(|words| memmem::find(&text, words.as_bytes()).is_some()) {
+                found.push(dir);
+                break;
             }
         }
     }
-    left
+    found
 }
 
-fn read(path: &Path) -> Option<Vec<u8>> {
-    fsx::read_start(path, LARGEST).ok()
+fn sorted_paths(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
 }

@@ -15,20 +15,13 @@
 mod claude;
 mod exclude;
 mod forget;
-mod git_index;
-mod known;
-mod look;
 mod place;
 mod plan;
 mod register;
 mod report;
-mod rules;
 mod scan;
-mod skills;
 mod splice;
-pub(crate) mod transcripts;
-mod wants;
-mod withdraw;
+mod wanted;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -41,13 +34,67 @@ use recoup_core::memory::inject::BlockBudget;
 use recoup_core::memory::mirror::{item_line, may_mirror};
 use recoup_core::memory::{Memory, Note, NoteId, NoteScope};
 
+pub(crate) use forget::find_transcripts_with;
 use register::{MirrorPlace, MirrorRegister, PlaceKind};
 pub(crate) use report::{LeftReason, MirrorAction, MirrorChange, MirrorFault, MirrorReport};
 pub(crate) use scan::MirrorLocations;
-pub use wants::{MirrorSettings, SkillsPlace};
-pub(crate) use withdraw::withdraw;
+
+/// Larger than any file of ours or any index written by hand.
+const LARGEST_FILE: u64 = 1 << 20;
 
 const UNLIMITED: BlockBudget = BlockBudget { tokens: u32::MAX, units: usize::MAX };
+
+/// Content that the user wants mirrored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MirrorSettings {
+    /// Rules go to Claude Code's own memory.
+    pub rules: bool,
+    /// Destination of skills, if they are wanted.
+    pub skills: Option<SkillsPlace>,
+}
+
+impl MirrorSettings {
+    /// Nothing.
+    pub const NONE: Self = Self { rules: false, skills: None };
+
+    /// True if anything is mirrored.
+    pub fn is_any(self) -> bool {
+        self.rules || self.skills.is_some()
+    }
+
+    /// True if the content of that place is wanted.
+    fn includes(self, place: &MirrorPlace) -> bool {
+        match (place.sort, place.root.is_some()) {
+            (PlaceKind::Rules, _) => self.rules,
+            (PlaceKind::Skills, true) => self.skills == Some(SkillsPlace::Project),
+            (PlaceKind::Skills, false) => self.skills == Some(SkillsPlace::User),
+        }
+    }
+}
+
+/// Destination of skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkillsPlace {
+    /// The project's folder, hidden from git.
+    Project,
+    /// The user's own folder, visible to all projects: only universal notes.
+    User,
+}
+
+impl SkillsPlace {
+    /// Parses a configured value.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Project, Self::User].into_iter().find(|place| place.as_str() == word)
+    }
+
+    /// The configured value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+}
 
 /// Permission to write to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,26 +232,18 @@ impl ClaudeMirror<'_> {
         report: &mut MirrorReport,
     ) {
         let dir = place.dir.clone();
-        if let Err(error) = self.try_sync_place(register, place, licence, report) {
-            report.faults.push(MirrorFault::new(dir, &error));
-        }
-    }
-
-    fn try_sync_place(
-        &self,
-        register: &mut MirrorRegister,
-        place: MirrorPlace,
-        licence: MirrorPermission,
-        report: &mut MirrorReport,
-    ) -> Result<()> {
         let mut known = register.merge_known(place);
         scan::adopt_unregistered(&mut known);
         let files = match (licence, known.sort) {
-            (MirrorPermission::Nothing, _) => Vec::new(),
-            (_, PlaceKind::Rules) => rules::wanted_rule_files(self, &known, licence, report)?,
-            (_, PlaceKind::Skills) => skills::wanted_skill_files(self, &known, licence, report)?,
+            (MirrorPermission::Nothing, _) => Ok(Vec::new()),
+            (_, PlaceKind::Rules) => wanted::wanted_rule_files(self, &known, licence, report),
+            (_, PlaceKind::Skills) => wanted::wanted_skill_files(self, &known, licence, report),
         };
-        place::reconcile_place(known, &files, register, self.dry, report)
+        let synced = files
+            .and_then(|files| place::reconcile_place(known, &files, register, self.dry, report));
+        if let Err(error) = synced {
+            report.faults.push(MirrorFault::new(dir, &error));
+        }
     }
 
     /// The notes that go to a place.
@@ -216,7 +255,7 @@ impl ClaudeMirror<'_> {
             notes.retain(|note| note.scope == NoteScope::Universal);
         }
         if licence == MirrorPermission::Less {
-            let there = known::written_statements(place);
+            let there = splice::written_statements(place);
             notes.retain(|note| there.contains(&item_line(note)));
         }
         Ok(notes)
@@ -239,4 +278,30 @@ impl ClaudeMirror<'_> {
         }
         places
     }
+}
+
+/// Removes all files of ours and reports them; `dry`: only reports. Files that someone has changed
+/// are left. Needs neither configuration nor memory, and finds unregistered files by a scan.
+pub(crate) fn withdraw(ground: MirrorLocations<'_>, dry: bool) -> MirrorReport {
+    let mut report = MirrorReport::default();
+    let found = scan::find_places(ground);
+    if found.is_empty() && !MirrorRegister::exists_in(ground.home) {
+        return report;
+    }
+    let mut register = match MirrorRegister::of(ground.home, dry) {
+        Ok(register) => register,
+        Err(error) => {
+            report.faults.push(MirrorFault::new(register::register_path(ground.home), &error));
+            return report;
+        }
+    };
+    register.add(found);
+    for mut known in register.all() {
+        let dir = known.dir.clone();
+        scan::adopt_unregistered(&mut known);
+        if let Err(error) = place::reconcile_place(known, &[], &mut register, dry, &mut report) {
+            report.faults.push(MirrorFault::new(dir, &error));
+        }
+    }
+    report
 }

@@ -46,7 +46,16 @@ pub(super) fn reconcile_place(
         report.changes.extend(plan.changes(&place));
         return Ok(());
     }
-    remove_leftovers(&place);
+    // Removes temporary files of interrupted writes. Directories with files of ours are ours to write
+    // to; in others `recoup init` may be writing, under another lock.
+    let dir_of = |path: PathBuf| fsx::parent(&path).to_owned();
+    let own: BTreeSet<_> = place.files.keys().map(|name| dir_of(place.dir.join(name))).collect();
+    for left in own.iter().flat_map(|dir| fsx::temporaries_in(dir)) {
+        // A leftover does no harm.
+        let _ = fsx::remove(&left);
+    }
+    let others: BTreeSet<_> = place.spliced.keys().cloned().map(dir_of).collect();
+    others.difference(&own).for_each(|dir| fsx::sweep_temporaries(dir));
     PlaceReconciler { plan, place, register, report, unwritten: BTreeSet::new() }.carry_out()
 }
 
@@ -66,20 +75,9 @@ impl PlaceReconciler<'_> {
         self.register.record(&self.place)?;
         let (hiding, index) = (self.plan.hiding.take(), self.plan.index.take());
         let has_files = self.plan.has_files();
-        // The exclude file is changed before files are written, or after they are removed.
+        // The exclude file is changed before files are written, or after they are removed;
+        // new files are written only if they are hidden from git.
         let is_hidden = !has_files || self.apply_splice(hiding.as_ref());
-        self.write_all(is_hidden);
-        let is_indexed = self.apply_splice(index.as_ref());
-        self.remove_all();
-        if !has_files {
-            self.apply_splice(hiding.as_ref());
-        }
-        self.plan.record_result(&mut self.place, &self.unwritten, is_indexed)?;
-        self.register.record(&self.place)
-    }
-
-    /// Writes all files; new ones only if they are hidden from git.
-    fn write_all(&mut self, is_hidden: bool) {
         for file in self.plan.write.clone() {
             let path = self.place.dir.join(&file.name);
             let written = if is_hidden || path.exists() { self.write(&path, file) } else { Ok(()) };
@@ -92,14 +90,7 @@ impl PlaceReconciler<'_> {
                 }
             }
         }
-    }
-
-    fn write(&mut self, path: &Path, file: &MirrorFile) -> Result<()> {
-        create_recorded_dir(&mut self.place, fsx::parent(path), self.register)?;
-        fsx::write_unsynced(path, &file.text)
-    }
-
-    fn remove_all(&mut self) {
+        let is_indexed = self.apply_splice(index.as_ref());
         for name in self.plan.gone.clone() {
             let path = self.place.dir.join(&name);
             match fsx::remove(&path) {
@@ -107,6 +98,27 @@ impl PlaceReconciler<'_> {
                 Err(error) => self.report.faults.push(MirrorFault::new(path, &error)),
             }
         }
+        if !has_files {
+            self.apply_splice(hiding.as_ref());
+        }
+        self.plan.record_result(&mut self.place, &self.unwritten, is_indexed)?;
+        self.register.record(&self.place)
+    }
+
+    /// Writes a file. A new directory is registered before it exists.
+    fn write(&mut self, path: &Path, file: &MirrorFile) -> Result<()> {
+        let dir = fsx::parent(path);
+        let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+        if !missing.is_empty() {
+            for dir in missing.into_iter().rev() {
+                if !self.place.made.iter().any(|made| made == dir) {
+                    self.place.made.push(dir.to_owned());
+                }
+            }
+            self.register.record(&self.place)?;
+            fsx::ensure_dir(dir)?;
+        }
+        fsx::write_unsynced(path, &file.text)
     }
 
     /// Applies a splice, if there is one; true unless it failed.
@@ -124,34 +136,4 @@ impl PlaceReconciler<'_> {
         let (path, of) = (self.place.dir.join(name), MirrorPart::of(self.place.sort, name));
         self.report.changes.push(MirrorChange { path, did, of });
     }
-}
-
-/// Removes temporary files of interrupted writes. Directories with files of ours are ours to write
-/// to; in others `recoup init` may be writing, under another lock.
-fn remove_leftovers(place: &MirrorPlace) {
-    let dir_of = |path: PathBuf| fsx::parent(&path).to_owned();
-    let own: BTreeSet<_> = place.files.keys().map(|name| dir_of(place.dir.join(name))).collect();
-    for left in own.iter().flat_map(|dir| fsx::temporaries_in(dir)) {
-        // A leftover does no harm.
-        let _ = fsx::remove(&left);
-    }
-    let others: BTreeSet<_> = place.spliced.keys().cloned().map(dir_of).collect();
-    others.difference(&own).for_each(|dir| fsx::sweep_temporaries(dir));
-}
-
-/// Creates a directory, which is registered before it exists.
-fn create_recorded_dir(
-    place: &mut MirrorPlace,
-    dir: &Path,
-    register: &mut MirrorRegister,
-) -> Result<()> {
-    let missing: Vec<PathBuf> =
-        dir.ancestors().take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let known = place.made.clone();
-    place.made.extend(missing.into_iter().rev().filter(|dir| !known.contains(dir)));
-    register.record(place)?;
-    fsx::ensure_dir(dir)
 }

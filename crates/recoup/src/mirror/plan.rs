@@ -1,22 +1,22 @@
-//! Plans the changes to a place.
+//! Plans the changes to a place, from the files that are wanted and the state of those that are
+//! there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::base::fsx;
+use recoup_core::base::fsx::{self, FileLookup};
+use recoup_core::error::IoContext as _;
 use recoup_core::memory::mirror::INDEX;
 
 use super::exclude::{self, ExcludeAction};
-use super::known::{self, OwnIndexLines};
-use super::look::{MirroredFileState, inspect_files, top_level_name};
 use super::place::MirrorFile;
 use super::register::{MirrorPlace, MirrorRegister, PlaceKind};
 use super::report::{LeftFile, LeftReason, MirrorAction, MirrorChange, MirrorFault, MirrorPart};
-use super::scan;
-use super::skills::{IGNORED_BY, SKILL};
-use super::splice::FileSplice;
+use super::splice::{FileSplice, OwnIndexLines, line_digest};
+use super::wanted::{IGNORED_BY, SKILL};
+use super::{LARGEST_FILE, scan};
 
 /// Planned changes to a place.
 pub(super) struct MirrorPlan<'a> {
@@ -44,7 +44,7 @@ impl<'a> MirrorPlan<'a> {
         wanted: &'a [MirrorFile],
         register: &MirrorRegister,
     ) -> Result<Self> {
-        let found = FoundFiles(inspect_files(place, wanted)?);
+        let found = FoundFiles::inspect(place, wanted)?;
         let mut due: Vec<&MirrorFile> =
             wanted.iter().filter(|file| found.may_write(&file.name)).collect();
         let is_wanted = |name: &str| wanted.iter().any(|file| file.name == name);
@@ -53,9 +53,12 @@ impl<'a> MirrorPlan<'a> {
             .filter(|name| found.may_remove(name) && !is_wanted(name));
         let gone: Vec<String> = gone.cloned().collect();
         let keeps = found.in_state(MirroredFileState::Changed).next().is_some();
+        let left = |why| move |name: &String| LeftFile { path: place.dir.join(name), why };
+        let changed = found.in_state(MirroredFileState::Changed).map(left(LeftReason::Changed));
+        let foreign = found.in_state(MirroredFileState::Foreign).map(left(LeftReason::NotOurs));
         let mut plan = Self {
             missed: found.missing_files(place),
-            left: found.left_files(place),
+            left: changed.chain(foreign).collect(),
             keeps,
             index: None,
             lines: Vec::new(),
@@ -99,11 +102,13 @@ impl<'a> MirrorPlan<'a> {
                 Ok(index) => self.index = index,
                 Err(error) => self.faults.push(MirrorFault::new(path.clone(), &error)),
             }
-            self.lines = lines.iter().map(|line| known::line_digest(line)).collect();
+            self.lines = lines.iter().map(|line| line_digest(line)).collect();
             self.left.extend(changed.then_some(LeftFile { path, why: LeftReason::Lines }));
             return;
         }
-        let hiding = match (due.is_empty() && !self.keeps, self.leaves_files(place)) {
+        let gone: BTreeSet<_> = self.gone.iter().map(|name| place.dir.join(name)).collect();
+        let leaves_files = scan::candidate_files(place).iter().any(|path| !gone.contains(path));
+        let hiding = match (due.is_empty() && !self.keeps, leaves_files) {
             (false, _) => ExcludeAction::Needed,
             (true, true) => ExcludeAction::AsItIs,
             (true, false) => ExcludeAction::Over,
@@ -115,12 +120,6 @@ impl<'a> MirrorPlan<'a> {
                 self.faults.push(MirrorFault::new(path, &error));
             }
         }
-    }
-
-    /// True if files with our names stay there.
-    fn leaves_files(&self, place: &MirrorPlace) -> bool {
-        let gone: BTreeSet<_> = self.gone.iter().map(|name| place.dir.join(name)).collect();
-        scan::candidate_files(place).iter().any(|path| !gone.contains(path))
     }
 
     fn splices(&self) -> impl Iterator<Item = &FileSplice> {
@@ -192,10 +191,49 @@ impl<'a> MirrorPlan<'a> {
     }
 }
 
+/// State of the file at a path where one of ours belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MirroredFileState {
+    Nothing,
+    /// Has the wanted content.
+    Same,
+    /// Unchanged since we wrote it.
+    Ours,
+    /// Ours, but changed by someone.
+    Changed,
+    /// Never ours.
+    Foreign,
+}
+
+impl MirroredFileState {
+    /// True if the file has someone else's content.
+    fn is_not_ours(self) -> bool {
+        matches!(self, Self::Changed | Self::Foreign)
+    }
+}
+
 /// States of the files at the paths where ours belong.
 struct FoundFiles(BTreeMap<String, MirroredFileState>);
 
 impl FoundFiles {
+    /// States of all files that are ours or wanted. A link in place of a directory is an error: we do
+    /// not follow links that others made.
+    fn inspect(place: &MirrorPlace, wanted: &[MirrorFile]) -> Result<Self> {
+        let names = place.files.keys().chain(wanted.iter().map(|file| &file.name));
+        let names: BTreeSet<&String> = names.collect();
+        let groups =
+            names.iter().filter(|name| name.contains('/')).map(|name| top_level_name(name));
+        let groups: BTreeSet<PathBuf> = groups.map(|name| place.dir.join(name)).collect();
+        // The user's own `~/.claude` may be a link.
+        let is_below = place.sort == PlaceKind::Rules || place.project.is_some();
+        let parent = is_below.then(|| fsx::parent(&place.dir).to_owned());
+        for dir in parent.into_iter().chain([place.dir.clone()]).chain(groups) {
+            fsx::is_real_dir(&dir)?;
+        }
+        let state = |name: &String| Ok((name.clone(), file_state(place, name, wanted)?));
+        names.into_iter().map(state).collect::<Result<_>>().map(Self)
+    }
+
     fn in_state(&self, which: MirroredFileState) -> impl Iterator<Item = &String> {
         self.0.iter().filter(move |(_, it)| **it == which).map(|(name, _)| name)
     }
@@ -236,13 +274,30 @@ impl FoundFiles {
             .map(|name| place.dir.join(name))
             .collect()
     }
+}
 
-    fn left_files(&self, place: &MirrorPlace) -> Vec<LeftFile> {
-        let left =
-            |why: LeftReason| move |name: &String| LeftFile { path: place.dir.join(name), why };
-        let changed = self.in_state(MirroredFileState::Changed).map(left(LeftReason::Changed));
-        changed
-            .chain(self.in_state(MirroredFileState::Foreign).map(left(LeftReason::NotOurs)))
-            .collect()
-    }
+/// Folder of a skill's file, or the name of a rule's file.
+fn top_level_name(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
+}
+
+fn file_state(place: &MirrorPlace, name: &str, wanted: &[MirrorFile]) -> Result<MirroredFileState> {
+    let path = place.dir.join(name);
+    let known = place.files.get(name);
+    let strange =
+        if known.is_some() { MirroredFileState::Changed } else { MirroredFileState::Foreign };
+    let digest = match fsx::open_regular(&path)? {
+        FileLookup::Nothing => return Ok(MirroredFileState::Nothing),
+        FileLookup::Regular(file) if file.size() <= LARGEST_FILE => {
+            Sha256Digest::of(&file.read().with_context(|| format!("reading {}", path.display()))?)
+        }
+        _ => return Ok(strange),
+    };
+    let is_wanted = wanted.iter().any(|file| file.name == name && file.digest() == digest);
+    let is_ours = known.is_some_and(|known| known.contains(&digest));
+    Ok(match (is_wanted, is_ours) {
+        (true, _) => MirroredFileState::Same,
+        (false, true) => MirroredFileState::Ours,
+        (false, false) => strange,
+    })
 }

@@ -89,20 +89,6 @@ impl MirrorPlace {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         (self.sort, &self.dir) == (other.sort, &other.dir)
     }
-
-    /// Roots of other existing projects with the same place: the client maps their paths to one
-    /// name.
-    fn roots_sharing(&self, place: &Self, registry: &ProjectRegistry) -> Vec<PathBuf> {
-        let is_other = |root: &&PathBuf| {
-            place.root.as_ref() != Some(*root)
-                && registry
-                    .find(root, |_| false)
-                    .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
-        };
-        let is_shareable = self.sort == PlaceKind::Rules && place.project.is_some();
-        let roots = self.others.iter().chain(&self.root).filter(|_| is_shareable);
-        roots.filter(is_other).cloned().collect()
-    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -137,10 +123,9 @@ impl MirrorRegister {
 
     /// Opens the register. `dry`: read-only, without the lock, and nothing is created.
     pub(super) fn of(home: &Path, dry: bool) -> Result<Self> {
-        if dry { Self::read(home, None) } else { Self::open(home) }
-    }
-
-    fn open(home: &Path) -> Result<Self> {
+        if dry {
+            return Self::read(home, None);
+        }
         fsx::ensure_private_dir(home)?;
         let lock = FileLock::acquire(&home.join(LOCK), Deadline::after(LOCK_TIMEOUT))?;
         Self::read(home, Some(lock))
@@ -153,7 +138,11 @@ impl MirrorRegister {
             Ok(Some(json)) => match parse_register(&json) {
                 ParsedRegister::Places(places) => (RegisterState::Sound, places),
                 ParsedRegister::Damaged => (RegisterState::Damaged, Vec::new()),
-                ParsedRegister::Newer => return Err(newer_version_error(&path)),
+                ParsedRegister::Newer => {
+                    let path = path.display();
+                    let message = format!("{path} was written by a newer recoup: upgrade this one");
+                    return Err(Error::new(ErrorKind::Invalid, message));
+                }
             },
             Err(error) if error.kind() == ErrorKind::Invalid => {
                 (RegisterState::Damaged, Vec::new())
@@ -200,7 +189,17 @@ impl MirrorRegister {
         if place.project.is_none() {
             return known.clone();
         }
-        let others = known.roots_sharing(&place, &ProjectRegistry::below(fsx::parent(&self.path)));
+        let registry = ProjectRegistry::below(fsx::parent(&self.path));
+        let is_other = |root: &&PathBuf| {
+            place.root.as_ref() != Some(*root)
+                && registry
+                    .find(root, |_| false)
+                    .is_ok_and(|it| place.project.as_deref() != Some(it.id().as_str()))
+        };
+        // The client maps the paths of several projects to one name.
+        let roots =
+            known.others.iter().chain(&known.root).filter(|_| known.sort == PlaceKind::Rules);
+        let others: Vec<PathBuf> = roots.filter(is_other).cloned().collect();
         let project = place.project.filter(|_| others.is_empty());
         MirrorPlace { project, root: place.root, others, ..known.clone() }
     }
@@ -285,11 +284,6 @@ fn parse_register(json: &[u8]) -> ParsedRegister {
                 ParsedRegister::Places(written.places)
             }),
     }
-}
-
-fn newer_version_error(path: &Path) -> Error {
-    let message = format!("{} was written by a newer recoup: upgrade this one", path.display());
-    Error::new(ErrorKind::Invalid, message)
 }
 
 /// Makes every sync check all places, until one has succeeded.

@@ -11,13 +11,10 @@ use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry};
 use recoup_core::memory::mirror::{INDEX, PREFIX, is_unmodified_skill, rule_line_end};
 
-use super::known::OwnIndexLines;
 use super::register::{MirrorPlace, PlaceKind};
-use super::skills::{IGNORE, IGNORED_BY, MANIFEST, SKILL};
-use super::{claude, exclude};
-
-/// Larger than any file of ours.
-const LARGEST: u64 = 1 << 20;
+use super::splice::OwnIndexLines;
+use super::wanted::{IGNORE, IGNORED_BY, MANIFEST, SKILL};
+use super::{LARGEST_FILE, claude, exclude};
 
 /// Directories in which mirrored files may be.
 #[derive(Clone, Copy)]
@@ -79,7 +76,13 @@ pub(super) fn adopt_unregistered(place: &mut MirrorPlace) {
     let was_known = !place.files.is_empty();
     for name in our_names(&place.dir) {
         match place.sort {
-            PlaceKind::Rules => adopt_rule(place, &name),
+            PlaceKind::Rules if place.files.contains_key(&name) => {}
+            PlaceKind::Rules => {
+                let file = read(&place.dir.join(&name)).unwrap_or_default();
+                if str::from_utf8(&file).is_ok_and(|text| rule_line_end(&name, text).is_some()) {
+                    place.files.insert(name, vec![Sha256Digest::of(&file)]);
+                }
+            }
             PlaceKind::Skills => adopt_skill(place, &name),
         }
     }
@@ -92,16 +95,6 @@ pub(super) fn adopt_unregistered(place: &mut MirrorPlace) {
     }
 }
 
-fn adopt_rule(place: &mut MirrorPlace, name: &str) {
-    if place.files.contains_key(name) {
-        return;
-    }
-    let Some(file) = read(&place.dir.join(name)) else { return };
-    if str::from_utf8(&file).is_ok_and(|text| rule_line_end(name, text).is_some()) {
-        place.files.insert(name.to_owned(), vec![Sha256Digest::of(&file)]);
-    }
-}
-
 fn adopt_skill(place: &mut MirrorPlace, folder: &str) {
     let name = |file: &str| format!("{folder}/{file}");
     if [SKILL, MANIFEST].iter().all(|file| place.files.contains_key(&name(file))) {
@@ -109,7 +102,13 @@ fn adopt_skill(place: &mut MirrorPlace, folder: &str) {
     }
     let file = |file: &str| read(&place.dir.join(name(file)));
     let (Some(manifest), Some(skill)) = (file(MANIFEST), file(SKILL)) else { return };
-    if !is_unmodified_skill(&manifest, &skill) || is_published(place, folder) {
+    let dir = place.dir.join(folder);
+    // Even if intact, a folder that git tracks may be someone else's.
+    let is_published = || {
+        let project = place.root.as_deref().and_then(|root| Project::find(root).ok());
+        project.is_some_and(|it| exclude::find_tracked_skills(&it).may_be_in(&dir))
+    };
+    if !is_unmodified_skill(&manifest, &skill) || is_published() {
         return;
     }
     let ignore = file(IGNORED_BY).filter(|text| text == IGNORE.as_bytes());
@@ -118,20 +117,12 @@ fn adopt_skill(place: &mut MirrorPlace, folder: &str) {
         let Some(text) = text else { continue };
         place.files.entry(name(file)).or_default().push(Sha256Digest::of(&text));
     }
-    let dir = place.dir.join(folder);
     if !place.made.contains(&dir) {
         place.made.push(dir);
     }
 }
 
-/// True if a folder is tracked by git: even if intact, it may be someone else's.
-fn is_published(place: &MirrorPlace, folder: &str) -> bool {
-    let project = place.root.as_deref().and_then(|root| Project::find(root).ok());
-    let dir = place.dir.join(folder);
-    project.is_some_and(|it| exclude::find_tracked_skills(&it).may_be_in(&dir))
-}
-
 fn read(path: &Path) -> Option<Vec<u8>> {
     let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
-    is_file.then(|| fsx::read_regular(path, LARGEST).ok().flatten())?
+    is_file.then(|| fsx::read_regular(path, LARGEST_FILE).ok().flatten())?
 }

@@ -3,11 +3,8 @@
 //! A hook must never be in the way: what can't be read counts as absent, and what can't be written
 //! is dropped. Both are logged.
 
-mod agent;
 mod prompt;
 mod session;
-mod standing;
-mod stop;
 mod tool;
 
 use std::cell::OnceCell;
@@ -28,10 +25,8 @@ use recoup_core::memory::{
 };
 use recoup_core::{Error, Result};
 
-use super::event::{HookEvent, HookEventKind, WireFormat};
-use super::headless::is_headless_event;
-use super::outcome;
-use super::place::ProjectPaths;
+use super::event::{HookEvent, HookEventKind, WireFormat, is_headless_event};
+use super::outcome::{self, ProjectPaths};
 use super::reply::HookReply;
 use super::worker;
 use super::worker::job::{self, JobOrigin, SweepReason, WorkerJob};
@@ -65,15 +60,15 @@ pub(super) fn handle_event(event: &HookEvent, around: &HookServices<'_>) -> Hook
             tool::after_call_of_unknown_outcome(&here, call, output)
         }
         HookEventKind::Batch(calls) => tool::after_batch(&here, calls),
-        HookEventKind::Task(task) => agent::on_task_end(&here, task),
-        HookEventKind::AgentBegan => agent::on_agent_start(&here),
+        HookEventKind::Task(task) => tool::on_task_end(&here, task),
+        HookEventKind::AgentBegan => tool::on_agent_start(&here),
         HookEventKind::AgentDone { sort, answer, transcript } => {
-            agent::on_agent_end(&here, sort, answer.as_deref(), transcript.as_deref())
+            tool::on_agent_end(&here, sort, answer.as_deref(), transcript.as_deref())
         }
-        HookEventKind::Compacting => stop::before_compaction(&here),
-        HookEventKind::Compacted => stop::after_compaction(&here),
-        HookEventKind::Stopped(stop) => stop::on_answer_end(&here, stop),
-        HookEventKind::Ended(how) => stop::on_session_end(&here, how),
+        HookEventKind::Compacting => session::before_compaction(&here),
+        HookEventKind::Compacted => session::after_compaction(&here),
+        HookEventKind::Stopped(stop) => session::on_answer_end(&here, stop),
+        HookEventKind::Ended(how) => session::on_session_end(&here, how),
     }
 }
 
@@ -256,8 +251,10 @@ impl<'a> HookContext<'a> {
     /// Notes that a fork has from its parent session; its own if the parent is unknown.
     fn deliveries_to_fork(&self) -> ContextDeliveries {
         let parent = match &self.event.parent {
-            Some(parent) => pi::session_file::session_id(parent),
-            None => self.event.transcript.as_deref().and_then(claude_code::fork::parent_session),
+            Some(parent) => pi::session_id(parent),
+            None => {
+                self.event.transcript.as_deref().and_then(claude_code::transcript::parent_session)
+            }
         };
         match parent {
             Some(parent) if parent != self.occasion.session => self.deliveries_to(&parent),

@@ -10,9 +10,7 @@ use recoup_core::memory::inject::{
 };
 use recoup_core::memory::private_text::{without_private, without_private_and_opted_out};
 use recoup_core::memory::retract::{RetractionKind, parse_retraction};
-use recoup_core::memory::{
-    EventDetails, EventTransaction, MemoryEventKind, Note, NoteId, RecordOutcome,
-};
+use recoup_core::memory::{EventDetails, EventTransaction, Note, NoteId, RecordOutcome};
 use recoup_core::{Error, Result, secrets};
 
 use super::{HookContext, WriteOutcome};
@@ -97,18 +95,22 @@ fn record_prompt(
 ) -> Result<Option<PromptOutcome>> {
     let of =
         EventDetails { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
-    if !turn.record_event(MemoryEventKind::Prompted, of)? {
-        return Ok(None);
-    }
-    if heard.reading.re_ask {
-        turn.record_reask(&heard.text)?;
-    }
-    let recorded = user_statement::record_statements(turn, &heard.said)?;
+    let re_ask = heard.reading.re_ask.then_some(&*heard.text);
+    let recorded = user_statement::record_prompt(turn, of, re_ask, &heard.said)?;
+    let Some(recorded) = recorded else { return Ok(None) };
     let retracted = heard.retraction.map_or(Ok(Vec::new()), |how| turn.retract(how))?;
     let has_secret = heard.has_person && heard.reading.withheld;
     let mut came = PromptOutcome { recorded, retracted, has_secret, ..PromptOutcome::default() };
     if here.event.heard {
-        came.block = deliver_candidates(here, turn, found, &came.recorded)?;
+        // Notes about the prompt that this context does not have, without those that the prompt
+        // superseded.
+        if !found.is_empty() {
+            let mut known = turn.delivered_notes()?;
+            let superseded = came.recorded.iter().flat_map(RecordOutcome::instead_of);
+            known.extend(superseded.map(|note| note.id.clone()));
+            came.block = candidate_block(here, found, &known, BlockBudget::default());
+            came.block.as_ref().map_or(Ok(0), |block| turn.deliver(block))?;
+        }
         came.told = if heard.has_person { turn.take_notices()? } else { Vec::new() };
     } else if heard.has_person {
         came.notice_lines().iter().try_for_each(|line| turn.add_notice(line))?;
@@ -176,16 +178,15 @@ fn queue_judge_job(
         RecordOutcome::Stored { note, .. } => Some(JudgeQuestion::about_note(note)),
         RecordOutcome::Confirmed { .. } => None,
     });
-    let doubtful = to_user_statements(here, &reading.doubtful).into_iter().map(without_secrets);
-    let asked: Vec<JudgeQuestion> = kept.chain(doubtful.map(JudgeQuestion::Doubtful)).collect();
+    let clean = |text: String| secrets::redact(&text).into_owned();
+    let doubtful = to_user_statements(here, &reading.doubtful).into_iter().map(|said| {
+        let (text, quote) = (clean(said.text), said.quote.map(clean));
+        JudgeQuestion::Doubtful(UserStatement { text, quote, ..said })
+    });
+    let asked: Vec<JudgeQuestion> = kept.chain(doubtful).collect();
     if !asked.is_empty() && (here.around.asks_model)() {
         here.queue_job(WorkerJobKind::Judge { asked });
     }
-}
-
-fn without_secrets(said: UserStatement) -> UserStatement {
-    let clean = |text: String| secrets::redact(&text).into_owned();
-    UserStatement { text: clean(said.text), quote: said.quote.map(clean), ..said }
 }
 
 pub(super) fn is_tentative(here: &HookContext<'_>) -> bool {
@@ -204,26 +205,6 @@ fn to_user_statements(here: &HookContext<'_>, found: &[ClassifiedStatement]) -> 
 /// Finds notes about the matter of a text, without a lock.
 pub(super) fn find_candidates(here: &HookContext<'_>, text: &str) -> Vec<RuleCandidate> {
     here.read_or_default("what fits", here.memory.related_notes(text, here.scope()))
-}
-
-/// Delivers the notes about a prompt that this context does not have, without those that the prompt
-/// superseded.
-fn deliver_candidates(
-    here: &HookContext<'_>,
-    turn: &EventTransaction<'_>,
-    found: &[RuleCandidate],
-    recorded: &[RecordOutcome],
-) -> Result<Option<RulesBlock>> {
-    if found.is_empty() {
-        return Ok(None);
-    }
-    let mut known = turn.delivered_notes()?;
-    known.extend(recorded.iter().flat_map(RecordOutcome::instead_of).map(|note| note.id.clone()));
-    let block = candidate_block(here, found, &known, BlockBudget::default());
-    if let Some(block) = &block {
-        turn.deliver(block)?;
-    }
-    Ok(block)
 }
 
 /// Makes a block of at most three candidates.

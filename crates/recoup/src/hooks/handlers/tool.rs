@@ -1,17 +1,22 @@
 //! Handles tool calls: delivers rules that concern a call before it, records its outcome after it.
+//! Likewise sub-agents and tasks in the background.
+
+use std::path::Path;
 
 use recoup_core::base::text::shorten_text;
-use recoup_core::memory::ContextDeliveries;
 use recoup_core::memory::inject::{self, BlockBudget, RuleCandidate, StaleCheck, TouchedFiles};
 use recoup_core::memory::learn::CompletedCommand;
+use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::learn::command::CommandKind;
 use recoup_core::memory::learn::failure::{detect_failure, error_line};
-use recoup_core::memory::transcript::{CallOutcome, ToolAction, ToolCall};
+use recoup_core::memory::transcript::{CallOutcome, TaskNotification, ToolAction, ToolCall};
+use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
 use super::{HookContext, prompt};
 use crate::hooks::notice;
 use crate::hooks::outcome::{call_files, record_edits};
 use crate::hooks::reply::HookReply;
+use crate::hooks::worker::job::SweepReason;
 
 /// Length of a call that is searched for its matter, in characters.
 const MAX_SEARCHED_CHARS: usize = 2_000;
@@ -72,7 +77,15 @@ fn find_call_candidates(
         _ => return found,
     };
     let by_words = prompt::find_candidates(here, &about);
-    let deeds = action_names(call);
+    // Names of what a call does, as rules use them.
+    let deeds = match &call.action {
+        ToolAction::Shell(_) => {
+            let kind = CommandKind::of(&about);
+            kind.and_then(|kind| kind.sub().map(inject::named_actions)).unwrap_or_default()
+        }
+        ToolAction::Other => inject::named_actions(&call.tool),
+        _ => Vec::new(),
+    };
     let by_deed = here
         .read_or_default("rules for deeds", here.memory.rules_for_actions(&deeds, here.scope()));
     for candidate in by_words.into_iter().chain(by_deed) {
@@ -81,18 +94,6 @@ fn find_call_candidates(
         }
     }
     found
-}
-
-/// Names of what a call does, as rules use them.
-fn action_names(call: &ToolCall) -> Vec<&'static str> {
-    match &call.action {
-        ToolAction::Shell(line) => {
-            let kind = CommandKind::of(shorten_text(line, MAX_SEARCHED_CHARS).as_ref());
-            kind.and_then(|kind| kind.sub().map(inject::named_actions)).unwrap_or_default()
-        }
-        ToolAction::Other => inject::named_actions(&call.tool),
-        _ => Vec::new(),
-    }
 }
 
 /// A call ended: records its outcome, and delivers the lesson that explains a failure. Clients that
@@ -112,8 +113,15 @@ pub(super) fn after_call(
     let touched = touched_files(here, call);
     if here.is_told_after_calls() {
         let known = here.deliveries();
+        // A context may be compacted in the middle of an answer, and then Pi and Cursor take context
+        // only with a call's result.
         if known.last_whole.is_none() {
-            deliver_all_rules(here, &known, &mut reply);
+            // A delivery that can't be recorded would be repeated with every call.
+            if let Some(rules) = here.undelivered_rules(&known, BlockBudget::default())
+                && here.record_turn(|turn| turn.deliver_all(Some(&rules))).into_done() == Some(true)
+            {
+                reply.add_context(rules.text());
+            }
             return reply;
         }
         found.extend(find_call_candidates(here, call, &touched));
@@ -136,20 +144,6 @@ fn find_lesson(
     let found =
         here.read_or_default("a lesson", here.memory.lesson_for(&ran, &error, here.scope()));
     found.map(|note| RuleCandidate { note, score: LESSON_SCORE }).into_iter().collect()
-}
-
-/// Delivers all rules: a context may be compacted in the middle of an answer, and then Pi and
-/// Cursor take context only with a call's result.
-fn deliver_all_rules(here: &HookContext<'_>, known: &ContextDeliveries, reply: &mut HookReply) {
-    let Some(rules) = here.undelivered_rules(known, BlockBudget::default()) else { return };
-    // A delivery that can't be recorded would be repeated with every call.
-    if here
-        .record_turn(|turn| turn.deliver_all(Some(&rules)))
-        .into_done()
-        .is_some_and(|is_new| is_new)
-    {
-        reply.add_context(rules.text());
-    }
 }
 
 /// A call ended with unknown outcome: records the files that it changed. An output with the error
@@ -183,4 +177,59 @@ pub(super) fn after_batch(here: &HookContext<'_>, calls: &[(ToolCall, CallOutcom
         });
     }
     HookReply::default()
+}
+
+/// A sub-agent started. It sees nothing that was delivered to its parent, so it gets all rules.
+pub(super) fn on_agent_start(here: &HookContext<'_>) -> HookReply {
+    // Without a name there is no context to record deliveries for.
+    let is_named = here.event.agent.is_some();
+    let known = if is_named { here.deliveries() } else { ContextDeliveries::default() };
+    let block = here.undelivered_rules(&known, BlockBudget::default());
+    if is_named {
+        here.record_turn(|turn| turn.deliver_all(block.as_ref()));
+    }
+    let mut reply = HookReply::default();
+    if let Some(block) = &block {
+        reply.add_context(block.text());
+    }
+    reply
+}
+
+/// A sub-agent ended. Its own transcript is queued for reading.
+pub(super) fn on_agent_end(
+    here: &HookContext<'_>,
+    sort: &str,
+    answer: Option<&str>,
+    transcript: Option<&Path>,
+) -> HookReply {
+    let cited = answer.map(citations).unwrap_or_default();
+    let call = here.event.agent.as_ref().map(|agent| task_end_key(agent, "completed"));
+    here.record_turn(|turn| {
+        let of =
+            EventDetails { subject: Some("completed"), call: call.as_deref(), detail: Some(sort) };
+        turn.record_event(MemoryEventKind::Task, of)?;
+        answer.map_or(Ok(0), |answer| turn.record_citations(answer, &cited))
+    });
+    if let Some(transcript) = transcript {
+        here.queue_sweep(transcript, SweepReason::SubAgent);
+    }
+    HookReply::default()
+}
+
+/// A background task completed, failed or was killed.
+pub(super) fn on_task_end(here: &HookContext<'_>, task: &TaskNotification) -> HookReply {
+    let call = task_end_key(&task.id, &task.status);
+    here.record_turn(|turn| {
+        let (subject, detail) = (Some(&*task.status), Some(&*task.summary));
+        turn.record_event(
+            MemoryEventKind::Task,
+            EventDetails { subject, call: Some(&call), detail },
+        )
+    });
+    HookReply::default()
+}
+
+/// Key of a task's end, so that it counts once, whichever event reports it.
+fn task_end_key(task: &str, status: &str) -> String {
+    format!("{task}/{status}")
 }

@@ -10,7 +10,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::queue::LARGEST;
-use crate::hooks::place::ProjectPaths;
+use crate::hooks::outcome::ProjectPaths;
 use crate::hooks::user_statement::UserStatement;
 
 /// Version of the stored form. Older ones are read, newer ones left alone.

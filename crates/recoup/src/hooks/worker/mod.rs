@@ -2,14 +2,11 @@
 //! transcripts, asks a model if the user has agreed to that, and updates memory.
 
 pub(crate) mod backlog;
-mod extract;
 pub(crate) mod forget;
-mod heard;
 pub mod job;
-mod progress;
 pub mod queue;
+mod statements;
 mod sweep;
-mod untold;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,7 +73,11 @@ impl fmt::Debug for MemoryWorker<'_> {
 impl MemoryWorker<'_> {
     /// Runs until the queue is empty or another worker runs.
     pub(crate) fn run_until_idle(&self, queue: &JobQueue) -> Result<()> {
-        exit_at_time_limit();
+        // Ends the process at its time limit, whatever it waits for.
+        thread::spawn(|| {
+            thread::sleep(MAX_RUNTIME);
+            std::process::exit(0);
+        });
         let mut left = SkippedJobs::default();
         loop {
             let Some(lock) = queue.lock()? else { return Ok(()) };
@@ -139,22 +140,20 @@ impl MemoryWorker<'_> {
         Ok(())
     }
 
-    /// Runs maintenance and syncs mirrors, once for all jobs.
+    /// Runs maintenance and syncs mirrors, once for all jobs; queues the notices of the mirrors.
     fn finish_round(&self, ended: &EndedProjects) {
         if let Err(error) = self.memory.run_maintenance() {
             (self.log)(&format!("memory was not brought up to date: {error}"));
         }
         for (root, from) in ended {
-            if let Err(error) = self.sync_mirror(root, from) {
+            let synced = (self.mirror)(root).and_then(|line| {
+                let Some(line) = line else { return Ok(()) };
+                self.memory.transact(&from.occasion()?, |turn| turn.add_notice(&line)).map(drop)
+            });
+            if let Err(error) = synced {
                 (self.log)(&format!("rules were not synced: {error}"));
             }
         }
-    }
-
-    /// Syncs one project's mirror, and queues its notice.
-    fn sync_mirror(&self, root: &Path, from: &job::JobOrigin) -> Result<()> {
-        let Some(line) = (self.mirror)(root)? else { return Ok(()) };
-        self.memory.transact(&from.occasion()?, |turn| turn.add_notice(&line)).map(drop)
     }
 
     fn run_job(&self, job: &WorkerJob) -> Result<()> {
@@ -173,12 +172,4 @@ impl MemoryWorker<'_> {
             WorkerJobKind::Judge { asked } => self.ask_judge(&occasion, asked),
         }
     }
-}
-
-/// Ends the process at its time limit, whatever it waits for.
-fn exit_at_time_limit() {
-    thread::spawn(|| {
-        thread::sleep(MAX_RUNTIME);
-        std::process::exit(0);
-    });
 }

@@ -1,29 +1,30 @@
-//! Reads the new part of a transcript: records what hooks have missed, and evaluates the end of a
-//! session.
+//! Reads the new part of a transcript: records what hooks have missed, saves the agent's task list as
+//! a checkpoint, and asks a model for lessons at the end of a session.
 
 use std::borrow::Cow;
 use std::path::Path;
 
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
+use recoup_core::memory::judge::{FEWEST_TURNS, MOST_TURNS, SessionTail, TurnSpeaker};
 use recoup_core::memory::learn::LearnedNote;
 use recoup_core::memory::learn::citation::citations;
+use recoup_core::memory::learn::plan::TaskList;
 use recoup_core::memory::learn::trouble::{TroubleKind, find_troubles};
 use recoup_core::memory::transcript::{
-    EntryKind, ToolAction, ToolCall, TranscriptEntry, tool_steps,
+    CallStatus, EntryKind, ToolAction, ToolCall, TranscriptEntry, tool_steps,
 };
 use recoup_core::memory::{
-    EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteScope,
+    EventDetails, EventOrigin, EventTransaction, MemoryEventKind, NoteScope, NoteStatement,
+    RecordOutcome,
 };
 
 use super::MemoryWorker;
 use super::job::SweepReason;
-use super::untold;
-use crate::hooks::mark::TranscriptMark;
+use super::statements;
 use crate::hooks::notice;
-use crate::hooks::outcome;
-use crate::hooks::place::ProjectPaths;
-use crate::hooks::transcript::{TranscriptExcerpt, TranscriptFile};
+use crate::hooks::outcome::{self, ProjectPaths};
+use crate::hooks::transcript::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
 
 /// Entries read at most at once.
 const MAX_ENTRIES: usize = 400;
@@ -36,24 +37,24 @@ pub(super) struct SweepOptions {
 }
 
 /// New part of a transcript, read once for all its users.
-pub(super) struct TranscriptUpdate {
+struct TranscriptUpdate {
     /// Entries that may be used, oldest first.
-    pub(super) entries: Vec<TranscriptEntry>,
+    entries: Vec<TranscriptEntry>,
     /// Number of entries, from the first, that were read before.
-    pub(super) known: usize,
+    known: usize,
     /// Path of the transcript, as its key in memory.
-    pub(super) name: String,
+    name: String,
     /// Mark of the previous read.
     before: Option<String>,
     /// Mark of this read.
     mark: String,
     /// True if it was read from the start, not from the previous mark.
-    pub(super) afresh: bool,
+    afresh: bool,
 }
 
 impl TranscriptUpdate {
     /// Entries that were not read before.
-    pub(super) fn new_entries(&self) -> &[TranscriptEntry] {
+    fn new_entries(&self) -> &[TranscriptEntry] {
         &self.entries[self.known..]
     }
 }
@@ -77,7 +78,7 @@ impl MemoryWorker<'_> {
                 turn.add_notice(&line)?;
             }
             if is_own {
-                untold::record_missed_prompts(turn, news.new_entries(), reason.by_person)
+                statements::record_missed_prompts(turn, news.new_entries(), reason.by_person)
             } else {
                 Ok(())
             }
@@ -128,7 +129,8 @@ impl MemoryWorker<'_> {
         let from = self.memory.transcript_position(&name)?;
         let is_up_to_date = news.afresh || from == news.before;
         if reason.why != SweepReason::Compaction {
-            let is_clear = is_up_to_date && !untold::has_doubtful_statements(news.new_entries());
+            let is_clear =
+                is_up_to_date && !statements::has_doubtful_statements(news.new_entries());
             return if is_clear {
                 self.memory.store_transcript_position(&name, &news.mark)
             } else {
@@ -145,9 +147,73 @@ impl MemoryWorker<'_> {
             .transpose()?;
         let entries = earlier.as_deref().unwrap_or(news.new_entries());
         self.memory.transact(occasion, |turn| {
-            untold::preserve_doubtful(turn, entries, reason.by_person)
+            statements::preserve_doubtful(turn, entries, reason.by_person)
         })?;
         self.memory.store_transcript_position(&name, &news.mark)
+    }
+
+    /// Updates the checkpoint. The task list is stored beside the transcript's mark, so that new
+    /// entries only change it.
+    fn save_progress(&self, scope: &NoteScope, news: &TranscriptUpdate) -> Result<()> {
+        if self.memory.pause_reason(scope)?.is_some() {
+            return Ok(());
+        }
+        let name = format!("{} plan", news.name);
+        let known = if news.afresh { None } else { self.memory.transcript_position(&name)? };
+        let mut tasks: TaskList =
+            known.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
+        if !tasks.apply_entries(&news.entries, news.known) {
+            return Ok(());
+        }
+        let progress = tasks.to_checkpoint();
+        if progress.remaining.is_empty() {
+            self.memory.drop_checkpoint(scope)?;
+        } else {
+            self.memory.save_checkpoint(scope, &progress)?;
+        }
+        let tasks = serde_json::to_string(&tasks).expect("text always serializes");
+        self.memory.store_transcript_position(&name, &tasks)
+    }
+
+    /// Asks a model for lessons, if enough entries are new since the last time.
+    fn extract(&self, occasion: &EventOrigin, news: &TranscriptUpdate) -> Result<()> {
+        let Some(judge) = self.judge else { return Ok(()) };
+        let unseen = self.count_unseen_entries(news)?;
+        if unseen < FEWEST_TURNS {
+            return Ok(());
+        }
+        self.memory.store_transcript_position(&unseen_counter_name(news), "0")?;
+        if self.memory.pause_reason(&occasion.scope)?.is_some() {
+            return Ok(());
+        }
+        let from = news.entries.len().saturating_sub(unseen.min(MOST_TURNS));
+        let said: Vec<(TurnSpeaker, String)> =
+            news.entries[from..].iter().filter_map(judge_turn).collect();
+        let turns = said.iter().map(|(speaker, text)| (*speaker, text.as_str()));
+        let Some(tail) = SessionTail::new(turns, self.hidden) else { return Ok(()) };
+        let learnings = judge.learn(&tail)?;
+        // Candidates, like everything that was only inferred.
+        let recorded = self.memory.transact(occasion, |turn| {
+            for it in &learnings {
+                let scope = turn.scope_for(false);
+                let statement = NoteStatement::new(it.kind, it.text.clone(), it.source, scope);
+                if let Some(RecordOutcome::Stored { note, .. }) = turn.try_record(&statement)? {
+                    turn.add_notice(&notice::candidate(&note))?;
+                }
+            }
+            Ok(())
+        });
+        recorded.map(drop)
+    }
+
+    /// Updates and returns the number of entries that the model has not seen; 0 without a model.
+    fn count_unseen_entries(&self, news: &TranscriptUpdate) -> Result<usize> {
+        let (Some(_), name) = (self.judge, unseen_counter_name(news)) else { return Ok(0) };
+        let earlier = if news.afresh { None } else { self.memory.transcript_position(&name)? };
+        let earlier = earlier.and_then(|unseen| unseen.parse().ok()).unwrap_or(0_usize);
+        let unseen = earlier.saturating_add(news.new_entries().len());
+        self.memory.store_transcript_position(&name, &unseen.to_string())?;
+        Ok(unseen)
     }
 
     /// Drops entries from times when memory was paused, and redacts credentials. An entry without a
@@ -229,4 +295,28 @@ fn record_missed_events(
         }
     }
     Ok(learned)
+}
+
+fn unseen_counter_name(news: &TranscriptUpdate) -> String {
+    format!("{} for a model", news.name)
+}
+
+/// Converts an entry into a turn for the model.
+fn judge_turn(entry: &TranscriptEntry) -> Option<(TurnSpeaker, String)> {
+    match &entry.what {
+        EntryKind::Prompt(text) => Some((TurnSpeaker::User, text.clone())),
+        EntryKind::Words(text) => Some((TurnSpeaker::Agent, text.clone())),
+        EntryKind::Call(call) => Some((TurnSpeaker::Agent, format!("$ {}", call.command()?))),
+        EntryKind::Outcome(outcome) => {
+            let how = match outcome.ended {
+                CallStatus::Succeeded => "worked",
+                CallStatus::Failed { .. } => "failed",
+                CallStatus::Refused => "was refused",
+                CallStatus::Denied => "was denied by the user",
+                CallStatus::Interrupted => "was stopped by the user",
+            };
+            Some((TurnSpeaker::Tool, format!("({how}) {}", outcome.output)))
+        }
+        _ => None,
+    }
 }

@@ -1,14 +1,7 @@
 //! The clients: how each is detected on a machine, which files it reads, and what goes into them.
 
-mod claude_code;
-mod codex;
-mod cursor;
-mod gemini;
-mod opencode;
-mod pi;
-mod vscode;
-mod windsurf;
-mod zed;
+mod servers_only;
+mod with_hooks;
 
 use std::path::PathBuf;
 
@@ -216,33 +209,24 @@ impl AgentClient {
 
     /// Returns the events in use that the installed version is known not to support.
     pub(crate) fn unknown_events(self, places: &InstallPaths) -> Vec<&'static str> {
-        if self == Self::ClaudeCode { claude_code::unknown_events(places) } else { Vec::new() }
+        if self == Self::ClaudeCode { with_hooks::unknown_events(places) } else { Vec::new() }
     }
 
     /// False if the installed version is known not to support a hook's `args`.
     pub(crate) fn knows_args(self, places: &InstallPaths) -> bool {
-        self != Self::ClaudeCode || claude_code::knows_args(places)
+        self != Self::ClaudeCode || with_hooks::knows_args(places)
     }
 
     /// True if the client is on this machine: its directory or its program exists.
     pub(crate) fn is_present(self, places: &InstallPaths) -> bool {
-        let (dirs, programs) = self.detection_hints(places);
+        let (dirs, programs): (Vec<PathBuf>, &[&str]) = match self {
+            Self::ClaudeCode => (vec![places.claude.clone()], &["claude"]),
+            Self::Codex => (vec![places.codex.clone()], &["codex"]),
+            Self::Pi => (vec![places.pi.clone()], &["pi"]),
+            _ => servers_only::detection_hints(self, places),
+        };
         dirs.iter().any(|dir| dir.is_dir())
             || programs.iter().any(|name| places.find_program(name).is_some())
-    }
-
-    fn detection_hints(self, places: &InstallPaths) -> (Vec<PathBuf>, &'static [&'static str]) {
-        match self {
-            Self::ClaudeCode => claude_code::detection_hints(places),
-            Self::Codex => codex::detection_hints(places),
-            Self::Pi => pi::detection_hints(places),
-            Self::Cursor => cursor::detection_hints(places),
-            Self::Windsurf => windsurf::detection_hints(places),
-            Self::VsCode => vscode::detection_hints(places),
-            Self::Zed => zed::detection_hints(places),
-            Self::Gemini => gemini::detection_hints(places),
-            Self::OpenCode => opencode::detection_hints(places),
-        }
     }
 
     /// Returns the files that the client reads at a level; none if it has no such level.
@@ -252,15 +236,10 @@ impl AgentClient {
         places: &InstallPaths,
     ) -> Vec<SettingsFile> {
         match self {
-            Self::ClaudeCode => claude_code::settings_files(level, places),
-            Self::Codex => codex::settings_files(level, places),
-            Self::Pi => pi::settings_files(level, places),
-            Self::Cursor => cursor::settings_files(level, places),
-            Self::Windsurf => windsurf::settings_files(level, places),
-            Self::VsCode => vscode::settings_files(level, places),
-            Self::Zed => zed::settings_files(level, places),
-            Self::Gemini => gemini::settings_files(level, places),
-            Self::OpenCode => opencode::settings_files(level, places),
+            Self::ClaudeCode => with_hooks::claude_code_files(level, places),
+            Self::Codex => with_hooks::codex_files(level, places),
+            Self::Pi => with_hooks::pi_files(level, places),
+            _ => servers_only::settings_file(self, level, places).into_iter().collect(),
         }
     }
 }
@@ -305,16 +284,4 @@ impl SettingsFile {
     fn not_shared(self) -> Self {
         Self { shared: false, ..self }
     }
-}
-
-/// Returns the one settings file of a client that has only servers.
-fn server_settings_file(
-    client: AgentClient,
-    level: InstallLevel,
-    path: PathBuf,
-    at: &str,
-    shape: ServerEntryShape,
-) -> Vec<SettingsFile> {
-    let servers = ServerLayout { at: vec![at.to_owned()], shape, dialect: JsonDialect::Comments };
-    vec![SettingsFile::new(client, level, path, SettingsContent::Servers(servers))]
 }

@@ -1,11 +1,12 @@
 //! JSON text with the spans of its values, which are updated on every edit: settings of many
-//! megabytes are edited dozens of times, and parsed once.
+//! megabytes are edited dozens of times, and parsed once. Additions have the layout of the text.
 
 use std::ops::Range;
 
-use super::gap::{self, indent, line_break_before};
-use super::style::JsonStyle;
-use super::tree::JsonSyntaxNode;
+use serde_json::Value;
+
+use super::NewValue;
+use super::tree::{JsonSyntaxKind, JsonSyntaxNode};
 
 /// JSON text and its syntax tree.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ impl JsonDocument {
         style: &JsonStyle,
         element: &str,
     ) -> usize {
-        let gap = gap::after(&self.text, end);
+        let gap = gap_after(&self.text, end);
         let has_line = |at: usize| line_break_before(&self.text, at).is_some();
         let own_line = has_line(start) || has_line(close) || gap.open;
         let between = match (own_line, style.spaced) {
@@ -98,7 +99,7 @@ impl JsonDocument {
     /// Removes the child with index `at`, with the comma that is no longer needed.
     pub(super) fn cut(&mut self, parent: usize, children: &[(usize, usize)], at: usize) {
         let (start, end) = children[at];
-        let gap = gap::after(&self.text, end);
+        let gap = gap_after(&self.text, end);
         let line = line_break_before(&self.text, start);
         let next = children.get(at + 1).map(|(start, _)| *start);
         let before = at.checked_sub(1).map(|before| children[before].1);
@@ -117,7 +118,7 @@ impl JsonDocument {
         };
         // A line comment would swallow the rest of this line.
         let follows = self.text[to..].trim_start_matches([' ', '\t']).chars().next();
-        let is_open = gap::ends_in_line_comment(&self.text, before.unwrap_or(parent + 1), from);
+        let is_open = ends_in_line_comment(&self.text, before.unwrap_or(parent + 1), from);
         let needs_line = is_open && !matches!(follows, None | Some('\r' | '\n'));
         let from = if needs_line { start } else { from };
         match (gap.comma, next) {
@@ -135,7 +136,7 @@ impl JsonDocument {
 
     /// Drops the comma of the element that is now the last.
     fn drop_comma(&mut self, before: Option<usize>, end: usize) {
-        let Some(comma) = before.and_then(|before| gap::after(&self.text, before).comma) else {
+        let Some(comma) = before.and_then(|before| gap_after(&self.text, before).comma) else {
             return;
         };
         let blank = self.text[comma + 1..end].trim_start_matches([' ', '\t']).is_empty();
@@ -150,4 +151,170 @@ impl JsonDocument {
             self.splice(open + 1..open + 1 + blank, "");
         }
     }
+}
+
+/// Layout of a JSON text, so that additions look like the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JsonStyle {
+    /// Indentation of one level.
+    unit: String,
+    pub(super) newline: &'static str,
+    /// True if a blank follows a colon and a comma.
+    spaced: bool,
+    /// True if everything is on one line.
+    one_line: bool,
+}
+
+impl JsonStyle {
+    /// Detects the layout of a text, with the usual one as default.
+    pub(super) fn of(text: &str, root: &JsonSyntaxNode) -> Self {
+        let one_line = !root.children().is_empty() && !text[root.span.clone()].contains('\n');
+        let colon = first_member(root).map(|(name, value)| &text[name..value]);
+        Self {
+            unit: unit(text, root).unwrap_or("  ").to_owned(),
+            newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
+            spaced: colon.map_or(!one_line, |between| between.ends_with([' ', '\t', '\n'])),
+            one_line,
+        }
+    }
+
+    /// Formats a value on one line.
+    pub(super) fn write(&self, value: &NewValue) -> String {
+        let comma = format!(",{}", self.blank());
+        match value {
+            NewValue::Object(fields) => {
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, it)| self.member(name, it)).collect();
+                format!("{{{}}}", fields.join(&comma))
+            }
+            NewValue::List(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.write(item)).collect();
+                format!("[{}]", items.join(&comma))
+            }
+            NewValue::Plain(scalar) => scalar.to_string(),
+        }
+    }
+
+    /// Formats a field: name and value.
+    pub(super) fn member(&self, name: &str, value: &NewValue) -> String {
+        format!("{}:{}{}", Value::from(name), self.blank(), self.write(value))
+    }
+
+    fn blank(&self) -> &'static str {
+        if self.spaced { " " } else { "" }
+    }
+}
+
+/// Start of the first name, and of its value.
+fn first_member(node: &JsonSyntaxNode) -> Option<(usize, usize)> {
+    match &node.kind {
+        JsonSyntaxKind::Object(members) => {
+            members.first().map(|member| (member.start, member.value.span.start))
+        }
+        JsonSyntaxKind::Array(elements) => elements.iter().find_map(first_member),
+        JsonSyntaxKind::Scalar => None,
+    }
+}
+
+/// Extra indentation of the first value on a line of its own, relative to its parent.
+fn unit<'a>(text: &'a str, node: &JsonSyntaxNode) -> Option<&'a str> {
+    let children: Vec<(usize, &JsonSyntaxNode)> = match &node.kind {
+        JsonSyntaxKind::Object(members) => members.iter().map(|it| (it.start, &it.value)).collect(),
+        JsonSyntaxKind::Array(elements) => elements.iter().map(|it| (it.span.start, it)).collect(),
+        JsonSyntaxKind::Scalar => return None,
+    };
+    let of_child = |(start, child): &(usize, &JsonSyntaxNode)| {
+        let own_line = line_break_before(text, *start).is_some();
+        // Lazy, because the parent's line may be megabytes long.
+        let more = || indent(text, *start).strip_prefix(indent(text, node.span.start));
+        let more = own_line.then(more).flatten();
+        more.filter(|more| !more.is_empty()).or_else(|| unit(text, child))
+    };
+    children.iter().find_map(of_child)
+}
+
+/// The gap behind a value: white space, comments, and perhaps a comma.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ValueGap {
+    /// Position of the comma, if there is one.
+    comma: Option<usize>,
+    /// End of the comma (or the value) and the comments on the same line.
+    end: usize,
+    /// True if a line comment ends the gap.
+    open: bool,
+}
+
+/// Returns the gap behind the value that ends at `end`.
+fn gap_after(text: &str, end: usize) -> ValueGap {
+    let comma = next_comma(text, end);
+    let (end, open) = rest_of_line(text, comma.map_or(end, |at| at + 1));
+    ValueGap { comma, end, open }
+}
+
+/// Returns the next comma, behind any comments.
+fn next_comma(text: &str, mut at: usize) -> Option<usize> {
+    loop {
+        let rest = &text[at..];
+        let blank = rest.len() - rest.trim_start().len();
+        at += blank;
+        match comment_length(&text[at..]) {
+            Some(len) => at += len,
+            None => return text[at..].starts_with(',').then_some(at),
+        }
+    }
+}
+
+/// Skips the comments that begin on this line. True if the last is a line comment.
+fn rest_of_line(text: &str, mut at: usize) -> (usize, bool) {
+    loop {
+        let rest = &text[at..];
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        match comment_length(&rest[blank..]) {
+            Some(len) => {
+                at += blank + len;
+                if rest[blank..].starts_with("//") {
+                    return (at, true);
+                }
+            }
+            None => return (at, false),
+        }
+    }
+}
+
+/// Length of the comment that `text` begins with, without its line end.
+fn comment_length(text: &str) -> Option<usize> {
+    if text.starts_with("//") {
+        return Some(text.find(['\r', '\n']).unwrap_or(text.len()));
+    }
+    let block = text.strip_prefix("/*")?;
+    Some(block.find("*/").map_or(text.len(), |at| at + 4))
+}
+
+/// True if a line comment ends at `to`, with nothing but commas, blanks and comments from `at` on.
+fn ends_in_line_comment(text: &str, mut at: usize, to: usize) -> bool {
+    while at < to {
+        let rest = &text[at..to];
+        let blank = |c: char| c.is_whitespace() || c == ',';
+        at += rest.len() - rest.trim_start_matches(blank).len();
+        let Some(length) = comment_length(&text[at..to]) else { return false };
+        at += length;
+        if at >= to && text[at - length..].starts_with("//") {
+            return true;
+        }
+    }
+    false
+}
+
+/// Start of the line break before `at`, if only blanks are between.
+fn line_break_before(text: &str, at: usize) -> Option<usize> {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    let start = before.strip_suffix('\n')?;
+    Some(start.strip_suffix('\r').unwrap_or(start).len())
+}
+
+/// Indentation of the line of `at`.
+fn indent(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let line = &text[start..at];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }

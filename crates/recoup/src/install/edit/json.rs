@@ -2,19 +2,15 @@
 
 use serde_json::Value;
 
-use super::document::{ContainerOutline, JsonDocument};
-use super::fresh::NewValue;
-use super::style::JsonStyle;
-use super::tree::{
-    self, JsonDialect, JsonSyntaxKind, JsonSyntaxMember, JsonSyntaxNode, SettingsSyntaxError,
-};
-
-const BOM: &str = "\u{feff}";
+use super::document::{ContainerOutline, JsonDocument, JsonStyle};
+use super::tree::{self, JsonDialect, JsonSyntaxKind, JsonSyntaxMember, JsonSyntaxNode};
+use super::{NewValue, SettingsSyntaxError, split_bom};
 
 /// A JSON file that is edited in place.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonFile {
-    bom: bool,
+    /// Byte order mark, if there is one.
+    bom: &'static str,
     /// There was no value in it.
     bare: bool,
     document: JsonDocument,
@@ -55,12 +51,21 @@ impl JsonFile {
             let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
             SettingsSyntaxError::at(&valid, valid.len(), "this is not UTF-8")
         })?;
-        let (bom, text) = text.strip_prefix(BOM).map_or((false, text), |rest| (true, rest));
+        let (bom, text) = split_bom(text);
         let parsed = tree::parse(text, dialect)?;
         let bare = parsed.is_none();
-        let (text, root) = match parsed {
-            Some(root) => (text.to_owned(), root),
-            None => with_object(text),
+        let (text, root) = if let Some(root) = parsed {
+            (text.to_owned(), root)
+        } else {
+            // Appends an empty object, behind any comments.
+            let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+            let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
+            if !said.is_empty() && !said.ends_with('\n') {
+                said.push_str(newline);
+            }
+            let span = said.len()..said.len() + 2;
+            let root = JsonSyntaxNode { span, kind: JsonSyntaxKind::Object(Vec::new()) };
+            (said + "{}" + newline, root)
         };
         if !matches!(root.kind, JsonSyntaxKind::Object(_)) {
             return Err(SettingsSyntaxError::at(
@@ -81,17 +86,15 @@ impl JsonFile {
 
     /// The file without its empty object: comments alone, or nothing.
     pub(crate) fn bytes_without_object(&self) -> Vec<u8> {
-        let bom = if self.bom { BOM } else { "" };
         let (text, span) = (&self.document.text, &self.document.root.span);
         let behind = &text[span.end..];
         let line = behind.strip_prefix("\r\n").or_else(|| behind.strip_prefix('\n'));
-        [bom, &text[..span.start], line.unwrap_or(behind)].concat().into_bytes()
+        [self.bom, &text[..span.start], line.unwrap_or(behind)].concat().into_bytes()
     }
 
     /// Content of the edited file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let bom = if self.bom { BOM } else { "" };
-        [bom.as_bytes(), self.document.text.as_bytes()].concat()
+        [self.bom.as_bytes(), self.document.text.as_bytes()].concat()
     }
 
     /// True if the object is empty.
@@ -221,17 +224,6 @@ impl JsonFile {
             _ => unreachable!("it was found to be an object"),
         }
     }
-}
-
-/// Appends an empty object to a text without a value, behind its comments.
-fn with_object(text: &str) -> (String, JsonSyntaxNode) {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let mut said = if text.trim().is_empty() { String::new() } else { text.to_owned() };
-    if !said.is_empty() && !said.ends_with('\n') {
-        said.push_str(newline);
-    }
-    let span = said.len()..said.len() + 2;
-    (said + "{}" + newline, JsonSyntaxNode { span, kind: JsonSyntaxKind::Object(Vec::new()) })
 }
 
 /// Parses text of ours, with spans that start at `value_at`.

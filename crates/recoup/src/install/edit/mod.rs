@@ -2,13 +2,102 @@
 //! its comments, order, indentation and line ends.
 
 mod document;
-mod fresh;
-mod gap;
 mod json;
-mod style;
 pub(crate) mod toml;
 pub(crate) mod tree;
 
-pub(crate) use fresh::NewValue;
+use std::fmt;
+
+use serde_json::{Map, Value};
+
 pub(crate) use json::{JsonFile, JsonPathStep};
-pub(crate) use tree::{JsonDialect, SettingsSyntaxError};
+pub(crate) use tree::JsonDialect;
+
+const BOM: &str = "\u{feff}";
+
+/// Splits a text into its byte order mark, which may be empty, and the rest.
+pub(crate) fn split_bom(text: &str) -> (&'static str, &str) {
+    text.strip_prefix(BOM).map_or(("", text), |rest| (BOM, rest))
+}
+
+/// Syntax error with its position; both numbers count from one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SettingsSyntaxError {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) what: String,
+}
+
+impl SettingsSyntaxError {
+    /// Error at a byte of a text.
+    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
+        let before = text.get(..byte).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for SettingsSyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, what } = self;
+        write!(f, "line {line}, column {column}: {what}")
+    }
+}
+
+/// JSON value to be inserted, with its fields in the order that people expect.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum NewValue {
+    Object(Vec<(&'static str, NewValue)>),
+    List(Vec<NewValue>),
+    Plain(Value),
+}
+
+impl NewValue {
+    /// Empty object.
+    pub(crate) const EMPTY: Self = Self::Object(Vec::new());
+
+    /// String, number or boolean.
+    pub(crate) fn plain(value: impl Into<Value>) -> Self {
+        Self::Plain(value.into())
+    }
+
+    /// List of strings.
+    pub(crate) fn texts<T: AsRef<str>>(texts: &[T]) -> Self {
+        Self::List(texts.iter().map(|text| Self::plain(text.as_ref())).collect())
+    }
+
+    /// Converts to a `serde_json` value.
+    pub(crate) fn value(&self) -> Value {
+        match self {
+            Self::Object(fields) => {
+                let fields = fields.iter().map(|(name, it)| ((*name).to_owned(), it.value()));
+                Value::Object(fields.collect::<Map<_, _>>())
+            }
+            Self::List(items) => items.iter().map(Self::value).collect(),
+            Self::Plain(value) => value.clone(),
+        }
+    }
+
+    /// Formats on several lines, for people.
+    pub(crate) fn pretty(&self, indent: &str) -> String {
+        match self {
+            Self::Object(fields) if !fields.is_empty() => {
+                let deeper = format!("{indent}  ");
+                let field = |(name, value): &(&str, Self)| {
+                    format!("{deeper}{}: {}", Value::from(*name), value.pretty(&deeper))
+                };
+                let fields: Vec<_> = fields.iter().map(field).collect();
+                format!("{{\n{}\n{indent}}}", fields.join(",\n"))
+            }
+            Self::List(items) => {
+                let items: Vec<_> = items.iter().map(|item| item.pretty(indent)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            other => other.value().to_string(),
+        }
+    }
+}

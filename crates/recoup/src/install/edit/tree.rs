@@ -1,6 +1,5 @@
 //! Syntax tree of a JSON text: every value with its span.
 
-use std::fmt;
 use std::ops::Range;
 
 use jsonc_parser::ast;
@@ -9,6 +8,8 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use recoup_core::memory::hooked::replace_lone_surrogates;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
+
+use super::SettingsSyntaxError;
 
 /// Extensions of JSON that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,111 +41,6 @@ pub(crate) struct JsonSyntaxMember {
     /// Start of the name.
     pub(crate) start: usize,
     pub(crate) value: JsonSyntaxNode,
-}
-
-/// Syntax error with its position; both numbers count from one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SettingsSyntaxError {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) what: String,
-}
-
-impl SettingsSyntaxError {
-    /// Error at a byte of a text.
-    pub(crate) fn at(text: &str, byte: usize, what: impl Into<String>) -> Self {
-        let before = text.get(..byte).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            what: what.into(),
-        }
-    }
-}
-
-impl fmt::Display for SettingsSyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, what } = self;
-        write!(f, "line {line}, column {column}: {what}")
-    }
-}
-
-/// Parses a text; none if it has no value.
-pub(crate) fn parse(
-    text: &str,
-    dialect: JsonDialect,
-) -> Result<Option<JsonSyntaxNode>, SettingsSyntaxError> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    if dialect == JsonDialect::Strict {
-        check_strict_json(text)?;
-    }
-    let whole = replace_lone_surrogates(text);
-    let parsed = parse_to_ast(&whole, &CollectOptions::default(), &options(dialect));
-    let parsed = parsed.map_err(|error| {
-        let what = lower_first(&error.kind().to_string());
-        SettingsSyntaxError::at(text, error.range().start, what)
-    })?;
-    Ok(parsed.value.as_ref().map(node))
-}
-
-/// Checks with `serde_json`, which alone decides what JSON is and has the familiar messages.
-fn check_strict_json(text: &str) -> Result<(), SettingsSyntaxError> {
-    let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(()) };
-    let line_start: usize =
-        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let byte = (line_start + error.column().saturating_sub(1)).min(text.len());
-    let byte = (0..=byte).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let comment = ["//", "/*"].iter().any(|start| text[byte..].starts_with(start));
-    let said = error.to_string();
-    let said = said.split(" at line ").next().unwrap_or(&said);
-    let what = if comment { "comments are not allowed here" } else { said };
-    Err(SettingsSyntaxError::at(text, byte, what))
-}
-
-fn options(dialect: JsonDialect) -> ParseOptions {
-    let more = dialect == JsonDialect::Comments;
-    ParseOptions {
-        allow_comments: more,
-        allow_trailing_commas: more,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
-}
-
-fn lower_first(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
-}
-
-fn node(value: &ast::Value<'_>) -> JsonSyntaxNode {
-    let range = value.range();
-    let kind = match value {
-        ast::Value::Object(object) => {
-            JsonSyntaxKind::Object(object.properties.iter().map(member).collect())
-        }
-        ast::Value::Array(array) => {
-            JsonSyntaxKind::Array(array.elements.iter().map(node).collect())
-        }
-        _ => JsonSyntaxKind::Scalar,
-    };
-    JsonSyntaxNode { span: range.start..range.end, kind }
-}
-
-fn member(property: &ast::ObjectProp<'_>) -> JsonSyntaxMember {
-    JsonSyntaxMember {
-        name: property.name.as_str().to_owned(),
-        start: property.range().start,
-        value: node(&property.value),
-    }
 }
 
 impl JsonSyntaxNode {
@@ -204,7 +100,9 @@ impl JsonSyntaxNode {
                 }
             }
             JsonSyntaxKind::Array(elements) => {
-                elements.iter_mut().for_each(|it| it.shift_spans(range, length))
+                for element in elements {
+                    element.shift_spans(range, length);
+                }
             }
             JsonSyntaxKind::Scalar => {}
         }
@@ -224,4 +122,73 @@ impl JsonSyntaxNode {
             }
         }
     }
+}
+
+/// Parses a text; none if it has no value.
+pub(crate) fn parse(
+    text: &str,
+    dialect: JsonDialect,
+) -> Result<Option<JsonSyntaxNode>, SettingsSyntaxError> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    if dialect == JsonDialect::Strict {
+        check_strict_json(text)?;
+    }
+    let whole = replace_lone_surrogates(text);
+    let more = dialect == JsonDialect::Comments;
+    let options = ParseOptions {
+        allow_comments: more,
+        allow_trailing_commas: more,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(&whole, &CollectOptions::default(), &options);
+    let parsed = parsed.map_err(|error| {
+        let said = error.kind().to_string();
+        let mut letters = said.chars();
+        let first = letters.next().into_iter().flat_map(char::to_lowercase);
+        let what: String = first.chain(letters).collect();
+        SettingsSyntaxError::at(text, error.range().start, what)
+    })?;
+    Ok(parsed.value.as_ref().map(node))
+}
+
+/// Checks with `serde_json`, which alone decides what JSON is and has the familiar messages.
+fn check_strict_json(text: &str) -> Result<(), SettingsSyntaxError> {
+    let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(()) };
+    let line_start: usize =
+        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let byte = (line_start + error.column().saturating_sub(1)).min(text.len());
+    let byte = (0..=byte).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let comment = ["//", "/*"].iter().any(|start| text[byte..].starts_with(start));
+    let said = error.to_string();
+    let said = said.split(" at line ").next().unwrap_or(&said);
+    let what = if comment { "comments are not allowed here" } else { said };
+    Err(SettingsSyntaxError::at(text, byte, what))
+}
+
+fn node(value: &ast::Value<'_>) -> JsonSyntaxNode {
+    let range = value.range();
+    let kind = match value {
+        ast::Value::Object(object) => {
+            let member = |property: &ast::ObjectProp<'_>| JsonSyntaxMember {
+                name: property.name.as_str().to_owned(),
+                start: property.range().start,
+                value: node(&property.value),
+            };
+            JsonSyntaxKind::Object(object.properties.iter().map(member).collect())
+        }
+        ast::Value::Array(array) => {
+            JsonSyntaxKind::Array(array.elements.iter().map(node).collect())
+        }
+        _ => JsonSyntaxKind::Scalar,
+    };
+    JsonSyntaxNode { span: range.start..range.end, kind }
 }

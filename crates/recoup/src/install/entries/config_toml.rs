@@ -1,22 +1,22 @@
 //! Codex's `config.toml`: our server among others, and calls of ours that somebody wrote there by
-//! hand, in `[hooks]` or as `call_in_notify`. Beside our `hooks.json` these would report everything twice:
-//! Codex runs the hooks of both files, and `call_in_notify` repeats them.
+//! hand, in `[hooks]` or as `notify`. Beside our `hooks.json` these would report everything twice:
+//! Codex runs the hooks of both files, and `notify` repeats them.
 
-use recoup_core::memory::hooked::{self, RecoupCall};
+use recoup_core::memory::hooked;
 use serde_json::Value;
 
 use super::hooks::{custom_command_note, list_events};
-use super::servers::{self, SERVER, ServerCommand};
+use super::servers::{self, SERVER, ServerCommand, our_servers};
 use super::{EditSummary, EmptiedContainers};
-use crate::install::edit::{SettingsSyntaxError, toml};
+use crate::install::edit::toml::{self, SERVERS};
+use crate::install::edit::{SettingsSyntaxError, split_bom};
 
-const SERVERS: &str = "mcp_servers";
 const NOTIFY: &str = "notify";
 
 /// Marks, among the created paths, a line end that was added to the last line.
 const LINE_END: &str = "\n";
 
-/// Ensures that our server is there once, and that no hook runs twice. `call_in_notify` stays if no hook
+/// Ensures that our server is there once, and that no hook runs twice. `notify` stays if no hook
 /// runs (`hooks_run`): then it is all there is.
 pub(crate) fn put(
     text: &str,
@@ -29,7 +29,7 @@ pub(crate) fn put(
         done.said.push(format!("out goes what was written by hand: {}", list_events(&gone)));
     }
     let root = toml::parse_to_json(&text)?;
-    let known = our_servers(&root);
+    let known = our_servers(root.get(SERVERS));
     if known.is_empty() {
         if let Some(other) = root.get(SERVERS).and_then(|all| all.get(SERVER)) {
             done.add_note(servers::name_taken_note(other));
@@ -69,7 +69,7 @@ pub(crate) fn remove(
     let mut done = EditSummary::default();
     let empty = emptied.may_remove(&[SERVERS.into()]);
     let mut left = text.to_owned();
-    for (name, call) in our_servers(&toml::parse_to_json(text)?) {
+    for (name, call) in our_servers(toml::parse_to_json(text)?.get(SERVERS)) {
         if call.wrapped {
             done.add_note(servers::custom_server_note(&name, &call));
             continue;
@@ -95,9 +95,8 @@ pub(crate) fn remove(
 
 /// Returns the events at which a custom command of the user calls us.
 pub(crate) fn custom_hook_events(text: &str) -> Vec<String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Errors are reported when this file is edited itself.
-    let root = toml::parse_to_json(text).unwrap_or_default();
+    let root = toml::parse_to_json(split_bom(text).1).unwrap_or_default();
     let hooks = root.get("hooks").into_iter().flat_map(hooked::hooks_at_events);
     let own = hooks.filter(|(_, it)| it.call.wrapped).map(|(event, _)| event.to_owned());
     own.collect()
@@ -147,9 +146,4 @@ fn ensure_parses(text: &str, left: &str, name: &str) -> Result<(), SettingsSynta
     let at = text.find(name).unwrap_or(0);
     let what = format!("what calls recoup in “{name}” can't be cut out here: take it out by hand");
     toml::parse_to_json(left).map(drop).map_err(|_| SettingsSyntaxError::at(text, at, what))
-}
-
-fn our_servers(root: &Value) -> Vec<(String, RecoupCall)> {
-    let all = root.get(SERVERS).and_then(Value::as_object).into_iter().flatten();
-    all.filter_map(|(name, entry)| Some((name.clone(), hooked::call_in_server(entry)?))).collect()
 }

@@ -3,7 +3,7 @@
 use recoup_core::memory::hooked::{self, RecoupCall, group_limit};
 use serde_json::Value;
 
-use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty};
+use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty, remove_repeatedly};
 use crate::install::client::{HookCommandForm, HookLayout};
 use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
@@ -45,14 +45,14 @@ pub(crate) fn put(
     let is_here = |(event, _): &&(&str, u64)| elsewhere.iter().all(|other| other != event);
     for (event, seconds) in wanted.events.iter().filter(is_here) {
         let hook = hook(wanted, program, *seconds);
-        let before = json.value_at(&event_path(event)).map(|value| value.to_string());
-        let ours = calls_at(json, event);
+        let groups = json.value_at(&event_path(event)).unwrap_or_default();
+        let ours = find_our_calls(&groups);
         if ours.is_empty() {
             add(json, event, hook, &mut done.created)?;
             added.push((*event).to_owned());
         } else {
             update(json, event, &ours, hook, &mut done)?;
-            if before != json.value_at(&event_path(event)).map(|value| value.to_string()) {
+            if json.value_at(&event_path(event)).is_none_or(|now| now != groups) {
                 changed.push((*event).to_owned());
             }
         }
@@ -67,43 +67,33 @@ pub(crate) fn put(
 
 /// Removes our calls, except custom commands.
 pub(crate) fn remove(json: &mut JsonFile, emptied: EmptiedContainers<'_>) -> EditSummary {
-    let mut done = EditSummary::default();
-    // Of duplicate names the last one counts; once it is gone, the one before.
-    while remove_once(json, emptied, &mut done) {
-        done.notes.clear();
-    }
+    let mut done = remove_repeatedly(|done| {
+        let mut any = false;
+        for (event, ours) in calls(json) {
+            done.had_ours = true;
+            let (own, plain): (Vec<_>, Vec<_>) =
+                ours.into_iter().partition(|(_, call)| call.wrapped);
+            for (_, call) in own {
+                done.add_note(custom_command_note(&event, &call));
+            }
+            let spots: Vec<HookPosition> = plain.into_iter().map(|(spot, _)| spot).collect();
+            if !spots.is_empty() {
+                remove_hooks(json, &event, &spots, emptied);
+                any = true;
+                if !done.said.contains(&event) {
+                    done.said.push(event);
+                }
+            }
+        }
+        if any {
+            remove_empty(json, &[HOOKS.into()], emptied);
+        }
+        any
+    });
     if !done.said.is_empty() {
         done.said = vec![format!("hooks for {}", list_events(&done.said))];
     }
     done
-}
-
-/// Removes the calls that are in effect. Returns true if there were any.
-fn remove_once(
-    json: &mut JsonFile,
-    emptied: EmptiedContainers<'_>,
-    done: &mut EditSummary,
-) -> bool {
-    let mut any = false;
-    for (event, ours) in calls(json) {
-        done.had_ours = true;
-        let (own, plain): (Vec<_>, Vec<_>) = ours.into_iter().partition(|(_, call)| call.wrapped);
-        for (_, call) in own {
-            done.add_note(custom_command_note(&event, &call));
-        }
-        let spots: Vec<HookPosition> = plain.into_iter().map(|(spot, _)| spot).collect();
-        if !spots.is_empty() {
-            remove_hooks(json, &event, &spots, emptied);
-            any = true;
-            if !done.said.contains(&event) {
-                done.said.push(event);
-            }
-        }
-    }
-    if any {
-        remove_empty(json, &[HOOKS.into()], emptied);
-    }
-    any
 }
 
 /// Lists events by name, or counts them if there are many.
@@ -125,10 +115,6 @@ fn calls(json: &JsonFile) -> Vec<(String, Vec<(HookPosition, RecoupCall)>)> {
     let events = events.as_ref().and_then(Value::as_object).into_iter().flatten();
     let all = events.map(|(event, groups)| (event.clone(), find_our_calls(groups)));
     all.filter(|(_, ours)| !ours.is_empty()).collect()
-}
-
-fn calls_at(json: &JsonFile, event: &str) -> Vec<(HookPosition, RecoupCall)> {
-    json.value_at(&event_path(event)).map(|groups| find_our_calls(&groups)).unwrap_or_default()
 }
 
 fn find_our_calls(groups: &Value) -> Vec<(HookPosition, RecoupCall)> {
@@ -155,22 +141,18 @@ fn hook(wanted: &HookLayout, program: &str, seconds: u64) -> Vec<(&'static str, 
             hook.push(("args", NewValue::texts(wanted.args)));
         }
         HookCommandForm::Shell => {
-            let line = format!("{} {}", quoted(program), wanted.args.join(" "));
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
+            let quoted = if program.chars().all(plain) {
+                program.to_owned()
+            } else {
+                format!("'{}'", program.replace('\'', r"'\''"))
+            };
+            let line = format!("{quoted} {}", wanted.args.join(" "));
             hook.push(("command", NewValue::plain(line)));
         }
     }
     hook.push(("timeout", NewValue::plain(seconds)));
     hook
-}
-
-/// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
-    if word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 fn add(
@@ -255,7 +237,7 @@ pub(crate) fn remove_hooks(
     }
 }
 
-pub(crate) fn event_path(event: &str) -> Vec<JsonPathStep> {
+fn event_path(event: &str) -> Vec<JsonPathStep> {
     vec![HOOKS.into(), event.into()]
 }
 

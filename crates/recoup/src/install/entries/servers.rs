@@ -2,9 +2,9 @@
 
 use recoup_core::memory::hooked::{self, RecoupCall};
 use recoup_core::secrets;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty};
+use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty, remove_repeatedly};
 use crate::install::client::{ServerEntryShape, ServerLayout};
 use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
@@ -62,9 +62,9 @@ pub(crate) fn put(
 ) -> Result<EditSummary, SettingsSyntaxError> {
     let names: Vec<&str> = servers.at.iter().map(String::as_str).collect();
     let at: Vec<JsonPathStep> = names.iter().map(|name| (*name).into()).collect();
-    let all = json.value_at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
+    let all = json.value_at(&at);
     let mut done = EditSummary::default();
-    let known: Vec<(&String, RecoupCall)> = our_servers(&all).collect();
+    let known = our_servers(all.as_ref());
     for (name, call) in &known {
         if call.wrapped {
             done.add_note(custom_server_note(name, call));
@@ -86,7 +86,7 @@ pub(crate) fn put(
     if !known.is_empty() {
         return Ok(done);
     }
-    if let Some(other) = all.get(SERVER) {
+    if let Some(other) = all.as_ref().and_then(|all| all.get(SERVER)) {
         done.add_note(name_taken_note(other));
         return Ok(done);
     }
@@ -102,47 +102,35 @@ pub(crate) fn remove(
     servers: &ServerLayout,
     emptied: EmptiedContainers<'_>,
 ) -> EditSummary {
-    let mut done = EditSummary::default();
-    // Of duplicate names the last one counts; once it is gone, the one before.
-    while remove_once(json, servers, emptied, &mut done) {
-        done.notes.clear();
-    }
-    done
-}
-
-/// Removes the entries that are in effect. Returns true if there were any.
-fn remove_once(
-    json: &mut JsonFile,
-    servers: &ServerLayout,
-    emptied: EmptiedContainers<'_>,
-    done: &mut EditSummary,
-) -> bool {
     let at: Vec<JsonPathStep> = servers.at.iter().map(|name| name.as_str().into()).collect();
-    let all = json.value_at(&at).and_then(|all| all.as_object().cloned()).unwrap_or_default();
-    let mut any = false;
-    for (name, call) in our_servers(&all) {
-        if call.wrapped {
-            done.add_note(custom_server_note(name, &call));
-            continue;
+    remove_repeatedly(|done| {
+        let mut any = false;
+        for (name, call) in our_servers(json.value_at(&at).as_ref()) {
+            if call.wrapped {
+                done.add_note(custom_server_note(&name, &call));
+                continue;
+            }
+            json.remove(&[&at[..], &[name.as_str().into()]].concat());
+            any = true;
+            let said = format!("server “{name}”");
+            if !done.said.contains(&said) {
+                done.said.push(said);
+            }
         }
-        json.remove(&[&at[..], &[name.as_str().into()]].concat());
-        any = true;
-        let said = format!("server “{name}”");
-        if !done.said.contains(&said) {
-            done.said.push(said);
+        if any {
+            done.had_ours = true;
+            for depth in (1..=at.len()).rev() {
+                remove_empty(json, &at[..depth], emptied);
+            }
         }
-    }
-    if any {
-        done.had_ours = true;
-        for depth in (1..=at.len()).rev() {
-            remove_empty(json, &at[..depth], emptied);
-        }
-    }
-    any
+        any
+    })
 }
 
-fn our_servers(all: &Map<String, Value>) -> impl Iterator<Item = (&String, RecoupCall)> {
-    all.iter().filter_map(|(name, entry)| Some((name, hooked::call_in_server(entry)?)))
+/// Returns our servers in an object with all servers.
+pub(super) fn our_servers(all: Option<&Value>) -> Vec<(String, RecoupCall)> {
+    let all = all.and_then(Value::as_object).into_iter().flatten();
+    all.filter_map(|(name, entry)| Some((name.clone(), hooked::call_in_server(entry)?))).collect()
 }
 
 /// Note about a custom command of the user that starts our server.

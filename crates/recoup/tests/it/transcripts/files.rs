@@ -6,9 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use recoup::hooks::mark::TranscriptMark;
 use recoup::hooks::reverse_lines::{MAX_BUFFER_BYTES, ReverseLines};
-use recoup::hooks::transcript::{TranscriptExcerpt, TranscriptFile};
+use recoup::hooks::transcript::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
 use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::transcript::{EntryKind, TranscriptEntry};

@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 
-use toml_edit::{Item, Key, Table};
+use serde_json::Value;
+use toml_edit::{InlineTable, Item, Key, Table, Value as Inline};
 
 use super::super::SettingsSyntaxError;
-use super::parse;
-use super::text::{comma_behind, inline_elements, line_end, line_start};
+use super::{item_to_json, parse, value_to_json};
+
+const HOOKS: &str = "hooks";
 
 /// Removes a top-level key.
 pub(crate) fn without_key(text: &str, name: &str) -> Result<String, SettingsSyntaxError> {
@@ -15,6 +17,38 @@ pub(crate) fn without_key(text: &str, name: &str) -> Result<String, SettingsSynt
     let mut cuts = TomlCuts::of(text);
     if let Some((key, value)) = document.as_table().get_key_value(name) {
         cuts.cut_item(Some(key), value);
+    }
+    Ok(cuts.apply())
+}
+
+/// Removes the matching hooks, in whichever form they are, then groups and events without hooks, and a table without
+/// events.
+///
+/// ```text
+/// [[hooks.Stop]]                 or   Stop = [{ hooks = [{ command = "…" }] }]
+/// [[hooks.Stop.hooks]]                in a table, or in `hooks = { … }`
+/// command = "…"
+/// ```
+pub(crate) fn without_hooks(
+    text: &str,
+    goes: impl Fn(&Value) -> bool,
+) -> Result<String, SettingsSyntaxError> {
+    let document = parse(text)?;
+    let mut cuts = TomlCuts::of(text);
+    let Some((key, hooks)) = document.as_table().get_key_value(HOOKS) else {
+        return Ok(text.to_owned());
+    };
+    let Some(events) = hooks.as_table_like() else { return Ok(text.to_owned()) };
+    let all: Vec<(&str, HookRemoval<'_>)> =
+        events.iter().map(|(name, groups)| (name, plan_event(groups, &goes))).collect();
+    if !all.is_empty() && all.iter().all(|(_, sort)| sort.is_all()) {
+        cuts.cut_item(Some(key), hooks);
+    } else {
+        let gone: Vec<&str> = all.iter().filter(|it| it.1.is_all()).map(|it| it.0).collect();
+        cuts.cut_members(hooks, &gone);
+        for (_, sort) in all {
+            apply_removal(sort, &mut cuts);
+        }
     }
     Ok(cuts.apply())
 }
@@ -49,7 +83,7 @@ impl<'a> TomlCuts<'a> {
 
     /// Cuts list elements, each with one comma; comments between them stay. `lines` is set if a
     /// trailing comma is allowed: then elements alone on their lines go with these.
-    pub(super) fn cut_elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
+    fn cut_elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {
         for at in gone.iter().copied().filter(|at| *at < spans.len()) {
             let span = spans[at].clone();
             let comma = comma_behind(self.text, span.end);
@@ -118,7 +152,7 @@ impl<'a> TomlCuts<'a> {
         }
     }
 
-    pub(super) fn cut_table(&mut self, table: &Table) {
+    fn cut_table(&mut self, table: &Table) {
         let mut own = TomlCuts::of(self.text);
         let is_dotted = table.is_dotted();
         let has_header = !table.is_implicit() && !is_dotted;
@@ -198,21 +232,179 @@ fn with_blanks(text: &str, lines: Range<usize>) -> Range<usize> {
     line_end(text, before.len())..lines.end
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Removals from the groups of an event, or from the hooks of a group.
+enum HookRemoval<'a> {
+    /// No such list, or nothing to remove.
+    None,
+    All,
+    /// Removes these elements, and parts of others.
+    Some {
+        list: &'a Item,
+        gone: Vec<usize>,
+        inside: Vec<HookRemoval<'a>>,
+    },
+    /// `Some`, in an inline list.
+    Inline {
+        list: &'a Inline,
+        gone: Vec<usize>,
+        inside: Vec<HookRemoval<'a>>,
+    },
+}
 
-    #[test]
-    fn a_key_goes_with_its_lines() {
-        for (text, left) in [
-            ("notify = [\"x\"]\n", ""),
-            ("# c\nnotify = [\n  \"x\", # y\n]\n\n[z]\n", "# c\n\n[z]\n"),
-            ("a = 1\n\nnotify = [\"x\"] # y\nb = 2\n", "a = 1\n\nb = 2\n"),
-            ("a = 1\r\nnotify = [\"x\"]", "a = 1\r\n"),
-            ("a = 1\n", "a = 1\n"),
-            ("[t]\nnotify = [\"x\"]\n", "[t]\nnotify = [\"x\"]\n"),
-        ] {
-            assert_eq!(without_key(text, "notify").unwrap(), left, "{text}");
-        }
+impl HookRemoval<'_> {
+    fn is_all(&self) -> bool {
+        matches!(self, Self::All)
     }
 }
+
+/// Plans the removals from the groups of an event.
+fn plan_event<'d>(groups: &'d Item, goes: &impl Fn(&Value) -> bool) -> HookRemoval<'d> {
+    match groups {
+        Item::ArrayOfTables(tables) => {
+            let inside = tables.iter().map(|group| plan_group(group.get(HOOKS), goes));
+            combine_removals(inside.collect(), |gone, inside| HookRemoval::Some {
+                list: groups,
+                gone,
+                inside,
+            })
+        }
+        Item::Value(list) => {
+            let inside = list.as_array().into_iter().flatten().map(|group| {
+                let hooks = group.as_inline_table().and_then(|group| group.get(HOOKS));
+                hooks.map_or(HookRemoval::None, |hooks| plan_inline_group(hooks, goes))
+            });
+            combine_removals(inside.collect(), |gone, inside| HookRemoval::Inline {
+                list,
+                gone,
+                inside,
+            })
+        }
+        _ => HookRemoval::None,
+    }
+}
+
+/// Plans the removals from the hooks of a group.
+fn plan_group<'d>(hooks: Option<&'d Item>, goes: &impl Fn(&Value) -> bool) -> HookRemoval<'d> {
+    match hooks {
+        Some(list @ Item::ArrayOfTables(tables)) => {
+            let fate =
+                |hook: &Table| removal_of_hook(goes(&item_to_json(&Item::Table(hook.clone()))));
+            let inside = tables.iter().map(fate).collect();
+            combine_removals(inside, |gone, inside| HookRemoval::Some { list, gone, inside })
+        }
+        Some(Item::Value(list)) => plan_inline_group(list, goes),
+        _ => HookRemoval::None,
+    }
+}
+
+fn plan_inline_group<'d>(list: &'d Inline, goes: &impl Fn(&Value) -> bool) -> HookRemoval<'d> {
+    let hooks = list.as_array().into_iter().flatten();
+    let inside = hooks.map(|hook| removal_of_hook(goes(&value_to_json(hook)))).collect();
+    combine_removals(inside, |gone, inside| HookRemoval::Inline { list, gone, inside })
+}
+
+/// Cuts the removed elements out of a list that stays.
+fn apply_removal(sort: HookRemoval<'_>, cuts: &mut TomlCuts<'_>) {
+    let inside = match sort {
+        HookRemoval::None | HookRemoval::All => return,
+        HookRemoval::Some { list, gone, inside } => {
+            let tables = list.as_array_of_tables().into_iter().flatten().enumerate();
+            for (_, table) in tables.filter(|(at, _)| gone.contains(at)) {
+                cuts.cut_table(table);
+            }
+            inside
+        }
+        HookRemoval::Inline { list, gone, inside } => {
+            let spans = list.as_array().into_iter().flatten().map(Inline::span);
+            let spans: Option<Vec<_>> = spans.collect();
+            cuts.cut_elements(&spans.unwrap_or_default(), &gone, true);
+            inside
+        }
+    };
+    for sort in inside {
+        apply_removal(sort, cuts);
+    }
+}
+
+fn removal_of_hook<'d>(goes: bool) -> HookRemoval<'d> {
+    if goes { HookRemoval::All } else { HookRemoval::None }
+}
+
+fn combine_removals<'d>(
+    inside: Vec<HookRemoval<'d>>,
+    some: impl FnOnce(Vec<usize>, Vec<HookRemoval<'d>>) -> HookRemoval<'d>,
+) -> HookRemoval<'d> {
+    let gone: Vec<usize> = (0..inside.len()).filter(|at| inside[*at].is_all()).collect();
+    match inside.len() {
+        0 => HookRemoval::None,
+        all if gone.len() == all => HookRemoval::All,
+        _ => some(gone, inside),
+    }
+}
+
+/// One `key = value` of an inline table.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct InlineTableElement<'d> {
+    /// First part of a dotted key.
+    pub(super) name: &'d str,
+    pub(super) span: Range<usize>,
+}
+
+/// Returns the elements of an inline table in text order. Dotted keys may share a first part, and
+/// have others between them.
+pub(super) fn inline_elements<'d>(
+    text: &str,
+    table: &'d InlineTable,
+) -> Vec<InlineTableElement<'d>> {
+    let mut ends: Vec<(&str, usize)> = Vec::new();
+    for (name, value) in table {
+        visit_value_ends(value, &mut |end| ends.push((name, end)));
+    }
+    ends.sort_by_key(|(_, end)| *end);
+    // Only the last part of a dotted key has a span: the element begins behind the comma.
+    let mut from = table.span().map_or(0, |span| span.start + 1);
+    let element = |(name, end): (&'d str, usize)| {
+        let span = skip_blanks_and_comments(text, from)..end;
+        from = comma_behind(text, end).map_or(end, |comma| comma + 1);
+        InlineTableElement { name, span }
+    };
+    ends.into_iter().map(element).collect()
+}
+
+/// Visits the ends of all values of a key, or of dotted keys that begin with it.
+fn visit_value_ends(value: &Inline, found: &mut impl FnMut(usize)) {
+    match value {
+        Inline::InlineTable(table) if table.is_dotted() => {
+            table.iter().for_each(|(_, value)| visit_value_ends(value, found));
+        }
+        value => value.span().into_iter().for_each(|span| found(span.end)),
+    }
+}
+
+/// Returns the comma behind an element, after any comments.
+fn comma_behind(text: &str, at: usize) -> Option<usize> {
+    let at = skip_blanks_and_comments(text, at);
+    text[at..].starts_with(',').then_some(at)
+}
+
+/// Skips blanks and comments.
+fn skip_blanks_and_comments(text: &str, mut at: usize) -> usize {
+    loop {
+        at += text[at..].len() - text[at..].trim_start().len();
+        if !text[at..].starts_with('#') {
+            return at;
+        }
+        at = line_end(text, at);
+    }
+}
+
+pub(super) fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |at| at + 1)
+}
+
+pub(super) fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
+}
+
+#[cfg(test)]
+mod tests;

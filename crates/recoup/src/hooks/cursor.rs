@@ -1,4 +1,4 @@
-//! Parses the payloads that Cursor sends to Claude Code's hooks: events and tools have their own
+//! Cursor runs the hooks in Claude Code's settings, with its own payloads and answers: events and tools have their own
 //! names, the directory may be empty beside a list of workspace roots, and results are JSON in a
 //! string.
 //!
@@ -14,64 +14,44 @@ use recoup_core::memory::transcript::{CallOutcome, CallStatus, ToolAction, ToolC
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hooks::event::{
-    AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat,
-};
-use crate::hooks::typed::typed_text;
-use crate::hooks::wire::{self, lenient};
+use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPrompt, WireFormat};
+use super::wire::{self, LenientField, typed_text};
 
 /// Payload on a hook's stdin. The event decides which fields are present.
-#[derive(Debug, Deserialize)]
-pub(in crate::hooks) struct CursorPayload<'a> {
-    #[serde(default, deserialize_with = "lenient")]
-    hook_event_name: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    conversation_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    session_id: Option<String>,
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct CursorPayload<'a> {
+    hook_event_name: LenientField<String>,
+    conversation_id: LenientField<String>,
+    session_id: LenientField<String>,
     /// Id of the turn.
-    #[serde(default, deserialize_with = "lenient")]
-    generation_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    cwd: Option<PathBuf>,
-    #[serde(default, deserialize_with = "lenient")]
-    workspace_roots: Option<Vec<PathBuf>>,
-    #[serde(default, deserialize_with = "lenient")]
-    is_background_agent: Option<bool>,
-    #[serde(default, deserialize_with = "lenient")]
-    prompt: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    tool_name: Option<String>,
-    #[serde(borrow, default)]
+    generation_id: LenientField<String>,
+    cwd: LenientField<PathBuf>,
+    workspace_roots: LenientField<Vec<PathBuf>>,
+    is_background_agent: LenientField<bool>,
+    prompt: LenientField<String>,
+    tool_name: LenientField<String>,
+    #[serde(borrow)]
     tool_input: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    tool_use_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    tool_output: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    error_message: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    failure_type: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    is_interrupt: Option<bool>,
-    #[serde(default, deserialize_with = "lenient")]
-    status: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    reason: Option<String>,
+    tool_use_id: LenientField<String>,
+    tool_output: LenientField<String>,
+    error_message: LenientField<String>,
+    failure_type: LenientField<String>,
+    is_interrupt: LenientField<bool>,
+    status: LenientField<String>,
+    reason: LenientField<String>,
 }
 
 /// The output of a tool.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 struct CursorToolOutput {
-    #[serde(default, deserialize_with = "lenient")]
-    output: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    exit_code: Option<i32>,
+    output: LenientField<String>,
+    exit_code: LenientField<i32>,
 }
 
 /// Parses a payload; none for events that do not concern us, or whose project is unknown.
-pub(in crate::hooks) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
+pub(super) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
         // A conversation is reported once, when it is new.
@@ -93,7 +73,7 @@ pub(in crate::hooks) fn parse_event(payload: &CursorPayload<'_>) -> Option<HookE
         "sessionEnd" => HookEventKind::Ended(payload.reason.clone().unwrap_or_default()),
         _ => return None,
     };
-    let session = [&payload.conversation_id, &payload.session_id].into_iter().flatten();
+    let session = payload.conversation_id.iter().chain(payload.session_id.iter());
     let session = session.map(String::as_str).find(|id| !id.is_empty());
     let roots = payload.workspace_roots.iter().flatten();
     let cwd = payload.cwd.iter().chain(roots).find(|dir| dir.is_absolute())?.clone();
@@ -130,10 +110,7 @@ fn called(payload: &CursorPayload<'_>) -> Option<HookEventKind> {
     let call = payload.call()?;
     let text = payload.tool_output.as_deref().unwrap_or_default();
     let said: CursorToolOutput = serde_json::from_str(text).unwrap_or_default();
-    let ended = match said.exit_code {
-        Some(0) | None => CallStatus::Succeeded,
-        exit => CallStatus::Failed { exit },
-    };
+    let ended = wire::status_of_exit(*said.exit_code);
     let outcome = CallOutcome::new(&call.id, ended, said.output.as_deref().unwrap_or(text));
     Some(HookEventKind::Called(call, outcome))
 }
@@ -145,7 +122,7 @@ fn failed(payload: &CursorPayload<'_>) -> Option<HookEventKind> {
         return None;
     }
     let error = payload.error_message.as_deref().unwrap_or_default();
-    let ended = if payload.is_interrupt == Some(true) {
+    let ended = if *payload.is_interrupt == Some(true) {
         CallStatus::Interrupted
     } else {
         let code = error.rsplit_once("exit code ").map_or("", |(_, code)| code);
@@ -158,10 +135,9 @@ fn failed(payload: &CursorPayload<'_>) -> Option<HookEventKind> {
 }
 
 impl CursorPayload<'_> {
-    /// Call that the payload is about. One without an id is identified by its input.
+    /// Call that the payload is about.
     fn call(&self) -> Option<ToolCall> {
         let (tool, input) = (self.tool_name.as_deref()?, self.tool_input?);
-        let id = self.tool_use_id.clone().unwrap_or_else(|| wire::text_digest(input.get()));
-        Some(ToolCall::new(&id, tool, tool_action(tool, input), input.get().as_bytes()))
+        Some(wire::tool_call(self.tool_use_id.as_deref(), tool, input, tool_action))
     }
 }

@@ -1,7 +1,8 @@
-//! Text after the removal of hooks: every other byte stays, whatever their form.
+//! Text after removals: every other byte stays, whatever the form of what was removed.
 
 use proptest::prelude::*;
 use serde_json::Value;
+use toml_edit::Document;
 
 use super::*;
 use crate::install::edit::toml::parse_to_json;
@@ -124,6 +125,29 @@ fn what_is_no_hook_is_left_alone() {
         assert_eq!(without_hooks(text, |_| true).unwrap(), text);
     }
     assert!(without_hooks("a = ", |_| true).is_err());
+}
+
+#[test]
+fn a_key_goes_with_its_lines() {
+    for (text, left) in [
+        ("notify = [\"x\"]\n", ""),
+        ("# c\nnotify = [\n  \"x\", # y\n]\n\n[z]\n", "# c\n\n[z]\n"),
+        ("a = 1\n\nnotify = [\"x\"] # y\nb = 2\n", "a = 1\n\nb = 2\n"),
+        ("a = 1\r\nnotify = [\"x\"]", "a = 1\r\n"),
+        ("a = 1\n", "a = 1\n"),
+        ("[t]\nnotify = [\"x\"]\n", "[t]\nnotify = [\"x\"]\n"),
+    ] {
+        assert_eq!(without_key(text, "notify").unwrap(), left, "{text}");
+    }
+}
+
+#[test]
+fn elements_of_dotted_keys_are_found_where_they_stand() {
+    let text = "t = { a.\"b,c\" = 1, # a, b\n d = [2, 3] ,a.e.f = { g = 4 }, }\n";
+    let document = Document::parse(text).unwrap();
+    let all = inline_elements(text, document["t"].as_inline_table().unwrap());
+    let all: Vec<_> = all.iter().map(|it| (it.name, &text[it.span.clone()])).collect();
+    assert_eq!(all, [("a", "a.\"b,c\" = 1"), ("d", "d = [2, 3]"), ("a", "a.e.f = { g = 4 }")]);
 }
 
 /// One hook, and its comment.

@@ -1,0 +1,160 @@
+//! Records statements that no hook could write or has reported, and asks a model about sentences. Its
+//! verdict "no statement" is final.
+
+use recoup_core::Result;
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::memory::classify::classify;
+use recoup_core::memory::hooked::HookClient;
+use recoup_core::memory::judge::{JudgeCandidate, JudgeVerdict, MOST_CANDIDATES};
+use recoup_core::memory::transcript::{EntryKind, TranscriptEntry};
+use recoup_core::memory::{EventDetails, EventOrigin, EventTransaction, NoteId, RecordOutcome};
+
+use super::MemoryWorker;
+use super::job::JudgeQuestion;
+use crate::hooks::notice;
+use crate::hooks::user_statement::{self, UserStatement};
+
+/// Older prompts are not something that a hook has just missed.
+const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
+
+impl MemoryWorker<'_> {
+    /// Records statements with the time when they were made, unless memory was paused then.
+    pub(super) fn remember_statements(
+        &self,
+        occasion: &EventOrigin,
+        at: Timestamp,
+        of: EventDetails<'_>,
+        said: &[UserStatement],
+    ) -> Result<()> {
+        if self.memory.was_paused(&occasion.scope, at)? {
+            return Ok(());
+        }
+        let done = self.memory.transact(occasion, |turn| {
+            let recorded = user_statement::record_prompt(&turn.at_time(at), of, None, said)?;
+            let mut recorded = recorded.iter().flatten();
+            recorded.try_for_each(|it| queue_notice(turn, notice::superseded_others(it)))
+        });
+        done.map(drop)
+    }
+
+    /// Asks the model about sentences. A verdict concerns its own sentence only.
+    pub(super) fn ask_judge(&self, occasion: &EventOrigin, asked: &[JudgeQuestion]) -> Result<()> {
+        let Some(judge) = self.judge else { return Ok(()) };
+        if self.memory.pause_reason(&occasion.scope)?.is_some() {
+            return Ok(());
+        }
+        let shown = |asked: &JudgeQuestion| JudgeCandidate::new(asked.words(), self.hidden);
+        let (asked, candidates): (Vec<&JudgeQuestion>, Vec<JudgeCandidate>) =
+            asked.iter().filter_map(|it| Some((it, shown(it)?))).take(MOST_CANDIDATES).unzip();
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let verdicts = judge.classify(&candidates)?;
+        self.memory
+            .transact(occasion, |turn| {
+                let mut decided = asked.iter().zip(&verdicts);
+                decided.try_for_each(|(asked, verdict)| apply_verdict(turn, asked, verdict))
+            })
+            .map(drop)
+    }
+}
+
+/// Applies a verdict. Without a clear one, the decision of the classifier stands.
+fn apply_verdict(
+    turn: &EventTransaction<'_>,
+    asked: &JudgeQuestion,
+    verdict: &JudgeVerdict,
+) -> Result<()> {
+    match (verdict, asked) {
+        // The user can restore a note that the model did not recognise as a statement.
+        (JudgeVerdict::Nothing, JudgeQuestion::Kept { note, .. }) => {
+            let retired = turn.retract_note(&NoteId::parse(note)?)?;
+            queue_notice(turn, retired.as_ref().map(notice::taken_back))
+        }
+        // A doubtful sentence that the model recognised is recorded in the model's wording. The model
+        // is asked for lasting statements only.
+        (JudgeVerdict::Keep(finding), JudgeQuestion::Doubtful(said)) => {
+            let (kind, text) = (finding.kind, finding.statement.clone());
+            let said = UserStatement { kind, text, topic: None, lasting: true, ..said.clone() };
+            match turn.try_record(&said.to_statement(turn))? {
+                Some(recorded @ RecordOutcome::Stored { .. }) => {
+                    queue_notice(turn, notice::remembered(&recorded))
+                }
+                Some(RecordOutcome::Confirmed { .. }) | None => Ok(()),
+            }
+        }
+        (JudgeVerdict::Nothing, JudgeQuestion::Doubtful(_))
+        | (JudgeVerdict::Keep(_), JudgeQuestion::Kept { .. })
+        | (JudgeVerdict::Undecided(_), _) => Ok(()),
+    }
+}
+
+/// Records prompts that no hook has reported, and queues their notices. Not every version of a client
+/// fires a hook for what is typed while the agent works, and a hook may fail; the transcript has it
+/// all the same.
+pub(super) fn record_missed_prompts(
+    turn: &EventTransaction<'_>,
+    entries: &[TranscriptEntry],
+    by_person: bool,
+) -> Result<()> {
+    // Pi reports every input; a user's message in its transcript may be an extension's.
+    if turn.client() == HookClient::Pi {
+        return Ok(());
+    }
+    let oldest = SystemClock.now().as_millis() - RECENT_MS;
+    for (prompt, at) in prompts(entries) {
+        let reading = classify(prompt);
+        let is_news = !reading.sayings.is_empty() || reading.re_ask;
+        let is_recent = at.is_none_or(|at| at.as_millis() > oldest);
+        let print = user_statement::prompt_digest(prompt);
+        if !is_news || !is_recent || turn.is_known_prompt(&print, at)? {
+            continue;
+        }
+        let said: Vec<UserStatement> =
+            reading.sayings.iter().map(|it| UserStatement::new(it, !by_person)).collect();
+        let then = at.map_or(*turn, |at| turn.at_time(at));
+        let of = EventDetails { subject: Some(&print), ..EventDetails::default() };
+        let re_ask = reading.re_ask.then_some(prompt);
+        let recorded = user_statement::record_prompt(&then, of, re_ask, &said)?;
+        for recorded in recorded.iter().flatten() {
+            queue_notice(turn, notice::remembered(recorded))?;
+        }
+    }
+    Ok(())
+}
+
+/// True if there are doubtful statements to preserve.
+pub(super) fn has_doubtful_statements(entries: &[TranscriptEntry]) -> bool {
+    prompts(entries).any(|(prompt, _)| !classify(prompt).doubtful.is_empty())
+}
+
+/// Keeps doubtful statements, which a compaction would lose, as candidates.
+pub(super) fn preserve_doubtful(
+    turn: &EventTransaction<'_>,
+    entries: &[TranscriptEntry],
+    by_person: bool,
+) -> Result<()> {
+    let mut preserved = Vec::new();
+    for (prompt, _) in prompts(entries) {
+        for saying in &classify(prompt).doubtful {
+            let said = UserStatement { lasting: false, ..UserStatement::new(saying, !by_person) };
+            let statement = said.to_statement(turn);
+            if let Some(RecordOutcome::Stored { note, .. }) = turn.try_record(&statement)? {
+                preserved.push(note);
+            }
+        }
+    }
+    queue_notice(turn, notice::preserved(&preserved))
+}
+
+/// Prompts of the main conversation, with their times.
+fn prompts(entries: &[TranscriptEntry]) -> impl Iterator<Item = (&str, Option<Timestamp>)> {
+    entries.iter().filter(|entry| entry.agent.is_none()).filter_map(|entry| match &entry.what {
+        EntryKind::Prompt(prompt) => Some((prompt.as_str(), entry.at)),
+        _ => None,
+    })
+}
+
+fn queue_notice(turn: &EventTransaction<'_>, line: Option<String>) -> Result<()> {
+    line.map_or(Ok(()), |line| turn.add_notice(&line))
+}

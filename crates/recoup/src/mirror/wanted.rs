@@ -1,0 +1,174 @@
+//! Selects the files that are wanted at a place: rules for Claude Code's own memory, or skill
+//! folders.
+
+use std::collections::HashSet;
+
+use recoup_core::Result;
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::base::fsx;
+use recoup_core::base::project::Project;
+use recoup_core::memory::Note;
+use recoup_core::memory::hooked::{self, HookClient, has_our_hooks};
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock, StaleCheck};
+use recoup_core::memory::mirror::{INDEX, RuleFile, SkillFile, build_skills, rule_files};
+use serde::Deserialize;
+
+use super::exclude::{self, TrackedSkills};
+use super::place::MirrorFile;
+use super::register::MirrorPlace;
+use super::report::MirrorReport;
+use super::splice::OwnIndexLines;
+use super::{ClaudeMirror, LARGEST_FILE, MirrorPermission, claude};
+
+/// The skill itself.
+pub(super) const SKILL: &str = "SKILL.md";
+/// Sources of the skill.
+pub(super) const MANIFEST: &str = "manifest.json";
+/// Hides a folder from git, itself too, whatever the repository's own files say.
+pub(super) const IGNORED_BY: &str = ".gitignore";
+pub(super) const IGNORE: &str = "*\n";
+
+/// Returns the rule files for Claude Code's own memory.
+pub(super) fn wanted_rule_files(
+    mirror: &ClaudeMirror<'_>,
+    place: &MirrorPlace,
+    licence: MirrorPermission,
+    report: &mut MirrorReport,
+) -> Result<Vec<MirrorFile>> {
+    // Found by a scan; its project is unknown.
+    let Some(root) = &place.root else { return Ok(Vec::new()) };
+    let claude = claude::claude_dir_of(&place.dir);
+    if let Some(why) = claude::reason_not_synced(claude, root) {
+        report.remarks.push(why);
+        return Ok(Vec::new());
+    }
+    if place.project.is_none() {
+        report.remarks.push(format!(
+            "{} is the memory of several projects, of whose paths Claude Code makes one name: only what holds in all projects is synced there",
+            place.dir.display()
+        ));
+    }
+    let mut rules = mirror.notes_for(place, licence)?;
+    let places = hooked::ClientPlaces {
+        claude_dir: Some(claude),
+        ..hooked::ClientPlaces::new(mirror.user, root)
+    };
+    if has_our_hooks(HookClient::ClaudeCode, &places) {
+        let given = rules_given_at_start(mirror, place)?;
+        rules.retain(|note| !given.contains(&note.text));
+        if rules.is_empty() {
+            report.remarks.push(
+                "Claude Code's hooks give all rules at the start of a session: none is synced as well"
+                    .to_owned(),
+            );
+        }
+    }
+    Ok(fitting_files(place, rule_files(&rules), report))
+}
+
+/// The files that fit the index: the client never reads one without a line there.
+fn fitting_files(
+    place: &MirrorPlace,
+    mut files: Vec<RuleFile>,
+    report: &mut MirrorReport,
+) -> Vec<MirrorFile> {
+    let path = place.dir.join(INDEX);
+    // Errors are reported when the index is written; a larger index is ignored.
+    let index = fsx::read_regular(&path, LARGEST_FILE).ok().flatten().unwrap_or_default();
+    let lines: Vec<String> = files.iter().map(|file| file.line.clone()).collect();
+    let shown = OwnIndexLines::of(place).splice(&index, &lines).shown;
+    if shown < files.len() {
+        let out = files.len() - shown;
+        report.remarks.push(format!("{} has no room for {out} of our lines", path.display()));
+        files.truncate(shown);
+    }
+    let file = |it: RuleFile| MirrorFile {
+        name: it.name,
+        text: it.text.into_bytes(),
+        line: Some(it.line),
+    };
+    files.into_iter().map(file).collect()
+}
+
+/// Texts of the rules that our hooks give to a session at its start.
+fn rules_given_at_start(mirror: &ClaudeMirror<'_>, place: &MirrorPlace) -> Result<HashSet<String>> {
+    let (project, root) = (place.project(), place.root.as_deref());
+    let mut notes = mirror.memory.rules(&place.scope(), BlockBudget::default())?;
+    notes.retain(|note| !mirror.leaving.contains(&note.id));
+    let none = HashSet::new();
+    let context = InjectionContext {
+        project: project.as_ref(),
+        given: &none,
+        budget: BlockBudget::default(),
+    };
+    let stale = root.map(StaleCheck::new);
+    let block =
+        RulesBlock::select(&notes, &context, |note: &Note| stale.as_ref()?.missing_in_note(note));
+    let given: HashSet<_> = block.iter().flat_map(RulesBlock::included).map(|it| &it.id).collect();
+    Ok(notes.iter().filter(|note| given.contains(&note.id)).map(|note| note.text.clone()).collect())
+}
+
+/// Returns the files of the skill folders for a place.
+pub(super) fn wanted_skill_files(
+    mirror: &ClaudeMirror<'_>,
+    place: &MirrorPlace,
+    mut licence: MirrorPermission,
+    report: &mut MirrorReport,
+) -> Result<Vec<MirrorFile>> {
+    if let Some(root) = &place.root {
+        // A project that is gone took its skills along.
+        let Ok(project) = Project::find(root) else { return Ok(Vec::new()) };
+        let (remark, most) = match exclude::find_tracked_skills(&project) {
+            TrackedSkills::Unknown => {
+                (Some(exclude::unknown_tracking_message(&project)), MirrorPermission::Less)
+            }
+            TrackedSkills::Files(files) if !files.is_empty() => {
+                report.published.extend(files);
+                (Some(exclude::published_message(&project)), MirrorPermission::Less)
+            }
+            TrackedSkills::Files(_) if project.git_dir().is_none() => {
+                let root = root.display();
+                let copied = "is no git repository: whoever copies it copies its skills, too";
+                (Some(format!("{root} {copied}")), licence)
+            }
+            TrackedSkills::Files(_) => (None, licence),
+        };
+        report.remarks.extend(remark);
+        licence = most;
+    } else if !fsx::parent(&place.dir).is_dir() {
+        let claude = fsx::parent(&place.dir).display();
+        report.remarks.push(format!("Claude Code has no directory {claude}: no skills are made"));
+        return Ok(Vec::new());
+    }
+    let made = build_skills(&mirror.notes_for(place, licence)?);
+    Ok(made.iter().flat_map(|skill| skill_files(mirror, place, skill)).collect())
+}
+
+fn skill_files(
+    mirror: &ClaudeMirror<'_>,
+    place: &MirrorPlace,
+    skill: &SkillFile,
+) -> [MirrorFile; 3] {
+    let file = |name: &str, text: String| MirrorFile {
+        name: format!("{}/{name}", skill.name),
+        text: text.into_bytes(),
+        line: None,
+    };
+    let manifest =
+        current_manifest(place, skill).unwrap_or_else(|| skill.manifest(mirror.clock.now()));
+    [file(IGNORED_BY, IGNORE.to_owned()), file(SKILL, skill.text.clone()), file(MANIFEST, manifest)]
+}
+
+/// The existing manifest, if its sources are the same: it keeps its time.
+fn current_manifest(place: &MirrorPlace, skill: &SkillFile) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ManifestSource {
+        source_hash: Sha256Digest,
+    }
+    let name = format!("{}/{MANIFEST}", skill.name);
+    let json = fsx::read_regular(&place.dir.join(&name), LARGEST_FILE).ok()??;
+    let known = place.files.get(&name)?.contains(&Sha256Digest::of(&json));
+    let made: ManifestSource = serde_json::from_slice(&json).ok()?;
+    (known && made.source_hash == skill.source_hash).then(|| String::from_utf8(json).ok())?
+}
