@@ -3,6 +3,7 @@
 pub mod base64;
 pub mod clock;
 pub mod digest;
+mod fault_log;
 pub mod fsx;
 pub(crate) mod glob;
 pub mod ids;
@@ -11,3 +12,5 @@ pub mod name;
 pub mod project;
 pub mod text;
 pub mod ttl;
+
+pub use fault_log::FaultLog;

@@ -23,7 +23,7 @@ pub(crate) use inspect::inspect_database;
 pub use inspect::{DatabaseInspection, DatabaseSoundness, list_set_aside};
 pub(crate) use layout::{DatabaseLayout, in_transaction, schema_version};
 pub(crate) use pages::DamagedPages;
-pub(crate) use pool::{ConnectionPool, RecoveryReporter};
+pub(crate) use pool::ConnectionPool;
 pub(crate) use recover::lock_database;
 
 /// Limits on waiting for other processes.

@@ -5,13 +5,13 @@
 
 use std::path::Path;
 
+use recoup_core::base::FaultLog;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::text::shorten_text;
 use recoup_core::ledger::RollingLog;
 use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::inject::one_line;
 use recoup_core::secrets;
-use recoup_core::store::{FaultLog, StoreInfo};
 use recoup_core::{Error, base::fsx};
 
 /// Size of a file, and number of files.
@@ -57,7 +57,7 @@ impl HookLog {
 
 /// Faults that the database recovered from.
 impl FaultLog for HookLog {
-    fn fault(&self, _: &StoreInfo, error: &Error) {
+    fn fault(&self, _: &str, error: &Error) {
         self.log_failure(None, "memory", &error.to_string());
     }
 }

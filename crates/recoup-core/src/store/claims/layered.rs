@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Claim, ClaimGuard, ClaimRegistry};
+use crate::base::FaultLog;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::EntryId;
 use crate::store::breaker::CircuitBreaker;
-use crate::store::{FaultLog, StoreInfo};
 
 /// `near`, then `far`.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub(in crate::store) struct LayeredClaims {
     pub(in crate::store) far: Arc<dyn ClaimRegistry>,
     /// Decides whether `far` is called.
     pub(in crate::store) breaker: CircuitBreaker,
-    /// The server of `far`, for fault reports.
-    pub(in crate::store) server: StoreInfo,
+    /// URL of the server of `far`, for fault reports.
+    pub(in crate::store) server: String,
     pub(in crate::store) faults: Arc<dyn FaultLog>,
 }
 
