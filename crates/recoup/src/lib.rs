@@ -4,10 +4,12 @@
 //! only those below its own.
 
 pub mod cli;
+mod clients;
 pub mod config;
 mod exec;
 pub mod hooks;
 mod install;
+pub mod jobs;
 pub mod llm;
 mod mcp;
 pub mod mirror;

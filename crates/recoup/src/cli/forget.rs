@@ -9,7 +9,7 @@ use recoup_core::memory::{ForgetReport, Note, NoteId};
 use super::app::AppContext;
 use crate::config::trust::{self, TrustStore};
 use crate::config::{ClientDirs, ResolvedSettings};
-use crate::hooks::worker;
+use crate::jobs;
 use crate::mirror::transcripts;
 
 impl AppContext {
@@ -40,7 +40,7 @@ impl AppContext {
 fn forget_queued_jobs(app: &AppContext, notes: &[Note]) -> Vec<PathBuf> {
     let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
     let words: Vec<&str> = words.map(String::as_str).collect();
-    worker::forget::forget(&app.settings.home, &words)
+    jobs::forget_texts(&app.settings.home, &words)
 }
 
 /// The team's rules file, if it or its accepted version has one of the notes: it is not ours to

@@ -35,8 +35,8 @@ use recoup_core::memory::{Memory, WaitLimits};
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
-use crate::hooks::HookLog;
-use crate::install::AgentClient;
+use crate::clients::AgentClient;
+use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};

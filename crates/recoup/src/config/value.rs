@@ -14,7 +14,7 @@ use super::configured_value::RawSetting;
 use super::origin::{ConfigLayer, ValueOrigin};
 use super::problem::ConfigProblem;
 use super::scope::ScopeChoice;
-use crate::install::{AgentClient, PEERS};
+use crate::clients::{AgentClient, PEERS};
 use crate::llm::{BaseUrl, ModelProvider};
 use crate::mirror::SkillsPlace;
 

@@ -11,7 +11,6 @@ mod cursor;
 mod event;
 mod handlers;
 mod headless;
-mod log;
 pub mod mark;
 mod notice;
 mod outcome;
@@ -37,8 +36,9 @@ use serde_json::value::RawValue;
 
 use event::{HookEvent, WireFormat};
 pub(crate) use headless::ClientEntrypoint;
-pub(crate) use log::HookLog;
 use reply::HookReply;
+
+use crate::jobs::HookLog;
 
 /// Everything a hook needs from the program: paths, settings, log.
 pub(crate) struct HookServices<'a> {

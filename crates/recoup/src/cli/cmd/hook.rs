@@ -21,9 +21,9 @@ use recoup_core::memory::judge::MemoryJudge;
 use crate::cli::app::{AppContext, memory_in};
 use crate::cli::{CommandAnswer, YES, ui};
 use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env, find_project, trust};
-use crate::hooks::worker::queue::JobQueue;
 use crate::hooks::worker::{self, MemoryWorker};
-use crate::hooks::{self, ClientEntrypoint, HookInput, HookLog, HookServices};
+use crate::hooks::{self, ClientEntrypoint, HookInput, HookServices};
+use crate::jobs::{HookLog, JobQueue};
 use crate::process::detached;
 
 /// Time limit for reading the payload, which clients write at once.

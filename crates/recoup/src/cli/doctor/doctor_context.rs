@@ -63,7 +63,7 @@ impl DoctorContext {
         let project = find_project(&home, &cwd).ok();
         let root = project.as_ref().map_or(&*cwd, Project::root);
         let dirs = ClientDirs::find(&cwd);
-        let mut places = dirs.for_install(&home, root);
+        let mut places = install::InstallPaths::new(&dirs, &home, root);
         places.claude_version = install::ask_claude_code(&places);
         let installed = install::find_installations(&places);
         let noted = install::recorded_files(&places).map_err(|error| error.to_string());

@@ -17,10 +17,11 @@ use super::DoctorContext;
 use super::finding::{DoctorFinding, RepairAction};
 use crate::cli::app::memory_in;
 use crate::cli::failure::FaultPrinter;
-use crate::hooks::worker::{self, backlog};
+use crate::hooks::worker;
 use crate::install::{
     self, AgentClient, ClientInstallation, FileChange, InstallLevel, InstallPlan, InstallRequest,
 };
+use crate::jobs;
 
 /// Time to wait for a started worker to empty its backlog.
 const TO_BEGIN: Duration = Duration::from_secs(3);
@@ -92,11 +93,11 @@ fn apply_repair(fix: &RepairAction, around: &DoctorContext) -> Result<()> {
 
 /// Starts a worker and waits briefly for its backlog to empty.
 fn start_worker(project: &str, root: &Path, around: &DoctorContext) -> Result<()> {
-    backlog::retry_kept(&around.home, project)?;
+    jobs::retry_kept(&around.home, project)?;
     worker::start_in(project, root)?;
     let deadline = Deadline::after(TO_BEGIN);
     // The lock is not probed: the worker needs to take it.
-    while backlog::count_waiting_jobs(&around.home, project) > 0 && !deadline.has_passed() {
+    while jobs::count_waiting_jobs(&around.home, project) > 0 && !deadline.has_passed() {
         thread::sleep(Duration::from_millis(20));
     }
     Ok(())

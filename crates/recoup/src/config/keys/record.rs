@@ -2,8 +2,8 @@
 //! may.
 
 use super::{ConfigKey, KeyInfo, RepositoryPermission};
+use crate::clients::AgentClient;
 use crate::config::{env, value};
-use crate::install::AgentClient;
 
 pub(in crate::config) static ALLOW: ConfigKey<Vec<AgentClient>> = ConfigKey {
     info: KeyInfo {

@@ -9,7 +9,7 @@ use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
 use super::HookContext;
 use crate::hooks::reply::HookReply;
-use crate::hooks::worker::job::SweepReason;
+use crate::jobs::SweepReason;
 
 /// A sub-agent started. It sees nothing that was delivered to its parent, so it gets all rules.
 pub(super) fn on_agent_start(here: &HookContext<'_>) -> HookReply {

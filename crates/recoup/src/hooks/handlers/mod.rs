@@ -34,9 +34,8 @@ use super::outcome;
 use super::place::ProjectPaths;
 use super::reply::HookReply;
 use super::worker;
-use super::worker::job::{self, JobOrigin, SweepReason, WorkerJob};
-use super::worker::queue::JobQueue;
 use super::{HookServices, claude_code, pi};
+use crate::jobs::{JobOrigin, JobQueue, SweepReason, WorkerJob, WorkerJobKind};
 
 /// Time to wait for a write of the user's statements.
 const STATEMENT_WRITE_WAIT: Duration = Duration::from_millis(2_500);
@@ -303,7 +302,7 @@ impl<'a> HookContext<'a> {
     }
 
     /// Queues a job for the worker; returns false if that failed.
-    fn queue_job(&self, what: job::WorkerJobKind) -> bool {
+    fn queue_job(&self, what: WorkerJobKind) -> bool {
         let from = JobOrigin::of(&self.occasion, self.project.root(), self.cwd.clone());
         let queue = JobQueue::of(&self.around.home, self.project.id());
         // Also start a worker if the queue is full.
@@ -358,7 +357,7 @@ impl<'a> HookContext<'a> {
         let transcript = self.around.cwd.join(transcript);
         // A sub-agent's prompts come from an agent.
         let by_person = why != SweepReason::SubAgent && !prompt::is_tentative(self);
-        self.queue_job(job::WorkerJobKind::Sweep { transcript, why, by_person });
+        self.queue_job(WorkerJobKind::Sweep { transcript, why, by_person });
     }
 
     fn project_paths(&self) -> ProjectPaths<'_> {

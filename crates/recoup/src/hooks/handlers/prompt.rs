@@ -21,7 +21,7 @@ use crate::hooks::notice;
 use crate::hooks::reply::HookReply;
 use crate::hooks::user_statement::{self, UserStatement};
 use crate::hooks::wire;
-use crate::hooks::worker::job::{JudgeQuestion, WorkerJobKind};
+use crate::jobs::{JudgeQuestion, WorkerJobKind};
 
 /// A prompt as classified, before memory is read.
 struct ParsedPrompt {

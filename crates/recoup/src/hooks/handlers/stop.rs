@@ -9,7 +9,7 @@ use super::{HookContext, prompt};
 use crate::hooks::event::AnswerEnd;
 use crate::hooks::notice;
 use crate::hooks::reply::HookReply;
-use crate::hooks::worker::job::SweepReason;
+use crate::jobs::SweepReason;
 
 /// An answer ended: counts the rules that it cites. Says nothing to the agent, which would go on.
 pub(super) fn on_answer_end(here: &HookContext<'_>, stop: &AnswerEnd) -> HookReply {

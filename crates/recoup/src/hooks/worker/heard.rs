@@ -9,9 +9,9 @@ use recoup_core::memory::{
 };
 
 use super::MemoryWorker;
-use super::job::JudgeQuestion;
 use crate::hooks::notice;
 use crate::hooks::user_statement::{self, UserStatement};
+use crate::jobs::JudgeQuestion;
 
 impl MemoryWorker<'_> {
     /// Records statements with the time when they were made, unless memory was paused then.

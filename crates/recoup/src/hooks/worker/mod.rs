@@ -1,13 +1,9 @@
 //! Background worker for everything slow: a detached process, one per project. It reads
 //! transcripts, asks a model if the user has agreed to that, and updates memory.
 
-pub(crate) mod backlog;
 mod extract;
-pub(crate) mod forget;
 mod heard;
-pub mod job;
 mod progress;
-pub mod queue;
 mod sweep;
 mod untold;
 
@@ -25,9 +21,9 @@ use recoup_core::memory::{EventDetails, Memory};
 use recoup_core::secrets::SecretValues;
 
 use crate::hooks::notice;
+use crate::hooks::place::ProjectPaths;
+use crate::jobs::{JobOrigin, JobQueue, SkippedJobs, SweepReason, WorkerJob, WorkerJobKind};
 use crate::process::detached;
-use job::{SweepReason, WorkerJob, WorkerJobKind};
-use queue::{JobQueue, SkippedJobs};
 use sweep::SweepOptions;
 
 /// Time limit of a worker; its unfinished job is started again later.
@@ -52,7 +48,7 @@ pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
 }
 
 /// Projects in which an answer or a session has ended, by root.
-type EndedProjects = BTreeMap<PathBuf, job::JobOrigin>;
+type EndedProjects = BTreeMap<PathBuf, JobOrigin>;
 
 /// The worker, with everything it needs.
 pub(crate) struct MemoryWorker<'a> {
@@ -152,7 +148,7 @@ impl MemoryWorker<'_> {
     }
 
     /// Syncs one project's mirror, and queues its notice.
-    fn sync_mirror(&self, root: &Path, from: &job::JobOrigin) -> Result<()> {
+    fn sync_mirror(&self, root: &Path, from: &JobOrigin) -> Result<()> {
         let Some(line) = (self.mirror)(root)? else { return Ok(()) };
         self.memory.transact(&from.occasion()?, |turn| turn.add_notice(&line)).map(drop)
     }
@@ -162,7 +158,8 @@ impl MemoryWorker<'_> {
         match &job.what {
             WorkerJobKind::Sweep { transcript, why, by_person } => {
                 let reason = SweepOptions { why: *why, by_person: *by_person };
-                self.sweep(&occasion, job.from.project_paths(), transcript, reason)
+                let place = ProjectPaths { root: &job.from.root, cwd: job.from.base_dir() };
+                self.sweep(&occasion, place, transcript, reason)
             }
             WorkerJobKind::Remember { at, once, print, said } => {
                 let of =

@@ -17,13 +17,13 @@ use recoup_core::memory::{
 };
 
 use super::MemoryWorker;
-use super::job::SweepReason;
 use super::untold;
 use crate::hooks::mark::TranscriptMark;
 use crate::hooks::notice;
 use crate::hooks::outcome;
 use crate::hooks::place::ProjectPaths;
 use crate::hooks::transcript::{TranscriptExcerpt, TranscriptFile};
+use crate::jobs::SweepReason;
 
 /// Entries read at most at once.
 const MAX_ENTRIES: usize = 400;

@@ -8,7 +8,7 @@ use recoup_core::base::fsx;
 
 use crate::cli::doctor::DoctorContext;
 use crate::cli::doctor::finding::DoctorFinding;
-use crate::hooks::HookLog;
+use crate::jobs::HookLog;
 
 const CHECK: &str = "log";
 

@@ -6,7 +6,7 @@ use crate::cli::doctor::DoctorContext;
 use crate::cli::doctor::finding::{DoctorFinding, RepairAction};
 use crate::cli::human;
 use crate::hooks::worker::MAX_RUNTIME;
-use crate::hooks::worker::backlog::{self, WorkerBacklog};
+use crate::jobs::{self, WorkerBacklog};
 
 const CHECK: &str = "worker";
 
@@ -14,7 +14,7 @@ const CHECK: &str = "worker";
 const LONG: u64 = 60 * 60 * 1000;
 
 pub(super) fn find(around: &DoctorContext) -> Vec<DoctorFinding> {
-    let backlogs = match backlog::list_backlogs(&around.home) {
+    let backlogs = match jobs::list_backlogs(&around.home) {
         Ok(backlogs) => backlogs,
         Err(error) => {
             let what = format!("{}: {error}", around.display_path(&around.home.join("queue")));

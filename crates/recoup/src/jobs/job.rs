@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::base::clock::Timestamp;
 use recoup_core::base::fsx;
+use recoup_core::memory::classify::ClassifiedStatement;
 use recoup_core::memory::hooked::HookClient;
-use recoup_core::memory::{EventOrigin, Note, NoteScope};
+use recoup_core::memory::{
+    EventOrigin, EventTransaction, Note, NoteKind, NoteScope, NoteSource, NoteStatement,
+};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-use super::queue::LARGEST;
-use crate::hooks::place::ProjectPaths;
-use crate::hooks::user_statement::UserStatement;
+use super::LARGEST;
 
 /// Version of the stored form. Older ones are read, newer ones left alone.
 const VERSION: u32 = 1;
@@ -48,7 +49,7 @@ impl WorkerJob {
     }
 
     /// True if it holds the user's statements, of which there is no other copy.
-    pub(super) fn is_statement(&self) -> bool {
+    pub(crate) fn is_statement(&self) -> bool {
         matches!(self.what, WorkerJobKind::Remember { .. })
     }
 
@@ -151,7 +152,7 @@ pub enum JudgeQuestion {
 
 impl WorkerJobKind {
     /// True if it is retried after this error. Other jobs would fail again and again.
-    pub(in crate::hooks) fn is_retried_after(&self, error: &Error) -> bool {
+    pub(crate) fn is_retried_after(&self, error: &Error) -> bool {
         use ErrorKind::{Full, Io, Locked, ReadOnly};
         matches!(self, Self::Remember { .. })
             && matches!(error.kind(), Locked | Full | ReadOnly | Io)
@@ -185,9 +186,9 @@ impl JobOrigin {
         }
     }
 
-    /// Directories that its paths refer to.
-    pub fn project_paths(&self) -> ProjectPaths<'_> {
-        ProjectPaths { root: &self.root, cwd: self.cwd.as_deref().unwrap_or(&self.root) }
+    /// Base of relative paths.
+    pub fn base_dir(&self) -> &Path {
+        self.cwd.as_deref().unwrap_or(&self.root)
     }
 
     /// Occasion under which memory records it.
@@ -209,10 +210,64 @@ impl JudgeQuestion {
     }
 
     /// The user's own words.
-    pub(super) fn words(&self) -> &str {
+    pub(crate) fn words(&self) -> &str {
         match self {
             Self::Kept { quote, .. } => quote,
             Self::Doubtful(said) => said.quote.as_deref().unwrap_or(&said.text),
+        }
+    }
+}
+
+/// A statement of the user, in the form that jobs store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserStatement {
+    /// Kind of the note to make.
+    pub kind: NoteKind,
+    /// Text of the statement.
+    pub text: String,
+    /// The user's own words.
+    pub quote: Option<String>,
+    /// True if it holds in all projects.
+    pub universal: bool,
+    /// Glob of the files that it is about.
+    pub paths: Option<String>,
+    /// Topic, if one was recognised.
+    pub topic: Option<String>,
+    /// True if it was said in a headless run.
+    pub tentative: bool,
+    /// True if it is meant to last. Jobs of older versions lack the field.
+    #[serde(default = "lasting")]
+    pub lasting: bool,
+}
+
+fn lasting() -> bool {
+    true
+}
+
+impl UserStatement {
+    /// Converts a classified saying; tentative if no person said it.
+    pub(crate) fn new(saying: &ClassifiedStatement, tentative: bool) -> Self {
+        Self {
+            kind: saying.kind,
+            text: saying.text.clone(),
+            quote: Some(saying.quote.clone()),
+            universal: saying.universal,
+            paths: saying.paths.clone(),
+            topic: saying.topic.clone(),
+            tentative,
+            lasting: saying.lasting,
+        }
+    }
+
+    pub(crate) fn to_statement(&self, turn: &EventTransaction<'_>) -> NoteStatement {
+        let Self { kind, text, quote, universal, paths, topic, tentative, lasting } = self.clone();
+        NoteStatement {
+            quote,
+            paths,
+            topic,
+            tentative,
+            lasting,
+            ..NoteStatement::new(kind, text, NoteSource::User, turn.scope_for(universal))
         }
     }
 }
