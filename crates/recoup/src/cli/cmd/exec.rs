@@ -394,7 +394,7 @@ fn rules_for_job(job: &ExecRequest, app: &AppContext) -> Result<Option<RuleSetFi
     match job.mode {
         CacheMode::Bypass => Ok(None),
         _ => app
-            .rules_for_program(&job.program)
+            .rules_for_program(job.program.file(), &job.program.words())
             .map_err(|error| error.context("reading what its agent would be told")),
     }
 }

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use recoup_core::base::project::ProjectId;
 use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::judge::MemoryJudge;
 
-use crate::cli::app::{AppContext, memory_in};
+use crate::app::{AppContext, memory_in};
 use crate::cli::{CommandAnswer, YES, ui};
 use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env, find_project, trust};
 use crate::hooks::worker::{self, MemoryWorker};
@@ -177,7 +178,8 @@ fn answer_event(
 fn run_worker(project: &str, home: &Path, log: &HookLog) {
     detached::leave_session();
     let note = |error: &Error| log.log_failure(None, "the worker", &error.to_string());
-    let app = AppContext::load_silently(&FlagOverrides::default()).inspect_err(note).ok();
+    let app =
+        AppContext::open(&FlagOverrides::default(), Arc::new(log.clone())).inspect_err(note).ok();
     for left_out in app.into_iter().flat_map(|app| &app.settings.left_out) {
         log.log_failure(None, "the worker", left_out);
     }
@@ -185,7 +187,7 @@ fn run_worker(project: &str, home: &Path, log: &HookLog) {
     let worked = ProjectId::parse(project).and_then(|project| {
         fsx::ensure_private_dir(home)?;
         let worker = MemoryWorker {
-            memory: &memory_in(home),
+            memory: &memory_in(home, Arc::new(log.clone())),
             judge: judge.as_ref().map(|judge| judge as &dyn MemoryJudge),
             hidden: &env::credentials(),
             mirror: &|root| app.map_or(Ok(None), |app| sync_mirrors(app, root, log)),

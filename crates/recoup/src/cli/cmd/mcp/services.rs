@@ -1,5 +1,7 @@
 //! Services of the MCP server: settings, memory and cache.
 
+use std::sync::Arc;
+
 use recoup_core::Result;
 use recoup_core::base::clock::SystemClock;
 use recoup_core::base::ids;
@@ -12,6 +14,7 @@ use serde_json::Value;
 
 use crate::cli::app::AppContext;
 use crate::cli::explain::ExplainReport;
+use crate::cli::failure::FaultPrinter;
 use crate::cli::projects::ProjectNames;
 use crate::cli::ui;
 use crate::config::FlagOverrides;
@@ -32,11 +35,11 @@ impl AppMcpServices {
         care: ConfigStrictness,
     ) -> Result<Box<dyn ServerServices>> {
         let app = match care {
-            ConfigStrictness::Strict => AppContext::load_silently(overrides)?,
+            ConfigStrictness::Strict => AppContext::open(overrides, Arc::new(FaultPrinter))?,
             ConfigStrictness::Lenient => AppContext::load_lenient_silently(overrides)?,
         };
         // On stderr, which clients hide or keep in a log.
-        app.settings.left_out.iter().chain(&app.settings.warnings).for_each(ui::warn);
+        app.report_warnings();
         let session = ids::fresh_id(&SystemClock);
         Ok(Box::new(Self { app, memory: app.memory(), cache: app.cache(), session }))
     }

@@ -1,11 +1,14 @@
 //! Checks the judge: consent, API key and today's token budget.
 
+use std::sync::Arc;
+
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::judge::account::AccountStatus;
 
 use crate::cli::app::AppContext;
 use crate::cli::doctor::DoctorContext;
 use crate::cli::doctor::finding::DoctorFinding;
+use crate::cli::failure::FaultPrinter;
 use crate::cli::human;
 use crate::config::{JudgeSettings, JudgeUnreadyReason};
 
@@ -20,7 +23,7 @@ fn check_judge(around: &DoctorContext) -> DoctorFinding {
         let what = "whether a model may be asked can't be told: the configuration is wrong";
         return DoctorFinding::skipped(CHECK, "unknown", what);
     };
-    let app = AppContext { settings: settings.clone() };
+    let app = AppContext { settings: settings.clone(), faults: Arc::new(FaultPrinter) };
     let judge = match app.judge() {
         Ok(Ok(judge)) => judge,
         Ok(Err(unready)) => return unready_finding(&unready),

@@ -1,5 +1,8 @@
 //! Rules that agents in this project are given.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use recoup_core::Result;
 use recoup_core::base::text::shorten_text;
 use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
@@ -7,9 +10,8 @@ use recoup_core::memory::NoteId;
 use recoup_core::memory::hooked::{HookClient, has_our_hooks};
 use recoup_core::memory::inject::{BlockBudget, RulesBlock, rules_digest};
 
-use super::app::AppContext;
+use super::AppContext;
 use crate::config::ClientDirs;
-use crate::exec::ResolvedProgram;
 
 /// Budget for all rules: those that do not fit at the start of a session may still be given at a
 /// prompt, so all of them count.
@@ -20,17 +22,18 @@ const MAX_NAME_CHARS: usize = 80;
 
 impl AppContext {
     /// The rules of this project and universal ones, as a session begins with them.
-    pub(super) fn rules(&self, budget: BlockBudget) -> Result<Option<RulesBlock>> {
+    pub(crate) fn rules(&self, budget: BlockBudget) -> Result<Option<RulesBlock>> {
         self.memory().rules_block(&self.settings.project, budget)
     }
 
-    /// Rules that a program gives its agent through our hooks or mirrors, for its key; none for
+    /// Rules that a program, run with `words`, gives its agent through our hooks or mirrors, for its key; none for
     /// other programs, which are known by their names.
-    pub(super) fn rules_for_program(
+    pub(crate) fn rules_for_program(
         &self,
-        program: &ResolvedProgram,
+        program: &Path,
+        words: &[OsString],
     ) -> Result<Option<RuleSetFingerprint>> {
-        let clients = HookClient::of_command(program.file(), &program.words());
+        let clients = HookClient::of_command(program, words);
         if clients.is_empty() {
             return Ok(None);
         }
@@ -49,7 +52,7 @@ impl AppContext {
     }
 
     /// Looks up the beginning of a rule's current text by its id.
-    pub(super) fn rule_names(&self) -> impl Fn(&str) -> Option<String> {
+    pub(crate) fn rule_names(&self) -> impl Fn(&str) -> Option<String> {
         let memory = self.memory();
         move |id| {
             let note = memory.note(&NoteId::parse(id).ok()?).ok()??;

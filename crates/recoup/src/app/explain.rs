@@ -1,17 +1,16 @@
 //! An explanation in words, the same for people and programs.
 
-mod difference;
-
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::base::text::shorten_text;
 use recoup_core::cache::{
-    LookupExplanation, LookupVerdict, MissCause, NearestEntry, SourceChangeKind,
+    ComparedSide, Differs, LookupExplanation, LookupVerdict, MissCause, NearestEntry,
+    PartDifference, RuleChanges, SourceChangeKind, TextDifference, WordPlace,
 };
 use recoup_core::entry::{EntryEvent, EntryEventKind, EventReason};
-use recoup_core::key::Kind;
+use recoup_core::key::{Kind, RuleFingerprint};
 use serde::Serialize;
 
-use super::human;
-use difference::describe_difference;
+use crate::human;
 
 /// Maximum number of sources, and of rules, that are listed.
 const MAX_LISTED: usize = 10;
@@ -24,12 +23,18 @@ const FUTURE: &str = "it was made in the future, and would never expire: check t
 /// Maximum number of past events that are shown to people.
 const MAX_PAST_EVENTS: usize = 3;
 
+/// Maximum length of a quoted value.
+const MAX_QUOTED_CHARS: usize = 60;
+
+/// Codes of findings about one rule.
+const RULE_CODES: [&str; 3] = ["rule_new", "rule_reworded", "rule_gone"];
+
 /// Looks up the text of a rule by its id.
 type RuleNames<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Explanation of a look-up.
 #[derive(Debug, Serialize)]
-pub(super) struct ExplainReport {
+pub(crate) struct ExplainReport {
     key: String,
     scope: String,
     kind: Kind,
@@ -81,12 +86,12 @@ struct NearestReport {
 }
 
 impl ExplainReport {
-    pub(super) fn new(explanation: &LookupExplanation) -> Self {
+    pub(crate) fn new(explanation: &LookupExplanation) -> Self {
         Self::with_rule_names(explanation, &|_| None)
     }
 
     /// Like [`Self::new`], with `names` for the rules that differ.
-    pub(super) fn with_rule_names(explanation: &LookupExplanation, names: RuleNames<'_>) -> Self {
+    pub(crate) fn with_rule_names(explanation: &LookupExplanation, names: RuleNames<'_>) -> Self {
         let LookupExplanation { id, kind, verdict, causes, past, nearest } = explanation;
         let now = SystemClock.now();
         Self {
@@ -102,12 +107,12 @@ impl ExplainReport {
     }
 
     /// True if a look-up would not be answered.
-    pub(super) fn is_miss(&self) -> bool {
+    pub(crate) fn is_miss(&self) -> bool {
         self.status == status(LookupVerdict::Miss)
     }
 
     /// Lines for people, the most important first.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.text.clone()];
         let (sources, others): (Vec<&ExplainFinding>, Vec<&ExplainFinding>) =
             self.causes.iter().partition(|said| said.path.is_some());
@@ -129,7 +134,7 @@ impl ExplainReport {
 
 /// A line for each finding; of rules only the first ones.
 fn difference_lines(all: &[&ExplainFinding]) -> Vec<String> {
-    let is_rule = |said: &&&ExplainFinding| difference::RULE_CODES.contains(&said.code);
+    let is_rule = |said: &&&ExplainFinding| RULE_CODES.contains(&said.code);
     let (rules, others): (Vec<&ExplainFinding>, Vec<&ExplainFinding>) =
         all.iter().partition(is_rule);
     let told = others.iter().filter(|said| !said.text.is_empty()).map(|said| indented(said));
@@ -280,5 +285,132 @@ fn nearest_report(nearest: &NearestEntry, now: Timestamp, names: RuleNames<'_>) 
         created_at: created.to_string(),
         text,
         differences: differences.iter().flat_map(|it| describe_difference(it, names)).collect(),
+    }
+}
+
+/// Findings about a part that differs; for rules one each.
+fn describe_difference(difference: &PartDifference, names: RuleNames<'_>) -> Vec<ExplainFinding> {
+    match &difference.how {
+        Differs::Rules(changes) => describe_rules(&difference.part, changes, names),
+        how => vec![describe_change(&difference.part, how)],
+    }
+}
+
+fn describe_change(part: &str, how: &Differs) -> ExplainFinding {
+    // Shell quotes around the words are not part of the difference.
+    let quoted = |text: &str| quoted(text.trim_matches('\''));
+    let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
+    let (code, (now, was), what) = match how {
+        Differs::Text(TextDifference::Words { place, now, was }) => {
+            ("words", both(now, was), describe_words(*place, now, was, &quoted))
+        }
+        Differs::Text(TextDifference::Other { now, was }) => {
+            ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
+        }
+        Differs::Text(TextDifference::Beyond { chars }) => {
+            ("text", (None, None), format!("differs after the first {chars} characters"))
+        }
+        Differs::Items { added, gone } => {
+            let signed = |sign: char, items: &[String]| -> Vec<String> {
+                items.iter().map(|item| format!("{sign}{item}")).collect()
+            };
+            let items = [signed('+', added), signed('-', gone)].concat();
+            ("items", both(&added.join(" "), &gone.join(" ")), items.join(" "))
+        }
+        Differs::Switched { on: true } => {
+            ("set", both("set", "unset"), "set, was unset".to_owned())
+        }
+        Differs::Switched { on: false } => {
+            ("unset", both("unset", "set"), "unset, was set".to_owned())
+        }
+        Differs::Replaced { path } => {
+            ("replaced", both(path, path), format!("{path} leads to another file"))
+        }
+        Differs::Added { now: Some(now) } => {
+            ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))
+        }
+        Differs::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
+        Differs::Gone { was: Some(was) } => {
+            ("gone", (None, Some(was.clone())), format!("not given, was {}", quoted(was)))
+        }
+        Differs::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
+        Differs::Hidden | Differs::Rules(_) => {
+            ("content", (None, None), "other content".to_owned())
+        }
+        Differs::Value { of } => {
+            let names: Vec<&str> =
+                of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
+            ("value", (None, None), format!("another value of {}", names.join(" or ")))
+        }
+    };
+    ExplainFinding { now, was, ..part_finding(part, code, &what) }
+}
+
+fn part_finding(part: &str, code: &'static str, what: &str) -> ExplainFinding {
+    ExplainFinding {
+        part: Some(part.to_owned()),
+        ..ExplainFinding::new(code, format!("{part}: {what}"))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\u{201c}{}\u{201d}", shorten_text(text, MAX_QUOTED_CHARS))
+}
+
+/// Findings about the rules as a whole, then about each one that is known.
+fn describe_rules(part: &str, changes: &RuleChanges, names: RuleNames<'_>) -> Vec<ExplainFinding> {
+    let RuleChanges { added, gone, reworded, more, only } = changes;
+    let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
+    let of_all = match only {
+        Some(ComparedSide::Question) => {
+            Some(("added", "our hooks tell them to the agent, and did not"))
+        }
+        Some(ComparedSide::Entry) => {
+            Some(("gone", "our hooks do not tell them to the agent, and did"))
+        }
+        None if *more => Some(("rules", "there are too many to tell which are other ones")),
+        None if none_differs => Some(("weight", "the same ones, and others of them come first")),
+        None => None,
+    };
+    let mut all: Vec<ExplainFinding> =
+        of_all.iter().map(|(code, what)| part_finding(part, code, what)).collect();
+    let [new, other_words, no_longer] = RULE_CODES;
+    let shown =
+        |rule: &RuleFingerprint| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
+    let mut tell = |rules: &[RuleFingerprint], code: &'static str, what: &str| {
+        all.extend(rules.iter().map(|rule| ExplainFinding {
+            rule: Some(rule.id.clone()),
+            // The previous text is not known any more.
+            now: if code == no_longer { None } else { names(&rule.id) },
+            was: if code == no_longer { names(&rule.id) } else { None },
+            ..part_finding(part, code, &format!("{} {what}", shown(rule)))
+        }));
+    };
+    tell(added, new, "is new");
+    tell(reworded, other_words, "had other words");
+    tell(gone, no_longer, "is gone");
+    all
+}
+
+fn describe_words(
+    place: WordPlace,
+    now: &str,
+    was: &str,
+    quoted: &dyn Fn(&str) -> String,
+) -> String {
+    let count = |text: &str| text.split_whitespace().count();
+    let many = count(now).max(count(was));
+    let place = match (place, many) {
+        (WordPlace::First, 1) => "the first word".to_owned(),
+        (WordPlace::First, many) => format!("the first {many} words"),
+        (WordPlace::Last, 1) => "the last word".to_owned(),
+        (WordPlace::Last, many) => format!("the last {many} words"),
+        (WordPlace::Nth(at), 1) => format!("word {at}"),
+        (WordPlace::Nth(at), many) => format!("words {at} to {}", at + many - 1),
+    };
+    match (now.is_empty(), was.is_empty()) {
+        (true, _) => format!("differs in {place}: {} is gone", quoted(was)),
+        (_, true) => format!("differs in {place}: {} is new", quoted(now)),
+        _ => format!("differs in {place}: {}, was {}", quoted(now), quoted(was)),
     }
 }

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 /// A part of our home directory and its size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(in crate::cli) struct DiskUsage {
-    pub(in crate::cli) part: String,
-    pub(in crate::cli) bytes: u64,
+pub(crate) struct DiskUsage {
+    pub(crate) part: String,
+    pub(crate) bytes: u64,
 }
 
 /// Maximum depth, more than we ever have; links are not followed.
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 8;
 
 /// Sizes of the entries of `home`, largest first; a database includes its log. Unreadable entries
 /// are left out.
-pub(in crate::cli) fn disk_usage(home: &Path) -> Vec<DiskUsage> {
+pub(crate) fn disk_usage(home: &Path) -> Vec<DiskUsage> {
     let mut parts: BTreeMap<String, u64> = BTreeMap::new();
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

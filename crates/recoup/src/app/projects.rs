@@ -9,13 +9,13 @@ use recoup_core::key::Scope;
 
 /// Display names of scopes that are projects.
 #[derive(Debug, Default)]
-pub(super) struct ProjectNames {
+pub(crate) struct ProjectNames {
     roots: BTreeMap<String, String>,
 }
 
 impl ProjectNames {
     /// Reads all known projects.
-    pub(super) fn read(home: &Path) -> Self {
+    pub(crate) fn read(home: &Path) -> Self {
         let noted = ProjectRegistry::below(home).all_records().into_iter();
         let named = noted.filter(|(_, note)| !note.root.is_empty());
         let roots = named.map(|(id, note)| (Scope::project(&id).to_string(), note.root)).collect();
@@ -23,18 +23,18 @@ impl ProjectNames {
     }
 
     /// Roots of all known projects; some may be gone.
-    pub(super) fn all_roots(&self) -> Vec<PathBuf> {
+    pub(crate) fn all_roots(&self) -> Vec<PathBuf> {
         self.roots.values().map(PathBuf::from).collect()
     }
 
     /// The root of a scope that is a project, if it is known.
-    pub(super) fn root(&self, scope: &Scope) -> Option<&str> {
+    pub(crate) fn root(&self, scope: &Scope) -> Option<&str> {
         self.roots.get(scope.as_str()).map(String::as_str)
     }
 
     /// Display name: the last component of the project's root, with its parent if that is
     /// ambiguous. Other scopes have their own name.
-    pub(super) fn display_name(&self, scope: &Scope) -> String {
+    pub(crate) fn display_name(&self, scope: &Scope) -> String {
         let Some(root) = self.root(scope) else { return abbreviated_scope(scope) };
         let last = |root: &str| root.rsplit('/').next().unwrap_or(root).to_owned();
         let name = last(root);

@@ -1,9 +1,12 @@
-//! Formats sizes, durations, counts and money for people.
+//! Formats sizes, durations, counts, money and text from elsewhere for people.
+
+use std::borrow::Cow;
 
 use recoup_core::entry::CostSavings;
+use recoup_core::memory::inject::is_unseen;
 
 /// `42 B`, `1.5 KiB`, `100.0 MiB`.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -19,7 +22,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// Duration for a sentence: `40 ms`, `5 s`, `2 minutes`, `3 h`, `4 days`.
-pub(super) fn long_duration(millis: u64) -> String {
+pub(crate) fn long_duration(millis: u64) -> String {
     const UNITS: [(u64, &str, &str); 4] = [
         (86_400_000, "day", "days"),
         (3_600_000, "h", "h"),
@@ -34,13 +37,13 @@ pub(super) fn long_duration(millis: u64) -> String {
 }
 
 /// Short duration, to a tenth of a millisecond: `0.4 ms`, `39.1 ms`.
-pub(super) fn fine_millis(time: std::time::Duration) -> String {
+pub(crate) fn fine_millis(time: std::time::Duration) -> String {
     let tenths = time.as_micros() / 100;
     format!("{}.{} ms", tenths / 10, tenths % 10)
 }
 
 /// Duration in the largest unit that fits, rounded: `3s`, `12m`, `5h`, `30d`.
-pub(super) fn short_duration(millis: u64) -> String {
+pub(crate) fn short_duration(millis: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let unit = UNITS.into_iter().find(|(length, _)| millis >= *length);
@@ -51,7 +54,7 @@ pub(super) fn short_duration(millis: u64) -> String {
 }
 
 /// Duration in the two largest units: `3h 12m`, `12m 5s`, `1.2s`, `90ms`.
-pub(super) fn duration(millis: u64) -> String {
+pub(crate) fn duration(millis: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let two = UNITS.windows(2).find(|two| millis >= two[0].0);
@@ -67,7 +70,7 @@ pub(super) fn duration(millis: u64) -> String {
 }
 
 /// `1,234,567`
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -89,7 +92,7 @@ fn tokens(number: u64) -> String {
 }
 
 /// `$12.34`, and with four decimals where it is less than a cent.
-pub(super) fn dollars(micros: u64) -> String {
+pub(crate) fn dollars(micros: u64) -> String {
     let (part, decimals) = if micros >= 10_000 { (10_000, 2) } else { (100, 4) };
     let rounded = (micros.saturating_add(part / 2)) / part;
     let whole = 1_000_000 / part;
@@ -97,7 +100,7 @@ pub(super) fn dollars(micros: u64) -> String {
 }
 
 /// Known savings: time, tokens, dollars.
-pub(super) fn savings(saved: CostSavings) -> Vec<String> {
+pub(crate) fn savings(saved: CostSavings) -> Vec<String> {
     let CostSavings { millis, input_tokens, output_tokens, micro_dollars } = saved;
     let all_tokens = input_tokens.saturating_add(output_tokens);
     let mut parts = Vec::new();
@@ -114,7 +117,7 @@ pub(super) fn savings(saved: CostSavings) -> Vec<String> {
 }
 
 /// The most important savings: dollars and time if known, else time, else tokens.
-pub(super) fn main_savings(sums: CostSavings) -> String {
+pub(crate) fn main_savings(sums: CostSavings) -> String {
     let CostSavings { millis, micro_dollars, .. } = sums;
     let only = match (micro_dollars, millis) {
         (1.., _) => CostSavings { micro_dollars, millis, ..CostSavings::default() },
@@ -122,4 +125,39 @@ pub(super) fn main_savings(sums: CostSavings) -> String {
         (0, 0) => sums,
     };
     savings(only).join(" · ")
+}
+
+/// Returns a text on one line, with everything escaped that controls a terminal or is invisible:
+/// names and previews come from files and agents.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_invisible) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let joins = is_joining(c)
+            && shown.chars().next_back().is_some_and(|before| !before.is_ascii())
+            && (is_variation(c) || chars.peek().is_some_and(|next| !next.is_ascii()));
+        if is_invisible(c) && !joins {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// True for control characters, changes of text direction, and all others without width.
+fn is_invisible(c: char) -> bool {
+    is_unseen(c) || is_joining(c) || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// True for joiners and variation selectors of emoji and some scripts.
+fn is_joining(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}') || is_variation(c)
+}
+
+fn is_variation(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}')
 }

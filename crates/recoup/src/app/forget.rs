@@ -6,7 +6,7 @@ use recoup_core::Result;
 use recoup_core::memory::team::{self, TeamRule};
 use recoup_core::memory::{ForgetReport, Note, NoteId};
 
-use super::app::AppContext;
+use super::AppContext;
 use crate::config::trust::{self, TrustStore};
 use crate::config::{ClientDirs, ResolvedSettings};
 use crate::jobs;
@@ -14,7 +14,7 @@ use crate::mirror::transcripts;
 
 impl AppContext {
     /// Removes notes; first from queued jobs, which would record them again, and from the mirrors.
-    pub(super) fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
+    pub(crate) fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
         let memory = self.memory_for_writing()?;
         let found: Vec<Option<Note>> =
             ids.iter().map(|id| memory.note(id)).collect::<Result<_>>()?;
