@@ -73,7 +73,7 @@ impl ConsentReply {
 pub(super) async fn ask(
     proposal: &mut ConsentProposal,
     brought: &ConsentReply,
-    desk: &ServerState,
+    state: &ServerState,
     context: &RequestContext<RoleServer>,
 ) -> ConsentResult {
     let able = context.client_capabilities().and_then(|it| it.elicitation);
@@ -86,10 +86,10 @@ pub(super) async fn ask(
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
     if !modern {
-        let asked = ask_while_waiting(form, desk, context);
-        return desk.leaving.run_until_cancelled(asked).await.unwrap_or(ConsentResult::Unanswered);
+        let asked = ask_while_waiting(form, state, context);
+        return state.leaving.run_until_cancelled(asked).await.unwrap_or(ConsentResult::Unanswered);
     }
-    match desk.consent_signer() {
+    match state.consent_signer() {
         Some(seal) => ask_in_response(form, proposal, brought, seal),
         None => ConsentResult::Unanswered,
     }
@@ -117,11 +117,11 @@ fn ask_in_response(
 /// late yes does not count.
 async fn ask_while_waiting(
     form: ElicitRequest,
-    desk: &ServerState,
+    state: &ServerState,
     context: &RequestContext<RoleServer>,
 ) -> ConsentResult {
     // Nobody answers more at once: the rest stay candidates without a question.
-    let Ok(_asking) = desk.questions.try_acquire() else { return ConsentResult::Unanswered };
+    let Ok(_asking) = state.questions.try_acquire() else { return ConsentResult::Unanswered };
     let request = ServerRequest::ElicitRequest(form);
     let at = SystemClock.now();
     let sent = context.peer.send_cancellable_request(request, PeerRequestOptions::no_options());

@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::ServerServices;
+use super::McpServices;
 use super::tools::{self, ToolSpec};
 
 /// A prompt: the answer of a tool, after a sentence on what to do with it.
@@ -85,9 +85,9 @@ pub(super) fn find(request: &GetPromptRequestParams) -> Result<FilledPrompt, Err
 }
 
 impl FilledPrompt {
-    pub(super) fn make(self, around: &dyn ServerServices) -> Result<GetPromptResult> {
+    pub(super) fn make(self, services: &McpServices) -> Result<GetPromptResult> {
         let Self { kind, arguments } = self;
-        let answer = kind.tool.call(around, arguments)?.without_asking();
+        let answer = kind.tool.call(services, arguments)?.without_asking();
         let text = format!("{}\n\n{}", kind.opening, answer.text);
         let messages = vec![PromptMessage::new_text(Role::User, text)];
         Ok(GetPromptResult::new(messages).with_description(kind.description))

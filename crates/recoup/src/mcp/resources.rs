@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::ServerServices;
+use super::McpServices;
 use super::tools::{self, current_scope};
 
 /// Maximum number of notes in a list.
@@ -24,7 +24,7 @@ struct ResourceSpec {
     title: &'static str,
     description: &'static str,
     priority: f32,
-    text: fn(&dyn ServerServices) -> Result<String>,
+    text: fn(&McpServices) -> Result<String>,
 }
 
 const RESOURCES: [ResourceSpec; 3] = [
@@ -35,7 +35,7 @@ const RESOURCES: [ResourceSpec; 3] = [
         description: "What the user has said before, for this project and for all: as load_rules \
             returns it",
         priority: 1.0,
-        text: |around| tools::told_rules(around, &current_scope(around)),
+        text: |services| tools::told_rules(services, &current_scope(services)),
     },
     ResourceSpec {
         uri: "recoup://knowledge",
@@ -43,10 +43,10 @@ const RESOURCES: [ResourceSpec; 3] = [
         title: "What is known about the project",
         description: "Facts about this project, and how it is built, run and shipped",
         priority: 0.6,
-        text: |around| {
+        text: |services| {
             let kinds = [NoteKind::ProjectKnowledge, NoteKind::Devops];
             list_notes(
-                around,
+                services,
                 |note| kinds.contains(&note.kind),
                 "Nothing is known about this project yet.",
             )
@@ -58,9 +58,9 @@ const RESOURCES: [ResourceSpec; 3] = [
         title: "Recent corrections",
         description: "What the user has corrected, the latest first",
         priority: 0.8,
-        text: |around| {
+        text: |services| {
             list_notes(
-                around,
+                services,
                 |note| note.kind == NoteKind::Correction && note.trust() > NoteTrust::Inferred,
                 "The user has corrected nothing here yet.",
             )
@@ -100,10 +100,10 @@ pub(super) fn is_subscribable(uri: &str) -> bool {
 
 /// Reads a resource; none if the URI is unknown. Not cacheable: the user may change it at any
 /// moment.
-pub(super) fn read(around: &dyn ServerServices, uri: &str) -> Result<Option<ReadResourceResult>> {
+pub(super) fn read(services: &McpServices, uri: &str) -> Result<Option<ReadResourceResult>> {
     let contents = match uri.strip_prefix(MEMORY) {
-        Some(id) => memory(around, uri, id)?,
-        None => text(around, uri)?.map(|text| ResourceContents::text(text, uri)),
+        Some(id) => memory(services, uri, id)?,
+        None => text(services, uri)?.map(|text| ResourceContents::text(text, uri)),
     };
     let fresh = |contents| {
         ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private)
@@ -112,9 +112,9 @@ pub(super) fn read(around: &dyn ServerServices, uri: &str) -> Result<Option<Read
 }
 
 /// Text of a resource that can be subscribed to.
-pub(super) fn text(around: &dyn ServerServices, uri: &str) -> Result<Option<String>> {
+pub(super) fn text(services: &McpServices, uri: &str) -> Result<Option<String>> {
     let kind = RESOURCES.iter().find(|kind| kind.uri == uri);
-    kind.map(|kind| (kind.text)(around)).transpose()
+    kind.map(|kind| (kind.text)(services)).transpose()
 }
 
 /// Error for an unknown URI.
@@ -123,13 +123,13 @@ pub(super) fn not_found_error(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
 }
 
-fn memory(around: &dyn ServerServices, uri: &str, id: &str) -> Result<Option<ResourceContents>> {
+fn memory(services: &McpServices, uri: &str, id: &str) -> Result<Option<ResourceContents>> {
     let Ok(id) = NoteId::parse(id) else { return Ok(None) };
-    let NoteFilter { scopes, .. } = NoteFilter::active_in(&current_scope(around));
+    let NoteFilter { scopes, .. } = NoteFilter::active_in(&current_scope(services));
     // As in a search: untrusted notes and those of other projects are hidden.
     let is_given =
         |note: &Note| scopes.contains(&note.scope) && note.trust() > NoteTrust::Untrusted;
-    let note = around.memory().note(&id)?.filter(is_given);
+    let note = services.memory.note(&id)?.filter(is_given);
     let shown = |note: Note| {
         ResourceContents::text(tools::note_report(&note).to_string(), uri)
             .with_mime_type("application/json")
@@ -138,11 +138,11 @@ fn memory(around: &dyn ServerServices, uri: &str, id: &str) -> Result<Option<Res
 }
 
 fn list_notes(
-    around: &dyn ServerServices,
+    services: &McpServices,
     is_meant: impl Fn(&Note) -> bool,
     none: &str,
 ) -> Result<String> {
-    let notes = around.memory().notes(&NoteFilter::active_in(&current_scope(around)))?;
+    let notes = services.memory.notes(&NoteFilter::active_in(&current_scope(services)))?;
     let given = notes.iter().filter(|note| note.trust() > NoteTrust::Untrusted && is_meant(note));
     let lines: Vec<String> = given.take(MOST).map(tools::note_line).collect();
     Ok(if lines.is_empty() { none.to_owned() } else { lines.join("\n") })

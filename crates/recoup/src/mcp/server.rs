@@ -26,7 +26,7 @@ use super::upkeep::MemoryUpkeep;
 use super::watch::ResourceWatch;
 use super::worker_limits::EngineAccess;
 use super::{
-    ConfigStrictness, ServerOptions, ServerServices, ServerState, instructions, prompts, resources,
+    ConfigStrictness, McpServices, ServerOptions, ServerState, instructions, prompts, resources,
     unknown,
 };
 
@@ -42,8 +42,8 @@ const COPIES_PER_ANSWER: usize = 2;
 /// Server of one connection.
 #[derive(Debug)]
 pub(super) struct McpServer {
-    desk: ServerState,
-    manner: ServerOptions,
+    state: ServerState,
+    options: ServerOptions,
     /// Subscriptions of a client with an older protocol.
     followed: Mutex<BTreeMap<String, ResourceSubscription>>,
 }
@@ -56,21 +56,22 @@ struct ResourceSubscription {
 }
 
 impl McpServer {
-    pub(super) fn new(desk: ServerState, manner: ServerOptions) -> Self {
-        Self { desk, manner, followed: Mutex::default() }
+    pub(super) fn new(state: ServerState, options: ServerOptions) -> Self {
+        Self { state, options, followed: Mutex::default() }
     }
 
     /// Runs work with the engine, on a thread that may block.
     async fn run_on_engine<T: Send + 'static>(
         &self,
         access: EngineAccess,
-        care: ConfigStrictness,
+        strictness: ConfigStrictness,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&dyn ServerServices) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&McpServices) -> Result<T> + Send + 'static,
     ) -> Result<Result<T>, ErrorData> {
-        let turn = self.desk.turns.acquire(access, context).await?;
-        let desk = self.desk.clone();
-        let done = self.desk.threads.run_job(turn, move || work(desk.services(care)?)).await;
+        let turn = self.state.turns.acquire(access, context).await?;
+        let state = self.state.clone();
+        let done =
+            self.state.threads.run_job(turn, move || work(state.services(strictness)?)).await;
         // A panic. Its message stays unsaid: it may quote the arguments.
         Ok(done.unwrap_or_else(|| {
             let what = "an error in Recoup itself: this was not finished; other arguments may do";
@@ -81,13 +82,13 @@ impl McpServer {
     /// True if somebody can be asked and there is need: with hooks, what the user has just said is
     /// known already.
     fn may_ask(&self, proposal: &ConsentProposal, context: &RequestContext<RoleServer>) -> bool {
-        let ServerOptions { with_hooks, may_ask, .. } = self.manner;
+        let ServerOptions { with_hooks, may_ask, .. } = self.options;
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
     /// Name of the client; none if a script runs it.
     fn attended_client(&self, context: &RequestContext<RoleServer>) -> Option<String> {
-        let is_attended = self.manner.may_ask && !consent::is_unattended(context);
+        let is_attended = self.options.may_ask && !consent::is_unattended(context);
         context.client_info().filter(|_| is_attended).map(|client| client.name)
     }
 
@@ -97,7 +98,7 @@ impl McpServer {
         let mut followed = self.subscriptions();
         // A repeated subscription replaces the first.
         followed.remove(uri);
-        let listening = self.desk.reserve_listener()?;
+        let listening = self.state.reserve_listener()?;
         let token = CancellationToken::new();
         let until = token.clone().drop_guard();
         followed
@@ -121,18 +122,18 @@ impl McpServer {
             outcome => return Ok(result(Ok(outcome.without_asking()), context).into()),
         };
         let writes = EngineAccess::Writes;
-        let done = match consent::ask(&mut proposal, brought, &self.desk, context).await {
+        let done = match consent::ask(&mut proposal, brought, &self.state, context).await {
             ConsentResult::Pending(request) => return Ok(request.into()),
             ConsentResult::Unanswered => Ok(proposal.unasked),
             ConsentResult::Yes => {
-                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |around| {
-                    proposal.carry_out(around)
+                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |services| {
+                    proposal.carry_out(services)
                 })
                 .await?
             }
             ConsentResult::No => {
-                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |around| {
-                    proposal.decline(around)
+                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |services| {
+                    proposal.decline(services)
                 })
                 .await?
             }
@@ -189,7 +190,7 @@ impl ServerHandler for McpServer {
         let name = Implementation::new("recoup", env!("CARGO_PKG_VERSION")).with_title("Recoup");
         ServerConfig::new(capabilities)
             .with_server_info(name)
-            .with_instructions(instructions::text(self.manner.with_hooks))
+            .with_instructions(instructions::text(self.options.with_hooks))
     }
 
     async fn list_tools(
@@ -198,14 +199,14 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         reject_cursor(request)?;
-        let mut list = ListToolsResult::with_all_items(tools::list(self.manner).to_vec());
+        let mut list = ListToolsResult::with_all_items(tools::list(self.options).to_vec());
         (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = tools::list(self.manner).iter().find(|tool| tool.name == name).cloned();
-        listed.or_else(|| tools::find(name).map(|tool| tool.to_listing(self.manner)))
+        let listed = tools::list(self.options).iter().find(|tool| tool.name == name).cloned();
+        listed.or_else(|| tools::find(name).map(|tool| tool.to_listing(self.options)))
     }
 
     async fn call_tool(
@@ -220,17 +221,17 @@ impl ServerHandler for McpServer {
         let brought = ConsentReply::take_from(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
         let client = self.attended_client(&context);
-        let work = move |around: &dyn ServerServices| {
-            let outcome = tool.call(around, arguments)?;
+        let work = move |services: &McpServices| {
+            let outcome = tool.call(services, arguments)?;
             match client {
-                Some(client) => outcome.record_if_allowed(around, &client),
+                Some(client) => outcome.record_if_allowed(services, &client),
                 None => Ok(outcome),
             }
         };
         match self.run_on_engine(tool.access(), tool.config_strictness(), &context, work).await? {
             Ok(outcome) => {
                 if tool.access() == EngineAccess::Writes {
-                    MemoryUpkeep::run_if_due(&self.desk);
+                    MemoryUpkeep::run_if_due(&self.state);
                 }
                 self.settle_outcome(outcome, &brought, &context).await
             }
@@ -266,7 +267,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let work = move |around: &dyn ServerServices| resources::read(around, &request.uri);
+        let work = move |services: &McpServices| resources::read(services, &request.uri);
         let read = self
             .run_on_engine(EngineAccess::Reads, ConfigStrictness::Strict, &context, work)
             .await?;
@@ -286,7 +287,7 @@ impl ServerHandler for McpServer {
             return Err(resources::not_found_error(&uri));
         }
         let token = self.register_subscription(&uri)?;
-        let watch = token.run_until_cancelled(ResourceWatch::new(self.desk.clone(), uri)).await;
+        let watch = token.run_until_cancelled(ResourceWatch::new(self.state.clone(), uri)).await;
         let Some(mut watch) = watch else { return Ok(()) };
         let peer = context.peer.clone();
         tokio::spawn(token.run_until_cancelled_owned(async move {
@@ -322,15 +323,15 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let _listening = self.desk.reserve_listener()?;
+        let _listening = self.state.reserve_listener()?;
         let mut following = tokio::task::JoinSet::new();
         // Each once, even if named repeatedly.
         let followed: BTreeSet<&String> =
             context.accepted().resource_subscriptions.iter().flatten().collect();
         for uri in followed {
-            let (sink, desk, uri) = (context.sink().clone(), self.desk.clone(), uri.clone());
+            let (sink, state, uri) = (context.sink().clone(), self.state.clone(), uri.clone());
             following.spawn(async move {
-                let mut watch = ResourceWatch::new(desk, uri.clone()).await;
+                let mut watch = ResourceWatch::new(state, uri.clone()).await;
                 loop {
                     watch.wait_for_change().await;
                     if sink.notify_resource_updated(uri.clone()).await.is_err() {
@@ -345,7 +346,7 @@ impl ServerHandler for McpServer {
         {
             burden.set_request_bytes(0);
         }
-        self.desk.leaving.run_until_cancelled(context.cancelled()).await;
+        self.state.leaving.run_until_cancelled(context.cancelled()).await;
         Ok(())
     }
 
@@ -366,7 +367,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::find(&request)?;
-        let work = move |around: &dyn ServerServices| prompt.make(around);
+        let work = move |services: &McpServices| prompt.make(services);
         let made = self
             .run_on_engine(EngineAccess::Reads, ConfigStrictness::Strict, &context, work)
             .await?;

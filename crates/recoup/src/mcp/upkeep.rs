@@ -20,20 +20,20 @@ pub(super) struct MemoryUpkeep {
 impl MemoryUpkeep {
     /// Runs maintenance in the background after a write, if due. A failure is retried next time;
     /// writers notice by themselves if the memory cannot be written.
-    pub(super) fn run_if_due(desk: &ServerState) {
+    pub(super) fn run_if_due(state: &ServerState) {
         let now = SystemClock.now().as_millis();
-        let Some(last) = desk.upkeep.claim_if_due(now) else { return };
-        let desk = desk.clone();
+        let Some(last) = state.upkeep.claim_if_due(now) else { return };
+        let state = state.clone();
         tokio::spawn(async move {
-            let Ok(turn) = desk.turns.acquire_in_background().await else { return };
-            let settling = desk.clone();
+            let Ok(turn) = state.turns.acquire_in_background().await else { return };
+            let settling = state.clone();
             // Not on the engine's threads, which must stay free for clients.
             let settled = spawn_blocking(move || {
                 let _turn = turn;
-                settling.services(ConfigStrictness::Strict)?.memory().run_maintenance()
+                settling.services(ConfigStrictness::Strict)?.memory.run_maintenance()
             });
             if !matches!(settled.await, Ok(Ok(()))) {
-                desk.upkeep.release_claim(now, last);
+                state.upkeep.release_claim(now, last);
             }
         });
     }

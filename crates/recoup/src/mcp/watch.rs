@@ -23,7 +23,7 @@ const POLLS_PER_READ: u32 = 20;
 /// A watched resource.
 #[derive(Debug)]
 pub(super) struct ResourceWatch {
-    desk: ServerState,
+    state: ServerState,
     uri: String,
     seen: ResourceSnapshot,
     /// Polls without a change since the last read.
@@ -44,8 +44,8 @@ struct ResourceSnapshot {
 type DatabaseStamps = [DatabaseFileStamp; 2];
 
 impl ResourceWatch {
-    pub(super) async fn new(desk: ServerState, uri: String) -> Self {
-        let mut watch = Self { desk, uri, seen: ResourceSnapshot::default(), idle: 0 };
+    pub(super) async fn new(state: ServerState, uri: String) -> Self {
+        let mut watch = Self { state, uri, seen: ResourceSnapshot::default(), idle: 0 };
         watch.poll_change().await;
         watch
     }
@@ -70,9 +70,9 @@ impl ResourceWatch {
         self.idle += 1;
         let is_known = self.seen.text.is_some() && self.idle < POLLS_PER_READ;
         let known = is_known.then_some(self.seen.files);
-        let (desk, uri) = (self.desk.clone(), self.uri.clone());
+        let (state, uri) = (self.state.clone(), self.uri.clone());
         // Unreadable now counts as unchanged.
-        let Ok(Some(now)) = spawn_blocking(move || take_snapshot(&desk, &uri, known)).await else {
+        let Ok(Some(now)) = spawn_blocking(move || take_snapshot(&state, &uri, known)).await else {
             return false;
         };
         let changed = now.text != self.seen.text;
@@ -83,18 +83,18 @@ impl ResourceWatch {
 
 /// Reads the resource; none if the files are unchanged.
 fn take_snapshot(
-    desk: &ServerState,
+    state: &ServerState,
     uri: &str,
     known: Option<DatabaseStamps>,
 ) -> Option<ResourceSnapshot> {
-    let around = desk.services(ConfigStrictness::Strict).ok()?;
-    let path = around.memory().path();
+    let services = state.services(ConfigStrictness::Strict).ok()?;
+    let path = services.memory.path();
     // Before the text, so that a change in between is seen next time.
     let files = [stamp(path), stamp(&fsx::with_suffix(path, "-wal"))];
     if known == Some(files) {
         return None;
     }
-    let text = resources::text(around, uri).ok()?;
+    let text = resources::text(services, uri).ok()?;
     Some(ResourceSnapshot { files, text })
 }
 

@@ -42,8 +42,8 @@ pub(crate) struct HttpOptions {
 
 /// Serves until the process ends; calls `ready` with the URL.
 pub(crate) fn serve(
-    desk: &ServerState,
-    manner: ServerOptions,
+    state: &ServerState,
+    options: ServerOptions,
     http: &HttpOptions,
     ready: impl FnOnce(&str) -> Result<()>,
 ) -> Result<()> {
@@ -57,15 +57,15 @@ pub(crate) fn serve(
         let listener = TcpListener::bind(http.address).await.with_context(listening)?;
         let address = listener.local_addr().with_context(listening)?;
         ready(&format!("http://{address}{PATH}"))?;
-        connections::serve(listener, router(desk, manner, http)).await;
+        connections::serve(listener, router(state, options, http)).await;
         Ok(())
     })
 }
 
-fn router(desk: &ServerState, manner: ServerOptions, http: &HttpOptions) -> Router {
-    let (desk, sessions) = (desk.clone(), HttpSessions::new());
+fn router(state: &ServerState, options: ServerOptions, http: &HttpOptions) -> Router {
+    let (state, sessions) = (state.clone(), HttpSessions::new());
     let service = StreamableHttpService::new(
-        move || Ok(McpServer::new(desk.clone(), manner)),
+        move || Ok(McpServer::new(state.clone(), options)),
         sessions.manager.clone(),
         config(http),
     );

@@ -49,16 +49,20 @@ pub(crate) struct StdioStreams {
 }
 
 /// Serves one client until it leaves.
-pub(crate) fn serve(desk: ServerState, manner: ServerOptions, streams: StdioStreams) -> Result<()> {
+pub(crate) fn serve(
+    state: ServerState,
+    options: ServerOptions,
+    streams: StdioStreams,
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .max_blocking_threads(worker_limits::BACKGROUND_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {
-        let (transport, written) = StdioTransport::start(streams, desk.leaving.clone())?;
+        let (transport, written) = StdioTransport::start(streams, state.leaving.clone())?;
         // Leaving before initialization is no error.
-        if let Ok(running) = serve_server(McpServer::new(desk, manner), transport).await {
+        if let Ok(running) = serve_server(McpServer::new(state, options), transport).await {
             let _ = running.waiting().await;
         }
         let _ = timeout(FLUSH_TIMEOUT, written).await;

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::validate::quoted;
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 /// Deserializes the arguments of a tool.
 pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
@@ -19,24 +19,21 @@ pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
 }
 
 /// Scope of a named project; by default the current one.
-pub(super) fn requested_scope(
-    around: &dyn ServerServices,
-    project: Option<&str>,
-) -> Result<NoteScope> {
-    let Some(id) = project else { return Ok(current_scope(around)) };
+pub(super) fn requested_scope(services: &McpServices, project: Option<&str>) -> Result<NoteScope> {
+    let Some(id) = project else { return Ok(current_scope(services)) };
     let id = ProjectId::parse(id).map_err(|_| {
         Error::usage(format!(
             "projectId: {} is no project's id; leave it out for the project at hand, which is {}",
             quoted(id),
-            around.project().id()
+            services.project().id()
         ))
     })?;
     Ok(NoteScope::Project(id))
 }
 
 /// Scope of the current project.
-pub(in crate::mcp) fn current_scope(around: &dyn ServerServices) -> NoteScope {
-    NoteScope::Project(around.project().id().clone())
+pub(in crate::mcp) fn current_scope(services: &McpServices) -> NoteScope {
+    NoteScope::Project(services.project().id().clone())
 }
 
 /// Parses a memory's id.

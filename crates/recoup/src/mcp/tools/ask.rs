@@ -5,7 +5,7 @@ use recoup_core::Result;
 use recoup_core::memory::{Note, RuleSuggestion};
 
 use super::{ToolAnswer, ToolOutcome, delete_memory, store_memory};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 /// An action that needs the user's consent.
 #[derive(Debug)]
@@ -51,12 +51,12 @@ impl ConsentProposal {
     /// Records an agent's note if the user allows this client to; otherwise still asks.
     pub(super) fn record_if_allowed(
         self,
-        around: &dyn ServerServices,
+        services: &McpServices,
         client: &str,
     ) -> Result<ToolOutcome> {
         let recorded = match &self.deed {
             ProposedAction::Agree(suggestion) => {
-                store_memory::record_suggestion(around, suggestion, self.new, client)?
+                store_memory::record_suggestion(services, suggestion, self.new, client)?
             }
             ProposedAction::Forget(_) => None,
         };
@@ -64,20 +64,20 @@ impl ConsentProposal {
     }
 
     /// The user agreed.
-    pub(in crate::mcp) fn carry_out(self, around: &dyn ServerServices) -> Result<ToolAnswer> {
+    pub(in crate::mcp) fn carry_out(self, services: &McpServices) -> Result<ToolAnswer> {
         match self.deed {
             ProposedAction::Agree(suggestion) => {
-                store_memory::accept_suggestion(around, &suggestion, self.new)
+                store_memory::accept_suggestion(services, &suggestion, self.new)
             }
-            ProposedAction::Forget(note) => delete_memory::delete_agreed(around, &note),
+            ProposedAction::Forget(note) => delete_memory::delete_agreed(services, &note),
         }
     }
 
     /// The user declined.
-    pub(in crate::mcp) fn decline(self, around: &dyn ServerServices) -> Result<ToolAnswer> {
+    pub(in crate::mcp) fn decline(self, services: &McpServices) -> Result<ToolAnswer> {
         match self.deed {
             ProposedAction::Agree(suggestion) => {
-                store_memory::decline_suggestion(around, &suggestion, self.new)
+                store_memory::decline_suggestion(services, &suggestion, self.new)
             }
             ProposedAction::Forget(note) => Ok(delete_memory::declined_answer(&note)),
         }

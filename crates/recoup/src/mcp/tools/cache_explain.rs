@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::result_arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{closed, open, text};
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
-use crate::mcp::ServerServices;
+use crate::app::explain::ExplainReport;
+use crate::human;
+use crate::mcp::McpServices;
 
 pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_explain",
@@ -43,15 +45,18 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let asked: ResultArguments = arguments::read(arguments)?;
-    let SelectedResult { id, parts, .. } = asked.resolve(around)?;
-    let (cache, view) = (around.cache(), around.view());
+    let SelectedResult { id, parts, .. } = asked.resolve(services)?;
+    let (cache, view) = (&services.cache, services.app.view());
     // The kind of a bare key is known only if the entry exists.
     let stored = if parts.is_empty() { cache.head(&id).ok().flatten() } else { None };
     let kind = stored.map_or(Kind::Result, |head| head.header.kind);
     let explanation =
         cache.explain(&LookupRequest { parts: &parts, ..LookupRequest::new(kind, &id, &view) });
-    let (data, lines) = around.explain(&explanation);
+    let report = ExplainReport::new(&explanation);
+    let data = serde_json::to_value(&report).expect("our own reports always serialize");
+    let lines: Vec<String> =
+        report.lines().iter().map(|line| human::printable(line).into_owned()).collect();
     Ok(ToolAnswer::new(lines.join("\n"), data).into())
 }

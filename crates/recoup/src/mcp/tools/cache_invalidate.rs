@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::result_arguments::parse_key;
 use super::schema::{LONGEST, closed, count, open, short_text};
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_invalidate",
@@ -50,9 +50,9 @@ fn output() -> Value {
     open(&[("invalidated", count(0, "How many were forgotten"))], &["invalidated"])
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let arguments: CacheInvalidateArguments = arguments::read(arguments)?;
-    let (cache, scope) = (around.cache(), around.scope());
+    let (cache, scope) = (&services.cache, services.app.scope());
     let invalidated = match &arguments {
         CacheInvalidateArguments { key: Some(key), paths: None, tag: None, operation: None } => {
             usize::from(cache.remove(&EntryId::new(scope, parse_key(key)?))?)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::schema::{closed, count, flag, open, text};
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_stats",
@@ -38,8 +38,8 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn ServerServices, _: JsonObject) -> Result<ToolOutcome> {
-    let (cache, scope) = (around.cache(), around.scope());
+fn run(services: &McpServices, _: JsonObject) -> Result<ToolOutcome> {
+    let (cache, scope) = (&services.cache, services.app.scope());
     let stats = cache.stats(&scope)?;
     let counts: BTreeMap<&str, u64> =
         stats.counts.iter().map(|(what, count)| (what.as_str(), *count)).collect();

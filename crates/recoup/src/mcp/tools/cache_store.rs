@@ -16,7 +16,7 @@ use super::schema::{
     closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts, texts_of,
 };
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, stored};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 /// Longer than any work takes.
 const MOST_SECONDS: u64 = 1_000_000_000;
@@ -108,20 +108,20 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let CacheStoreArguments { asked, result, sources, token, ttl, tags, cost } =
         arguments::read(arguments)?;
-    let named = asked.resolve(around)?;
-    named.must_be_a_result(around)?;
-    let ttl = ttl.map_or(Ok(around.ttl()), |ttl| arguments::ttl("ttl", &ttl))?;
+    let named = asked.resolve(services)?;
+    named.must_be_a_result(services)?;
+    let ttl = ttl.map_or(Ok(services.app.settings.cache.ttl), |ttl| arguments::ttl("ttl", &ttl))?;
     let since = token.as_deref().map(parse_token).transpose()?;
     let (cost, body) = (cost.resolve()?, stored::encode_result(&result)?);
     let is_named = sources.is_some();
-    let sources = named.sources(around, sources);
+    let sources = named.sources(services, sources);
     let unwatched = if is_named { Vec::new() } else { named.unwatched(&sources) };
     let SelectedResult { id, parts, identity, .. } = named;
-    around.prepare_cache()?;
-    let permit = around.cache().permit(&id, &around.view(), &sources)?;
+    services.app.prepare_cache()?;
+    let permit = services.cache.permit(&id, &services.app.view(), &sources)?;
     let tags = tags.into_vec();
     let draft = Draft { identity, cost, parts, tags, ..Draft::new(Kind::Result, body) };
     let unchanged = match since {
@@ -132,10 +132,10 @@ fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome
         Ok(permit) => permit.fill(draft, ttl)?,
         Err(refusal) => FillOutcome::Refused(refusal),
     };
-    let until = ttl.as_millis().map(|millis| around.cache().clock().now().plus_millis(millis));
+    let until = ttl.as_millis().map(|millis| services.cache.clock().now().plus_millis(millis));
     let kept =
         StoreReport { key: id.key.as_str(), sources: &sources, unwatched: &unwatched, until };
-    Ok(kept.to_answer(around, &filled).into())
+    Ok(kept.to_answer(services, &filled).into())
 }
 
 /// A stored or refused result, for the report.
@@ -155,10 +155,10 @@ fn parse_token(token: &str) -> Result<SinceToken> {
 }
 
 impl StoreReport<'_> {
-    fn to_answer(&self, around: &dyn ServerServices, filled: &FillOutcome) -> ToolAnswer {
+    fn to_answer(&self, services: &McpServices, filled: &FillOutcome) -> ToolAnswer {
         let reason = match filled {
             FillOutcome::Stored(_) => None,
-            FillOutcome::Off if around.cache().enabled() => Some("the ttl is off".to_owned()),
+            FillOutcome::Off if services.cache.enabled() => Some("the ttl is off".to_owned()),
             FillOutcome::Off => Some("the cache is switched off".to_owned()),
             FillOutcome::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
         };

@@ -26,7 +26,7 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
 use super::worker_limits::EngineAccess;
-use super::{ConfigStrictness, ServerOptions, ServerServices};
+use super::{ConfigStrictness, McpServices, ServerOptions};
 
 pub(super) use arguments::current_scope;
 pub(super) use ask::{ConsentProposal, ConsentQuestion};
@@ -42,7 +42,7 @@ pub(super) struct ToolSpec {
     output: fn() -> Value,
     nature: ToolEffect,
     load: ToolVisibility,
-    run: fn(&dyn ServerServices, JsonObject) -> Result<ToolOutcome>,
+    run: fn(&McpServices, JsonObject) -> Result<ToolOutcome>,
 }
 
 /// Effect of a call, for clients that ask their user first.
@@ -99,14 +99,10 @@ impl From<ToolAnswer> for ToolOutcome {
 
 impl ToolOutcome {
     /// Records what an agent notes, if the user allows this client's agents to.
-    pub(super) fn record_if_allowed(
-        self,
-        around: &dyn ServerServices,
-        client: &str,
-    ) -> Result<Self> {
+    pub(super) fn record_if_allowed(self, services: &McpServices, client: &str) -> Result<Self> {
         match self {
             Self::Done(_) => Ok(self),
-            Self::Asks(proposal) => proposal.record_if_allowed(around, client),
+            Self::Asks(proposal) => proposal.record_if_allowed(services, client),
         }
     }
 
@@ -175,12 +171,12 @@ pub(super) fn find(name: &str) -> Option<&'static ToolSpec> {
 }
 
 /// Lists the tools for clients. Cached: the list is the same for the whole process.
-pub(super) fn list(manner: ServerOptions) -> &'static [Tool] {
+pub(super) fn list(options: ServerOptions) -> &'static [Tool] {
     static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
-    let all = manner.tools == ToolSet::All;
-    LISTS[2 * usize::from(all) + usize::from(manner.with_hooks)].get_or_init(|| {
+    let all = options.tools == ToolSet::All;
+    LISTS[2 * usize::from(all) + usize::from(options.with_hooks)].get_or_init(|| {
         let rare = RARE.into_iter().filter(|_| all);
-        COMMON.into_iter().chain(rare).map(|tool| tool.to_listing(manner)).collect()
+        COMMON.into_iter().chain(rare).map(|tool| tool.to_listing(options)).collect()
     })
 }
 
@@ -206,35 +202,35 @@ impl ToolSpec {
     /// Validates the arguments and runs the tool.
     pub(super) fn call(
         &self,
-        around: &dyn ServerServices,
+        services: &McpServices,
         arguments: JsonObject,
     ) -> Result<ToolOutcome> {
-        (self.run)(around, validate::validate_arguments(&(self.input)(), arguments)?)
+        (self.run)(services, validate::validate_arguments(&(self.input)(), arguments)?)
     }
 
     /// Describes the tool for clients.
-    pub(super) fn to_listing(&self, manner: ServerOptions) -> Tool {
+    pub(super) fn to_listing(&self, options: ServerOptions) -> Tool {
         let description = match self.load {
             ToolVisibility::UnlessHooked(hooked) | ToolVisibility::AlwaysAndHooked(hooked)
-                if manner.with_hooks =>
+                if options.with_hooks =>
             {
                 hooked
             }
             _ => self.description,
         };
-        let input = match manner.tools {
+        let input = match options.tools {
             ToolSet::All => (self.input)(),
             ToolSet::Common => schema::shortened(&(self.input)()),
         };
         let mut tool = Tool::new(self.name, description, Arc::new(object(input)))
             .with_title(self.title)
             .with_annotations(self.nature.annotations());
-        if manner.tools == ToolSet::All {
+        if options.tools == ToolSet::All {
             tool = tool.with_raw_output_schema(Arc::new(object((self.output)())));
         }
         let always = match self.load {
             ToolVisibility::AlwaysAndHooked(_) => true,
-            ToolVisibility::UnlessHooked(_) => !manner.with_hooks,
+            ToolVisibility::UnlessHooked(_) => !options.with_hooks,
             ToolVisibility::WhenFound => false,
         };
         if !always {

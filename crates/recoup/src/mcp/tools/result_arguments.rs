@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::arguments::OneOrMany;
 use super::schema::{text, texts};
 use super::validate::quoted;
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 /// `key`, or `paths`, `query` and `operation`, or both.
 #[derive(Debug, Default, Deserialize)]
@@ -43,7 +43,7 @@ pub(super) fn fields() -> Vec<(&'static str, Value)> {
 }
 
 impl ResultArguments {
-    pub(super) fn resolve(self, around: &dyn ServerServices) -> Result<SelectedResult> {
+    pub(super) fn resolve(self, services: &McpServices) -> Result<SelectedResult> {
         let Self { key, paths, query, operation } = self;
         let paths = paths.map(|paths| match paths {
             // As on the command line.
@@ -68,7 +68,7 @@ impl ResultArguments {
         let mut paths = paths.unwrap_or_default();
         paths.retain(|path| !path.is_empty());
         Ok(SelectedResult {
-            id: EntryId::new(around.scope(), named.key),
+            id: EntryId::new(services.app.scope(), named.key),
             parts: named.parts,
             identity,
             paths,
@@ -89,11 +89,11 @@ pub(super) fn parse_key(key: &str) -> Result<Key> {
 impl SelectedResult {
     /// Refuses a bare key of an entry that is no result: it has another format, and another
     /// command replaces it.
-    pub(super) fn must_be_a_result(&self, around: &dyn ServerServices) -> Result<()> {
+    pub(super) fn must_be_a_result(&self, services: &McpServices) -> Result<()> {
         if !self.parts.is_empty() {
             return Ok(());
         }
-        let kind = around.cache().head(&self.id).ok().flatten().map(|head| head.header.kind);
+        let kind = services.cache.head(&self.id).ok().flatten().map(|head| head.header.kind);
         match kind {
             None | Some(Kind::Result) => Ok(()),
             Some(kind) => Err(Error::usage(format!(
@@ -105,14 +105,10 @@ impl SelectedResult {
     }
 
     /// Returns the given sources; by default, the paths that exist.
-    pub(super) fn sources(
-        &self,
-        around: &dyn ServerServices,
-        given: Option<OneOrMany>,
-    ) -> Vec<String> {
+    pub(super) fn sources(&self, services: &McpServices, given: Option<OneOrMany>) -> Vec<String> {
         match given {
             Some(given) => given.into_vec(),
-            None => around.cache().watchable(&around.view(), &self.paths),
+            None => services.cache.watchable(&services.app.view(), &self.paths),
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::schema::{closed, count, list, one_of, open, project};
 use super::store_memory::kinds;
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, note};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 /// Default number of results.
 const DEFAULT_LIMIT: usize = 10;
@@ -64,15 +64,15 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let SearchMemoryArguments { query, limit, kind: wanted, project } = arguments::read(arguments)?;
     if query.trim().is_empty() {
         return Err(Error::usage("query: say what to look for"));
     }
     let kinds = wanted.as_deref().map(NoteKind::parse).transpose()?;
-    let scope = arguments::requested_scope(around, project.as_deref())?;
+    let scope = arguments::requested_scope(services, project.as_deref())?;
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    let found = search(around, &query, &NoteFilter::active_in(&scope), kinds.as_slice(), limit)?;
+    let found = search(services, &query, &NoteFilter::active_in(&scope), kinds.as_slice(), limit)?;
     let reports: Vec<Value> = found.iter().map(note::note_report).collect();
     let data = json!({ "memories": reports, "count": reports.len() });
     Ok(ToolAnswer::new(results_text(&found), data).into())
@@ -80,7 +80,7 @@ fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome
 
 /// Searches active notes and candidates, except untrusted ones, which come from tools.
 pub(super) fn search(
-    around: &dyn ServerServices,
+    services: &McpServices,
     text: &str,
     wanted: &NoteFilter,
     kinds: &[NoteKind],
@@ -94,7 +94,7 @@ pub(super) fn search(
         limit,
         ..SearchQuery::new(text)
     };
-    let found = around.memory().search(&query)?;
+    let found = services.memory.search(&query)?;
     Ok(found.into_iter().map(|(note, _)| note).collect())
 }
 
