@@ -6,14 +6,19 @@ use recoup_core::base::fsx;
 use recoup_core::memory::hooked::HookClient;
 
 use super::event::HookEvent;
+use crate::config::env;
 
 /// How Claude Code was started, according to `CLAUDE_CODE_ENTRYPOINT`: `cli` on a terminal,
 /// `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a program; editors and the desktop app have
 /// names of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ClientEntrypoint(pub(crate) Option<String>);
+pub(crate) struct ClientEntrypoint(Option<String>);
 
 impl ClientEntrypoint {
+    pub(crate) fn from_env() -> Self {
+        Self(env::claude_code_entrypoint())
+    }
+
     pub(crate) fn is_headless(&self) -> bool {
         self.0.as_deref().is_some_and(|entry| {
             entry.starts_with("sdk") || matches!(entry, "mcp" | "claude-code-github-action")
@@ -25,10 +30,10 @@ impl ClientEntrypoint {
 const HEAD: usize = 4 << 10;
 
 /// True if no person is present to have said it.
-pub(super) fn is_headless_event(event: &HookEvent, entry: &ClientEntrypoint) -> bool {
+pub(super) fn is_headless_event(event: &HookEvent) -> bool {
     match (event.person, event.client) {
         (Some(person), _) => !person,
-        (None, HookClient::ClaudeCode) => entry.is_headless(),
+        (None, HookClient::ClaudeCode) => ClientEntrypoint::from_env().is_headless(),
         (None, HookClient::Codex) => event.transcript.as_deref().is_some_and(is_codex_exec),
         (None, HookClient::Pi) => false,
     }

@@ -178,7 +178,7 @@ fn queue_judge_job(
     });
     let doubtful = to_user_statements(here, &reading.doubtful).into_iter().map(without_secrets);
     let asked: Vec<JudgeQuestion> = kept.chain(doubtful.map(JudgeQuestion::Doubtful)).collect();
-    if !asked.is_empty() && (here.around.asks_model)() {
+    if !asked.is_empty() && here.services.settings().is_some_and(|it| it.judge.enabled) {
         here.queue_job(WorkerJobKind::Judge { asked });
     }
 }
@@ -189,7 +189,7 @@ fn without_secrets(said: UserStatement) -> UserStatement {
 }
 
 pub(super) fn is_tentative(here: &HookContext<'_>) -> bool {
-    !here.has_person() && !(here.around.keeps_headless)()
+    !here.has_person() && !here.services.settings().is_some_and(|it| it.keeps_headless)
 }
 
 /// Converts sayings to statements; tentative ones if no person is present.

@@ -5,6 +5,7 @@ use recoup_core::memory::inject::{BlockBudget, RulesBlock};
 use recoup_core::memory::{ContextDeliveries, EventTransaction};
 
 use super::{HookContext, WriteOutcome, prompt, standing};
+use crate::config::trust;
 use crate::hooks::event::{SessionStartKind, WireFormat};
 use crate::hooks::notice;
 use crate::hooks::pi::session_file;
@@ -48,7 +49,8 @@ pub(super) fn on_session_start(here: &HookContext<'_>, how: SessionStartKind) ->
         return reply;
     }
     if how == SessionStartKind::Startup {
-        let advice = [here.apart_advice(), (here.around.team)(&here.project).advice()];
+        let team = trust::team_state(&here.services.places.home, &here.project);
+        let advice = [here.apart_advice(), team.advice()];
         advice.iter().flatten().for_each(|line| reply.add_notice(line));
     }
     tell_rules(&mut reply, how, block.as_ref());

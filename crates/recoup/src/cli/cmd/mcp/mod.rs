@@ -67,7 +67,7 @@ impl McpArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         let options = ServerOptions {
             with_hooks: self.with_hooks,
-            may_ask: !ClientEntrypoint(env::claude_code_entrypoint()).is_headless(),
+            may_ask: !ClientEntrypoint::from_env().is_headless(),
             tools: if self.tools == "all" { ToolSet::All } else { ToolSet::Common },
         };
         // Faults go to stderr, which clients hide or keep in a log.
