@@ -7,6 +7,7 @@ mod app;
 pub mod cli;
 mod clients;
 pub mod config;
+mod doctor;
 mod exec;
 pub mod hooks;
 mod human;

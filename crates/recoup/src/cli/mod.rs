@@ -3,7 +3,6 @@
 
 mod app;
 mod cmd;
-mod doctor;
 mod failure;
 mod input;
 mod mirror;
