@@ -7,7 +7,7 @@ use recoup_core::base::FaultLog;
 use recoup_core::base::project::{Project, ProjectRegistry};
 use recoup_core::memory::{Memory, hooked};
 
-use super::repository::EnclosingRepository;
+use super::sandbox::EnclosingRepository;
 use crate::app::memory_in;
 use crate::config::show::{ConfigLayer, set_keys};
 use crate::config::trust::TrustVerdict;

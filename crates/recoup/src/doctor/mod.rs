@@ -13,12 +13,11 @@ mod finding;
 mod fix;
 mod interrupt_cleanup;
 mod probe;
-mod repository;
 mod sandbox;
-mod skip_reason;
-mod time_limit;
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Once};
+use std::thread;
 use std::time::Duration;
 
 use recoup_core::base::FaultLog;
@@ -28,7 +27,6 @@ pub(crate) use check::{CHECKS, DoctorCheck};
 pub(crate) use doctor_context::DoctorContext;
 pub(crate) use finding::{DoctorFinding, FindingState};
 pub(crate) use fix::{RepairAttempt, run_repairs};
-use time_limit::{TimeLimitError, run_with_limit};
 
 /// Time limit for collecting the context.
 const CONTEXT_LIMIT: Duration = Duration::from_secs(10);
@@ -73,4 +71,30 @@ fn unanswered_finding(check: &'static str, lost: TimeLimitError, limit: Duration
                 .remedy("please report it, with what `recoup doctor --bundle FILE` writes")
         }
     }
+}
+
+/// Reason for a missing result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TimeLimitError {
+    /// The time was up.
+    TooLate,
+    /// The work panicked, or its thread could not be started.
+    Failed,
+}
+
+/// Runs `act` on a thread, and returns its result if it comes in time.
+fn run_with_limit<T: Send + 'static>(
+    limit: Duration,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, TimeLimitError> {
+    let (answer, arrived) = mpsc::sync_channel(1);
+    let work = move || {
+        // The receiver may have given up.
+        let _ = answer.send(act());
+    };
+    thread::Builder::new().spawn(work).map_err(|_| TimeLimitError::Failed)?;
+    arrived.recv_timeout(limit).map_err(|why| match why {
+        RecvTimeoutError::Timeout => TimeLimitError::TooLate,
+        RecvTimeoutError::Disconnected => TimeLimitError::Failed,
+    })
 }

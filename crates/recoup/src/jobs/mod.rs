@@ -1,4 +1,4 @@
-//! What hooks leave on disk: jobs for the worker, and the log of failures.
+//! Files that hooks leave behind: jobs for the worker, and the log of failures.
 //!
 //! The queue has one file per job, removed when the job is done. If a worker dies, its job's file
 //! is left for the next one.

@@ -7,8 +7,8 @@ use recoup_core::base::clock::{Deadline, Stopwatch};
 use recoup_core::memory::hooked::RecoupCall;
 use serde_json::{Value, json};
 
+use super::client_files::{self, ClientFileRole};
 use super::hooks::{enable_hooks_remedy, version_remedy};
-use super::malformed::{self, ClientFileRole};
 use crate::doctor::DoctorContext;
 use crate::doctor::client_program::{ClientProgram, OUR_VERSION, find_program, permitted_call};
 use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState};
@@ -29,7 +29,7 @@ const TO_END: Duration = Duration::from_secs(5);
 pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let all = context.installed.iter().flat_map(|of| of.servers.iter().map(move |it| (of, it)));
     let servers: Vec<(&ClientInstallation, &InstalledServer)> = all.collect();
-    let mut others = malformed::find(CHECK, ClientFileRole::Servers, context);
+    let mut others = client_files::find_malformed(CHECK, ClientFileRole::Servers, context);
     others.extend(context.installed.iter().filter_map(|of| find_taken_name(of, context)));
     others.extend(find_lost_servers(context));
     if servers.is_empty() && !others.is_empty() {

@@ -1,28 +1,20 @@
-//! The checks, one file each, in the order of the report.
+//! The checks, in the order of the report.
 
+mod client_files;
 mod configuration;
-mod database;
-mod disk;
+mod databases;
+mod home;
 mod hooks;
-mod installed;
-mod judge;
-mod ledger;
-mod log;
-mod malformed;
+mod jobs;
 mod mcp;
-mod memory;
-mod mirror;
-mod permissions;
 mod program;
-mod stores;
-mod worker;
 
 use std::time::Duration;
 
 use super::DoctorContext;
 use super::finding::DoctorFinding;
 
-pub(super) use log::count_faults_of_last_day;
+pub(super) use jobs::count_faults_of_last_day;
 
 /// One check: its name, time limit and function.
 #[derive(Debug, Clone, Copy)]
@@ -42,17 +34,17 @@ const OTHERS: Duration = Duration::from_mins(5);
 /// All checks, in the order of the report.
 pub(crate) const CHECKS: [DoctorCheck; 14] = [
     DoctorCheck { name: "program", limit: LONG, find: program::find },
-    DoctorCheck { name: "configuration", limit: SHORT, find: configuration::find },
-    DoctorCheck { name: "permissions", limit: SHORT, find: permissions::find },
-    DoctorCheck { name: "disk", limit: SHORT, find: disk::find },
-    DoctorCheck { name: "memory", limit: LONG, find: memory::find },
-    DoctorCheck { name: "cache", limit: LONG, find: stores::find },
-    DoctorCheck { name: "ledger", limit: SHORT, find: ledger::find },
-    DoctorCheck { name: "installed", limit: SHORT, find: installed::find },
+    DoctorCheck { name: "configuration", limit: SHORT, find: configuration::check_configuration },
+    DoctorCheck { name: "permissions", limit: SHORT, find: home::check_permissions },
+    DoctorCheck { name: "disk", limit: SHORT, find: home::check_disk },
+    DoctorCheck { name: "memory", limit: LONG, find: databases::check_memory },
+    DoctorCheck { name: "cache", limit: LONG, find: databases::check_stores },
+    DoctorCheck { name: "ledger", limit: SHORT, find: home::check_ledger },
+    DoctorCheck { name: "installed", limit: SHORT, find: client_files::find_record },
     DoctorCheck { name: "hooks", limit: OTHERS, find: hooks::find },
     DoctorCheck { name: "mcp", limit: OTHERS, find: mcp::find },
-    DoctorCheck { name: "synced", limit: SHORT, find: mirror::find },
-    DoctorCheck { name: "worker", limit: SHORT, find: worker::find },
-    DoctorCheck { name: "log", limit: SHORT, find: log::find },
-    DoctorCheck { name: "judge", limit: SHORT, find: judge::find },
+    DoctorCheck { name: "synced", limit: SHORT, find: configuration::check_mirror },
+    DoctorCheck { name: "worker", limit: SHORT, find: jobs::find_backlog },
+    DoctorCheck { name: "log", limit: SHORT, find: jobs::find_faults },
+    DoctorCheck { name: "judge", limit: SHORT, find: configuration::check_judge },
 ];

@@ -3,9 +3,6 @@
 
 mod combined_settings;
 mod fire;
-mod payload;
-mod reply;
-mod without;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +10,7 @@ use std::time::Duration;
 
 use recoup_core::memory::hooked::{CallForm, RecoupCall};
 
-use super::malformed::{self, ClientFileRole};
+use super::client_files::{self, ClientFileRole};
 use crate::doctor::DoctorContext;
 use crate::doctor::client_program::{
     ClientProgram, OUR_VERSION, ask_version, find_program, permitted_call,
@@ -34,7 +31,7 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let with_hooks =
         |of: &&ClientInstallation| of.client.as_hook_client().is_some() && !of.hooks.is_empty();
     let installed: Vec<&ClientInstallation> = context.installed.iter().filter(with_hooks).collect();
-    let mut found = malformed::find(CHECK, ClientFileRole::Hooks, context);
+    let mut found = client_files::find_malformed(CHECK, ClientFileRole::Hooks, context);
     if !installed.is_empty() {
         match ProbeSandbox::new(context) {
             Ok(sandbox) => {
@@ -49,7 +46,7 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
         }
     }
     found.extend(combined_settings::find(&installed, context));
-    found.extend(without::find(&installed, context));
+    found.extend(combined_settings::find_missing_hooks(&installed, context));
     if found.is_empty() {
         found.push(
             DoctorFinding::skipped(CHECK, "none", "no client that takes hooks is on this machine")

@@ -1,39 +1,41 @@
-//! Checks that our files are accessible to this user alone.
+//! Checks our own directory: who may use it, the room on its disk, and the ledger.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use recoup_core::base::clock::Deadline;
-use rustix::fs::{Access, access};
+use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
+use recoup_core::ledger::{LedgerCondition, inspect};
+use rustix::fs::{Access, access, statvfs};
 
 use super::SHORT;
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::{DoctorFinding, RepairAction};
+use crate::human;
 use crate::install::purge::is_our_name;
 use crate::mcp::TOKEN_FILE;
 
-const CHECK: &str = "permissions";
+const PERMISSIONS: &str = "permissions";
 
 /// Upper limit of files to look at: in a larger tree, the first ones show the problem.
 const MOST: usize = 50_000;
 /// Deeper than any of our trees.
 const DEPTH: usize = 8;
 
-pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
+/// Checks who may read and write our files.
+pub(super) fn check_permissions(context: &DoctorContext) -> Vec<DoctorFinding> {
     let home = &context.home;
     let shown = context.display_path(home);
     let found = match fs::metadata(home) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !home.is_symlink() => {
             let what = format!("{shown} is not there yet: it is made when something is kept");
-            return vec![DoctorFinding::ok(CHECK, what).fact("home", false)];
+            return vec![DoctorFinding::ok(PERMISSIONS, what).fact("home", false)];
         }
         Err(error) => {
             let what = format!("{shown}: {error}");
             return vec![
-                DoctorFinding::fail(CHECK, "unreadable", what)
+                DoctorFinding::fail(PERMISSIONS, "unreadable", what)
                     .remedy("let this user look there, or set RECOUP_HOME to another directory"),
             ];
         }
@@ -41,7 +43,7 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     if !found.is_dir() {
         let what = format!("{shown} is no directory: nothing can be kept");
         return vec![
-            DoctorFinding::fail(CHECK, "no-directory", what)
+            DoctorFinding::fail(PERMISSIONS, "no-directory", what)
                 .remedy("move it away, or set RECOUP_HOME to another directory"),
         ];
     }
@@ -57,7 +59,7 @@ fn open_token_finding(token: PathBuf, context: &DoctorContext) -> DoctorFinding 
         "others on this machine may use the token of the MCP server, {shown}: it does not start \
          with that"
     );
-    DoctorFinding::fail(CHECK, "open-token", what)
+    DoctorFinding::fail(PERMISSIONS, "open-token", what)
         .remedy(format!(
             "`recoup doctor --fix` (or `chmod 600 {shown}`) closes it; delete it if somebody may \
              have read it, and the next server makes another"
@@ -142,7 +144,7 @@ impl PermissionWalk {
         if !self.foreign.is_empty() {
             let what = format!("another user owns {}", example(&self.foreign));
             found.push(
-                DoctorFinding::fail(CHECK, "foreign", what)
+                DoctorFinding::fail(PERMISSIONS, "foreign", what)
                     .remedy(format!("give it back to yourself: sudo chown -R \"$(id -u)\" {shown}"))
                     .fact("foreign", self.foreign.len()),
             );
@@ -150,7 +152,7 @@ impl PermissionWalk {
         if self.writable.is_some() {
             let what = format!("other users can write to {shown}: nothing is kept there");
             found.push(
-                DoctorFinding::fail(CHECK, "writable", what)
+                DoctorFinding::fail(PERMISSIONS, "writable", what)
                     .remedy(format!("close it yourself: chmod go-w {shown}")),
             );
         }
@@ -158,7 +160,7 @@ impl PermissionWalk {
             let what = format!("this user may not use {}", example(&self.closed));
             let (mine, fact) = (self.closed, "closed");
             found.push(
-                DoctorFinding::fail(CHECK, "closed", what)
+                DoctorFinding::fail(PERMISSIONS, "closed", what)
                     .remedy("`recoup doctor --fix` opens it for you, where it is yours and the disk can be written")
                     .fact(fact, mine.len())
                     .fix(RepairAction::MakePrivate(mine)),
@@ -167,7 +169,7 @@ impl PermissionWalk {
         if !self.open.is_empty() {
             let what = format!("others on this machine may look at {}", example(&self.open));
             found.push(
-                DoctorFinding::warn(CHECK, "open", what)
+                DoctorFinding::warn(PERMISSIONS, "open", what)
                     .remedy("`recoup doctor --fix` closes it to them")
                     .fact("open", self.open.len())
                     .fix(RepairAction::MakePrivate(self.open)),
@@ -178,7 +180,9 @@ impl PermissionWalk {
                 "the first {} files of {shown} are this user's alone; the rest was not looked at",
                 self.seen
             );
-            found.push(DoctorFinding::skipped(CHECK, "unfinished", what).fact("files", self.seen));
+            found.push(
+                DoctorFinding::skipped(PERMISSIONS, "unfinished", what).fact("files", self.seen),
+            );
         } else if found.is_empty() {
             let is_shared = fs::metadata(home).is_ok_and(|home| home.mode() & 0o077 != 0);
             let what = if is_shared {
@@ -186,10 +190,124 @@ impl PermissionWalk {
             } else {
                 format!("{shown} is this user's alone")
             };
-            found.push(DoctorFinding::ok(CHECK, what).fact("files", self.seen));
+            found.push(DoctorFinding::ok(PERMISSIONS, what).fact("files", self.seen));
         }
         found
     }
+}
+
+const LEDGER: &str = "ledger";
+
+/// In milliseconds: an older batch was left behind, or its store cannot be reached.
+const LONG: u64 = 24 * 60 * 60 * 1000;
+
+/// Checks the ledger.
+pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let dir = context.home.join("ledger");
+    let entries = match fs::read_dir(&dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return vec![DoctorFinding::ok(LEDGER, "nothing was noted yet")];
+        }
+        Err(error) => {
+            let what = format!("{}: {error}", context.display_path(&dir));
+            return vec![
+                DoctorFinding::fail(LEDGER, "unusable", what)
+                    .remedy("let this user read and write it"),
+            ];
+        }
+    };
+    let ledgers: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let (mut all, mut faults) = (LedgerCondition::default(), Vec::new());
+    for ledger in ledgers {
+        match inspect(&ledger) {
+            Ok(found) => add_condition(&mut all, &found),
+            Err(error) => {
+                faults.push(DoctorFinding::fail(LEDGER, "unusable", error.to_string()).remedy(
+                    "let this user read and write it; what is no file of ours is in the way",
+                ));
+            }
+        }
+    }
+    [ledger_finding(&all)].into_iter().chain(faults).collect()
+}
+
+fn add_condition(all: &mut LedgerCondition, found: &LedgerCondition) {
+    all.waiting += found.waiting;
+    all.unreadable += found.unreadable;
+    all.batches += found.batches;
+    all.bytes += found.bytes;
+    all.is_full |= found.is_full;
+    all.oldest = [all.oldest, found.oldest].into_iter().flatten().min();
+}
+
+fn ledger_finding(all: &LedgerCondition) -> DoctorFinding {
+    let LedgerCondition { waiting, unreadable, batches, oldest, is_full, bytes } = all;
+    let age = oldest.map_or(0, |then| SystemClock.now().millis_since(then));
+    let found = if *is_full {
+        let what = format!("it is full: nothing more is noted ({})", human::size(*bytes));
+        DoctorFinding::warn(LEDGER, "full", what)
+            .remedy("`recoup stats` counts what is there, if the store can be written")
+    } else if *batches > 0 && age > LONG {
+        let what =
+            format!("{batches} batches wait since {} to be counted", human::long_duration(age));
+        DoctorFinding::warn(LEDGER, "left-behind", what)
+            .remedy("`recoup stats` counts them, if their store can be reached")
+    } else if *unreadable > 0 {
+        let what = format!("{unreadable} of {} lines can't be read", waiting + unreadable);
+        DoctorFinding::warn(LEDGER, "unreadable", what)
+            .remedy("they are passed over: a full disk cut them off, or another program wrote them")
+    } else {
+        let noun = if *waiting == 1 { "event waits" } else { "events wait" };
+        let size = human::size(*bytes);
+        DoctorFinding::ok(
+            LEDGER,
+            format!("{} {noun} to be counted, {size} in all", human::count(*waiting)),
+        )
+    };
+    found
+        .fact("waiting", *waiting)
+        .fact("unreadable", *unreadable)
+        .fact("batches", *batches)
+        .fact("bytes", *bytes)
+}
+
+const DISK: &str = "disk";
+
+/// Below the first limit, writes fail soon; below the second, they fail now.
+const LITTLE: u64 = 500 << 20;
+const NOTHING: u64 = 20 << 20;
+
+/// Checks the free space on the disk of our directory.
+pub(super) fn check_disk(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let there = context.home.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    let Ok(disk) = statvfs(there) else {
+        let what = format!("the room at {} can't be told", context.display_path(there));
+        return vec![DoctorFinding::skipped(DISK, "unknown", what)];
+    };
+    // Pseudo file systems such as /proc have no size.
+    if disk.f_blocks == 0 {
+        let what =
+            format!("{} is on no disk: there is no room to tell", context.display_path(there));
+        return vec![DoctorFinding::skipped(DISK, "unknown", what)];
+    }
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    // A file system without a limit on files reports zero.
+    let no_files = disk.f_files > 0 && disk.f_favail == 0;
+    let what = format!("{} are free at {}", human::size(free), context.display_path(there));
+    let remedy = "make room: what can't be written is not kept, and hooks learn nothing";
+    let found = if no_files {
+        let what = format!("no more files can be made at {}", context.display_path(there));
+        DoctorFinding::fail(DISK, "no-files", what).remedy(remedy)
+    } else if free < NOTHING {
+        DoctorFinding::fail(DISK, "full", what).remedy(remedy)
+    } else if free < LITTLE {
+        DoctorFinding::warn(DISK, "nearly-full", what).remedy(remedy)
+    } else {
+        DoctorFinding::ok(DISK, what)
+    };
+    vec![found.fact("free_mib", free >> 20)]
 }
 
 #[cfg(test)]

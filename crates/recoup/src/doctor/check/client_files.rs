@@ -1,4 +1,7 @@
-//! Files that a client cannot parse: nothing in them takes effect.
+//! Checks clients' files: those that a client cannot parse, in which nothing takes effect, and the
+//! record of our changes, without which nothing can be installed, or uninstalled to the byte.
+
+use std::collections::BTreeSet;
 
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::DoctorFinding;
@@ -12,7 +15,7 @@ pub(super) enum ClientFileRole {
 }
 
 /// Reports malformed files of that role, each path once: clients and levels may share a file.
-pub(super) fn find(
+pub(super) fn find_malformed(
     check: &'static str,
     kind: ClientFileRole,
     context: &DoctorContext,
@@ -55,4 +58,32 @@ fn is_malformed_with_role(
         SettingsContent::Servers(_) | SettingsContent::TomlServers => ClientFileRole::Servers,
     });
     of.fault.is_some() && found == Some(kind)
+}
+
+const INSTALLED: &str = "installed";
+
+/// Checks the record of our changes.
+pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let noted = match &context.noted {
+        Ok(noted) => noted,
+        Err(why) => {
+            let own = &context.places.own;
+            let why = why.replace(&own.display().to_string(), &context.display_path(own));
+            let why = why.strip_suffix("; nothing was changed").unwrap_or(&why);
+            return vec![
+                DoctorFinding::fail(INSTALLED, "unreadable", why)
+                    .remedy("`recoup init` and `recoup uninstall` refuse to work until then"),
+            ];
+        }
+    };
+    let files: BTreeSet<_> = noted.iter().map(|it| &it.path).collect();
+    let mut clients: Vec<&str> = noted.iter().map(|it| it.client.title()).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    let what = if clients.is_empty() {
+        "`recoup init` has put nothing into a client yet".to_owned()
+    } else {
+        format!("put into {}", clients.join(", "))
+    };
+    vec![DoctorFinding::ok(INSTALLED, what).fact("files", files.len())]
 }
