@@ -9,18 +9,12 @@
 mod consent;
 mod http;
 mod in_flight;
-mod instructions;
 mod prompts;
 mod resources;
-mod seal;
 mod server;
 mod stdio;
-mod threads;
 mod tools;
-mod unknown;
-mod upkeep;
-mod watch;
-mod worker_limits;
+mod workers;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -35,10 +29,10 @@ use rmcp::ErrorData;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use self::seal::ConsentSigner;
-use self::threads::EngineThreads;
-use self::upkeep::MemoryUpkeep;
-use self::worker_limits::WorkerLimits;
+use self::consent::ConsentSigner;
+use self::workers::EngineThreads;
+use self::workers::MemoryUpkeep;
+use self::workers::WorkerLimits;
 use crate::app::AppContext;
 use crate::config::FlagOverrides;
 

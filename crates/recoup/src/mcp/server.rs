@@ -1,6 +1,7 @@
 //! The server as the SDK sees it: name, capabilities and request handlers. The engine blocks, so
 //! its work runs on threads that may.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,27 +9,26 @@ use recoup_core::base::text::shorten_text;
 use recoup_core::{Result, secrets};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult,
+    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::consent::{self, ConsentReply, ConsentResult};
 use super::in_flight::InFlightRequest;
+use super::resources::ResourceWatch;
 use super::tools::{self, ConsentProposal, ToolAnswer, ToolOutcome};
-use super::upkeep::MemoryUpkeep;
-use super::watch::ResourceWatch;
-use super::worker_limits::EngineAccess;
-use super::{
-    ConfigStrictness, McpServices, ServerOptions, ServerState, instructions, prompts, resources,
-    unknown,
-};
+use super::workers::EngineAccess;
+use super::workers::MemoryUpkeep;
+use super::{ConfigStrictness, McpServices, ServerOptions, ServerState, prompts, resources};
 
 /// Time that a client may cache a list, in milliseconds: it changes only with the program.
 const LIST_TTL: u64 = 60 * 60 * 1000;
@@ -190,7 +190,7 @@ impl ServerHandler for McpServer {
         let name = Implementation::new("recoup", env!("CARGO_PKG_VERSION")).with_title("Recoup");
         ServerConfig::new(capabilities)
             .with_server_info(name)
-            .with_instructions(instructions::text(self.options.with_hooks))
+            .with_instructions(prompts::instructions(self.options.with_hooks))
     }
 
     async fn list_tools(
@@ -388,6 +388,66 @@ impl ServerHandler for McpServer {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(unknown::unknown_request_error(&request))
+        Err(unknown_request_error(&request))
     }
+}
+
+/// The methods of this server; others are unknown, whatever their parameters are.
+const METHODS: [&str; 9] = [
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "subscriptions/listen",
+    "prompts/list",
+    "prompts/get",
+];
+
+/// Methods that 2026-07-28 no longer has.
+const OLDER: [&str; 4] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe"];
+
+/// Error for such a request.
+pub(super) fn unknown_request_error(request: &CustomRequest) -> ErrorData {
+    let method = request.method.as_str();
+    if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern(request)) {
+        let what = format!("{method}: the parameters are missing or of the wrong shape");
+        return ErrorData::new(ErrorCode::INVALID_PARAMS, what, None);
+    }
+    not_found(method)
+}
+
+fn not_found(method: &str) -> ErrorData {
+    let what = format!("no such method: {}", tools::safe_name(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
+}
+
+/// Id and method of a message.
+#[derive(Deserialize)]
+struct MessageHead<'a> {
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+}
+
+/// Response to an HTTP request whose method the given version lacks; none for all other messages.
+/// The SDK would serve some of them as older versions do.
+pub(super) fn unknown_method_response(version: Option<&str>, message: &[u8]) -> Option<Value> {
+    version.filter(|version| *version >= ProtocolVersion::V_2026_07_28.as_str())?;
+    let MessageHead { id, method } = serde_json::from_slice(message).ok()?;
+    let (id, method) = (id?, method?);
+    let error = (!METHODS.contains(&&*method)).then(|| not_found(&method))?;
+    Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+}
+
+/// True if the request declares 2026-07-28 or later.
+fn is_modern(request: &CustomRequest) -> bool {
+    let version = request
+        .params
+        .as_ref()
+        .and_then(|params| params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion"));
+    let version = version.and_then(Value::as_str);
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
 }

@@ -6,7 +6,6 @@
 
 mod bodies;
 mod connections;
-mod sessions;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -23,10 +22,10 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use self::connections::HttpConnection;
-use self::sessions::HttpSessions;
+use self::connections::HttpSessions;
 use super::in_flight::InFlightBytes;
 use super::server::McpServer;
-use super::{LONGEST_MESSAGE, ServerOptions, ServerState, worker_limits};
+use super::{LONGEST_MESSAGE, ServerOptions, ServerState, workers};
 
 /// URL path of the server.
 const PATH: &str = "/mcp";
@@ -49,7 +48,7 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(worker_limits::BACKGROUND_THREADS)
+        .max_blocking_threads(workers::BACKGROUND_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     runtime.block_on(async {

@@ -5,7 +5,6 @@
 //! use is bounded.
 
 mod id;
-mod lines;
 mod message;
 
 use std::io::{self, Read, Write};
@@ -27,11 +26,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use self::lines::{InputLine, LineReader};
 use self::message::ParsedLine;
+use self::message::{InputLine, LineReader};
 use super::in_flight::{InFlightBytes, InFlightLimits};
 use super::server::McpServer;
-use super::{ServerOptions, ServerState, worker_limits};
+use super::{ServerOptions, ServerState, workers};
 
 /// Limits for the messages of the client.
 const STDIO_LIMITS: InFlightLimits = InFlightLimits { held: 8 << 20, unread: 4 << 20 };
@@ -56,7 +55,7 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(worker_limits::BACKGROUND_THREADS)
+        .max_blocking_threads(workers::BACKGROUND_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {

@@ -11,11 +11,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::OneOrMany;
-use super::result_arguments::{ResultArguments, SelectedResult, fields};
+use super::arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{
     closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts,
 };
-use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, stored};
+use super::{
+    ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, cache_store,
+};
 use crate::mcp::McpServices;
 
 /// Limit of listed sources: a directory may have thousands of files.
@@ -123,7 +125,7 @@ fn hit(
     entry: &Entry,
     freshness: HitFreshness,
 ) -> Result<ToolAnswer> {
-    let (text, result) = stored::decode_result(&entry.body().to_bytes()?)?;
+    let (text, result) = cache_store::decode_result(&entry.body().to_bytes()?)?;
     let header = &entry.head().header;
     let age = services.cache.clock().now().millis_since(header.created) / 1000;
     let sources = watched(&header.sources);

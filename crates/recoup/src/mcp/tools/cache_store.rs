@@ -5,17 +5,18 @@ use recoup_core::cache::{FillOutcome, FillRefusal, SinceToken};
 use recoup_core::entry::{Draft, ProductionCost, to_micro_dollars};
 use recoup_core::key::Kind;
 use recoup_core::memory::inject::one_line;
-use recoup_core::{Error, Result};
+use recoup_core::{Error, ErrorKind, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::arguments::OneOrMany;
-use super::result_arguments::{ResultArguments, SelectedResult, fields};
+use super::arguments::{self, OneOrMany};
+use super::arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{
     closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts, texts_of,
 };
-use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, stored};
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility};
 use crate::mcp::McpServices;
 
 /// Longer than any work takes.
@@ -115,7 +116,7 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     named.must_be_a_result(services)?;
     let ttl = ttl.map_or(Ok(services.app.settings.cache.ttl), |ttl| arguments::ttl("ttl", &ttl))?;
     let since = token.as_deref().map(parse_token).transpose()?;
-    let (cost, body) = (cost.resolve()?, stored::encode_result(&result)?);
+    let (cost, body) = (cost.resolve()?, encode_result(&result)?);
     let is_named = sources.is_some();
     let sources = named.sources(services, sources);
     let unwatched = if is_named { Vec::new() } else { named.unwatched(&sources) };
@@ -236,4 +237,67 @@ impl CostArguments {
             micro_dollars: sum.flatten(),
         })
     }
+}
+
+/// Encodes a result, always as JSON, because `recoup cache` reads it too.
+fn encode_result(result: &Value) -> Result<Vec<u8>> {
+    serde_json::to_vec(result).map_err(|error| {
+        Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
+    })
+}
+
+/// Decodes a stored result into its text and its value.
+pub(super) fn decode_result(bytes: &[u8]) -> Result<(String, Value)> {
+    let unreadable =
+        |error| Error::new(ErrorKind::Corrupt, "the stored result is not JSON").with_source(error);
+    let raw: &RawValue = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let value: Value = serde_json::from_str(raw.get()).map_err(unreadable)?;
+    Ok(match value {
+        Value::String(text) => (text.clone(), Value::String(text)),
+        value if keeps_its_digits(raw.get()) => (raw.get().to_owned(), value),
+        // A number that would lose digits is safe only in a text.
+        _ => (raw.get().to_owned(), Value::String(raw.get().to_owned())),
+    })
+}
+
+/// True if each number of a JSON text survives parsing.
+fn keeps_its_digits(json: &str) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        rest = &rest[at..];
+        if let Some(inside) = rest.strip_prefix('"') {
+            rest = &inside[text_length(inside)..];
+            continue;
+        }
+        let in_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+        let (number, after) = rest.split_at(rest.find(|c| !in_number(c)).unwrap_or(rest.len()));
+        if !is_exact(number) {
+            return false;
+        }
+        rest = after;
+    }
+    true
+}
+
+/// Length of a string up to and including its closing quote.
+fn text_length(inside: &str) -> usize {
+    let mut escaped = false;
+    let end = inside.bytes().position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map_or(inside.len(), |end| end + 1)
+}
+
+/// True for integers of 64 bits, numbers of up to 15 digits, and those that we would write the
+/// same.
+fn is_exact(number: &str) -> bool {
+    let same = |read: serde_json::Number| read.to_string() == number;
+    if serde_json::from_str(number).is_ok_and(same) {
+        return true;
+    }
+    let digits = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits = digits.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit);
+    digits.count() <= 15
 }

@@ -8,8 +8,8 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{ConsentProposal, ConsentQuestion, ProposedAction};
 use super::schema::{closed, flag, list, message, open, project, text};
+use super::{ConsentProposal, ConsentQuestion, ProposedAction};
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
 use crate::mcp::McpServices;
 

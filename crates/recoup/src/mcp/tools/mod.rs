@@ -1,37 +1,29 @@
 //! The tools, one file each or for each pair. Each is a `ToolSpec`: name, schemas and function.
 
 mod arguments;
-mod ask;
-mod cache_explain;
-mod cache_invalidate;
+mod cache_inspect;
 mod cache_lookup;
-mod cache_stats;
 mod cache_store;
 mod checkpoint;
 mod delete_memory;
 mod load_rules;
-mod note;
-mod result_arguments;
 mod schema;
 mod search_memory;
 mod store_memory;
-mod stored;
-mod validate;
 
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::base::text::shorten_text;
+use recoup_core::memory::{Note, RuleSuggestion};
 use recoup_core::{Result, secrets};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
-use super::worker_limits::EngineAccess;
+use super::workers::EngineAccess;
 use super::{ConfigStrictness, McpServices, ServerOptions};
-
 pub(super) use arguments::current_scope;
-pub(super) use ask::{ConsentProposal, ConsentQuestion};
 pub(super) use load_rules::rules_text as told_rules;
-pub(super) use note::{note_line, note_report};
+pub(super) use search_memory::{note_line, note_report};
 
 /// Definition of a tool.
 pub(super) struct ToolSpec {
@@ -150,10 +142,11 @@ const COMMON: [&ToolSpec; 8] = [
 
 /// Tools that hash files, which may be large and many.
 static FILE_READERS: [&ToolSpec; 3] =
-    [&cache_lookup::TOOL, &cache_store::TOOL, &cache_explain::TOOL];
+    [&cache_lookup::TOOL, &cache_store::TOOL, &cache_inspect::EXPLAIN];
 
 /// Rarely used tools.
-const RARE: [&ToolSpec; 3] = [&cache_invalidate::TOOL, &cache_explain::TOOL, &cache_stats::TOOL];
+const RARE: [&ToolSpec; 3] =
+    [&cache_inspect::INVALIDATE, &cache_inspect::EXPLAIN, &cache_inspect::STATS];
 
 /// The tools that clients are told of, and how fully: many send the whole list to the model with
 /// every request. Unlisted tools can be called all the same.
@@ -205,7 +198,7 @@ impl ToolSpec {
         services: &McpServices,
         arguments: JsonObject,
     ) -> Result<ToolOutcome> {
-        (self.run)(services, validate::validate_arguments(&(self.input)(), arguments)?)
+        (self.run)(services, arguments::validate_arguments(&(self.input)(), arguments)?)
     }
 
     /// Describes the tool for clients.
@@ -259,5 +252,78 @@ fn object(schema: Value) -> JsonObject {
     match schema {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
+    }
+}
+
+/// An action that needs the user's consent.
+#[derive(Debug)]
+pub(super) struct ConsentProposal {
+    pub(super) question: ConsentQuestion,
+    /// Answer if nobody can be asked, or nobody answers.
+    pub(super) unasked: ToolAnswer,
+    /// True if the note was unknown before the first question.
+    pub(super) new: bool,
+    /// True if the user has just said something on the topic.
+    pub(super) just_said: bool,
+    deed: ProposedAction,
+}
+
+/// Question for the user: all that a yes would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ConsentQuestion {
+    pub(super) text: String,
+    /// Label of the field to tick.
+    pub(super) tick: &'static str,
+}
+
+/// Action after consent.
+#[derive(Debug)]
+enum ProposedAction {
+    /// Makes an agent's note the user's own.
+    Agree(RuleSuggestion),
+    /// Removes a rule, or another project's note, for good.
+    Forget(Note),
+}
+
+impl ConsentProposal {
+    /// Subject that an answer is tied to: the text shown, and this very note. One that is
+    /// forgotten and stored again is another.
+    pub(super) fn subject(&self) -> String {
+        let note = match &self.deed {
+            ProposedAction::Agree(suggestion) => &suggestion.note,
+            ProposedAction::Forget(note) => note,
+        };
+        format!("{} {}", note.id, self.question.text)
+    }
+
+    /// Records an agent's note if the user allows this client to; otherwise still asks.
+    fn record_if_allowed(self, services: &McpServices, client: &str) -> Result<ToolOutcome> {
+        let recorded = match &self.deed {
+            ProposedAction::Agree(suggestion) => {
+                store_memory::record_suggestion(services, suggestion, self.new, client)?
+            }
+            ProposedAction::Forget(_) => None,
+        };
+        Ok(recorded.map_or_else(|| ToolOutcome::Asks(Box::new(self)), ToolOutcome::Done))
+    }
+
+    /// The user agreed.
+    pub(super) fn carry_out(self, services: &McpServices) -> Result<ToolAnswer> {
+        match self.deed {
+            ProposedAction::Agree(suggestion) => {
+                store_memory::accept_suggestion(services, &suggestion, self.new)
+            }
+            ProposedAction::Forget(note) => delete_memory::delete_agreed(services, &note),
+        }
+    }
+
+    /// The user declined.
+    pub(super) fn decline(self, services: &McpServices) -> Result<ToolAnswer> {
+        match self.deed {
+            ProposedAction::Agree(suggestion) => {
+                store_memory::decline_suggestion(services, &suggestion, self.new)
+            }
+            ProposedAction::Forget(note) => Ok(delete_memory::declined_answer(&note)),
+        }
     }
 }

@@ -15,9 +15,11 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{ConsentProposal, ConsentQuestion, ProposedAction};
 use super::schema::{closed, flag, list, message, one_of, open, rare, short_text, text};
-use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, note};
+use super::{ConsentProposal, ConsentQuestion, ProposedAction};
+use super::{
+    ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, search_memory,
+};
 use crate::mcp::McpServices;
 
 /// Names of the kinds of memories.
@@ -101,10 +103,10 @@ fn input() -> Value {
 fn output() -> Value {
     open(
         &[
-            ("memory", note::schema()),
+            ("memory", search_memory::note_schema()),
             ("is_rule", flag("Whether it counts now")),
             ("known", flag("Whether it was known already")),
-            ("instead_of", list(&note::schema(), "What it took the place of")),
+            ("instead_of", list(&search_memory::note_schema(), "What it took the place of")),
             message(),
         ],
         &["memory", "is_rule", "known", "instead_of", "message"],
@@ -242,13 +244,15 @@ pub(super) fn decline_suggestion(
 }
 
 fn answer(note: &Note, instead_of: &[Note], known: bool, said: &str) -> ToolAnswer {
-    let gone: Vec<Value> = instead_of.iter().map(note::note_report).collect();
+    let gone: Vec<Value> = instead_of.iter().map(search_memory::note_report).collect();
     let data = json!({
-        "memory": note::note_report(note), "is_rule": note.status == NoteStatus::Active, "known": known,
+        "memory": search_memory::note_report(note), "is_rule": note.status == NoteStatus::Active, "known": known,
         "instead_of": gone,
     });
-    let mut lines = vec![said.to_owned(), note::note_line(note)];
-    lines.extend(instead_of.iter().map(|old| format!("Instead of: {}", note::note_line(old))));
+    let mut lines = vec![said.to_owned(), search_memory::note_line(note)];
+    lines.extend(
+        instead_of.iter().map(|old| format!("Instead of: {}", search_memory::note_line(old))),
+    );
     ToolAnswer::with_message(said, lines.join("\n"), data)
 }
 
