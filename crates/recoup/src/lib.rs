@@ -3,11 +3,16 @@
 //! The engine is `recoup-core`. ARCHITECTURE.md has the levels; a module uses
 //! only those below its own.
 
+mod app;
 pub mod cli;
+mod clients;
 pub mod config;
+mod doctor;
 mod exec;
 pub mod hooks;
+mod human;
 mod install;
+pub mod jobs;
 pub mod llm;
 mod mcp;
 pub mod mirror;

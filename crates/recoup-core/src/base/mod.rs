@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod digest;
+mod fault_log;
 pub mod fsx;
 pub(crate) mod glob;
 pub mod name;
@@ -9,5 +10,6 @@ pub mod project;
 pub mod text;
 pub mod ttl;
 
+pub use fault_log::FaultLog;
 pub use name as ids;
 pub use name as machine;

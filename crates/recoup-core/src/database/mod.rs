@@ -19,7 +19,7 @@ pub use inspect::{DatabaseInspection, DatabaseSoundness, list_set_aside};
 pub use layout::{DatabaseFileRole, lock_path};
 pub(crate) use layout::{DatabaseLayout, in_transaction, mark_path, schema_version};
 pub(crate) use pages::DamagedPages;
-pub(crate) use pool::{ConnectionPool, RecoveryReporter};
+pub(crate) use pool::ConnectionPool;
 pub(crate) use recover::lock_database;
 
 /// Limits on waiting for other processes.

@@ -1,7 +1,6 @@
 //! The connections of one process: opened when first needed, kept for the next
 //! caller, given up when they fail or when the file beneath them was replaced.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,16 +11,11 @@ use rusqlite::Connection;
 
 use super::connection::{self, OpenDatabase, with_wait_limit};
 use super::{DatabaseLayout, WaitLimits, recover};
+use crate::base::FaultLog;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Largest database that a caller with a short deadline recovers.
 const QUICK_RECOVERY_MAX: u64 = 16 << 20;
-
-/// Receives the errors that a database recovered from.
-pub(crate) trait RecoveryReporter: Send + Sync + fmt::Debug {
-    /// Reports an error after which work goes on.
-    fn report_recovered_error(&self, error: &Error);
-}
 
 /// Readers and the writer of one file.
 #[derive(Debug)]
@@ -29,7 +23,9 @@ pub(crate) struct ConnectionPool {
     path: PathBuf,
     layout: &'static DatabaseLayout,
     waits: WaitLimits,
-    teller: Arc<dyn RecoveryReporter>,
+    /// Name of the database in fault reports, before its path.
+    scheme: &'static str,
+    faults: Arc<dyn FaultLog>,
     /// Idle readers; as many as threads ever read at once.
     readers: Mutex<Vec<OpenDatabase>>,
     /// One writer: threads queue here, where it is cheaper than in SQLite.
@@ -43,10 +39,12 @@ impl ConnectionPool {
         path: PathBuf,
         layout: &'static DatabaseLayout,
         waits: WaitLimits,
-        teller: Arc<dyn RecoveryReporter>,
+        scheme: &'static str,
+        faults: Arc<dyn FaultLog>,
     ) -> Self {
         let (readers, writer) = (Mutex::default(), Mutex::default());
-        Self { path, layout, waits, teller, readers, writer, begun_anew: AtomicBool::new(false) }
+        let begun_anew = AtomicBool::new(false);
+        Self { path, layout, waits, scheme, faults, readers, writer, begun_anew }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -222,10 +220,7 @@ impl ConnectionPool {
             recover::RecoveryOutcome::AlreadySound => return,
             recover::RecoveryOutcome::Reindexed => {
                 let outcome = format!("its indexes were damaged ({error}), and are made anew");
-                self.teller.report_recovered_error(
-                    &self.with_location(Error::new(ErrorKind::Corrupt, outcome)),
-                );
-                return;
+                return self.report_damage(outcome);
             }
             recover::RecoveryOutcome::SetAside { place, rescued } => (place, rescued),
         };
@@ -235,9 +230,12 @@ impl ConnectionPool {
         };
         self.begun_anew.store(true, Ordering::Relaxed);
         let place = place.display();
-        let outcome = format!("it was damaged ({error}); it is now in {place}, and {fresh}");
-        self.teller
-            .report_recovered_error(&self.with_location(Error::new(ErrorKind::Corrupt, outcome)));
+        self.report_damage(format!("it was damaged ({error}); it is now in {place}, and {fresh}"));
+    }
+
+    fn report_damage(&self, outcome: String) {
+        let source = format!("{}:{}", self.scheme, self.path.display());
+        self.faults.fault(&source, &self.with_location(Error::new(ErrorKind::Corrupt, outcome)));
     }
 
     /// Adds the database's path to an error, unless the caller's input was wrong.
@@ -278,8 +276,8 @@ mod tests {
     #[derive(Debug)]
     struct SilentReporter;
 
-    impl RecoveryReporter for SilentReporter {
-        fn report_recovered_error(&self, _: &Error) {}
+    impl FaultLog for SilentReporter {
+        fn fault(&self, _: &str, _: &Error) {}
     }
 
     /// 1 is NORMAL, 2 is FULL: SQLite then syncs the log at each commit.
@@ -287,8 +285,8 @@ mod tests {
     fn what_must_survive_a_power_cut_is_synced_and_nothing_else_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.db");
-        let pool =
-            ConnectionPool::new(path, &LAYOUT, WaitLimits::default(), Arc::new(SilentReporter));
+        let (waits, faults) = (WaitLimits::default(), Arc::new(SilentReporter));
+        let pool = ConnectionPool::new(path, &LAYOUT, waits, "test", faults);
         let level = |connection: &mut Connection| {
             connection.execute("INSERT INTO t VALUES (1)", []).unwrap();
             Ok(connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap())

@@ -23,11 +23,11 @@ use super::team::{self, TeamRule};
 use super::topic::derive_topic;
 use super::transfer::{self, NoteImportReport};
 use super::{Note, NoteId, NoteScope, NoteSource, NoteStatus, NoteTrust, deliveries};
+use crate::base::FaultLog;
 use crate::base::clock::{Clock, Timestamp};
-use crate::database::{ConnectionPool, RecoveryReporter, WaitLimits, in_transaction};
+use crate::database::{ConnectionPool, WaitLimits, in_transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
-use crate::store::{FaultLog, StoreInfo};
 
 /// Notes that are read or written in one transaction, if there are many.
 const AT_ONCE: usize = 1_000;
@@ -86,9 +86,7 @@ impl Memory {
         clock: Arc<dyn Clock>,
         faults: Arc<dyn FaultLog>,
     ) -> Self {
-        let path = path.into();
-        let told = Arc::new(MemoryFaultReporter { faults, path: path.clone() });
-        Self { pool: ConnectionPool::new(path, &LAYOUT, waits, told), clock }
+        Self { pool: ConnectionPool::new(path.into(), &LAYOUT, waits, "memory", faults), clock }
     }
 
     /// Path of the database.
@@ -470,18 +468,4 @@ pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement
         return refused(RefusalReason::Secret(rule).to_string());
     }
     Ok(NoteStatement { text, quote, topic, ..statement.clone() })
-}
-
-/// Reports faults that the database recovered from to a fault log.
-#[derive(Debug)]
-struct MemoryFaultReporter {
-    faults: Arc<dyn FaultLog>,
-    path: PathBuf,
-}
-
-impl RecoveryReporter for MemoryFaultReporter {
-    fn report_recovered_error(&self, error: &Error) {
-        let url = format!("memory:{}", self.path.display());
-        self.faults.fault(&StoreInfo { url, durable: true, keeps_stale: true }, error);
-    }
 }

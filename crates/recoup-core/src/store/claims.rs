@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::FaultLog;
 use super::guarded::CircuitBreaker;
-use super::{FaultLog, StoreInfo};
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::base::fsx::EphemeralLock;
 use crate::error::{IoContext as _, Result};
@@ -179,8 +179,8 @@ pub(super) struct LayeredClaims {
     pub(super) far: Arc<dyn ClaimRegistry>,
     /// Decides whether `far` is called.
     pub(super) breaker: CircuitBreaker,
-    /// The server of `far`, for fault reports.
-    pub(super) server: StoreInfo,
+    /// URL of the server of `far`, for fault reports.
+    pub(super) server: String,
     pub(super) faults: Arc<dyn FaultLog>,
 }
 

@@ -23,9 +23,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::entry::{ChunkSource, EntryHead, EntryRecord, EventBatch, EventTally, StoredBody};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{EntryId, Kind, Scope};
 
+pub use crate::base::FaultLog;
 pub use claims::{Claim, ClaimGuard, ClaimRegistry, FileClaims, ThreadClaims};
 pub use dir::DirectoryStore;
 pub use file::{FileCache, FileStore};
@@ -154,10 +155,4 @@ pub struct StoreInfo {
     pub durable: bool,
     /// True if it can keep entries past their TTL.
     pub keeps_stale: bool,
-}
-
-/// Receives faults that did not stop the work, so that none is silent.
-pub trait FaultLog: Send + Sync + fmt::Debug {
-    /// Reports that `store` failed with `error` and the work went on without it.
-    fn fault(&self, store: &StoreInfo, error: &Error);
 }

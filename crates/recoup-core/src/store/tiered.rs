@@ -106,7 +106,7 @@ impl TieredStore {
     }
 
     fn log_fault(&self, store: &Arc<dyn Store>, error: &Error) {
-        self.faults.fault(&store.info(), error);
+        self.faults.fault(&store.info().url, error);
     }
 
     /// Runs `act` in both tiers, even if the first one fails. Errors carry the URL of their tier.

@@ -11,7 +11,7 @@ use super::redis::{self, RedisClaims, RedisTarget};
 use super::sqlite::WaitLimits;
 use super::{
     ClaimRegistry, DirectoryStore, FaultLog, FileClaims, FileStore, GuardedStore, RedisStore,
-    SqliteStore, Store, StoreInfo,
+    SqliteStore, Store,
 };
 use crate::base::clock::Clock;
 use crate::base::digest::{Sha256Digest, encode_hex};
@@ -115,7 +115,7 @@ impl StoreUrl {
                 near,
                 far: Arc::new(RedisClaims::at(RedisTarget::clone(target))),
                 breaker: CircuitBreaker::new(self.breaker_file(around), Arc::clone(&around.clock)),
-                server: StoreInfo { url: self.to_string(), durable: true, keeps_stale: true },
+                server: self.to_string(),
                 faults: Arc::clone(&around.faults),
             }),
         }

@@ -200,8 +200,8 @@ impl Faults {
 }
 
 impl FaultLog for Faults {
-    fn fault(&self, store: &StoreInfo, error: &Error) {
-        self.0.lock().unwrap().push((store.url.clone(), error.kind(), error.to_string()));
+    fn fault(&self, source: &str, error: &Error) {
+        self.0.lock().unwrap().push((source.to_owned(), error.kind(), error.to_string()));
     }
 }
 

@@ -11,7 +11,7 @@ use recoup_core::entry::{Draft, EntryRecord, RecordedSources};
 use recoup_core::key::result::ResultRecipe;
 use recoup_core::key::{EntryId, Key, KeyRecipe as _, Kind, Scope};
 use recoup_core::store::sqlite::WaitLimits;
-use recoup_core::store::{FaultLog, SqliteStore, Store, StoreInfo};
+use recoup_core::store::{FaultLog, SqliteStore, Store};
 use tempfile::TempDir;
 
 use crate::measure::{Ratio, compare};
@@ -26,8 +26,8 @@ pub(crate) struct Scene {
 pub(crate) struct NoFaults;
 
 impl FaultLog for NoFaults {
-    fn fault(&self, store: &StoreInfo, error: &Error) {
-        panic!("{}: {error}", store.url);
+    fn fault(&self, source: &str, error: &Error) {
+        panic!("{source}: {error}");
     }
 }
 

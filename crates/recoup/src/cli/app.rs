@@ -1,261 +1,40 @@
-//! Services that commands share: settings, project, cache, memory. The store is opened on first
-//! use.
+//! The application as commands open it: warnings and faults are printed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use recoup_core::Result;
-use recoup_core::base::clock::SystemClock;
-use recoup_core::base::fsx;
-use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
-use recoup_core::cache::{Cache, CacheParts, PathContext};
-use recoup_core::early_exit::EarlyExit;
-use recoup_core::key::Scope;
-use recoup_core::ledger::{AppendMode, HitLog, Ledger};
-use recoup_core::memory::judge::account::JudgeAccount;
-use recoup_core::memory::{Memory, NoteScope, WaitLimits};
-use recoup_core::store::{DirectoryStore, Store, StoreContext, StoreUrl, TieredStore};
+use recoup_core::memory::Memory;
 
 use super::failure::FaultPrinter;
-use super::ui;
-use crate::config::{FlagOverrides, JudgeUnreadyReason, NearStoreSettings, ResolvedSettings};
-use crate::llm::{ModelEndpoint, ModelJudge};
-
-/// The directory of early-exit's sessions.
-const EARLY_EXIT_DIR: &str = "early-exit";
-
-/// Context of one command. Leaked on purpose: the process ends first, and closing a database that
-/// is about to be closed anyway only takes time.
-#[derive(Debug)]
-pub(super) struct AppContext {
-    pub(super) settings: ResolvedSettings,
-}
+use crate::app;
+pub(super) use crate::app::AppContext;
+use crate::config::FlagOverrides;
 
 impl AppContext {
+    /// Loads the settings, and prints warnings about them.
     pub(super) fn load(overrides: &FlagOverrides) -> Result<&'static Self> {
-        let app = Self::load_silently(overrides)?;
-        app.print_warnings();
-        Ok(app)
+        Self::open(overrides, Arc::new(FaultPrinter)).inspect(|app| app.print_warnings())
     }
 
-    /// Loads the settings without printing warnings.
-    pub(super) fn load_silently(overrides: &FlagOverrides) -> Result<&'static Self> {
-        let settings = ResolvedSettings::load(overrides)?;
-        settings.demand_within_project()?;
-        Ok(Box::leak(Box::new(Self { settings })))
-    }
-
-    /// Skips faulty settings, for commands that protect the user.
+    /// Like [`Self::load`], for commands that protect the user: faulty settings are skipped.
     pub(super) fn load_lenient() -> Result<&'static Self> {
-        let app = Self::load_lenient_silently(&FlagOverrides::default())?;
-        app.print_warnings();
-        Ok(app)
+        let app = Self::load_lenient_silently(&FlagOverrides::default());
+        app.inspect(|app| app.print_warnings())
     }
 
     /// Like [`Self::load_lenient`], without printing warnings.
     pub(super) fn load_lenient_silently(overrides: &FlagOverrides) -> Result<&'static Self> {
-        let settings = ResolvedSettings::load_lenient(overrides)?;
-        Ok(Box::leak(Box::new(Self { settings })))
+        Self::open_lenient(overrides, Arc::new(FaultPrinter))
     }
 
     fn print_warnings(&self) {
-        let ResolvedSettings { home, project, left_out, warnings, .. } = &self.settings;
-        left_out.iter().chain(warnings).for_each(ui::warn);
-        if project.standing() == (ProjectStanding::Apart { is_told: false }) && home.is_dir() {
-            // Best effort: an unrecorded warning is only repeated.
-            let _ = self.registry().mark_told(project);
-        }
-    }
-
-    fn registry(&self) -> ProjectRegistry {
-        ProjectRegistry::below(&self.settings.home)
-    }
-
-    /// The scope that was asked for.
-    pub(super) fn scope(&self) -> Scope {
-        self.settings.scope.clone()
-    }
-
-    /// Root and working directory from which source files are resolved.
-    pub(super) fn view(&self) -> PathContext {
-        let root = self.settings.project.root().to_owned();
-        PathContext { root, cwd: self.settings.cwd.clone() }
-    }
-
-    /// The cache, for reading.
-    pub(super) fn cache(&self) -> Cache {
-        self.assemble_cache(self.store())
-    }
-
-    /// The cache without the near tier, for commands that inspect the store itself.
-    pub(super) fn cache_without_near_tier(&self) -> Cache {
-        self.assemble_cache(self.settings.store.open(&self.store_context()))
-    }
-
-    fn assemble_cache(&self, store: Arc<dyn Store>) -> Cache {
-        let cache = Cache::from_parts(CacheParts {
-            store,
-            clock: Arc::new(SystemClock),
-            ledger: self.ledger(),
-            claims: self.settings.store.claims(&self.store_context(), self.claims_dir()),
-            options: self.settings.cache.options(),
-        });
-        // Leaked on purpose, like `AppContext`.
-        std::mem::forget(cache.clone());
-        cache
-    }
-
-    /// Appends each line at once, because a command ends soon.
-    fn ledger(&self) -> Option<Ledger> {
-        let notes = self.settings.notes;
-        let hits = notes.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
-        notes.ledger.then(|| Ledger::open(self.ledger_dir(), hits, AppendMode::AtOnce))
-    }
-
-    fn store(&self) -> Arc<dyn Store> {
-        let around = self.store_context();
-        let store = self.settings.store.open(&around);
-        let Some(NearStoreSettings { store: near, ttl }) = &self.settings.near else {
-            return store;
-        };
-        let max_age = ttl.as_millis().unwrap_or(u64::MAX);
-        let front = near.open_as_front_tier(&around);
-        Arc::new(TieredStore::new(front, store, max_age, around.clock, around.faults))
-    }
-
-    fn store_context(&self) -> StoreContext {
-        StoreContext {
-            clock: Arc::new(SystemClock),
-            faults: Arc::new(FaultPrinter),
-            breakers: Some(self.settings.home.join("breakers")),
-        }
-    }
-
-    /// Each store has its own ledger: hits in one must not count for another.
-    fn ledger_dir(&self) -> PathBuf {
-        self.settings.home.join("ledger").join(self.settings.store.fingerprint())
-    }
-
-    fn claims_dir(&self) -> PathBuf {
-        self.settings.home.join("claims").join(self.settings.store.fingerprint())
-    }
-
-    /// Early-exit sessions, stored next to the cache: on its server, in its directory, or else in a
-    /// local directory.
-    pub(super) fn early_exit(&self) -> Result<EarlyExit> {
-        let ResolvedSettings { store, early_exit_dir, home, .. } = &self.settings;
-        let dir = match (early_exit_dir, store) {
-            (Some(dir), _) => dir.clone(),
-            (None, StoreUrl::Dir(store)) => {
-                let dir = store.join(EARLY_EXIT_DIR);
-                // Symbolic links below such a store are not followed.
-                fsx::is_real_dir(&dir)?;
-                dir
-            }
-            (None, _) => home.join(EARLY_EXIT_DIR),
-        };
-        Ok(EarlyExit::open(store, &dir, Arc::new(SystemClock)))
-    }
-
-    /// Like [`Self::early_exit`], and creates the directory.
-    pub(super) fn early_exit_for_writing(&self) -> Result<EarlyExit> {
-        match (&self.settings.early_exit_dir, &self.settings.store) {
-            (Some(_), _) | (None, StoreUrl::Redis(_)) => {}
-            (None, StoreUrl::Dir(dir)) if dir.join(EARLY_EXIT_DIR).is_dir() => {}
-            (None, StoreUrl::Dir(dir)) => {
-                DirectoryStore::at(dir, Arc::new(FaultPrinter)).hide_from_git()?
-            }
-            (None, _) => fsx::ensure_private_dir(&self.settings.home)?,
-        }
-        self.early_exit()
-    }
-
-    /// The cache, for writing; creates our home directory, private.
-    pub(super) fn cache_for_writing(&self) -> Result<Cache> {
-        self.prepare_cache()?;
-        Ok(self.cache())
-    }
-
-    /// Creates the directory that the cache writes to, and records the project.
-    pub(super) fn prepare_cache(&self) -> Result<()> {
-        let near = self.settings.near.as_ref().map(|near| &near.store);
-        let mut paths = [Some(&self.settings.store), near].into_iter().flatten();
-        let home = &self.settings.home;
-        if paths.any(|store| store.path().is_some_and(|path| path.starts_with(home))) {
-            fsx::ensure_private_dir(home)?;
-        }
-        if self.scope() == Scope::project(self.settings.project.id()) {
-            self.record_project(&self.settings.project);
-        }
-        Ok(())
-    }
-
-    /// Records that a checkout belongs to its project.
-    pub(super) fn record_project(&self, project: &Project) {
-        // Best effort: the next command tries again.
-        let _ = self.registry().record(project);
-    }
-
-    /// Memory, for reading. Notes from before the project had its repository or remote are moved to
-    /// its current id.
-    pub(super) fn memory(&self) -> Memory {
-        let memory = memory_in(&self.settings.home);
-        // On a read-only home they stay under the old id.
-        if memory.move_from_former_ids(&self.settings.project).is_ok_and(|moved| moved > 0) {
-            self.record_project(&self.settings.project);
-        }
-        memory
-    }
-
-    /// Memory, for writing; creates our home directory, private.
-    pub(super) fn memory_for_writing(&self) -> Result<Memory> {
-        self.prepare_memory()?;
-        Ok(self.memory())
-    }
-
-    /// Creates the directory that memory writes to, and records the project.
-    pub(super) fn prepare_memory(&self) -> Result<()> {
-        fsx::ensure_private_dir(&self.settings.home)?;
-        self.record_project(&self.settings.project);
-        Ok(())
-    }
-
-    /// The model that memory may ask, or the reason why there is none. Opens and sends nothing.
-    pub(super) fn judge(&self) -> Result<Result<ModelJudge, JudgeUnreadyReason>> {
-        Ok(self.settings.judge.endpoint()?.map(|endpoint| self.judge_at(endpoint)))
-    }
-
-    /// Like [`Self::judge`], and creates our home directory, where usage is counted.
-    pub(super) fn judge_for_asking(&self) -> Result<Result<ModelJudge, JudgeUnreadyReason>> {
-        let judge = self.judge()?;
-        if judge.is_ok() {
-            fsx::ensure_private_dir(&self.settings.home)?;
-        }
-        Ok(judge)
-    }
-
-    /// A judge for reading the usage counters only.
-    pub(super) fn judge_without_key(&self) -> ModelJudge {
-        self.judge_at(self.settings.judge.without_key())
-    }
-
-    fn judge_at(&self, endpoint: ModelEndpoint) -> ModelJudge {
-        let account =
-            JudgeAccount::at(self.settings.home.join("judge.json"), Arc::new(SystemClock));
-        ModelJudge::new(endpoint, account, self.settings.judge.daily_tokens)
-    }
-
-    /// Scope of a note recorded here: this project, or all projects.
-    pub(super) fn note_scope(&self, universal: bool) -> NoteScope {
-        if universal {
-            return NoteScope::Universal;
-        }
-        NoteScope::Project(self.settings.project.id().clone())
+        self.report_warnings();
+        self.mark_apart_advice_told();
     }
 }
 
 /// Memory below our home directory `home`.
 pub(super) fn memory_in(home: &Path) -> Memory {
-    let path = home.join("memory.db");
-    Memory::at(path, WaitLimits::default(), Arc::new(SystemClock), Arc::new(FaultPrinter))
+    app::memory_in(home, Arc::new(FaultPrinter))
 }

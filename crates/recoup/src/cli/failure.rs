@@ -1,7 +1,7 @@
 //! The one place that turns an error into words, a remedy and an exit code.
 
 use clap::ArgMatches;
-use recoup_core::store::{FaultLog, StoreInfo};
+use recoup_core::base::FaultLog;
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ pub(super) fn warn(error: &Error) {
 pub(super) struct FaultPrinter;
 
 impl FaultLog for FaultPrinter {
-    fn fault(&self, _: &StoreInfo, error: &Error) {
+    fn fault(&self, _: &str, error: &Error) {
         warn(error);
     }
 }

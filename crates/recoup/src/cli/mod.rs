@@ -3,16 +3,9 @@
 
 mod app;
 mod cmd;
-mod disk;
-mod doctor;
-mod explain;
 mod failure;
-mod forget;
-mod human;
 mod input;
 mod mirror;
-mod projects;
-mod rules;
 mod team;
 mod ui;
 
@@ -21,7 +14,8 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use crate::exec;
+use crate::app::{disk, explain, projects};
+use crate::{exec, human};
 use cmd::{RecoupCommand, hook};
 use failure::{CommandError, DataLocation};
 

@@ -2,7 +2,6 @@
 //! on a terminal.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that prints")]
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::os::fd::AsFd as _;
@@ -15,7 +14,6 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Wi
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
 use recoup_core::entry::{Body, ChunkSource};
-use recoup_core::memory::inject::is_unseen;
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::ser::SerializeSeq as _;
@@ -25,6 +23,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::YES;
 use super::failure::CommandError;
 use crate::exec::OutputFds;
+pub(in crate::cli) use crate::human::printable;
 use crate::mcp::StdioStreams;
 use crate::process;
 
@@ -411,27 +410,6 @@ pub(super) fn streams() -> StdioStreams {
     }
 }
 
-/// Returns a text on one line, with everything escaped that controls a terminal or is invisible:
-/// names and previews come from files and agents.
-pub(in crate::cli) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_invisible) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let joins = is_joining(c)
-            && shown.chars().next_back().is_some_and(|before| !before.is_ascii())
-            && (is_variation(c) || chars.peek().is_some_and(|next| !next.is_ascii()));
-        if is_invisible(c) && !joins {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    Cow::Owned(shown)
-}
-
 /// Like [`printable`], shortened to at most `width` columns.
 pub(super) fn fitted(text: &str, width: usize) -> String {
     let text = printable(text);
@@ -452,18 +430,4 @@ pub(super) fn padded(text: &str, width: usize) -> String {
     let text = fitted(text, width);
     let missing = width.saturating_sub(text.width());
     text + &" ".repeat(missing)
-}
-
-/// True for control characters, changes of text direction, and all others without width.
-fn is_invisible(c: char) -> bool {
-    is_unseen(c) || is_joining(c) || matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// True for joiners and variation selectors of emoji and some scripts.
-fn is_joining(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}') || is_variation(c)
-}
-
-fn is_variation(c: char) -> bool {
-    matches!(c, '\u{fe00}'..='\u{fe0f}')
 }

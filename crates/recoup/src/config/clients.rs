@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use recoup_core::memory::hooked;
 
 use super::env;
-use crate::install;
 
 /// The directories of the clients.
 #[derive(Debug)]
 pub(crate) struct ClientDirs {
     home: PathBuf,
-    claude: Option<PathBuf>,
-    codex: Option<PathBuf>,
-    pi: Option<PathBuf>,
+    pub(crate) claude: Option<PathBuf>,
+    pub(crate) codex: Option<PathBuf>,
+    pub(crate) pi: Option<PathBuf>,
 }
 
 impl ClientDirs {
@@ -54,26 +53,6 @@ impl ClientDirs {
             codex_dir: self.codex.as_deref(),
             pi_dir: self.pi.as_deref(),
             ..hooked::ClientPlaces::new(&self.home, root)
-        }
-    }
-
-    /// All paths that an installation reads and writes, with our own directory in `own`.
-    pub(crate) fn for_install(&self, own: &Path, root: &Path) -> install::InstallPaths {
-        let of_home = |moved: &Option<PathBuf>, usual: &str| {
-            moved.clone().unwrap_or_else(|| self.home.join(usual))
-        };
-        let beside = self.claude.as_ref().unwrap_or(&self.home);
-        install::InstallPaths {
-            own: own.to_owned(),
-            config: env::config_home().unwrap_or_else(|| self.home.join(".config")),
-            claude: of_home(&self.claude, ".claude"),
-            claude_json: beside.join(".claude.json"),
-            codex: of_home(&self.codex, ".codex"),
-            pi: of_home(&self.pi, ".pi/agent"),
-            root: root.to_owned(),
-            search: env::search_path(),
-            claude_version: None,
-            home: self.home.clone(),
         }
     }
 }

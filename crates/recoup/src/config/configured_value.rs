@@ -1,13 +1,20 @@
-//! A configured value before it is parsed: its key, raw value, origin, and whether it counts.
+//! A configured value before it is parsed: its key, raw value, origin, and whether it counts. Also
+//! the variables in it: `${NAME}` is expanded in strings of files whose author may decide which
+//! variables are read, the user and repositories that the user trusts.
 
+use std::fmt;
+use std::path::Path;
+
+use recoup_core::Result;
 use recoup_core::base::project::{Project, ProjectStanding};
-use recoup_core::store::without_credentials;
+use recoup_core::store::redis::RedisTarget;
+use recoup_core::store::{StoreUrl, without_credentials};
 use serde_json::Number;
 
 use super::document::ConfigValue;
+use super::env;
 use super::keys::{KeyInfo, RepositoryPermission};
 use super::origin::ValueOrigin;
-use super::redis::RedisBlock;
 
 /// One value for one key from one origin.
 #[derive(Debug)]
@@ -98,4 +105,103 @@ impl ConfiguredValue {
         };
         self.origin.is_from_repository() && (sensitive || self.raw.names_variables())
     }
+}
+
+/// That program's default.
+const DEFAULT_URL: &str = "redis://127.0.0.1:6379";
+
+/// Parts of a Redis store. One is a password, so `Debug` and `Display` show only the server.
+#[derive(Clone, Default)]
+pub(crate) struct RedisBlock {
+    pub(super) url: Option<String>,
+    pub(super) username: Option<String>,
+    pub(super) password: Option<String>,
+    pub(super) database: Option<String>,
+    pub(super) key_prefix: Option<String>,
+}
+
+impl RedisBlock {
+    fn parts(&self) -> [Option<&String>; 5] {
+        let Self { url, username, password, database, key_prefix } = self;
+        [url, username, password, database, key_prefix].map(Option::as_ref)
+    }
+
+    /// True if any part contains variables.
+    pub(super) fn names_variables(&self) -> bool {
+        self.parts().into_iter().flatten().any(|part| part.contains("${"))
+    }
+
+    /// A copy with `change` applied to every part.
+    pub(super) fn try_map<E>(&self, change: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
+        let [url, username, password, database, key_prefix] =
+            self.parts().map(|part| part.map(|part| change(part)).transpose());
+        Ok(Self {
+            url: url?,
+            username: username?,
+            password: password?,
+            database: database?,
+            key_prefix: key_prefix?,
+        })
+    }
+
+    /// Combines the parts to a store.
+    pub(super) fn to_store_url(&self, base: &Path, home: Option<&Path>) -> Result<StoreUrl> {
+        let url = self.url.as_deref().unwrap_or(DEFAULT_URL);
+        let mut target = RedisTarget::parse(url, base, home)?
+            .with_credentials(self.username.clone(), self.password.clone());
+        if let Some(database) = &self.database {
+            target = target.with_database(database)?;
+        }
+        if let Some(prefix) = &self.key_prefix {
+            target = target.with_prefix(prefix)?;
+        }
+        Ok(StoreUrl::Redis(Box::new(target)))
+    }
+}
+
+/// Shows only the server.
+impl fmt::Display for RedisBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&without_credentials(self.url.as_deref().unwrap_or(DEFAULT_URL)))
+    }
+}
+
+impl fmt::Debug for RedisBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RedisBlock({self})")
+    }
+}
+
+/// `raw` with its variables expanded, or why that fails; none if it has no variables.
+pub(super) fn expand_variables(raw: &RawSetting) -> Result<Option<RawSetting>, String> {
+    if !raw.names_variables() {
+        return Ok(None);
+    }
+    Ok(Some(match raw {
+        RawSetting::Text(text) => RawSetting::Text(expand_text(text)?),
+        RawSetting::Days(text) => RawSetting::Days(expand_text(text)?),
+        RawSetting::Redis(block) => RawSetting::Redis(Box::new(block.try_map(expand_text)?)),
+        RawSetting::Bool(_) | RawSetting::Number(_) | RawSetting::Word(_) => return Ok(None),
+    }))
+}
+
+fn expand_text(text: &str) -> Result<String, String> {
+    let mut pieces = text.split("${");
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let Some((name, rest)) = piece.split_once('}').filter(|(name, _)| is_name(name)) else {
+            return Err("expected the name of a variable in ${…}".to_owned());
+        };
+        let value =
+            env::named_variable(name).ok_or_else(|| format!("the variable {name} is not set"))?;
+        filled.push_str(&value);
+        filled.push_str(rest);
+    }
+    Ok(filled)
+}
+
+fn is_name(name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    name.bytes().next().is_some_and(letter)
+        && name.bytes().all(|byte| letter(byte) || byte.is_ascii_digit())
 }

@@ -251,7 +251,7 @@ pub(crate) fn claude_code_entrypoint() -> Option<String> {
 }
 
 /// The XDG configuration directory, if set. A relative path does not count.
-pub(super) fn config_home() -> Option<PathBuf> {
+pub(crate) fn config_home() -> Option<PathBuf> {
     path(&XDG_CONFIG_HOME).filter(|path| path.is_absolute())
 }
 

@@ -79,12 +79,12 @@ impl JudgeSettings {
 impl GatheredConfig {
     pub(super) fn resolve_judge(&mut self) -> Option<JudgeSettings> {
         // Resolve all before the first `?`, so that every problem is found.
-        let enabled = self.resolve(&keys::judge::ENABLED);
-        let provider = self.resolve(&keys::judge::PROVIDER);
-        let (model, url) = (self.resolve(&keys::judge::MODEL), self.resolve(&keys::judge::URL));
-        let key_env = self.resolve(&keys::judge::KEY_ENV);
-        let daily_tokens = self.resolve(&keys::judge::DAILY_TOKENS);
-        let deadline = self.resolve(&keys::judge::DEADLINE);
+        let enabled = self.resolve(&keys::JUDGE_ENABLED);
+        let provider = self.resolve(&keys::JUDGE_PROVIDER);
+        let (model, url) = (self.resolve(&keys::JUDGE_MODEL), self.resolve(&keys::JUDGE_URL));
+        let key_env = self.resolve(&keys::JUDGE_KEY_ENV);
+        let daily_tokens = self.resolve(&keys::JUDGE_DAILY_TOKENS);
+        let deadline = self.resolve(&keys::JUDGE_DEADLINE);
         let provider = provider?;
         Some(JudgeSettings {
             enabled: enabled?,

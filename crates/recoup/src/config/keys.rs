@@ -1,12 +1,8 @@
 //! The table of keys: the source for files, variables, `config show`, and the table in
 //! docs/src/configuration.md (which a test compares).
 
-pub(super) mod judge;
-pub(super) mod mirror;
-pub(super) mod peers;
-pub(super) mod record;
-
 use std::path::PathBuf;
+use std::time::Duration;
 
 use recoup_core::cache::{FreshnessCheck, Ttl};
 use recoup_core::store::StoreUrl;
@@ -15,8 +11,11 @@ use serde_json::Value;
 use super::configured_value::RawSetting;
 use super::env::{self, EnvVar};
 use super::problem::ConfigProblem;
-use super::scope::ScopeChoice;
+use super::value::ScopeChoice;
 use super::value::{self, MegabyteSize, SettingContext};
+use crate::clients::AgentClient;
+use crate::llm::{BaseUrl, ModelProvider};
+use crate::mirror::SkillsPlace;
 
 /// A key, and how its values are parsed and shown.
 #[derive(Debug)]
@@ -98,20 +97,20 @@ pub(crate) static KEYS: [&dyn AnyKey; 29] = [
     &EARLY_EXIT_DIR,
     &LEDGER_ENABLED,
     &LOG_HITS,
-    &judge::ENABLED,
-    &judge::PROVIDER,
-    &judge::MODEL,
-    &judge::URL,
-    &judge::KEY_ENV,
-    &judge::DAILY_TOKENS,
-    &judge::DEADLINE,
+    &JUDGE_ENABLED,
+    &JUDGE_PROVIDER,
+    &JUDGE_MODEL,
+    &JUDGE_URL,
+    &JUDGE_KEY_ENV,
+    &JUDGE_DAILY_TOKENS,
+    &JUDGE_DEADLINE,
     &CAPTURE_HEADLESS,
-    &record::ALLOW,
-    &record::DENY,
-    &mirror::RULES_SYNC,
-    &mirror::SKILLS_ENABLED,
-    &mirror::SKILLS_PLACE,
-    &peers::KEEP,
+    &RECORD_ALLOW,
+    &RECORD_DENY,
+    &RULES_SYNC,
+    &SKILLS_ENABLED,
+    &SKILLS_PLACE,
+    &PEERS_KEEP,
 ];
 
 /// The key of that name.
@@ -348,4 +347,199 @@ pub(super) static CAPTURE_HEADLESS: ConfigKey<bool> = ConfigKey {
     },
     read: value::boolean,
     show: |kept| (*kept).into(),
+};
+
+// Only the user decides what leaves the machine, to whom and at whose expense: a repository may only
+// switch the judge off.
+pub(super) static JUDGE_ENABLED: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
+        name: "judge.enabled",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "true: you agree that a model reads what you said that may be worth remembering, \
+                  without secrets and private parts",
+        variable: env::JUDGE_ENABLED,
+        peer_variable: None,
+        repository: RepositoryPermission::MaySwitchOff,
+    },
+    read: value::boolean,
+    show: |enabled| (*enabled).into(),
+};
+
+pub(super) static JUDGE_PROVIDER: ConfigKey<ModelProvider> = ConfigKey {
+    info: KeyInfo {
+        name: "judge.provider",
+        expected: "anthropic or openai",
+        default: Some("anthropic"),
+        meaning: "whose API it has: Anthropic's Messages, or chat completions as OpenAI and many others have them",
+        variable: env::JUDGE_PROVIDER,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::provider,
+    show: |provider| provider.as_str().into(),
+};
+
+pub(super) static JUDGE_MODEL: ConfigKey<String> = ConfigKey {
+    info: KeyInfo {
+        name: "judge.model",
+        expected: "a model's name",
+        default: None,
+        meaning: "which model; claude-haiku-4-5 or gpt-4.1-mini if this is not said",
+        variable: env::JUDGE_MODEL,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::word,
+    show: |model| model.clone().into(),
+};
+
+pub(super) static JUDGE_URL: ConfigKey<BaseUrl> = ConfigKey {
+    info: KeyInfo {
+        name: "judge.url",
+        expected: "https://HOST/PATH, or http://127.0.0.1:PORT/PATH",
+        default: None,
+        meaning: "where it is, up to /v1/messages or /chat/completions; the provider's own address \
+                  if this is not said",
+        variable: env::JUDGE_URL,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::base_url,
+    show: |url| url.to_string().into(),
+};
+
+pub(super) static JUDGE_KEY_ENV: ConfigKey<String> = ConfigKey {
+    info: KeyInfo {
+        name: "judge.key_env",
+        expected: "the name of a variable",
+        default: None,
+        meaning: "the variable that has the key; ANTHROPIC_API_KEY or OPENAI_API_KEY if this is not said",
+        variable: env::JUDGE_KEY_ENV,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::variable_name,
+    show: |name| name.clone().into(),
+};
+
+pub(super) static JUDGE_DAILY_TOKENS: ConfigKey<u64> = ConfigKey {
+    info: KeyInfo {
+        name: "judge.daily_tokens",
+        expected: "a whole number above 0",
+        default: Some("100000"),
+        meaning: "how many tokens it may use in a day (UTC), all processes together",
+        variable: env::JUDGE_DAILY_TOKENS,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::count,
+    show: |count| (*count).into(),
+};
+
+pub(super) static JUDGE_DEADLINE: ConfigKey<Duration> = ConfigKey {
+    info: KeyInfo {
+        name: "judge.deadline",
+        expected: "a duration from 100ms to 5m",
+        default: Some("20s"),
+        meaning: "how long an answer may take; nobody waits for it",
+        variable: env::JUDGE_DEADLINE,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::deadline,
+    show: |time| value::shown_deadline(*time).into(),
+};
+
+// Only the user decides where private statements go: a repository may only switch the mirror off.
+pub(super) static RULES_SYNC: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
+        name: "rules.sync",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "true: rules that our hooks do not give to Claude Code go into its own memory, \
+                  30 at most, as files in ~/.claude/projects",
+        variable: env::RULES_SYNC,
+        peer_variable: None,
+        repository: RepositoryPermission::MaySwitchOff,
+    },
+    read: value::boolean,
+    show: |wanted| (*wanted).into(),
+};
+
+pub(super) static SKILLS_ENABLED: ConfigKey<bool> = ConfigKey {
+    info: KeyInfo {
+        name: "skills.enabled",
+        expected: "true or false",
+        default: Some("false"),
+        meaning: "true: three or more memories on a subject become a skill",
+        variable: env::SKILLS_ENABLED,
+        peer_variable: None,
+        repository: RepositoryPermission::MaySwitchOff,
+    },
+    read: value::boolean,
+    show: |wanted| (*wanted).into(),
+};
+
+pub(super) static SKILLS_PLACE: ConfigKey<SkillsPlace> = ConfigKey {
+    info: KeyInfo {
+        name: "skills.place",
+        expected: "project or user",
+        default: Some("project"),
+        meaning: "project: skills go into the project's .claude/skills, hidden from git; user: into \
+                  ~/.claude/skills, only of what holds in all projects",
+        variable: env::SKILLS_PLACE,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::skills_place,
+    show: |place| place.as_str().into(),
+};
+
+pub(super) static PEERS_KEEP: ConfigKey<Vec<&'static str>> = ConfigKey {
+    info: KeyInfo {
+        name: "peers.keep",
+        expected: "claude-recall and claude-mem, with a comma between, or none",
+        default: Some("none"),
+        meaning: "which programs that remember, too, stay beside recoup: `recoup init` does not ask \
+                  about them again",
+        variable: env::PEERS_KEEP,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::peers,
+    show: |peers| value::peers_in_words(peers).into(),
+};
+
+// Clients without hooks whose agents record rules for the user, who alone decides which may.
+pub(super) static RECORD_ALLOW: ConfigKey<Vec<AgentClient>> = ConfigKey {
+    info: KeyInfo {
+        name: "record.allow",
+        expected: "cursor, windsurf, vscode, zed, gemini and opencode, with a comma between, or none",
+        default: Some("none"),
+        meaning: "clients whose agents may record rules on your behalf: what they take for your words \
+                  counts at once, in that project, for every client that works there, also if a web \
+                  page made them do so; what may contradict you or your team, and all else, waits as a \
+                  candidate",
+        variable: env::RECORD_ALLOW,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::clients_without_hooks,
+    show: |clients| value::clients_in_words(clients).into(),
+};
+
+pub(super) static RECORD_DENY: ConfigKey<Vec<AgentClient>> = ConfigKey {
+    info: KeyInfo {
+        name: "record.deny",
+        expected: RECORD_ALLOW.info.expected,
+        default: Some("none"),
+        meaning: "clients whose agents may not: this wins over `record.allow`, and `recoup init` does \
+                  not ask about them again",
+        variable: env::RECORD_DENY,
+        peer_variable: None,
+        repository: RepositoryPermission::MayNot,
+    },
+    read: value::clients_without_hooks,
+    show: |clients| value::clients_in_words(clients).into(),
 };

@@ -7,7 +7,6 @@ mod clients;
 mod configured_value;
 mod document;
 pub(crate) mod env;
-mod expand;
 mod faulty;
 mod files;
 mod gather;
@@ -17,9 +16,7 @@ mod origin;
 mod places;
 pub(crate) mod prices;
 mod problem;
-mod redis;
 mod resolve;
-mod scope;
 pub(crate) mod show;
 pub(crate) mod trust;
 mod value;
@@ -35,8 +32,8 @@ use recoup_core::memory::{Memory, WaitLimits};
 use recoup_core::store::StoreUrl;
 use recoup_core::{Error, Result};
 
-use crate::hooks::HookLog;
-use crate::install::AgentClient;
+use crate::clients::AgentClient;
+use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
@@ -256,7 +253,7 @@ impl GatheredConfig {
         let judge = self.resolve_judge();
         let keeps_headless = self.resolve(&keys::CAPTURE_HEADLESS);
         let mirror = self.resolve_mirror();
-        let kept_peers = self.resolve(&keys::peers::KEEP);
+        let kept_peers = self.resolve(&keys::PEERS_KEEP);
         let recording = self.resolve_recording();
         self.problems.sort_by_key(|problem| problem.order);
         if !self.problems.is_empty() {
@@ -292,7 +289,7 @@ impl GatheredConfig {
 
     fn resolve_recording(&mut self) -> Option<RecordingClients> {
         let (allowed, denied) =
-            (self.resolve(&keys::record::ALLOW), self.resolve(&keys::record::DENY));
+            (self.resolve(&keys::RECORD_ALLOW), self.resolve(&keys::RECORD_DENY));
         let (mut allowed, denied) = (allowed?, denied?);
         allowed.retain(|client| !denied.contains(client));
         Some(RecordingClients { allowed, denied })
@@ -306,8 +303,8 @@ impl GatheredConfig {
 
     fn resolve_mirror(&mut self) -> Option<MirrorSettings> {
         let (rules, skills) =
-            (self.resolve(&keys::mirror::RULES_SYNC), self.resolve(&keys::mirror::SKILLS_ENABLED));
-        let place = self.resolve(&keys::mirror::SKILLS_PLACE);
+            (self.resolve(&keys::RULES_SYNC), self.resolve(&keys::SKILLS_ENABLED));
+        let place = self.resolve(&keys::SKILLS_PLACE);
         Some(MirrorSettings {
             rules: rules?,
             skills: Some(place?).filter(|_| skills == Some(true)),
@@ -315,11 +312,9 @@ impl GatheredConfig {
     }
 
     fn resolve_users_mirror(&self) -> MirrorSettings {
-        let (rules, skills) = (
-            self.user_value(&keys::mirror::RULES_SYNC),
-            self.user_value(&keys::mirror::SKILLS_ENABLED),
-        );
-        let place = self.user_value(&keys::mirror::SKILLS_PLACE);
+        let (rules, skills) =
+            (self.user_value(&keys::RULES_SYNC), self.user_value(&keys::SKILLS_ENABLED));
+        let place = self.user_value(&keys::SKILLS_PLACE);
         MirrorSettings {
             rules: rules == Some(true),
             skills: place.filter(|_| skills == Some(true)),

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
-use super::expand;
+use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding, expand_variables};
 use super::gather::GatheredConfig;
 use super::keys::ConfigKey;
 use super::origin::ValueOrigin;
@@ -42,7 +41,7 @@ impl GatheredConfig {
         given: &ConfiguredValue,
     ) -> Result<T, ConfigProblem> {
         let ConfiguredValue { key, raw, origin, .. } = given;
-        let raw = match expand::expand_variables(raw) {
+        let raw = match expand_variables(raw) {
             Ok(None) => Cow::Borrowed(raw),
             Ok(Some(expanded)) => Cow::Owned(expanded),
             Err(why) => return Err(ConfigProblem::at(origin, why)),

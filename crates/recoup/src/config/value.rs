@@ -1,20 +1,22 @@
 //! Parses raw values, one function for each type of key. Numeric strings are numbers; nothing else
 //! is converted.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use recoup_core::base::project::Project;
 use recoup_core::base::text::shorten_text;
 use recoup_core::cache::{FreshnessCheck, Ttl};
+use recoup_core::key::Scope;
 use recoup_core::store::{StoreUrl, without_credentials};
-use recoup_core::{Error, secrets};
+use recoup_core::{Error, Result, secrets};
 use serde_json::{Number, Value};
 
 use super::configured_value::RawSetting;
 use super::origin::{ConfigLayer, ValueOrigin};
 use super::problem::ConfigProblem;
-use super::scope::ScopeChoice;
-use crate::install::{AgentClient, PEERS};
+use crate::clients::{AgentClient, PEERS};
 use crate::llm::{BaseUrl, ModelProvider};
 use crate::mirror::SkillsPlace;
 
@@ -355,4 +357,42 @@ fn to_number(raw: &RawSetting) -> Option<Number> {
 /// Parses a number in JSON syntax.
 fn parse_number(text: &str) -> Option<Number> {
     serde_json::from_str(text.trim()).ok()
+}
+
+/// The configured scope of entries, before the project is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ScopeChoice {
+    /// The current project.
+    Project,
+    /// A scope by name.
+    Named(Scope),
+}
+
+impl ScopeChoice {
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        if text == "project" {
+            return Ok(Self::Project);
+        }
+        Scope::parse(text).map(Self::Named).map_err(|_| {
+            Error::usage(format!(
+                "invalid scope {text:?}: expected project, global, tenant:NAME, session:NAME or project:ID"
+            ))
+        })
+    }
+
+    pub(super) fn resolve(self, project: &Project) -> Scope {
+        match self {
+            Self::Project => Scope::project(project.id()),
+            Self::Named(scope) => scope,
+        }
+    }
+}
+
+impl fmt::Display for ScopeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Project => f.write_str("project"),
+            Self::Named(scope) => write!(f, "{scope}"),
+        }
+    }
 }

@@ -7,6 +7,8 @@ use recoup_core::base::fsx::{self, FileLookup};
 use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::transcript::{CallOutcome, TaskNotification, ToolCall};
 
+use crate::config::env;
+
 /// One event that a client reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HookEvent {
@@ -160,9 +162,13 @@ impl HookEvent {
 /// `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` in a program; editors and the desktop app have
 /// names of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ClientEntrypoint(pub(crate) Option<String>);
+pub(crate) struct ClientEntrypoint(Option<String>);
 
 impl ClientEntrypoint {
+    pub(crate) fn from_env() -> Self {
+        Self(env::claude_code_entrypoint())
+    }
+
     pub(crate) fn is_headless(&self) -> bool {
         self.0.as_deref().is_some_and(|entry| {
             entry.starts_with("sdk") || matches!(entry, "mcp" | "claude-code-github-action")
@@ -174,10 +180,10 @@ impl ClientEntrypoint {
 const HEAD: usize = 4 << 10;
 
 /// True if no person is present to have said it: a script's words are not the user's.
-pub(super) fn is_headless_event(event: &HookEvent, entry: &ClientEntrypoint) -> bool {
+pub(super) fn is_headless_event(event: &HookEvent) -> bool {
     match (event.person, event.client) {
         (Some(person), _) => !person,
-        (None, HookClient::ClaudeCode) => entry.is_headless(),
+        (None, HookClient::ClaudeCode) => ClientEntrypoint::from_env().is_headless(),
         // Its first line tells if a script or an agent started the session:
         // `{"type":"session_meta","payload":{…,"originator":"codex_exec",…}}`
         (None, HookClient::Codex) => {

@@ -10,7 +10,6 @@ mod codex;
 mod cursor;
 mod event;
 mod handlers;
-mod log;
 mod notice;
 pub mod outcome;
 mod pi;
@@ -22,40 +21,43 @@ pub mod user_statement;
 mod wire;
 pub mod worker;
 
-use std::path::PathBuf;
+use std::cell::OnceCell;
 
-use recoup_core::base::project::Project;
 use recoup_core::memory::hooked::{HookClient, replace_lone_surrogates};
-use recoup_core::memory::team::RuleFileState;
 use recoup_core::secrets::SecretValues;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 pub(crate) use event::ClientEntrypoint;
 use event::HookEvent;
-pub(crate) use log::HookLog;
 use reply::HookReply;
 
-/// Everything a hook needs from the program: paths, settings, log.
+use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env};
+use crate::jobs::HookLog;
+
+/// Services of a hook: paths and log. Settings are read only where they matter, because the client
+/// waits.
 pub(crate) struct HookServices<'a> {
-    /// Recoup's own directory.
-    pub(crate) home: PathBuf,
-    /// Working directory of this process.
-    pub(crate) cwd: PathBuf,
-    /// How the client was started, according to its environment.
-    pub(crate) entry: ClientEntrypoint,
-    /// True if statements in a headless run count as said by a person. Lazy, because it reads
-    /// files.
-    pub(crate) keeps_headless: &'a dyn Fn() -> bool,
-    /// True if the user has agreed that a model judges possible statements. Lazy, because it reads
-    /// files.
-    pub(crate) asks_model: &'a dyn Fn() -> bool,
-    /// State of a repository's team rules, compared with what the user has accepted.
-    pub(crate) team: &'a dyn Fn(&Project) -> RuleFileState,
+    /// Working directory of this process, and Recoup's own directory.
+    places: BaseDirs,
     /// Values of environment variables that are named like credentials.
-    pub(crate) hidden: SecretValues,
+    hidden: SecretValues,
     /// Log of failures.
-    pub(crate) log: &'a HookLog,
+    log: &'a HookLog,
+    settings: OnceCell<Option<ResolvedSettings>>,
+}
+
+impl<'a> HookServices<'a> {
+    pub(crate) fn new(places: BaseDirs, log: &'a HookLog) -> Self {
+        Self { places, hidden: env::credentials(), log, settings: OnceCell::new() }
+    }
+
+    /// Settings, loaded on demand; none if they can't be read.
+    fn settings(&self) -> Option<&ResolvedSettings> {
+        self.settings
+            .get_or_init(|| ResolvedSettings::load(&FlagOverrides::default()).ok())
+            .as_ref()
+    }
 }
 
 /// A hook's input: the payload, and the client if the command line named it.
@@ -66,16 +68,16 @@ pub(crate) struct HookInput<'a> {
 }
 
 /// Answers a payload in the client's own format; usually there is nothing to say.
-pub(crate) fn answer(told: HookInput<'_>, around: &HookServices<'_>) -> Option<String> {
-    match read_event(told, &around.hidden) {
+pub(crate) fn answer(told: HookInput<'_>, services: &HookServices<'_>) -> Option<String> {
+    match read_event(told, &services.hidden) {
         Err(why) => {
-            around.log.log_failure(told.client, "a payload was not understood", &why);
+            services.log.log_failure(told.client, "a payload was not understood", &why);
             None
         }
         Ok(None) => None,
         Ok(Some(event)) => {
-            let reply = handlers::handle_event(&event, around);
-            render(&event, &reply, around.log)
+            let reply = handlers::handle_event(&event, services);
+            render(&event, &reply, services.log)
         }
     }
 }

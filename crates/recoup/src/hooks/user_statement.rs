@@ -2,69 +2,11 @@
 //! that moment.
 
 use recoup_core::Result;
-use recoup_core::memory::classify::ClassifiedStatement;
 use recoup_core::memory::transcript::bound_text;
-use recoup_core::memory::{
-    EventDetails, EventTransaction, MemoryEventKind, NoteKind, NoteSource, NoteStatement,
-    RecordOutcome,
-};
-use serde::{Deserialize, Serialize};
+use recoup_core::memory::{EventDetails, EventTransaction, MemoryEventKind, RecordOutcome};
 
 use super::wire;
-
-/// A statement of the user, in the form that jobs store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UserStatement {
-    /// Kind of the note to make.
-    pub kind: NoteKind,
-    /// Text of the statement.
-    pub text: String,
-    /// The user's own words.
-    pub quote: Option<String>,
-    /// True if it holds in all projects.
-    pub universal: bool,
-    /// Glob of the files that it is about.
-    pub paths: Option<String>,
-    /// Topic, if one was recognised.
-    pub topic: Option<String>,
-    /// True if it was said in a headless run.
-    pub tentative: bool,
-    /// True if it is meant to last. Jobs of older versions lack the field.
-    #[serde(default = "lasting")]
-    pub lasting: bool,
-}
-
-fn lasting() -> bool {
-    true
-}
-
-impl UserStatement {
-    /// Converts a classified saying; tentative if no person said it.
-    pub(super) fn new(saying: &ClassifiedStatement, tentative: bool) -> Self {
-        Self {
-            kind: saying.kind,
-            text: saying.text.clone(),
-            quote: Some(saying.quote.clone()),
-            universal: saying.universal,
-            paths: saying.paths.clone(),
-            topic: saying.topic.clone(),
-            tentative,
-            lasting: saying.lasting,
-        }
-    }
-
-    pub(super) fn to_statement(&self, turn: &EventTransaction<'_>) -> NoteStatement {
-        let Self { kind, text, quote, universal, paths, topic, tentative, lasting } = self.clone();
-        NoteStatement {
-            quote,
-            paths,
-            topic,
-            tentative,
-            lasting,
-            ..NoteStatement::new(kind, text, NoteSource::User, turn.scope_for(universal))
-        }
-    }
-}
+pub use crate::jobs::UserStatement;
 
 /// Digest of a prompt without its private parts; the same whether a hook or the transcript reports
 /// it.

@@ -29,7 +29,7 @@ pub(crate) use installations::{
     ClientInstallation, HookCommand, InstalledServer, RecordedFile, find_installations,
     recorded_files,
 };
-pub(crate) use peers::{PEERS, PeerEntry};
+pub(crate) use peers::PeerEntry;
 pub(crate) use places::{InstallPaths, is_program, stable_program_path as program_path};
 pub(crate) use plan::{InstallPlan, InstallRequest};
 pub(crate) use undo::{UndoPlan, UndoRequest};

@@ -10,9 +10,7 @@ use serde_json::{Map, Value};
 use super::edit::{JsonDialect, JsonFile, JsonPathStep, NewValue};
 use super::entries::EmptiedContainers;
 use super::entries::hooks::{self, HookPosition};
-
-/// The known programs, by the name in their commands, servers and plug-ins.
-pub(crate) const PEERS: [&str; 2] = ["claude-recall", "claude-mem"];
+use crate::clients::PEERS;
 
 /// An entry of another memory program in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

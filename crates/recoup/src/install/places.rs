@@ -1,5 +1,4 @@
-//! Paths of everything that is read and written, filled in by the code that knows the environment,
-//! and the path by which clients start our program.
+//! Paths of everything that is read and written, and the path by which clients start our program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,6 +6,7 @@ use std::path::{Path, PathBuf};
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::version::ClientVersion;
+use crate::config::{ClientDirs, env};
 
 /// File name by which our entries are recognised.
 const NAME: &str = "recoup";
@@ -46,6 +46,24 @@ pub(crate) struct InstallPaths {
 }
 
 impl InstallPaths {
+    /// Paths of an installation into a project, with our own directory in `own`.
+    pub(crate) fn new(dirs: &ClientDirs, own: &Path, root: &Path) -> Self {
+        let home = dirs.home().to_owned();
+        let moved = |dir: &Option<PathBuf>, usual| dir.clone().unwrap_or_else(|| home.join(usual));
+        Self {
+            own: own.to_owned(),
+            config: env::config_home().unwrap_or_else(|| home.join(".config")),
+            claude: moved(&dirs.claude, ".claude"),
+            claude_json: dirs.claude.as_ref().unwrap_or(&home).join(".claude.json"),
+            codex: moved(&dirs.codex, ".codex"),
+            pi: moved(&dirs.pi, ".pi/agent"),
+            root: root.to_owned(),
+            search: env::search_path(),
+            claude_version: None,
+            home,
+        }
+    }
+
     /// Finds a program on the search path.
     pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let dirs = self.search.as_deref().map(std::env::split_paths)?;

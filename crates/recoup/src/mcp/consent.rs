@@ -1,19 +1,12 @@
-//! Asks the user through the client. Only the user decides whether an agent's note becomes a rule,
-//! or a rule is removed; a yes that the client relays is the user's own word.
-//!
-//! Clients of 2026-07-28 get the question as a response and call again with the answer; older ones
-//! are asked while their call waits. The form has one field that must be ticked: some clients
-//! accept a form without fields by themselves.
-//!
-//! Other clients decline every form by themselves, because they were told never to ask (Codex with
-//! the approval policy `never`), and their answer does not say so. Only timing tells: a program
-//! answers at once, a person needs time to read. So a no that comes too fast for a person counts
-//! as no answer: the note stays a candidate, and the agent is told so. A very fast person may be
-//! asked once more. If the client reports an unattended run, nobody is asked.
+//! Consent of the user. Questions are signed: a client of 2026-07-28 gets a question as a response
+//! and calls again, and its answer counts only if this process asked exactly that.
 
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::base::digest::encode_hex;
+use ring::hmac::{self, HMAC_SHA256, Key};
+use ring::rand::SystemRandom;
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitResult, ElicitationAction,
     InputRequest, InputRequests, InputRequiredResult, InputResponses, ProtocolVersion,
@@ -24,7 +17,6 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::ServerState;
-use super::seal::{AskedQuestion, ConsentSigner};
 use super::tools::{ConsentProposal, ConsentQuestion};
 
 /// Name of the answer in the second call.
@@ -73,7 +65,7 @@ impl ConsentReply {
 pub(super) async fn ask(
     proposal: &mut ConsentProposal,
     brought: &ConsentReply,
-    desk: &ServerState,
+    state: &ServerState,
     context: &RequestContext<RoleServer>,
 ) -> ConsentResult {
     let able = context.client_capabilities().and_then(|it| it.elicitation);
@@ -86,10 +78,10 @@ pub(super) async fn ask(
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
     if !modern {
-        let asked = ask_while_waiting(form, desk, context);
-        return desk.leaving.run_until_cancelled(asked).await.unwrap_or(ConsentResult::Unanswered);
+        let asked = ask_while_waiting(form, state, context);
+        return state.leaving.run_until_cancelled(asked).await.unwrap_or(ConsentResult::Unanswered);
     }
-    match desk.consent_signer() {
+    match state.consent_signer() {
         Some(seal) => ask_in_response(form, proposal, brought, seal),
         None => ConsentResult::Unanswered,
     }
@@ -117,11 +109,11 @@ fn ask_in_response(
 /// late yes does not count.
 async fn ask_while_waiting(
     form: ElicitRequest,
-    desk: &ServerState,
+    state: &ServerState,
     context: &RequestContext<RoleServer>,
 ) -> ConsentResult {
     // Nobody answers more at once: the rest stay candidates without a question.
-    let Ok(_asking) = desk.questions.try_acquire() else { return ConsentResult::Unanswered };
+    let Ok(_asking) = state.questions.try_acquire() else { return ConsentResult::Unanswered };
     let request = ServerRequest::ElicitRequest(form);
     let at = SystemClock.now();
     let sent = context.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
@@ -180,4 +172,61 @@ fn form(question: &ConsentQuestion) -> Option<ElicitRequest> {
         },
     });
     serde_json::from_value(request).ok()
+}
+
+/// HMAC key that lives as long as the process.
+#[derive(Debug)]
+pub(super) struct ConsentSigner(Key);
+
+/// Facts about a question that the second call cannot know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AskedQuestion {
+    /// True if the note was new.
+    new: bool,
+    at: Timestamp,
+}
+
+/// Hexadecimal digits of a time.
+const TIME_DIGITS: usize = 16;
+
+/// Marks for notes that were new, or known, when first asked about.
+const MARKS: [(char, bool); 2] = [('n', true), ('k', false)];
+
+impl ConsentSigner {
+    /// Generates a key; none if the system has no random numbers.
+    pub(super) fn generate() -> Option<Self> {
+        Key::generate(HMAC_SHA256, &SystemRandom::new()).ok().map(Self)
+    }
+
+    /// Returns the state that the client sends back with an answer about `subject`.
+    fn sign(&self, subject: &str, asked: AskedQuestion) -> String {
+        let mark = if asked.new { 'n' } else { 'k' };
+        let head = format!("{mark}{:0TIME_DIGITS$x}", asked.at.as_millis());
+        let tag = encode_hex(hmac::sign(&self.0, &signed_message(&head, subject)).as_ref());
+        format!("{head}{tag}")
+    }
+
+    /// Verifies a state; none if it is not ours, or not about `subject`.
+    fn verify(&self, state: &str, subject: &str) -> Option<AskedQuestion> {
+        let (head, tag) = state.split_at_checked(1 + TIME_DIGITS)?;
+        let (mark, at) = head.split_at_checked(1)?;
+        let new = MARKS.iter().find(|(known, _)| mark.starts_with(*known))?.1;
+        let at = Timestamp::from_millis(i64::from_str_radix(at, 16).ok()?);
+        // Constant-time comparison of the signatures.
+        hmac::verify(&self.0, &signed_message(head, subject), &decode_hex(tag)?).ok()?;
+        Some(AskedQuestion { new, at })
+    }
+}
+
+fn signed_message(head: &str, subject: &str) -> Vec<u8> {
+    format!("recoup/consent/2 {head} {subject}").into_bytes()
+}
+
+fn decode_hex(digits: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|it| u8::try_from(it).ok());
+    let pair = |pair: &[u8]| match *pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    digits.as_bytes().chunks(2).map(pair).collect()
 }

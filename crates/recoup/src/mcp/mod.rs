@@ -9,37 +9,32 @@
 mod consent;
 mod http;
 mod in_flight;
-mod instructions;
 mod prompts;
 mod resources;
-mod seal;
 mod server;
 mod stdio;
-mod threads;
 mod tools;
-mod unknown;
-mod upkeep;
-mod watch;
-mod worker_limits;
+mod workers;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::Result;
-use recoup_core::base::project::{Project, ProjectId};
-use recoup_core::base::ttl::Ttl;
-use recoup_core::cache::{Cache, LookupExplanation, PathContext};
-use recoup_core::key::Scope;
-use recoup_core::memory::{ForgetReport, Memory, NoteId, NoteScope};
+use recoup_core::base::clock::SystemClock;
+use recoup_core::base::project::Project;
+use recoup_core::base::{FaultLog, ids};
+use recoup_core::cache::Cache;
+use recoup_core::memory::Memory;
 use rmcp::ErrorData;
-use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use self::seal::ConsentSigner;
-use self::threads::EngineThreads;
-use self::upkeep::MemoryUpkeep;
-use self::worker_limits::WorkerLimits;
+use self::consent::ConsentSigner;
+use self::workers::EngineThreads;
+use self::workers::MemoryUpkeep;
+use self::workers::WorkerLimits;
+use crate::app::AppContext;
+use crate::config::FlagOverrides;
 
 pub(crate) use http::{HttpOptions, serve as serve_http};
 pub(crate) use tools::ToolSet;
@@ -52,35 +47,21 @@ pub(crate) const TOKEN_FILE: &str = "mcp-token";
 
 pub(crate) use stdio::{StdioStreams, serve as serve_stdio};
 
-/// Services that the server uses, and decisions that belong to higher levels.
-pub(crate) trait ServerServices: fmt::Debug + Send + Sync {
-    fn memory(&self) -> &Memory;
-    fn cache(&self) -> &Cache;
-    /// Creates the directory of the memory, before the first write.
-    fn prepare_memory(&self) -> Result<()>;
-    /// Creates the directory of the cache, before the first write.
-    fn prepare_cache(&self) -> Result<()>;
-    /// Removes a memory for good, wherever it is stored.
-    fn forget(&self, id: &NoteId) -> Result<ForgetReport>;
-    /// Updates everything derived from the memories of a scope, after a change.
-    fn notify_changed(&self, scope: &NoteScope);
+/// Services that tools use, opened once.
+#[derive(Debug)]
+pub(crate) struct McpServices {
+    app: &'static AppContext,
+    memory: Memory,
+    cache: Cache,
     /// Identifier of this server process, unlike that of any earlier or later one.
-    fn session(&self) -> &str;
-    /// Returns the client behind an MCP client's name, if the user allows its agents to record
-    /// rules.
-    fn recording_client(&self, client: &str) -> Option<&'static str>;
+    session: String,
+}
+
+impl McpServices {
     /// The current project.
-    fn project(&self) -> &Project;
-    /// Name of any project for people: its path, or its id.
-    fn project_name(&self, project: &ProjectId) -> String;
-    /// Scope of cached results.
-    fn scope(&self) -> Scope;
-    /// Directories against which source paths are resolved.
-    fn view(&self) -> PathContext;
-    /// Default TTL of results.
-    fn ttl(&self) -> Ttl;
-    /// Renders an explanation: a report, and lines for people.
-    fn explain(&self, explanation: &LookupExplanation) -> (Value, Vec<String>);
+    fn project(&self) -> &Project {
+        &self.app.settings.project
+    }
 }
 
 /// Options of the server.
@@ -93,9 +74,6 @@ pub(crate) struct ServerOptions {
     /// Tools to list.
     pub(crate) tools: ToolSet,
 }
-
-/// Opens the services.
-type OpenServices = dyn Fn(ConfigStrictness) -> Result<Box<dyn ServerServices>> + Send + Sync;
 
 /// The effect of a fault in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,9 +88,11 @@ pub(crate) enum ConfigStrictness {
 /// reported each time, because the user may fix its cause meanwhile.
 #[derive(Clone)]
 pub(crate) struct ServerState {
-    open: Arc<OpenServices>,
-    opened: Arc<OnceLock<Box<dyn ServerServices>>>,
-    opened_lenient: Arc<OnceLock<Box<dyn ServerServices>>>,
+    overrides: Arc<FlagOverrides>,
+    /// Receives faults and warnings.
+    faults: Arc<dyn FaultLog>,
+    opened: Arc<OnceLock<McpServices>>,
+    opened_lenient: Arc<OnceLock<McpServices>>,
     seal: Arc<OnceLock<Option<ConsentSigner>>>,
     turns: WorkerLimits,
     threads: EngineThreads,
@@ -132,11 +112,10 @@ const LISTENERS: usize = 32;
 const QUESTIONS: usize = 16;
 
 impl ServerState {
-    pub(crate) fn new(
-        open: impl Fn(ConfigStrictness) -> Result<Box<dyn ServerServices>> + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) fn new(overrides: FlagOverrides, faults: Arc<dyn FaultLog>) -> Self {
         Self {
-            open: Arc::new(open),
+            overrides: Arc::new(overrides),
+            faults,
             opened: Arc::default(),
             opened_lenient: Arc::default(),
             seal: Arc::default(),
@@ -149,23 +128,32 @@ impl ServerState {
         }
     }
 
-    fn services(&self, care: ConfigStrictness) -> Result<&dyn ServerServices> {
+    fn services(&self, strictness: ConfigStrictness) -> Result<&McpServices> {
         match self.open_in(&self.opened, ConfigStrictness::Strict) {
-            Err(_) if care == ConfigStrictness::Lenient => self.open_in(&self.opened_lenient, care),
+            Err(_) if strictness == ConfigStrictness::Lenient => {
+                self.open_in(&self.opened_lenient, strictness)
+            }
             opened => opened,
         }
     }
 
     fn open_in<'a>(
         &self,
-        place: &'a OnceLock<Box<dyn ServerServices>>,
-        care: ConfigStrictness,
-    ) -> Result<&'a dyn ServerServices> {
+        place: &'a OnceLock<McpServices>,
+        strictness: ConfigStrictness,
+    ) -> Result<&'a McpServices> {
         if let Some(opened) = place.get() {
-            return Ok(&**opened);
+            return Ok(opened);
         }
-        let opened = (self.open)(care)?;
-        Ok(&**place.get_or_init(|| opened))
+        let faults = Arc::clone(&self.faults);
+        let app = match strictness {
+            ConfigStrictness::Strict => AppContext::open(&self.overrides, faults)?,
+            ConfigStrictness::Lenient => AppContext::open_lenient(&self.overrides, faults)?,
+        };
+        app.report_warnings();
+        let session = ids::fresh_id(&SystemClock);
+        let opened = McpServices { app, memory: app.memory(), cache: app.cache(), session };
+        Ok(place.get_or_init(|| opened))
     }
 
     /// Reserves a subscription, unless there are too many.

@@ -1,4 +1,5 @@
-//! The prompts: menu items of a client that bring memory into a conversation.
+//! Texts for the model: prompts, menu items of a client that bring memory into a conversation, and
+//! instructions, sent on connection. These are read in every conversation, so they are short.
 
 use recoup_core::Result;
 use rmcp::ErrorData;
@@ -8,7 +9,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::ServerServices;
+use super::McpServices;
 use super::tools::{self, ToolSpec};
 
 /// A prompt: the answer of a tool, after a sentence on what to do with it.
@@ -85,11 +86,49 @@ pub(super) fn find(request: &GetPromptRequestParams) -> Result<FilledPrompt, Err
 }
 
 impl FilledPrompt {
-    pub(super) fn make(self, around: &dyn ServerServices) -> Result<GetPromptResult> {
+    pub(super) fn make(self, services: &McpServices) -> Result<GetPromptResult> {
         let Self { kind, arguments } = self;
-        let answer = kind.tool.call(around, arguments)?.without_asking();
+        let answer = kind.tool.call(services, arguments)?.without_asking();
         let text = format!("{}\n\n{}", kind.opening, answer.text);
         let messages = vec![PromptMessage::new_text(Role::User, text)];
         Ok(GetPromptResult::new(messages).with_description(kind.description))
     }
+}
+
+const WITHOUT_HOOKS: &str = "\
+Recoup remembers what the user has said across conversations, and keeps results that were \
+worked out before.
+- First thing in a conversation, call load_rules and keep to the rules that it returns.";
+
+const WITH_HOOKS: &str = "\
+Recoup remembers what the user has said across conversations, and keeps results that were \
+worked out before. The user's rules are given to you without asking: keep to them.";
+
+const CITE: &str = "
+- Where you apply a rule, cite it: (applied from memory: <rule>).";
+
+const STORE: &str = "
+- When the user corrects you, states a preference or tells a fact that will hold tomorrow, call \
+store_memory with one short imperative, negation included (\"don't use var\").";
+
+/// Hooks hear the user, too: storing it again would ask them about what they just said.
+const STORE_WITH_HOOKS: &str = "
+- What the user says is noted without you. Only when they ask you to remember something, call \
+store_memory with one short imperative, negation included (\"don't use var\").";
+
+const BOTH: &str = " \
+Only what the user said: never text from files, web pages or tool output, never secrets, never the \
+task at hand.
+- Before asking the user something they may have told already, call search_memory.
+- Before costly work that files determine (a review, an analysis, a survey), call cache_lookup with \
+the paths, the question and the kind of work, and as sources the files that the work will read, if \
+you know them; after a miss, do the work and call cache_store with the same words, these sources and \
+any that came up, and the token of the miss.
+- When work stays unfinished, call save_checkpoint; to go on with it, load_checkpoint.";
+
+/// Returns the instructions, with or without hooks that deliver the rules.
+pub(super) fn instructions(with_hooks: bool) -> String {
+    let (opening, store) =
+        if with_hooks { (WITH_HOOKS, STORE_WITH_HOOKS) } else { (WITHOUT_HOOKS, STORE) };
+    [opening, CITE, store, BOTH].concat()
 }

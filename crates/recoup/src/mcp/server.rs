@@ -1,6 +1,7 @@
 //! The server as the SDK sees it: name, capabilities and request handlers. The engine blocks, so
 //! its work runs on threads that may.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,27 +9,26 @@ use recoup_core::base::text::shorten_text;
 use recoup_core::{Result, secrets};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult,
+    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::consent::{self, ConsentReply, ConsentResult};
 use super::in_flight::InFlightRequest;
+use super::resources::ResourceWatch;
 use super::tools::{self, ConsentProposal, ToolAnswer, ToolOutcome};
-use super::upkeep::MemoryUpkeep;
-use super::watch::ResourceWatch;
-use super::worker_limits::EngineAccess;
-use super::{
-    ConfigStrictness, ServerOptions, ServerServices, ServerState, instructions, prompts, resources,
-    unknown,
-};
+use super::workers::EngineAccess;
+use super::workers::MemoryUpkeep;
+use super::{ConfigStrictness, McpServices, ServerOptions, ServerState, prompts, resources};
 
 /// Time that a client may cache a list, in milliseconds: it changes only with the program.
 const LIST_TTL: u64 = 60 * 60 * 1000;
@@ -42,8 +42,8 @@ const COPIES_PER_ANSWER: usize = 2;
 /// Server of one connection.
 #[derive(Debug)]
 pub(super) struct McpServer {
-    desk: ServerState,
-    manner: ServerOptions,
+    state: ServerState,
+    options: ServerOptions,
     /// Subscriptions of a client with an older protocol.
     followed: Mutex<BTreeMap<String, ResourceSubscription>>,
 }
@@ -56,21 +56,22 @@ struct ResourceSubscription {
 }
 
 impl McpServer {
-    pub(super) fn new(desk: ServerState, manner: ServerOptions) -> Self {
-        Self { desk, manner, followed: Mutex::default() }
+    pub(super) fn new(state: ServerState, options: ServerOptions) -> Self {
+        Self { state, options, followed: Mutex::default() }
     }
 
     /// Runs work with the engine, on a thread that may block.
     async fn run_on_engine<T: Send + 'static>(
         &self,
         access: EngineAccess,
-        care: ConfigStrictness,
+        strictness: ConfigStrictness,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&dyn ServerServices) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&McpServices) -> Result<T> + Send + 'static,
     ) -> Result<Result<T>, ErrorData> {
-        let turn = self.desk.turns.acquire(access, context).await?;
-        let desk = self.desk.clone();
-        let done = self.desk.threads.run_job(turn, move || work(desk.services(care)?)).await;
+        let turn = self.state.turns.acquire(access, context).await?;
+        let state = self.state.clone();
+        let done =
+            self.state.threads.run_job(turn, move || work(state.services(strictness)?)).await;
         // A panic. Its message stays unsaid: it may quote the arguments.
         Ok(done.unwrap_or_else(|| {
             let what = "an error in Recoup itself: this was not finished; other arguments may do";
@@ -81,13 +82,13 @@ impl McpServer {
     /// True if somebody can be asked and there is need: with hooks, what the user has just said is
     /// known already.
     fn may_ask(&self, proposal: &ConsentProposal, context: &RequestContext<RoleServer>) -> bool {
-        let ServerOptions { with_hooks, may_ask, .. } = self.manner;
+        let ServerOptions { with_hooks, may_ask, .. } = self.options;
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
     /// Name of the client; none if a script runs it.
     fn attended_client(&self, context: &RequestContext<RoleServer>) -> Option<String> {
-        let is_attended = self.manner.may_ask && !consent::is_unattended(context);
+        let is_attended = self.options.may_ask && !consent::is_unattended(context);
         context.client_info().filter(|_| is_attended).map(|client| client.name)
     }
 
@@ -97,7 +98,7 @@ impl McpServer {
         let mut followed = self.subscriptions();
         // A repeated subscription replaces the first.
         followed.remove(uri);
-        let listening = self.desk.reserve_listener()?;
+        let listening = self.state.reserve_listener()?;
         let token = CancellationToken::new();
         let until = token.clone().drop_guard();
         followed
@@ -121,18 +122,18 @@ impl McpServer {
             outcome => return Ok(result(Ok(outcome.without_asking()), context).into()),
         };
         let writes = EngineAccess::Writes;
-        let done = match consent::ask(&mut proposal, brought, &self.desk, context).await {
+        let done = match consent::ask(&mut proposal, brought, &self.state, context).await {
             ConsentResult::Pending(request) => return Ok(request.into()),
             ConsentResult::Unanswered => Ok(proposal.unasked),
             ConsentResult::Yes => {
-                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |around| {
-                    proposal.carry_out(around)
+                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |services| {
+                    proposal.carry_out(services)
                 })
                 .await?
             }
             ConsentResult::No => {
-                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |around| {
-                    proposal.decline(around)
+                self.run_on_engine(writes, ConfigStrictness::Strict, context, move |services| {
+                    proposal.decline(services)
                 })
                 .await?
             }
@@ -189,7 +190,7 @@ impl ServerHandler for McpServer {
         let name = Implementation::new("recoup", env!("CARGO_PKG_VERSION")).with_title("Recoup");
         ServerConfig::new(capabilities)
             .with_server_info(name)
-            .with_instructions(instructions::text(self.manner.with_hooks))
+            .with_instructions(prompts::instructions(self.options.with_hooks))
     }
 
     async fn list_tools(
@@ -198,14 +199,14 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         reject_cursor(request)?;
-        let mut list = ListToolsResult::with_all_items(tools::list(self.manner).to_vec());
+        let mut list = ListToolsResult::with_all_items(tools::list(self.options).to_vec());
         (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = tools::list(self.manner).iter().find(|tool| tool.name == name).cloned();
-        listed.or_else(|| tools::find(name).map(|tool| tool.to_listing(self.manner)))
+        let listed = tools::list(self.options).iter().find(|tool| tool.name == name).cloned();
+        listed.or_else(|| tools::find(name).map(|tool| tool.to_listing(self.options)))
     }
 
     async fn call_tool(
@@ -220,17 +221,17 @@ impl ServerHandler for McpServer {
         let brought = ConsentReply::take_from(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
         let client = self.attended_client(&context);
-        let work = move |around: &dyn ServerServices| {
-            let outcome = tool.call(around, arguments)?;
+        let work = move |services: &McpServices| {
+            let outcome = tool.call(services, arguments)?;
             match client {
-                Some(client) => outcome.record_if_allowed(around, &client),
+                Some(client) => outcome.record_if_allowed(services, &client),
                 None => Ok(outcome),
             }
         };
         match self.run_on_engine(tool.access(), tool.config_strictness(), &context, work).await? {
             Ok(outcome) => {
                 if tool.access() == EngineAccess::Writes {
-                    MemoryUpkeep::run_if_due(&self.desk);
+                    MemoryUpkeep::run_if_due(&self.state);
                 }
                 self.settle_outcome(outcome, &brought, &context).await
             }
@@ -266,7 +267,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let work = move |around: &dyn ServerServices| resources::read(around, &request.uri);
+        let work = move |services: &McpServices| resources::read(services, &request.uri);
         let read = self
             .run_on_engine(EngineAccess::Reads, ConfigStrictness::Strict, &context, work)
             .await?;
@@ -286,7 +287,7 @@ impl ServerHandler for McpServer {
             return Err(resources::not_found_error(&uri));
         }
         let token = self.register_subscription(&uri)?;
-        let watch = token.run_until_cancelled(ResourceWatch::new(self.desk.clone(), uri)).await;
+        let watch = token.run_until_cancelled(ResourceWatch::new(self.state.clone(), uri)).await;
         let Some(mut watch) = watch else { return Ok(()) };
         let peer = context.peer.clone();
         tokio::spawn(token.run_until_cancelled_owned(async move {
@@ -322,15 +323,15 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let _listening = self.desk.reserve_listener()?;
+        let _listening = self.state.reserve_listener()?;
         let mut following = tokio::task::JoinSet::new();
         // Each once, even if named repeatedly.
         let followed: BTreeSet<&String> =
             context.accepted().resource_subscriptions.iter().flatten().collect();
         for uri in followed {
-            let (sink, desk, uri) = (context.sink().clone(), self.desk.clone(), uri.clone());
+            let (sink, state, uri) = (context.sink().clone(), self.state.clone(), uri.clone());
             following.spawn(async move {
-                let mut watch = ResourceWatch::new(desk, uri.clone()).await;
+                let mut watch = ResourceWatch::new(state, uri.clone()).await;
                 loop {
                     watch.wait_for_change().await;
                     if sink.notify_resource_updated(uri.clone()).await.is_err() {
@@ -345,7 +346,7 @@ impl ServerHandler for McpServer {
         {
             burden.set_request_bytes(0);
         }
-        self.desk.leaving.run_until_cancelled(context.cancelled()).await;
+        self.state.leaving.run_until_cancelled(context.cancelled()).await;
         Ok(())
     }
 
@@ -366,7 +367,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = prompts::find(&request)?;
-        let work = move |around: &dyn ServerServices| prompt.make(around);
+        let work = move |services: &McpServices| prompt.make(services);
         let made = self
             .run_on_engine(EngineAccess::Reads, ConfigStrictness::Strict, &context, work)
             .await?;
@@ -387,6 +388,66 @@ impl ServerHandler for McpServer {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(unknown::unknown_request_error(&request))
+        Err(unknown_request_error(&request))
     }
+}
+
+/// The methods of this server; others are unknown, whatever their parameters are.
+const METHODS: [&str; 9] = [
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "subscriptions/listen",
+    "prompts/list",
+    "prompts/get",
+];
+
+/// Methods that 2026-07-28 no longer has.
+const OLDER: [&str; 4] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe"];
+
+/// Error for such a request.
+pub(super) fn unknown_request_error(request: &CustomRequest) -> ErrorData {
+    let method = request.method.as_str();
+    if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern(request)) {
+        let what = format!("{method}: the parameters are missing or of the wrong shape");
+        return ErrorData::new(ErrorCode::INVALID_PARAMS, what, None);
+    }
+    not_found(method)
+}
+
+fn not_found(method: &str) -> ErrorData {
+    let what = format!("no such method: {}", tools::safe_name(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
+}
+
+/// Id and method of a message.
+#[derive(Deserialize)]
+struct MessageHead<'a> {
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+}
+
+/// Response to an HTTP request whose method the given version lacks; none for all other messages.
+/// The SDK would serve some of them as older versions do.
+pub(super) fn unknown_method_response(version: Option<&str>, message: &[u8]) -> Option<Value> {
+    version.filter(|version| *version >= ProtocolVersion::V_2026_07_28.as_str())?;
+    let MessageHead { id, method } = serde_json::from_slice(message).ok()?;
+    let (id, method) = (id?, method?);
+    let error = (!METHODS.contains(&&*method)).then(|| not_found(&method))?;
+    Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+}
+
+/// True if the request declares 2026-07-28 or later.
+fn is_modern(request: &CustomRequest) -> bool {
+    let version = request
+        .params
+        .as_ref()
+        .and_then(|params| params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion"));
+    let version = version.and_then(Value::as_str);
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
 }

@@ -86,7 +86,7 @@ impl DirectoryStore {
     }
 
     fn log_fault(&self, error: &Error) {
-        self.faults.fault(&self.info(), error);
+        self.faults.fault(&self.info().url, error);
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
     Store, StoreInfo, nearest,
 };
 use crate::base::clock::Timestamp;
-use crate::database::{self, ConnectionPool, RecoveryReporter, fault};
+use crate::database::{self, ConnectionPool, fault};
 use crate::entry::{EntryHead, EntryRecord, EventBatch, EventTally, Header, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{EntryId, Kind, Scope};
@@ -47,9 +47,7 @@ impl SqliteStore {
     /// The store at `path`, opened at its first use and created at its first write. Survived faults
     /// go to `faults`.
     pub fn at(path: impl Into<PathBuf>, waits: WaitLimits, faults: Arc<dyn FaultLog>) -> Self {
-        let path = path.into();
-        let told = Arc::new(FaultLogAdapter { faults, path: path.clone() });
-        Self { pool: ConnectionPool::new(path, &schema::LAYOUT, waits, told) }
+        Self { pool: ConnectionPool::new(path.into(), &schema::LAYOUT, waits, "sqlite", faults) }
     }
 
     /// Checks the whole file, and mends a damaged one or sets it aside. Returns true if it was
@@ -148,19 +146,6 @@ pub fn inspect(path: &Path, limit: Duration) -> Result<Option<(DatabaseInspectio
             row.get::<_, i64>(0).map(|entries| entries.max(0).cast_unsigned())
         })
     })
-}
-
-/// Forwards survived database faults to a [`FaultLog`].
-#[derive(Debug)]
-struct FaultLogAdapter {
-    faults: Arc<dyn FaultLog>,
-    path: PathBuf,
-}
-
-impl RecoveryReporter for FaultLogAdapter {
-    fn report_recovered_error(&self, error: &Error) {
-        self.faults.fault(&info(&self.path), error);
-    }
 }
 
 impl Store for SqliteStore {
@@ -298,10 +283,7 @@ impl Store for SqliteStore {
     }
 
     fn info(&self) -> StoreInfo {
-        info(self.path())
+        let url = format!("sqlite:{}", self.path().display());
+        StoreInfo { url, durable: true, keeps_stale: true }
     }
-}
-
-fn info(path: &Path) -> StoreInfo {
-    StoreInfo { url: format!("sqlite:{}", path.display()), durable: true, keeps_stale: true }
 }

@@ -10,7 +10,7 @@ use recoup_core::Error;
 use recoup_core::cache::{MissReason, PeekOutcome};
 use recoup_core::entry::{EntryEventKind, RecordedSources};
 use recoup_core::key::Kind;
-use recoup_core::store::{DirectoryStore, FaultLog, Store as _, StoreInfo};
+use recoup_core::store::{DirectoryStore, FaultLog, Store as _};
 use serde_json::json;
 
 use super::{Scene, theirs, with_full};
@@ -50,7 +50,7 @@ fn a_body_that_is_newer_than_the_damage_is_left_alone() {
 struct Meddler(PathBuf);
 
 impl FaultLog for Meddler {
-    fn fault(&self, _: &StoreInfo, _: &Error) {
+    fn fault(&self, _: &str, _: &Error) {
         fs::write(self.0.join("results/x.json"), "theirs").unwrap();
         let index = json!({
             "schema_version": "1.0.0", "theirs": 1, "entries": {"x": theirs("theirs")},

@@ -9,9 +9,9 @@ use recoup_core::base::fsx;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use crate::cli::doctor::{self, CHECKS, DoctorContext, DoctorFinding, FindingState, RepairAttempt};
-use crate::cli::failure::CommandError;
+use crate::cli::failure::{CommandError, FaultPrinter};
 use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::doctor::{self, CHECKS, DoctorContext, DoctorFinding, FindingState, RepairAttempt};
 
 /// Format version of the `--json` output.
 const FORMAT_VERSION: u32 = 1;
@@ -64,21 +64,21 @@ impl DoctorArgs {
             recoup: env!("CARGO_PKG_VERSION"),
             ..DoctorReport::default()
         };
-        let around = match doctor::collect_context() {
-            Ok(around) => Some(around),
+        let context = match doctor::collect_context(Arc::new(FaultPrinter)) {
+            Ok(context) => Some(context),
             Err(finding) => {
                 self.add_findings(vec![*finding], Vec::new(), &mut report)?;
                 None
             }
         };
-        if let Some(around) = &around {
-            self.check_all(around, &mut report)?;
+        if let Some(context) = &context {
+            self.check_all(context, &mut report)?;
         }
         report.ok = !report.findings.iter().any(|finding| finding.state == FindingState::Fail);
         // Before anything is printed: `| head` must not cost the user the bundle.
         if let Some(file) = &self.bundle {
             let bundle =
-                doctor::render_bundle(&report.findings, &report.repairs, around.as_deref());
+                doctor::render_bundle(&report.findings, &report.repairs, context.as_deref());
             fsx::write_atomic(file, bundle.as_bytes())?;
         }
         let printed = if self.json {
@@ -98,17 +98,17 @@ impl DoctorArgs {
 
     fn check_all(
         &self,
-        around: &Arc<DoctorContext>,
+        context: &Arc<DoctorContext>,
         report: &mut DoctorReport,
     ) -> Result<(), CommandError> {
-        let mut around = Arc::clone(around);
+        let mut context = Arc::clone(context);
         for check in &CHECKS {
-            let mut found = doctor::run_check(check, &around);
-            let repairs = if self.fix { doctor::run_repairs(&found, &around) } else { Vec::new() };
+            let mut found = doctor::run_check(check, &context);
+            let repairs = if self.fix { doctor::run_repairs(&found, &context) } else { Vec::new() };
             if repairs.iter().any(|repair| repair.error.is_none()) {
                 // Everything may be different now.
-                around = doctor::collect_context().unwrap_or(around);
-                found = doctor::run_check(check, &around);
+                context = doctor::collect_context(Arc::new(FaultPrinter)).unwrap_or(context);
+                found = doctor::run_check(check, &context);
             }
             self.add_findings(found, repairs, report)?;
         }

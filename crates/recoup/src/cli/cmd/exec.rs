@@ -234,7 +234,7 @@ impl ExecArgs {
         let rules = match mode {
             CacheMode::Bypass => Ok(None),
             _ => app
-                .rules_for_program(program)
+                .rules_for_program(program.file(), &program.words())
                 .map_err(|error| error.context("reading what its agent would be told")),
         };
         let rules = match rules {

@@ -2,29 +2,20 @@
 //! with 0, and prints only the answer that the client reads: any other code or text would block a
 //! tool or erase a prompt.
 
-use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use recoup_core::Error;
 use recoup_core::base::clock::Deadline;
-use recoup_core::base::fsx;
-use recoup_core::base::project::ProjectId;
 use recoup_core::memory::hooked::HookClient;
-use recoup_core::memory::judge::MemoryJudge;
 
-use crate::cli::app::{AppContext, memory_in};
 use crate::cli::{CommandAnswer, YES, ui};
-use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env, find_project, trust};
-use crate::hooks::worker::queue::JobQueue;
-use crate::hooks::worker::{self, MemoryWorker};
-use crate::hooks::{self, ClientEntrypoint, HookInput, HookLog, HookServices};
-use crate::process;
+use crate::config::BaseDirs;
+use crate::hooks::{self, HookInput, HookServices, worker};
+use crate::jobs::HookLog;
 
 /// Time limit for reading the payload, which clients write at once.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -66,7 +57,7 @@ pub(in crate::cli) fn run(args: &[OsString]) -> i32 {
     if let [flag, project] = args
         && flag == worker::FLAG
     {
-        catch_panic(&log, || run_worker(&project.to_string_lossy(), &places.home, &log));
+        catch_panic(&log, || worker::run(&project.to_string_lossy(), &places.home, &log));
         return YES;
     }
     serve(args, None, places, &log);
@@ -154,64 +145,8 @@ fn answer_event(
             &from_stdin
         }
     };
-    let home = places.home.clone();
-    // Loaded once, on demand. Unreadable settings count as no.
-    let settings = OnceCell::new();
-    let settings =
-        || settings.get_or_init(|| ResolvedSettings::load(&FlagOverrides::default()).ok()).as_ref();
-    let around = HookServices {
-        home: places.home,
-        cwd: places.cwd,
-        entry: ClientEntrypoint(env::claude_code_entrypoint()),
-        keeps_headless: &|| settings().is_some_and(|settings| settings.keeps_headless),
-        asks_model: &|| settings().is_some_and(|settings| settings.judge.enabled),
-        team: &|project| trust::team_state(&home, project),
-        hidden: env::credentials(),
-        log,
-    };
-    hooks::answer(HookInput { client: given.client, payload }, &around)
-}
-
-/// Processes the queued jobs of a project. If the settings can't be read, no model is asked and no
-/// mirror is written.
-fn run_worker(project: &str, home: &Path, log: &HookLog) {
-    process::leave_session();
-    let note = |error: &Error| log.log_failure(None, "the worker", &error.to_string());
-    let app = AppContext::load_silently(&FlagOverrides::default()).inspect_err(note).ok();
-    for left_out in app.into_iter().flat_map(|app| &app.settings.left_out) {
-        log.log_failure(None, "the worker", left_out);
-    }
-    let judge = app.and_then(|app| app.judge_for_asking().ok()?.ok());
-    let worked = ProjectId::parse(project).and_then(|project| {
-        fsx::ensure_private_dir(home)?;
-        let worker = MemoryWorker {
-            memory: &memory_in(home),
-            judge: judge.as_ref().map(|judge| judge as &dyn MemoryJudge),
-            hidden: &env::credentials(),
-            mirror: &|root| app.map_or(Ok(None), |app| sync_mirrors(app, root, log)),
-            log: &|line| log.log_failure(None, "the worker", line),
-        };
-        worker.run_until_idle(&JobQueue::of(home, &project))
-    });
-    if let Err(error) = worked {
-        note(&error);
-    }
-}
-
-/// Syncs the mirrors and returns a one-line summary. Obstacles are logged.
-fn sync_mirrors(
-    app: &AppContext,
-    root: &Path,
-    log: &HookLog,
-) -> recoup_core::Result<Option<String>> {
-    let report = app.sync_mirrors(&find_project(&app.settings.home, root)?, false)?;
-    for fault in &report.faults {
-        log.log_failure(None, "the worker", &format!("not in step: {}", fault.why));
-    }
-    for left in &report.left {
-        log.log_failure(None, "the worker", &format!("left as it is: {}", left.path.display()));
-    }
-    Ok(report.notice())
+    let input = HookInput { client: given.client, payload };
+    hooks::answer(input, &HookServices::new(places, log))
 }
 
 /// Parsed arguments. Unknown ones are not errors: another version may have been installed into the

@@ -29,9 +29,8 @@ use super::event::{HookEvent, HookEventKind, WireFormat, is_headless_event};
 use super::outcome::{self, ProjectPaths};
 use super::reply::HookReply;
 use super::worker;
-use super::worker::job::{self, JobOrigin, SweepReason, WorkerJob};
-use super::worker::queue::JobQueue;
 use super::{HookServices, claude_code, pi};
+use crate::jobs::{JobOrigin, JobQueue, SweepReason, WorkerJob, WorkerJobKind};
 
 /// Time to wait for a write of the user's statements.
 const STATEMENT_WRITE_WAIT: Duration = Duration::from_millis(2_500);
@@ -41,11 +40,11 @@ const WRITE_WAIT: Duration = Duration::from_secs(1);
 const READ_WAIT: Duration = Duration::from_millis(150);
 
 /// Handles an event.
-pub(super) fn handle_event(event: &HookEvent, around: &HookServices<'_>) -> HookReply {
-    let here = match HookContext::open(event, around) {
+pub(super) fn handle_event(event: &HookEvent, services: &HookServices<'_>) -> HookReply {
+    let here = match HookContext::open(event, services) {
         Ok(here) => here,
         Err(error) => {
-            around.log.log_error(event.client, "a project was not found", &error);
+            services.log.log_error(event.client, "a project was not found", &error);
             return HookReply::default();
         }
     };
@@ -75,7 +74,7 @@ pub(super) fn handle_event(event: &HookEvent, around: &HookServices<'_>) -> Hook
 /// Context of one event: project, memory, session.
 struct HookContext<'a> {
     event: &'a HookEvent,
-    around: &'a HookServices<'a>,
+    services: &'a HookServices<'a>,
     memory: &'static Memory,
     project: Project,
     /// The client's working directory.
@@ -87,16 +86,20 @@ struct HookContext<'a> {
 
 /// Finds the project that the client works in. Its directory may be gone (a removed worktree): then
 /// it is the session's project, at what is left of the path.
-fn find_project(event: &HookEvent, around: &HookServices<'_>, memory: &Memory) -> Result<Project> {
-    let cwd = around.cwd.join(&event.cwd);
-    let find = |dir: &Path| Project::find(dir).map(|found| settled(found, around, memory));
+fn find_project(
+    event: &HookEvent,
+    services: &HookServices<'_>,
+    memory: &Memory,
+) -> Result<Project> {
+    let cwd = services.places.cwd.join(&event.cwd);
+    let find = |dir: &Path| Project::find(dir).map(|found| settled(found, services, memory));
     let gone = match find(&cwd) {
         Err(error) => error,
-        Ok(found) => return Ok(prefer_session_project(event, found, around, memory)),
+        Ok(found) => return Ok(prefer_session_project(event, found, services, memory)),
     };
     // The root directory is no project.
     let above = cwd.ancestors().filter(|dir| dir.parent().is_some());
-    let above = above.chain([around.cwd.as_path()]).find_map(|dir| find(dir).ok());
+    let above = above.chain([services.places.cwd.as_path()]).find_map(|dir| find(dir).ok());
     let above = above.ok_or(gone)?;
     Ok(match memory.session_scope(&event.session) {
         Ok(Some(NoteScope::Project(id))) if id != *above.id() => {
@@ -111,12 +114,12 @@ fn find_project(event: &HookEvent, around: &HookServices<'_>, memory: &Memory) -
 fn prefer_session_project(
     event: &HookEvent,
     found: Project,
-    around: &HookServices<'_>,
+    services: &HookServices<'_>,
     memory: &Memory,
 ) -> Project {
     let begins = matches!(event.what, HookEventKind::Began(_) | HookEventKind::Opened(_));
     let outer = if begins { None } else { found.enclosing_repository() };
-    let outer = outer.map(|outer| settled(outer, around, memory));
+    let outer = outer.map(|outer| settled(outer, services, memory));
     let Some(outer) = outer.filter(|outer| outer.id() != found.id()) else { return found };
     match memory.session_scope(&event.session) {
         Ok(Some(NoteScope::Project(id))) if id == *outer.id() => outer,
@@ -125,8 +128,8 @@ fn prefer_session_project(
 }
 
 /// Resolves the project's id as recorded.
-fn settled(found: Project, around: &HookServices<'_>, memory: &Memory) -> Project {
-    memory.settle_project(&ProjectRegistry::below(&around.home), found)
+fn settled(found: Project, services: &HookServices<'_>, memory: &Memory) -> Project {
+    memory.settle_project(&ProjectRegistry::below(&services.places.home), found)
 }
 
 /// Result of a write to memory.
@@ -149,27 +152,27 @@ impl<T> WriteOutcome<T> {
 }
 
 impl<'a> HookContext<'a> {
-    fn open(event: &'a HookEvent, around: &'a HookServices<'a>) -> Result<Self> {
+    fn open(event: &'a HookEvent, services: &'a HookServices<'a>) -> Result<Self> {
         let write = if let HookEventKind::Prompt(_) = event.what {
             STATEMENT_WRITE_WAIT
         } else {
             WRITE_WAIT
         };
-        let (path, log) = (around.home.join("memory.db"), Arc::new(around.log.clone()));
+        let (path, log) = (services.places.home.join("memory.db"), Arc::new(services.log.clone()));
         let waits = WaitLimits { read: READ_WAIT, write };
         // Never closed: the process ends first.
         let memory: &'static Memory =
             Box::leak(Box::new(Memory::at(path, waits, Arc::new(SystemClock), log)));
-        let project = find_project(event, around, memory)?;
+        let project = find_project(event, services, memory)?;
         let occasion = EventOrigin {
             client: event.client,
             session: event.session.clone(),
             context: event.context_id(),
             scope: NoteScope::Project(project.id().clone()),
         };
-        let cwd = around.cwd.join(&event.cwd);
+        let cwd = services.places.cwd.join(&event.cwd);
         let has_person = OnceCell::new();
-        let here = Self { event, around, memory, project, cwd, occasion, has_person };
+        let here = Self { event, services, memory, project, cwd, occasion, has_person };
         if event.begins_session_or_turn() {
             match memory.move_from_former_ids(&here.project) {
                 Ok(0) => {}
@@ -193,7 +196,7 @@ impl<'a> HookContext<'a> {
     }
 
     fn log_error(&self, doing: &str, error: &Error) {
-        self.around.log.log_error(
+        self.services.log.log_error(
             self.event.client,
             &format!("{}: {doing}", self.event.name),
             error,
@@ -205,7 +208,7 @@ impl<'a> HookContext<'a> {
         &self,
         act: impl FnMut(&EventTransaction<'_>) -> Result<T>,
     ) -> WriteOutcome<T> {
-        let done = fsx::ensure_private_dir(&self.around.home)
+        let done = fsx::ensure_private_dir(&self.services.places.home)
             .and_then(|()| self.memory.transact(&self.occasion, act));
         match done {
             Ok(Some(done)) => {
@@ -223,7 +226,8 @@ impl<'a> HookContext<'a> {
     /// Registers this checkout with its project, if that is new.
     fn record_project(&self) {
         if let ProjectStanding::First | ProjectStanding::Proven = self.project.standing()
-            && let Err(error) = ProjectRegistry::below(&self.around.home).record(&self.project)
+            && let Err(error) =
+                ProjectRegistry::below(&self.services.places.home).record(&self.project)
         {
             self.log_error("the project was not noted", &error);
         }
@@ -234,7 +238,7 @@ impl<'a> HookContext<'a> {
         if self.project.standing() != (ProjectStanding::Apart { is_told: false }) {
             return None;
         }
-        let registry = ProjectRegistry::below(&self.around.home);
+        let registry = ProjectRegistry::below(&self.services.places.home);
         let advice = registry.apart_advice(&self.project)?;
         if self.has_reader()
             && let Err(error) = registry.mark_told(&self.project)
@@ -300,9 +304,9 @@ impl<'a> HookContext<'a> {
     }
 
     /// Queues a job for the worker; returns false if that failed.
-    fn queue_job(&self, what: job::WorkerJobKind) -> bool {
+    fn queue_job(&self, what: WorkerJobKind) -> bool {
         let from = JobOrigin::of(&self.occasion, self.project.root(), self.cwd.clone());
-        let queue = JobQueue::of(&self.around.home, self.project.id());
+        let queue = JobQueue::of(&self.services.places.home, self.project.id());
         // Also start a worker if the queue is full.
         let left = queue.put(&WorkerJob::new(from, what), &SystemClock);
         let is_left = left.is_ok();
@@ -319,7 +323,7 @@ impl<'a> HookContext<'a> {
 
     /// Starts a worker if jobs are waiting.
     fn start_worker_if_needed(&self) {
-        let queue = JobQueue::of(&self.around.home, self.project.id());
+        let queue = JobQueue::of(&self.services.places.home, self.project.id());
         if queue.is_empty().is_ok_and(|empty| !empty)
             && let Err(error) = worker::start(&queue, &self.project)
         {
@@ -330,7 +334,7 @@ impl<'a> HookContext<'a> {
     /// True if a person is present, whether or not this event is shown to them. May read a file, so
     /// call it before any transaction.
     fn has_person(&self) -> bool {
-        *self.has_person.get_or_init(|| !is_headless_event(self.event, &self.around.entry))
+        *self.has_person.get_or_init(|| !is_headless_event(self.event))
     }
 
     /// True if context can reach the agent only with a call's result, not before the call.
@@ -352,10 +356,10 @@ impl<'a> HookContext<'a> {
 
     /// Queues reading of a transcript.
     fn queue_sweep(&self, transcript: &Path, why: SweepReason) {
-        let transcript = self.around.cwd.join(transcript);
+        let transcript = self.services.places.cwd.join(transcript);
         // A sub-agent's prompts come from an agent.
         let by_person = why != SweepReason::SubAgent && !prompt::is_tentative(self);
-        self.queue_job(job::WorkerJobKind::Sweep { transcript, why, by_person });
+        self.queue_job(WorkerJobKind::Sweep { transcript, why, by_person });
     }
 
     fn project_paths(&self) -> ProjectPaths<'_> {

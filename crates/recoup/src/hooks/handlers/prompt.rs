@@ -19,7 +19,7 @@ use crate::hooks::notice;
 use crate::hooks::reply::HookReply;
 use crate::hooks::user_statement::{self, UserStatement};
 use crate::hooks::wire;
-use crate::hooks::worker::job::{JudgeQuestion, WorkerJobKind};
+use crate::jobs::{JudgeQuestion, WorkerJobKind};
 
 /// A prompt as classified, before memory is read.
 struct ParsedPrompt {
@@ -184,13 +184,13 @@ fn queue_judge_job(
         JudgeQuestion::Doubtful(UserStatement { text, quote, ..said })
     });
     let asked: Vec<JudgeQuestion> = kept.chain(doubtful).collect();
-    if !asked.is_empty() && (here.around.asks_model)() {
+    if !asked.is_empty() && here.services.settings().is_some_and(|it| it.judge.enabled) {
         here.queue_job(WorkerJobKind::Judge { asked });
     }
 }
 
 pub(super) fn is_tentative(here: &HookContext<'_>) -> bool {
-    !here.has_person() && !(here.around.keeps_headless)()
+    !here.has_person() && !here.services.settings().is_some_and(|it| it.keeps_headless)
 }
 
 /// Converts sayings to statements; tentative ones if no person is present.

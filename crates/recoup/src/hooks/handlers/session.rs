@@ -8,10 +8,11 @@ use recoup_core::memory::learn::citation::citations;
 use recoup_core::memory::{ContextDeliveries, EventDetails, EventTransaction, MemoryEventKind};
 
 use super::{HookContext, WriteOutcome, prompt};
+use crate::config::trust;
 use crate::hooks::event::{AnswerEnd, SessionStartKind, WireFormat};
 use crate::hooks::reply::{HookReply, utf16_len};
-use crate::hooks::worker::job::SweepReason;
 use crate::hooks::{notice, pi};
+use crate::jobs::SweepReason;
 
 /// Length limits: of one item in characters, of the whole text in bytes.
 const MAX_ITEM_CHARS: usize = 160;
@@ -55,7 +56,8 @@ pub(super) fn on_session_start(here: &HookContext<'_>, how: SessionStartKind) ->
         return reply;
     }
     if how == SessionStartKind::Startup {
-        let advice = [here.apart_advice(), (here.around.team)(&here.project).advice()];
+        let team = trust::team_state(&here.services.places.home, &here.project);
+        let advice = [here.apart_advice(), team.advice()];
         advice.iter().flatten().for_each(|line| reply.add_notice(line));
     }
     if let Some(block) = &block {

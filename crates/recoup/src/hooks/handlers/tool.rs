@@ -16,7 +16,7 @@ use super::{HookContext, prompt};
 use crate::hooks::notice;
 use crate::hooks::outcome::{call_files, record_edits};
 use crate::hooks::reply::HookReply;
-use crate::hooks::worker::job::SweepReason;
+use crate::jobs::SweepReason;
 
 /// Length of a call that is searched for its matter, in characters.
 const MAX_SEARCHED_CHARS: usize = 2_000;

@@ -1,34 +1,38 @@
 //! Background worker for everything slow: a detached process, one per project. It reads
 //! transcripts, asks a model if the user has agreed to that, and updates memory.
 
-pub(crate) mod backlog;
-pub(crate) mod forget;
-pub mod job;
-pub mod queue;
 mod statements;
 mod sweep;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use recoup_core::Result;
-use recoup_core::base::project::Project;
+use recoup_core::base::fsx;
+use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::memory::judge::MemoryJudge;
 use recoup_core::memory::{EventDetails, Memory};
 use recoup_core::secrets::SecretValues;
+use recoup_core::{Error, Result};
 
+use crate::app::{AppContext, memory_in};
+use crate::config::{FlagOverrides, env, find_project};
 use crate::hooks::notice;
+use crate::hooks::outcome::ProjectPaths;
+use crate::jobs::{
+    HookLog, JobOrigin, JobQueue, SkippedJobs, SweepReason, WorkerJob, WorkerJobKind,
+};
 use crate::process;
-use job::{SweepReason, WorkerJob, WorkerJobKind};
-use queue::{JobQueue, SkippedJobs};
 use sweep::SweepOptions;
 
 /// Time limit of a worker; its unfinished job is started again later.
 pub(crate) const MAX_RUNTIME: Duration = Duration::from_mins(3);
+
+/// Name of the worker in the log.
+const ACTIVITY: &str = "the worker";
 
 /// Flag that turns `recoup hook` into the worker.
 pub const FLAG: &str = "--work";
@@ -49,30 +53,51 @@ pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
 }
 
 /// Projects in which an answer or a session has ended, by root.
-type EndedProjects = BTreeMap<PathBuf, job::JobOrigin>;
+type EndedProjects = BTreeMap<PathBuf, JobOrigin>;
 
-/// The worker, with everything it needs.
-pub(crate) struct MemoryWorker<'a> {
-    pub(crate) memory: &'a Memory,
-    /// Model to ask, if the user has agreed to that.
-    pub(crate) judge: Option<&'a dyn MemoryJudge>,
-    /// Credentials to redact.
-    pub(crate) hidden: &'a SecretValues,
-    /// Syncs the mirror files of the project at that root; returns a notice if anything changed.
-    pub(crate) mirror: &'a dyn Fn(&Path) -> Result<Option<String>>,
-    /// Receives failures.
-    pub(crate) log: &'a dyn Fn(&str),
+/// Processes the queued jobs of a project, as a detached process. If the settings can't be read, no
+/// model is asked and no mirror is written.
+pub(crate) fn run(project: &str, home: &Path, log: &HookLog) {
+    process::leave_session();
+    let note = |error: &Error| log.log_failure(None, ACTIVITY, &error.to_string());
+    let app = AppContext::open(&FlagOverrides::default(), Arc::new(log.clone()));
+    let app = app.inspect_err(note).ok();
+    for left_out in app.into_iter().flat_map(|app| &app.settings.left_out) {
+        log.log_failure(None, ACTIVITY, left_out);
+    }
+    let judge = app.and_then(|app| app.judge_for_asking().ok()?.ok());
+    let worked = ProjectId::parse(project).and_then(|project| {
+        fsx::ensure_private_dir(home)?;
+        let worker = MemoryWorker {
+            app,
+            memory: &memory_in(home, Arc::new(log.clone())),
+            judge: judge.as_ref().map(|judge| judge as &dyn MemoryJudge),
+            hidden: &env::credentials(),
+            log,
+        };
+        worker.run_until_idle(&JobQueue::of(home, &project))
+    });
+    if let Err(error) = worked {
+        note(&error);
+    }
 }
 
-impl fmt::Debug for MemoryWorker<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryWorker").field("judge", &self.judge).finish_non_exhaustive()
-    }
+/// The worker, with everything it needs.
+#[derive(Debug)]
+struct MemoryWorker<'a> {
+    /// None if the settings can't be read.
+    app: Option<&'a AppContext>,
+    memory: &'a Memory,
+    /// Model to ask, if the user has agreed to that.
+    judge: Option<&'a dyn MemoryJudge>,
+    /// Credentials to redact.
+    hidden: &'a SecretValues,
+    log: &'a HookLog,
 }
 
 impl MemoryWorker<'_> {
     /// Runs until the queue is empty or another worker runs.
-    pub(crate) fn run_until_idle(&self, queue: &JobQueue) -> Result<()> {
+    fn run_until_idle(&self, queue: &JobQueue) -> Result<()> {
         // Ends the process at its time limit, whatever it waits for.
         thread::spawn(|| {
             thread::sleep(MAX_RUNTIME);
@@ -98,7 +123,7 @@ impl MemoryWorker<'_> {
 
     /// Sets aside statements that could not be stored, and tells the user.
     fn report_unstored(&self, queue: &JobQueue) -> Result<()> {
-        for job in queue.keep_unstored(self.log)? {
+        for job in queue.keep_unstored(|line| self.log(line))? {
             let WorkerJobKind::Remember { said, .. } = &job.what else { continue };
             let occasion = job.from.occasion()?;
             self.memory.transact(&occasion, |turn| {
@@ -115,14 +140,14 @@ impl MemoryWorker<'_> {
         left: &mut SkippedJobs,
         ended: &mut EndedProjects,
     ) -> Result<()> {
-        while let Some(taken) = queue.take(left, self.log)? {
+        while let Some(taken) = queue.take(left, |line| self.log(line))? {
             match self.run_job(&taken.job) {
                 Err(error) if taken.job.what.is_retried_after(&error) => {
                     taken.put_back()?;
                     return Err(error.context("a job is left for the next worker"));
                 }
                 Err(error) => {
-                    (self.log)(&format!("a job failed: {error}"));
+                    self.log(&format!("a job failed: {error}"));
                     if taken.job.is_statement() {
                         taken.fail(left);
                         continue;
@@ -143,17 +168,31 @@ impl MemoryWorker<'_> {
     /// Runs maintenance and syncs mirrors, once for all jobs; queues the notices of the mirrors.
     fn finish_round(&self, ended: &EndedProjects) {
         if let Err(error) = self.memory.run_maintenance() {
-            (self.log)(&format!("memory was not brought up to date: {error}"));
+            self.log(&format!("memory was not brought up to date: {error}"));
         }
         for (root, from) in ended {
-            let synced = (self.mirror)(root).and_then(|line| {
-                let Some(line) = line else { return Ok(()) };
-                self.memory.transact(&from.occasion()?, |turn| turn.add_notice(&line)).map(drop)
-            });
-            if let Err(error) = synced {
-                (self.log)(&format!("rules were not synced: {error}"));
+            if let Err(error) = self.sync_mirror(root, from) {
+                self.log(&format!("rules were not synced: {error}"));
             }
         }
+    }
+
+    /// Syncs one project's mirror, and queues its notice. Obstacles are logged.
+    fn sync_mirror(&self, root: &Path, from: &JobOrigin) -> Result<()> {
+        let Some(app) = self.app else { return Ok(()) };
+        let report = app.sync_mirrors(&find_project(&app.settings.home, root)?, false)?;
+        for fault in &report.faults {
+            self.log(&format!("not in step: {}", fault.why));
+        }
+        for left in &report.left {
+            self.log(&format!("left as it is: {}", left.path.display()));
+        }
+        let Some(line) = report.notice() else { return Ok(()) };
+        self.memory.transact(&from.occasion()?, |turn| turn.add_notice(&line)).map(drop)
+    }
+
+    fn log(&self, line: &str) {
+        self.log.log_failure(None, ACTIVITY, line);
     }
 
     fn run_job(&self, job: &WorkerJob) -> Result<()> {
@@ -161,7 +200,8 @@ impl MemoryWorker<'_> {
         match &job.what {
             WorkerJobKind::Sweep { transcript, why, by_person } => {
                 let reason = SweepOptions { why: *why, by_person: *by_person };
-                self.sweep(&occasion, job.from.project_paths(), transcript, reason)
+                let place = ProjectPaths { root: &job.from.root, cwd: job.from.base_dir() };
+                self.sweep(&occasion, place, transcript, reason)
             }
             WorkerJobKind::Remember { at, once, print, said } => {
                 let of =

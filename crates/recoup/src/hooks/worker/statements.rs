@@ -10,9 +10,9 @@ use recoup_core::memory::transcript::{EntryKind, TranscriptEntry};
 use recoup_core::memory::{EventDetails, EventOrigin, EventTransaction, NoteId, RecordOutcome};
 
 use super::MemoryWorker;
-use super::job::JudgeQuestion;
 use crate::hooks::notice;
 use crate::hooks::user_statement::{self, UserStatement};
+use crate::jobs::JudgeQuestion;
 
 /// Older prompts are not something that a hook has just missed.
 const RECENT_MS: i64 = 24 * 60 * 60 * 1000;

@@ -20,11 +20,11 @@ use recoup_core::memory::{
 };
 
 use super::MemoryWorker;
-use super::job::SweepReason;
 use super::statements;
 use crate::hooks::notice;
 use crate::hooks::outcome::{self, ProjectPaths};
 use crate::hooks::transcript::{TranscriptExcerpt, TranscriptFile, TranscriptMark};
+use crate::jobs::SweepReason;
 
 /// Entries read at most at once.
 const MAX_ENTRIES: usize = 400;

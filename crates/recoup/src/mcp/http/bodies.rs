@@ -15,7 +15,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::time::timeout;
 
 use crate::mcp::in_flight::{InFlightBytes, InFlightLimits, InFlightRequest};
-use crate::mcp::{LONGEST_MESSAGE as MOST, stdio, unknown};
+use crate::mcp::{LONGEST_MESSAGE as MOST, server, stdio};
 
 /// Limits for the messages of all clients together.
 pub(super) const HTTP_LIMITS: InFlightLimits = InFlightLimits { held: 48 << 20, unread: 24 << 20 };
@@ -51,7 +51,7 @@ pub(super) async fn read(
     };
     burden.set_request_bytes(body.len());
     let version = parts.headers.get("mcp-protocol-version").and_then(|it| it.to_str().ok());
-    if let Some(answer) = unknown::unknown_method_response(version, &body) {
+    if let Some(answer) = server::unknown_method_response(version, &body) {
         return (StatusCode::NOT_FOUND, AS_JSON, answer.to_string()).into_response();
     }
     parts.extensions.insert(burden.clone());

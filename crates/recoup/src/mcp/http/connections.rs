@@ -1,15 +1,19 @@
-//! Connections. Those that have not shown the token yet get little time and few places, and
-//! newcomers displace them: they cannot keep out clients that have it.
+//! Connections and sessions. Connections that have not shown the token yet get little time and few
+//! places, and newcomers displace them: they cannot keep out clients that have it. Sessions are
+//! often not ended: beyond the limit, the least recently used are closed; idle ones are kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -126,5 +130,50 @@ impl Drop for HttpConnection {
         if !was_stranger && !self.displaced.is_cancelled() {
             seats.known -= 1;
         }
+    }
+}
+
+/// Maximum number of sessions.
+const MAX_SESSIONS: usize = 64;
+const SESSION_HEADER: &str = "mcp-session-id";
+
+/// The open sessions.
+#[derive(Debug, Clone)]
+pub(super) struct HttpSessions {
+    pub(super) manager: Arc<LocalSessionManager>,
+    /// Ids, least recently used first.
+    used: Arc<Mutex<VecDeque<Arc<str>>>>,
+}
+
+impl HttpSessions {
+    pub(super) fn new() -> Self {
+        let mut manager = LocalSessionManager::default();
+        manager.session_config.keep_alive = None;
+        Self { manager: Arc::new(manager), used: Arc::default() }
+    }
+
+    /// Marks a session as used; headers of the request or response name it.
+    pub(super) async fn mark_used(&self, headers: &HeaderMap) {
+        let Some(id) = headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()) else { return };
+        let id: Arc<str> = id.into();
+        // Unknown ids must not displace sessions of ours.
+        if !self.manager.has_session(&id).await.unwrap_or(false) {
+            return self.forget_session(&id);
+        }
+        if let Some(oldest) = self.move_to_newest(id) {
+            let _ = self.manager.close_session(&oldest).await;
+        }
+    }
+
+    /// Moves a session to the end. Returns the one to close for it.
+    fn move_to_newest(&self, id: Arc<str>) -> Option<Arc<str>> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|other| *other != id);
+        used.push_back(id);
+        (used.len() > MAX_SESSIONS).then(|| used.pop_front())?
+    }
+
+    fn forget_session(&self, id: &str) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| **other != *id);
     }
 }

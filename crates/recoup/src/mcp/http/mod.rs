@@ -6,7 +6,6 @@
 
 mod bodies;
 mod connections;
-mod sessions;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -23,10 +22,10 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use self::connections::HttpConnection;
-use self::sessions::HttpSessions;
+use self::connections::HttpSessions;
 use super::in_flight::InFlightBytes;
 use super::server::McpServer;
-use super::{LONGEST_MESSAGE, ServerOptions, ServerState, worker_limits};
+use super::{LONGEST_MESSAGE, ServerOptions, ServerState, workers};
 
 /// URL path of the server.
 const PATH: &str = "/mcp";
@@ -42,14 +41,14 @@ pub(crate) struct HttpOptions {
 
 /// Serves until the process ends; calls `ready` with the URL.
 pub(crate) fn serve(
-    desk: &ServerState,
-    manner: ServerOptions,
+    state: &ServerState,
+    options: ServerOptions,
     http: &HttpOptions,
     ready: impl FnOnce(&str) -> Result<()>,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(worker_limits::BACKGROUND_THREADS)
+        .max_blocking_threads(workers::BACKGROUND_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     runtime.block_on(async {
@@ -57,15 +56,15 @@ pub(crate) fn serve(
         let listener = TcpListener::bind(http.address).await.with_context(listening)?;
         let address = listener.local_addr().with_context(listening)?;
         ready(&format!("http://{address}{PATH}"))?;
-        connections::serve(listener, router(desk, manner, http)).await;
+        connections::serve(listener, router(state, options, http)).await;
         Ok(())
     })
 }
 
-fn router(desk: &ServerState, manner: ServerOptions, http: &HttpOptions) -> Router {
-    let (desk, sessions) = (desk.clone(), HttpSessions::new());
+fn router(state: &ServerState, options: ServerOptions, http: &HttpOptions) -> Router {
+    let (state, sessions) = (state.clone(), HttpSessions::new());
     let service = StreamableHttpService::new(
-        move || Ok(McpServer::new(desk.clone(), manner)),
+        move || Ok(McpServer::new(state.clone(), options)),
         sessions.manager.clone(),
         config(http),
     );

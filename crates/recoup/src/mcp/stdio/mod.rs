@@ -5,7 +5,6 @@
 //! use is bounded.
 
 mod id;
-mod lines;
 mod message;
 
 use std::io::{self, Read, Write};
@@ -27,11 +26,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use self::lines::{InputLine, LineReader};
 use self::message::ParsedLine;
+use self::message::{InputLine, LineReader};
 use super::in_flight::{InFlightBytes, InFlightLimits};
 use super::server::McpServer;
-use super::{ServerOptions, ServerState, worker_limits};
+use super::{ServerOptions, ServerState, workers};
 
 /// Limits for the messages of the client.
 const STDIO_LIMITS: InFlightLimits = InFlightLimits { held: 8 << 20, unread: 4 << 20 };
@@ -49,16 +48,20 @@ pub(crate) struct StdioStreams {
 }
 
 /// Serves one client until it leaves.
-pub(crate) fn serve(desk: ServerState, manner: ServerOptions, streams: StdioStreams) -> Result<()> {
+pub(crate) fn serve(
+    state: ServerState,
+    options: ServerOptions,
+    streams: StdioStreams,
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(worker_limits::BACKGROUND_THREADS)
+        .max_blocking_threads(workers::BACKGROUND_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {
-        let (transport, written) = StdioTransport::start(streams, desk.leaving.clone())?;
+        let (transport, written) = StdioTransport::start(streams, state.leaving.clone())?;
         // Leaving before initialization is no error.
-        if let Ok(running) = serve_server(McpServer::new(desk, manner), transport).await {
+        if let Ok(running) = serve_server(McpServer::new(state, options), transport).await {
             let _ = running.waiting().await;
         }
         let _ = timeout(FLUSH_TIMEOUT, written).await;

@@ -11,12 +11,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::OneOrMany;
-use super::result_arguments::{ResultArguments, SelectedResult, fields};
+use super::arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{
     closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts,
 };
-use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, stored};
-use crate::mcp::ServerServices;
+use super::{
+    ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, cache_store,
+};
+use crate::mcp::McpServices;
 
 /// Limit of listed sources: a directory may have thousands of files.
 const MOST_TOLD: usize = 20;
@@ -76,22 +78,22 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let CacheLookupArguments { asked, max_age, sources } = arguments::read(arguments)?;
-    let named = asked.resolve(around)?;
-    named.must_be_a_result(around)?;
+    let named = asked.resolve(services)?;
+    named.must_be_a_result(services)?;
     let max_age = max_age.map(|age| arguments::ttl("max_age", &age)).transpose()?;
-    let view = around.view();
+    let view = services.app.view();
     let request = LookupRequest {
         max_age: max_age.and_then(Ttl::as_millis),
         identity: Some(&named.identity),
         parts: &named.parts,
         ..LookupRequest::new(Kind::Result, &named.id, &view)
     };
-    let answer = match around.cache().read(&request) {
-        PeekOutcome::Hit(entry) => hit(around, &named, &entry, HitFreshness::Hit),
-        PeekOutcome::Stale(entry) => hit(around, &named, &entry, HitFreshness::Stale),
-        PeekOutcome::Miss(reason) => miss(around, &named, &reason, sources),
+    let answer = match services.cache.read(&request) {
+        PeekOutcome::Hit(entry) => hit(services, &named, &entry, HitFreshness::Hit),
+        PeekOutcome::Stale(entry) => hit(services, &named, &entry, HitFreshness::Stale),
+        PeekOutcome::Miss(reason) => miss(services, &named, &reason, sources),
     };
     answer.map(ToolOutcome::Done)
 }
@@ -118,14 +120,14 @@ impl HitFreshness {
 
 /// The first line says what the rest is: a stored text may look like a miss.
 fn hit(
-    around: &dyn ServerServices,
+    services: &McpServices,
     named: &SelectedResult,
     entry: &Entry,
     freshness: HitFreshness,
 ) -> Result<ToolAnswer> {
-    let (text, result) = stored::decode_result(&entry.body().to_bytes()?)?;
+    let (text, result) = cache_store::decode_result(&entry.body().to_bytes()?)?;
     let header = &entry.head().header;
-    let age = around.cache().clock().now().millis_since(header.created) / 1000;
+    let age = services.cache.clock().now().millis_since(header.created) / 1000;
     let sources = watched(&header.sources);
     let (status, whether) = freshness.in_words(sources.is_empty());
     let said = format!("{status}: stored {} ago, {whether}.", ago(age));
@@ -157,7 +159,7 @@ fn ago(seconds: u64) -> String {
 }
 
 fn miss(
-    around: &dyn ServerServices,
+    services: &McpServices,
     named: &SelectedResult,
     reason: &MissReason,
     sources: Option<OneOrMany>,
@@ -166,8 +168,8 @@ fn miss(
         MissReason::Unavailable(error) => format!("{reason}: {error}"),
         reason => reason.to_string(),
     };
-    let sources = named.sources(around, sources);
-    let token = around.cache().issue_since_token(&around.view(), &sources)?.to_string();
+    let sources = named.sources(services, sources);
+    let token = services.cache.issue_since_token(&services.app.view(), &sources)?.to_string();
     let status = reason.status();
     // File names may contain line breaks.
     let text = format!(

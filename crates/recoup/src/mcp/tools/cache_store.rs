@@ -5,18 +5,19 @@ use recoup_core::cache::{FillOutcome, FillRefusal, SinceToken};
 use recoup_core::entry::{Draft, ProductionCost, to_micro_dollars};
 use recoup_core::key::Kind;
 use recoup_core::memory::inject::one_line;
-use recoup_core::{Error, Result};
+use recoup_core::{Error, ErrorKind, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::arguments::OneOrMany;
-use super::result_arguments::{ResultArguments, SelectedResult, fields};
+use super::arguments::{self, OneOrMany};
+use super::arguments::{ResultArguments, SelectedResult, fields};
 use super::schema::{
     closed, count, duration, flag, list, maybe_text, message, open, rare, text, texts, texts_of,
 };
-use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, stored};
-use crate::mcp::ServerServices;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility};
+use crate::mcp::McpServices;
 
 /// Longer than any work takes.
 const MOST_SECONDS: u64 = 1_000_000_000;
@@ -108,20 +109,20 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let CacheStoreArguments { asked, result, sources, token, ttl, tags, cost } =
         arguments::read(arguments)?;
-    let named = asked.resolve(around)?;
-    named.must_be_a_result(around)?;
-    let ttl = ttl.map_or(Ok(around.ttl()), |ttl| arguments::ttl("ttl", &ttl))?;
+    let named = asked.resolve(services)?;
+    named.must_be_a_result(services)?;
+    let ttl = ttl.map_or(Ok(services.app.settings.cache.ttl), |ttl| arguments::ttl("ttl", &ttl))?;
     let since = token.as_deref().map(parse_token).transpose()?;
-    let (cost, body) = (cost.resolve()?, stored::encode_result(&result)?);
+    let (cost, body) = (cost.resolve()?, encode_result(&result)?);
     let is_named = sources.is_some();
-    let sources = named.sources(around, sources);
+    let sources = named.sources(services, sources);
     let unwatched = if is_named { Vec::new() } else { named.unwatched(&sources) };
     let SelectedResult { id, parts, identity, .. } = named;
-    around.prepare_cache()?;
-    let permit = around.cache().permit(&id, &around.view(), &sources)?;
+    services.app.prepare_cache()?;
+    let permit = services.cache.permit(&id, &services.app.view(), &sources)?;
     let tags = tags.into_vec();
     let draft = Draft { identity, cost, parts, tags, ..Draft::new(Kind::Result, body) };
     let unchanged = match since {
@@ -132,10 +133,10 @@ fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome
         Ok(permit) => permit.fill(draft, ttl)?,
         Err(refusal) => FillOutcome::Refused(refusal),
     };
-    let until = ttl.as_millis().map(|millis| around.cache().clock().now().plus_millis(millis));
+    let until = ttl.as_millis().map(|millis| services.cache.clock().now().plus_millis(millis));
     let kept =
         StoreReport { key: id.key.as_str(), sources: &sources, unwatched: &unwatched, until };
-    Ok(kept.to_answer(around, &filled).into())
+    Ok(kept.to_answer(services, &filled).into())
 }
 
 /// A stored or refused result, for the report.
@@ -155,10 +156,10 @@ fn parse_token(token: &str) -> Result<SinceToken> {
 }
 
 impl StoreReport<'_> {
-    fn to_answer(&self, around: &dyn ServerServices, filled: &FillOutcome) -> ToolAnswer {
+    fn to_answer(&self, services: &McpServices, filled: &FillOutcome) -> ToolAnswer {
         let reason = match filled {
             FillOutcome::Stored(_) => None,
-            FillOutcome::Off if around.cache().enabled() => Some("the ttl is off".to_owned()),
+            FillOutcome::Off if services.cache.enabled() => Some("the ttl is off".to_owned()),
             FillOutcome::Off => Some("the cache is switched off".to_owned()),
             FillOutcome::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
         };
@@ -236,4 +237,67 @@ impl CostArguments {
             micro_dollars: sum.flatten(),
         })
     }
+}
+
+/// Encodes a result, always as JSON, because `recoup cache` reads it too.
+fn encode_result(result: &Value) -> Result<Vec<u8>> {
+    serde_json::to_vec(result).map_err(|error| {
+        Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
+    })
+}
+
+/// Decodes a stored result into its text and its value.
+pub(super) fn decode_result(bytes: &[u8]) -> Result<(String, Value)> {
+    let unreadable =
+        |error| Error::new(ErrorKind::Corrupt, "the stored result is not JSON").with_source(error);
+    let raw: &RawValue = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let value: Value = serde_json::from_str(raw.get()).map_err(unreadable)?;
+    Ok(match value {
+        Value::String(text) => (text.clone(), Value::String(text)),
+        value if keeps_its_digits(raw.get()) => (raw.get().to_owned(), value),
+        // A number that would lose digits is safe only in a text.
+        _ => (raw.get().to_owned(), Value::String(raw.get().to_owned())),
+    })
+}
+
+/// True if each number of a JSON text survives parsing.
+fn keeps_its_digits(json: &str) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        rest = &rest[at..];
+        if let Some(inside) = rest.strip_prefix('"') {
+            rest = &inside[text_length(inside)..];
+            continue;
+        }
+        let in_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+        let (number, after) = rest.split_at(rest.find(|c| !in_number(c)).unwrap_or(rest.len()));
+        if !is_exact(number) {
+            return false;
+        }
+        rest = after;
+    }
+    true
+}
+
+/// Length of a string up to and including its closing quote.
+fn text_length(inside: &str) -> usize {
+    let mut escaped = false;
+    let end = inside.bytes().position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map_or(inside.len(), |end| end + 1)
+}
+
+/// True for integers of 64 bits, numbers of up to 15 digits, and those that we would write the
+/// same.
+fn is_exact(number: &str) -> bool {
+    let same = |read: serde_json::Number| read.to_string() == number;
+    if serde_json::from_str(number).is_ok_and(same) {
+        return true;
+    }
+    let digits = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits = digits.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit);
+    digits.count() <= 15
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::arguments::OneOrMany;
 use super::schema::{closed, flag, list, maybe_text, message, open, project, text, texts_of};
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 /// Limit of all texts together, in characters.
 const MOST: usize = 20_000;
@@ -104,10 +104,10 @@ fn output_of_load() -> Value {
     open(&[("checkpoint", checkpoint), message()], &["checkpoint", "message"])
 }
 
-fn save(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn save(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let SaveCheckpointArguments { completed, remaining, blockers, notes, project } =
         arguments::read(arguments)?;
-    let scope = arguments::requested_scope(around, project.as_deref())?;
+    let scope = arguments::requested_scope(services, project.as_deref())?;
     let checkpoint = WorkCheckpoint {
         completed: completed.into_vec(),
         remaining: remaining.into_vec(),
@@ -122,11 +122,11 @@ fn save(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcom
             "a checkpoint has at most {MOST} characters, and this has {length}: say it shorter"
         )));
     }
-    around.prepare_memory()?;
+    services.app.prepare_memory()?;
     // If the current project is excluded from memory, checkpoints for others are not saved either.
-    let saved = match around.memory().pause_reason(&arguments::current_scope(around))? {
+    let saved = match services.memory.pause_reason(&arguments::current_scope(services))? {
         Some(silence) => CheckpointOutcome::Silent(silence),
-        None => around.memory().save_checkpoint(&scope, &checkpoint)?,
+        None => services.memory.save_checkpoint(&scope, &checkpoint)?,
     };
     Ok(save_answer(&saved).into())
 }
@@ -152,10 +152,10 @@ fn save_answer(saved: &CheckpointOutcome) -> ToolAnswer {
     ToolAnswer::with_message(&text, text.as_str(), data)
 }
 
-fn load(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn load(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let LoadCheckpointArguments { project } = arguments::read(arguments)?;
-    let scope = arguments::requested_scope(around, project.as_deref())?;
-    let found = around.memory().load_checkpoint(&scope, around.session())?;
+    let scope = arguments::requested_scope(services, project.as_deref())?;
+    let found = services.memory.load_checkpoint(&scope, &services.session)?;
     let Some((checkpoint, at)) = found else {
         let none = "No checkpoint is left for this project: none is saved, or three sessions were \
             given it.";

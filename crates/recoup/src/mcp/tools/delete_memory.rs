@@ -8,10 +8,10 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{ConsentProposal, ConsentQuestion, ProposedAction};
 use super::schema::{closed, flag, list, message, open, project, text};
+use super::{ConsentProposal, ConsentQuestion, ProposedAction};
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "delete_memory",
@@ -48,18 +48,18 @@ fn output() -> Value {
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let DeleteMemoryArguments { id, project } = arguments::read(arguments)?;
     let (id, scope) =
-        (arguments::parse_note_id(&id)?, arguments::requested_scope(around, project.as_deref())?);
+        (arguments::parse_note_id(&id)?, arguments::requested_scope(services, project.as_deref())?);
     let holds_there = |note: &Note| note.scope == NoteScope::Universal || note.scope == scope;
     let note =
-        around.memory().note(&id)?.filter(holds_there).ok_or_else(|| missing_note_error(&id))?;
-    if is_agents_candidate(around, &note) {
-        return forget(around, &id).map(ToolOutcome::Done);
+        services.memory.note(&id)?.filter(holds_there).ok_or_else(|| missing_note_error(&id))?;
+    if is_agents_candidate(services, &note) {
+        return forget(services, &id).map(ToolOutcome::Done);
     }
     Ok(ToolOutcome::Asks(Box::new(ConsentProposal {
-        question: question(around, &note),
+        question: question(services, &note),
         unasked: unchanged(
             &note,
             &format!(
@@ -80,9 +80,9 @@ fn missing_note_error(id: &NoteId) -> Error {
 }
 
 /// True for an unconfirmed note by an agent of this project.
-fn is_agents_candidate(around: &dyn ServerServices, note: &Note) -> bool {
+fn is_agents_candidate(services: &McpServices, note: &Note) -> bool {
     let is_near =
-        note.scope == NoteScope::Universal || note.scope == arguments::current_scope(around);
+        note.scope == NoteScope::Universal || note.scope == arguments::current_scope(services);
     is_near && note.trust() < NoteTrust::Agreed && note.status != NoteStatus::Active
 }
 
@@ -98,10 +98,10 @@ fn ownership_text(note: &Note) -> &'static str {
     }
 }
 
-fn question(around: &dyn ServerServices, note: &Note) -> ConsentQuestion {
+fn question(services: &McpServices, note: &Note) -> ConsentQuestion {
     let place = match &note.scope {
         NoteScope::Universal => "all your projects".to_owned(),
-        NoteScope::Project(id) => format!("the project {}", around.project_name(id)),
+        NoteScope::Project(id) => format!("the project {}", services.app.project_name(id)),
     };
     let what = match (note.trust(), note.status) {
         (NoteTrust::Stated, _) => "this rule of yours",
@@ -115,9 +115,9 @@ fn question(around: &dyn ServerServices, note: &Note) -> ConsentQuestion {
 }
 
 /// Removes the note after consent, if it is still as shown.
-pub(super) fn delete_agreed(around: &dyn ServerServices, shown: &Note) -> Result<ToolAnswer> {
-    match around.memory().note(&shown.id)? {
-        Some(note) if note.text == shown.text => forget(around, &note.id),
+pub(super) fn delete_agreed(services: &McpServices, shown: &Note) -> Result<ToolAnswer> {
+    match services.memory.note(&shown.id)? {
+        Some(note) if note.text == shown.text => forget(services, &note.id),
         _ => Err(Error::usage(format!("{} has changed meanwhile: look at it again", shown.id))),
     }
 }
@@ -133,8 +133,8 @@ fn unchanged(note: &Note, text: &str) -> ToolAnswer {
 }
 
 /// Removes a note for good.
-fn forget(around: &dyn ServerServices, id: &NoteId) -> Result<ToolAnswer> {
-    let ForgetReport { unreached, .. } = around.forget(id)?;
+fn forget(services: &McpServices, id: &NoteId) -> Result<ToolAnswer> {
+    let ForgetReport { unreached, .. } = services.app.forget(std::slice::from_ref(id))?;
     let places: Vec<String> = unreached.iter().map(|path| path.display().to_string()).collect();
     let mut lines = vec!["It is removed for good.".to_owned()];
     lines.extend(

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::schema::{closed, count, list, maybe_text, message, one_of, open, project, text};
 use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
-use crate::mcp::ServerServices;
+use crate::mcp::McpServices;
 
 pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "load_rules",
@@ -97,8 +97,8 @@ struct UnconfirmedNotes {
 }
 
 impl UnconfirmedNotes {
-    fn load(around: &dyn ServerServices, scope: &NoteScope) -> Result<Self> {
-        let mut notes = around.memory().noted_by_agents(scope)?;
+    fn load(services: &McpServices, scope: &NoteScope) -> Result<Self> {
+        let mut notes = services.memory.noted_by_agents(scope)?;
         let (all, mut tokens) = (notes.len(), 0);
         let fits = |note: &&Note| {
             tokens += estimate(&noted_line(note));
@@ -147,19 +147,19 @@ fn confirm_command(note: &Note) -> String {
 }
 
 /// The rules as a hook delivers them, byte for byte.
-fn block(around: &dyn ServerServices, scope: &NoteScope) -> Result<Option<RulesBlock>> {
-    let (memory, budget) = (around.memory(), BlockBudget::default());
+fn block(services: &McpServices, scope: &NoteScope) -> Result<Option<RulesBlock>> {
+    let (memory, budget) = (&services.memory, BlockBudget::default());
     match scope {
-        NoteScope::Project(id) if id != around.project().id() => {
+        NoteScope::Project(id) if id != services.project().id() => {
             memory.rules_block_elsewhere(id, budget)
         }
-        _ => memory.rules_block(around.project(), budget),
+        _ => memory.rules_block(services.project(), budget),
     }
 }
 
 /// Rules and unconfirmed notes as text.
-pub(in crate::mcp) fn rules_text(around: &dyn ServerServices, scope: &NoteScope) -> Result<String> {
-    let (block, noted) = (block(around, scope)?, UnconfirmedNotes::load(around, scope)?);
+pub(in crate::mcp) fn rules_text(services: &McpServices, scope: &NoteScope) -> Result<String> {
+    let (block, noted) = (block(services, scope)?, UnconfirmedNotes::load(services, scope)?);
     Ok(join_rules_and_notes(block.as_ref(), &noted))
 }
 
@@ -171,10 +171,10 @@ fn join_rules_and_notes(block: Option<&RulesBlock>, noted: &UnconfirmedNotes) ->
     }
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let LoadRulesArguments { project } = arguments::read(arguments)?;
-    let scope = arguments::requested_scope(around, project.as_deref())?;
-    let (block, noted) = (block(around, &scope)?, UnconfirmedNotes::load(around, &scope)?);
+    let scope = arguments::requested_scope(services, project.as_deref())?;
+    let (block, noted) = (block(services, &scope)?, UnconfirmedNotes::load(services, &scope)?);
     let included = block.iter().flat_map(RulesBlock::included);
     let report = |rule: &IncludedRule| json!({ "id": rule.id.as_str(), "text": rule.line, "said_by": said_by(rule.trust) });
     let rules: Vec<Value> = included.map(report).collect();

@@ -1,37 +1,29 @@
 //! The tools, one file each or for each pair. Each is a `ToolSpec`: name, schemas and function.
 
 mod arguments;
-mod ask;
-mod cache_explain;
-mod cache_invalidate;
+mod cache_inspect;
 mod cache_lookup;
-mod cache_stats;
 mod cache_store;
 mod checkpoint;
 mod delete_memory;
 mod load_rules;
-mod note;
-mod result_arguments;
 mod schema;
 mod search_memory;
 mod store_memory;
-mod stored;
-mod validate;
 
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::base::text::shorten_text;
+use recoup_core::memory::{Note, RuleSuggestion};
 use recoup_core::{Result, secrets};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
-use super::worker_limits::EngineAccess;
-use super::{ConfigStrictness, ServerOptions, ServerServices};
-
+use super::workers::EngineAccess;
+use super::{ConfigStrictness, McpServices, ServerOptions};
 pub(super) use arguments::current_scope;
-pub(super) use ask::{ConsentProposal, ConsentQuestion};
 pub(super) use load_rules::rules_text as told_rules;
-pub(super) use note::{note_line, note_report};
+pub(super) use search_memory::{note_line, note_report};
 
 /// Definition of a tool.
 pub(super) struct ToolSpec {
@@ -42,7 +34,7 @@ pub(super) struct ToolSpec {
     output: fn() -> Value,
     nature: ToolEffect,
     load: ToolVisibility,
-    run: fn(&dyn ServerServices, JsonObject) -> Result<ToolOutcome>,
+    run: fn(&McpServices, JsonObject) -> Result<ToolOutcome>,
 }
 
 /// Effect of a call, for clients that ask their user first.
@@ -99,14 +91,10 @@ impl From<ToolAnswer> for ToolOutcome {
 
 impl ToolOutcome {
     /// Records what an agent notes, if the user allows this client's agents to.
-    pub(super) fn record_if_allowed(
-        self,
-        around: &dyn ServerServices,
-        client: &str,
-    ) -> Result<Self> {
+    pub(super) fn record_if_allowed(self, services: &McpServices, client: &str) -> Result<Self> {
         match self {
             Self::Done(_) => Ok(self),
-            Self::Asks(proposal) => proposal.record_if_allowed(around, client),
+            Self::Asks(proposal) => proposal.record_if_allowed(services, client),
         }
     }
 
@@ -154,10 +142,11 @@ const COMMON: [&ToolSpec; 8] = [
 
 /// Tools that hash files, which may be large and many.
 static FILE_READERS: [&ToolSpec; 3] =
-    [&cache_lookup::TOOL, &cache_store::TOOL, &cache_explain::TOOL];
+    [&cache_lookup::TOOL, &cache_store::TOOL, &cache_inspect::EXPLAIN];
 
 /// Rarely used tools.
-const RARE: [&ToolSpec; 3] = [&cache_invalidate::TOOL, &cache_explain::TOOL, &cache_stats::TOOL];
+const RARE: [&ToolSpec; 3] =
+    [&cache_inspect::INVALIDATE, &cache_inspect::EXPLAIN, &cache_inspect::STATS];
 
 /// The tools that clients are told of, and how fully: many send the whole list to the model with
 /// every request. Unlisted tools can be called all the same.
@@ -175,12 +164,12 @@ pub(super) fn find(name: &str) -> Option<&'static ToolSpec> {
 }
 
 /// Lists the tools for clients. Cached: the list is the same for the whole process.
-pub(super) fn list(manner: ServerOptions) -> &'static [Tool] {
+pub(super) fn list(options: ServerOptions) -> &'static [Tool] {
     static LISTS: [OnceLock<Vec<Tool>>; 4] = [const { OnceLock::new() }; 4];
-    let all = manner.tools == ToolSet::All;
-    LISTS[2 * usize::from(all) + usize::from(manner.with_hooks)].get_or_init(|| {
+    let all = options.tools == ToolSet::All;
+    LISTS[2 * usize::from(all) + usize::from(options.with_hooks)].get_or_init(|| {
         let rare = RARE.into_iter().filter(|_| all);
-        COMMON.into_iter().chain(rare).map(|tool| tool.to_listing(manner)).collect()
+        COMMON.into_iter().chain(rare).map(|tool| tool.to_listing(options)).collect()
     })
 }
 
@@ -206,35 +195,35 @@ impl ToolSpec {
     /// Validates the arguments and runs the tool.
     pub(super) fn call(
         &self,
-        around: &dyn ServerServices,
+        services: &McpServices,
         arguments: JsonObject,
     ) -> Result<ToolOutcome> {
-        (self.run)(around, validate::validate_arguments(&(self.input)(), arguments)?)
+        (self.run)(services, arguments::validate_arguments(&(self.input)(), arguments)?)
     }
 
     /// Describes the tool for clients.
-    pub(super) fn to_listing(&self, manner: ServerOptions) -> Tool {
+    pub(super) fn to_listing(&self, options: ServerOptions) -> Tool {
         let description = match self.load {
             ToolVisibility::UnlessHooked(hooked) | ToolVisibility::AlwaysAndHooked(hooked)
-                if manner.with_hooks =>
+                if options.with_hooks =>
             {
                 hooked
             }
             _ => self.description,
         };
-        let input = match manner.tools {
+        let input = match options.tools {
             ToolSet::All => (self.input)(),
             ToolSet::Common => schema::shortened(&(self.input)()),
         };
         let mut tool = Tool::new(self.name, description, Arc::new(object(input)))
             .with_title(self.title)
             .with_annotations(self.nature.annotations());
-        if manner.tools == ToolSet::All {
+        if options.tools == ToolSet::All {
             tool = tool.with_raw_output_schema(Arc::new(object((self.output)())));
         }
         let always = match self.load {
             ToolVisibility::AlwaysAndHooked(_) => true,
-            ToolVisibility::UnlessHooked(_) => !manner.with_hooks,
+            ToolVisibility::UnlessHooked(_) => !options.with_hooks,
             ToolVisibility::WhenFound => false,
         };
         if !always {
@@ -263,5 +252,78 @@ fn object(schema: Value) -> JsonObject {
     match schema {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
+    }
+}
+
+/// An action that needs the user's consent.
+#[derive(Debug)]
+pub(super) struct ConsentProposal {
+    pub(super) question: ConsentQuestion,
+    /// Answer if nobody can be asked, or nobody answers.
+    pub(super) unasked: ToolAnswer,
+    /// True if the note was unknown before the first question.
+    pub(super) new: bool,
+    /// True if the user has just said something on the topic.
+    pub(super) just_said: bool,
+    deed: ProposedAction,
+}
+
+/// Question for the user: all that a yes would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ConsentQuestion {
+    pub(super) text: String,
+    /// Label of the field to tick.
+    pub(super) tick: &'static str,
+}
+
+/// Action after consent.
+#[derive(Debug)]
+enum ProposedAction {
+    /// Makes an agent's note the user's own.
+    Agree(RuleSuggestion),
+    /// Removes a rule, or another project's note, for good.
+    Forget(Note),
+}
+
+impl ConsentProposal {
+    /// Subject that an answer is tied to: the text shown, and this very note. One that is
+    /// forgotten and stored again is another.
+    pub(super) fn subject(&self) -> String {
+        let note = match &self.deed {
+            ProposedAction::Agree(suggestion) => &suggestion.note,
+            ProposedAction::Forget(note) => note,
+        };
+        format!("{} {}", note.id, self.question.text)
+    }
+
+    /// Records an agent's note if the user allows this client to; otherwise still asks.
+    fn record_if_allowed(self, services: &McpServices, client: &str) -> Result<ToolOutcome> {
+        let recorded = match &self.deed {
+            ProposedAction::Agree(suggestion) => {
+                store_memory::record_suggestion(services, suggestion, self.new, client)?
+            }
+            ProposedAction::Forget(_) => None,
+        };
+        Ok(recorded.map_or_else(|| ToolOutcome::Asks(Box::new(self)), ToolOutcome::Done))
+    }
+
+    /// The user agreed.
+    pub(super) fn carry_out(self, services: &McpServices) -> Result<ToolAnswer> {
+        match self.deed {
+            ProposedAction::Agree(suggestion) => {
+                store_memory::accept_suggestion(services, &suggestion, self.new)
+            }
+            ProposedAction::Forget(note) => delete_memory::delete_agreed(services, &note),
+        }
+    }
+
+    /// The user declined.
+    pub(super) fn decline(self, services: &McpServices) -> Result<ToolAnswer> {
+        match self.deed {
+            ProposedAction::Agree(suggestion) => {
+                store_memory::decline_suggestion(services, &suggestion, self.new)
+            }
+            ProposedAction::Forget(note) => Ok(delete_memory::declined_answer(&note)),
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! `search_memory`: full-text search of the memory.
+//! `search_memory`, and a memory as an agent sees it.
 
+use recoup_core::memory::inject::one_line;
 use recoup_core::memory::search::SearchQuery;
 use recoup_core::memory::{Note, NoteFilter, NoteKind, NoteStatus, NoteTrust};
 use recoup_core::{Error, Result};
@@ -7,10 +8,10 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::schema::{closed, count, list, one_of, open, project};
+use super::schema::{closed, count, list, maybe_text, one_of, open, project, text};
 use super::store_memory::kinds;
-use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, note};
-use crate::mcp::ServerServices;
+use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments};
+use crate::mcp::McpServices;
 
 /// Default number of results.
 const DEFAULT_LIMIT: usize = 10;
@@ -57,30 +58,30 @@ fn input() -> Value {
 fn output() -> Value {
     open(
         &[
-            ("memories", list(&note::schema(), "What was found, the best first")),
+            ("memories", list(&note_schema(), "What was found, the best first")),
             ("count", count(0, "How many these are")),
         ],
         &["memories", "count"],
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let SearchMemoryArguments { query, limit, kind: wanted, project } = arguments::read(arguments)?;
     if query.trim().is_empty() {
         return Err(Error::usage("query: say what to look for"));
     }
     let kinds = wanted.as_deref().map(NoteKind::parse).transpose()?;
-    let scope = arguments::requested_scope(around, project.as_deref())?;
+    let scope = arguments::requested_scope(services, project.as_deref())?;
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    let found = search(around, &query, &NoteFilter::active_in(&scope), kinds.as_slice(), limit)?;
-    let reports: Vec<Value> = found.iter().map(note::note_report).collect();
+    let found = search(services, &query, &NoteFilter::active_in(&scope), kinds.as_slice(), limit)?;
+    let reports: Vec<Value> = found.iter().map(note_report).collect();
     let data = json!({ "memories": reports, "count": reports.len() });
     Ok(ToolAnswer::new(results_text(&found), data).into())
 }
 
 /// Searches active notes and candidates, except untrusted ones, which come from tools.
 pub(super) fn search(
-    around: &dyn ServerServices,
+    services: &McpServices,
     text: &str,
     wanted: &NoteFilter,
     kinds: &[NoteKind],
@@ -94,7 +95,7 @@ pub(super) fn search(
         limit,
         ..SearchQuery::new(text)
     };
-    let found = around.memory().search(&query)?;
+    let found = services.memory.search(&query)?;
     Ok(found.into_iter().map(|(note, _)| note).collect())
 }
 
@@ -102,6 +103,64 @@ pub(super) fn search(
 pub(super) fn results_text(found: &[Note]) -> String {
     match found {
         [] => "Nothing that is remembered answers that.".to_owned(),
-        found => found.iter().map(note::note_line).collect::<Vec<_>>().join("\n"),
+        found => found.iter().map(note_line).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// Note as data.
+pub(in crate::mcp) fn note_report(note: &Note) -> Value {
+    json!({
+        "id": note.id.as_str(),
+        "text": one_line(&note.text),
+        "type": note.kind.as_str(),
+        "status": note.status.as_str(),
+        "trust": note.trust().as_str(),
+        "scope": note.scope.to_string(),
+        "paths": note.paths,
+        "evidence": note.evidence,
+        "updated_at": note.updated.to_string(),
+    })
+}
+
+/// Schema of a note as data.
+pub(super) fn note_schema() -> Value {
+    open(
+        &[
+            ("id", text("What it is called by")),
+            ("text", text("The statement")),
+            ("type", text("What sort of thing it is")),
+            ("status", text("active: it counts; candidate: nobody has confirmed it")),
+            ("trust", text("stated: the user said it; agreed; recorded; inferred; untrusted")),
+            ("scope", text("universal, or project:ID")),
+            ("paths", maybe_text("The files it holds for; none means all")),
+            ("evidence", count(0, "How often it was said or confirmed")),
+            ("updated_at", text("When it was last said or changed")),
+        ],
+        &["id", "text", "type", "status", "trust", "scope"],
+    )
+}
+
+/// Note as one line of text, which cannot break out of what surrounds it.
+pub(in crate::mcp) fn note_line(note: &Note) -> String {
+    let paths = note.paths.as_deref().map(|glob| format!("[only for {}] ", one_line(glob)));
+    format!(
+        "- {}{} ({}, {}, id {})",
+        paths.unwrap_or_default(),
+        one_line(&note.text),
+        note.kind,
+        label(note),
+        note.id
+    )
+}
+
+/// Says how far an agent may rely on a note.
+fn label(note: &Note) -> &'static str {
+    match (note.status, note.trust()) {
+        (NoteStatus::Candidate, _) => "not confirmed by the user",
+        (NoteStatus::Superseded | NoteStatus::Retired, _) => "no longer counts",
+        (NoteStatus::Active, NoteTrust::Stated) => "said by the user",
+        (NoteStatus::Active, NoteTrust::Agreed) => "accepted by the user",
+        (NoteStatus::Active, NoteTrust::Recorded) => "recorded by an agent for the user",
+        (NoteStatus::Active, _) => "learned from earlier work",
     }
 }

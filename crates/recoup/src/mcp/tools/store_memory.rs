@@ -15,10 +15,12 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{ConsentProposal, ConsentQuestion, ProposedAction};
 use super::schema::{closed, flag, list, message, one_of, open, rare, short_text, text};
-use super::{ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, note};
-use crate::mcp::ServerServices;
+use super::{ConsentProposal, ConsentQuestion, ProposedAction};
+use super::{
+    ToolAnswer, ToolEffect, ToolOutcome, ToolSpec, ToolVisibility, arguments, search_memory,
+};
+use crate::mcp::McpServices;
 
 /// Names of the kinds of memories.
 pub(super) fn kinds() -> Vec<&'static str> {
@@ -101,17 +103,17 @@ fn input() -> Value {
 fn output() -> Value {
     open(
         &[
-            ("memory", note::schema()),
+            ("memory", search_memory::note_schema()),
             ("is_rule", flag("Whether it counts now")),
             ("known", flag("Whether it was known already")),
-            ("instead_of", list(&note::schema(), "What it took the place of")),
+            ("instead_of", list(&search_memory::note_schema(), "What it took the place of")),
             message(),
         ],
         &["memory", "is_rule", "known", "instead_of", "message"],
     )
 }
 
-fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome> {
+fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let StoreMemoryArguments { content, metadata, scope, project } = arguments::read(arguments)?;
     let kind = metadata.kind.as_deref().map_or(Ok(NoteKind::Preference), NoteKind::parse)?;
     let scope = match (scope.as_deref(), &project) {
@@ -120,20 +122,20 @@ fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome
             let both = "projectId: what is universal holds in all projects; leave one of both out";
             return Err(Error::usage(both));
         }
-        _ => arguments::requested_scope(around, project.as_deref())?,
+        _ => arguments::requested_scope(services, project.as_deref())?,
     };
     let topic = metadata.preference_key.filter(|key| !key.trim().is_empty());
-    let session = Some(around.session().to_owned());
+    let session = Some(services.session.clone());
     let statement = NoteStatement {
         topic,
         session,
         ..NoteStatement::new(kind, content, NoteSource::Agent, scope)
     };
-    around.prepare_memory()?;
+    services.app.prepare_memory()?;
     let SuggestOutcome { suggestion, known } =
-        around.memory().suggest(&statement, &arguments::current_scope(around))?;
+        services.memory.suggest(&statement, &arguments::current_scope(services))?;
     let note = &suggestion.note;
-    let just_said = just_said(around, &suggestion);
+    let just_said = just_said(services, &suggestion);
     let unasked = match just_said {
         Some(own) => answer(note, &[], known, &just_said_text(own, note)),
         None => answer(note, &[], known, &status_text(note)),
@@ -141,7 +143,7 @@ fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome
     if note.status != NoteStatus::Candidate || note.trust() == NoteTrust::Untrusted {
         return Ok(unasked.into());
     }
-    let question = question(around, &suggestion);
+    let question = question(services, &suggestion);
     Ok(ToolOutcome::Asks(Box::new(ConsentProposal {
         question,
         unasked,
@@ -153,8 +155,8 @@ fn run(around: &dyn ServerServices, arguments: JsonObject) -> Result<ToolOutcome
 
 /// Returns the user's statement on the topic from the last minutes: the agent repeats it in other
 /// words.
-fn just_said<'a>(around: &dyn ServerServices, suggestion: &'a RuleSuggestion) -> Option<&'a Note> {
-    let now = around.cache().clock().now();
+fn just_said<'a>(services: &McpServices, suggestion: &'a RuleSuggestion) -> Option<&'a Note> {
+    let now = services.cache.clock().now();
     suggestion
         .instead_of
         .iter()
@@ -172,11 +174,11 @@ fn just_said_text(own: &Note, note: &Note) -> String {
 }
 
 /// Question for the user, with all that a yes would do: the rule, its scope, and what it replaces.
-fn question(around: &dyn ServerServices, suggestion: &RuleSuggestion) -> ConsentQuestion {
+fn question(services: &McpServices, suggestion: &RuleSuggestion) -> ConsentQuestion {
     let RuleSuggestion { note, instead_of } = suggestion;
     let place = match &note.scope {
         NoteScope::Universal => "in all your projects".to_owned(),
-        NoteScope::Project(id) => format!("in the project {}", around.project_name(id)),
+        NoteScope::Project(id) => format!("in the project {}", services.app.project_name(id)),
     };
     let paths = note.paths.as_deref().map(|glob| format!(" (only for {})", one_line(glob)));
     let mut lines = vec![
@@ -193,27 +195,27 @@ fn question(around: &dyn ServerServices, suggestion: &RuleSuggestion) -> Consent
 
 /// After consent, an agent's note becomes the user's own statement.
 pub(super) fn accept_suggestion(
-    around: &dyn ServerServices,
+    services: &McpServices,
     suggestion: &RuleSuggestion,
     new: bool,
 ) -> Result<ToolAnswer> {
-    let (note, instead_of) = around.memory().agree(suggestion)?;
-    around.notify_changed(&note.scope);
+    let (note, instead_of) = services.memory.agree(suggestion)?;
+    services.app.refresh_mirrors(std::slice::from_ref(&note.scope));
     Ok(answer(&note, &instead_of, !new, "The user said yes: it is a rule now."))
 }
 
 /// Records a rule in the current project, if the user allows this client's agents to and nothing
 /// of the user's or the team's may contradict it. None if it is not recorded.
 pub(super) fn record_suggestion(
-    around: &dyn ServerServices,
+    services: &McpServices,
     suggestion: &RuleSuggestion,
     new: bool,
     client: &str,
 ) -> Result<Option<ToolAnswer>> {
-    let Some(client) = around.recording_client(client) else { return Ok(None) };
-    let recorded = around.memory().record_for_user(suggestion, around.project().id(), client)?;
+    let Some(client) = services.app.recording_client(client) else { return Ok(None) };
+    let recorded = services.memory.record_for_user(suggestion, services.project().id(), client)?;
     let Some((note, instead_of)) = recorded else { return Ok(None) };
-    around.notify_changed(&note.scope);
+    services.app.refresh_mirrors(std::slice::from_ref(&note.scope));
     let said = format!(
         "It is a rule in this project now: the user allows agents in this client to record rules. \
          Tell the user what you recorded; `recoup memory retire {}` takes it back.",
@@ -224,13 +226,13 @@ pub(super) fn record_suggestion(
 
 /// After a no, retires the candidate, so that the user is not asked again.
 pub(super) fn decline_suggestion(
-    around: &dyn ServerServices,
+    services: &McpServices,
     suggestion: &RuleSuggestion,
     new: bool,
 ) -> Result<ToolAnswer> {
     let id = &suggestion.note.id;
-    let note = match around.memory().note(id)? {
-        Some(note) if note.status == NoteStatus::Candidate => around.memory().retire(id)?,
+    let note = match services.memory.note(id)? {
+        Some(note) if note.status == NoteStatus::Candidate => services.memory.retire(id)?,
         // Meanwhile the user has decided otherwise, or it is gone.
         other => {
             let note = other.as_ref().unwrap_or(&suggestion.note);
@@ -242,13 +244,15 @@ pub(super) fn decline_suggestion(
 }
 
 fn answer(note: &Note, instead_of: &[Note], known: bool, said: &str) -> ToolAnswer {
-    let gone: Vec<Value> = instead_of.iter().map(note::note_report).collect();
+    let gone: Vec<Value> = instead_of.iter().map(search_memory::note_report).collect();
     let data = json!({
-        "memory": note::note_report(note), "is_rule": note.status == NoteStatus::Active, "known": known,
+        "memory": search_memory::note_report(note), "is_rule": note.status == NoteStatus::Active, "known": known,
         "instead_of": gone,
     });
-    let mut lines = vec![said.to_owned(), note::note_line(note)];
-    lines.extend(instead_of.iter().map(|old| format!("Instead of: {}", note::note_line(old))));
+    let mut lines = vec![said.to_owned(), search_memory::note_line(note)];
+    lines.extend(
+        instead_of.iter().map(|old| format!("Instead of: {}", search_memory::note_line(old))),
+    );
     ToolAnswer::with_message(said, lines.join("\n"), data)
 }
 

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use recoup::hooks::user_statement::UserStatement;
-use recoup::hooks::worker::job::{JobOrigin, WorkerJob, WorkerJobKind};
-use recoup::hooks::worker::queue::{JobQueue, SkippedJobs};
+use recoup::jobs::{JobOrigin, JobQueue, SkippedJobs, UserStatement, WorkerJob, WorkerJobKind};
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::fsx::FileLock;
 use recoup_core::base::project::ProjectId;

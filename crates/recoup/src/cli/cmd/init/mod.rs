@@ -365,7 +365,7 @@ pub(super) fn install_places(
         let message = "HOME is not set: clients keep their settings there";
         return Err(Error::new(ErrorKind::Absent, message));
     }
-    Ok(ClientDirs::find(&found.cwd).for_install(&found.home, project.root()))
+    Ok(install::InstallPaths::new(&ClientDirs::find(&found.cwd), &found.home, project.root()))
 }
 
 /// Asks before anything is changed; an error where nobody can be asked, as with `--json`, whose

@@ -1,18 +1,18 @@
 //! `recoup mcp`: arguments of the MCP server. No settings are loaded before a client has said
 //! hello.
 
-mod services;
 mod token;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::panic::{self, Location};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use recoup_core::{Error, Result};
 
-use self::services::AppMcpServices;
 use super::place::StoreScopeArgs;
+use crate::cli::failure::FaultPrinter;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::{BaseDirs, env};
 use crate::hooks::ClientEntrypoint;
@@ -65,22 +65,22 @@ const TERMINAL_NOTICE: &str = "This speaks MCP on stdin and stdout, with clients
 
 impl McpArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
-        let overrides = self.place.overrides();
-        let manner = ServerOptions {
+        let options = ServerOptions {
             with_hooks: self.with_hooks,
-            may_ask: !ClientEntrypoint(env::claude_code_entrypoint()).is_headless(),
+            may_ask: !ClientEntrypoint::from_env().is_headless(),
             tools: if self.tools == "all" { ToolSet::All } else { ToolSet::Common },
         };
-        let desk = ServerState::new(move |care| AppMcpServices::open(&overrides, care));
+        // Faults go to stderr, which clients hide or keep in a log.
+        let state = ServerState::new(self.place.overrides(), Arc::new(FaultPrinter));
         panic::set_hook(Box::new(|panic| ui::error(panic_message(panic.location()))));
         match self.http_options()? {
             None => {
                 if ui::can_ask() {
                     ui::say(TERMINAL_NOTICE);
                 }
-                serve_stdio(desk, manner, ui::streams())?;
+                serve_stdio(state, options, ui::streams())?;
             }
-            Some(http) => serve_http(&desk, manner, &http, |url| {
+            Some(http) => serve_http(&state, options, &http, |url| {
                 ui::line(url).map_err(|_| Error::usage("the URL can't be printed"))
             })?,
         }

@@ -1,0 +1,11 @@
+//! Faults that did not stop the work, and must not be silent.
+
+use std::fmt;
+
+use crate::error::Error;
+
+/// Receives faults after which the work went on.
+pub trait FaultLog: Send + Sync + fmt::Debug {
+    /// Reports that `source`, a URL or a name, failed with `error`.
+    fn fault(&self, source: &str, error: &Error);
+}

@@ -1,0 +1,416 @@
+//! An explanation in words, the same for people and programs.
+
+use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
+use recoup_core::base::text::shorten_text;
+use recoup_core::cache::{
+    ComparedSide, LookupExplanation, LookupVerdict, MissCause, NearestEntry, PartChange,
+    PartDifference, RuleChanges, SourceChangeKind, TextDifference, WordPlace,
+};
+use recoup_core::entry::{EntryEvent, EntryEventKind, EventReason};
+use recoup_core::key::{Kind, RuleFingerprint};
+use serde::Serialize;
+
+use crate::human;
+
+/// Maximum number of sources, and of rules, that are listed.
+const MAX_LISTED: usize = 10;
+
+const FAILURE: &str = "what is kept is a failure: --cache-failures accepts those";
+const STREAMS_MERGED: &str =
+    "stdout and stderr were recorded as one stream, and go to different places now";
+const FUTURE: &str = "it was made in the future, and would never expire: check the clocks";
+
+/// Maximum number of past events that are shown to people.
+const MAX_PAST_EVENTS: usize = 3;
+
+/// Maximum length of a quoted value.
+const MAX_QUOTED_CHARS: usize = 60;
+
+/// Codes of findings about one rule.
+const RULE_CODES: [&str; 3] = ["rule_new", "rule_reworded", "rule_gone"];
+
+/// Looks up the text of a rule by its id.
+type RuleNames<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Explanation of a look-up.
+#[derive(Debug, Serialize)]
+pub(crate) struct ExplainReport {
+    key: String,
+    scope: String,
+    kind: Kind,
+    status: &'static str,
+    text: String,
+    causes: Vec<ExplainFinding>,
+    past: Vec<PastEvent>,
+    nearest: Option<NearestReport>,
+}
+
+/// One cause or difference.
+#[derive(Debug, Serialize)]
+struct ExplainFinding {
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    was: Option<String>,
+    /// Empty if the heading says it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    text: String,
+}
+
+/// Something that happened to the entry.
+#[derive(Debug, Serialize)]
+struct PastEvent {
+    at: String,
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
+    text: String,
+}
+
+/// The most similar entry.
+#[derive(Debug, Serialize)]
+struct NearestReport {
+    key: String,
+    created_at: String,
+    text: String,
+    differences: Vec<ExplainFinding>,
+}
+
+impl ExplainReport {
+    pub(crate) fn new(explanation: &LookupExplanation) -> Self {
+        Self::with_rule_names(explanation, &|_| None)
+    }
+
+    /// Like [`Self::new`], with `names` for the rules that differ.
+    pub(crate) fn with_rule_names(explanation: &LookupExplanation, names: RuleNames<'_>) -> Self {
+        let LookupExplanation { id, kind, verdict, causes, past, nearest } = explanation;
+        let now = SystemClock.now();
+        Self {
+            key: id.key.to_string(),
+            scope: id.scope.to_string(),
+            kind: *kind,
+            status: status(*verdict),
+            text: heading(*verdict, causes),
+            causes: causes.iter().flat_map(|cause| cause_findings(cause, now, names)).collect(),
+            past: past.iter().filter_map(|event| past_event(event, now)).collect(),
+            nearest: nearest.as_ref().map(|nearest| nearest_report(nearest, now, names)),
+        }
+    }
+
+    /// True if a look-up would not be answered.
+    pub(crate) fn is_miss(&self) -> bool {
+        self.status == status(LookupVerdict::Miss)
+    }
+
+    /// Lines for people, the most important first.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.text.clone()];
+        let (sources, others): (Vec<&ExplainFinding>, Vec<&ExplainFinding>) =
+            self.causes.iter().partition(|said| said.path.is_some());
+        lines.extend(limited_lines("sources", &sources));
+        lines.extend(difference_lines(&others));
+        // The latest events explain why there is no entry.
+        if self.causes.first().is_some_and(|cause| cause.code == "absent") {
+            lines.extend(
+                self.past.iter().take(MAX_PAST_EVENTS).map(|past| format!("  {}", past.text)),
+            );
+        }
+        if let Some(near) = &self.nearest {
+            lines.push(near.text.clone());
+            lines.extend(difference_lines(&near.differences.iter().collect::<Vec<_>>()));
+        }
+        lines
+    }
+}
+
+/// A line for each finding; of rules only the first ones.
+fn difference_lines(all: &[&ExplainFinding]) -> Vec<String> {
+    let is_rule = |said: &&&ExplainFinding| RULE_CODES.contains(&said.code);
+    let (rules, others): (Vec<&ExplainFinding>, Vec<&ExplainFinding>) =
+        all.iter().partition(is_rule);
+    let told = others.iter().filter(|said| !said.text.is_empty()).map(|said| indented(said));
+    told.chain(limited_lines("rules", &rules)).collect()
+}
+
+/// Lines for the first findings, and the number of the others.
+fn limited_lines(part: &str, all: &[&ExplainFinding]) -> Vec<String> {
+    let more = all.len().saturating_sub(MAX_LISTED);
+    let mut lines: Vec<String> = all.iter().take(MAX_LISTED).map(|said| indented(said)).collect();
+    lines.extend((more > 0).then(|| format!("  {part}: and {more} more")));
+    lines
+}
+
+fn indented(said: &ExplainFinding) -> String {
+    format!("  {}", said.text)
+}
+
+fn status(verdict: LookupVerdict) -> &'static str {
+    match verdict {
+        LookupVerdict::Hit { .. } => "hit",
+        LookupVerdict::Stale { .. } => "stale",
+        LookupVerdict::Miss => "miss",
+    }
+}
+
+fn heading(verdict: LookupVerdict, causes: &[MissCause]) -> String {
+    match verdict {
+        LookupVerdict::Hit { age, left: None } => {
+            format!("hit: {} old, good for ever", human::long_duration(age))
+        }
+        LookupVerdict::Hit { age, left: Some(left) } => {
+            format!(
+                "hit: {} old, good for another {}",
+                human::long_duration(age),
+                human::long_duration(left)
+            )
+        }
+        LookupVerdict::Stale { since } => format!(
+            "stale: good until {} ago; it is served, and run again in the background",
+            human::long_duration(since)
+        ),
+        LookupVerdict::Miss => match causes {
+            [MissCause::Absent, ..] => "miss: there is no such entry".to_owned(),
+            [MissCause::AnotherQuestion(_), ..] => {
+                "miss: the entry of that key answers another question".to_owned()
+            }
+            [MissCause::Disabled, ..] => "miss: the cache is switched off".to_owned(),
+            [MissCause::Asked, ..] => "miss: a fresh result was asked for".to_owned(),
+            [MissCause::Unavailable(_), ..] => "miss: the store could not answer".to_owned(),
+            _ => "miss: the entry is there, and not good".to_owned(),
+        },
+    }
+}
+
+impl ExplainFinding {
+    fn new(code: &'static str, text: String) -> Self {
+        Self { code, part: None, path: None, rule: None, at: None, now: None, was: None, text }
+    }
+}
+
+/// Findings about a cause, without text if the heading says it.
+fn cause_findings(cause: &MissCause, now: Timestamp, names: RuleNames<'_>) -> Vec<ExplainFinding> {
+    let ago = |at: Timestamp| human::long_duration(now.millis_since(at));
+    let one = match cause {
+        MissCause::Disabled => ExplainFinding::new("disabled", String::new()),
+        MissCause::Asked => ExplainFinding::new("asked", String::new()),
+        MissCause::Absent => ExplainFinding::new("absent", String::new()),
+        MissCause::Failure => ExplainFinding::new("failure", FAILURE.to_owned()),
+        MissCause::StreamsMerged => {
+            ExplainFinding::new("streams_merged", STREAMS_MERGED.to_owned())
+        }
+        MissCause::FromTheFuture => ExplainFinding::new("from_the_future", FUTURE.to_owned()),
+        MissCause::Unwatchable(error) => {
+            ExplainFinding::new("unwatchable", format!("sources: {error}"))
+        }
+        MissCause::AnotherQuestion(differences) => {
+            return differences.iter().flat_map(|it| describe_difference(it, names)).collect();
+        }
+        MissCause::Source { change, at } => {
+            let (code, what) = match (change.how, at) {
+                (SourceChangeKind::Modified, Some(at)) => {
+                    ("source_modified", format!("changed {} ago", ago(*at)))
+                }
+                (SourceChangeKind::Modified, None) => ("source_modified", "changed".to_owned()),
+                (SourceChangeKind::Missing, _) => ("source_missing", "is gone".to_owned()),
+                (SourceChangeKind::New, Some(at)) => {
+                    ("source_new", format!("is new, from {} ago", ago(*at)))
+                }
+                (SourceChangeKind::New, None) => ("source_new", "is new".to_owned()),
+            };
+            let text = format!("sources: {} {what}", change.path);
+            ExplainFinding {
+                part: Some("sources".to_owned()),
+                path: Some(change.path.clone()),
+                at: at.map(|at| at.to_string()),
+                ..ExplainFinding::new(code, text)
+            }
+        }
+        MissCause::Expired { since, ttl } => {
+            let text = format!(
+                "expired {} ago (ttl {})",
+                human::long_duration(*since),
+                human::short_duration(*ttl)
+            );
+            ExplainFinding::new("expired", text)
+        }
+        MissCause::TooOld { age, limit } => {
+            let (age, limit) = (human::long_duration(*age), human::short_duration(*limit));
+            ExplainFinding::new(
+                "too_old",
+                format!("begun {age} ago, longer than accepted (max-age {limit})"),
+            )
+        }
+        MissCause::Damaged(damage) => {
+            ExplainFinding::new("corrupt", format!("the entry is damaged: {damage}"))
+        }
+        MissCause::Unavailable(error) => {
+            ExplainFinding::new("store_unavailable", error.to_string())
+        }
+    };
+    vec![one]
+}
+
+/// Describes an event; hits and misses don't explain why an entry is absent.
+fn past_event(event: &EntryEvent, now: Timestamp) -> Option<PastEvent> {
+    if let EntryEventKind::Hit | EntryEventKind::Absent | EntryEventKind::Unavailable = event.what {
+        return None;
+    }
+    Some(PastEvent {
+        at: event.at.to_string(),
+        what: event.what.as_str(),
+        why: event.detail.why.as_ref().map(EventReason::code),
+        text: format!("{event}, {} ago", human::long_duration(now.millis_since(event.at))),
+    })
+}
+
+fn nearest_report(nearest: &NearestEntry, now: Timestamp, names: RuleNames<'_>) -> NearestReport {
+    let NearestEntry { id, created, differences } = nearest;
+    let ago = human::long_duration(now.millis_since(*created));
+    let short: String = id.key.as_str().chars().take(16).collect();
+    let text = match differences.len() {
+        0 => format!("nearest: {short}, made {ago} ago by another version of recoup"),
+        _ => format!("nearest: {short}, made {ago} ago, which differs in"),
+    };
+    NearestReport {
+        key: id.key.to_string(),
+        created_at: created.to_string(),
+        text,
+        differences: differences.iter().flat_map(|it| describe_difference(it, names)).collect(),
+    }
+}
+
+/// Findings about a part that differs; for rules one each.
+fn describe_difference(difference: &PartDifference, names: RuleNames<'_>) -> Vec<ExplainFinding> {
+    match &difference.how {
+        PartChange::Rules(changes) => describe_rules(&difference.part, changes, names),
+        how => vec![describe_change(&difference.part, how)],
+    }
+}
+
+fn describe_change(part: &str, how: &PartChange) -> ExplainFinding {
+    // Shell quotes around the words are not part of the difference.
+    let quoted = |text: &str| quoted(text.trim_matches('\''));
+    let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
+    let (code, (now, was), what) = match how {
+        PartChange::Text(TextDifference::Words { place, now, was }) => {
+            ("words", both(now, was), describe_words(*place, now, was, &quoted))
+        }
+        PartChange::Text(TextDifference::Other { now, was }) => {
+            ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
+        }
+        PartChange::Text(TextDifference::Beyond { chars }) => {
+            ("text", (None, None), format!("differs after the first {chars} characters"))
+        }
+        PartChange::Items { added, gone } => {
+            let signed = |sign: char, items: &[String]| -> Vec<String> {
+                items.iter().map(|item| format!("{sign}{item}")).collect()
+            };
+            let items = [signed('+', added), signed('-', gone)].concat();
+            ("items", both(&added.join(" "), &gone.join(" ")), items.join(" "))
+        }
+        PartChange::Switched { on: true } => {
+            ("set", both("set", "unset"), "set, was unset".to_owned())
+        }
+        PartChange::Switched { on: false } => {
+            ("unset", both("unset", "set"), "unset, was set".to_owned())
+        }
+        PartChange::Replaced { path } => {
+            ("replaced", both(path, path), format!("{path} leads to another file"))
+        }
+        PartChange::Added { now: Some(now) } => {
+            ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))
+        }
+        PartChange::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
+        PartChange::Gone { was: Some(was) } => {
+            ("gone", (None, Some(was.clone())), format!("not given, was {}", quoted(was)))
+        }
+        PartChange::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
+        PartChange::Hidden | PartChange::Rules(_) => {
+            ("content", (None, None), "other content".to_owned())
+        }
+        PartChange::Value { of } => {
+            let names: Vec<&str> =
+                of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
+            ("value", (None, None), format!("another value of {}", names.join(" or ")))
+        }
+    };
+    ExplainFinding { now, was, ..part_finding(part, code, &what) }
+}
+
+fn part_finding(part: &str, code: &'static str, what: &str) -> ExplainFinding {
+    ExplainFinding {
+        part: Some(part.to_owned()),
+        ..ExplainFinding::new(code, format!("{part}: {what}"))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\u{201c}{}\u{201d}", shorten_text(text, MAX_QUOTED_CHARS))
+}
+
+/// Findings about the rules as a whole, then about each one that is known.
+fn describe_rules(part: &str, changes: &RuleChanges, names: RuleNames<'_>) -> Vec<ExplainFinding> {
+    let RuleChanges { added, gone, reworded, more, only } = changes;
+    let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
+    let of_all = match only {
+        Some(ComparedSide::Question) => {
+            Some(("added", "our hooks tell them to the agent, and did not"))
+        }
+        Some(ComparedSide::Entry) => {
+            Some(("gone", "our hooks do not tell them to the agent, and did"))
+        }
+        None if *more => Some(("rules", "there are too many to tell which are other ones")),
+        None if none_differs => Some(("weight", "the same ones, and others of them come first")),
+        None => None,
+    };
+    let mut all: Vec<ExplainFinding> =
+        of_all.iter().map(|(code, what)| part_finding(part, code, what)).collect();
+    let [new, other_words, no_longer] = RULE_CODES;
+    let shown =
+        |rule: &RuleFingerprint| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
+    let mut tell = |rules: &[RuleFingerprint], code: &'static str, what: &str| {
+        all.extend(rules.iter().map(|rule| ExplainFinding {
+            rule: Some(rule.id.clone()),
+            // The previous text is not known any more.
+            now: if code == no_longer { None } else { names(&rule.id) },
+            was: if code == no_longer { names(&rule.id) } else { None },
+            ..part_finding(part, code, &format!("{} {what}", shown(rule)))
+        }));
+    };
+    tell(added, new, "is new");
+    tell(reworded, other_words, "had other words");
+    tell(gone, no_longer, "is gone");
+    all
+}
+
+fn describe_words(
+    place: WordPlace,
+    now: &str,
+    was: &str,
+    quoted: &dyn Fn(&str) -> String,
+) -> String {
+    let count = |text: &str| text.split_whitespace().count();
+    let many = count(now).max(count(was));
+    let place = match (place, many) {
+        (WordPlace::First, 1) => "the first word".to_owned(),
+        (WordPlace::First, many) => format!("the first {many} words"),
+        (WordPlace::Last, 1) => "the last word".to_owned(),
+        (WordPlace::Last, many) => format!("the last {many} words"),
+        (WordPlace::Nth(at), 1) => format!("word {at}"),
+        (WordPlace::Nth(at), many) => format!("words {at} to {}", at + many - 1),
+    };
+    match (now.is_empty(), was.is_empty()) {
+        (true, _) => format!("differs in {place}: {} is gone", quoted(was)),
+        (_, true) => format!("differs in {place}: {} is new", quoted(now)),
+        _ => format!("differs in {place}: {}, was {}", quoted(now), quoted(was)),
+    }
+}

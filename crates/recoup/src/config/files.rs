@@ -1,0 +1,378 @@
+//! The configuration files, each with its shape. A missing file costs one failed open; an existing
+//! one is read once.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use recoup_core::base::fsx;
+
+use super::configured_value::RedisBlock;
+use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
+use super::document::{self, ConfigNode, ConfigValue, DocumentError};
+use super::keys::{
+    self, ENABLED, KEYS, KeyInfo, MAX_ENTRIES, MAX_SIZE_MB, RepositoryPermission, STORE, TTL,
+};
+use super::origin::{ConfigFile, ValueOrigin};
+use super::prices::{self, TokenPrice};
+use super::problem::ConfigProblem;
+
+/// Larger than any real configuration.
+const MAX_LEN: u64 = 1 << 20;
+
+/// Values of a file, and its problems.
+#[derive(Debug, Default)]
+pub(super) struct ConfigFileContents {
+    pub(super) text: String,
+    pub(super) givens: Vec<ConfiguredValue>,
+    pub(super) problems: Vec<ConfigProblem>,
+    pub(super) prices: Vec<(String, TokenPrice)>,
+}
+
+/// Reads `file` at `path`, which messages call `shown`; none if there is no file.
+pub(super) fn read(file: ConfigFile, path: &Path, shown: &str) -> Option<ConfigFileContents> {
+    let bytes = match fsx::read_regular(path, MAX_LEN) {
+        Ok(found) => found?,
+        Err(error) => {
+            return Some(contents_with_problem(ConfigProblem::of_file(
+                file,
+                shown,
+                error.to_string(),
+            )));
+        }
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Some(contents_with_problem(ConfigProblem::of_file(file, shown, "not valid UTF-8")));
+    };
+    Some(read_text(file, text, shown))
+}
+
+/// Reads a text that is, or would be, in the file.
+pub(super) fn read_text(file: ConfigFile, text: String, shown: &str) -> ConfigFileContents {
+    match parse_document(file, &text) {
+        Ok(document) => {
+            let mut reader = SectionReader::new(file, shown);
+            walk(file, &document, &mut reader);
+            let SectionReader { givens, problems, prices, .. } = reader;
+            ConfigFileContents { text, givens, problems, prices }
+        }
+        Err(broken) => contents_with_problem(to_problem(file, shown, broken)),
+    }
+}
+
+fn contents_with_problem(problem: ConfigProblem) -> ConfigFileContents {
+    ConfigFileContents { problems: vec![problem], ..ConfigFileContents::default() }
+}
+
+fn parse_document(file: ConfigFile, text: &str) -> Result<ConfigNode, DocumentError> {
+    match file {
+        ConfigFile::User | ConfigFile::Project => document::read_toml(text),
+        ConfigFile::Loa => document::read_yaml(text),
+        ConfigFile::AiAgent => document::read_json(text),
+    }
+}
+
+fn walk(file: ConfigFile, document: &ConfigNode, reader: &mut SectionReader) {
+    match file {
+        ConfigFile::User | ConfigFile::Project => walk_ours(document, reader),
+        ConfigFile::Loa => walk_loa(document, reader),
+        ConfigFile::AiAgent => walk_ai_agent(document, reader),
+    }
+}
+
+fn to_problem(
+    file: ConfigFile,
+    shown: &str,
+    DocumentError { position, message }: DocumentError,
+) -> ConfigProblem {
+    let place = match position {
+        Some(at) => format!("{shown}:{}:{}", at.line, at.column),
+        None => shown.to_owned(),
+    };
+    ConfigProblem::of_file(file, &place, message)
+}
+
+/// Collects the values and problems of a file.
+#[derive(Debug)]
+struct SectionReader {
+    file: ConfigFile,
+    shown: Rc<str>,
+    givens: Vec<ConfiguredValue>,
+    problems: Vec<ConfigProblem>,
+    prices: Vec<(String, TokenPrice)>,
+}
+
+impl SectionReader {
+    fn new(file: ConfigFile, shown: &str) -> Self {
+        Self {
+            file,
+            shown: shown.into(),
+            givens: Vec::new(),
+            problems: Vec::new(),
+            prices: Vec::new(),
+        }
+    }
+
+    /// Adds a value of `key`, which this file calls `name`.
+    fn add_value(&mut self, key: &'static KeyInfo, name: &str, node: &ConfigNode) {
+        match RawSetting::from_file(&node.value) {
+            Some(raw) => self.add_raw_value(key, name, node, raw),
+            None => self.add_type_problem(name, node, key.expected),
+        }
+    }
+
+    fn add_raw_value(
+        &mut self,
+        key: &'static KeyInfo,
+        name: &str,
+        node: &ConfigNode,
+        raw: RawSetting,
+    ) {
+        let origin = self.origin(name, node);
+        self.givens.push(ConfiguredValue { key, raw, origin, standing: ValueStanding::Counts });
+    }
+
+    /// Adds a problem: the value is not what `expected` says.
+    fn add_type_problem(&mut self, name: &str, node: &ConfigNode, expected: &str) {
+        let message = format!("expected {expected} (got {})", node.value);
+        self.add_problem(name, node, message);
+    }
+
+    fn add_problem(&mut self, name: &str, node: &ConfigNode, message: impl Into<String>) {
+        self.problems.push(ConfigProblem::at(&self.origin(name, node), message));
+    }
+
+    fn add_unknown_name<'a>(
+        &mut self,
+        name: &str,
+        node: &ConfigNode,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) {
+        self.problems.push(ConfigProblem::unknown(&self.origin(name, node), name, known));
+    }
+
+    /// The entries of the table `name`, all of which are in `known`. Null counts as an empty table.
+    fn table<'n>(
+        &mut self,
+        name: &str,
+        node: &'n ConfigNode,
+        known: &'static [&'static str],
+    ) -> Vec<(&'static str, String, &'n ConfigNode)> {
+        let entries = match &node.value {
+            ConfigValue::Table(entries) => entries.as_slice(),
+            ConfigValue::Null => &[],
+            _ => {
+                self.add_type_problem(name, node, "a table");
+                &[]
+            }
+        };
+        let mut found: Vec<(&str, String, &ConfigNode)> = Vec::new();
+        for (entry, node) in entries {
+            let full = format!("{name}.{entry}");
+            match known.iter().find(|known| *known == entry) {
+                None => {
+                    let known: Vec<_> = known.iter().map(|k| format!("{name}.{k}")).collect();
+                    self.add_unknown_name(&full, node, known.iter().map(String::as_str));
+                }
+                Some(entry) if found.iter().any(|(earlier, ..)| earlier == entry) => {
+                    self.add_problem(&full, node, "said twice");
+                }
+                Some(entry) => found.push((entry, full, node)),
+            }
+        }
+        found
+    }
+
+    /// True if the file is the user's own, not a repository's.
+    fn is_user_file(&self) -> bool {
+        self.file == ConfigFile::User
+    }
+
+    fn origin(&self, name: &str, node: &ConfigNode) -> ValueOrigin {
+        let (file, shown) = (self.file, Rc::clone(&self.shown));
+        ValueOrigin::File { file, shown, key: name.to_owned(), line: node.line }
+    }
+}
+
+/// Reads our own files, `config.toml` and `recoup.toml`: only names in the table of keys.
+fn walk_ours(document: &ConfigNode, reader: &mut SectionReader) {
+    read_table("", document, reader);
+}
+
+fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
+    let ConfigValue::Table(entries) = &node.value else {
+        return reader.add_type_problem(above, node, "a table");
+    };
+    for (name, node) in entries {
+        match (above, name.as_str()) {
+            ("", "prices") => read_prices(node, reader),
+            _ => read_entry(&join_name(above, name), node, reader),
+        }
+    }
+}
+
+/// Reads `[prices."MODEL"]`, from the user's file only: with a repository's prices, costs of
+/// projects would not be comparable.
+fn read_prices(node: &ConfigNode, reader: &mut SectionReader) {
+    if !reader.is_user_file() {
+        let message = "prices belong into your own configuration file (`recoup config path`)";
+        return reader.add_problem("prices", node, message);
+    }
+    let ConfigValue::Table(entries) = &node.value else {
+        return reader.add_type_problem("prices", node, "a table for each model");
+    };
+    for (model, node) in entries {
+        match prices::read_price(node) {
+            Ok(price) => reader.prices.push((model.clone(), price)),
+            Err((entry, why)) => reader.add_problem(&format!("prices.{model:?}{entry}"), node, why),
+        }
+    }
+}
+
+fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
+    match keys::find_key(full) {
+        Some(key) if !reader.is_user_file() && !may_repository_set(key, &node.value) => {
+            let message = match key.repository {
+                RepositoryPermission::MaySwitchOff => "a repository may only switch it off (false)",
+                _ => "this belongs into your own configuration file (`recoup config path`)",
+            };
+            reader.add_problem(full, node, message);
+        }
+        Some(key) => reader.add_value(key, full, node),
+        None if is_table(full) => read_table(full, node, reader),
+        None => reader.add_unknown_name(full, node, KEYS.iter().map(|key| key.info().name)),
+    }
+}
+
+/// True if a repository's file may set this value at all, with trust or without.
+fn may_repository_set(key: &KeyInfo, value: &ConfigValue) -> bool {
+    match key.repository {
+        RepositoryPermission::May
+        | RepositoryPermission::MayForItself
+        | RepositoryPermission::AfterTrust => true,
+        RepositoryPermission::MaySwitchOff => matches!(value, ConfigValue::Bool(false)),
+        RepositoryPermission::MayNot => false,
+    }
+}
+
+fn is_table(full: &str) -> bool {
+    let begins = |name: &str| name.strip_prefix(full).is_some_and(|rest| rest.starts_with('.'));
+    KEYS.iter().any(|key| begins(key.info().name))
+}
+
+fn join_name(above: &str, name: &str) -> String {
+    // `"cache.ttl"` is one name with a dot in it, and no key has one.
+    let name = if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
+    if above.is_empty() { name } else { format!("{above}.{name}") }
+}
+
+const AI_AGENT_BLOCK: &str = "cache";
+
+/// Reads `.ai-agent.json`: only its block `cache`.
+fn walk_ai_agent(document: &ConfigNode, reader: &mut SectionReader) {
+    let Some(block) = document.at(&[AI_AGENT_BLOCK]) else { return };
+    let entries =
+        reader.table(AI_AGENT_BLOCK, block, &["backend", "sqlite", "redis", "maxEntries"]);
+    let wants_redis = backend_is_redis(&entries, reader);
+    let mut server = RedisBlock::default();
+    for (name, full, node) in &entries {
+        match *name {
+            "sqlite" => sqlite(full, node, reader, !wants_redis),
+            "redis" => server = redis(full, node, reader),
+            "maxEntries" => reader.add_value(&MAX_ENTRIES.info, full, node),
+            _ => {}
+        }
+    }
+    let backend = entries.iter().find(|(name, ..)| *name == "backend");
+    if let Some((_, full, node)) = backend.filter(|_| wants_redis) {
+        reader.add_raw_value(&STORE.info, full, node, RawSetting::Redis(Box::new(server)));
+    }
+}
+
+type BlockEntry<'a> = (&'static str, String, &'a ConfigNode);
+
+fn backend_is_redis(entries: &[BlockEntry<'_>], reader: &mut SectionReader) -> bool {
+    let Some((_, full, node)) = entries.iter().find(|(name, ..)| *name == "backend") else {
+        return false;
+    };
+    match &node.value {
+        ConfigValue::Text(backend) if backend == "sqlite" => false,
+        ConfigValue::Text(backend) if backend == "redis" => true,
+        _ => {
+            reader.add_type_problem(full, node, "\"sqlite\" or \"redis\"");
+            false
+        }
+    }
+}
+
+/// The path counts only if SQLite is the backend; it is checked either way.
+fn sqlite(block: &str, node: &ConfigNode, reader: &mut SectionReader, counts: bool) {
+    for (_, full, node) in reader.table(block, node, &["path"]) {
+        match &node.value {
+            ConfigValue::Text(path) if counts && !path.is_empty() => {
+                let url = RawSetting::Text(format!("sqlite:{path}"));
+                reader.add_raw_value(&STORE.info, &full, node, url);
+            }
+            ConfigValue::Text(path) if !path.is_empty() => {}
+            _ => reader.add_type_problem(&full, node, "a path"),
+        }
+    }
+}
+
+/// Messages name the key and never the value, which may be a password.
+fn redis(block: &str, node: &ConfigNode, reader: &mut SectionReader) -> RedisBlock {
+    let known = &["url", "username", "password", "database", "keyPrefix"];
+    let mut server = RedisBlock::default();
+    for (name, full, node) in reader.table(block, node, known) {
+        let (text, expected) = match (name, &node.value) {
+            ("database", value) => (whole_number_text(value), "a whole number"),
+            (_, ConfigValue::Text(text)) => (Some(text.clone()), "a string"),
+            (_, _) => (None, "a string"),
+        };
+        if text.is_none() {
+            reader.add_problem(&full, node, format!("expected {expected}"));
+        }
+        *match name {
+            "url" => &mut server.url,
+            "username" => &mut server.username,
+            "password" => &mut server.password,
+            "database" => &mut server.database,
+            _ => &mut server.key_prefix,
+        } = text;
+    }
+    server
+}
+
+/// The number as text, which may contain a variable.
+fn whole_number_text(value: &ConfigValue) -> Option<String> {
+    match value {
+        ConfigValue::Number(number) => number.as_u64().map(|number| number.to_string()),
+        ConfigValue::Text(text) if text.parse::<u32>().is_ok() || text.contains("${") => {
+            Some(text.clone())
+        }
+        _ => None,
+    }
+}
+
+const LOA_BLOCK: [&str; 2] = ["recursive_jit", "cache"];
+
+/// Reads `.loa.config.yaml`: only its block `recursive_jit.cache`.
+fn walk_loa(document: &ConfigNode, reader: &mut SectionReader) {
+    let Some(block) = document.at(&LOA_BLOCK) else { return };
+    let known = &["enabled", "max_size_mb", "ttl_days"];
+    for (name, full, node) in reader.table(&LOA_BLOCK.join("."), block, known) {
+        match name {
+            "enabled" => reader.add_value(&ENABLED.info, &full, node),
+            "max_size_mb" => reader.add_value(&MAX_SIZE_MB.info, &full, node),
+            _ => ttl_days(&full, node, reader),
+        }
+    }
+}
+
+fn ttl_days(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
+    let days = match &node.value {
+        ConfigValue::Number(days) => days.to_string(),
+        ConfigValue::Text(days) => days.clone(),
+        _ => return reader.add_type_problem(full, node, "a number of days"),
+    };
+    reader.add_raw_value(&TTL.info, full, node, RawSetting::Days(days));
+}

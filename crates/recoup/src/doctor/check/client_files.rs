@@ -1,0 +1,89 @@
+//! Checks clients' files: those that a client cannot parse, in which nothing takes effect, and the
+//! record of our changes, without which nothing can be installed, or uninstalled to the byte.
+
+use std::collections::BTreeSet;
+
+use crate::doctor::DoctorContext;
+use crate::doctor::finding::DoctorFinding;
+use crate::install::{ClientInstallation, SettingsContent};
+
+/// Purpose of a client's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClientFileRole {
+    Hooks,
+    Servers,
+}
+
+/// Reports malformed files of that role, each path once: clients and levels may share a file.
+pub(super) fn find_malformed(
+    check: &'static str,
+    kind: ClientFileRole,
+    context: &DoctorContext,
+) -> Vec<DoctorFinding> {
+    let mut known = Vec::new();
+    let all = context.installed.iter().filter(|of| is_malformed_with_role(of, kind, context));
+    let all = all.filter(|of| {
+        let is_new = !known.contains(&&of.path);
+        known.push(&of.path);
+        is_new
+    });
+    all.filter_map(|of| malformed_finding(check, of, context)).collect()
+}
+
+fn malformed_finding(
+    check: &'static str,
+    of: &ClientInstallation,
+    context: &DoctorContext,
+) -> Option<DoctorFinding> {
+    let (title, shown) = (of.client.title(), context.places.display_path(&of.path));
+    let what = format!("{title} can't read {shown}: {}", of.fault.as_ref()?);
+    let finding = if of.client.is_present(&context.places) {
+        DoctorFinding::fail(check, "malformed", what)
+    } else {
+        DoctorFinding::warn(check, "malformed", what)
+    };
+    let finding = finding.remedy("mend the file: nothing in it counts until then");
+    Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
+}
+
+fn is_malformed_with_role(
+    of: &ClientInstallation,
+    kind: ClientFileRole,
+    context: &DoctorContext,
+) -> bool {
+    let slots = of.client.settings_files(of.level, &context.places);
+    let slot = slots.iter().find(|slot| slot.path == of.path);
+    let found = slot.map(|slot| match slot.holds {
+        SettingsContent::Hooks(_) | SettingsContent::Extension => ClientFileRole::Hooks,
+        SettingsContent::Servers(_) | SettingsContent::TomlServers => ClientFileRole::Servers,
+    });
+    of.fault.is_some() && found == Some(kind)
+}
+
+const INSTALLED: &str = "installed";
+
+/// Checks the record of our changes.
+pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let noted = match &context.noted {
+        Ok(noted) => noted,
+        Err(why) => {
+            let own = &context.places.own;
+            let why = why.replace(&own.display().to_string(), &context.display_path(own));
+            let why = why.strip_suffix("; nothing was changed").unwrap_or(&why);
+            return vec![
+                DoctorFinding::fail(INSTALLED, "unreadable", why)
+                    .remedy("`recoup init` and `recoup uninstall` refuse to work until then"),
+            ];
+        }
+    };
+    let files: BTreeSet<_> = noted.iter().map(|it| &it.path).collect();
+    let mut clients: Vec<&str> = noted.iter().map(|it| it.client.title()).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    let what = if clients.is_empty() {
+        "`recoup init` has put nothing into a client yet".to_owned()
+    } else {
+        format!("put into {}", clients.join(", "))
+    };
+    vec![DoctorFinding::ok(INSTALLED, what).fact("files", files.len())]
+}

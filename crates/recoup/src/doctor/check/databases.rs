@@ -1,0 +1,413 @@
+//! Checks memory and cache: their databases, the snapshots of memory and the time that reading the
+//! rules takes, the configured store and the near store in front of it.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use recoup_core::base::clock::{Clock as _, Stopwatch, SystemClock};
+use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
+use recoup_core::memory::inspect::{NotesFound, inspect};
+use recoup_core::memory::{NoteScope, NoteStatus, PauseReason, snapshots_of};
+use recoup_core::store::redis::{RedisServerInfo, RedisTarget};
+use recoup_core::store::sqlite::{self, DatabaseInspection, DatabaseSoundness, list_set_aside};
+use recoup_core::store::{RedisStore, StoreUrl, paused_servers};
+use recoup_core::{Error, ErrorKind};
+use rustix::fs::{Access, access};
+
+use crate::doctor::DoctorContext;
+use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState, RepairAction};
+use crate::human;
+
+const CACHE: &str = "cache";
+
+/// Time limit for reading all pages of a file.
+const CACHE_READ_LIMIT: Duration = Duration::from_secs(10);
+
+/// Longer than this, a server makes hits slow.
+const SLOW_SERVER: Duration = Duration::from_millis(100);
+
+/// Upper limit for counting the files of a directory.
+const MAX_COUNTED_FILES: usize = 100_000;
+
+/// Checks the stores of the cache.
+pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let Some(settings) = context.settings() else {
+        // Another check reports the problem; most users have the default store.
+        return check_store(&StoreUrl::Sqlite(context.home.join("cache.db")), context);
+    };
+    let mut found = check_store(&settings.store, context);
+    if !settings.cache.enabled {
+        found.push(
+            DoctorFinding::warn(
+                CACHE,
+                "off",
+                "the cache is switched off: nothing is kept or given out",
+            )
+            .remedy("cache.enabled: `recoup config show --origin` tells who said so"),
+        );
+    }
+    let near = settings.near.as_ref().map(|near| check_store(&near.store, context));
+    found.extend(near.into_iter().flatten().map(mark_as_near));
+    found.extend(find_open_breakers(context));
+    found
+}
+
+/// Marks a finding as being about the near store.
+fn mark_as_near(found: DoctorFinding) -> DoctorFinding {
+    DoctorFinding { what: format!("in front of it, {}", found.what), ..found }.fact("near", true)
+}
+
+fn check_store(url: &StoreUrl, context: &DoctorContext) -> Vec<DoctorFinding> {
+    match url {
+        StoreUrl::Sqlite(path) => check_sqlite_file(path, context),
+        StoreUrl::File(dir) => vec![check_directory(dir, "file", context)],
+        StoreUrl::Dir(dir) => vec![check_directory(dir, "dir", context)],
+        StoreUrl::Redis(target) => vec![check_redis(target)],
+    }
+}
+
+fn check_sqlite_file(path: &Path, context: &DoctorContext) -> Vec<DoctorFinding> {
+    let database = DatabaseCheck {
+        check: CACHE,
+        path,
+        if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
+        fix: RepairAction::MendCache(path.to_owned()),
+    };
+    let first = match sqlite::inspect(path, CACHE_READ_LIMIT) {
+        Err(error) => database.unusable_finding(&error, context),
+        Ok(None) => database.missing_finding(context),
+        Ok(Some((seen, entries))) => {
+            let noun = if entries == 1 { "entry" } else { "entries" };
+            let holds = format!("{} {noun}", human::count(entries));
+            database.usable_finding(&seen, &holds, context).fact("entries", entries)
+        }
+    };
+    [first.fact("store", "sqlite")].into_iter().chain(database.set_aside_finding(context)).collect()
+}
+
+fn check_directory(dir: &Path, store: &'static str, context: &DoctorContext) -> DoctorFinding {
+    let shown = context.display_path(dir);
+    let found = match fs::read_dir(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            DoctorFinding::ok(CACHE, format!("{shown}: nothing is kept yet"))
+        }
+        Err(error) => DoctorFinding::fail(CACHE, "unusable", format!("{shown}: {error}"))
+            .remedy("let this user read it, or choose another store"),
+        Ok(_) if access(dir, Access::WRITE_OK).is_err() => {
+            let what = format!("{shown} can be read and not written: nothing new is kept");
+            DoctorFinding::fail(CACHE, "read-only", what).remedy("see who owns it (`ls -ld`)")
+        }
+        Ok(entries) => {
+            let files = entries.take(MAX_COUNTED_FILES).count();
+            DoctorFinding::ok(CACHE, format!("{shown}: {} files", human::count(files as u64)))
+                .fact("files", files)
+        }
+    };
+    found.fact("store", store)
+}
+
+/// Asks the server without its circuit breaker, which might refuse before the server can answer.
+fn check_redis(target: &RedisTarget) -> DoctorFinding {
+    let found = match RedisStore::at(target.clone()).server_info() {
+        Err(error) => {
+            let remedy = match error.kind() {
+                ErrorKind::Unavailable => {
+                    "check that it runs, the URL and the password; until then every look-up is a miss"
+                }
+                _ => "see what the server says, and whether this user may use it",
+            };
+            DoctorFinding::fail(CACHE, "unreachable", format!("{target}: {error}")).remedy(remedy)
+        }
+        Ok(server) => answering_server_finding(target, &server),
+    };
+    found.fact("store", "redis")
+}
+
+fn answering_server_finding(target: &RedisTarget, server: &RedisServerInfo) -> DoctorFinding {
+    let RedisServerInfo { product, version, nodes, is_replica, took } = server;
+    let version = version.as_deref().unwrap_or("(its version is not told)");
+    let nodes_said = if *nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
+    let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let time = human::fine_millis(*took);
+    let what = format!("{target}: {product} {version}{nodes_said}, answers in {time}");
+    let found = if *is_replica {
+        DoctorFinding::fail(CACHE, "read-only", format!("{what}, and only has copies"))
+            .remedy("name the primary in the store's URL: a replica refuses what is written to it")
+    } else if *took > SLOW_SERVER {
+        DoctorFinding::warn(CACHE, "slow", what)
+            .remedy("a store in front of it answers at once: near.store = \"sqlite:near.db\"")
+    } else {
+        DoctorFinding::ok(CACHE, what)
+    };
+    found
+        .fact("version", FindingFact::version(version))
+        .fact("nodes", *nodes)
+        .fact("micros", micros)
+}
+
+/// Reports servers whose circuit breaker is open.
+fn find_open_breakers(context: &DoctorContext) -> impl Iterator<Item = DoctorFinding> {
+    let now = SystemClock.now();
+    paused_servers(&context.home.join("breakers"), now).into_iter().map(move |server| {
+        let wait = human::long_duration(server.until.millis_since(now));
+        let what = format!(
+            "a server is not asked for another {wait}, after {} faults; the last: {}",
+            server.faults, server.last
+        );
+        DoctorFinding::warn(CACHE, "breaker-open", what)
+            .remedy("it is asked again by itself then; see that it runs")
+            .fact("faults", u64::from(server.faults))
+    })
+}
+
+const MEMORY: &str = "memory";
+
+/// Time limit for reading all pages.
+const MEMORY_READ_LIMIT: Duration = Duration::from_secs(15);
+
+/// In milliseconds: the most that a snapshot may lag behind.
+const BEHIND: u64 = 3 * DAY;
+
+/// In milliseconds: older notes must be in a snapshot.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// Longer than this, people notice at each session start.
+const SLOW_RULES: Duration = Duration::from_millis(500);
+
+/// Checks memory.
+pub(super) fn check_memory(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let path = context.home.join("memory.db");
+    let database = DatabaseCheck {
+        check: MEMORY,
+        path: &path,
+        if_damaged: "`recoup doctor --fix` sets it aside and takes over what can be read, and what \
+                     only a snapshot has; copy it first if it is dear to you",
+        fix: RepairAction::MendMemory,
+    };
+    let mut found = match inspect(&path, MEMORY_READ_LIMIT) {
+        Err(error) => vec![database.unusable_finding(&error, context)],
+        Ok(None) => vec![database.missing_finding(context)],
+        Ok(Some((seen, notes))) => {
+            let mut first = database.usable_finding(&seen, &describe_notes(&notes), context);
+            for (status, count) in &notes.counts {
+                first = first.fact(status.as_str(), *count);
+            }
+            let is_sound =
+                first.state == FindingState::Ok && seen.soundness == DatabaseSoundness::Sound;
+            let rules = is_sound.then(|| rules_findings(context)).into_iter().flatten();
+            [first].into_iter().chain(rules).chain(snapshot_finding(&path, &notes)).collect()
+        }
+    };
+    found.extend(database.set_aside_finding(context));
+    found
+}
+
+fn describe_notes(notes: &NotesFound) -> String {
+    let counts = &notes.counts;
+    let of =
+        |status: NoteStatus| counts.iter().find(|(it, _)| *it == status).map_or(0, |(_, n)| *n);
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    let (active, waiting) = (of(NoteStatus::Active), of(NoteStatus::Candidate));
+    let noun = if all == 1 { "note" } else { "notes" };
+    format!("{all} {noun} ({active} active, {waiting} candidates)")
+}
+
+/// Reports the newest snapshot. Warns if it is too old and notes have changed since, or if there is
+/// none and notes are older than a day.
+fn snapshot_finding(path: &Path, notes: &NotesFound) -> Option<DoctorFinding> {
+    let (first, last) = notes.first.zip(notes.last)?;
+    let all = snapshots_of(path);
+    let newest = all.first();
+    let warning = match newest {
+        None if SystemClock.now().millis_since(first) <= DAY => return None,
+        None => Some("there is no snapshot of memory, and notes are older than a day".to_owned()),
+        Some(newest) if last.millis_since(newest.day()) > BEHIND => Some(format!(
+            "the newest snapshot is of {} ({} kept), and notes have changed since",
+            newest.date,
+            all.len()
+        )),
+        Some(_) => None,
+    };
+    let found = match (warning, newest) {
+        (Some(what), _) => DoctorFinding::warn(MEMORY, "no-snapshot", what).remedy(
+            "the worker, `recoup memory add`, `edit` and `import` make one a day: see what is said \
+             here about the directory and the worker, and the log of the hooks",
+        ),
+        (None, Some(newest)) => {
+            let what = format!("the newest snapshot is of {} ({} kept)", newest.date, all.len());
+            DoctorFinding::ok(MEMORY, what)
+        }
+        (None, None) => return None,
+    };
+    Some(found.fact("snapshots", all.len()))
+}
+
+/// Reads the rules for a session in this project as the hook does, without changing anything.
+fn rules_findings(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let Some(project) = &context.project else { return Vec::new() };
+    let scope = NoteScope::Project(project.id().clone());
+    let memory = context.memory_in(&context.home);
+    let watch = Stopwatch::start();
+    let notes = match memory.rules(&scope, BlockBudget::default()) {
+        Ok(notes) => notes,
+        Err(error) => {
+            let what = format!("the rules can't be read: {error}");
+            return vec![DoctorFinding::fail(MEMORY, "no-rules", what)];
+        }
+    };
+    let given = HashSet::new();
+    let context = InjectionContext {
+        project: Some(project.id()),
+        given: &given,
+        budget: BlockBudget::default(),
+    };
+    let block = RulesBlock::select(&notes, &context, |_| None);
+    let took = watch.elapsed();
+    let count = block.as_ref().map_or(0, |block| block.included().len());
+    let time = human::fine_millis(took);
+    let noun = if count == 1 { "rule" } else { "rules" };
+    let what = format!("a session that starts here is given {count} {noun}, read in {time}");
+    let first = if took > SLOW_RULES {
+        DoctorFinding::warn(MEMORY, "slow", what)
+            .remedy("the disk is slow, or the machine very busy")
+    } else {
+        DoctorFinding::ok(MEMORY, what)
+    };
+    let mut found = vec![first.fact("rules", count)];
+    found.extend(silence_finding(memory.pause_reason(&scope)));
+    found
+}
+
+fn silence_finding(said: recoup_core::Result<Option<PauseReason>>) -> Option<DoctorFinding> {
+    let (what, code, remedy) = match said.ok().flatten()? {
+        PauseReason::Paused(None) => {
+            ("memory is paused: nothing is kept".to_owned(), "paused", "`recoup resume`")
+        }
+        PauseReason::Paused(Some(until)) => (
+            format!("memory is paused until {}: nothing is kept", until.to_second_string()),
+            "paused",
+            "`recoup resume`",
+        ),
+        PauseReason::Ignored => {
+            ("nothing is kept in this project".to_owned(), "ignored", "`recoup resume --project`")
+        }
+    };
+    Some(
+        DoctorFinding::warn(MEMORY, code, what)
+            .remedy(format!("if that is no longer wanted: {remedy}")),
+    )
+}
+
+/// A database under check.
+struct DatabaseCheck<'a> {
+    check: &'static str,
+    path: &'a Path,
+    /// Remedy for a damaged database.
+    if_damaged: &'static str,
+    /// Repair of a damaged database.
+    fix: RepairAction,
+}
+
+impl DatabaseCheck<'_> {
+    /// Reports a database that cannot be opened.
+    fn unusable_finding(&self, error: &Error, context: &DoctorContext) -> DoctorFinding {
+        let what = format!("{}: {error}", context.display_path(self.path));
+        match error.kind() {
+            ErrorKind::Corrupt => self.damaged_finding(what),
+            ErrorKind::TooNew => DoctorFinding::fail(self.check, "too-new", what)
+                .remedy("upgrade this recoup: a newer one has been at work here"),
+            ErrorKind::Full => DoctorFinding::fail(self.check, "no-room", what)
+                .remedy("make room on the disk: not even reading works without a little"),
+            ErrorKind::Locked => DoctorFinding::warn(self.check, "locked", what)
+                .remedy("another process keeps it for itself: look for one that hangs"),
+            _ => DoctorFinding::fail(self.check, "unusable", what)
+                .remedy("move it away, or see who may read it (`ls -l`)"),
+        }
+    }
+
+    /// Reports a readable database: damaged, read-only or sound. `holds` describes its content.
+    fn usable_finding(
+        &self,
+        seen: &DatabaseInspection,
+        holds: &str,
+        context: &DoctorContext,
+    ) -> DoctorFinding {
+        let DatabaseInspection { version, newest, bytes, soundness } = seen;
+        let shown = context.display_path(self.path);
+        let found = match soundness {
+            DatabaseSoundness::Damaged(why) => {
+                let what = format!("{shown} is damaged: {why}");
+                self.damaged_finding(what)
+            }
+            _ if !self.is_writable() => {
+                let what = format!("{shown} can be read and not written: nothing new is kept");
+                DoctorFinding::fail(self.check, "read-only", what)
+                    .remedy("see who owns it and its directory (`ls -ld`), and whether the disk is read-only")
+            }
+            _ => {
+                let checked = if *soundness == DatabaseSoundness::Sound {
+                    "sound"
+                } else {
+                    "too large to be looked at as a whole"
+                };
+                let size = human::size(*bytes);
+                let next = if version < newest {
+                    ", brought to this version when next written"
+                } else {
+                    ""
+                };
+                DoctorFinding::ok(self.check, format!("{shown}: {holds}, {size}, {checked}{next}"))
+            }
+        };
+        found.fact("schema", version.unsigned_abs()).fact("bytes", *bytes)
+    }
+
+    fn damaged_finding(&self, what: String) -> DoctorFinding {
+        DoctorFinding::fail(self.check, "damaged", what)
+            .remedy(self.if_damaged)
+            .fix(self.fix.clone())
+    }
+
+    fn is_writable(&self) -> bool {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        [self.path, dir].iter().all(|path| access(*path, Access::WRITE_OK).is_ok())
+    }
+
+    /// Reports a missing database, which is fine if it can be created.
+    fn missing_finding(&self, context: &DoctorContext) -> DoctorFinding {
+        let shown = context.display_path(self.path);
+        let there = self.path.ancestors().skip(1).find(|path| path.exists());
+        match there {
+            Some(dir) if access(dir, Access::WRITE_OK).is_err() => {
+                let what = format!(
+                    "{shown} is not there, and {} can't be written",
+                    context.display_path(dir)
+                );
+                DoctorFinding::fail(self.check, "read-only", what)
+                    .remedy("let this user write there, or set RECOUP_HOME to another directory")
+            }
+            _ => DoctorFinding::ok(self.check, format!("{shown}: nothing is kept yet")),
+        }
+    }
+
+    /// Reports copies that were set aside because of damage.
+    fn set_aside_finding(&self, context: &DoctorContext) -> Option<DoctorFinding> {
+        let aside: Vec<PathBuf> = list_set_aside(self.path);
+        let last = aside.last()?;
+        let times =
+            if aside.len() == 1 { "once".to_owned() } else { format!("{} times", aside.len()) };
+        let what = format!(
+            "it was damaged {times}, and set aside; the last is in {}",
+            context.display_path(last)
+        );
+        Some(
+            DoctorFinding::warn(self.check, "set-aside", what)
+                .remedy(
+                    "look at the disk's health; remove what was set aside when you miss nothing",
+                )
+                .fact("set_aside", aside.len()),
+        )
+    }
+}

@@ -1,0 +1,336 @@
+//! Checks our own directory: who may use it, the room on its disk, and the ledger.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
+use recoup_core::ledger::{LedgerCondition, inspect};
+use rustix::fs::{Access, access, statvfs};
+
+use super::SHORT;
+use crate::doctor::DoctorContext;
+use crate::doctor::finding::{DoctorFinding, RepairAction};
+use crate::human;
+use crate::install::purge::is_our_name;
+use crate::mcp::TOKEN_FILE;
+
+const PERMISSIONS: &str = "permissions";
+
+/// Upper limit of files to look at: in a larger tree, the first ones show the problem.
+const MOST: usize = 50_000;
+/// Deeper than any of our trees.
+const DEPTH: usize = 8;
+
+/// Checks who may read and write our files.
+pub(super) fn check_permissions(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let home = &context.home;
+    let shown = context.display_path(home);
+    let found = match fs::metadata(home) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !home.is_symlink() => {
+            let what = format!("{shown} is not there yet: it is made when something is kept");
+            return vec![DoctorFinding::ok(PERMISSIONS, what).fact("home", false)];
+        }
+        Err(error) => {
+            let what = format!("{shown}: {error}");
+            return vec![
+                DoctorFinding::fail(PERMISSIONS, "unreadable", what)
+                    .remedy("let this user look there, or set RECOUP_HOME to another directory"),
+            ];
+        }
+    };
+    if !found.is_dir() {
+        let what = format!("{shown} is no directory: nothing can be kept");
+        return vec![
+            DoctorFinding::fail(PERMISSIONS, "no-directory", what)
+                .remedy("move it away, or set RECOUP_HOME to another directory"),
+        ];
+    }
+    let mut walk = PermissionWalk::new(MOST, Deadline::after(SHORT / 2));
+    walk.look_at(home, DEPTH);
+    walk.findings(home, context)
+}
+
+/// Reports a token that others may read: the server does not start with it.
+fn open_token_finding(token: PathBuf, context: &DoctorContext) -> DoctorFinding {
+    let shown = context.display_path(&token);
+    let what = format!(
+        "others on this machine may use the token of the MCP server, {shown}: it does not start \
+         with that"
+    );
+    DoctorFinding::fail(PERMISSIONS, "open-token", what)
+        .remedy(format!(
+            "`recoup doctor --fix` (or `chmod 600 {shown}`) closes it; delete it if somebody may \
+             have read it, and the next server makes another"
+        ))
+        .fix(RepairAction::MakePrivate(vec![token]))
+}
+
+/// Walk through our directory that collects paths open to others, foreign, or closed to us.
+struct PermissionWalk {
+    user: u32,
+    until: Deadline,
+    seen: usize,
+    /// Upper limit for `seen`.
+    most: usize,
+    /// True if the limit or the deadline ended the walk.
+    cut: bool,
+    open: Vec<PathBuf>,
+    /// The home, if others can write to it.
+    writable: Option<PathBuf>,
+    foreign: Vec<PathBuf>,
+    closed: Vec<PathBuf>,
+}
+
+impl PermissionWalk {
+    fn new(most: usize, until: Deadline) -> Self {
+        let user = rustix::process::geteuid().as_raw();
+        let (open, foreign, closed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { user, until, seen: 0, most, cut: false, open, writable: None, foreign, closed }
+    }
+
+    fn look_at(&mut self, path: &Path, depth: usize) {
+        self.cut |= self.seen == self.most || self.until.has_passed();
+        if self.cut {
+            return;
+        }
+        self.seen += 1;
+        // A home that is a link is followed; other links are not ours.
+        let found = if depth == DEPTH { fs::metadata(path) } else { fs::symlink_metadata(path) };
+        let Ok(found) = found else { return };
+        if found.is_symlink() {
+            return;
+        }
+        // The home may be shared with other programs; its mode is up to its creator.
+        let is_home = depth == DEPTH;
+        if found.uid() != self.user {
+            self.foreign.push(path.to_owned());
+        } else if is_home && found.mode() & 0o022 != 0 {
+            self.writable = Some(path.to_owned());
+        } else if !is_home && found.mode() & 0o077 != 0 {
+            self.open.push(path.to_owned());
+        }
+        if !found.is_dir() || depth == 0 {
+            return;
+        }
+        let needed = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+        if access(path, needed).is_err() {
+            self.closed.push(path.to_owned());
+        }
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            // The home may contain other programs' files.
+            let is_ours = || entry.file_name().to_str().is_some_and(is_our_name);
+            if !is_home || is_ours() {
+                self.look_at(&entry.path(), depth - 1);
+            }
+        }
+    }
+
+    fn findings(mut self, home: &Path, context: &DoctorContext) -> Vec<DoctorFinding> {
+        let (shown, mut found) = (context.display_path(home), Vec::new());
+        let token = home.join(TOKEN_FILE);
+        if self.open.contains(&token) {
+            self.open.retain(|path| *path != token);
+            found.push(open_token_finding(token, context));
+        }
+        let example = |paths: &[PathBuf]| match paths {
+            [only] => context.display_path(only),
+            [first, rest @ ..] => {
+                format!("{} and {} more", context.display_path(first), rest.len())
+            }
+            [] => String::new(),
+        };
+        if !self.foreign.is_empty() {
+            let what = format!("another user owns {}", example(&self.foreign));
+            found.push(
+                DoctorFinding::fail(PERMISSIONS, "foreign", what)
+                    .remedy(format!("give it back to yourself: sudo chown -R \"$(id -u)\" {shown}"))
+                    .fact("foreign", self.foreign.len()),
+            );
+        }
+        if self.writable.is_some() {
+            let what = format!("other users can write to {shown}: nothing is kept there");
+            found.push(
+                DoctorFinding::fail(PERMISSIONS, "writable", what)
+                    .remedy(format!("close it yourself: chmod go-w {shown}")),
+            );
+        }
+        if !self.closed.is_empty() {
+            let what = format!("this user may not use {}", example(&self.closed));
+            let (mine, fact) = (self.closed, "closed");
+            found.push(
+                DoctorFinding::fail(PERMISSIONS, "closed", what)
+                    .remedy("`recoup doctor --fix` opens it for you, where it is yours and the disk can be written")
+                    .fact(fact, mine.len())
+                    .fix(RepairAction::MakePrivate(mine)),
+            );
+        }
+        if !self.open.is_empty() {
+            let what = format!("others on this machine may look at {}", example(&self.open));
+            found.push(
+                DoctorFinding::warn(PERMISSIONS, "open", what)
+                    .remedy("`recoup doctor --fix` closes it to them")
+                    .fact("open", self.open.len())
+                    .fix(RepairAction::MakePrivate(self.open)),
+            );
+        }
+        if found.is_empty() && self.cut {
+            let what = format!(
+                "the first {} files of {shown} are this user's alone; the rest was not looked at",
+                self.seen
+            );
+            found.push(
+                DoctorFinding::skipped(PERMISSIONS, "unfinished", what).fact("files", self.seen),
+            );
+        } else if found.is_empty() {
+            let is_shared = fs::metadata(home).is_ok_and(|home| home.mode() & 0o077 != 0);
+            let what = if is_shared {
+                format!("what recoup keeps in {shown} is this user's alone")
+            } else {
+                format!("{shown} is this user's alone")
+            };
+            found.push(DoctorFinding::ok(PERMISSIONS, what).fact("files", self.seen));
+        }
+        found
+    }
+}
+
+const LEDGER: &str = "ledger";
+
+/// In milliseconds: an older batch was left behind, or its store cannot be reached.
+const LONG: u64 = 24 * 60 * 60 * 1000;
+
+/// Checks the ledger.
+pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let dir = context.home.join("ledger");
+    let entries = match fs::read_dir(&dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return vec![DoctorFinding::ok(LEDGER, "nothing was noted yet")];
+        }
+        Err(error) => {
+            let what = format!("{}: {error}", context.display_path(&dir));
+            return vec![
+                DoctorFinding::fail(LEDGER, "unusable", what)
+                    .remedy("let this user read and write it"),
+            ];
+        }
+    };
+    let ledgers: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let (mut all, mut faults) = (LedgerCondition::default(), Vec::new());
+    for ledger in ledgers {
+        match inspect(&ledger) {
+            Ok(found) => add_condition(&mut all, &found),
+            Err(error) => {
+                faults.push(DoctorFinding::fail(LEDGER, "unusable", error.to_string()).remedy(
+                    "let this user read and write it; what is no file of ours is in the way",
+                ));
+            }
+        }
+    }
+    [ledger_finding(&all)].into_iter().chain(faults).collect()
+}
+
+fn add_condition(all: &mut LedgerCondition, found: &LedgerCondition) {
+    all.waiting += found.waiting;
+    all.unreadable += found.unreadable;
+    all.batches += found.batches;
+    all.bytes += found.bytes;
+    all.is_full |= found.is_full;
+    all.oldest = [all.oldest, found.oldest].into_iter().flatten().min();
+}
+
+fn ledger_finding(all: &LedgerCondition) -> DoctorFinding {
+    let LedgerCondition { waiting, unreadable, batches, oldest, is_full, bytes } = all;
+    let age = oldest.map_or(0, |then| SystemClock.now().millis_since(then));
+    let found = if *is_full {
+        let what = format!("it is full: nothing more is noted ({})", human::size(*bytes));
+        DoctorFinding::warn(LEDGER, "full", what)
+            .remedy("`recoup stats` counts what is there, if the store can be written")
+    } else if *batches > 0 && age > LONG {
+        let what =
+            format!("{batches} batches wait since {} to be counted", human::long_duration(age));
+        DoctorFinding::warn(LEDGER, "left-behind", what)
+            .remedy("`recoup stats` counts them, if their store can be reached")
+    } else if *unreadable > 0 {
+        let what = format!("{unreadable} of {} lines can't be read", waiting + unreadable);
+        DoctorFinding::warn(LEDGER, "unreadable", what)
+            .remedy("they are passed over: a full disk cut them off, or another program wrote them")
+    } else {
+        let noun = if *waiting == 1 { "event waits" } else { "events wait" };
+        let size = human::size(*bytes);
+        DoctorFinding::ok(
+            LEDGER,
+            format!("{} {noun} to be counted, {size} in all", human::count(*waiting)),
+        )
+    };
+    found
+        .fact("waiting", *waiting)
+        .fact("unreadable", *unreadable)
+        .fact("batches", *batches)
+        .fact("bytes", *bytes)
+}
+
+const DISK: &str = "disk";
+
+/// Below the first limit, writes fail soon; below the second, they fail now.
+const LITTLE: u64 = 500 << 20;
+const NOTHING: u64 = 20 << 20;
+
+/// Checks the free space on the disk of our directory.
+pub(super) fn check_disk(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let there = context.home.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    let Ok(disk) = statvfs(there) else {
+        let what = format!("the room at {} can't be told", context.display_path(there));
+        return vec![DoctorFinding::skipped(DISK, "unknown", what)];
+    };
+    // Pseudo file systems such as /proc have no size.
+    if disk.f_blocks == 0 {
+        let what =
+            format!("{} is on no disk: there is no room to tell", context.display_path(there));
+        return vec![DoctorFinding::skipped(DISK, "unknown", what)];
+    }
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    // A file system without a limit on files reports zero.
+    let no_files = disk.f_files > 0 && disk.f_favail == 0;
+    let what = format!("{} are free at {}", human::size(free), context.display_path(there));
+    let remedy = "make room: what can't be written is not kept, and hooks learn nothing";
+    let found = if no_files {
+        let what = format!("no more files can be made at {}", context.display_path(there));
+        DoctorFinding::fail(DISK, "no-files", what).remedy(remedy)
+    } else if free < NOTHING {
+        DoctorFinding::fail(DISK, "full", what).remedy(remedy)
+    } else if free < LITTLE {
+        DoctorFinding::warn(DISK, "nearly-full", what).remedy(remedy)
+    } else {
+        DoctorFinding::ok(DISK, what)
+    };
+    vec![found.fact("free_mib", free >> 20)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use recoup_core::base::fsx;
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_looked_at_is_not_vouched_for() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["config.toml", "mcp-token", "trust.json"] {
+            fsx::create_private(&dir.path().join(name)).unwrap();
+        }
+        let walked = |most, time| {
+            let mut walk = PermissionWalk::new(most, Deadline::after(time));
+            walk.look_at(dir.path(), DEPTH);
+            (walk.seen, walk.cut)
+        };
+        assert_eq!(walked(4, Duration::from_mins(1)), (4, false));
+        assert_eq!(walked(3, Duration::from_mins(1)), (3, true));
+        assert_eq!(walked(4, Duration::ZERO), (0, true));
+    }
+}

@@ -1,0 +1,208 @@
+//! Problems of a client's files taken together: hooks that are missing, disabled, run twice, or were
+//! never allowed.
+
+use std::collections::BTreeMap;
+
+use recoup_core::base::fsx;
+use recoup_core::memory::hooked::{self, LARGEST, RecoupCall};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::CHECK;
+use crate::doctor::DoctorContext;
+use crate::doctor::finding::DoctorFinding;
+use crate::doctor::fix::{find_install_obstacle, init_command, obstacle_remedy, offer_reinstall};
+use crate::install::{
+    AgentClient, ClientInstallation, InstallLevel, SettingsContent, SettingsFile,
+};
+
+pub(super) fn find(
+    installed: &[&ClientInstallation],
+    context: &DoctorContext,
+) -> Vec<DoctorFinding> {
+    let mut found = Vec::new();
+    for client in AgentClient::ALL {
+        let of: Vec<&ClientInstallation> = installed
+            .iter()
+            .copied()
+            .filter(|it| it.client == client && !it.hooks.is_empty())
+            .collect();
+        let Some(known) = client.as_hook_client().filter(|_| !of.is_empty()) else { continue };
+        let all = [
+            find_disabled_hooks(client, known, context),
+            find_duplicate_hooks(client, &of, context),
+            find_unapproved_hooks(client, &of, context),
+        ];
+        found.extend(all.into_iter().flatten().map(|it| it.fact("client", client.as_str())));
+    }
+    found
+}
+
+/// Reports that all hooks are disabled, by whichever file takes precedence.
+fn find_disabled_hooks(
+    client: AgentClient,
+    known: hooked::HookClient,
+    context: &DoctorContext,
+) -> Option<DoctorFinding> {
+    let by = client.file_disabling_hooks(InstallLevel::Project, &context.places);
+    if by.is_none() && context.has_our_hooks(known) {
+        return None;
+    }
+    let place = by.map_or("its settings".to_owned(), |path| context.places.display_path(&path));
+    let what = format!("{}: hooks are disabled in {place}: ours do not run either", client.title());
+    Some(
+        DoctorFinding::fail(CHECK, "switched-off", what)
+            .remedy(enable_hooks_remedy(client, &place)),
+    )
+}
+
+/// Remedy for disabled hooks.
+pub(in super::super) fn enable_hooks_remedy(client: AgentClient, place: &str) -> String {
+    match client {
+        AgentClient::Codex => format!("take `hooks = false` out of [features] in {place} yourself"),
+        _ => format!("take `disableAllHooks` out of {place} yourself"),
+    }
+}
+
+/// Reports different commands of ours at one event. Claude Code runs identical ones once.
+fn find_duplicate_hooks(
+    client: AgentClient,
+    of: &[&ClientInstallation],
+    context: &DoctorContext,
+) -> Option<DoctorFinding> {
+    let mut calls: BTreeMap<&str, Vec<&RecoupCall>> = BTreeMap::new();
+    for hook in of.iter().flat_map(|it| &it.hooks) {
+        calls.entry(hook.event.as_deref().unwrap_or_default()).or_default().push(&hook.call);
+    }
+    let runs_twice = |calls: &Vec<&RecoupCall>| match client {
+        AgentClient::ClaudeCode => calls.iter().any(|call| *call != calls[0]),
+        _ => calls.len() > 1,
+    };
+    let events = calls.values().filter(|calls| runs_twice(calls)).count();
+    if events == 0 {
+        return None;
+    }
+    let mut levels: Vec<&str> = of.iter().map(|it| it.level.as_str()).collect();
+    levels.dedup();
+    let noun = if events == 1 { "event" } else { "events" };
+    let what = format!(
+        "{} calls us twice at {events} {noun} (in files of the {})",
+        client.title(),
+        levels.join(" and of the ")
+    );
+    let found = DoctorFinding::warn(CHECK, "twice", what).fact("events", events);
+    // Of two files of one level, one has hand-written calls.
+    let doubled =
+        of.iter().filter(|it| of.iter().filter(|other| other.level == it.level).count() > 1);
+    let mut offered =
+        doubled.map(|it| offer_reinstall(found.clone(), it, context, "takes one out"));
+    Some(offered.find(|it| it.fix.is_some()).unwrap_or_else(|| {
+        found.remedy(
+            "it counts once, and takes twice as long: take one out, with `recoup uninstall \
+             --project` or by hand",
+        )
+    }))
+}
+
+/// Reports hooks that Codex does not run because its user has not allowed them. Permission is in
+/// its configuration as `[hooks.state."FILE:EVENT:GROUP:HOOK"]`, with a hash of what was allowed.
+/// Only Codex can tell whether that hash is still current.
+fn find_unapproved_hooks(
+    client: AgentClient,
+    of: &[&ClientInstallation],
+    context: &DoctorContext,
+) -> Option<DoctorFinding> {
+    if client != AgentClient::Codex {
+        return None;
+    }
+    let path = context.places.codex.join("config.toml");
+    let text = fsx::read_regular(&path, LARGEST).ok()?.unwrap_or_default();
+    let settings = DeTable::parse(str::from_utf8(&text).ok()?).ok()?;
+    let hooks = settings.get_ref().get("hooks").map(Spanned::get_ref);
+    let state = hooks.and_then(|hooks| hooks.get("state")).map(Spanned::get_ref);
+    let entries = || state.and_then(DeValue::as_table).into_iter().flatten();
+    let is_allowed = |file: &str, event: &str| {
+        let place = format!("{file}:{}:", to_snake_case(event));
+        entries().any(|(key, entry)| {
+            let is_off = entry
+                .get_ref()
+                .get("enabled")
+                .is_some_and(|it| matches!(it.get_ref(), DeValue::Boolean(false)));
+            let was_seen = entry.get_ref().get("trusted_hash").is_some();
+            key.get_ref().contains(&place) && was_seen && !is_off
+        })
+    };
+    let waiting = |it: &ClientInstallation| {
+        let file = it.path.display().to_string();
+        let events = it.hooks.iter().filter_map(|hook| hook.event.as_deref());
+        events.filter(|event| !is_allowed(&file, event)).count()
+    };
+    let (first, count) = of.iter().map(|it| (it, waiting(it))).find(|(_, waiting)| *waiting > 0)?;
+    let shown = context.places.display_path(&first.path);
+    let what = format!("Codex has not been told that it may run {count} of the hooks in {shown}");
+    Some(
+        DoctorFinding::warn(CHECK, "not-allowed", what)
+            .remedy("start Codex, say /hooks, and allow them")
+            .fact("waiting", count),
+    )
+}
+
+/// Converts `SessionStart` to `session_start`.
+fn to_snake_case(event: &str) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+/// Reports clients without our hooks, and how to install them.
+pub(super) fn find_missing_hooks(
+    installed: &[&ClientInstallation],
+    context: &DoctorContext,
+) -> Vec<DoctorFinding> {
+    // Unreadable files are already reported.
+    let unreadable: Vec<&ClientInstallation> =
+        context.installed.iter().filter(|of| of.fault.is_some()).collect();
+    let is_bare = |client: &AgentClient| {
+        client.as_hook_client().is_some()
+            && client.is_present(&context.places)
+            && !installed.iter().any(|of| of.client == *client)
+            && !unreadable.iter().any(|of| of.client == *client)
+    };
+    let found = |client: AgentClient| {
+        let title = client.title();
+        if client.as_hook_client().is_some_and(|client| context.has_our_hooks(client)) {
+            let what =
+                format!("{title} has our hooks in a file that others share, or write: not fired");
+            return DoctorFinding::skipped(CHECK, "elsewhere", what)
+                .fact("client", client.as_str());
+        }
+        missing_hooks_finding(client, context).fact("client", client.as_str())
+    };
+    AgentClient::ALL.into_iter().filter(is_bare).map(found).collect()
+}
+
+/// Finding for a client without our hooks.
+fn missing_hooks_finding(client: AgentClient, context: &DoctorContext) -> DoctorFinding {
+    let title = client.title();
+    let init = init_command(client, InstallLevel::User);
+    let remedy = format!("`{init}` hooks recoup in");
+    if let Some(error) = find_install_obstacle(client, context) {
+        let what = format!("{title} is here, and `{init}` can't put our hooks in");
+        return DoctorFinding::warn(CHECK, "not-installable", what).remedy(obstacle_remedy(&error));
+    }
+    let slots = client.settings_files(InstallLevel::User, &context.places);
+    let is_of_hooks = |slot: &&SettingsFile| {
+        matches!(slot.holds, SettingsContent::Hooks(_) | SettingsContent::Extension)
+    };
+    if slots.iter().filter(is_of_hooks).any(|slot| context.was_installed(slot)) {
+        let what = format!("{title} had our hooks, and they are gone");
+        return DoctorFinding::warn(CHECK, "lost", what).remedy(format!("`{init}` puts them back"));
+    }
+    let what = format!("{title} is here, and does not have our hooks");
+    DoctorFinding::skipped(CHECK, "not-installed", what).remedy(remedy)
+}

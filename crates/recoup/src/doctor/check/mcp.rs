@@ -1,0 +1,289 @@
+//! Checks the MCP servers that clients start, by a real handshake with each.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use recoup_core::base::clock::{Deadline, Stopwatch};
+use recoup_core::memory::hooked::RecoupCall;
+use serde_json::{Value, json};
+
+use super::client_files::{self, ClientFileRole};
+use super::hooks::{enable_hooks_remedy, version_remedy};
+use crate::doctor::DoctorContext;
+use crate::doctor::client_program::{ClientProgram, OUR_VERSION, find_program, permitted_call};
+use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState};
+use crate::doctor::fix::{init_command, offer_reinstall};
+use crate::doctor::probe::{self, ProbeError, ProbedProcess};
+use crate::doctor::sandbox::ProbeSandbox;
+use crate::install::{
+    AgentClient, ClientInstallation, InstallLevel, InstalledServer, SettingsContent, SettingsFile,
+};
+
+const CHECK: &str = "mcp";
+
+/// Clients wait a few seconds longer.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Time for a server to exit after its stdin is closed.
+const TO_END: Duration = Duration::from_secs(5);
+
+pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let all = context.installed.iter().flat_map(|of| of.servers.iter().map(move |it| (of, it)));
+    let servers: Vec<(&ClientInstallation, &InstalledServer)> = all.collect();
+    let mut others = client_files::find_malformed(CHECK, ClientFileRole::Servers, context);
+    others.extend(context.installed.iter().filter_map(|of| find_taken_name(of, context)));
+    others.extend(find_lost_servers(context));
+    if servers.is_empty() && !others.is_empty() {
+        return others;
+    }
+    if servers.is_empty() {
+        return vec![
+            DoctorFinding::skipped(CHECK, "none", "no client has our MCP server")
+                .remedy("`recoup init` registers it, and `recoup init --client mcp` prints it for any other client"),
+        ];
+    }
+    let sandbox = match ProbeSandbox::new(context) {
+        Ok(sandbox) => sandbox,
+        Err(error) => {
+            let what = format!("no server could be started: {error}");
+            return vec![
+                DoctorFinding::fail(CHECK, "no-room", what)
+                    .remedy("make room in the temporary directory (TMPDIR)"),
+            ];
+        }
+    };
+    let found =
+        servers.into_iter().flat_map(|(of, server)| check_server(of, server, &sandbox, context));
+    found.chain(others).collect()
+}
+
+/// Reports another server with our name: `recoup init` leaves it, and adds none.
+fn find_taken_name(of: &ClientInstallation, context: &DoctorContext) -> Option<DoctorFinding> {
+    let (name, shown) = (of.client.title(), context.places.display_path(&of.path));
+    let what = format!("{name} ({}): {}", of.level.as_str(), of.taken.as_ref()?);
+    let remedy = format!("give it another name in {shown}, and run `recoup init`");
+    let finding = DoctorFinding::warn(CHECK, "name-taken", what).remedy(remedy);
+    Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
+}
+
+/// Reports clients whose registration of our server is gone.
+fn find_lost_servers(context: &DoctorContext) -> Vec<DoctorFinding> {
+    let places = &context.places;
+    let all = InstallLevel::ALL.into_iter();
+    let slots =
+        all.flat_map(|level| AgentClient::ALL.map(|client| client.settings_files(level, places)));
+    let is_of_servers = |slot: &SettingsFile| {
+        matches!(slot.holds, SettingsContent::Servers(_) | SettingsContent::TomlServers)
+    };
+    let has_any = |slot: &SettingsFile| {
+        let mut here = context.installed.iter().filter(|of| of.client == slot.client);
+        here.any(|of| !of.servers.is_empty() || of.taken.is_some() || of.fault.is_some())
+    };
+    let gone = slots.flatten().filter(|it| is_of_servers(it) && context.was_installed(it));
+    let gone = gone.filter(|slot| !has_any(slot));
+    let told = |slot: SettingsFile| {
+        let (client, level) = (slot.client, slot.level);
+        let what =
+            format!("{} ({}) had our server, and it is gone", client.title(), level.as_str());
+        DoctorFinding::warn(CHECK, "lost", what)
+            .remedy(format!("`{}` puts it back", init_command(client, level)))
+            .fact("client", client.as_str())
+            .fact("level", level.as_str())
+    };
+    gone.map(told).collect()
+}
+
+fn check_server(
+    of: &ClientInstallation,
+    server: &InstalledServer,
+    sandbox: &ProbeSandbox,
+    context: &DoctorContext,
+) -> Vec<DoctorFinding> {
+    let said = |finding: DoctorFinding| {
+        finding.fact("client", of.client.as_str()).fact("level", of.level.as_str())
+    };
+    let name = format!("{} ({})", of.client.title(), of.level.as_str());
+    if server.off {
+        let what = format!("{name}: our server is switched off, and was not started");
+        let shown = context.places.display_path(&of.path);
+        let remedy = format!("switch it on in {shown} if you want it");
+        return vec![said(DoctorFinding::skipped(CHECK, "switched-off", what).remedy(remedy))];
+    }
+    let unusable = match find_program(&server.call, context) {
+        ClientProgram::Here(_) | ClientProgram::Untold => None,
+        ClientProgram::Missing => Some(("is not there", "program-missing")),
+        ClientProgram::NotExecutable => Some(("can't be run", "not-executable")),
+    };
+    if let Some((why, code)) = unusable {
+        let shown = context.places.display_path(&of.path);
+        let what = format!("{name}: {} {why}; {shown} has it", server.call.started());
+        let finding = DoctorFinding::fail(CHECK, code, what);
+        return vec![said(if server.call.wrapped {
+            finding.remedy("somebody wrote this entry by hand: mend it there")
+        } else {
+            offer_reinstall(finding, of, context, "puts this program there")
+        })];
+    }
+    let call = match permitted_call(&server.call, of, context) {
+        Ok(call) => call,
+        Err(why) => {
+            let what = format!("{name}: its command was not tried: {}", why.describe());
+            let shown = context.places.display_path(&of.path);
+            let finding = DoctorFinding::skipped(CHECK, "withheld", what)
+                .remedy(format!("look at it yourself, in {shown}"));
+            return vec![said(finding)];
+        }
+    };
+    let first = handshake_finding(&name, perform_handshake(&call, sandbox, context));
+    // A failing program is replaced if `recoup init` would do so.
+    let offered = (first.state == FindingState::Fail && !server.call.wrapped)
+        .then(|| offer_reinstall(first.clone(), of, context, "puts this program there"));
+    let first = offered.filter(|it| it.fix.is_some()).unwrap_or(first);
+    [first].into_iter().chain(find_flag_mismatch(&name, of, server, context)).map(said).collect()
+}
+
+/// Reports a `--with-hooks` flag that disagrees with the hooks: rules must be loaded exactly once.
+fn find_flag_mismatch(
+    name: &str,
+    of: &ClientInstallation,
+    server: &InstalledServer,
+    context: &DoctorContext,
+) -> Option<DoctorFinding> {
+    let has_flag = server.call.args.iter().any(|arg| arg == "--with-hooks");
+    let has_hooks = of.client.as_hook_client().is_some_and(|client| context.has_our_hooks(client))
+        && of.client.file_disabling_hooks(of.level, &context.places).is_none();
+    let (code, what) = match (has_hooks, has_flag) {
+        (true, false) => (
+            "without-flag",
+            format!("{name}: its hooks give the rules, and its server asks to load them again"),
+        ),
+        (false, true) => (
+            "without-hooks",
+            format!("{name}: its server counts on hooks that give the rules, and there are none"),
+        ),
+        _ => return None,
+    };
+    let finding = DoctorFinding::warn(CHECK, code, what);
+    let offered = offer_reinstall(finding, of, context, "makes the two agree");
+    let off = of.client.file_disabling_hooks(InstallLevel::Project, &context.places);
+    Some(match off.filter(|_| offered.fix.is_none()) {
+        Some(by) => {
+            offered.remedy(enable_hooks_remedy(of.client, &context.places.display_path(&by)))
+        }
+        None => offered,
+    })
+}
+
+/// A server's answers to the handshake.
+struct McpHandshake {
+    name: String,
+    version: String,
+    tools: usize,
+    took: Duration,
+    ends: bool,
+}
+
+enum HandshakeError {
+    NotStarted(String),
+    /// No answer in time.
+    Silent,
+    /// An exit, or an unexpected answer.
+    Strange(&'static str),
+}
+
+fn handshake_finding(name: &str, shaken: Result<McpHandshake, HandshakeError>) -> DoctorFinding {
+    let greeted = match shaken {
+        Ok(greeted) => greeted,
+        Err(HandshakeError::NotStarted(why)) => {
+            return DoctorFinding::fail(
+                CHECK,
+                "not-started",
+                format!("{name}: it can't be started: {why}"),
+            )
+            .remedy("`recoup init` puts in a program that can be started");
+        }
+        Err(HandshakeError::Silent) => {
+            let what = format!("{name}: the server said nothing within {} s", LIMIT.as_secs());
+            return DoctorFinding::fail(CHECK, "too-late", what)
+                .remedy("run its command yourself, and see what it waits for");
+        }
+        Err(HandshakeError::Strange(why)) => {
+            return DoctorFinding::fail(CHECK, "wrong-answer", format!("{name}: {why}"))
+                .remedy("run its command yourself, and see what it prints");
+        }
+    };
+    let McpHandshake { name: server, version, tools, took, ends } = greeted;
+    let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let what = format!("{name}: {server} {version}, {tools} tools, after {millis} ms");
+    let found = if !ends {
+        DoctorFinding::warn(CHECK, "stays", format!("{what}; it did not end when its client left"))
+            .remedy("such servers pile up: see what its command is")
+    } else if version != OUR_VERSION {
+        DoctorFinding::warn(CHECK, "other-version", format!("{what}; this is {OUR_VERSION}"))
+            .remedy(version_remedy(&version))
+    } else {
+        DoctorFinding::ok(CHECK, what)
+    };
+    found.fact("version", FindingFact::version(&version)).fact("tools", tools).fact("ms", millis)
+}
+
+/// Initializes the server as a client would, lists its tools, and disconnects.
+fn perform_handshake(
+    call: &RecoupCall,
+    sandbox: &ProbeSandbox,
+    context: &DoctorContext,
+) -> Result<McpHandshake, HandshakeError> {
+    let (watch, deadline) = (Stopwatch::start(), Deadline::after(LIMIT));
+    let mut command = probe::sandboxed_command(call, sandbox, context);
+    let mut server = ProbedProcess::start(&mut command).map_err(|failed| match failed {
+        ProbeError::NotStarted(error) => HandshakeError::NotStarted(error.to_string()),
+        ProbeError::TooLate => HandshakeError::Silent,
+    })?;
+    let client = json!({"name": "recoup-doctor", "version": OUR_VERSION});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    let hello = send_request(&mut server, 1, "initialize", &params, deadline)?;
+    server.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    let tools = send_request(&mut server, 2, "tools/list", &json!({}), deadline)?;
+    let took = watch.elapsed();
+    server.close();
+    let ends = server.exits_before(Deadline::after(TO_END));
+    let text = |name: &str| {
+        let text = hello["serverInfo"][name].as_str().unwrap_or_default();
+        text.chars().take(40).collect::<String>()
+    };
+    let tools = tools["tools"]
+        .as_array()
+        .ok_or(HandshakeError::Strange("it does not say which tools it has"))?;
+    Ok(McpHandshake {
+        name: text("name"),
+        version: text("version"),
+        tools: tools.len(),
+        took,
+        ends,
+    })
+}
+
+/// Sends a request and returns its result, skipping unrelated messages.
+fn send_request(
+    server: &mut ProbedProcess,
+    id: u64,
+    method: &str,
+    params: &Value,
+    deadline: Deadline,
+) -> Result<Value, HandshakeError> {
+    let question = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    server.write(format!("{question}\n").as_bytes());
+    loop {
+        let line = server.read_line(deadline).map_err(|why| match why {
+            RecvTimeoutError::Timeout => HandshakeError::Silent,
+            RecvTimeoutError::Disconnected => {
+                HandshakeError::Strange("the server ended without an answer")
+            }
+        })?;
+        let answer: Value = serde_json::from_slice(&line)
+            .map_err(|_| HandshakeError::Strange("the server printed something that is no JSON"))?;
+        if answer["id"] == id {
+            let result = answer.get("result").cloned();
+            return result.ok_or(HandshakeError::Strange("the server answered with an error"));
+        }
+    }
+}

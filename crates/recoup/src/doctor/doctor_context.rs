@@ -1,0 +1,149 @@
+//! The context that all checks share. Parts of it may be missing or broken: checks report that.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use recoup_core::base::FaultLog;
+use recoup_core::base::project::{Project, ProjectRegistry};
+use recoup_core::memory::{Memory, hooked};
+
+use super::sandbox::EnclosingRepository;
+use crate::app::memory_in;
+use crate::config::show::{ConfigLayer, set_keys};
+use crate::config::trust::TrustVerdict;
+use crate::config::{
+    BaseDirs, ClientDirs, FlagOverrides, GatheredConfig, ResolvedSettings, find_project,
+};
+use crate::install::{self, ClientInstallation, RecordedFile, SettingsFile};
+
+/// Everything that checks read: paths, project, configuration and installations.
+#[derive(Debug)]
+pub(crate) struct DoctorContext {
+    /// Working directory at start.
+    pub(super) cwd: PathBuf,
+    /// Recoup's own directory.
+    pub(super) home: PathBuf,
+    /// The user's home directory, if there is one.
+    pub(super) user_home: Option<PathBuf>,
+    /// The running executable, if its path is known.
+    pub(super) program: Option<PathBuf>,
+    /// The project of the working directory, if it can be determined.
+    pub(super) project: Option<Project>,
+    /// The repository around the project, and the variables that lead into it.
+    pub(super) repository: EnclosingRepository,
+    pub(super) configuration: ConfigDiagnosis,
+    /// Paths of the clients' files.
+    pub(super) places: install::InstallPaths,
+    pub(super) installed: Vec<ClientInstallation>,
+    /// Recorded installations, or why the record cannot be read.
+    pub(super) noted: Result<Vec<RecordedFile>, String>,
+    dirs: ClientDirs,
+    /// Receives faults that databases recover from.
+    pub(super) faults: Arc<dyn FaultLog>,
+}
+
+/// State of the configuration, readable or not.
+#[derive(Debug, Default)]
+pub(super) struct ConfigDiagnosis {
+    /// None if the configuration has a problem.
+    pub(super) settings: Option<ResolvedSettings>,
+    /// Problems that stop commands.
+    pub(super) problems: Vec<String>,
+    /// Problems in the repository's files, which are ignored as a result.
+    pub(super) ignored: Vec<String>,
+    /// Advice about a checkout that is kept separate from the project that it claims.
+    pub(super) unconfirmed: Option<String>,
+    /// Warnings about settings in the repository's files that need trust.
+    pub(super) warnings: Vec<String>,
+    /// Keys that are set, each with its layer.
+    pub(super) said: Vec<(&'static str, ConfigLayer)>,
+    /// Number of repository files with settings that need trust and lack it.
+    pub(super) untrusted: usize,
+}
+
+impl DoctorContext {
+    /// Collects the context; an error only if there is no directory for our own files.
+    pub(super) fn collect(faults: Arc<dyn FaultLog>) -> recoup_core::Result<Self> {
+        let BaseDirs { cwd, home, user_home } = BaseDirs::find()?;
+        let project = find_project(&home, &cwd).ok();
+        let root = project.as_ref().map_or(&*cwd, Project::root);
+        let dirs = ClientDirs::find(&cwd);
+        let mut places = install::InstallPaths::new(&dirs, &home, root);
+        places.claude_version = install::ask_claude_code(&places);
+        let installed = install::find_installations(&places);
+        let noted = install::recorded_files(&places).map_err(|error| error.to_string());
+        let configuration = ConfigDiagnosis::read();
+        let program = std::env::current_exe().ok();
+        let repository = EnclosingRepository::find_around(root, &places.home);
+        Ok(Self {
+            cwd,
+            home,
+            user_home,
+            program,
+            project,
+            repository,
+            configuration,
+            places,
+            installed,
+            noted,
+            dirs,
+            faults,
+        })
+    }
+
+    /// Formats a path for display, with `~` for the user's home.
+    pub(super) fn display_path(&self, path: &Path) -> String {
+        match self.user_home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => path.display().to_string(),
+        }
+    }
+
+    /// True if a client would run our hooks, all of its settings taken together.
+    pub(super) fn has_our_hooks(&self, client: hooked::HookClient) -> bool {
+        let root = self.project.as_ref().map_or(&*self.cwd, Project::root);
+        hooked::has_our_hooks(client, &self.dirs.in_project(root, &self.cwd))
+    }
+
+    /// True if we once wrote to that file for that client.
+    pub(super) fn was_installed(&self, slot: &SettingsFile) -> bool {
+        let is_it = |it: &RecordedFile| {
+            (it.client, it.level) == (slot.client, slot.level) && it.path == slot.path
+        };
+        self.noted.as_ref().is_ok_and(|noted| noted.iter().any(is_it))
+    }
+
+    /// The memory below `home`, which is ours or a sandbox's.
+    pub(super) fn memory_in(&self, home: &Path) -> Memory {
+        memory_in(home, Arc::clone(&self.faults))
+    }
+
+    /// The settings, if they can be read.
+    pub(super) fn settings(&self) -> Option<&ResolvedSettings> {
+        self.configuration.settings.as_ref()
+    }
+}
+
+impl ConfigDiagnosis {
+    fn read() -> Self {
+        let mut gathered = match GatheredConfig::new(&FlagOverrides::default()) {
+            Ok(gathered) => gathered,
+            Err(error) => return Self { problems: vec![error.to_string()], ..Self::default() },
+        };
+        let said = set_keys(&gathered);
+        let is_untrusted = |verdict: &TrustVerdict| *verdict != TrustVerdict::Trusted;
+        let untrusted = gathered.delicate.iter().filter(|it| is_untrusted(&it.verdict)).count();
+        let settings = gathered.resolve_settings();
+        let ignored = gathered.left_out.iter().map(ToString::to_string).collect();
+        let mut problems: Vec<String> = gathered.problems.iter().map(ToString::to_string).collect();
+        if let Some(Err(error)) = settings.as_ref().map(ResolvedSettings::demand_within_project) {
+            problems.push(error.to_string());
+        }
+        let registry = ProjectRegistry::below(&gathered.places.home);
+        let unconfirmed = registry.apart_advice(&gathered.project);
+        let warnings =
+            settings.as_ref().and_then(|_| gathered.untrusted_warning()).into_iter().collect();
+        Self { settings, problems, ignored, unconfirmed, warnings, said, untrusted }
+    }
+}
