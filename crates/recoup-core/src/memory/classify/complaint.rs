@@ -125,12 +125,15 @@ pub(super) fn is_complaint(sentence: &str) -> bool {
             if has(rest, FRENCH) && !has(rest, MODALS))
         || in_romance(words)
         || in_unspaced_script(sentence);
+    if !says_so {
+        return false;
+    }
     let end = clauses.get(skipped + 1).map_or(sentence.len(), |next| next.from);
     let said = tokens::tokenize(&sentence[clause.from..end]);
     // "…, ok?" is said of rules.
     let asks_for_consent =
         sentence.trim_end().ends_with(['?', '？']) && !super::exclusion::is_question(sentence);
-    says_so && !said.iter().any(|token| LASTING.iter().any(|it| token.is(it))) && !asks_for_consent
+    !said.iter().any(|token| LASTING.iter().any(|it| token.is(it))) && !asks_for_consent
 }
 
 fn has(words: &[&str], list: &str) -> bool {

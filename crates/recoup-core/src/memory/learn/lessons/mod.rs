@@ -300,10 +300,12 @@ impl EventTransaction<'_> {
         let latest = self.connection.find_cached(SQL, values, read).doing(LEARNING)?;
         let Some((lesson, failed)) = latest else { return Ok(None) };
         let since = self.now.as_millis() - failed.at;
+        if !(0..=SOON).contains(&since) {
+            return Ok(None);
+        }
         let values = params![lesson.row, it.session, failed.at];
         let worked = self.connection.find_cached(WORKED, values, |_| Ok(())).doing(LEARNING)?;
-        let open = (0..=SOON).contains(&since) && worked.is_none();
-        Ok(open.then_some((lesson, failed)))
+        Ok(worked.is_none().then_some((lesson, failed)))
     }
 
     /// Determines what made a command succeed, as far as that can be told.
