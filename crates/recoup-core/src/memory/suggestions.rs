@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::note_rows::{self, StoredNote};
-use super::recording::{self, RecordDetails, RecordOutcome};
+use super::recording::{self, RecordDetails};
 use super::search::{self, WordSort};
 use super::sql::{CachedSql as _, SqlContext as _};
 use super::statement::normalize_for_comparison;
@@ -67,7 +67,23 @@ impl Memory {
             let NoteStatement { scope, paths, text, .. } = statement;
             let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
             let (kept, known) = match same {
-                None => (insert(connection, statement, now)?, false),
+                None => {
+                    let details = RecordDetails::of(statement, now);
+                    let recorded = recording::record(connection, statement, &details)?;
+                    let kept = recording::require_note(connection, &recorded.note().id)?;
+                    if let Some(session) = &statement.session {
+                        recording::record_evidence_once(
+                            connection,
+                            &kept,
+                            NOTED,
+                            Some(session),
+                            "",
+                            now,
+                        )
+                        .doing(recording::KEEPING)?;
+                    }
+                    (kept, false)
+                }
                 Some(kept) => {
                     (confirm_candidate(connection, kept, statement, names_topic, now)?, true)
                 }
@@ -181,21 +197,6 @@ impl Memory {
 /// Id and text of each note, independent of their order.
 fn shown_texts(notes: &[Note]) -> BTreeSet<(&str, &str)> {
     notes.iter().map(|it| (it.id.as_str(), it.text.as_str())).collect()
-}
-
-fn insert(
-    connection: &Connection,
-    statement: &NoteStatement,
-    now: Timestamp,
-) -> Result<StoredNote> {
-    let recorded: RecordOutcome =
-        recording::record(connection, statement, &RecordDetails::of(statement, now))?;
-    let kept = recording::require_note(connection, &recorded.note().id)?;
-    if let Some(session) = &statement.session {
-        recording::record_evidence_once(connection, &kept, NOTED, Some(session), "", now)
-            .doing(recording::KEEPING)?;
-    }
-    Ok(kept)
 }
 
 /// True if the user retired a note with the same words, in any scope.

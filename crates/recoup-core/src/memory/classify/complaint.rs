@@ -124,14 +124,16 @@ pub(super) fn is_complaint(sentence: &str) -> bool {
         || matches!(words, ["tu" | "t" | "vous" | "tes", rest @ ..]
             if has(rest, FRENCH) && !has(rest, MODALS))
         || in_romance(words)
-        || in_chinese(sentence)
-        || in_japanese(sentence);
+        || in_unspaced_script(sentence);
+    if !says_so {
+        return false;
+    }
     let end = clauses.get(skipped + 1).map_or(sentence.len(), |next| next.from);
     let said = tokens::tokenize(&sentence[clause.from..end]);
     // "…, ok?" is said of rules.
     let asks_for_consent =
         sentence.trim_end().ends_with(['?', '？']) && !super::exclusion::is_question(sentence);
-    says_so && !said.iter().any(|token| LASTING.iter().any(|it| token.is(it))) && !asks_for_consent
+    !said.iter().any(|token| LASTING.iter().any(|it| token.is(it))) && !asks_for_consent
 }
 
 fn has(words: &[&str], list: &str) -> bool {
@@ -163,15 +165,14 @@ fn in_romance(words: &[&str]) -> bool {
             && !ITALIAN_INFINITIVES.iter().any(|end| verb.ends_with(end)))
 }
 
-fn in_chinese(sentence: &str) -> bool {
+/// Chinese and Japanese.
+fn in_unspaced_script(sentence: &str) -> bool {
+    let has = |list: &[&str], text: &str| list.iter().any(|it| text.contains(it));
     let start = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let Some(rest) = start.strip_prefix(['你', '您']) else { return false };
-    CHINESE.iter().any(|it| rest.contains(it)) && !CHINESE_RULES.iter().any(|it| rest.contains(it))
-}
-
-fn in_japanese(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric());
-    JAPANESE_YOU.iter().any(|you| sentence.starts_with(you))
-        && JAPANESE.iter().any(|it| sentence.contains(it))
-        && !JAPANESE_RULES.iter().any(|it| end.ends_with(it))
+    let behind_you = start.strip_prefix(['你', '您']);
+    behind_you.is_some_and(|rest| has(CHINESE, rest) && !has(CHINESE_RULES, rest))
+        || (JAPANESE_YOU.iter().any(|you| sentence.starts_with(you))
+            && has(JAPANESE, sentence)
+            && !JAPANESE_RULES.iter().any(|it| end.ends_with(it)))
 }

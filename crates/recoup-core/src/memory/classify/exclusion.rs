@@ -190,14 +190,12 @@ fn is_introduced(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> 
         let own = &read.tokens[it];
         let Some(colon) = own.iter().position(|token| token.class == ":") else { return false };
         let (head, behind) = own.split_at(colon);
-        behind.len() > 1 && (works_on_text(head) || cites_source(head))
-    })
-}
-
-fn works_on_text(head: &[SentenceToken]) -> bool {
-    let first = head.iter().find(|token| !leads(token));
-    first.is_some_and(|token| {
-        is_one_of(&token.word, WORKS_ON) || RUN_WORKS_ON.iter().any(|it| token.word.starts_with(it))
+        let first = head.iter().find(|token| !leads(token));
+        let works_on_text = |token: &SentenceToken| {
+            is_one_of(&token.word, WORKS_ON)
+                || RUN_WORKS_ON.iter().any(|it| token.word.starts_with(it))
+        };
+        behind.len() > 1 && (first.is_some_and(works_on_text) || cites_source(head))
     })
 }
 

@@ -377,14 +377,7 @@ fn mark_chats(all: &mut [(&str, PromptLineKind)]) {
                 || line.trim_start().starts_with('<')
         })
     };
-    let marks: Vec<bool> =
-        all.iter().map(|(line, kind)| *kind == PromptLineKind::Prose && is_said(line)).collect();
-    for at in 0..all.len() {
-        let neighbour = (at > 0 && marks[at - 1]) || marks.get(at + 1).copied().unwrap_or(false);
-        if marks[at] && neighbour {
-            all[at].1 = PromptLineKind::Foreign;
-        }
-    }
+    mark_neighbours(all, is_said);
 }
 
 /// Marks records: two lines in a row of `key: value` or `KEY=value`.
@@ -398,8 +391,13 @@ fn mark_records(all: &mut [(&str, PromptLineKind)]) {
         let value = plain[key.len().min(plain.len())..].trim_start_matches([':', '=', ' ']);
         has_key && !key.contains(' ') && value.split_whitespace().count() <= 2
     };
+    mark_neighbours(all, is_record);
+}
+
+/// Marks lines of prose for which `is_marked` is true, two or more in a row.
+fn mark_neighbours(all: &mut [(&str, PromptLineKind)], is_marked: impl Fn(&str) -> bool) {
     let marks: Vec<bool> =
-        all.iter().map(|(line, kind)| *kind == PromptLineKind::Prose && is_record(line)).collect();
+        all.iter().map(|(line, kind)| *kind == PromptLineKind::Prose && is_marked(line)).collect();
     for at in 0..all.len() {
         let neighbour = (at > 0 && marks[at - 1]) || marks.get(at + 1).copied().unwrap_or(false);
         if marks[at] && neighbour {

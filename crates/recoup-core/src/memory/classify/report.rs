@@ -181,20 +181,19 @@ fn goes_wrong(words: &[&str]) -> bool {
     let begins_with_rule = is_one_of(first, ALWAYS) || is_one_of(first, NEVER);
     // The first word may be a verb that commands: "fail always". "Funktioniert nie" is none.
     let commands = is_one_of(first, FAILS) || is_one_of(first, WORKS) || is_one_of(first, IFS);
+    // "Never works" ends the sentence: "the API never responds with 500" describes it.
+    let says_no_more = || {
+        let is_said = |word: &&str| is_one_of(word, WORKS) || is_one_of(word, NEVER);
+        let behind = words.iter().rposition(is_said).map_or(words, |at| &words[at + 1..]);
+        let is_place = |word: &str| is_one_of(word, " on in at auf im sur dans en em no na su ");
+        behind.len() <= 1 || (behind.len() == 2 && is_place(behind[0]))
+    };
     !begins_with_rule
         && !commands
         && !has(RULES)
         && ((has(FAILS) && (has(ALWAYS) || has(NEVER)))
-            || (has(WORKS) && has(NEVER) && says_no_more(words)))
+            || (has(WORKS) && has(NEVER) && says_no_more()))
         && is_adverb_near_verb(words)
-}
-
-/// True if "never works" ends the sentence: "the API never responds with 500" describes it.
-fn says_no_more(words: &[&str]) -> bool {
-    let is_said = |word: &str| is_one_of(word, WORKS) || is_one_of(word, NEVER);
-    let behind = words.iter().rposition(|word| is_said(word)).map_or(words, |at| &words[at + 1..]);
-    let is_place = |word: &str| is_one_of(word, " on in at auf im sur dans en em no na su ");
-    behind.len() <= 1 || (behind.len() == 2 && is_place(behind[0]))
 }
 
 /// True if "always" or "never" stands near the verb, unlike in "the job never reads what fails".

@@ -50,6 +50,13 @@ pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
     if own.len() < 3 || TIES.iter().any(|it| has(it)) {
         return LastingSign::None;
     }
+    // "Stop adding docstrings".
+    let stops = || {
+        let [stop, what, object, ..] = rest else { return false };
+        let acts = what.word.ends_with("ing")
+            || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
+        stop.is("STOP") && acts && !object.is("THIS")
+    };
     // "Use pnpm, not npm".
     let is_choice = || {
         let other = |token: &SentenceToken| token.is("INSTEAD") || token.word == "not";
@@ -64,7 +71,7 @@ pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
     if from_now_on(own, rest) && !has("THIS") {
         LastingSign::Clear
     } else if from_now_on(own, rest)
-        || stops(rest)
+        || stops()
         || (rest.iter().take(3).any(|token| token.is("WEUSE")) && here)
         || ((is_rule(rest) || is_choice()) && !points_at_hand())
     {
@@ -78,14 +85,6 @@ pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
 fn from_now_on(own: &[SentenceToken], rest: &[SentenceToken]) -> bool {
     let is_now = |token: &SentenceToken| token.is("NOWON");
     rest.iter().take(2).any(is_now) || own.iter().rev().take(2).any(is_now)
-}
-
-/// True for "stop adding docstrings".
-fn stops(rest: &[SentenceToken]) -> bool {
-    let [stop, what, object, ..] = rest else { return false };
-    let acts = what.word.ends_with("ing")
-        || matches!(what.word.as_str(), "de" | "di" | "d'ajouter" | "d'utiliser" | "with");
-    stop.is("STOP") && acts && !object.is("THIS")
 }
 
 /// True for "always put", "we never use", "don't ever".

@@ -51,7 +51,7 @@ pub(super) fn tokenize(sentence: &str) -> Vec<SentenceToken> {
         match &raw[at] {
             RawToken::Sign(sign) => tokens.push(SentenceToken::shaped(sign, sign)),
             RawToken::Code(code) => {
-                tokens.push(SentenceToken::shaped(&code.to_lowercase(), "@CODE"))
+                tokens.push(SentenceToken::shaped(&code.to_lowercase(), "@CODE"));
             }
             RawToken::Quote => tokens.push(SentenceToken::shaped("@QUOTE", "@QUOTE")),
             RawToken::Run(run) => push_unspaced_tokens(run, lexicon, &mut tokens),

@@ -70,20 +70,15 @@ impl RecoupCall {
 pub fn call_in_hook(hook: &Value) -> Option<RecoupCall> {
     let is_command = hook.get("type").is_none_or(|kind| kind == "command");
     let command = hook.get("command").and_then(Value::as_str).filter(|_| is_command)?;
-    match hook.get("args") {
-        // The exec form: without a shell.
-        Some(Value::Array(args)) => {
-            let words = std::iter::once(command).chain(args.iter().filter_map(Value::as_str));
-            in_words(words, HOOK).map(mark_unknown_args)
-        }
-        _ => {
-            let all = split_commands(command);
-            let (words, ours) =
-                all.iter().find_map(|words| Some((words, find_call(words, HOOK)?)))?;
-            let wrapped = ours.words != *words || all.len() > 1;
-            make_call(ours, CallForm::Line(command.to_owned()), wrapped).map(mark_unknown_args)
-        }
+    // The exec form: without a shell.
+    if let Some(Value::Array(args)) = hook.get("args") {
+        let words = std::iter::once(command).chain(args.iter().filter_map(Value::as_str));
+        return in_words(words, HOOK).map(mark_unknown_args);
     }
+    let all = split_commands(command);
+    let (words, ours) = all.iter().find_map(|words| Some((words, find_call(words, HOOK)?)))?;
+    let wrapped = ours.words != *words || all.len() > 1;
+    make_call(ours, CallForm::Line(command.to_owned()), wrapped).map(mark_unknown_args)
 }
 
 /// Returns the call of ours in Codex's `notify`. It reports the end of a turn and takes no answer,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::call::split_commands;
 use crate::error::{Error, Result};
+use crate::memory::word_lists::is_one_of;
 
 /// A program that runs agents, and can call us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,57 +28,10 @@ const PACKAGES: [(&str, HookClient); 4] = [
 
 /// Programs that start another one, which their arguments name: in another environment, from a
 /// package, or as a line for the shell.
-const WRAPPERS: [&str; 49] = [
-    "flock",
-    "setpriv",
-    "taskset",
-    "chrt",
-    "prlimit",
-    "runuser",
-    "doas",
-    "chroot",
-    "unshare",
-    "strace",
-    "busybox",
-    "caffeinate",
-    "gtimeout",
-    "watch",
-    "env",
-    "nice",
-    "ionice",
-    "nohup",
-    "setsid",
-    "stdbuf",
-    "sudo",
-    "time",
-    "timeout",
-    "unbuffer",
-    "xargs",
-    "command",
-    "recoup",
-    "mise",
-    "direnv",
-    "devbox",
-    "nix",
-    "uv",
-    "uvx",
-    "pipx",
-    "npx",
-    "npm",
-    "pnpm",
-    "pnpx",
-    "yarn",
-    "bun",
-    "bunx",
-    "node",
-    "deno",
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "ksh",
-    "fish",
-];
+const WRAPPERS: &str = "flock setpriv taskset chrt prlimit runuser doas chroot unshare strace busybox caffeinate \
+gtimeout watch env nice ionice nohup setsid stdbuf sudo time timeout unbuffer xargs command \
+recoup mise direnv devbox nix uv uvx pipx npx npm pnpm pnpx yarn bun bunx node deno sh bash \
+dash zsh ksh fish";
 
 impl HookClient {
     /// All clients.
@@ -153,5 +107,5 @@ impl HookClient {
 /// True if a program is known to start another one, which its arguments name.
 pub fn is_wrapper(program: &Path) -> bool {
     let name = program.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| WRAPPERS.contains(&name))
+    name.is_some_and(|name| is_one_of(name, WRAPPERS))
 }

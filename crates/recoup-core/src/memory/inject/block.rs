@@ -180,20 +180,6 @@ impl RulesBlock {
         &self.included
     }
 
-    /// Each rule's line in the text, with the title above it.
-    fn titled(&self) -> Vec<(&str, &str)> {
-        let mut title = "";
-        let mut rules = Vec::with_capacity(self.included.len());
-        for line in self.text.lines() {
-            if line.starts_with("- ") {
-                rules.push((title, line));
-            } else {
-                title = line;
-            }
-        }
-        rules
-    }
-
     /// Number of rules that apply here and did not fit.
     pub fn left_out(&self) -> usize {
         self.left_out
@@ -244,7 +230,15 @@ pub fn rules_digest(all: Option<&RulesBlock>, start: Option<&RulesBlock>) -> Sha
     let start = start.filter(|_| !begins_with_all);
     let mut text = String::new();
     for block in [all, start].into_iter().flatten() {
-        let mut rules = block.titled();
+        // Each rule's line in the text, with the title above it.
+        let (mut title, mut rules) = ("", Vec::with_capacity(block.included.len()));
+        for line in block.text.lines() {
+            if line.starts_with("- ") {
+                rules.push((title, line));
+            } else {
+                title = line;
+            }
+        }
         rules.sort_unstable();
         for (title, line) in rules {
             // Both are single lines.

@@ -17,6 +17,9 @@ const MOST: usize = 3;
 /// Least share of the best score: weaker rules are beside the point.
 const OF_BEST: f64 = 0.6;
 
+/// Evidence beyond 2⁴ makes no difference.
+const MOST_EVIDENCE: u32 = 4;
+
 const SOME: &str = "Recorded statements of the user that concern this. Where you apply one, \
 cite it: (applied from memory: <rule>)\n";
 
@@ -89,9 +92,6 @@ pub fn by_importance(a: &Note, b: &Note) -> Ordering {
     };
     rank(a).cmp(&rank(b)).then_with(|| (&a.text, &a.paths, &a.id).cmp(&(&b.text, &b.paths, &b.id)))
 }
-
-/// Evidence beyond 2⁴ makes no difference.
-const MOST_EVIDENCE: u32 = 4;
 
 /// Actions on what others see. Names of lesser ones occur in too many rules.
 const DEEDS: [&str; 9] =

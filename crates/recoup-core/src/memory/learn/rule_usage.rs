@@ -23,6 +23,9 @@ const NOTING_USE: &str = "noting which rule was meant";
 /// Maximum number of notes that are searched for the one that was meant.
 const LOOKED_AT: usize = 16;
 
+/// Number of denials that make a candidate.
+const ENOUGH: i64 = 2;
+
 impl EventTransaction<'_> {
     /// Records that the user says something is still not right. Returns the delivered rule that
     /// this repeats, if any: it has failed.
@@ -93,12 +96,7 @@ impl EventTransaction<'_> {
         recording::record_evidence_once(self.connection, kept, what, session, detail, self.now)
             .doing(NOTING_USE)
     }
-}
 
-/// Number of denials that make a candidate.
-const ENOUGH: i64 = 2;
-
-impl EventTransaction<'_> {
     /// Records that the user denied a call. A second denial of its kind becomes a candidate.
     pub fn record_denial(&self, ran: &CompletedCommand<'_>) -> Result<Option<LearnedNote>> {
         const COUNT: &str = "SELECT count(*) FROM events

@@ -10,6 +10,7 @@ use crate::memory::learn::failure::{CallFailure, detect_failure};
 use crate::memory::transcript::{
     CallStatus, EntryKind, ToolAction, ToolCall, ToolStep, TranscriptEntry, tool_steps,
 };
+use crate::memory::word_lists::is_one_of;
 use crate::secrets::RedactedCommand;
 
 /// Maximum characters of a command.
@@ -93,22 +94,8 @@ pub fn find_troubles(entries: &[TranscriptEntry]) -> Vec<AgentTrouble> {
 /// Number of failures that count as stuck, and of equal calls that count as a repetition.
 const TIMES: usize = 3;
 
-const RUNNERS: [&str; 14] = [
-    "pytest",
-    "jest",
-    "vitest",
-    "mocha",
-    "rspec",
-    "phpunit",
-    "tox",
-    "nox",
-    "ctest",
-    "playwright",
-    "cypress",
-    "ava",
-    "karma",
-    "unittest",
-];
+const TEST_RUNNERS: &str =
+    "pytest jest vitest mocha rspec phpunit tox nox ctest playwright cypress ava karma unittest";
 
 /// Failures of one kind of test.
 #[derive(Default)]
@@ -166,7 +153,7 @@ fn is_test(kind: &CommandKind) -> bool {
         text.split(|c: char| !c.is_ascii_alphanumeric())
             .any(|word| matches!(word, "test" | "tests" | "spec" | "specs" | "e2e" | "nextest"))
     };
-    RUNNERS.contains(&kind.program())
+    is_one_of(kind.program(), TEST_RUNNERS)
         || names_tests(kind.program())
         || kind.sub().is_some_and(names_tests)
 }

@@ -116,7 +116,12 @@ impl<'a> NoteRanker<'a> {
         let reading = self.match_note(stored);
         let near = self.nearness(&reading.found);
         let joined = reading.joined.min(1.0);
-        let raw = self.bm25(&reading) + NEAR * near + JOINED * joined;
+        let norm = K1 * (1.0 - B + B * f32::from(reading.length) / USUAL_LENGTH);
+        let found = reading.found.iter().zip(&self.weights.words);
+        let bm25: f32 = found
+            .map(|(one, weight)| weight * one.worth * one.times * (K1 + 1.0) / (one.times + norm))
+            .sum();
+        let raw = bm25 + NEAR * near + JOINED * joined;
         let share = if self.best > 0.0 { (raw / self.best).min(1.0) } else { 0.0 };
         // All words follow each other as they were typed.
         let is_verbatim = reading.found.iter().all(|one| one.worth >= 1.0)
@@ -173,14 +178,6 @@ impl<'a> NoteRanker<'a> {
                 reading.found[n].add_match(1.0, at);
             }
         }
-    }
-
-    fn bm25(&self, reading: &NoteMatches) -> f32 {
-        let norm = K1 * (1.0 - B + B * f32::from(reading.length) / USUAL_LENGTH);
-        let found = reading.found.iter().zip(&self.weights.words);
-        found
-            .map(|(one, weight)| weight * one.worth * one.times * (K1 + 1.0) / (one.times + norm))
-            .sum()
     }
 
     /// Returns the bonus for words that follow each other in the query and are close in the note.

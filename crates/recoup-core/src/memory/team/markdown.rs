@@ -14,30 +14,28 @@ pub(super) fn escape_markdown(text: &str) -> String {
     for part in split_parts(text, false) {
         match part {
             MarkdownPart::Code(code) => out.push_str(code),
-            MarkdownPart::Plain(plain) => escape(plain, &mut out),
+            MarkdownPart::Plain(plain) => {
+                let mut chars = plain.chars().peekable();
+                while let Some(c) = chars.next() {
+                    let next = chars.peek().copied();
+                    let has_meaning = match c {
+                        '<' => true,
+                        '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
+                        // The target and the title of a link are not on the page.
+                        ']' => matches!(next, Some('(' | '[' | ':')),
+                        // At the end, code may follow.
+                        '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
+                        _ => false,
+                    };
+                    if has_meaning {
+                        out.push('\\');
+                    }
+                    out.push(c);
+                }
+            }
         }
     }
     out
-}
-
-fn escape(plain: &str, out: &mut String) {
-    let mut chars = plain.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied();
-        let has_meaning = match c {
-            '<' => true,
-            '&' => next.is_some_and(|c| c == '#' || c.is_ascii_alphabetic()),
-            // The target and the title of a link are not on the page.
-            ']' => matches!(next, Some('(' | '[' | ':')),
-            // At the end, code may follow.
-            '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
-            _ => false,
-        };
-        if has_meaning {
-            out.push('\\');
-        }
-        out.push(c);
-    }
 }
 
 /// Returns the text that a line stands for.

@@ -23,8 +23,10 @@ pub use events::{EventDetails, MemoryEventKind};
 pub(super) use events::storable_text;
 
 const NOTING_POSITION: &str = "noting how far a transcript was read";
-
 const NOTING_NOTICES: &str = "noting what a person is to be told";
+
+/// Maximum number of notices that are shown at once.
+const MOST_NOTICES: usize = 4;
 
 /// Origin of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +65,37 @@ impl Memory {
                 return Ok(None);
             }
             act(&EventTransaction { connection, occasion, now, told: now }).map(Some)
+        })
+    }
+
+    /// Returns the notes that a context has received, and when it last received all rules.
+    pub fn deliveries_to(&self, context: &str) -> Result<ContextDeliveries> {
+        Ok(self
+            .read(|connection| ContextDeliveries::load(connection, context))?
+            .unwrap_or_default())
+    }
+
+    /// Returns the position up to which a transcript has been read, in its reader's own format.
+    pub fn transcript_position(&self, transcript: &str) -> Result<Option<String>> {
+        let found = self.read(|connection| {
+            connection
+                .find_cached("SELECT mark FROM sweeps WHERE transcript = ?1", [transcript], |row| {
+                    row.get(0)
+                })
+                .doing(NOTING_POSITION)
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Stores the position up to which a transcript has been read. Also while memory is paused, so
+    /// that this part is not read later.
+    pub fn store_transcript_position(&self, transcript: &str, mark: &str) -> Result<()> {
+        const SQL: &str =
+            "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";
+        let now = self.now().as_millis();
+        self.change(NOTING_POSITION, |connection| {
+            let values = params![transcript, mark, now];
+            connection.execute(SQL, values).map(drop).doing(NOTING_POSITION)
         })
     }
 }
@@ -119,18 +152,7 @@ impl EventTransaction<'_> {
             recorded => recorded.map(Some),
         }
     }
-}
 
-impl Memory {
-    /// Returns the notes that a context has received, and when it last received all rules.
-    pub fn deliveries_to(&self, context: &str) -> Result<ContextDeliveries> {
-        Ok(self
-            .read(|connection| ContextDeliveries::load(connection, context))?
-            .unwrap_or_default())
-    }
-}
-
-impl EventTransaction<'_> {
     /// Returns the notes that this context has received.
     pub fn delivered_notes(&self) -> Result<HashSet<NoteId>> {
         Ok(ContextDeliveries::load(self.connection, &self.occasion.context)?.notes)
@@ -168,12 +190,7 @@ impl EventTransaction<'_> {
     pub fn forget_deliveries(&self) -> Result<()> {
         deliveries::mark_lost(self.connection, &self.occasion.context)
     }
-}
 
-/// Maximum number of notices that are shown at once.
-const MOST_NOTICES: usize = 4;
-
-impl EventTransaction<'_> {
     /// Stores a notice for a person in this project.
     pub fn add_notice(&self, text: &str) -> Result<()> {
         insert_notice(self.connection, &self.occasion.scope, text, self.now)
@@ -213,30 +230,4 @@ pub(super) fn insert_notice(
         )
         .map(drop)
         .doing(NOTING_NOTICES)
-}
-
-impl Memory {
-    /// Returns the position up to which a transcript has been read, in its reader's own format.
-    pub fn transcript_position(&self, transcript: &str) -> Result<Option<String>> {
-        let found = self.read(|connection| {
-            connection
-                .find_cached("SELECT mark FROM sweeps WHERE transcript = ?1", [transcript], |row| {
-                    row.get(0)
-                })
-                .doing(NOTING_POSITION)
-        })?;
-        Ok(found.flatten())
-    }
-
-    /// Stores the position up to which a transcript has been read. Also while memory is paused, so
-    /// that this part is not read later.
-    pub fn store_transcript_position(&self, transcript: &str, mark: &str) -> Result<()> {
-        const SQL: &str =
-            "INSERT OR REPLACE INTO sweeps (transcript, mark, at) VALUES (?1, ?2, ?3)";
-        let now = self.now().as_millis();
-        self.change("noting how far a transcript was read", |connection| {
-            let values = params![transcript, mark, now];
-            connection.execute(SQL, values).map(drop).doing(NOTING_POSITION)
-        })
-    }
 }

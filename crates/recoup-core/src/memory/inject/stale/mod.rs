@@ -75,7 +75,10 @@ impl StaleCheck {
             NamedItem::Path(path, marked) => self.lacks_path(path, *marked),
             NamedItem::Script(name) => self.lacks_path(name, true),
             NamedItem::Glob(glob) => self.tree().lacks_glob(glob),
-            NamedItem::Recipe(runner, name) => recipes_of(*runner).lack(name),
+            NamedItem::Recipe(runner, name) => match recipes_of(*runner) {
+                RecipeNames::Known(known) => !known.contains(name),
+                RecipeNames::Unknown => false,
+            },
         }
     }
 
@@ -97,7 +100,12 @@ impl StaleCheck {
         let certain = named_items::has_extension(&inside)
             || path.starts_with("./")
             || (marked && first_is_there());
-        certain && self.tree().lacks(&inside)
+        // Certainly nothing in the project ends like it.
+        let ends_so = |it: &String| {
+            let before = it.strip_suffix(inside.as_str());
+            before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        };
+        certain && self.tree().whole && !self.tree().paths.iter().any(ends_so)
     }
 
     fn tree(&self) -> &ProjectTree {
@@ -118,12 +126,6 @@ enum RecipeNames {
     Known(HashSet<String>),
     /// There may be any.
     Unknown,
-}
-
-impl RecipeNames {
-    fn lack(&self, name: &str) -> bool {
-        matches!(self, Self::Known(names) if !names.contains(name))
-    }
 }
 
 fn package_scripts(root: &Path, tree: &ProjectTree) -> RecipeNames {
@@ -190,8 +192,9 @@ fn gather(
     read: impl Fn(&str, &mut HashSet<String>) -> Option<()>,
 ) -> RecipeNames {
     let mut names = HashSet::new();
-    let Some(found) = tree.files_named(files) else { return RecipeNames::Unknown };
-    if found.len() > MOST_FILES {
+    let is_meant = |path: &&String| files.contains(&path.rsplit('/').next().unwrap_or_default());
+    let found: Vec<&String> = tree.paths.iter().filter(is_meant).collect();
+    if !tree.whole || found.len() > MOST_FILES {
         return RecipeNames::Unknown;
     }
     for file in found {
@@ -240,14 +243,6 @@ impl ProjectTree {
         tree
     }
 
-    /// True if certainly nothing in the project ends like `path`.
-    fn lacks(&self, path: &str) -> bool {
-        let ends_so = |it: &String| {
-            it.strip_suffix(path).is_some_and(|before| before.is_empty() || before.ends_with('/'))
-        };
-        self.whole && !self.paths.iter().any(ends_so)
-    }
-
     /// True if certainly no file matches; an invalid glob might match.
     fn lacks_glob(&self, glob: &str) -> bool {
         let anywhere = format!("{{{glob},**/{glob}}}");
@@ -255,12 +250,5 @@ impl ProjectTree {
             return false;
         };
         self.whole && !self.paths.iter().any(|it| glob.is_match(it))
-    }
-
-    /// Files with one of these names, from the root; none if the list is incomplete.
-    fn files_named(&self, names: &[&str]) -> Option<Vec<&str>> {
-        let is_named =
-            |path: &&String| names.contains(&path.rsplit('/').next().unwrap_or_default());
-        self.whole.then(|| self.paths.iter().filter(is_named).map(String::as_str).collect())
     }
 }

@@ -43,79 +43,14 @@ impl NamedItem {
 }
 
 /// Words of statements about something that is not there yet, or must not be.
-const NOT_YET: [&str; 47] = [
-    "not",
-    "never",
-    "no",
-    "don't",
-    "dont",
-    "avoid",
-    "without",
-    "instead",
-    "ignore",
-    "delete",
-    "remove",
-    "removed",
-    "rename",
-    "renamed",
-    "move",
-    "moved",
-    "create",
-    "creates",
-    "created",
-    "put",
-    "place",
-    "write",
-    "writes",
-    "add",
-    "generate",
-    "generates",
-    "generated",
-    "save",
-    "store",
-    "stored",
-    "output",
-    "outputs",
-    "emit",
-    "make",
-    "name",
-    "named",
-    "call",
-    "called",
-    "new",
-    "branch",
-    "branches",
-    "exclude",
-    "nicht",
-    "nie",
-    "keine",
-    "jamais",
-    "nunca",
-];
+const NOT_YET: &str = "not never no don't dont avoid without instead ignore delete remove removed rename renamed \
+move moved create creates created put place write writes add generate generates generated \
+save store stored output outputs emit make name named call called new branch branches \
+exclude nicht nie keine jamais nunca";
 
 /// Directories that are generated or private to one person, which come and go.
-const MADE: [&str; 20] = [
-    "dist",
-    "build",
-    "out",
-    "target",
-    "node_modules",
-    "vendor",
-    "coverage",
-    "tmp",
-    "temp",
-    "logs",
-    "log",
-    "cache",
-    ".cache",
-    ".venv",
-    "venv",
-    ".next",
-    ".git",
-    "__pycache__",
-    "bin",
-    "obj",
-];
+const MADE: &str = "dist build out target node_modules vendor coverage tmp temp logs log cache .cache .venv venv \
+.next .git __pycache__ bin obj";
 
 /// Extensions that only files have.
 const FILES: &str = " rs py ts tsx js jsx mjs cjs go rb java kt kts swift c h cc cpp hpp cs php sh \
@@ -130,10 +65,8 @@ const SMALL: &str = "a an the it this that sure use of in on for to and or your 
 from before after when if then instead not only just make here files targets target";
 
 /// Words before a script that is run.
-const RUN: [&str; 16] = [
-    "run", "running", "execute", "bash", "sh", "zsh", "python", "python3", "node", "ruby", "perl",
-    "source", "php", "deno", "bun", "tsx",
-];
+const RUN: &str =
+    "run running execute bash sh zsh python python3 node ruby perl source php deno bun tsx";
 
 /// Names in a statement, in their order. Paths are left out if it is about something that shall be.
 pub(super) fn find_named_items(statement: &str) -> Vec<NamedItem> {
@@ -142,9 +75,8 @@ pub(super) fn find_named_items(statement: &str) -> Vec<NamedItem> {
         (0..words.len()).filter_map(|at| recipe_at(&words, at)).collect();
     let is_about_later = || {
         words.iter().enumerate().any(|(at, word)| {
-            let plain = word.text.replace('\u{2019}', "'");
-            let is = |other: &&str| plain.eq_ignore_ascii_case(other);
-            NOT_YET.iter().any(is) && !(is(&"make") && recipe_at(&words, at).is_some())
+            let plain = word.text.replace('\u{2019}', "'").to_ascii_lowercase();
+            is_one_of(&plain, NOT_YET) && !(plain == "make" && recipe_at(&words, at).is_some())
         })
     };
     let mut paths = (0..words.len()).filter_map(|at| path_at(&words, at)).peekable();
@@ -232,7 +164,7 @@ fn path_at(words: &[StatementWord<'_>], at: usize) -> Option<NamedItem> {
     let first = inside.split('/').next().unwrap_or_default();
     // `example.com/docs` is no path.
     let is_host = inside.contains('/') && !first.starts_with('.') && first.contains('.');
-    if MADE.contains(&first) || is_host || text.contains(':') {
+    if is_one_of(first, MADE) || is_host || text.contains(':') {
         return None;
     }
     if text.contains(['*', '?', '[', '{']) {
@@ -243,7 +175,7 @@ fn path_at(words: &[StatementWord<'_>], at: usize) -> Option<NamedItem> {
         let marked = words[at].code || text.ends_with('/');
         return Some(NamedItem::Path(bare_path.to_owned(), marked));
     }
-    let run = at > 0 && RUN.contains(&words[at - 1].text.to_ascii_lowercase().as_str());
+    let run = at > 0 && is_one_of(&words[at - 1].text.to_ascii_lowercase(), RUN);
     (run && ends_with_one_of(bare_path, SCRIPTS)).then(|| NamedItem::Script(bare_path.to_owned()))
 }
 

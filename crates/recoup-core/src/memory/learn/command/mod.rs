@@ -18,6 +18,10 @@ pub use shell::hides_exit_code;
 /// Maximum characters of each part of a kind.
 const MOST: usize = 80;
 
+/// Programs whose exit code 1 says "no": nothing found, not equal.
+const ASKS: &str =
+    "grep egrep fgrep rg ag ack diff cmp test [ [[ which command type pgrep pidof expr false";
+
 /// Program and sub-command of a shell line. The text (`npm test`, `docker compose up`, `make lint`,
 /// `python manage.py migrate`) is stored, so it must stay the same in all versions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,27 +72,9 @@ impl CommandKind {
 
     /// True if exit code 1 is this program's way to say "no": nothing found, not equal.
     pub fn exits_one_for_no(&self) -> bool {
-        matches!(
-            self.program.as_str(),
-            "grep"
-                | "egrep"
-                | "fgrep"
-                | "rg"
-                | "ag"
-                | "ack"
-                | "diff"
-                | "cmp"
-                | "test"
-                | "["
-                | "[["
-                | "which"
-                | "command"
-                | "type"
-                | "pgrep"
-                | "pidof"
-                | "expr"
-                | "false"
-        ) || (self.program == "git" && matches!(self.sub(), Some("grep" | "diff" | "check-ignore")))
+        is_one_of(&self.program, ASKS)
+            || (self.program == "git"
+                && matches!(self.sub(), Some("grep" | "diff" | "check-ignore")))
     }
 }
 
@@ -163,8 +149,15 @@ fn program_of(words: &[String]) -> &str {
 
 /// Returns the last stage of a pipeline that does not merely filter or print.
 fn deciding_stage(pipeline: &ShellPipeline, depth: u8) -> Option<Vec<String>> {
-    let stages = pipeline.stages.iter().filter_map(|words| unwrap_command(words, depth));
-    let mut stages: Vec<Vec<String>> = stages.collect();
+    let unwrapped = pipeline.stages.iter().filter_map(|words| {
+        let words = subcommands::strip_wrappers(words);
+        let inner = if depth == 0 { None } else { program::inline_script(words) };
+        match inner {
+            Some(line) => deciding_command(&line, depth - 1),
+            None => (!program_of(words).is_empty()).then(|| words.to_vec()),
+        }
+    });
+    let mut stages: Vec<Vec<String>> = unwrapped.collect();
     let works = |words: &Vec<String>| {
         let program = program_of(words);
         !is_filter(program) && !is_one_of(program, SAYS)
@@ -174,13 +167,4 @@ fn deciding_stage(pipeline: &ShellPipeline, depth: u8) -> Option<Vec<String>> {
         says.or(if stages.is_empty() { None } else { Some(0) })
     })?;
     Some(stages.swap_remove(at))
-}
-
-fn unwrap_command(words: &[String], depth: u8) -> Option<Vec<String>> {
-    let words = subcommands::strip_wrappers(words);
-    let inner = if depth == 0 { None } else { program::inline_script(words) };
-    match inner {
-        Some(line) => deciding_command(&line, depth - 1),
-        None => (!program_of(words).is_empty()).then(|| words.to_vec()),
-    }
 }

@@ -218,6 +218,23 @@ const HINTS: &[&str] = &[
     "required",
 ];
 
+/// Beginnings of lines that name a failed test: `FAILED tests/test_a.py::test_b`,
+/// `FAIL src/a.test.ts`.
+const TEST_NAMES: [&str; 9] =
+    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "Diff in ", "✗ ", "✕ ", "× ", "not ok "];
+
+/// Phrases that count no errors.
+const NO_ERRORS: [&str; 8] = [
+    "0 error",
+    "no error",
+    "0 fail",
+    "no fail",
+    "errors: 0",
+    "failures: 0",
+    "failed: 0",
+    "without error",
+];
+
 /// Rates one line, which has no colours and may be indented.
 fn rate_line(line: &str) -> ErrorSignal {
     let text = line.trim();
@@ -242,9 +259,13 @@ fn rate_by_wording(line: &str, text: &str) -> ErrorSignal {
         ErrorSignal::System
     } else if PREFIXES.iter().any(|words| lower.starts_with(words)) {
         ErrorSignal::Message
-    } else if is_failed_test_name(text) {
+    } else if TEST_NAMES.iter().any(|start| text.starts_with(start))
+        || (text.starts_with("test ") && text.ends_with("... FAILED"))
+    {
         ErrorSignal::Where
-    } else if HINTS.iter().any(|words| lower.contains(words)) && !counts_none(&lower) {
+    } else if HINTS.iter().any(|words| lower.contains(words))
+        && !NO_ERRORS.iter().any(|words| lower.contains(words))
+    {
         ErrorSignal::Perhaps
     } else {
         ErrorSignal::Nothing
@@ -341,30 +362,6 @@ fn is_thrown(line: &str, text: &str) -> bool {
 fn is_class(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-}
-
-/// True for the name of a failed test: `FAILED tests/test_a.py::test_b`, `FAIL src/a.test.ts`.
-fn is_failed_test_name(text: &str) -> bool {
-    ["FAILED ", "FAIL ", "FAIL\t", "ERROR ", "Diff in ", "✗ ", "✕ ", "× ", "not ok "]
-        .iter()
-        .any(|start| text.starts_with(start))
-        || (text.starts_with("test ") && text.ends_with("... FAILED"))
-}
-
-/// `0 errors`, `no failures`.
-fn counts_none(lower: &str) -> bool {
-    [
-        "0 error",
-        "no error",
-        "0 fail",
-        "no fail",
-        "errors: 0",
-        "failures: 0",
-        "failed: 0",
-        "without error",
-    ]
-    .iter()
-    .any(|words| lower.contains(words))
 }
 
 /// Fragments in lower case; a line with one of them is used only if there is nothing better.

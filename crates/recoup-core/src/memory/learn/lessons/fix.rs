@@ -156,23 +156,8 @@ const NOT_THERE: [&str; 10] = [
 ];
 
 /// Options that name a location.
-const PLACES: [&str; 15] = [
-    "-C",
-    "--prefix",
-    "--manifest-path",
-    "--cwd",
-    "--dir",
-    "--directory",
-    "--project",
-    "--workspace",
-    "--config",
-    "--file",
-    "-h",
-    "--host",
-    "-p",
-    "--port",
-    "--rootDir",
-];
+const PLACES: &str = "-C --prefix --manifest-path --cwd --dir --directory --project --workspace --config --file -h \
+--host -p --port --rootDir";
 
 /// Endings of source files.
 const CODE: &str = " rs ts tsx js jsx mjs cjs py go java kt c h cc cpp hpp cs rb php swift scala vue \
@@ -207,57 +192,25 @@ pub(super) fn has_code_ending(name: &str) -> bool {
 
 /// True for an option that names a location, with or without its value.
 pub(super) fn is_location_option(word: &str) -> bool {
-    PLACES.contains(&word.split('=').next().unwrap_or(word))
+    is_one_of(word.split('=').next().unwrap_or(word), PLACES)
 }
 
 /// Prefixes of options that switch a safeguard off.
-const BEGINNINGS: [&str; 26] = [
-    "--force",
-    "--no-verify",
-    "--skip",
-    "--no-check",
-    "--auto-approve",
-    "-auto-approve",
-    "--insecure",
-    "--allow-unauthenticated",
-    "--allow-dirty",
-    "--allow-root",
-    "--allow-downgrades",
-    "--unsafe",
-    "--danger",
-    "--privileged",
-    "--no-sandbox",
-    "--no-gpg-sign",
-    "--no-preserve-root",
-    "--break-system-packages",
-    "--trusted-host",
-    "--accept-data-loss",
-    "--bypass",
-    "--exit-zero",
-    "--hard",
-    "--admin",
-    "-dskip",
-    "-dmaven.test.skip",
-];
+const BEGINNINGS: &str = "--force --no-verify --skip --no-check --auto-approve -auto-approve --insecure \
+--allow-unauthenticated --allow-dirty --allow-root --allow-downgrades --unsafe --danger \
+--privileged --no-sandbox --no-gpg-sign --no-preserve-root --break-system-packages \
+--trusted-host --accept-data-loss --bypass --exit-zero --hard --admin -dskip \
+-dmaven.test.skip";
 
 /// Programs that run another as a different user.
-const AS_ROOT: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runas"];
+const AS_ROOT: &str = "sudo doas su pkexec runas";
 
 /// Programs whose `-f` forces.
-const FORCED_BY_F: [&str; 8] = ["git", "rm", "mv", "cp", "ln", "npm", "pnpm", "yarn"];
+const FORCED_BY_F: &str = "git rm mv cp ln npm pnpm yarn";
 
 /// Settings that switch a safeguard off, in front of a command or as its argument.
-const SETTINGS: [&str; 9] = [
-    "no_verify",
-    "ssl_verify",
-    "sslverify=false",
-    "tls_reject",
-    "insecure",
-    "hookspath",
-    "gpgsign=false",
-    "husky=0",
-    "stricthostkeychecking",
-];
+const SETTINGS: &str = "no_verify ssl_verify sslverify=false tls_reject insecure hookspath gpgsign=false husky=0 \
+stricthostkeychecking";
 
 /// Words of destructive options and sub-commands. If the failed command has the word too, it was
 /// intended.
@@ -302,8 +255,8 @@ fn is_unsafe_command(words: &[String]) -> bool {
     let short = |flag: char| words.iter().any(|word| has_short_flag(word, flag));
     words.iter().any(|word| weakens_safeguard(word))
         // Also behind `env`, `timeout 60` and the like.
-        || words.iter().any(|word| AS_ROOT.contains(&base_name(word).as_str()))
-        || (FORCED_BY_F.contains(&program.as_str()) && short('f'))
+        || words.iter().any(|word| is_one_of(&base_name(word), AS_ROOT))
+        || (is_one_of(&program, FORCED_BY_F) && short('f'))
         || (program == "rm" && (short('r') || short('R') || has("--recursive")))
         || (program == "chmod" && words.iter().any(|word| opens_to_all(word)))
         || (program == "git" && ((has("commit") && short('n')) || (has("branch") && short('D'))))
@@ -321,8 +274,8 @@ fn weakens_safeguard(word: &str) -> bool {
         name.split('_').any(of) && name != "force_color" && value != "0"
     });
     switch
-        || BEGINNINGS.iter().any(|it| lower.starts_with(it))
-        || SETTINGS.iter().any(|it| lower.contains(it))
+        || BEGINNINGS.split(' ').any(|it| lower.starts_with(it))
+        || SETTINGS.split(' ').any(|it| lower.contains(it))
 }
 
 /// True for short options that include `flag`, as in `-f` and `-rf`.

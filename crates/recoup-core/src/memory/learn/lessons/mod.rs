@@ -86,6 +86,11 @@ enum FixFinding {
 }
 
 impl FailureLesson {
+    /// A failure that is not stored yet.
+    fn new(kind: String, command: String, cause: FailureCause, signature: String) -> Self {
+        Self { row: 0, kind, command, cause, fix: None, note: None, signature }
+    }
+
     /// Returns the values of the last occurrence.
     fn last_values(&self) -> VaryingValues {
         VaryingValues::find_in(&self.kind, &self.command, &self.cause.error)
@@ -219,15 +224,7 @@ impl EventTransaction<'_> {
             })
             .doing(LEARNING)?;
         let signature = if is_known { own } else { values.general_signature(&cause.error) };
-        self.upsert_lesson(FailureLesson {
-            row: 0,
-            kind,
-            command,
-            cause,
-            fix: None,
-            note: None,
-            signature,
-        })
+        self.upsert_lesson(FailureLesson::new(kind, command, cause, signature))
     }
 
     /// Returns the lesson that a fix belongs to. If the fix repeats values that placeholders cannot
@@ -247,15 +244,7 @@ impl EventTransaction<'_> {
         }
         let (kind, command) = (lesson.kind.clone(), lesson.command.clone());
         let (cause, signature) = (lesson.cause.clone(), slots.own_signature(&lesson.cause.error));
-        let own = self.upsert_lesson(FailureLesson {
-            row: 0,
-            kind,
-            command,
-            cause,
-            fix: None,
-            note: None,
-            signature,
-        })?;
+        let own = self.upsert_lesson(FailureLesson::new(kind, command, cause, signature))?;
         let values = params![lesson.row, own.row, self.occasion.session];
         self.connection.execute(MOVE, values).doing(LEARNING)?;
         self.demote_if_doubtful(&lesson)?;
@@ -311,10 +300,12 @@ impl EventTransaction<'_> {
         let latest = self.connection.find_cached(SQL, values, read).doing(LEARNING)?;
         let Some((lesson, failed)) = latest else { return Ok(None) };
         let since = self.now.as_millis() - failed.at;
+        if !(0..=SOON).contains(&since) {
+            return Ok(None);
+        }
         let values = params![lesson.row, it.session, failed.at];
         let worked = self.connection.find_cached(WORKED, values, |_| Ok(())).doing(LEARNING)?;
-        let open = (0..=SOON).contains(&since) && worked.is_none();
-        Ok(open.then_some((lesson, failed)))
+        Ok(worked.is_none().then_some((lesson, failed)))
     }
 
     /// Determines what made a command succeed, as far as that can be told.
@@ -324,8 +315,13 @@ impl EventTransaction<'_> {
         ran: &CompletedCommand<'_>,
         failed: &FailedCall,
     ) -> Result<FixFinding> {
+        const EDITED: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
+                              AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
+                              ORDER BY subject LIMIT ?3";
         let worked = readable_command(&ran.command);
-        let files = self.edited_since(failed)?;
+        let values = params![self.occasion.session, failed.at, FILES];
+        let files: Vec<String> =
+            self.connection.list_cached(EDITED, values, |row| row.get(0)).doing(LEARNING)?;
         if let Some(command) = fix::alternative_command(&lesson.command, ran.kind, &worked) {
             let text = fix::format_fix(&lesson.varying_values().generalise(&lesson.kind, &command));
             let useful = is_shown_whole(&ran.command)
@@ -348,14 +344,6 @@ impl EventTransaction<'_> {
             return Ok(FixFinding::Unknown);
         }
         Ok(FixFinding::Otherwise(format!("it worked after a change to {}", names.join(", "))))
-    }
-
-    fn edited_since(&self, failed: &FailedCall) -> Result<Vec<String>> {
-        const SQL: &str = "SELECT DISTINCT subject FROM events WHERE session = ?1
-                           AND what = 'edited' AND subject IS NOT NULL AND at >= ?2
-                           ORDER BY subject LIMIT ?3";
-        let values = params![self.occasion.session, failed.at, FILES];
-        self.connection.list_cached(SQL, values, |row| row.get(0)).doing(LEARNING)
     }
 
     /// True if a command of another kind, that does more than inspect, has succeeded since.

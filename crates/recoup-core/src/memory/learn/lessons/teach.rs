@@ -20,6 +20,9 @@ use crate::memory::{
 /// Number of sessions with the failure, or of successful fixes, that are enough evidence.
 const ENOUGH: i64 = 2;
 
+/// Maximum number of rules per scope that are checked, the latest first.
+const LOOKED_AT: usize = 500;
+
 /// Sightings of a lesson: sessions in which it failed, certain fixes and possible fixes.
 pub(super) struct LessonEvidence {
     sessions: i64,
@@ -130,6 +133,21 @@ impl EventTransaction<'_> {
             .doing(LEARNING)?;
         Ok(Some(note))
     }
+
+    /// True if a rule of the user, or a team rule that the user accepted, forbids a command.
+    pub(super) fn is_forbidden(&self, command: &str) -> Result<bool> {
+        let wanted = format!(
+            "scope = ?1 AND status = 'active' AND source IN ('user', 'manual', 'team')
+             ORDER BY updated DESC LIMIT {LOOKED_AT}"
+        );
+        for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
+            let rules = note_rows::find_many(self.connection, &wanted, params![scope.to_string()])?;
+            if rules.iter().any(|kept| forbids(&kept.note.text, command)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// Updates the text of a lesson's note, if the new text may be kept.
@@ -160,26 +178,6 @@ impl FailureLesson {
         let print =
             Sha256Digest::of(format!("{}\n{}", self.general_command(), self.signature).as_bytes());
         format!("failure {}", &print.to_hex()[..12])
-    }
-}
-
-/// Maximum number of rules per scope that are checked, the latest first.
-const LOOKED_AT: usize = 500;
-
-impl EventTransaction<'_> {
-    /// True if a rule of the user, or a team rule that the user accepted, forbids a command.
-    pub(super) fn is_forbidden(&self, command: &str) -> Result<bool> {
-        let wanted = format!(
-            "scope = ?1 AND status = 'active' AND source IN ('user', 'manual', 'team')
-             ORDER BY updated DESC LIMIT {LOOKED_AT}"
-        );
-        for scope in NoteFilter::active_in(&self.occasion.scope).scopes {
-            let rules = note_rows::find_many(self.connection, &wanted, params![scope.to_string()])?;
-            if rules.iter().any(|kept| forbids(&kept.note.text, command)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 
