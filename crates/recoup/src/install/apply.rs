@@ -183,8 +183,8 @@ impl<'a> InstallLock<'a> {
         Ok(Some(path))
     }
 
-    /// Deletes backups that are neither needed nor fresh, nor among the newest of their file. Ignores
-    /// files with other names than ours. Best effort: superfluous backups do no harm.
+    /// Deletes backups that are neither needed nor fresh, nor among the newest of their file.
+    /// Ignores files with other names than ours. Best effort: superfluous backups do no harm.
     fn prune(&self, receipt: &InstallReceipt, fresh: &BackupList) {
         let needed: BTreeSet<&Path> = receipt.copies().collect();
         let fresh: BTreeSet<&Path> = fresh.iter().map(|(_, copy)| copy.as_path()).collect();

@@ -97,9 +97,9 @@ pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Returns the path by which clients start our program. It has to survive upgrades: absolute, because
-/// their PATH is not ours, and the stable name, not the file of one version. `running` is the file of this process, and `named` the user's
-/// choice.
+/// Returns the path by which clients start our program. It has to survive upgrades: absolute,
+/// because their PATH is not ours, and the stable name, not the file of one version. `running` is
+/// the file of this process, and `named` the user's choice.
 pub(crate) fn stable_program_path(
     running: &Path,
     named: Option<&Path>,

@@ -48,9 +48,7 @@ pub(super) fn on_session_start(here: &HookContext<'_>, how: SessionStartKind) ->
     here.start_worker_if_needed();
     let mut reply = HookReply::default();
     let (is_repeated, told) = told.into_done().unwrap_or_default();
-    for line in &told {
-        reply.add_notice(line);
-    }
+    told.iter().for_each(|line| reply.add_notice(line));
     if is_repeated {
         return reply;
     }
@@ -64,9 +62,7 @@ pub(super) fn on_session_start(here: &HookContext<'_>, how: SessionStartKind) ->
             reply.add_notice(&notice::reloaded(block.included().len()));
         }
     }
-    if let Some(stands) = stands {
-        reply.add_context(&stands);
-    }
+    stands.iter().for_each(|text| reply.add_context(text));
     reply
 }
 
@@ -203,8 +199,8 @@ pub(super) fn on_session_end(here: &HookContext<'_>, how: &str) -> HookReply {
     HookReply::default()
 }
 
-/// Text of the checkpoint that an earlier agent left for the next one, in its own frame, which no item
-/// can close; none if there is none.
+/// Text of the checkpoint that an earlier agent left for the next one, in its own frame, which no
+/// item can close; none if there is none.
 fn checkpoint_text(here: &HookContext<'_>) -> Option<String> {
     let session = &here.occasion.session;
     let found = here.memory.checkpoint_for(here.scope(), session);

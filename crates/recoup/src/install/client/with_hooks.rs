@@ -8,11 +8,12 @@ use crate::install::edit::JsonDialect;
 use crate::install::places::InstallPaths;
 use crate::install::version::ClientVersion;
 
-/// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut short.
+/// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut
+/// short.
 const SECONDS: u64 = 10;
 
-/// Claude Code's events in use, each with the first version that supports it, as published on npm. A version
-/// that does not know an event skips the whole settings file.
+/// Claude Code's events in use, each with the first version that supports it, as published on npm.
+/// A version that does not know an event skips the whole settings file.
 const CLAUDE_EVENTS: [(&str, ClientVersion); 12] = [
     ("SessionStart", ClientVersion(1, 0, 62)),
     ("UserPromptSubmit", ClientVersion(1, 0, 53)),

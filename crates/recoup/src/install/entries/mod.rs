@@ -56,8 +56,8 @@ impl EmptiedContainers<'_> {
     }
 }
 
-/// Repeats a removal until it finds nothing: of duplicate names the last one counts; once it is gone,
-/// the one before.
+/// Repeats a removal until it finds nothing: of duplicate names the last one counts; once it is
+/// gone, the one before.
 fn remove_repeatedly(mut remove_once: impl FnMut(&mut EditSummary) -> bool) -> EditSummary {
     let mut done = EditSummary::default();
     while remove_once(&mut done) {
@@ -122,9 +122,10 @@ pub(crate) fn program_in_extension(text: &str) -> Option<String> {
     serde_json::from_str(&text[hooked::extension_program(text)?]).ok()
 }
 
-/// Adds a line to git's `info/exclude`, unless it is there: personal files that we put into a project
-/// must not be published by accident. Patterns are bytes, and the other lines stay as they are. If the last line had no line end, ours has none either: this
-/// records that the one before had none, whatever else is added.
+/// Adds a line to git's `info/exclude`, unless it is there: personal files that we put into a
+/// project must not be published by accident. Patterns are bytes, and the other lines stay as they
+/// are. If the last line had no line end, ours has none either: this records that the one before
+/// had none, whatever else is added.
 pub(crate) fn with_exclude_line(list: &[u8], line: &str) -> Vec<u8> {
     if lines(list).any(|it| is_same_line(it, line)) {
         return list.to_vec();
