@@ -20,7 +20,7 @@ use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPr
 use super::wire::{self, LenientField, typed_message_text, typed_text};
 
 /// Length limit of a header.
-const HEAD: usize = 16 << 10;
+const MAX_HEADER_BYTES: usize = 16 << 10;
 
 /// Last line of a failed command.
 const EXITED: &str = "Command exited with code ";
@@ -268,7 +268,7 @@ pub(super) fn is_written(file: &Path) -> bool {
 /// Id of the session in a file's first line; none if that is no session of Pi.
 pub(super) fn session_id(file: &Path) -> Option<String> {
     let Ok(FileLookup::Regular(file)) = fsx::open_regular(file) else { return None };
-    let head = file.read_start(HEAD).ok()?;
+    let head = file.read_start(MAX_HEADER_BYTES).ok()?;
     let line = head.split(|byte| *byte == b'\n').next()?;
     let header: SessionHeader<'_> = serde_json::from_slice(line).ok()?;
     Some(bound_name(&header.id))

@@ -32,7 +32,7 @@ const REJECTED: &str = "User rejected tool use";
 const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// Bytes read from the start of a transcript.
-const HEAD: usize = 256 << 10;
+const MAX_HEAD_BYTES: usize = 256 << 10;
 
 #[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the client has these flags")]
@@ -312,7 +312,7 @@ struct ForkSource<'a> {
 /// first event, and never names the other.
 pub(in crate::hooks) fn parent_session(path: &Path) -> Option<String> {
     let Ok(FileLookup::Regular(file)) = fsx::open_regular(path) else { return None };
-    let head = file.read_start(HEAD).ok()?;
+    let head = file.read_start(MAX_HEAD_BYTES).ok()?;
     // The last line may be cut; then it does not parse.
     let lines = head.split(|byte| *byte == b'\n');
     let source = |line: &[u8]| {

@@ -10,7 +10,7 @@ use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError
 const HOOKS: &str = "hooks";
 
 /// Text that Claude Code shows while a hook runs.
-const SHOWN: &str = "statusMessage";
+const STATUS_MESSAGE: &str = "statusMessage";
 
 /// Position of a hook among an event's groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +203,8 @@ fn update(
                     json.set(&path, name, value);
                 }
             }
-            let is_kept = |name: &str| name == SHOWN || hook.iter().any(|(it, _)| *it == name);
+            let is_kept =
+                |name: &str| name == STATUS_MESSAGE || hook.iter().any(|(it, _)| *it == name);
             let names = there.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
             for name in names.filter(|name| !is_kept(name)) {
                 json.remove(&[&path[..], &[name.into()]].concat());

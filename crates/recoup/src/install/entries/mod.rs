@@ -35,7 +35,7 @@ impl EditSummary {
 }
 
 /// Source of Pi's extension, which finds the program on the PATH.
-const SOURCE: &str = include_str!("../../../assets/pi/recoup.ts");
+const EXTENSION_SOURCE: &str = include_str!("../../../assets/pi/recoup.ts");
 
 /// Marks, among the created paths, the top-level object.
 pub(crate) const ROOT: Vec<String> = Vec::new();
@@ -113,8 +113,9 @@ fn names(path: &[JsonPathStep]) -> Vec<String> {
 /// Returns Pi's extension with this program: its path, or the bare name in a shared file.
 pub(crate) fn extension_with_program(program: &str) -> String {
     let literal = serde_json::to_string(program).expect("a text always serializes");
-    let place = hooked::extension_program(SOURCE).expect("ours says where the program is");
-    [&SOURCE[..place.start], &literal, &SOURCE[place.end..]].concat()
+    let place =
+        hooked::extension_program(EXTENSION_SOURCE).expect("ours says where the program is");
+    [&EXTENSION_SOURCE[..place.start], &literal, &EXTENSION_SOURCE[place.end..]].concat()
 }
 
 /// Returns the program that an extension starts; none if the extension is not ours.
@@ -185,9 +186,9 @@ mod tests {
         for path in ["recoup", "/usr/local/bin/recoup", "/a \"b\"; c/recoup", "/ü\\x/recoup"] {
             let text = extension_with_program(path);
             assert_eq!(program_in_extension(&text).as_deref(), Some(path));
-            assert_eq!(text.lines().count(), SOURCE.lines().count());
+            assert_eq!(text.lines().count(), EXTENSION_SOURCE.lines().count());
         }
-        assert_eq!(program_in_extension(SOURCE).as_deref(), Some("recoup"));
+        assert_eq!(program_in_extension(EXTENSION_SOURCE).as_deref(), Some("recoup"));
         assert_eq!(program_in_extension("export default 1;"), None);
         let line = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
         assert_eq!(program_in_extension(line), None, "it calls nobody");
