@@ -48,7 +48,9 @@ pub(super) fn on_session_start(here: &HookContext<'_>, how: SessionStartKind) ->
     here.start_worker_if_needed();
     let mut reply = HookReply::default();
     let (is_repeated, told) = told.into_done().unwrap_or_default();
-    told.iter().for_each(|line| reply.add_notice(line));
+    for line in &told {
+        reply.add_notice(line);
+    }
     if is_repeated {
         return reply;
     }
@@ -62,7 +64,9 @@ pub(super) fn on_session_start(here: &HookContext<'_>, how: SessionStartKind) ->
             reply.add_notice(&notice::reloaded(block.included().len()));
         }
     }
-    stands.iter().for_each(|text| reply.add_context(text));
+    if let Some(stands) = stands {
+        reply.add_context(&stands);
+    }
     reply
 }
 
