@@ -1,9 +1,9 @@
 //! Codex: its hooks, `notify`, and its transcripts.
 //!
-//! Hooks have the same layout as Claude Code's; `notify` gets one object as an argument. A line of a
-//! rollout is `{timestamp, type, payload}`: the agent's messages and calls are in `response_item`, the
-//! user's prompts in `event_msg`, because user messages among the items also hold instructions and
-//! the environment.
+//! Hooks have the same layout as Claude Code's; `notify` gets one object as an argument. A line of
+//! a rollout is `{timestamp, type, payload}`: the agent's messages and calls are in
+//! `response_item`, the user's prompts in `event_msg`, because user messages among the items also
+//! hold instructions and the environment.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -232,14 +232,13 @@ fn call_entry(
 
 /// Arguments that tell what a function does.
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct FunctionArguments {
-    #[serde(default, alias = "cmd")]
+    #[serde(alias = "cmd")]
     command: Value,
-    #[serde(default, alias = "file_path")]
+    #[serde(alias = "file_path")]
     path: Option<String>,
-    #[serde(default)]
     input: Option<String>,
-    #[serde(default)]
     plan: Vec<PlanStep>,
 }
 

@@ -1,6 +1,6 @@
-//! Cursor runs the hooks in Claude Code's settings, with its own payloads and answers: events and tools have their own
-//! names, the directory may be empty beside a list of workspace roots, and results are JSON in a
-//! string.
+//! Cursor runs the hooks in Claude Code's settings, with its own payloads and answers: events and
+//! tools have their own names, the directory may be empty beside a list of workspace roots, and
+//! results are JSON in a string.
 //!
 //! ```text
 //! {"hook_event_name": "postToolUse", "conversation_id": ID, "generation_id": ID,

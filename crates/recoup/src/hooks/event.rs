@@ -177,7 +177,7 @@ impl ClientEntrypoint {
 }
 
 /// Bytes read from the start of a rollout, which names its originator.
-const HEAD: usize = 4 << 10;
+const MAX_HEADER_BYTES: usize = 4 << 10;
 
 /// True if no person is present to have said it: a script's words are not the user's.
 pub(super) fn is_headless_event(event: &HookEvent) -> bool {
@@ -192,7 +192,7 @@ pub(super) fn is_headless_event(event: &HookEvent) -> bool {
             else {
                 return false;
             };
-            let mut head = vec![0; HEAD];
+            let mut head = vec![0; MAX_HEADER_BYTES];
             let read = file.read_at(&mut head, 0).unwrap_or(0);
             let head = &head[..read];
             let first = memchr::memchr(b'\n', head).map_or(head, |end| &head[..end]);

@@ -1,8 +1,8 @@
 //! Pi: the payloads of our extension, and its session files.
 //!
-//! A payload is Pi's own event, and the fields that it lacks. A session file has lines of JSON with a
-//! `type`; most are messages with a `role`. Texts of extensions (`custom`, `custom_message`) and Pi's
-//! own summaries are not a person's.
+//! A payload is Pi's own event, and the fields that it lacks. A session file has lines of JSON with
+//! a `type`; most are messages with a `role`. Texts of extensions (`custom`, `custom_message`) and
+//! Pi's own summaries are not a person's.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::event::{AnswerEnd, HookEvent, HookEventKind, SessionStartKind, UserPr
 use super::wire::{self, LenientField, typed_message_text, typed_text};
 
 /// Length limit of a header.
-const HEAD: usize = 16 << 10;
+const MAX_HEADER_BYTES: usize = 16 << 10;
 
 /// Last line of a failed command.
 const EXITED: &str = "Command exited with code ";
@@ -148,25 +148,22 @@ struct PiTranscriptLine<'a> {
 }
 
 /// A message. `role` decides which fields are present.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 struct PiMessage<'a> {
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     role: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     tool_call_id: Option<Cow<'a, str>>,
-    #[serde(default)]
     is_error: bool,
     /// Command that a person ran in Pi's own shell.
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     command: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     output: Option<Cow<'a, str>>,
-    #[serde(default)]
     exit_code: Option<i32>,
-    #[serde(default)]
     cancelled: bool,
 }
 
@@ -271,7 +268,7 @@ pub(super) fn is_written(file: &Path) -> bool {
 /// Id of the session in a file's first line; none if that is no session of Pi.
 pub(super) fn session_id(file: &Path) -> Option<String> {
     let Ok(FileLookup::Regular(file)) = fsx::open_regular(file) else { return None };
-    let head = file.read_start(HEAD).ok()?;
+    let head = file.read_start(MAX_HEADER_BYTES).ok()?;
     let line = head.split(|byte| *byte == b'\n').next()?;
     let header: SessionHeader<'_> = serde_json::from_slice(line).ok()?;
     Some(bound_name(&header.id))

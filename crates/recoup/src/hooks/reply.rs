@@ -55,8 +55,8 @@ impl HookReply {
     }
 }
 
-/// Renders the reply to an event in the client's own format; none if there is nothing to say. Context
-/// for the agent takes precedence. Dropped parts are named to `lost`.
+/// Renders the reply to an event in the client's own format; none if there is nothing to say.
+/// Context for the agent takes precedence. Dropped parts are named to `lost`.
 pub(super) fn render(
     client: HookClient,
     format: WireFormat,
@@ -158,7 +158,8 @@ struct PiOutput<'a> {
     notice: Option<&'a str>,
 }
 
-/// Renders context and notice, with the notice, which is shown only once, cut to the remaining room.
+/// Renders context and notice, with the notice, which is shown only once, cut to the remaining
+/// room.
 fn with_notice(event: &str, context: Option<&str>, notice: &str) -> Option<String> {
     let whole = claude_json(event, context, Some(notice));
     let over = utf16_len(&whole).saturating_sub(MAX_UNITS);

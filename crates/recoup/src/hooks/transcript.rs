@@ -146,7 +146,8 @@ impl TranscriptFile {
     }
 }
 
-/// Position up to which a file was read. Detects that the file was replaced, truncated or rewritten.
+/// Position up to which a file was read. Detects that the file was replaced, truncated or
+/// rewritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TranscriptMark {
     device: u64,

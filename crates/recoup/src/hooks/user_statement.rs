@@ -15,7 +15,8 @@ pub(super) fn prompt_digest(prompt: &str) -> String {
 }
 
 /// Records a prompt and its statements as notes; none if another event has reported it. `re_ask` is
-/// the prompt's text if it repeats a request. Skips statements that memory refuses, such as secrets.
+/// the prompt's text if it repeats a request. Skips statements that memory refuses, such as
+/// secrets.
 pub(super) fn record_prompt(
     turn: &EventTransaction<'_>,
     of: EventDetails<'_>,

@@ -1,5 +1,5 @@
-//! Parsing shared by the clients' formats: texts that are a string or a list of blocks, calls, times,
-//! JSON with lone surrogates, and a person's own words in a message.
+//! Parsing shared by the clients' formats: texts that are a string or a list of blocks, calls,
+//! times, JSON with lone surrogates, and a person's own words in a message.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

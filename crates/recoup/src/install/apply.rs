@@ -27,10 +27,10 @@ const MAX_ATTEMPTS: usize = 4;
 pub(crate) const BACKUPS: &str = "backups";
 
 /// Unreferenced backups to keep of each file.
-const NEWEST: usize = 5;
+const KEPT_BACKUPS: usize = 5;
 
 /// Hexadecimal digits of the path's digest: enough to tell one person's files apart.
-const DIGITS: usize = 8;
+const PATH_DIGEST_DIGITS: usize = 8;
 
 /// Changed files, each with its backup.
 pub(crate) type BackupList = Vec<(PathBuf, PathBuf)>;
@@ -169,7 +169,7 @@ impl<'a> InstallLock<'a> {
         let file = change.path.file_name().unwrap_or_default().to_string_lossy();
         let of =
             Sha256Digest::of(resolve_links(&change.path).as_os_str().as_encoded_bytes()).to_hex();
-        let of = format!("{}-{}", &of[..DIGITS], file.trim_start_matches('.'));
+        let of = format!("{}-{}", &of[..PATH_DIGEST_DIGITS], file.trim_start_matches('.'));
         let when = self.now.to_second_string().replace(':', "");
         let dir = self.own.join(BACKUPS);
         fsx::ensure_private_dir(&dir)?;
@@ -183,8 +183,8 @@ impl<'a> InstallLock<'a> {
         Ok(Some(path))
     }
 
-    /// Deletes backups that are neither needed nor fresh, nor among the newest of their file. Ignores
-    /// files with other names than ours. Best effort: superfluous backups do no harm.
+    /// Deletes backups that are neither needed nor fresh, nor among the newest of their file.
+    /// Ignores files with other names than ours. Best effort: superfluous backups do no harm.
     fn prune(&self, receipt: &InstallReceipt, fresh: &BackupList) {
         let needed: BTreeSet<&Path> = receipt.copies().collect();
         let fresh: BTreeSet<&Path> = fresh.iter().map(|(_, copy)| copy.as_path()).collect();
@@ -201,7 +201,7 @@ impl<'a> InstallLock<'a> {
         }
         for of_file in copies.values_mut() {
             of_file.sort_unstable();
-            let older = of_file.len().saturating_sub(NEWEST);
+            let older = of_file.len().saturating_sub(KEPT_BACKUPS);
             for (_, _, name) in &of_file[..older] {
                 if fsx::remove(&dir.join(name)).is_err() {
                     return;

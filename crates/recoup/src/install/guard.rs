@@ -158,7 +158,8 @@ fn is_plain(call: &RecoupCall) -> bool {
     !call.wrapped
 }
 
-/// File content for comparison; fields are sorted by name, and duplicates stay in text order: the last counts.
+/// File content for comparison; fields are sorted by name, and duplicates stay in text order: the
+/// last counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ComparableValue {
     Object(Vec<(String, ComparableValue)>),

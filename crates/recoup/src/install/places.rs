@@ -9,7 +9,7 @@ use super::version::ClientVersion;
 use crate::config::{ClientDirs, env};
 
 /// File name by which our entries are recognised.
-const NAME: &str = "recoup";
+const PROGRAM_NAME: &str = "recoup";
 
 /// Parts of temporary paths, and why these do not last.
 const TEMPORARY_PATHS: [(&[&str], &str); 6] = [
@@ -115,9 +115,9 @@ pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Returns the path by which clients start our program. It has to survive upgrades: absolute, because
-/// their PATH is not ours, and the stable name, not the file of one version. `running` is the file of this process, and `named` the user's
-/// choice.
+/// Returns the path by which clients start our program. It has to survive upgrades: absolute,
+/// because their PATH is not ours, and the stable name, not the file of one version. `running` is
+/// the file of this process, and `named` the user's choice.
 pub(crate) fn stable_program_path(
     running: &Path,
     named: Option<&Path>,
@@ -130,7 +130,7 @@ pub(crate) fn stable_program_path(
         path.canonicalize().is_ok_and(|it| Some(it) == running.canonicalize().ok())
     };
     let lasts = |path: &PathBuf| why_temporary(path).is_none() && is_program(path);
-    let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(NAME));
+    let on_path = places.search_outside_project().into_iter().map(|dir| dir.join(PROGRAM_NAME));
     let mut found = on_path.chain([running.to_owned()]).filter(same);
     if let Some(path) = found.find(lasts) {
         return demand_program(&path).map(|()| path);
@@ -154,7 +154,7 @@ fn demand_program(path: &Path) -> Result<()> {
     if path.to_str().is_none() {
         return wrong("a path that is no text can't be written into settings");
     }
-    if path.file_name().is_none_or(|name| name != NAME) {
+    if path.file_name().is_none_or(|name| name != PROGRAM_NAME) {
         return wrong("the program has to be called recoup: our entries are known by that name");
     }
     if !is_program(path) {

@@ -131,8 +131,8 @@ fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> Pur
     found
 }
 
-/// True if a file is ours, by name and place and, for everyday names, by content; `names` is its path
-/// below our own directory.
+/// True if a file is ours, by name and place and, for everyday names, by content; `names` is its
+/// path below our own directory.
 ///
 /// ```text
 /// backups/TIME-NUMBER-OF-NAME       breakers/STORE           claims/STORE/ID.claim

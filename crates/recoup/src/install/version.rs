@@ -13,9 +13,9 @@ use super::places::{InstallPaths, is_program};
 
 /// Longer than a Node.js client takes on a busy machine.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
-const STEP: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Limit of the output.
-const LONGEST: u64 = 1 << 10;
+const MAX_OUTPUT_BYTES: u64 = 1 << 10;
 
 /// A client's version, such as 2.1.139.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +72,7 @@ fn printed_version(program: &Path, search: &[PathBuf], places: &InstallPaths) ->
     let deadline = Deadline::after(VERSION_TIMEOUT);
     let status = loop {
         match child.try_wait() {
-            Ok(None) if !deadline.has_passed() => thread::sleep(STEP),
+            Ok(None) if !deadline.has_passed() => thread::sleep(POLL_INTERVAL),
             Ok(Some(status)) => break status,
             Ok(None) | Err(_) => {
                 let _ = child.kill();
@@ -82,7 +82,7 @@ fn printed_version(program: &Path, search: &[PathBuf], places: &InstallPaths) ->
     };
     let mut text = String::new();
     said.rewind().ok()?;
-    said.take(LONGEST).read_to_string(&mut text).ok()?;
+    said.take(MAX_OUTPUT_BYTES).read_to_string(&mut text).ok()?;
     status.success().then_some(text)
 }
 

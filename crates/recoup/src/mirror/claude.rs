@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::LARGEST_FILE;
 
 /// The longest name that is used unchanged.
-const LONGEST: usize = 200;
+const MAX_SLUG_LENGTH: usize = 200;
 
 /// The memory directory of the project whose main worktree is `root`.
 pub(super) fn memory_dir(claude: &Path, root: &Path) -> PathBuf {
@@ -30,13 +30,13 @@ pub(super) fn slug(path: &str) -> String {
         c.filter(char::is_ascii_alphanumeric).unwrap_or('-')
     };
     let name: String = path.encode_utf16().map(plain).collect();
-    if name.len() <= LONGEST {
+    if name.len() <= MAX_SLUG_LENGTH {
         return name;
     }
     let hash = path
         .encode_utf16()
         .fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
-    format!("{}-{}", &name[..LONGEST], base36(hash.unsigned_abs()))
+    format!("{}-{}", &name[..MAX_SLUG_LENGTH], base36(hash.unsigned_abs()))
 }
 
 fn base36(mut number: u32) -> String {

@@ -15,8 +15,8 @@ use super::splice::FileSplice;
 const LARGEST_INDEX: u64 = 256 << 20;
 
 /// Parts of a git index.
-const STAT: usize = 40;
-const IDS: [usize; 2] = [20, 32];
+const STAT_LENGTH: usize = 40;
+const ID_LENGTHS: [usize; 2] = [20, 32];
 const EXTENDED: u16 = 0x4000;
 const LINK: &[u8] = b"link";
 
@@ -83,7 +83,7 @@ pub(super) fn find_tracked_skills(project: &Project) -> TrackedSkills {
     let names = match fsx::read_regular(&project.git_index(), LARGEST_INDEX) {
         // No index: nothing was ever added.
         Ok(None) => Some(Vec::new()),
-        Ok(Some(index)) => IDS.into_iter().find_map(|id| index_names(&index, id)),
+        Ok(Some(index)) => ID_LENGTHS.into_iter().find_map(|id| index_names(&index, id)),
         Err(_) => None,
     };
     let files = |names: Vec<Vec<u8>>| {
@@ -129,7 +129,7 @@ fn index_names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
     let (mut at, mut names, mut before) = (12, Vec::new(), Vec::new());
     for _ in 0..count {
         let entry = at;
-        at += STAT + id;
+        at += STAT_LENGTH + id;
         let flags = u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?);
         at += if flags & EXTENDED == 0 { 2 } else { 4 };
         let mut name = Vec::new();

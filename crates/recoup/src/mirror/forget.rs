@@ -151,8 +151,8 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Directories of transcripts that have the words of a note, the project's own first. If there is
-/// too much to read, the directory above all of them. Transcripts are not ours to change, so `forget`
-/// only tells the user where the words remain.
+/// too much to read, the directory above all of them. Transcripts are not ours to change, so
+/// `forget` only tells the user where the words remain.
 pub(crate) fn find_transcripts_with(claude: &Path, root: &Path, notes: &[Note]) -> Vec<PathBuf> {
     let all = claude.join("projects");
     let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));

@@ -46,8 +46,8 @@ pub(super) fn reconcile_place(
         report.changes.extend(plan.changes(&place));
         return Ok(());
     }
-    // Removes temporary files of interrupted writes. Directories with files of ours are ours to write
-    // to; in others `recoup init` may be writing, under another lock.
+    // Removes temporary files of interrupted writes. Directories with files of ours are ours to
+    // write to; in others `recoup init` may be writing, under another lock.
     let dir_of = |path: PathBuf| fsx::parent(&path).to_owned();
     let own: BTreeSet<_> = place.files.keys().map(|name| dir_of(place.dir.join(name))).collect();
     for left in own.iter().flat_map(|dir| fsx::temporaries_in(dir)) {

@@ -216,8 +216,8 @@ impl MirroredFileState {
 struct FoundFiles(BTreeMap<String, MirroredFileState>);
 
 impl FoundFiles {
-    /// States of all files that are ours or wanted. A link in place of a directory is an error: we do
-    /// not follow links that others made.
+    /// States of all files that are ours or wanted. A link in place of a directory is an error: we
+    /// do not follow links that others made.
     fn inspect(place: &MirrorPlace, wanted: &[MirrorFile]) -> Result<Self> {
         let names = place.files.keys().chain(wanted.iter().map(|file| &file.name));
         let names: BTreeSet<&String> = names.collect();

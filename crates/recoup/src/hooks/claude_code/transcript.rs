@@ -32,37 +32,33 @@ const REJECTED: &str = "User rejected tool use";
 const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// Bytes read from the start of a transcript.
-const HEAD: usize = 256 << 10;
+const MAX_HEAD_BYTES: usize = 256 << 10;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the client has these flags")]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 struct ClaudeTranscriptLine<'a> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     subtype: Option<Cow<'a, str>>,
-    #[serde(default)]
     is_sidechain: bool,
-    #[serde(default)]
     is_meta: bool,
-    #[serde(default)]
     is_compact_summary: bool,
-    #[serde(default)]
     is_api_error_message: bool,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     agent_id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     origin: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     message: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     attachment: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     tool_use_result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     permission_decision: Option<&'a RawValue>,
 }
 
@@ -105,8 +101,8 @@ fn message<'a>(line: &ClaudeTranscriptLine<'a>) -> Option<ClaudeMessage<'a>> {
     serde_json::from_str(line.message?.get()).ok()
 }
 
-/// Entries of a line in the user's role. Only what a person typed is a prompt: the client writes much
-/// else in that role.
+/// Entries of a line in the user's role. Only what a person typed is a prompt: the client writes
+/// much else in that role.
 fn user_entries(line: &ClaudeTranscriptLine<'_>) -> Vec<EntryKind> {
     let Some(content) = message(line).and_then(|message| message.content) else {
         return Vec::new();
@@ -157,18 +153,17 @@ pub(super) fn parse_notification(text: &str) -> Option<TaskNotification> {
 
 /// Entries of a queued prompt or task notification.
 fn attachment_entries(line: &ClaudeTranscriptLine<'_>) -> Vec<EntryKind> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
     struct QueuedAttachment<'a> {
-        #[serde(rename = "type", borrow, default)]
+        #[serde(rename = "type", borrow)]
         kind: Cow<'a, str>,
-        #[serde(borrow, default)]
+        #[serde(borrow)]
         prompt: Option<&'a RawValue>,
-        #[serde(borrow, default)]
+        #[serde(borrow)]
         command_mode: Option<Cow<'a, str>>,
-        #[serde(borrow, default)]
+        #[serde(borrow)]
         origin: Option<&'a RawValue>,
-        #[serde(default)]
         is_meta: bool,
     }
     let Some(attachment) = line.attachment else { return Vec::new() };
@@ -253,8 +248,8 @@ fn parse_outcome(block: &MessageBlock<'_>, line: &ClaudeTranscriptLine<'_>) -> O
     Some(EntryKind::Outcome(CallOutcome::new(block.tool_use_id.as_deref()?, ended, output)))
 }
 
-/// Classifies the end of a call. A tool can print anything into its result, so a denial by the user is
-/// believed only if the client's own data beside it does not contradict it.
+/// Classifies the end of a call. A tool can print anything into its result, so a denial by the user
+/// is believed only if the client's own data beside it does not contradict it.
 fn classify_end(text: &str, is_error: bool, line: &ClaudeTranscriptLine<'_>) -> CallStatus {
     #[derive(Deserialize)]
     struct InterruptFlag {
@@ -313,11 +308,11 @@ struct ForkSource<'a> {
 
 /// Id of the session that the transcript at `path` was copied from, if it says so. The event of a
 /// fork does not say. A branched conversation (`/branch`) begins with copied lines that do:
-/// `"forkedFrom":{"sessionId":…}`. One begun with `--fork-session` has no transcript yet at its first
-/// event, and never names the other.
+/// `"forkedFrom":{"sessionId":…}`. One begun with `--fork-session` has no transcript yet at its
+/// first event, and never names the other.
 pub(in crate::hooks) fn parent_session(path: &Path) -> Option<String> {
     let Ok(FileLookup::Regular(file)) = fsx::open_regular(path) else { return None };
-    let head = file.read_start(HEAD).ok()?;
+    let head = file.read_start(MAX_HEAD_BYTES).ok()?;
     // The last line may be cut; then it does not parse.
     let lines = head.split(|byte| *byte == b'\n');
     let source = |line: &[u8]| {

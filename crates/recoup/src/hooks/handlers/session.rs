@@ -205,8 +205,8 @@ pub(super) fn on_session_end(here: &HookContext<'_>, how: &str) -> HookReply {
     HookReply::default()
 }
 
-/// Text of the checkpoint that an earlier agent left for the next one, in its own frame, which no item
-/// can close; none if there is none.
+/// Text of the checkpoint that an earlier agent left for the next one, in its own frame, which no
+/// item can close; none if there is none.
 fn checkpoint_text(here: &HookContext<'_>) -> Option<String> {
     let session = &here.occasion.session;
     let found = here.memory.checkpoint_for(here.scope(), session);

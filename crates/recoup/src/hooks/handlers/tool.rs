@@ -113,8 +113,8 @@ pub(super) fn after_call(
     let touched = touched_files(here, call);
     if here.is_told_after_calls() {
         let known = here.deliveries();
-        // A context may be compacted in the middle of an answer, and then Pi and Cursor take context
-        // only with a call's result.
+        // A context may be compacted in the middle of an answer, and then Pi and Cursor take
+        // context only with a call's result.
         if known.last_whole.is_none() {
             // A delivery that can't be recorded would be repeated with every call.
             if let Some(rules) = here.undelivered_rules(&known, BlockBudget::default())

@@ -1,5 +1,5 @@
-//! Records statements that no hook could write or has reported, and asks a model about sentences. Its
-//! verdict "no statement" is final.
+//! Records statements that no hook could write or has reported, and asks a model about sentences.
+//! Its verdict "no statement" is final.
 
 use recoup_core::Result;
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
@@ -71,8 +71,8 @@ fn apply_verdict(
             let retired = turn.retract_note(&NoteId::parse(note)?)?;
             queue_notice(turn, retired.as_ref().map(notice::taken_back))
         }
-        // A doubtful sentence that the model recognised is recorded in the model's wording. The model
-        // is asked for lasting statements only.
+        // A doubtful sentence that the model recognised is recorded in the model's wording. The
+        // model is asked for lasting statements only.
         (JudgeVerdict::Keep(finding), JudgeQuestion::Doubtful(said)) => {
             let (kind, text) = (finding.kind, finding.statement.clone());
             let said = UserStatement { kind, text, topic: None, lasting: true, ..said.clone() };
@@ -89,9 +89,9 @@ fn apply_verdict(
     }
 }
 
-/// Records prompts that no hook has reported, and queues their notices. Not every version of a client
-/// fires a hook for what is typed while the agent works, and a hook may fail; the transcript has it
-/// all the same.
+/// Records prompts that no hook has reported, and queues their notices. Not every version of a
+/// client fires a hook for what is typed while the agent works, and a hook may fail; the transcript
+/// has it all the same.
 pub(super) fn record_missed_prompts(
     turn: &EventTransaction<'_>,
     entries: &[TranscriptEntry],

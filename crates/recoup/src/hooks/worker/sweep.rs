@@ -1,5 +1,5 @@
-//! Reads the new part of a transcript: records what hooks have missed, saves the agent's task list as
-//! a checkpoint, and asks a model for lessons at the end of a session.
+//! Reads the new part of a transcript: records what hooks have missed, saves the agent's task list
+//! as a checkpoint, and asks a model for lessons at the end of a session.
 
 use std::borrow::Cow;
 use std::path::Path;

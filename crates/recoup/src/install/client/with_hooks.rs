@@ -8,11 +8,12 @@ use crate::install::edit::JsonDialect;
 use crate::install::places::InstallPaths;
 use crate::install::version::ClientVersion;
 
-/// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut short.
-const SECONDS: u64 = 10;
+/// Time limit of a hook: ample; without a timeout of its own, a hook at a session's end is cut
+/// short.
+const TIMEOUT_SECONDS: u64 = 10;
 
-/// Claude Code's events in use, each with the first version that supports it, as published on npm. A version
-/// that does not know an event skips the whole settings file.
+/// Claude Code's events in use, each with the first version that supports it, as published on npm.
+/// A version that does not know an event skips the whole settings file.
 const CLAUDE_EVENTS: [(&str, ClientVersion); 12] = [
     ("SessionStart", ClientVersion(1, 0, 62)),
     ("UserPromptSubmit", ClientVersion(1, 0, 53)),
@@ -29,7 +30,7 @@ const CLAUDE_EVENTS: [(&str, ClientVersion); 12] = [
 ];
 
 /// First version that supports a hook's `args`. Older ones drop them, and run the program bare.
-const ARGS: ClientVersion = ClientVersion(2, 1, 139);
+const ARGS_SINCE: ClientVersion = ClientVersion(2, 1, 139);
 
 /// Version assumed for the choice of events if the client does not report one. Such a client gets
 /// `args`: without them, `recoup` answers all the same.
@@ -40,14 +41,14 @@ const SESSION_END_TIMEOUT_SECONDS: u64 = 3;
 
 /// Codex's events in use, each with its time limit.
 const CODEX_EVENTS: [(&str, u64); 9] = [
-    ("SessionStart", SECONDS),
-    ("UserPromptSubmit", SECONDS),
-    ("PreToolUse", SECONDS),
-    ("PostToolUse", SECONDS),
-    ("SubagentStart", SECONDS),
-    ("SubagentStop", SECONDS),
-    ("PreCompact", SECONDS),
-    ("Stop", SECONDS),
+    ("SessionStart", TIMEOUT_SECONDS),
+    ("UserPromptSubmit", TIMEOUT_SECONDS),
+    ("PreToolUse", TIMEOUT_SECONDS),
+    ("PostToolUse", TIMEOUT_SECONDS),
+    ("SubagentStart", TIMEOUT_SECONDS),
+    ("SubagentStop", TIMEOUT_SECONDS),
+    ("PreCompact", TIMEOUT_SECONDS),
+    ("Stop", TIMEOUT_SECONDS),
     ("SessionEnd", SESSION_END_TIMEOUT_SECONDS),
 ];
 
@@ -59,7 +60,7 @@ pub(super) fn unknown_events(places: &InstallPaths) -> Vec<&'static str> {
 
 /// False if the installed version is known not to support a hook's `args`.
 pub(super) fn knows_args(places: &InstallPaths) -> bool {
-    places.claude_version.is_none_or(|version| version >= ARGS)
+    places.claude_version.is_none_or(|version| version >= ARGS_SINCE)
 }
 
 /// Returns Claude Code's files: hooks in its settings, servers in a file of its own.
@@ -86,7 +87,7 @@ pub(super) fn claude_code_files(level: InstallLevel, places: &InstallPaths) -> V
     let version = places.claude_version.unwrap_or(ASSUMED_VERSION);
     let known = CLAUDE_EVENTS.iter().filter(|(_, since)| *since <= version);
     let form = if knows_args(places) { HookCommandForm::Exec } else { HookCommandForm::Shell };
-    let events = known.map(|(event, _)| (*event, SECONDS)).collect();
+    let events = known.map(|(event, _)| (*event, TIMEOUT_SECONDS)).collect();
     let hooks = HookLayout { events, form, args: &["hook"] };
     let slot =
         |path, holds| SettingsFile::new(AgentClient::ClaudeCode, level, path, holds).not_shared();

@@ -246,37 +246,25 @@ struct ValueGap {
 
 /// Returns the gap behind the value that ends at `end`.
 fn gap_after(text: &str, end: usize) -> ValueGap {
-    let comma = next_comma(text, end);
-    let (end, open) = rest_of_line(text, comma.map_or(end, |at| at + 1));
-    ValueGap { comma, end, open }
-}
-
-/// Returns the next comma, behind any comments.
-fn next_comma(text: &str, mut at: usize) -> Option<usize> {
-    loop {
-        let rest = &text[at..];
-        let blank = rest.len() - rest.trim_start().len();
-        at += blank;
+    // The next comma may be behind comments.
+    let mut at = end;
+    let comma = loop {
+        at += text[at..].len() - text[at..].trim_start().len();
         match comment_length(&text[at..]) {
-            Some(len) => at += len,
-            None => return text[at..].starts_with(',').then_some(at),
+            Some(length) => at += length,
+            None => break text[at..].starts_with(',').then_some(at),
         }
-    }
-}
-
-/// Skips the comments that begin on this line. True if the last is a line comment.
-fn rest_of_line(text: &str, mut at: usize) -> (usize, bool) {
+    };
+    // Comments that begin on the same line belong to the gap.
+    let mut end = comma.map_or(end, |at| at + 1);
     loop {
-        let rest = &text[at..];
-        let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        match comment_length(&rest[blank..]) {
-            Some(len) => {
-                at += blank + len;
-                if rest[blank..].starts_with("//") {
-                    return (at, true);
-                }
-            }
-            None => return (at, false),
+        let rest = text[end..].trim_start_matches([' ', '\t']);
+        let Some(length) = comment_length(rest) else {
+            return ValueGap { comma, end, open: false };
+        };
+        end = text.len() - rest.len() + length;
+        if rest.starts_with("//") {
+            return ValueGap { comma, end, open: true };
         }
     }
 }

@@ -157,8 +157,8 @@ impl<'d, 'n> TomlTablePath<'d, 'n> {
     }
 }
 
-/// Insertions and replacements in a text that leave every other byte: `TomlCuts` removes exactly what
-/// is inserted here.
+/// Insertions and replacements in a text that leave every other byte: `TomlCuts` removes exactly
+/// what is inserted here.
 struct TomlInsertions<'a> {
     text: &'a str,
     made: Vec<(Range<usize>, String)>,
@@ -184,26 +184,23 @@ impl TomlInsertions<'_> {
                 self.made.push((span, value_text(new)));
             }
         }
-        if !missing.is_empty() {
-            self.add_fields(way, &missing);
+        if missing.is_empty() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn add_fields(&mut self, way: &TomlTablePath<'_, '_>, fields: &[String]) {
         // End of the table's last field, or of its header.
         let last_end = |table| last_field(table).or_else(|| header_end(table));
         match (way.home.as_inline_table(), way.found.as_table().and_then(last_end)) {
-            (Some(braces), _) => self.insert_elements(braces, fields),
+            (Some(braces), _) => self.insert_elements(braces, &missing),
             (None, Some(last)) => {
                 let line = &self.text[line_start(self.text, last)..];
                 let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-                let lines: Vec<String> = fields.iter().map(|it| format!("{indent}{it}")).collect();
+                let lines: Vec<String> = missing.iter().map(|it| format!("{indent}{it}")).collect();
                 self.insert_lines(line_end(self.text, last), &lines);
             }
             // A table that exists only through its sub-tables: it has no header yet.
-            (None, None) => self.insert_block(self.end(), way.names, fields),
+            (None, None) => self.insert_block(self.end(), way.names, &missing),
         }
+        Ok(())
     }
 
     /// Adds a missing table.

@@ -10,7 +10,7 @@ use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError
 const HOOKS: &str = "hooks";
 
 /// Text that Claude Code shows while a hook runs.
-const SHOWN: &str = "statusMessage";
+const STATUS_MESSAGE: &str = "statusMessage";
 
 /// Position of a hook among an event's groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,29 +192,29 @@ fn update(
     let open = plain.iter().position(|spot| group_limit(&groups[spot.group]).is_none());
     match (own, open) {
         (Some((_, call)), _) => done.add_note(custom_command_note(event, call)),
-        (None, Some(open)) => bring_up_to_date(json, &path(event, plain.remove(open)), &hook),
+        // Fields that this version does not write are removed: `async` would discard the answer. A
+        // longer timeout, and a status message, are the user's choice.
+        (None, Some(open)) => {
+            let path = path(event, plain.remove(open));
+            let there = json.value_at(&path).unwrap_or_default();
+            for (name, value) in &hook {
+                let (old, new) = (there["timeout"].as_u64(), value.value().as_u64());
+                if *name != "timeout" || old <= new {
+                    json.set(&path, name, value);
+                }
+            }
+            let is_kept =
+                |name: &str| name == STATUS_MESSAGE || hook.iter().any(|(it, _)| *it == name);
+            let names = there.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+            for name in names.filter(|name| !is_kept(name)) {
+                json.remove(&[&path[..], &[name.into()]].concat());
+            }
+        }
         // Behind the others, whose positions stay valid.
         (None, None) => add(json, event, hook, &mut done.created)?,
     }
     remove_hooks(json, event, &plain, EmptiedContainers::Any);
     Ok(())
-}
-
-/// Updates a hook. Fields that this version does not write are removed: `async` would discard the
-/// answer. A longer timeout, and a status message, are the user's choice.
-fn bring_up_to_date(json: &mut JsonFile, path: &[JsonPathStep], hook: &[(&'static str, NewValue)]) {
-    let there = json.value_at(path).unwrap_or_default();
-    for (name, value) in hook {
-        let is_more = *name == "timeout" && there["timeout"].as_u64() > value.value().as_u64();
-        if !is_more {
-            json.set(path, name, value);
-        }
-    }
-    let there = there.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-    let is_kept = |name: &str| name == SHOWN || hook.iter().any(|(known, _)| *known == name);
-    for name in there.filter(|name| !is_kept(name)) {
-        json.remove(&[path, &[name.into()]].concat());
-    }
 }
 
 /// Removes hooks, and groups that become empty.

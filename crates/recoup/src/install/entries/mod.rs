@@ -35,7 +35,7 @@ impl EditSummary {
 }
 
 /// Source of Pi's extension, which finds the program on the PATH.
-const SOURCE: &str = include_str!("../../../assets/pi/recoup.ts");
+const EXTENSION_SOURCE: &str = include_str!("../../../assets/pi/recoup.ts");
 
 /// Marks, among the created paths, the top-level object.
 pub(crate) const ROOT: Vec<String> = Vec::new();
@@ -56,8 +56,8 @@ impl EmptiedContainers<'_> {
     }
 }
 
-/// Repeats a removal until it finds nothing: of duplicate names the last one counts; once it is gone,
-/// the one before.
+/// Repeats a removal until it finds nothing: of duplicate names the last one counts; once it is
+/// gone, the one before.
 fn remove_repeatedly(mut remove_once: impl FnMut(&mut EditSummary) -> bool) -> EditSummary {
     let mut done = EditSummary::default();
     while remove_once(&mut done) {
@@ -113,8 +113,9 @@ fn names(path: &[JsonPathStep]) -> Vec<String> {
 /// Returns Pi's extension with this program: its path, or the bare name in a shared file.
 pub(crate) fn extension_with_program(program: &str) -> String {
     let literal = serde_json::to_string(program).expect("a text always serializes");
-    let place = hooked::extension_program(SOURCE).expect("ours says where the program is");
-    [&SOURCE[..place.start], &literal, &SOURCE[place.end..]].concat()
+    let place =
+        hooked::extension_program(EXTENSION_SOURCE).expect("ours says where the program is");
+    [&EXTENSION_SOURCE[..place.start], &literal, &EXTENSION_SOURCE[place.end..]].concat()
 }
 
 /// Returns the program that an extension starts; none if the extension is not ours.
@@ -122,9 +123,10 @@ pub(crate) fn program_in_extension(text: &str) -> Option<String> {
     serde_json::from_str(&text[hooked::extension_program(text)?]).ok()
 }
 
-/// Adds a line to git's `info/exclude`, unless it is there: personal files that we put into a project
-/// must not be published by accident. Patterns are bytes, and the other lines stay as they are. If the last line had no line end, ours has none either: this
-/// records that the one before had none, whatever else is added.
+/// Adds a line to git's `info/exclude`, unless it is there: personal files that we put into a
+/// project must not be published by accident. Patterns are bytes, and the other lines stay as they
+/// are. If the last line had no line end, ours has none either: this records that the one before
+/// had none, whatever else is added.
 pub(crate) fn with_exclude_line(list: &[u8], line: &str) -> Vec<u8> {
     if lines(list).any(|it| is_same_line(it, line)) {
         return list.to_vec();
@@ -184,9 +186,9 @@ mod tests {
         for path in ["recoup", "/usr/local/bin/recoup", "/a \"b\"; c/recoup", "/ü\\x/recoup"] {
             let text = extension_with_program(path);
             assert_eq!(program_in_extension(&text).as_deref(), Some(path));
-            assert_eq!(text.lines().count(), SOURCE.lines().count());
+            assert_eq!(text.lines().count(), EXTENSION_SOURCE.lines().count());
         }
-        assert_eq!(program_in_extension(SOURCE).as_deref(), Some("recoup"));
+        assert_eq!(program_in_extension(EXTENSION_SOURCE).as_deref(), Some("recoup"));
         assert_eq!(program_in_extension("export default 1;"), None);
         let line = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
         assert_eq!(program_in_extension(line), None, "it calls nobody");

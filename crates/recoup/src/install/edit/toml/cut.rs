@@ -21,8 +21,8 @@ pub(crate) fn without_key(text: &str, name: &str) -> Result<String, SettingsSynt
     Ok(cuts.apply())
 }
 
-/// Removes the matching hooks, in whichever form they are, then groups and events without hooks, and a table without
-/// events.
+/// Removes the matching hooks, in whichever form they are, then groups and events without hooks,
+/// and a table without events.
 ///
 /// ```text
 /// [[hooks.Stop]]                 or   Stop = [{ hooks = [{ command = "…" }] }]
