@@ -9,5 +9,6 @@ pub mod project;
 pub mod text;
 pub mod ttl;
 
+// Names under which callers know parts of `name`.
 pub use name as ids;
 pub use name as machine;
