@@ -258,7 +258,11 @@ impl<'a> ResultObject<'a> {
             json::first_meaningful(raws).filter(|raw| raw.get() != "\"\"")
         };
         let query = said(&[self.query]).map(|raw| FieldValue::Text(json::text(raw)));
-        let confidence = said(&self.confidences).map(as_number);
+        // A number may be written as a string.
+        let confidence = said(&self.confidences).map(|raw| {
+            let number = serde_json::from_str::<&RawValue>(raw.get().trim_matches('"'));
+            FieldValue::Json(number.ok().filter(|number| json::is_number(number)).unwrap_or(raw))
+        });
         let top_match = said(&self.top_matches)
             .map(|raw| identifier(raw).map_or(FieldValue::Json(raw), FieldValue::Text));
         let named = [("query", query), ("confidence", confidence), ("top_match", top_match)];
@@ -316,14 +320,5 @@ fn identifier(raw: &RawValue) -> Option<Cow<'_, str>> {
         Some(line) => Some(Cow::Owned(format!("{file}:{}", json::text(line)))),
         None if has_line(&file) => Some(file),
         None => Some(Cow::Owned(format!("{file}:0"))),
-    }
-}
-
-/// Converts a number that is written as a string.
-fn as_number(raw: &RawValue) -> FieldValue<'_> {
-    let inner = raw.get().trim_matches('"');
-    match serde_json::from_str::<&RawValue>(inner) {
-        Ok(number) if json::is_number(number) => FieldValue::Json(number),
-        _ => FieldValue::Json(raw),
     }
 }

@@ -124,19 +124,17 @@ pub(super) fn unescaped(quoted: &str) -> Cow<'_, str> {
     }
     let bytes =
         Deserializer::from_str(quoted).deserialize_bytes(StringBytesVisitor).unwrap_or_default();
-    let text = String::from_utf8(bytes)
-        .or_else(|error| String::from_utf8(replace_lone_surrogates(error.into_bytes())));
-    Cow::Owned(text.unwrap_or_default())
-}
-
-/// A lone surrogate and the replacement character both have three bytes.
-fn replace_lone_surrogates(mut bytes: Vec<u8>) -> Vec<u8> {
-    for at in 2..bytes.len() {
-        if bytes[at - 2] == 0xed && bytes[at - 1] >= 0xa0 {
-            bytes[at - 2..=at].copy_from_slice("\u{fffd}".as_bytes());
+    let text = String::from_utf8(bytes).or_else(|error| {
+        let mut bytes = error.into_bytes();
+        // A lone surrogate and the replacement character both have three bytes.
+        for at in 2..bytes.len() {
+            if bytes[at - 2] == 0xed && bytes[at - 1] >= 0xa0 {
+                bytes[at - 2..=at].copy_from_slice("\u{fffd}".as_bytes());
+            }
         }
-    }
-    bytes
+        String::from_utf8(bytes)
+    });
+    Cow::Owned(text.unwrap_or_default())
 }
 
 /// A value of the result: taken from the input, or derived.

@@ -238,12 +238,7 @@ pub(super) fn busy_handler(tries: i32) -> bool {
 /// Converts SQLite's error into ours: the action that failed, and a kind that callers react to.
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 pub(crate) fn from_sqlite(error: rusqlite::Error, doing: &str) -> Error {
-    // As text: the cause that SQLite's error carries says the same again.
-    Error::new(kind_of_sqlite_error(&error), doing).with_source(error.to_string())
-}
-
-fn kind_of_sqlite_error(error: &rusqlite::Error) -> ErrorKind {
-    match error.sqlite_error_code() {
+    let kind = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Locked,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
         Some(ErrorCode::ReadOnly) => ErrorKind::ReadOnly,
@@ -259,5 +254,7 @@ fn kind_of_sqlite_error(error: &rusqlite::Error) -> ErrorKind {
         // Our own statements fit our own tables: a table or trigger is not as we made it.
         _ if error.sqlite_extended_error_code() == Some(SQLITE_ERROR) => ErrorKind::Corrupt,
         _ => ErrorKind::Io,
-    }
+    };
+    // As text: the cause that SQLite's error carries says the same again.
+    Error::new(kind, doing).with_source(error.to_string())
 }

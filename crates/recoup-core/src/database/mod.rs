@@ -12,6 +12,7 @@ mod recover;
 
 use std::time::Duration;
 
+// Names under which callers know parts of `connection`.
 pub(crate) use connection as busy;
 pub(crate) use connection as fault;
 pub(crate) use inspect::inspect_database;

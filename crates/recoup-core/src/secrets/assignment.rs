@@ -251,6 +251,15 @@ pub(super) fn find_login(text: &[u8], at: usize) -> Option<Range<usize>> {
     let open = at + text[at..].iter().take(48).position(|&byte| byte == b'(')?;
     let strings = string_arguments(text, open + 1);
     let [_, others @ ..] = &strings[..] else { return None };
+    let is_password = |value: &[u8]| {
+        let grouped = value.len() == 19
+            && value
+                .split(|&byte| byte == b' ')
+                .all(|group| group.len() == 4 && group.iter().all(u8::is_ascii_lowercase));
+        let made =
+            word_form::rate_password(value) == PasswordLikeness::Clearly || looks_random(value);
+        (grouped || made) && slot::is_credential(value) && !word_form::is_prose(value)
+    };
     others.iter().rev().take(2).find(|range| is_password(&text[(*range).clone()])).cloned()
 }
 
@@ -279,15 +288,6 @@ fn string_arguments(text: &[u8], start: usize) -> Vec<Range<usize>> {
         at += 1;
     }
     found
-}
-
-fn is_password(value: &[u8]) -> bool {
-    let grouped = value.len() == 19
-        && value
-            .split(|&byte| byte == b' ')
-            .all(|group| group.len() == 4 && group.iter().all(u8::is_ascii_lowercase));
-    let made = word_form::rate_password(value) == PasswordLikeness::Clearly || looks_random(value);
-    (grouped || made) && slot::is_credential(value) && !word_form::is_prose(value)
 }
 
 /// Matches at the literals `@tcp(` and `@unix(`.

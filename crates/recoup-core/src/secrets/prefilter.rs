@@ -6,7 +6,7 @@
 //! first two groups of three begins at an even position; a bitmap knows them all. What passes it is
 //! compared in full. A literal of three bytes needs a fourth that [`may_follow`] it.
 
-use super::rules::FAMILIES;
+use super::rules::RULES;
 
 /// A rule's literal, in lower case.
 #[derive(Clone, Copy)]
@@ -129,37 +129,29 @@ const fn key_of(text: &[u8], offset: usize) -> u32 {
 }
 
 const fn count_literals() -> usize {
-    let (mut total, mut family) = (0, 0);
-    while family < FAMILIES.len() {
-        let mut rule = 0;
-        while rule < FAMILIES[family].len() {
-            total += FAMILIES[family][rule].literals.len();
-            rule += 1;
-        }
-        family += 1;
+    let (mut total, mut rule) = (0, 0);
+    while rule < RULES.len() {
+        total += RULES[rule].literals.len();
+        rule += 1;
     }
     total
 }
 
 #[expect(clippy::large_stack_arrays, reason = "made by the compiler, on no stack of ours")]
+#[expect(clippy::cast_possible_truncation, reason = "there are a few hundred rules")]
 const fn sort_literals() -> [RuleLiteral; COUNT] {
     let mut all = [RuleLiteral { text: b"", rule: 0 }; COUNT];
-    let (mut len, mut number, mut family) = (0, 0, 0);
-    while family < FAMILIES.len() {
-        let mut rule = 0;
-        while rule < FAMILIES[family].len() {
-            let literals = FAMILIES[family][rule].literals;
-            let mut index = 0;
-            while index < literals.len() {
-                let text = literals[index].as_bytes();
-                insert(&mut all, len, RuleLiteral { text, rule: number });
-                len += 1;
-                index += 1;
-            }
-            number += 1;
-            rule += 1;
+    let (mut len, mut number) = (0, 0);
+    while number < RULES.len() {
+        let literals = RULES[number].literals;
+        let mut index = 0;
+        while index < literals.len() {
+            let text = literals[index].as_bytes();
+            insert(&mut all, len, RuleLiteral { text, rule: number as u16 });
+            len += 1;
+            index += 1;
         }
-        family += 1;
+        number += 1;
     }
     all
 }

@@ -91,7 +91,19 @@ impl SecretValue {
             && bytes.iter().any(u8::is_ascii_lowercase);
         let common =
             letters && (is_placeholder(&bytes) || words::contains_word(words::DEFAULTS, &bytes));
-        if bytes.len() < SHORTEST || common || is_path(&bytes) {
+        // The path of a file that holds a credential. A credential may begin with a slash too, but
+        // has parts that no file name has.
+        let random = |part: &[u8]| {
+            let has = |is: fn(&u8) -> bool| part.iter().any(is);
+            part.len() >= 10
+                && has(u8::is_ascii_digit)
+                && has(u8::is_ascii_uppercase)
+                && has(u8::is_ascii_lowercase)
+        };
+        let is_path = (bytes.starts_with(b"/") || bytes.starts_with(b"~/"))
+            && !bytes.iter().any(|byte| b"+=".contains(byte))
+            && !bytes.split(|byte| *byte == b'/').any(random);
+        if bytes.len() < SHORTEST || common || is_path {
             return None;
         }
         let is_word = letters && !mixed && bytes.len() < LONG;
@@ -126,19 +138,4 @@ impl SecretValue {
         clean.push_str(&text[from..]);
         Cow::Owned(clean)
     }
-}
-
-/// True for the path of a file that holds a credential. A credential may begin with a slash too,
-/// but has parts that no file name has.
-fn is_path(value: &[u8]) -> bool {
-    let random = |part: &[u8]| {
-        let has = |is: fn(&u8) -> bool| part.iter().any(is);
-        part.len() >= 10
-            && has(u8::is_ascii_digit)
-            && has(u8::is_ascii_uppercase)
-            && has(u8::is_ascii_lowercase)
-    };
-    let looks = value.starts_with(b"/") || value.starts_with(b"~/");
-    let coded = value.iter().any(|byte| b"+=".contains(byte));
-    looks && !coded && !value.split(|byte| *byte == b'/').any(random)
 }

@@ -92,29 +92,26 @@ impl<'a> AddressParts<'a> {
         let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let word = (!word.is_empty() && word.chars().all(in_word)).then_some(word);
         match (word, rest.strip_prefix("//")) {
-            (Some(scheme), Some(rest)) => Self::of_url(scheme.to_ascii_lowercase(), rest),
+            (Some(scheme), Some(rest)) => {
+                let scheme = scheme.to_ascii_lowercase();
+                let plain_path = matches!(scheme.as_str(), "ssh" | "git+ssh" | "ssh+git" | "git");
+                // A query may name the repository or hold a token.
+                if !plain_path && rest.contains(['?', '#']) {
+                    return None;
+                }
+                let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+                Some(Self { scheme, authority, path })
+            }
             (Some(_helper), None) if rest.starts_with(':') => None,
-            _ => Self::of_scp(address),
+            // `[user@]host:path`, where colons inside brackets belong to the host.
+            _ => {
+                let colon = address.find(':')?;
+                let bracketed = address[..colon].contains('[');
+                let end = if bracketed { address.find(']')? + 1 } else { colon };
+                let (authority, path) = address.split_at(end);
+                Some(Self { scheme: "ssh".to_owned(), authority, path: path.strip_prefix(':')? })
+            }
         }
-    }
-
-    /// `None` for a query, which may name the repository or hold a token.
-    fn of_url(scheme: String, rest: &'a str) -> Option<Self> {
-        let plain_path = matches!(scheme.as_str(), "ssh" | "git+ssh" | "ssh+git" | "git");
-        if !plain_path && rest.contains(['?', '#']) {
-            return None;
-        }
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        Some(Self { scheme, authority, path })
-    }
-
-    /// `[user@]host:path`, where colons inside brackets belong to the host.
-    fn of_scp(address: &'a str) -> Option<Self> {
-        let colon = address.find(':')?;
-        let bracketed = address[..colon].contains('[');
-        let end = if bracketed { address.find(']')? + 1 } else { colon };
-        let (authority, path) = address.split_at(end);
-        Some(Self { scheme: "ssh".to_owned(), authority, path: path.strip_prefix(':')? })
     }
 }
 

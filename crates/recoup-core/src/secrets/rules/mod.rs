@@ -22,7 +22,10 @@ pub struct SecretRule {
     pub(super) name: &'static str,
     pub(super) literals: &'static [&'static str],
     pub(super) shape: SecretShape,
-    pub(super) proof: RuleProof,
+    /// A text that must be found.
+    secret: &'static str,
+    /// A text like it that must not.
+    harmless: &'static str,
 }
 
 /// Shape of a secret, from the rule's literal on.
@@ -40,12 +43,6 @@ pub(super) enum SecretShape {
     Slots(&'static [CredentialSlot]),
 }
 
-/// One text that must be found, and one like it that must not.
-pub(super) struct RuleProof {
-    pub(super) secret: &'static str,
-    pub(super) harmless: &'static str,
-}
-
 impl SecretRule {
     /// A rule for secrets that are recognised by their shape.
     pub(super) const fn pattern(
@@ -54,12 +51,7 @@ impl SecretRule {
         pattern: &'static str,
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
-        Self {
-            name,
-            literals,
-            shape: SecretShape::Pattern(pattern),
-            proof: RuleProof { secret, harmless },
-        }
+        Self { name, literals, shape: SecretShape::Pattern(pattern), secret, harmless }
     }
 
     /// A rule for secrets whose only fixed part is inside them.
@@ -70,7 +62,7 @@ impl SecretRule {
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
         let shape = SecretShape::Inner(pattern, before);
-        Self { name, literals, shape, proof: RuleProof { secret, harmless } }
+        Self { name, literals, shape, secret, harmless }
     }
 
     /// A rule for secrets that only their context reveals.
@@ -80,12 +72,7 @@ impl SecretRule {
         code: fn(&[u8], usize) -> Option<Range<usize>>,
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
-        Self {
-            name,
-            literals,
-            shape: SecretShape::Code(code),
-            proof: RuleProof { secret, harmless },
-        }
+        Self { name, literals, shape: SecretShape::Code(code), secret, harmless }
     }
 
     /// A rule for passwords in the command lines of these programs.
@@ -96,7 +83,7 @@ impl SecretRule {
         [secret, harmless]: [&'static str; 2],
     ) -> Self {
         let shape = SecretShape::Slots(slots);
-        Self { name, literals: programs, shape, proof: RuleProof { secret, harmless } }
+        Self { name, literals: programs, shape, secret, harmless }
     }
 
     /// Name of the rule in findings and in redacted text.
@@ -106,12 +93,12 @@ impl SecretRule {
 
     /// The template of a text that this rule finds.
     pub fn secret(&self) -> &'static str {
-        self.proof.secret
+        self.secret
     }
 
     /// The template of a text that looks similar and is left alone.
     pub fn harmless(&self) -> &'static str {
-        self.proof.harmless
+        self.harmless
     }
 }
 
@@ -121,8 +108,8 @@ impl fmt::Debug for SecretRule {
     }
 }
 
-/// All families. The pre-filter makes its tables from them at compile time.
-pub(super) const FAMILIES: [&[SecretRule]; 13] = [
+/// All families.
+const FAMILIES: [&[SecretRule]; 13] = [
     generic::KEY_RULES,
     cloud::CLOUD_RULES,
     cloud::HOSTING_RULES,
@@ -148,7 +135,8 @@ pub(super) const COUNT: usize = {
     total
 };
 
-static BY_NUMBER: [&SecretRule; COUNT] = {
+/// All rules by number. The pre-filter makes its tables from them at compile time.
+pub(super) const RULES: [&SecretRule; COUNT] = {
     let mut all = [&FAMILIES[0][0]; COUNT];
     let (mut number, mut family) = (0, 0);
     while family < FAMILIES.len() {
@@ -162,6 +150,8 @@ static BY_NUMBER: [&SecretRule; COUNT] = {
     }
     all
 };
+
+static BY_NUMBER: [&SecretRule; COUNT] = RULES;
 
 /// All rules, with their proofs.
 pub fn all_rules() -> impl Iterator<Item = &'static SecretRule> {
