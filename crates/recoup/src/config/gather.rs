@@ -10,7 +10,6 @@ use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
 
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
-use super::env::EnvVar;
 use super::keys::{self, KEYS, KeyInfo, RepositoryPermission};
 use super::origin::{ConfigFile, ValueOrigin};
 use super::places::BaseDirs;
@@ -102,9 +101,12 @@ impl GatheredConfig {
                 ValueOrigin::Variable(key.variable),
                 RawSetting::Word as VariableReader,
             );
-            let peer = key
-                .peer_variable
-                .map(|var| (var, ValueOrigin::PeerVariable(var), variable_reader(var)));
+            let peer = key.peer_variable.map(|var| {
+                // One variable of another program has another unit than ours.
+                let is_days = var == env::LOA_TTL_DAYS;
+                let reader = if is_days { RawSetting::Days } else { RawSetting::Word };
+                (var, ValueOrigin::PeerVariable(var), reader as VariableReader)
+            });
             for (variable, origin, raw) in [own].into_iter().chain(peer) {
                 match env::text(&variable) {
                     Ok(None) => {}
@@ -200,8 +202,3 @@ fn counting_value(key: &'static KeyInfo, raw: RawSetting, origin: ValueOrigin) -
 
 /// Converts a variable's text to a raw value.
 type VariableReader = fn(String) -> RawSetting;
-
-/// One variable of another program has another unit than ours.
-fn variable_reader(variable: EnvVar) -> VariableReader {
-    if variable == env::LOA_TTL_DAYS { RawSetting::Days } else { RawSetting::Word }
-}

@@ -225,14 +225,13 @@ pub(super) fn word(
     raw: &RawSetting,
     context: &SettingContext<'_>,
 ) -> Result<String, ConfigProblem> {
+    let is_word = |text: &str| {
+        !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+    };
     match raw {
         RawSetting::Text(text) | RawSetting::Word(text) if is_word(text) => Ok(text.clone()),
         _ => Err(context.refused(raw)),
     }
-}
-
-fn is_word(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 pub(super) fn provider(
@@ -315,6 +314,12 @@ pub(super) fn variable_name(
     raw: &RawSetting,
     context: &SettingContext<'_>,
 ) -> Result<String, ConfigProblem> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_variable = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && text.chars().all(is_letter)
+            && secrets::detect_secret(text.as_bytes()).is_none()
+    };
     match raw {
         RawSetting::Text(text) | RawSetting::Word(text) if is_variable(text) => Ok(text.clone()),
         _ => Err(ConfigProblem::at(
@@ -322,13 +327,6 @@ pub(super) fn variable_name(
             format!("expected {}, and never a key itself", context.expected),
         )),
     }
-}
-
-fn is_variable(text: &str) -> bool {
-    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.chars().all(letters)
-        && secrets::detect_secret(text.as_bytes()).is_none()
 }
 
 pub(super) fn deadline(

@@ -341,7 +341,12 @@ fn is_lock_held(lock: &Path) -> bool {
 /// files that can't be read or removed, and queues whose worker did not end in time.
 pub(crate) fn forget_texts(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
     let dir = home.join("queue");
-    let texts: Vec<String> = texts.iter().map(|text| json_escaped(text)).collect();
+    // As they are escaped in a job.
+    let escaped = |text: &&str| {
+        let text = serde_json::to_string(text).expect("text always serializes");
+        text[1..text.len() - 1].to_owned()
+    };
+    let texts: Vec<String> = texts.iter().map(escaped).collect();
     let words: Vec<Finder<'_>> =
         texts.iter().filter(|it| !it.is_empty()).map(Finder::new).collect();
     if words.is_empty() {
@@ -364,12 +369,6 @@ pub(crate) fn forget_texts(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
         }
     }
     unreached
-}
-
-/// Text as it is escaped in a job.
-fn json_escaped(text: &str) -> String {
-    let text = serde_json::to_string(text).expect("text always serializes");
-    text[1..text.len() - 1].to_owned()
 }
 
 fn forget_in(dir: &Path, words: &[Finder<'_>], deadline: Deadline) -> Vec<PathBuf> {

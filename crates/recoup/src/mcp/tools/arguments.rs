@@ -269,7 +269,7 @@ fn validate_value(schema: &Value, value: Value, place: &str) -> Result<Value> {
 /// True if a value fits a schema, apart from its content.
 fn is_valid(schema: &Value, value: &Value) -> bool {
     has_type(schema, value)
-        && is_listed(schema, value)
+        && schema["enum"].as_array().is_none_or(|words| words.contains(value))
         && is_between(schema, value)
         && is_short(schema, value)
 }
@@ -305,10 +305,6 @@ fn whole(number: &serde_json::Number) -> Option<u64> {
     let cut =
         |float: f64| (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
     number.as_u64().or_else(|| number.as_f64().and_then(cut))
-}
-
-fn is_listed(schema: &Value, value: &Value) -> bool {
-    schema["enum"].as_array().is_none_or(|words| words.contains(value))
 }
 
 fn is_between(schema: &Value, value: &Value) -> bool {

@@ -4,7 +4,7 @@
 mod token;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
-use std::panic::{self, Location};
+use std::panic;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -72,7 +72,11 @@ impl McpArgs {
         };
         // Faults go to stderr, which clients hide or keep in a log.
         let state = ServerState::new(self.place.overrides(), Arc::new(FaultPrinter));
-        panic::set_hook(Box::new(|panic| ui::error(panic_message(panic.location()))));
+        // The place of a panic but not its text, which may repeat what an agent sent.
+        panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            ui::error(format_args!("recoup itself broke, at {place}: a call was not finished"));
+        }));
         match self.http_options()? {
             None => {
                 if ui::can_ask() {
@@ -111,13 +115,6 @@ impl McpArgs {
         };
         Ok(Some(HttpOptions { address, token, hosts }))
     }
-}
-
-/// Message about a panic: its place but not its text, which may repeat what an agent sent. Clients
-/// keep our stderr in files.
-fn panic_message(place: Option<&Location<'_>>) -> String {
-    let place = place.map(ToString::to_string).unwrap_or_default();
-    format!("recoup itself broke, at {place}: a call was not finished")
 }
 
 /// Parses an address and a port, or a port alone.
