@@ -50,10 +50,14 @@ impl GatheredConfig {
     pub(crate) fn new(overrides: &FlagOverrides) -> Result<Self> {
         let places = BaseDirs::find()?;
         let project = super::find_project(&places.home, &places.cwd)?;
+        let defaults = KEYS.iter().map(|key| key.info()).filter_map(|key| {
+            let raw = RawSetting::Word(key.default?.to_owned());
+            Some(counting_value(key, raw, ValueOrigin::BuiltIn))
+        });
         let mut gathered = Self {
             places,
             project,
-            givens: default_values().collect(),
+            givens: defaults.collect(),
             problems: Vec::new(),
             left_out: Vec::new(),
             prices: Vec::new(),
@@ -180,12 +184,6 @@ fn judge_trust(
         }
     }
     SensitiveFile { file, text, verdict, says }
-}
-
-fn default_values() -> impl Iterator<Item = ConfiguredValue> {
-    KEYS.iter().map(|key| key.info()).filter_map(|key| {
-        Some(counting_value(key, RawSetting::Word(key.default?.to_owned()), ValueOrigin::BuiltIn))
-    })
 }
 
 fn flag_values(overrides: &FlagOverrides) -> impl Iterator<Item = ConfiguredValue> {

@@ -159,7 +159,12 @@ pub(super) fn ttl(raw: &RawSetting, context: &SettingContext<'_>) -> Result<Ttl,
     let value = match raw {
         RawSetting::Text(text) | RawSetting::Word(text) => Value::String(text.clone()),
         RawSetting::Number(number) => Value::Number(number.clone()),
-        RawSetting::Days(days) => return parse_days(days, context),
+        RawSetting::Days(days) => {
+            let number = parse_number(days).filter(|it| it.as_f64().is_some_and(|it| it >= 0.0));
+            let ttl = number.and_then(|days| Ttl::parse("", &format!("{days}d")).ok());
+            let context = SettingContext { expected: "a number of days", ..*context };
+            return ttl.ok_or_else(|| context.refused(raw));
+        }
         RawSetting::Bool(_) | RawSetting::Redis(_) => return Err(context.refused(raw)),
     };
     let place = context.origin.place();
@@ -169,14 +174,6 @@ pub(super) fn ttl(raw: &RawSetting, context: &SettingContext<'_>) -> Result<Ttl,
         _ => Ttl::from_json_with_unit(&place, &value),
     };
     ttl.map_err(|error| context.failed(&error))
-}
-
-fn parse_days(days: &str, context: &SettingContext<'_>) -> Result<Ttl, ConfigProblem> {
-    let number =
-        parse_number(days).filter(|number| number.as_f64().is_some_and(|days| days >= 0.0));
-    let ttl = number.and_then(|days| Ttl::parse("", &format!("{days}d")).ok());
-    let context = SettingContext { expected: "a number of days", ..*context };
-    ttl.ok_or_else(|| context.refused(&RawSetting::Days(days.to_owned())))
 }
 
 pub(super) fn freshness(
