@@ -14,6 +14,9 @@ pub(crate) struct DiskUsage {
     pub(crate) bytes: u64,
 }
 
+/// Ends of the names of files that belong to another.
+const SIDECARS: [&str; 4] = ["-wal", "-shm", ".recoup-lock", ".lock"];
+
 /// Maximum depth, more than we ever have; links are not followed.
 const MAX_DEPTH: usize = 8;
 
@@ -23,8 +26,10 @@ pub(crate) fn disk_usage(home: &Path) -> Vec<DiskUsage> {
     let mut parts: BTreeMap<String, u64> = BTreeMap::new();
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        *parts.entry(main_file_name(&name)).or_default() +=
-            allocated_bytes(&entry.path(), MAX_DEPTH);
+        // `cache.db-wal` and the like belong to `cache.db`.
+        let main = SIDECARS.iter().find_map(|end| name.strip_suffix(end));
+        let main = main.filter(|main| !main.is_empty()).unwrap_or(&name);
+        *parts.entry(main.to_owned()).or_default() += allocated_bytes(&entry.path(), MAX_DEPTH);
     }
     let mut parts: Vec<DiskUsage> = parts
         .into_iter()
@@ -33,13 +38,6 @@ pub(crate) fn disk_usage(home: &Path) -> Vec<DiskUsage> {
         .collect();
     parts.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.part.cmp(&b.part)));
     parts
-}
-
-/// `cache.db-wal` and the like belong to `cache.db`.
-fn main_file_name(name: &str) -> String {
-    let sidecars = ["-wal", "-shm", ".recoup-lock", ".lock"];
-    let main = sidecars.iter().find_map(|end| name.strip_suffix(end));
-    main.filter(|main| !main.is_empty()).unwrap_or(name).to_owned()
 }
 
 /// Allocated size in bytes.

@@ -20,7 +20,9 @@ impl AppContext {
             ids.iter().map(|id| memory.note(id)).collect::<Result<_>>()?;
         // If a note is missing, nothing is done here: `memory.forget` reports it.
         let notes: Vec<Note> = found.into_iter().collect::<Option<_>>().unwrap_or_default();
-        let waiting = forget_queued_jobs(self, &notes);
+        let texts = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
+        let texts: Vec<&str> = texts.map(String::as_str).collect();
+        let waiting = jobs::forget_texts(&self.settings.home, &texts);
         let (mut forgotten, mirrored) =
             self.with_mirror(|mirror| mirror.forget(&notes, || memory.forget(ids)))?;
         forgotten.unreached.extend(shared_team_file(self, &forgotten.notes));
@@ -35,12 +37,6 @@ impl AppContext {
         ));
         Ok(forgotten)
     }
-}
-
-fn forget_queued_jobs(app: &AppContext, notes: &[Note]) -> Vec<PathBuf> {
-    let words = notes.iter().flat_map(|note| std::iter::once(&note.text).chain(&note.quote));
-    let words: Vec<&str> = words.map(String::as_str).collect();
-    jobs::forget_texts(&app.settings.home, &words)
 }
 
 /// The team's rules file, if it or its accepted version has one of the notes: it is not ours to

@@ -10,7 +10,7 @@ mod mirrors;
 pub(crate) mod projects;
 mod rules;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use recoup_core::base::FaultLog;
@@ -109,12 +109,14 @@ impl AppContext {
     }
 
     fn assemble_cache(&self, store: Arc<dyn Store>) -> Cache {
+        let ResolvedSettings { home, store: url, cache: options, .. } = &self.settings;
+        let claims_dir = home.join("claims").join(url.fingerprint());
         let cache = Cache::from_parts(CacheParts {
             store,
             clock: Arc::new(SystemClock),
             ledger: self.ledger(),
-            claims: self.settings.store.claims(&self.store_context(), self.claims_dir()),
-            options: self.settings.cache.options(),
+            claims: url.claims(&self.store_context(), claims_dir),
+            options: options.options(),
         });
         // Leaked on purpose, like `AppContext`.
         std::mem::forget(cache.clone());
@@ -125,7 +127,9 @@ impl AppContext {
     fn ledger(&self) -> Option<Ledger> {
         let notes = self.settings.notes;
         let hits = notes.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
-        notes.ledger.then(|| Ledger::open(self.ledger_dir(), hits, AppendMode::AtOnce))
+        // Each store has its own: hits in one must not count for another.
+        let dir = self.settings.home.join("ledger").join(self.settings.store.fingerprint());
+        notes.ledger.then(|| Ledger::open(dir, hits, AppendMode::AtOnce))
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -145,15 +149,6 @@ impl AppContext {
             faults: Arc::clone(&self.faults),
             breakers: Some(self.settings.home.join("breakers")),
         }
-    }
-
-    /// Each store has its own ledger: hits in one must not count for another.
-    fn ledger_dir(&self) -> PathBuf {
-        self.settings.home.join("ledger").join(self.settings.store.fingerprint())
-    }
-
-    fn claims_dir(&self) -> PathBuf {
-        self.settings.home.join("claims").join(self.settings.store.fingerprint())
     }
 
     /// Early-exit sessions, stored next to the cache: on its server, in its directory, or else in a

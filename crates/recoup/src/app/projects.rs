@@ -35,7 +35,12 @@ impl ProjectNames {
     /// Display name: the last component of the project's root, with its parent if that is
     /// ambiguous. Other scopes have their own name.
     pub(crate) fn display_name(&self, scope: &Scope) -> String {
-        let Some(root) = self.root(scope) else { return abbreviated_scope(scope) };
+        let Some(root) = self.root(scope) else {
+            return match scope.as_str().strip_prefix("project:") {
+                Some(id) => format!("project:{}…", id.get(..7).unwrap_or(id)),
+                None => scope.to_string(),
+            };
+        };
         let last = |root: &str| root.rsplit('/').next().unwrap_or(root).to_owned();
         let name = last(root);
         let alike = self.roots.values().filter(|other| last(other) == name).count();
@@ -45,13 +50,5 @@ impl ProjectNames {
             _ if name.is_empty() => root.to_owned(),
             _ => name,
         }
-    }
-}
-
-/// `project:0123456…`
-fn abbreviated_scope(scope: &Scope) -> String {
-    match scope.as_str().strip_prefix("project:") {
-        Some(id) => format!("project:{}…", id.get(..7).unwrap_or(id)),
-        None => scope.to_string(),
     }
 }

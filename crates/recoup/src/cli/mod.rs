@@ -52,7 +52,9 @@ type CommandResult = Result<CommandAnswer, CommandError>;
 
 /// Runs the command that `args` spell, and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    survive_file_size_limit();
+    // A limit on the size of files fails the write instead of killing us. Commands that we start get
+    // the default back.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let args: Vec<OsString> = args.into_iter().collect();
     // Claude Code before 2.1.139 does not know `args`, and starts the program without them.
     let is_bare = args.len() < 2 && !ui::can_ask();
@@ -89,12 +91,6 @@ fn exit_code(ended: CommandResult, keeps: DataLocation) -> i32 {
         Ok(CommandAnswer::Exit(code)) => code,
         Err(failure) => failure.report(keeps),
     }
-}
-
-/// Makes a limit on the size of files fail the write instead of killing us. Commands that we start
-/// get the default back.
-fn survive_file_size_limit() {
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// Exit code for wrong usage. `exec` has one apart from its commands' own; a hook must never fail.

@@ -364,7 +364,9 @@ impl ProgressDisplay {
         }
         // Draws nothing where stderr is no terminal.
         let bar = self.bar.get_or_insert_with(|| {
-            ProgressBar::new(all as u64).with_prefix(self.doing).with_style(bar_style())
+            let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            ProgressBar::new(all as u64).with_prefix(self.doing).with_style(style)
         });
         bar.set_position(done as u64);
     }
@@ -374,11 +376,6 @@ impl ProgressDisplay {
             bar.finish_and_clear();
         }
     }
-}
-
-fn bar_style() -> ProgressStyle {
-    let template = "{prefix} {wide_bar} {pos}/{len}";
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// Best effort: a closed stderr is no failure.

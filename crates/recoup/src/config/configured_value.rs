@@ -188,6 +188,11 @@ pub(super) fn expand_variables(raw: &RawSetting) -> Result<Option<RawSetting>, S
 fn expand_text(text: &str) -> Result<String, String> {
     let mut pieces = text.split("${");
     let mut filled = pieces.next().unwrap_or_default().to_owned();
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let is_name = |name: &str| {
+        name.bytes().next().is_some_and(is_letter)
+            && name.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit())
+    };
     for piece in pieces {
         let Some((name, rest)) = piece.split_once('}').filter(|(name, _)| is_name(name)) else {
             return Err("expected the name of a variable in ${…}".to_owned());
@@ -198,10 +203,4 @@ fn expand_text(text: &str) -> Result<String, String> {
         filled.push_str(rest);
     }
     Ok(filled)
-}
-
-fn is_name(name: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    name.bytes().next().is_some_and(letter)
-        && name.bytes().all(|byte| letter(byte) || byte.is_ascii_digit())
 }

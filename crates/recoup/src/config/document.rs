@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use serde_json::Number;
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Spanned};
-use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
 
 /// The most of a given value that a message repeats, in characters.
 const MAX_SHOWN: usize = 80;
@@ -105,25 +105,20 @@ fn convert_table(table: &DeTable<'_>, lines: &LineOffsets, depth: usize) -> Conf
 fn convert_value(value: &DeValue<'_>, lines: &LineOffsets, depth: usize) -> ConfigValue {
     match value {
         DeValue::String(text) => ConfigValue::Text(text.to_string()),
-        DeValue::Integer(number) => convert_integer(number),
-        DeValue::Float(number) => convert_float(number),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .map_or_else(
+                |_| ConfigValue::Other(number.to_string()),
+                |value| ConfigValue::Number(value.into()),
+            ),
+        DeValue::Float(number) => {
+            let value = number.as_str().parse().ok().and_then(Number::from_f64);
+            value.map_or_else(|| ConfigValue::Other(number.to_string()), ConfigValue::Number)
+        }
         DeValue::Boolean(value) => ConfigValue::Bool(*value),
         DeValue::Datetime(time) => ConfigValue::Other(time.to_string()),
         DeValue::Array(_) => ConfigValue::List,
         DeValue::Table(table) => convert_table(table, lines, depth),
     }
-}
-
-fn convert_integer(number: &DeInteger<'_>) -> ConfigValue {
-    i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
-        |_| ConfigValue::Other(number.to_string()),
-        |value| ConfigValue::Number(value.into()),
-    )
-}
-
-fn convert_float(number: &DeFloat<'_>) -> ConfigValue {
-    let value = number.as_str().parse().ok().and_then(Number::from_f64);
-    value.map_or_else(|| ConfigValue::Other(number.to_string()), ConfigValue::Number)
 }
 
 /// Start offsets of the lines, computed once, so that positions in a long file are cheap.
@@ -149,19 +144,12 @@ impl LineOffsets {
 /// Parses JSON, nested at most 128 deep, which is the parser's own limit.
 pub(super) fn read_json(text: &str) -> Result<ConfigNode, DocumentError> {
     serde_json::from_str::<UnlocatedNode>(text).map(ConfigNode::from).map_err(|error| {
-        DocumentError {
-            position: Some(TextPosition {
-                line: error.line() as u64,
-                column: error.column() as u64,
-            }),
-            message: without_position(&error.to_string()).to_owned(),
-        }
+        let (line, column) = (error.line() as u64, error.column() as u64);
+        let message = error.to_string();
+        // Our messages begin with the position.
+        let bare = message.rsplit_once(" at line ").map_or(&*message, |(bare, _)| bare);
+        DocumentError { position: Some(TextPosition { line, column }), message: bare.to_owned() }
     })
-}
-
-/// Removes the position at the end of the parser's message, since ours comes first.
-fn without_position(message: &str) -> &str {
-    message.rsplit_once(" at line ").map_or(message, |(message, _)| message)
 }
 
 /// A node without a line number.

@@ -48,47 +48,34 @@ pub(super) fn read(file: ConfigFile, path: &Path, shown: &str) -> Option<ConfigF
 
 /// Reads a text that is, or would be, in the file.
 pub(super) fn read_text(file: ConfigFile, text: String, shown: &str) -> ConfigFileContents {
-    match parse_document(file, &text) {
-        Ok(document) => {
-            let mut reader = SectionReader::new(file, shown);
-            walk(file, &document, &mut reader);
-            let SectionReader { givens, problems, prices, .. } = reader;
-            ConfigFileContents { text, givens, problems, prices }
+    let document = match file {
+        ConfigFile::User | ConfigFile::Project => document::read_toml(&text),
+        ConfigFile::Loa => document::read_yaml(&text),
+        ConfigFile::AiAgent => document::read_json(&text),
+    };
+    let document = match document {
+        Ok(document) => document,
+        Err(DocumentError { position, message }) => {
+            let place = match position {
+                Some(at) => format!("{shown}:{}:{}", at.line, at.column),
+                None => shown.to_owned(),
+            };
+            return contents_with_problem(ConfigProblem::of_file(file, &place, message));
         }
-        Err(broken) => contents_with_problem(to_problem(file, shown, broken)),
+    };
+    let mut reader = SectionReader::new(file, shown);
+    match file {
+        // Our own files have only names in the table of keys.
+        ConfigFile::User | ConfigFile::Project => read_table("", &document, &mut reader),
+        ConfigFile::Loa => walk_loa(&document, &mut reader),
+        ConfigFile::AiAgent => walk_ai_agent(&document, &mut reader),
     }
+    let SectionReader { givens, problems, prices, .. } = reader;
+    ConfigFileContents { text, givens, problems, prices }
 }
 
 fn contents_with_problem(problem: ConfigProblem) -> ConfigFileContents {
     ConfigFileContents { problems: vec![problem], ..ConfigFileContents::default() }
-}
-
-fn parse_document(file: ConfigFile, text: &str) -> Result<ConfigNode, DocumentError> {
-    match file {
-        ConfigFile::User | ConfigFile::Project => document::read_toml(text),
-        ConfigFile::Loa => document::read_yaml(text),
-        ConfigFile::AiAgent => document::read_json(text),
-    }
-}
-
-fn walk(file: ConfigFile, document: &ConfigNode, reader: &mut SectionReader) {
-    match file {
-        ConfigFile::User | ConfigFile::Project => walk_ours(document, reader),
-        ConfigFile::Loa => walk_loa(document, reader),
-        ConfigFile::AiAgent => walk_ai_agent(document, reader),
-    }
-}
-
-fn to_problem(
-    file: ConfigFile,
-    shown: &str,
-    DocumentError { position, message }: DocumentError,
-) -> ConfigProblem {
-    let place = match position {
-        Some(at) => format!("{shown}:{}:{}", at.line, at.column),
-        None => shown.to_owned(),
-    };
-    ConfigProblem::of_file(file, &place, message)
 }
 
 /// Collects the values and problems of a file.
@@ -193,11 +180,6 @@ impl SectionReader {
     }
 }
 
-/// Reads our own files, `config.toml` and `recoup.toml`: only names in the table of keys.
-fn walk_ours(document: &ConfigNode, reader: &mut SectionReader) {
-    read_table("", document, reader);
-}
-
 fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
     let ConfigValue::Table(entries) = &node.value else {
         return reader.add_type_problem(above, node, "a table");
@@ -205,7 +187,12 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
     for (name, node) in entries {
         match (above, name.as_str()) {
             ("", "prices") => read_prices(node, reader),
-            _ => read_entry(&join_name(above, name), node, reader),
+            _ => {
+                // `"cache.ttl"` is one name with a dot in it, and no key has one.
+                let name = if name.contains('.') { format!("{name:?}") } else { name.clone() };
+                let full = if above.is_empty() { name } else { format!("{above}.{name}") };
+                read_entry(&full, node, reader);
+            }
         }
     }
 }
@@ -229,6 +216,7 @@ fn read_prices(node: &ConfigNode, reader: &mut SectionReader) {
 }
 
 fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
+    let is_below = |name: &str| name.strip_prefix(full).is_some_and(|rest| rest.starts_with('.'));
     match keys::find_key(full) {
         Some(key) if !reader.is_user_file() && !may_repository_set(key, &node.value) => {
             let message = match key.repository {
@@ -238,7 +226,7 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
             reader.add_problem(full, node, message);
         }
         Some(key) => reader.add_value(key, full, node),
-        None if is_table(full) => read_table(full, node, reader),
+        None if KEYS.iter().any(|key| is_below(key.info().name)) => read_table(full, node, reader),
         None => reader.add_unknown_name(full, node, KEYS.iter().map(|key| key.info().name)),
     }
 }
@@ -252,17 +240,6 @@ fn may_repository_set(key: &KeyInfo, value: &ConfigValue) -> bool {
         RepositoryPermission::MaySwitchOff => matches!(value, ConfigValue::Bool(false)),
         RepositoryPermission::MayNot => false,
     }
-}
-
-fn is_table(full: &str) -> bool {
-    let begins = |name: &str| name.strip_prefix(full).is_some_and(|rest| rest.starts_with('.'));
-    KEYS.iter().any(|key| begins(key.info().name))
-}
-
-fn join_name(above: &str, name: &str) -> String {
-    // `"cache.ttl"` is one name with a dot in it, and no key has one.
-    let name = if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
-    if above.is_empty() { name } else { format!("{above}.{name}") }
 }
 
 const AI_AGENT_BLOCK: &str = "cache";

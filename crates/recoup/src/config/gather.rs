@@ -10,7 +10,6 @@ use recoup_core::key::Scope;
 use recoup_core::store::StoreUrl;
 
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
-use super::env::EnvVar;
 use super::keys::{self, KEYS, KeyInfo, RepositoryPermission};
 use super::origin::{ConfigFile, ValueOrigin};
 use super::places::BaseDirs;
@@ -51,10 +50,14 @@ impl GatheredConfig {
     pub(crate) fn new(overrides: &FlagOverrides) -> Result<Self> {
         let places = BaseDirs::find()?;
         let project = super::find_project(&places.home, &places.cwd)?;
+        let defaults = KEYS.iter().map(|key| key.info()).filter_map(|key| {
+            let raw = RawSetting::Word(key.default?.to_owned());
+            Some(counting_value(key, raw, ValueOrigin::BuiltIn))
+        });
         let mut gathered = Self {
             places,
             project,
-            givens: default_values().collect(),
+            givens: defaults.collect(),
             problems: Vec::new(),
             left_out: Vec::new(),
             prices: Vec::new(),
@@ -102,9 +105,12 @@ impl GatheredConfig {
                 ValueOrigin::Variable(key.variable),
                 RawSetting::Word as VariableReader,
             );
-            let peer = key
-                .peer_variable
-                .map(|var| (var, ValueOrigin::PeerVariable(var), variable_reader(var)));
+            let peer = key.peer_variable.map(|var| {
+                // One variable of another program has another unit than ours.
+                let is_days = var == env::LOA_TTL_DAYS;
+                let reader = if is_days { RawSetting::Days } else { RawSetting::Word };
+                (var, ValueOrigin::PeerVariable(var), reader as VariableReader)
+            });
             for (variable, origin, raw) in [own].into_iter().chain(peer) {
                 match env::text(&variable) {
                     Ok(None) => {}
@@ -180,12 +186,6 @@ fn judge_trust(
     SensitiveFile { file, text, verdict, says }
 }
 
-fn default_values() -> impl Iterator<Item = ConfiguredValue> {
-    KEYS.iter().map(|key| key.info()).filter_map(|key| {
-        Some(counting_value(key, RawSetting::Word(key.default?.to_owned()), ValueOrigin::BuiltIn))
-    })
-}
-
 fn flag_values(overrides: &FlagOverrides) -> impl Iterator<Item = ConfiguredValue> {
     let FlagOverrides { store, scope } = overrides;
     let given = [(&keys::STORE.info, "--store", store), (&keys::SCOPE.info, "--scope", scope)];
@@ -200,8 +200,3 @@ fn counting_value(key: &'static KeyInfo, raw: RawSetting, origin: ValueOrigin) -
 
 /// Converts a variable's text to a raw value.
 type VariableReader = fn(String) -> RawSetting;
-
-/// One variable of another program has another unit than ours.
-fn variable_reader(variable: EnvVar) -> VariableReader {
-    if variable == env::LOA_TTL_DAYS { RawSetting::Days } else { RawSetting::Word }
-}

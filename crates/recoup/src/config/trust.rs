@@ -21,6 +21,10 @@ use super::origin::ConfigFile;
 
 const VERSION: u32 = 1;
 
+/// Files below our own directory: the grants, and copies of trusted texts.
+const TRUST_FILE: &str = "trust.json";
+const COPIES_DIR: &str = "trusted";
+
 /// Room for a hundred thousand files.
 const MAX_LEN: u64 = 10 << 20;
 
@@ -62,7 +66,7 @@ pub(crate) struct TrustGrant {
 impl TrustStore {
     /// Reads the trust store; empty if there is no file.
     pub(crate) fn read(home: &Path) -> Result<Self> {
-        let path = trust_file(home);
+        let path = home.join(TRUST_FILE);
         let Some(bytes) = fsx::read_regular(&path, MAX_LEN)? else {
             return Ok(Self { version: VERSION, projects: BTreeMap::new() });
         };
@@ -109,16 +113,8 @@ pub(crate) fn trusted_text(home: &Path, digest: Sha256Digest) -> Option<String> 
     if Sha256Digest::of(&copy) == digest { String::from_utf8(copy).ok() } else { None }
 }
 
-fn trust_file(home: &Path) -> PathBuf {
-    home.join("trust.json")
-}
-
-fn copies_dir(home: &Path) -> PathBuf {
-    home.join("trusted")
-}
-
 fn copy_path(home: &Path, digest: Sha256Digest) -> PathBuf {
-    copies_dir(home).join(digest.to_hex())
+    home.join(COPIES_DIR).join(digest.to_hex())
 }
 
 /// Long enough for any other `recoup trust` to finish its write.
@@ -206,14 +202,14 @@ fn drop_grants(ledger: &mut TrustStore, project: &ProjectId, name: Option<&str>)
 /// every reference is valid at all times.
 fn change_store<T>(home: &Path, change: impl FnOnce(&mut TrustStore) -> Result<T>) -> Result<T> {
     fsx::ensure_private_dir(home)?;
-    fsx::ensure_private_dir(&copies_dir(home))?;
+    fsx::ensure_private_dir(&home.join(COPIES_DIR))?;
     let lock = home.join("trust.lock");
     let _lock = FileLock::acquire(&lock, Deadline::after(LOCK_TIMEOUT))?;
     let mut ledger = TrustStore::read(home)?;
     let before = digests(&ledger);
     let done = change(&mut ledger)?;
     let json = serde_json::to_vec_pretty(&ledger).expect("names and digests always serialize");
-    fsx::write_atomic(&trust_file(home), &json)?;
+    fsx::write_atomic(&home.join(TRUST_FILE), &json)?;
     let after = digests(&ledger);
     for digest in before.iter().filter(|digest| !after.contains(digest)) {
         fsx::remove(&copy_path(home, *digest))?;

@@ -159,7 +159,12 @@ pub(super) fn ttl(raw: &RawSetting, context: &SettingContext<'_>) -> Result<Ttl,
     let value = match raw {
         RawSetting::Text(text) | RawSetting::Word(text) => Value::String(text.clone()),
         RawSetting::Number(number) => Value::Number(number.clone()),
-        RawSetting::Days(days) => return parse_days(days, context),
+        RawSetting::Days(days) => {
+            let number = parse_number(days).filter(|it| it.as_f64().is_some_and(|it| it >= 0.0));
+            let ttl = number.and_then(|days| Ttl::parse("", &format!("{days}d")).ok());
+            let context = SettingContext { expected: "a number of days", ..*context };
+            return ttl.ok_or_else(|| context.refused(raw));
+        }
         RawSetting::Bool(_) | RawSetting::Redis(_) => return Err(context.refused(raw)),
     };
     let place = context.origin.place();
@@ -169,14 +174,6 @@ pub(super) fn ttl(raw: &RawSetting, context: &SettingContext<'_>) -> Result<Ttl,
         _ => Ttl::from_json_with_unit(&place, &value),
     };
     ttl.map_err(|error| context.failed(&error))
-}
-
-fn parse_days(days: &str, context: &SettingContext<'_>) -> Result<Ttl, ConfigProblem> {
-    let number =
-        parse_number(days).filter(|number| number.as_f64().is_some_and(|days| days >= 0.0));
-    let ttl = number.and_then(|days| Ttl::parse("", &format!("{days}d")).ok());
-    let context = SettingContext { expected: "a number of days", ..*context };
-    ttl.ok_or_else(|| context.refused(&RawSetting::Days(days.to_owned())))
 }
 
 pub(super) fn freshness(
@@ -225,14 +222,13 @@ pub(super) fn word(
     raw: &RawSetting,
     context: &SettingContext<'_>,
 ) -> Result<String, ConfigProblem> {
+    let is_word = |text: &str| {
+        !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+    };
     match raw {
         RawSetting::Text(text) | RawSetting::Word(text) if is_word(text) => Ok(text.clone()),
         _ => Err(context.refused(raw)),
     }
-}
-
-fn is_word(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 pub(super) fn provider(
@@ -315,6 +311,12 @@ pub(super) fn variable_name(
     raw: &RawSetting,
     context: &SettingContext<'_>,
 ) -> Result<String, ConfigProblem> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_variable = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && text.chars().all(is_letter)
+            && secrets::detect_secret(text.as_bytes()).is_none()
+    };
     match raw {
         RawSetting::Text(text) | RawSetting::Word(text) if is_variable(text) => Ok(text.clone()),
         _ => Err(ConfigProblem::at(
@@ -322,13 +324,6 @@ pub(super) fn variable_name(
             format!("expected {}, and never a key itself", context.expected),
         )),
     }
-}
-
-fn is_variable(text: &str) -> bool {
-    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.chars().all(letters)
-        && secrets::detect_secret(text.as_bytes()).is_none()
 }
 
 pub(super) fn deadline(

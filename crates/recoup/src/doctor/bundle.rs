@@ -99,13 +99,28 @@ struct BundledRepair {
 }
 
 /// Renders the bundle; without a context it has only the findings.
-pub(crate) fn render_bundle(
-    found: &[DoctorFinding],
+pub(crate) fn render_bundle<'a>(
+    found: &'a [DoctorFinding],
     repairs: &[RepairAttempt],
     context: Option<&DoctorContext>,
 ) -> String {
     let home = context.map(|context| &*context.home);
     let is_here = |client: &AgentClient| context.is_some_and(|it| client.is_present(&it.places));
+    let bundle_finding = |finding: &'a DoctorFinding| BundledFinding {
+        check: finding.check,
+        code: finding.code,
+        state: finding.state,
+        facts: finding.facts.iter().map(|(name, fact)| (*name, fact)).collect(),
+    };
+    let bundle_repair = |repair: &RepairAttempt| BundledRepair {
+        check: repair.check,
+        worked: repair.error.is_none(),
+    };
+    let mut bytes = BTreeMap::new();
+    for part in home.map(disk::disk_usage).unwrap_or_default() {
+        let name = PARTS.into_iter().find(|known| *known == part.part).unwrap_or("other");
+        *bytes.entry(name).or_default() += part.bytes;
+    }
     let bundle = BugReportBundle {
         format: FORMAT,
         day: SystemClock.now().date(),
@@ -120,30 +135,12 @@ pub(crate) fn render_bundle(
         clients: AgentClient::ALL.into_iter().filter(is_here).map(AgentClient::as_str).collect(),
         configuration: context.map(|it| it.configuration.said.clone()).unwrap_or_default(),
         variables: env::set_variables(),
-        bytes: home.map(bytes_by_part).unwrap_or_default(),
+        bytes,
         log: home.map(count_faults_of_last_day).unwrap_or_default(),
     };
     let mut text = serde_json::to_string_pretty(&bundle).expect("our own reports always serialize");
     text.push('\n');
     text
-}
-
-fn bundle_finding(finding: &DoctorFinding) -> BundledFinding<'_> {
-    let facts = finding.facts.iter().map(|(name, fact)| (*name, fact)).collect();
-    BundledFinding { check: finding.check, code: finding.code, state: finding.state, facts }
-}
-
-fn bundle_repair(repair: &RepairAttempt) -> BundledRepair {
-    BundledRepair { check: repair.check, worked: repair.error.is_none() }
-}
-
-fn bytes_by_part(home: &Path) -> BTreeMap<&'static str, u64> {
-    let mut bytes = BTreeMap::new();
-    for part in disk::disk_usage(home) {
-        let name = PARTS.into_iter().find(|known| *known == part.part).unwrap_or("other");
-        *bytes.entry(name).or_default() += part.bytes;
-    }
-    bytes
 }
 
 impl SystemInfo {

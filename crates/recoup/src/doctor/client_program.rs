@@ -203,7 +203,11 @@ impl ProbeSkipReason {
 /// Returns why a call from the user's settings must not be tried, if so. A program that they name
 /// by its full path is the user's choice, wherever it is.
 fn find_skip_reason(call: &RecoupCall, context: &DoctorContext) -> Option<ProbeSkipReason> {
-    let words = all_words(call);
+    let mut words = Vec::new();
+    match &call.how {
+        CallForm::Line(line) => collect_words(line, DEPTH, &mut words),
+        CallForm::Words(all) => all.iter().for_each(|word| collect_word(word, DEPTH, &mut words)),
+    }
     let has = |word: &str| words.iter().any(|it| it == word);
     let named = |names: &[&str]| {
         let name = |word: &String| Path::new(word).file_name()?.to_str().map(str::to_owned);
@@ -268,16 +272,6 @@ fn leads_into_repository(word: &str, context: &DoctorContext, names: WordRole) -
                 || (path.is_absolute() || found.exists()) && context.repository.contains(&found)
         }
     }
-}
-
-/// All words of a call, including those of nested command lines.
-fn all_words(call: &RecoupCall) -> Vec<String> {
-    let mut all = Vec::new();
-    match &call.how {
-        CallForm::Line(line) => collect_words(line, DEPTH, &mut all),
-        CallForm::Words(words) => words.iter().for_each(|word| collect_word(word, DEPTH, &mut all)),
-    }
-    all
 }
 
 fn collect_words(line: &str, depth: usize, all: &mut Vec<String>) {

@@ -88,8 +88,12 @@ pub(super) fn run_to_end(
             Ok(true) => {
                 let took = watch.elapsed();
                 // A descendant may keep the pipe open.
-                let stdout = answers
-                    .map_or_else(Vec::new, |it| drain_pieces(&it, Deadline::after(STEP * 20)));
+                let (grace, mut stdout) = (Deadline::after(STEP * 20), Vec::new());
+                while let Some(Ok(piece)) =
+                    answers.as_ref().map(|it| it.recv_timeout(grace.remaining()))
+                {
+                    stdout.extend(piece);
+                }
                 let status = process.terminate().map_err(ProbeError::NotStarted)?;
                 return Ok(ProbeOutput { code: status.code(), stdout, took });
             }
@@ -98,14 +102,6 @@ pub(super) fn run_to_end(
             Err(error) => return Err(ProbeError::NotStarted(error)),
         }
     }
-}
-
-fn drain_pieces(pieces: &Receiver<Vec<u8>>, deadline: Deadline) -> Vec<u8> {
-    let mut all = Vec::new();
-    while let Ok(piece) = pieces.recv_timeout(deadline.remaining()) {
-        all.extend(piece);
-    }
-    all
 }
 
 /// A running program with its process group, which is killed on drop.

@@ -317,6 +317,13 @@ fn read_backlog(dir: &Path) -> WorkerBacklog {
     };
     let kept = JobQueue::at(dir).kept().unwrap_or_default();
     let kept_root = kept.iter().find_map(|file| Some(WorkerJob::read(file).ok()??.from.root));
+    // Sharing the lock for a moment may turn away a worker that starts just then; the next hook starts
+    // another.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    let lock = rustix::fs::open(dir.join("lock"), flags, Mode::empty());
+    let is_worked_on = lock.is_ok_and(|lock| {
+        matches!(File::from(lock).try_lock_shared(), Err(TryLockError::WouldBlock))
+    });
     WorkerBacklog {
         project: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         root: jobs.iter().flatten().flatten().map(|job| job.from.root.clone()).next().or(kept_root),
@@ -325,23 +332,20 @@ fn read_backlog(dir: &Path) -> WorkerBacklog {
         kept: kept.len(),
         oldest: files.iter().filter_map(left).min().map(Timestamp::from_seconds),
         begun: files.iter().filter_map(begun).max().map(Timestamp::from_seconds),
-        is_worked_on: is_lock_held(&dir.join("lock")),
+        is_worked_on,
     }
-}
-
-/// True if a worker holds the lock. Sharing it for a moment may turn away a worker that starts just
-/// then; the next hook starts another.
-fn is_lock_held(lock: &Path) -> bool {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    let Ok(file) = rustix::fs::open(lock, flags, Mode::empty()) else { return false };
-    matches!(File::from(file).try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Removes every job that contains one of the texts. Returns the paths that may still contain one:
 /// files that can't be read or removed, and queues whose worker did not end in time.
 pub(crate) fn forget_texts(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
     let dir = home.join("queue");
-    let texts: Vec<String> = texts.iter().map(|text| json_escaped(text)).collect();
+    // As they are escaped in a job.
+    let escaped = |text: &&str| {
+        let text = serde_json::to_string(text).expect("text always serializes");
+        text[1..text.len() - 1].to_owned()
+    };
+    let texts: Vec<String> = texts.iter().map(escaped).collect();
     let words: Vec<Finder<'_>> =
         texts.iter().filter(|it| !it.is_empty()).map(Finder::new).collect();
     if words.is_empty() {
@@ -364,12 +368,6 @@ pub(crate) fn forget_texts(home: &Path, texts: &[&str]) -> Vec<PathBuf> {
         }
     }
     unreached
-}
-
-/// Text as it is escaped in a job.
-fn json_escaped(text: &str) -> String {
-    let text = serde_json::to_string(text).expect("text always serializes");
-    text[1..text.len() - 1].to_owned()
 }
 
 fn forget_in(dir: &Path, words: &[Finder<'_>], deadline: Deadline) -> Vec<PathBuf> {

@@ -86,12 +86,6 @@ impl McpServer {
         may_ask && !consent::is_unattended(context) && !(with_hooks && proposal.just_said)
     }
 
-    /// Name of the client; none if a script runs it.
-    fn attended_client(&self, context: &RequestContext<RoleServer>) -> Option<String> {
-        let is_attended = self.options.may_ask && !consent::is_unattended(context);
-        context.client_info().filter(|_| is_attended).map(|client| client.name)
-    }
-
     /// Registers a subscription before anything is awaited, so that a cancellation from now on
     /// takes effect. The token ends with the subscription.
     fn register_subscription(&self, uri: &str) -> Result<CancellationToken, ErrorData> {
@@ -220,7 +214,9 @@ impl ServerHandler for McpServer {
         };
         let brought = ConsentReply::take_from(&mut request);
         let arguments = request.arguments.take().unwrap_or_default();
-        let client = self.attended_client(&context);
+        // None if a script runs the client.
+        let is_attended = self.options.may_ask && !consent::is_unattended(&context);
+        let client = context.client_info().filter(|_| is_attended).map(|client| client.name);
         let work = move |services: &McpServices| {
             let outcome = tool.call(services, arguments)?;
             match client {

@@ -1,6 +1,6 @@
 //! `recoup doctor`: is everything as it should be, and if not, what to do.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
@@ -56,8 +56,10 @@ struct DoctorReport {
 
 impl DoctorArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
-        if let Some(file) = &self.bundle {
-            ensure_absent(file)?;
+        if let Some(file) = self.bundle.as_ref().filter(|file| file.symlink_metadata().is_ok()) {
+            let message =
+                format!("{} is there already: choose another name for --bundle", file.display());
+            return Err(Error::usage(message).into());
         }
         let mut report = DoctorReport {
             format: FORMAT_VERSION,
@@ -131,16 +133,6 @@ impl DoctorArgs {
         }
         ui::print_styled(&std::mem::take(&mut report.held_back))
     }
-}
-
-/// Refuses to overwrite an existing file.
-fn ensure_absent(file: &Path) -> Result<()> {
-    if file.symlink_metadata().is_ok() {
-        let message =
-            format!("{} is there already: choose another name for --bundle", file.display());
-        return Err(Error::usage(message));
-    }
-    Ok(())
 }
 
 fn finding_line(finding: &DoctorFinding) -> String {

@@ -47,7 +47,9 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
             .remedy("`recoup trust` shows what they say, and asks")
             .fact("files", *untrusted)
     }));
-    found.extend(team_rules(context));
+    let team = context.project.as_ref().map(|project| trust::team_state(&context.home, project));
+    let advice = team.and_then(|team| team.advice());
+    found.extend(advice.map(|it| DoctorFinding::warn(CONFIGURATION, "team-rules", it)));
     if found.is_empty() {
         let what = match said.len() {
             0 => "nothing is set: all as it is built in".to_owned(),
@@ -57,13 +59,6 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
         found.push(DoctorFinding::ok(CONFIGURATION, what).fact("keys", said.len()));
     }
     found
-}
-
-/// Reports team rules that wait for approval.
-fn team_rules(context: &DoctorContext) -> Option<DoctorFinding> {
-    let project = context.project.as_ref()?;
-    let advice = trust::team_state(&context.home, project).advice()?;
-    Some(DoctorFinding::warn(CONFIGURATION, "team-rules", advice))
 }
 
 const JUDGE: &str = "judge";

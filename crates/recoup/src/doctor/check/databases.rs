@@ -49,14 +49,12 @@ pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
         );
     }
     let near = settings.near.as_ref().map(|near| check_store(&near.store, context));
-    found.extend(near.into_iter().flatten().map(mark_as_near));
+    found.extend(near.into_iter().flatten().map(|found| {
+        let what = format!("in front of it, {}", found.what);
+        DoctorFinding { what, ..found }.fact("near", true)
+    }));
     found.extend(find_open_breakers(context));
     found
-}
-
-/// Marks a finding as being about the near store.
-fn mark_as_near(found: DoctorFinding) -> DoctorFinding {
-    DoctorFinding { what: format!("in front of it, {}", found.what), ..found }.fact("near", true)
 }
 
 fn check_store(url: &StoreUrl, context: &DoctorContext) -> Vec<DoctorFinding> {
@@ -336,12 +334,13 @@ impl DatabaseCheck<'_> {
     ) -> DoctorFinding {
         let DatabaseInspection { version, newest, bytes, soundness } = seen;
         let shown = context.display_path(self.path);
+        let dir = self.path.parent().unwrap_or(Path::new("."));
         let found = match soundness {
             DatabaseSoundness::Damaged(why) => {
                 let what = format!("{shown} is damaged: {why}");
                 self.damaged_finding(what)
             }
-            _ if !self.is_writable() => {
+            _ if [self.path, dir].iter().any(|it| access(*it, Access::WRITE_OK).is_err()) => {
                 let what = format!("{shown} can be read and not written: nothing new is kept");
                 DoctorFinding::fail(self.check, "read-only", what)
                     .remedy("see who owns it and its directory (`ls -ld`), and whether the disk is read-only")
@@ -368,11 +367,6 @@ impl DatabaseCheck<'_> {
         DoctorFinding::fail(self.check, "damaged", what)
             .remedy(self.if_damaged)
             .fix(self.fix.clone())
-    }
-
-    fn is_writable(&self) -> bool {
-        let dir = self.path.parent().unwrap_or(Path::new("."));
-        [self.path, dir].iter().all(|path| access(*path, Access::WRITE_OK).is_ok())
     }
 
     /// Reports a missing database, which is fine if it can be created.

@@ -222,7 +222,14 @@ pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
     let (mut all, mut faults) = (LedgerCondition::default(), Vec::new());
     for ledger in ledgers {
         match inspect(&ledger) {
-            Ok(found) => add_condition(&mut all, &found),
+            Ok(found) => {
+                all.waiting += found.waiting;
+                all.unreadable += found.unreadable;
+                all.batches += found.batches;
+                all.bytes += found.bytes;
+                all.is_full |= found.is_full;
+                all.oldest = [all.oldest, found.oldest].into_iter().flatten().min();
+            }
             Err(error) => {
                 faults.push(DoctorFinding::fail(LEDGER, "unusable", error.to_string()).remedy(
                     "let this user read and write it; what is no file of ours is in the way",
@@ -231,15 +238,6 @@ pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
         }
     }
     [ledger_finding(&all)].into_iter().chain(faults).collect()
-}
-
-fn add_condition(all: &mut LedgerCondition, found: &LedgerCondition) {
-    all.waiting += found.waiting;
-    all.unreadable += found.unreadable;
-    all.batches += found.batches;
-    all.bytes += found.bytes;
-    all.is_full |= found.is_full;
-    all.oldest = [all.oldest, found.oldest].into_iter().flatten().min();
 }
 
 fn ledger_finding(all: &LedgerCondition) -> DoctorFinding {

@@ -110,15 +110,15 @@ impl HttpConnection {
         true
     }
 
-    fn is_unauthenticated(&self) -> bool {
-        self.guests.lock_counts().strangers.contains_key(&self.number)
-    }
-
     /// Waits until the connection has to be closed.
     async fn wait_until_rejected(&self) {
         tokio::select! {
             () = self.displaced.cancelled() => {}
-            () = sleep(AUTHENTICATION_TIMEOUT) => if !self.is_unauthenticated() { pending().await },
+            () = sleep(AUTHENTICATION_TIMEOUT) => {
+                if !self.guests.lock_counts().strangers.contains_key(&self.number) {
+                    pending().await
+                }
+            }
         }
     }
 }

@@ -150,11 +150,10 @@ fn has_token(headers: &HeaderMap, token: &str) -> bool {
         let (scheme, token) = value.split_at_checked("Bearer ".len())?;
         scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
     });
-    given.is_some_and(|given| constant_time_eq(given, token.as_bytes()))
-}
-
-/// Compares in constant time.
-fn constant_time_eq(given: &[u8], token: &[u8]) -> bool {
-    let differing = given.iter().zip(token).fold(0, |differing, (a, b)| differing | (a ^ b));
-    given.len() == token.len() && differing == 0
+    given.is_some_and(|given| {
+        // In constant time.
+        let bytes = given.iter().zip(token.as_bytes());
+        let differing = bytes.fold(0, |differing, (a, b)| differing | (a ^ b));
+        given.len() == token.len() && differing == 0
+    })
 }

@@ -269,8 +269,11 @@ fn validate_value(schema: &Value, value: Value, place: &str) -> Result<Value> {
 /// True if a value fits a schema, apart from its content.
 fn is_valid(schema: &Value, value: &Value) -> bool {
     has_type(schema, value)
-        && is_listed(schema, value)
-        && is_between(schema, value)
+        && schema["enum"].as_array().is_none_or(|words| words.contains(value))
+        && value.as_f64().is_none_or(|number| {
+            schema["minimum"].as_f64().is_none_or(|least| number >= least)
+                && schema["maximum"].as_f64().is_none_or(|most| number <= most)
+        })
         && is_short(schema, value)
 }
 
@@ -305,16 +308,6 @@ fn whole(number: &serde_json::Number) -> Option<u64> {
     let cut =
         |float: f64| (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
     number.as_u64().or_else(|| number.as_f64().and_then(cut))
-}
-
-fn is_listed(schema: &Value, value: &Value) -> bool {
-    schema["enum"].as_array().is_none_or(|words| words.contains(value))
-}
-
-fn is_between(schema: &Value, value: &Value) -> bool {
-    let Some(number) = value.as_f64() else { return true };
-    schema["minimum"].as_f64().is_none_or(|least| number >= least)
-        && schema["maximum"].as_f64().is_none_or(|most| number <= most)
 }
 
 fn is_short(schema: &Value, value: &Value) -> bool {

@@ -115,8 +115,14 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let named = asked.resolve(services)?;
     named.must_be_a_result(services)?;
     let ttl = ttl.map_or(Ok(services.app.settings.cache.ttl), |ttl| arguments::ttl("ttl", &ttl))?;
-    let since = token.as_deref().map(parse_token).transpose()?;
-    let (cost, body) = (cost.resolve()?, encode_result(&result)?);
+    let since = token.as_deref().map(SinceToken::parse).transpose().map_err(|_| {
+        Error::usage("token: expected what cache_lookup gave at the miss; or leave it out")
+    })?;
+    let cost = cost.resolve()?;
+    // Always as JSON, because `recoup cache` reads it too.
+    let body = serde_json::to_vec(&result).map_err(|error| {
+        Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
+    })?;
     let is_named = sources.is_some();
     let sources = named.sources(services, sources);
     let unwatched = if is_named { Vec::new() } else { named.unwatched(&sources) };
@@ -147,12 +153,6 @@ struct StoreReport<'a> {
     unwatched: &'a [String],
     /// None means forever.
     until: Option<Timestamp>,
-}
-
-fn parse_token(token: &str) -> Result<SinceToken> {
-    SinceToken::parse(token).map_err(|_| {
-        Error::usage("token: expected what cache_lookup gave at the miss; or leave it out")
-    })
 }
 
 impl StoreReport<'_> {
@@ -237,13 +237,6 @@ impl CostArguments {
             micro_dollars: sum.flatten(),
         })
     }
-}
-
-/// Encodes a result, always as JSON, because `recoup cache` reads it too.
-fn encode_result(result: &Value) -> Result<Vec<u8>> {
-    serde_json::to_vec(result).map_err(|error| {
-        Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
-    })
 }
 
 /// Decodes a stored result into its text and its value.

@@ -33,7 +33,7 @@ pub(super) const LOAD: ToolSpec = ToolSpec {
     name: "load_checkpoint",
     title: "Load where the work stood",
     description: "Load what save_checkpoint last saved, to go on with earlier work.",
-    input: input_of_load,
+    input: || closed(&[("projectId", project())], &[]),
     output: output_of_load,
     nature: ToolEffect::Reads,
     load: ToolVisibility::WhenFound,
@@ -81,10 +81,6 @@ fn output_of_save() -> Value {
         ],
         &["saved", "left_out", "message"],
     )
-}
-
-fn input_of_load() -> Value {
-    closed(&[("projectId", project())], &[])
 }
 
 fn output_of_load() -> Value {

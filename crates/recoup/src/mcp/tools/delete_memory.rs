@@ -53,8 +53,9 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let (id, scope) =
         (arguments::parse_note_id(&id)?, arguments::requested_scope(services, project.as_deref())?);
     let holds_there = |note: &Note| note.scope == NoteScope::Universal || note.scope == scope;
-    let note =
-        services.memory.note(&id)?.filter(holds_there).ok_or_else(|| missing_note_error(&id))?;
+    let note = services.memory.note(&id)?.filter(holds_there).ok_or_else(|| {
+        Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
+    })?;
     if is_agents_candidate(services, &note) {
         return forget(services, &id).map(ToolOutcome::Done);
     }
@@ -73,10 +74,6 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
         just_said: false,
         deed: ProposedAction::Forget(note),
     })))
-}
-
-fn missing_note_error(id: &NoteId) -> Error {
-    Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
 }
 
 /// True for an unconfirmed note by an agent of this project.

@@ -137,7 +137,16 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let note = &suggestion.note;
     let just_said = just_said(services, &suggestion);
     let unasked = match just_said {
-        Some(own) => answer(note, &[], known, &just_said_text(own, note)),
+        Some(own) => {
+            let text = format!(
+                "Kept as a candidate: the user has just said on this themselves, and that counts: \
+                 {}. If they meant something else, tell them that `recoup memory promote {}` puts \
+                 this in its place.",
+                one_line(&own.text),
+                note.id
+            );
+            answer(note, &[], known, &text)
+        }
         None => answer(note, &[], known, &status_text(note)),
     };
     if note.status != NoteStatus::Candidate || note.trust() == NoteTrust::Untrusted {
@@ -161,16 +170,6 @@ fn just_said<'a>(services: &McpServices, suggestion: &'a RuleSuggestion) -> Opti
         .instead_of
         .iter()
         .find(|note| note.trust() == NoteTrust::Stated && now.millis_since(note.updated) < JUST_NOW)
-}
-
-/// Message if the user's own statement counts already.
-fn just_said_text(own: &Note, note: &Note) -> String {
-    format!(
-        "Kept as a candidate: the user has just said on this themselves, and that counts: {}. If \
-         they meant something else, tell them that `recoup memory promote {}` puts this in its place.",
-        one_line(&own.text),
-        note.id
-    )
 }
 
 /// Question for the user, with all that a yes would do: the rule, its scope, and what it replaces.

@@ -11,7 +11,7 @@ use crate::doctor::client_program::ProbeSkipReason;
 use crate::doctor::client_program::permitted_call;
 use crate::doctor::probe::{self, ProbeError};
 use crate::doctor::sandbox::{ProbeSandbox, RULE};
-use crate::install::{ClientInstallation, HookCommand};
+use crate::install::ClientInstallation;
 
 /// A client's timeout, in seconds, for a hook that sets none, and our own upper limit.
 const DEFAULT_TIMEOUT_SECS: u64 = 60;
@@ -84,7 +84,11 @@ pub(super) fn fire_events(
                 continue;
             }
         };
-        for event in events_of_hook(hook) {
+        let events = match &hook.event {
+            Some(event) => vec![event.clone()],
+            None => PI_EVENTS.map(str::to_owned).to_vec(),
+        };
+        for event in events {
             let Some(told) = payload(client, &event, sandbox) else { continue };
             let limit =
                 Duration::from_secs(hook.timeout.unwrap_or(DEFAULT_TIMEOUT_SECS).max(1)).min(MOST);
@@ -117,13 +121,6 @@ pub(super) fn fire_events(
         }
     }
     fired
-}
-
-fn events_of_hook(hook: &HookCommand) -> Vec<String> {
-    match &hook.event {
-        Some(event) => vec![event.clone()],
-        None => PI_EVENTS.map(str::to_owned).to_vec(),
-    }
 }
 
 fn fire_event(

@@ -123,7 +123,10 @@ fn probe_finding(
         };
         let what = format!("{name}: {event}: {}{more}", fault.describe());
         let found = DoctorFinding::fail(CHECK, fault.code(), what).remedy(remedy_for(fault));
-        offer_replacement(found, of, context)
+        // `recoup init` is offered if it would replace the failing program with this one.
+        let offered = offer_reinstall(found.clone(), of, context, "puts this program there");
+        let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
+        if offered.fix.is_some() && !is_by_hand { offered } else { found }
     } else if let (Some(why), 0) = (withheld.first(), *sound) {
         let what = format!("{name}: its command was not tried: {}", why.describe());
         let shown = context.places.display_path(&of.path);
@@ -158,17 +161,6 @@ fn describe_answers(fired: &HookProbeResult, millis: u64) -> String {
         .first()
         .map_or(String::new(), |why| format!("; {} not tried: {}", withheld.len(), why.describe()));
     format!("answers {sound} {noun}, the slowest in {millis} ms{rules}{others}")
-}
-
-/// Offers `recoup init` if it would replace the failing program with this one.
-fn offer_replacement(
-    found: DoctorFinding,
-    of: &ClientInstallation,
-    context: &DoctorContext,
-) -> DoctorFinding {
-    let offered = offer_reinstall(found.clone(), of, context, "puts this program there");
-    let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
-    if offered.fix.is_some() && !is_by_hand { offered } else { found }
 }
 
 fn remedy_for(fault: &HookProbeError) -> &'static str {
@@ -268,7 +260,11 @@ fn find_incomplete_hooks(
     let untimed = of.hooks.iter().filter(|hook| hook.event.is_some() && hook.timeout.is_none());
     let untimed = untimed.count();
     let missing = missing_events(of, context);
-    let limited = limited_events(of, context);
+    let is_limited = |hook: &HookCommand| hook.limit.is_some() || hook.in_background;
+    let mut limited = expected_events(of, context);
+    limited.retain(|event| {
+        hooks_for_event(of, event).next().is_some() && hooks_for_event(of, event).all(is_limited)
+    });
     let (code, what) = if !missing.is_empty() {
         let noun = if missing.len() == 1 { "a hook is" } else { "hooks are" };
         ("events-missing", format!("{name}: {noun} missing, at {}", missing.join(", ")))
@@ -311,16 +307,6 @@ fn missing_events(of: &ClientInstallation, context: &DoctorContext) -> Vec<&'sta
     let is_missing =
         |event: &&str| beside.iter().all(|it| hooks_for_event(it, event).next().is_none());
     expected_events(of, context).into_iter().filter(is_missing).collect()
-}
-
-/// Events for which every hook of ours is limited.
-fn limited_events(of: &ClientInstallation, context: &DoctorContext) -> Vec<&'static str> {
-    let is_limited = |hook: &HookCommand| hook.limit.is_some() || hook.in_background;
-    let mut all = expected_events(of, context);
-    all.retain(|event| {
-        hooks_for_event(of, event).next().is_some() && hooks_for_event(of, event).all(is_limited)
-    });
-    all
 }
 
 /// Events for which a file should have a hook.

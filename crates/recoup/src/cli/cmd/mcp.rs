@@ -1,22 +1,29 @@
-//! `recoup mcp`: arguments of the MCP server. No settings are loaded before a client has said
-//! hello.
-
-mod token;
+//! `recoup mcp`: arguments of the MCP server. No settings are loaded before a client has said hello.
+//! Clients of the HTTP server send a token: the user's own, or one that is made once and kept in a
+//! file that only the user can read.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
-use std::panic::{self, Location};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::panic;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
-use recoup_core::{Error, Result};
+use recoup_core::base::clock::Deadline;
+use recoup_core::base::digest::encode_hex;
+use recoup_core::base::fsx::{self, FileLock};
+use recoup_core::{Error, ErrorKind, Result};
+use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::place::StoreScopeArgs;
+use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::FaultPrinter;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::config::{BaseDirs, env};
 use crate::hooks::ClientEntrypoint;
-use crate::mcp::{HttpOptions, ServerOptions, ServerState, ToolSet, serve_http, serve_stdio};
+use crate::mcp::{
+    HttpOptions, ServerOptions, ServerState, TOKEN_FILE, ToolSet, serve_http, serve_stdio,
+};
 
 /// Serve memory and cache to agents, over MCP.
 #[derive(Debug, Args)]
@@ -72,7 +79,11 @@ impl McpArgs {
         };
         // Faults go to stderr, which clients hide or keep in a log.
         let state = ServerState::new(self.place.overrides(), Arc::new(FaultPrinter));
-        panic::set_hook(Box::new(|panic| ui::error(panic_message(panic.location()))));
+        // The place of a panic but not its text, which may repeat what an agent sent.
+        panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            ui::error(format_args!("recoup itself broke, at {place}: a call was not finished"));
+        }));
         match self.http_options()? {
             None => {
                 if ui::can_ask() {
@@ -103,21 +114,14 @@ impl McpArgs {
             )));
         }
         let token = match &self.token_file {
-            Some(file) => token::read_token_file(file)?,
+            Some(file) => read_token_file(file)?,
             None => match env::mcp_token()? {
-                Some(token) => token::validate_token("RECOUP_MCP_TOKEN", &token)?,
-                None => token::load_or_create(&BaseDirs::find()?.home)?,
+                Some(token) => validate_token("RECOUP_MCP_TOKEN", &token)?,
+                None => load_or_create_token(&BaseDirs::find()?.home)?,
             },
         };
         Ok(Some(HttpOptions { address, token, hosts }))
     }
-}
-
-/// Message about a panic: its place but not its text, which may repeat what an agent sent. Clients
-/// keep our stderr in files.
-fn panic_message(place: Option<&Location<'_>>) -> String {
-    let place = place.map(ToString::to_string).unwrap_or_default();
-    format!("recoup itself broke, at {place}: a call was not finished")
 }
 
 /// Parses an address and a port, or a port alone.
@@ -145,4 +149,67 @@ fn parse_host(host: &str) -> Result<String> {
     Err(Error::usage(format!(
         "--host {host:?}: expected a name such as recoup.example.org, or an address, without port and path"
     )))
+}
+
+/// Length of a generated token in bytes, before hex encoding.
+const TOKEN_BYTES: usize = 32;
+/// Minimum length: a shorter token could be guessed.
+const MIN_TOKEN_CHARS: usize = 16;
+/// Maximum size of a token file.
+const MAX_FILE_BYTES: u64 = 4096;
+
+/// Reads the token from a file, to which only its owner may have access.
+fn read_token_file(file: &Path) -> Result<String> {
+    let name = file.display().to_string();
+    let read = fsx::read_checked(file, MAX_FILE_BYTES, |found| {
+        ensure_private(file, found.mode() & 0o777)
+    })?;
+    let Some(bytes) = read else {
+        return Err(Error::new(ErrorKind::Absent, format!("--token-file: there is no {name}")));
+    };
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    validate_token(&name, &text)
+}
+
+/// Refuses a file that other users can read or write.
+fn ensure_private(file: &Path, mode: u32) -> Result<()> {
+    let of_others = mode & 0o077;
+    if of_others == 0 {
+        return Ok(());
+    }
+    let name = file.display();
+    let message = format!(
+        "{name}: other users of this machine may use this token (its mode is {mode:o}): close it \
+         with `chmod 600 {name}`, and put another one in if somebody may have read it"
+    );
+    Err(Error::new(ErrorKind::Invalid, message))
+}
+
+/// Reads our own token, or creates it. Several servers may start at once.
+fn load_or_create_token(home: &Path) -> Result<String> {
+    fsx::ensure_private_dir(home)?;
+    let lock = fsx::with_suffix(&home.join(TOKEN_FILE), ".lock");
+    let _lock = FileLock::acquire(&lock, Deadline::after(Duration::from_secs(5)))?;
+    let file = home.join(TOKEN_FILE);
+    if file.exists() {
+        return read_token_file(&file);
+    }
+    let mut bytes = [0; TOKEN_BYTES];
+    if getrandom(&mut bytes, GetRandomFlags::empty()) != Ok(TOKEN_BYTES) {
+        return Err(Error::new(ErrorKind::Io, "the system gives no random numbers"));
+    }
+    let token = encode_hex(&bytes);
+    fsx::write_atomic(&file, format!("{token}\n").as_bytes())?;
+    Ok(token)
+}
+
+/// Checks that a token can be sent in a header and is hard to guess.
+fn validate_token(place: &str, text: &str) -> Result<String> {
+    let token = text.trim();
+    if token.len() < MIN_TOKEN_CHARS || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Error::usage(format!(
+            "{place}: a token has at least {MIN_TOKEN_CHARS} letters, digits and signs, and no spaces"
+        )));
+    }
+    Ok(token.to_owned())
 }
