@@ -74,14 +74,14 @@ impl FinishedCommand {
         permit: Permit,
         outcome: RunOutcome,
         keeping: &KeepPolicy,
-        teller: &dyn ExecReporter,
+        reporter: &dyn ExecReporter,
     ) -> Result<()> {
-        let not_cached = |why: &dyn fmt::Display| teller.note(format_args!("not cached: {why}"));
+        let not_cached = |why: &dyn fmt::Display| reporter.note(format_args!("not cached: {why}"));
         let record = match outcome {
             RunOutcome::Whole(record) => record,
             unkept => {
                 self.release(permit, unkept.unkept_reason());
-                return report_unkept(unkept, teller);
+                return report_unkept(unkept, reporter);
             }
         };
         let Some((exit, ttl)) = keeping.ttl_after(self.end) else {
@@ -89,7 +89,7 @@ impl FinishedCommand {
             // The next caller gets an earlier success, which the failure leaves in place.
             let CacheTarget { cache, id, .. } = &self.slot;
             if keeping.refreshes && cache.head(id).is_ok_and(|head| head.is_some()) {
-                teller.note(format_args!("the earlier result stays in the cache"));
+                reporter.note(format_args!("the earlier result stays in the cache"));
             }
             return Ok(());
         };
@@ -122,7 +122,7 @@ impl FinishedCommand {
         match permit.fill(Draft { streams_merged, ..self.draft(body, exit, cost, keeping) }, ttl) {
             Ok(FillOutcome::Stored(_)) => {
                 if let Some(unwatched) = unwatched {
-                    teller.note(format_args!("cached, but {unwatched}: name them with --source"));
+                    reporter.note(format_args!("cached, but {unwatched}: name them with --source"));
                 }
             }
             Ok(FillOutcome::Off) => {}
@@ -135,13 +135,13 @@ impl FinishedCommand {
                 ));
             }
             Ok(FillOutcome::Refused(overtaken @ FillRefusal::Overtaken)) => {
-                teller.detail(format_args!("not cached: {overtaken}"));
+                reporter.detail(format_args!("not cached: {overtaken}"));
             }
             Ok(FillOutcome::Refused(FillRefusal::Secret(rule))) => {
                 not_cached(&format_args!("there is a secret in it ({rule})"));
             }
             Ok(FillOutcome::Refused(refusal)) => not_cached(&refusal),
-            Err(error) => teller.warn(&error.context("not cached")),
+            Err(error) => reporter.warn(&error.context("not cached")),
         }
         Ok(())
     }
@@ -173,14 +173,14 @@ impl FinishedCommand {
 }
 
 /// Reports why the output is not cached, if the user does not know.
-fn report_unkept(unkept: RunOutcome, teller: &dyn ExecReporter) -> Result<()> {
+fn report_unkept(unkept: RunOutcome, reporter: &dyn ExecReporter) -> Result<()> {
     let why = unkept.unkept_reason();
     match (unkept, why) {
         (RunOutcome::Unwritable(error), _) => return Err(error),
         (RunOutcome::HeldOpen | RunOutcome::Typed, Some(why)) => {
-            teller.note(format_args!("not cached: {why}"));
+            reporter.note(format_args!("not cached: {why}"));
         }
-        (RunOutcome::NotHeard, Some(why)) => teller.detail(format_args!("not cached: {why}")),
+        (RunOutcome::NotHeard, Some(why)) => reporter.detail(format_args!("not cached: {why}")),
         _ => {}
     }
     Ok(())

@@ -39,7 +39,7 @@ impl ExecInvocation<'_> {
         for _ in 0..MAX_READ_TRIES {
             // Else the wait looks like a hang.
             let announce = || {
-                self.teller.note(format_args!(
+                self.reporter.note(format_args!(
                     "waiting for another run of the same command (--wait off runs it at once)"
                 ));
             };
@@ -54,7 +54,7 @@ impl ExecInvocation<'_> {
                 Outcome::Miss(permit, reason) => return Ok(self.miss(permit, reason)),
                 Outcome::Bypass(reason) => {
                     if let MissReason::Unavailable(error) = &reason {
-                        self.teller.warn(error);
+                        self.reporter.warn(error);
                     }
                     return Ok(self.without_entry(reason));
                 }
@@ -68,7 +68,7 @@ impl ExecInvocation<'_> {
                 // Replaced while it was read: look up the new one.
                 Err(error) if error.kind() == ErrorKind::Corrupt => {}
                 Err(error) => {
-                    self.teller.warn(&error);
+                    self.reporter.warn(&error);
                     break;
                 }
             }
@@ -96,9 +96,9 @@ impl ExecInvocation<'_> {
             ErrorKind::Usage => return Err(error),
             // Generated files may not exist yet; sources may be too many, or have unsupported names.
             ErrorKind::Absent | ErrorKind::Invalid => {
-                self.teller.warn(&error.context("not cached"));
+                self.reporter.warn(&error.context("not cached"));
             }
-            _ => self.teller.warn(&error),
+            _ => self.reporter.warn(&error),
         }
         Ok(self.without_entry(MissReason::Absent))
     }
@@ -106,14 +106,14 @@ impl ExecInvocation<'_> {
     fn miss(&self, permit: Permit, reason: MissReason) -> LookupDecision {
         if let MissReason::Unavailable(error) = reason {
             // Warn once: a store that could not answer is not asked to store anything.
-            self.teller.warn(&error);
+            self.reporter.warn(&error);
             return LookupDecision::without_permit();
         }
-        self.teller.detail(format_args!("{}: {reason}", reason.status()));
+        self.reporter.detail(format_args!("{}: {reason}", reason.status()));
         let files = self.slot.iter().flat_map(|slot| &slot.argument_files);
         let files: Vec<&str> = files.map(String::as_str).collect();
         if !files.is_empty() {
-            self.teller.detail(format_args!(
+            self.reporter.detail(format_args!(
                 "watching {} (--no-auto-source leaves them out)",
                 files.join(", ")
             ));

@@ -126,7 +126,7 @@ pub(crate) struct ExecInvocation<'a> {
     /// None if nothing can be cached: the command runs all the same.
     pub(crate) slot: Option<CacheTarget>,
     pub(crate) outlets: OutputFds,
-    pub(crate) teller: &'a (dyn ExecReporter + Sync),
+    pub(crate) reporter: &'a (dyn ExecReporter + Sync),
 }
 
 impl ExecInvocation<'_> {
@@ -134,15 +134,15 @@ impl ExecInvocation<'_> {
     pub(crate) fn replay_or_run(self) -> Result<CommandEnd> {
         match self.look_up()? {
             LookupDecision::Found { transcript, age, refresh } => {
-                self.teller.detail(format_args!("hit: {} s old", age / 1000));
+                self.reporter.detail(format_args!("hit: {} s old", age / 1000));
                 let end = replay(&transcript, self.outlets)?;
                 if refresh && let Err(error) = start_refresh(&self.stdin) {
-                    self.teller.warn(&error);
+                    self.reporter.warn(&error);
                 }
                 Ok(end)
             }
             LookupDecision::Nothing(reason) => {
-                self.teller.note(format_args!("not in the cache: {reason}"));
+                self.reporter.note(format_args!("not in the cache: {reason}"));
                 Ok(CommandEnd::Code(NOT_CACHED))
             }
             LookupDecision::Run { permit, is_first } => {
@@ -182,7 +182,7 @@ impl ExecInvocation<'_> {
         is_first: bool,
         streams_merged: bool,
     ) -> Result<CommandEnd> {
-        let Self { program, stdin, tty, keeping, slot, outlets, teller, .. } = self;
+        let Self { program, stdin, tty, keeping, slot, outlets, reporter, .. } = self;
         // From now on signals are forwarded to the command. Installed before it starts, so that it
         // misses none.
         let mut signals = SignalReceiver::listen(tty)?;
@@ -202,7 +202,7 @@ impl ExecInvocation<'_> {
             Ok(ran) => ran,
             Err(not_run) => {
                 release_permit(permit);
-                return not_run.into_end(teller);
+                return not_run.into_end(reporter);
             }
         };
         let took = now().zip(started).map(|(now, start)| now.millis_since(start));
@@ -213,7 +213,7 @@ impl ExecInvocation<'_> {
         }
         if let (Some(permit), Some(slot)) = (permit, slot) {
             let done = FinishedCommand { slot, end, took, is_first };
-            done.fill_permit(permit, outcome, &keeping, teller)?;
+            done.fill_permit(permit, outcome, &keeping, reporter)?;
         } else if let RunOutcome::Unwritable(error) = outcome {
             return Err(error);
         }

@@ -80,7 +80,7 @@ impl OutputRecording {
         Self { taken: RecordedStreams::default(), streams_merged, limit, lost: None }
     }
 
-    pub(super) fn push(&mut self, voice: OutputStream, bytes: &[u8]) {
+    pub(super) fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         if self.lost.is_some() {
             return;
         }
@@ -88,7 +88,7 @@ impl OutputRecording {
         let done = if taken.len().saturating_add(bytes.len() as u64) > self.limit {
             Err(RecordingError::TooLarge(self.limit))
         } else {
-            taken.push(voice, bytes).map_err(RecordingError::Spool)
+            taken.push(stream, bytes).map_err(RecordingError::Spool)
         };
         if let Err(lost) = done {
             // Freed at once: the command may run for long.
@@ -136,9 +136,9 @@ impl RecordedStreams {
         self.out.len() + self.err.len()
     }
 
-    fn push(&mut self, voice: OutputStream, bytes: &[u8]) -> Result<()> {
-        self.pieces.push(voice, bytes.len());
-        match voice {
+    fn push(&mut self, stream: OutputStream, bytes: &[u8]) -> Result<()> {
+        self.pieces.push(stream, bytes.len());
+        match stream {
             OutputStream::Out => self.out.push(bytes),
             OutputStream::Err => self.err.push(bytes),
         }
@@ -191,8 +191,8 @@ struct PieceLengths(Vec<u64>);
 impl PieceLengths {
     /// Adds a piece; extends the last one if it is of the same stream. Beyond the limit the order
     /// of pieces is no longer kept.
-    fn push(&mut self, voice: OutputStream, len: usize) {
-        let turn = usize::from(voice == OutputStream::Err);
+    fn push(&mut self, stream: OutputStream, len: usize) {
+        let turn = usize::from(stream == OutputStream::Err);
         if self.0.len() == MAX_TURNS {
             self.0[MAX_TURNS - 2 + turn] += len as u64;
             return;
@@ -206,12 +206,12 @@ impl PieceLengths {
     }
 
     fn each(&self) -> impl Iterator<Item = (OutputStream, u64)> + '_ {
-        let voices = [OutputStream::Out, OutputStream::Err].into_iter().cycle();
-        voices.zip(self.0.iter().copied())
+        let streams = [OutputStream::Out, OutputStream::Err].into_iter().cycle();
+        streams.zip(self.0.iter().copied())
     }
 
     fn sum(&self, of: OutputStream) -> Option<u64> {
-        let mut lengths = self.each().filter(|(voice, _)| *voice == of).map(|(_, len)| len);
+        let mut lengths = self.each().filter(|(stream, _)| *stream == of).map(|(_, len)| len);
         lengths.try_fold(0, u64::checked_add)
     }
 }
@@ -270,11 +270,11 @@ impl CommandTranscript {
         visit: &mut dyn FnMut(OutputStream, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let (mut out, mut err) = (0, self.pieces.sum(OutputStream::Out).unwrap_or(0));
-        for (voice, len) in self.pieces.each() {
-            let at = if voice == OutputStream::Out { &mut out } else { &mut err };
+        for (stream, len) in self.pieces.each() {
+            let at = if stream == OutputStream::Out { &mut out } else { &mut err };
             let range = *at..*at + len;
             *at = range.end;
-            self.streams.each_of(range, &mut |piece| visit(voice, piece))?;
+            self.streams.each_of(range, &mut |piece| visit(stream, piece))?;
         }
         Ok(())
     }

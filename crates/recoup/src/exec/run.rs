@@ -69,11 +69,11 @@ impl From<Error> for StartError {
 
 impl StartError {
     /// Reports it, and returns how this process ends.
-    pub(super) fn into_end(self, teller: &dyn ExecReporter) -> Result<CommandEnd> {
+    pub(super) fn into_end(self, reporter: &dyn ExecReporter) -> Result<CommandEnd> {
         match self {
             Self::Failed(error) => Err(error),
             Self::Missing(missing) => {
-                teller.note(format_args!("{missing}"));
+                reporter.note(format_args!("{missing}"));
                 Ok(CommandEnd::Code(missing.code))
             }
         }

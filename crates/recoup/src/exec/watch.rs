@@ -64,7 +64,7 @@ pub(super) struct CommandWatch<'a> {
     terminal: Option<&'a CommandTerminal>,
     end: Option<CommandEnd>,
     /// Deadline of the silence after its end.
-    patience: Deadline,
+    silence_deadline: Deadline,
     interrupted: bool,
     /// True if anything was typed: the output may be an answer to that.
     typed: bool,
@@ -78,7 +78,7 @@ impl<'a> CommandWatch<'a> {
         record: Option<OutputRecording>,
         terminal: Option<&'a CommandTerminal>,
     ) -> Self {
-        let patience = Deadline::after(MAX_SILENCE);
+        let silence_deadline = Deadline::after(MAX_SILENCE);
         Self {
             child,
             signals,
@@ -86,7 +86,7 @@ impl<'a> CommandWatch<'a> {
             record,
             terminal,
             end: None,
-            patience,
+            silence_deadline,
             interrupted: false,
             typed: false,
         }
@@ -99,7 +99,7 @@ impl<'a> CommandWatch<'a> {
                 // ended it, do not wait for a slow reader either.
                 let is_interrupted = self.interrupted && matches!(end, CommandEnd::Signal(_));
                 let expects_more =
-                    self.is_pending() || self.is_open() && !self.patience.has_passed();
+                    self.is_pending() || self.is_open() && !self.silence_deadline.has_passed();
                 if is_interrupted || !expects_more {
                     return Ok((end, self.into_outcome()));
                 }
@@ -121,7 +121,7 @@ impl<'a> CommandWatch<'a> {
         let limit = match self.end {
             None => Some(CHECK_INTERVAL),
             Some(_) if self.is_pending() => None,
-            Some(_) => Some(self.patience.remaining()),
+            Some(_) => Some(self.silence_deadline.remaining()),
         };
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let awaited: Vec<Option<PollFd<'_>>> =
@@ -167,7 +167,7 @@ impl<'a> CommandWatch<'a> {
                 if let (Some(record), false) = (&mut self.record, read.is_empty()) {
                     record.push(*voice, read);
                 }
-                self.patience = Deadline::after(MAX_SILENCE);
+                self.silence_deadline = Deadline::after(MAX_SILENCE);
             }
         }
     }
@@ -204,7 +204,7 @@ impl<'a> CommandWatch<'a> {
         let ended = self.child.try_wait().with_context(|| "waiting for the command".to_owned())?;
         if let Some(status) = ended {
             self.end = Some(CommandEnd::from_status(status));
-            self.patience = Deadline::after(MAX_SILENCE);
+            self.silence_deadline = Deadline::after(MAX_SILENCE);
             self.lines.retain(WatchedStream::is_output);
         }
         Ok(())

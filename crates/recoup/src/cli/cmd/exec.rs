@@ -135,9 +135,9 @@ impl ExecArgs {
     }
 
     fn run_or_replay(self) -> Result<CommandEnd, CommandError> {
-        let spoken = StderrMessages { verbose: self.verbose };
+        let messages = StderrMessages { verbose: self.verbose };
         let explain = self.explain;
-        match self.prepare(&spoken)? {
+        match self.prepare(&messages)? {
             Ok(PreparedCommand { exec, app }) => {
                 let report = if explain { explain_lookup(&exec, app) } else { None };
                 if let Some(report) = report {
@@ -159,8 +159,8 @@ impl ExecArgs {
 
     /// Explains why it would be replayed or run; `Err` is the exit code if it does not exist.
     pub(in crate::cli) fn explain(self) -> Result<Result<ExplainReport, i32>, CommandError> {
-        let spoken = StderrMessages { verbose: self.verbose };
-        match (Self { asks: true, ..self }).prepare(&spoken)? {
+        let messages = StderrMessages { verbose: self.verbose };
+        match (Self { asks: true, ..self }).prepare(&messages)? {
             Ok(PreparedCommand { exec, app }) => match explain_lookup(&exec, app) {
                 Some(report) => Ok(Ok(report)),
                 None => Err(Error::usage("nothing is looked up: the cache is bypassed").into()),
@@ -172,49 +172,50 @@ impl ExecArgs {
     /// Resolves program, key and cache entry; `Err` is the end if there is no such command.
     fn prepare(
         mut self,
-        spoken: &StderrMessages,
+        messages: &StderrMessages,
     ) -> Result<Result<PreparedCommand<'_>, CommandEnd>, CommandError> {
         let limits = self.lookup_limits()?;
         let keeping = self.storage_policy()?;
         let mode = self.mode(&keeping);
         let environment = read_variables(&self.environment)?;
-        let app = self.load(spoken)?;
+        let app = self.load(messages)?;
         let cwd = app.map_or_else(|| PathBuf::from("."), |app| app.settings.cwd.clone());
         let command = std::mem::take(&mut self.command);
         let program = match ResolvedProgram::find(command, env::search_path().as_deref(), &cwd) {
             Ok(program) => program,
             Err(missing) => {
-                spoken.note(format_args!("{missing}"));
+                messages.note(format_args!("{missing}"));
                 return Ok(Err(CommandEnd::Code(missing.code)));
             }
         };
-        let stdin = self.read_stdin(spoken)?;
+        let stdin = self.read_stdin(messages)?;
         let tty = self.tty;
-        let (slot, outlets, teller) = (None, ui::outlets(), spoken);
-        let mut exec = ExecInvocation { program, stdin, tty, mode, keeping, slot, outlets, teller };
+        let (slot, outlets, reporter) = (None, ui::outlets(), messages);
+        let mut exec =
+            ExecInvocation { program, stdin, tty, mode, keeping, slot, outlets, reporter };
         if let Some(app) = app {
             exec.keeping.limit = app.settings.cache.max_size.bytes();
-            exec.slot = self.cache_slot(app, &exec, environment, limits, spoken)?;
+            exec.slot = self.cache_slot(app, &exec, environment, limits)?;
         }
         Ok(Ok(PreparedCommand { exec, app }))
     }
 
     /// Loads the settings; none without a usable home: the command then runs uncached.
-    fn load(&mut self, spoken: &StderrMessages) -> Result<Option<&'static AppContext>> {
+    fn load(&mut self, messages: &StderrMessages) -> Result<Option<&'static AppContext>> {
         match AppContext::load(&self.place.overrides()) {
             Ok(app) => Ok(Some(app)),
             Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Absent) => {
-                spoken.warn(&error.context("not cached"));
+                messages.warn(&error.context("not cached"));
                 Ok(None)
             }
             Err(error) => Err(error),
         }
     }
 
-    fn read_stdin(&self, spoken: &StderrMessages) -> Result<CommandStdin> {
+    fn read_stdin(&self, messages: &StderrMessages) -> Result<CommandStdin> {
         let stdin = if self.stdin { CommandStdin::read_to_end()? } else { CommandStdin::inspect() };
         if let CommandStdin::LeftOut = stdin {
-            spoken.note(format_args!(
+            messages.note(format_args!(
                 "stdin is left out: with --stdin the command gets it, and it matters"
             ));
         }
@@ -228,9 +229,8 @@ impl ExecArgs {
         exec: &ExecInvocation<'_>,
         environment: BTreeMap<String, Option<OsString>>,
         limits: LookupLimits,
-        spoken: &StderrMessages,
     ) -> Result<Option<CacheTarget>> {
-        let ExecInvocation { program, stdin, mode, keeping, .. } = exec;
+        let ExecInvocation { program, stdin, mode, keeping, reporter, .. } = exec;
         let rules = match mode {
             CacheMode::Bypass => Ok(None),
             _ => app
@@ -242,14 +242,14 @@ impl ExecArgs {
             Err(error) if self.asks => return Err(error),
             // The rules are part of the key: without them no entry is known to be right.
             Err(error) => {
-                spoken.warn(&error.context("not cached"));
+                reporter.warn(&error.context("not cached"));
                 return Ok(None);
             }
         };
         let files = match self.watched_files(program, app) {
             Ok(files) => files,
             Err(error) => {
-                spoken.warn(&error.context("not cached"));
+                reporter.warn(&error.context("not cached"));
                 return Ok(None);
             }
         };
@@ -270,12 +270,12 @@ impl ExecArgs {
             return Ok(None);
         }
         let Some(mark) = env::begin_work_on(&id.to_string()) else {
-            spoken.detail(format_args!("not cached: this command is run by itself"));
+            reporter.detail(format_args!("not cached: this command is run by itself"));
             return Ok(None);
         };
         // `explain` must not write; and an unusable store must not stop the command.
         let opened = if self.asks { Ok(app.cache()) } else { app.cache_for_writing() };
-        let Ok(cache) = opened.map_err(|error| spoken.warn(&error)) else {
+        let Ok(cache) = opened.map_err(|error| reporter.warn(&error)) else {
             return Ok(None);
         };
         let withheld = env::credentials();
