@@ -11,5 +11,3 @@ pub mod text;
 pub mod ttl;
 
 pub use fault_log::FaultLog;
-pub use name as ids;
-pub use name as machine;

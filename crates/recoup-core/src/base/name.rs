@@ -74,7 +74,7 @@ pub fn fresh_id(clock: &dyn Clock) -> String {
 ///
 /// Made from the operating system's machine id, else from the host's name. Machines may share both:
 /// callers must stay correct then, only slower.
-pub fn fingerprint() -> &'static str {
+pub fn machine_fingerprint() -> &'static str {
     static FINGERPRINT: OnceLock<String> = OnceLock::new();
     FINGERPRINT.get_or_init(|| {
         let id = fs::read("/etc/machine-id").unwrap_or_default();

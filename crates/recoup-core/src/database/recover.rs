@@ -17,7 +17,7 @@ use super::layout::{DatabaseLayout, FRESH, lock_path, schema_version, set_aside_
 use super::pages::{LARGEST_FILE, LogReading, PAGE_SIZE, committed_pages};
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::fsx::{self, FileLock};
-use crate::base::ids;
+use crate::base::name::fresh_id;
 use crate::error::{Error, ErrorKind, IoContext, Result};
 
 /// Limit for a `VACUUM` in memory, in pages in use: 64 MiB.
@@ -178,7 +178,7 @@ pub(super) fn ensure_ours(path: &Path, layout: &DatabaseLayout) -> Result<()> {
 /// Copies what can be read of a database to a fresh one, and sets it aside. It is moved last, so
 /// that a process that is killed before leaves it to the next.
 fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutcome> {
-    let place = set_aside_path(path, ids::fresh_id(&SystemClock).as_str());
+    let place = set_aside_path(path, fresh_id(&SystemClock).as_str());
     let aside = || {
         fsx::ensure_dir(&place)?;
         // The database goes first: from then on nobody opens it and makes a new log while the old

@@ -18,8 +18,8 @@ use super::{
     SessionWinner, WinnerAnswer,
 };
 use crate::base::clock::{SystemClock, Timestamp};
-use crate::base::ids;
 use crate::base::name::SafeName;
+use crate::base::name::fresh_id;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::redis::{RedisPool, RedisTarget, eval};
 
@@ -130,7 +130,7 @@ impl SessionStore for RedisSessions {
 
     fn elect(&self, session: &SafeName, bid: ElectionBid<'_>) -> Result<ElectionOutcome> {
         bid.result.map_or(Ok(()), refuse_large)?;
-        let token = ids::fresh_id(&SystemClock);
+        let token = fresh_id(&SystemClock);
         let mut command = self.script(ELECT, session);
         command.arg(bid.agent.as_str()).arg(&token).arg(self.kept_millis());
         command.arg(bid.lease.map_or(String::new(), |lease| lease.to_string()));

@@ -32,8 +32,8 @@ use memchr::memmem;
 use crate::base::clock::{Clock as _, Deadline, SystemClock, Timestamp};
 use crate::base::digest::Sha256Digest;
 use crate::base::fsx::{self, FileLock};
-use crate::base::ids;
 use crate::base::name::SafeName;
+use crate::base::name::fresh_id;
 use crate::entry::{EntryEvent, EntryEventKind, EventBatch, EventDetail};
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
@@ -195,7 +195,7 @@ impl Ledger {
         let Some(_lock) = FileLock::try_acquire(&dir.join("fold.lock"))? else {
             return Ok(0);
         };
-        let fresh = ids::fresh_id(&SystemClock);
+        let fresh = fresh_id(&SystemClock);
         if most == usize::MAX || self.inner.logs_in_state(CLOSED)?.is_empty() {
             let (open, closed) = (self.inner.open_log(), dir.join(format!("{fresh}.{CLOSED}")));
             if open.exists() {

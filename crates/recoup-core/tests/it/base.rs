@@ -6,7 +6,7 @@ use std::time::Duration;
 use recoup_core::base::clock::{Clock, Deadline, ManualClock, SystemClock, Timestamp};
 use recoup_core::base::digest::{Sha256Digest, Sha256Hasher};
 use recoup_core::base::name::SafeName;
-use recoup_core::base::{ids, machine};
+use recoup_core::base::name::{fresh_id, machine_fingerprint};
 
 use crate::support::{START, later};
 
@@ -15,7 +15,7 @@ fn fresh_ids_sort_by_time() {
     let clock = ManualClock::at(START);
     let mut ids = Vec::new();
     for _ in 0..200 {
-        ids.push(ids::fresh_id(&clock));
+        ids.push(fresh_id(&clock));
         clock.advance(Duration::from_millis(1));
     }
     assert!(ids.is_sorted(), "{ids:?}");
@@ -24,7 +24,7 @@ fn fresh_ids_sort_by_time() {
 #[test]
 fn fresh_ids_are_unique_and_valid_names() {
     let clock = ManualClock::at(START);
-    let ids: HashSet<String> = (0..5_000).map(|_| ids::fresh_id(&clock)).collect();
+    let ids: HashSet<String> = (0..5_000).map(|_| fresh_id(&clock)).collect();
     assert_eq!(ids.len(), 5_000, "also within one millisecond");
     for id in &ids {
         assert_eq!(id.len(), 26);
@@ -36,7 +36,7 @@ fn fresh_ids_are_unique_and_valid_names() {
 #[test]
 fn ids_survive_strange_clocks() {
     for now in [Timestamp::from_millis(i64::MIN), Timestamp::from_millis(0), Timestamp::MAX] {
-        assert_eq!(ids::fresh_id(&ManualClock::at(now)).len(), 26);
+        assert_eq!(fresh_id(&ManualClock::at(now)).len(), 26);
     }
 }
 
@@ -100,8 +100,8 @@ fn a_digest_is_64_lower_case_hex_digits() {
 
 #[test]
 fn a_machine_is_known_by_sixteen_hex_digits() {
-    let fingerprint = machine::fingerprint();
+    let fingerprint = machine_fingerprint();
     assert_eq!(fingerprint.len(), 16);
     assert!(fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    assert_eq!(fingerprint, machine::fingerprint());
+    assert_eq!(fingerprint, machine_fingerprint());
 }

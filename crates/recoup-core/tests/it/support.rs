@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use recoup_core::base::clock::{SystemClock, Timestamp};
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::base::ids;
 use recoup_core::base::name::SafeName;
+use recoup_core::base::name::fresh_id;
 use recoup_core::base::project::ProjectId;
 use recoup_core::entry::{
     Body, Draft, EntryEvent, EntryEventKind, EntryHead, EntryRecord, EventBatch, EventDetail,
@@ -165,7 +165,7 @@ pub(crate) fn evict_plan(now: Timestamp) -> EvictionPlan {
 /// Tells a store that entries were served, as the ledger does.
 pub(crate) trait Touch: Store {
     fn touch(&self, hits: &[(EntryId, Timestamp)]) -> Result<()> {
-        let name = SafeName::parse("batch", &ids::fresh_id(&SystemClock)).unwrap();
+        let name = SafeName::parse("batch", &fresh_id(&SystemClock)).unwrap();
         let event = |(id, at): &(EntryId, Timestamp)| EntryEvent {
             at: *at,
             id: id.clone(),

@@ -21,7 +21,7 @@ use std::time::Duration;
 use memchr::memmem::Finder;
 use recoup_core::base::clock::{Clock, Deadline, Timestamp};
 use recoup_core::base::fsx::{self, FileLock};
-use recoup_core::base::ids;
+use recoup_core::base::name::fresh_id;
 use recoup_core::base::project::ProjectId;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
@@ -89,7 +89,7 @@ impl JobQueue {
                 format!("a job of {} bytes can't be kept: {LARGEST} are the most", json.len());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        let file = self.dir.join(format!("{}.0.json", ids::fresh_id(clock)));
+        let file = self.dir.join(format!("{}.0.json", fresh_id(clock)));
         match job.what {
             // The user was told that it will be remembered, so it is synced to disk.
             WorkerJobKind::Remember { .. } => fsx::write_atomic(&file, &json),

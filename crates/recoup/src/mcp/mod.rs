@@ -20,9 +20,10 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::Result;
+use recoup_core::base::FaultLog;
 use recoup_core::base::clock::SystemClock;
+use recoup_core::base::name::fresh_id;
 use recoup_core::base::project::Project;
-use recoup_core::base::{FaultLog, ids};
 use recoup_core::cache::Cache;
 use recoup_core::memory::Memory;
 use rmcp::ErrorData;
@@ -151,7 +152,7 @@ impl ServerState {
             ConfigStrictness::Lenient => AppContext::open_lenient(&self.overrides, faults)?,
         };
         app.report_warnings();
-        let session = ids::fresh_id(&SystemClock);
+        let session = fresh_id(&SystemClock);
         let opened = McpServices { app, memory: app.memory(), cache: app.cache(), session };
         Ok(place.get_or_init(|| opened))
     }

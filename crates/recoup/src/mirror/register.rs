@@ -8,7 +8,7 @@ use std::time::Duration;
 use recoup_core::base::clock::{Deadline, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx::{self, FileLock};
-use recoup_core::base::ids;
+use recoup_core::base::name::fresh_id;
 use recoup_core::base::project::{Project, ProjectId, ProjectRegistry};
 use recoup_core::memory::{NoteScope, PauseReason};
 use recoup_core::{Error, ErrorKind, Result};
@@ -225,7 +225,7 @@ impl MirrorRegister {
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
         if self.state == RegisterState::Damaged {
-            let aside = format!(".damaged-{}", ids::fresh_id(&SystemClock));
+            let aside = format!(".damaged-{}", fresh_id(&SystemClock));
             fsx::rename(&self.path, &fsx::with_suffix(&self.path, &aside))?;
             self.state = RegisterState::Missing;
         }

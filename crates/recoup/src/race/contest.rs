@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, SystemClock};
-use recoup_core::base::ids;
+use recoup_core::base::name::fresh_id;
 use recoup_core::early_exit::{ElectionBid, ElectionOutcome};
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
@@ -66,7 +66,7 @@ impl<'a> RunningRace<'a> {
         // Before anything starts, so that no signal is missed.
         let signals = RaceSignals::listen()?;
         process::adopt_orphans();
-        let id = ids::fresh_id(&SystemClock);
+        let id = fresh_id(&SystemClock);
         Ok(Self {
             deadline: race.timeout.map(|time| Deadline::after(time.min(MAX_TIMEOUT))),
             race,

@@ -14,7 +14,7 @@ use std::path::Path;
 use super::{FreshnessCheck, PathContext, SourceChange, SourceChangeKind, stored_path};
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
-use crate::base::machine;
+use crate::base::name::machine_fingerprint;
 use crate::cache::Cache;
 use crate::cache::lookup::MissReason;
 use crate::cache::permit::FillRefusal;
@@ -107,7 +107,7 @@ fn has_same_contents(
     let FileStat { mtime, ctime, inode, .. } = stat;
     let state = format!(
         "{} {mtime} {ctime} {inode} {} {} {}",
-        machine::fingerprint(),
+        machine_fingerprint(),
         source.size,
         source.sha256,
         path.display()

@@ -17,7 +17,7 @@ use super::lookup::MissReason;
 use super::permit::FillRefusal;
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
-use crate::base::machine;
+use crate::base::name::machine_fingerprint;
 use crate::base::text::shorten_text;
 use crate::entry::{
     PatternKind, RecordedSources, SnapshotPlace, SourceFile, SourcePattern, TimedSources,
@@ -358,7 +358,7 @@ fn stored_path(view: &PathContext, path: &Path) -> Result<String> {
 
 fn current_place(view: &PathContext) -> SnapshotPlace {
     SnapshotPlace {
-        machine: machine::fingerprint().to_owned(),
+        machine: machine_fingerprint().to_owned(),
         root: view.root.to_string_lossy().into_owned(),
     }
 }

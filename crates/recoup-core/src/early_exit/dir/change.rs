@@ -12,8 +12,8 @@ use super::layout::{
 use super::{DirSessions, ElectionOutcome};
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::fsx::{self, EphemeralLock, StagedFile};
-use crate::base::ids;
 use crate::base::name::SafeName;
+use crate::base::name::fresh_id;
 use crate::early_exit::ElectionBid;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -86,7 +86,7 @@ impl<'a> LockedSession<'a> {
     fn temporary_path(&self) -> Result<PathBuf> {
         let tmp = self.layout.tmp();
         make_dir(&tmp)?;
-        Ok(tmp.join(ids::fresh_id(&SystemClock)))
+        Ok(tmp.join(fresh_id(&SystemClock)))
     }
 
     /// Writes a file atomically.

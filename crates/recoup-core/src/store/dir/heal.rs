@@ -17,7 +17,8 @@ use super::listed_entry::ListedEntry;
 use super::open_scope::stats_of;
 use crate::base::clock::SystemClock;
 use crate::base::digest::Sha256Digest;
-use crate::base::{fsx, ids};
+use crate::base::fsx;
+use crate::base::name::fresh_id;
 use crate::entry::EntryHead;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Scope};
@@ -131,7 +132,7 @@ fn find_or_create_index(
             IndexState::Broken => thread::sleep(PAUSE),
         }
     }
-    let aside = fsx::with_suffix(&path, &format!(".broken-{}", ids::fresh_id(&SystemClock)));
+    let aside = fsx::with_suffix(&path, &format!(".broken-{}", fresh_id(&SystemClock)));
     fsx::rename(&path, &aside)?;
     let message = format!(
         "{} could not be read: it is kept as {}, and made again from what is there",

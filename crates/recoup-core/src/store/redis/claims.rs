@@ -15,7 +15,7 @@ use super::scripts::{self, RedisKeys, eval};
 use super::target::RedisTarget;
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::digest::Sha256Digest;
-use crate::base::ids;
+use crate::base::name::fresh_id;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::EntryId;
 use crate::store::{Claim, ClaimGuard, ClaimRegistry};
@@ -47,7 +47,7 @@ impl RedisClaims {
 
 impl ClaimRegistry for RedisClaims {
     fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
-        let hold = ClaimToken { name: self.keys.claim(id), token: ids::fresh_id(&SystemClock) };
+        let hold = ClaimToken { name: self.keys.claim(id), token: fresh_id(&SystemClock) };
         // Before the claim: without renewal it would be lost in the middle of the work.
         let kept = self.keeper.ensure_running()?;
         let mut command = eval(scripts::CLAIM, &[&hold.name]);

@@ -10,7 +10,7 @@ use super::pool::RedisPool;
 use super::read::{FrameRun, ReplyFields};
 use super::scripts::{self, eval, parse_id};
 use crate::base::clock::{SystemClock, Timestamp};
-use crate::base::ids;
+use crate::base::name::fresh_id;
 use crate::entry::{EntryRecord, StoredBody};
 use crate::error::Result;
 use crate::key::{EntryId, Key, Kind};
@@ -52,7 +52,7 @@ fn write_payload<'a>(
     id: &EntryId,
     payload: &'a StoredBody,
 ) -> Result<RedisPayload<'a>> {
-    let new_run = || FrameRun { generation: ids::fresh_id(&SystemClock), count: 0 };
+    let new_run = || FrameRun { generation: fresh_id(&SystemClock), count: 0 };
     PlacedPayload::write(payload, new_run, |run, frame| {
         let mut command = redis::cmd("SET");
         command.arg(shared.keys.frame(id, &run.generation, run.count)).arg(frame);
