@@ -25,7 +25,7 @@ impl Cache {
         let _ = ledger.save_verified();
         match found {
             PeekOutcome::Hit(entry) | PeekOutcome::Stale(entry) => {
-                self.note_hit(ledger, request, entry.head())
+                self.note_hit(ledger, request, entry.head());
             }
             PeekOutcome::Miss(reason) => {
                 let Some(what) = reason.happening() else { return };

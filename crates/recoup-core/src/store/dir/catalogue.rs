@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::head::HeadFile;
-use super::layout::{ScopeLayout, read_rebuildable};
+use super::layout::{HeadFile, ScopeLayout, read_rebuildable};
 use crate::base::clock::{Clock as _, SystemClock, Timestamp};
 use crate::base::digest::Sha256Digest;
 use crate::base::fsx;
@@ -282,11 +281,11 @@ impl ExpiryIndex {
 /// Records the first expiry of a scope. The caller must hold the lock. Best effort: without the
 /// file, all scopes are checked.
 pub(super) fn record_first_expiry(folder: &StoreFolder, scope: &Scope, first: Option<Timestamp>) {
-    let mut deaths = ExpiryIndex::read(folder);
-    if deaths.0.insert(scope.to_string(), first) == Some(first) {
+    let mut expiries = ExpiryIndex::read(folder);
+    if expiries.0.insert(scope.to_string(), first) == Some(first) {
         return;
     }
-    let json = serde_json::to_vec(&deaths.0).expect("text and numbers always serialize");
+    let json = serde_json::to_vec(&expiries.0).expect("text and numbers always serialize");
     if fsx::write_unsynced(&expiry_index_path(folder), &json).is_err() {
         let _ = fsx::remove(&expiry_index_path(folder));
     }

@@ -11,8 +11,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use super::catalogue::{CatalogueEntries, ExpiryIndex, ScopeCatalogue, UsageSum};
-use super::head::HeadFile;
-use super::layout::{ScopeLayout, path_exists};
+use super::layout::{HeadFile, ScopeLayout, path_exists};
 use super::listed_entry::IndexStats;
 use super::open_scope::{OpenScope, stats_of};
 use super::{DirectoryStore, read};
@@ -36,19 +35,19 @@ pub(super) fn fold(dir: &DirectoryStore, batch: &EventBatch) -> Result<()> {
         return Ok(());
     }
     let scopes: BTreeSet<&Scope> = sums.counts.keys().map(|counted| counted.scope).collect();
-    let mut shelves = Vec::new();
+    let mut opened_scopes = Vec::new();
     for scope in scopes {
-        if let Some(mut shelf) = open_used_scope(dir, scope)? {
-            update_entries(&mut shelf, scope, &sums, &batch.name)?;
-            shelves.push((scope, shelf));
+        if let Some(mut opened) = open_used_scope(dir, scope)? {
+            update_entries(&mut opened, scope, &sums, &batch.name)?;
+            opened_scopes.push((scope, opened));
         }
     }
     folder.save_counts(&counts)?;
-    for (scope, mut shelf) in shelves {
+    for (scope, mut opened) in opened_scopes {
         let these = sums.counts.iter().filter(|(counted, _)| counted.scope == scope);
         let added = IndexStats::of(these.map(|(counted, amount)| (counted.what, amount.count)));
-        shelf.index_mut()?.add_stats(added, stats_of(&counts, scope));
-        shelf.save()?;
+        opened.index_mut()?.add_stats(added, stats_of(&counts, scope));
+        opened.save()?;
     }
     Ok(())
 }
@@ -67,19 +66,19 @@ fn open_used_scope<'a>(dir: &'a DirectoryStore, scope: &'a Scope) -> Result<Opti
 }
 
 fn update_entries(
-    shelf: &mut OpenScope<'_>,
+    opened: &mut OpenScope<'_>,
     scope: &Scope,
     sums: &BatchSums<'_>,
     batch: &SafeName,
 ) -> Result<()> {
     for (id, (hits, last)) in sums.served.iter().filter(|(id, _)| id.scope == *scope) {
-        add_hits_to_entry(shelf, &id.key, batch, *hits, *last)?;
+        add_hits_to_entry(opened, &id.key, batch, *hits, *last)?;
     }
     for (id, at) in sums.damaged.iter().filter(|(id, _)| id.scope == *scope) {
-        if is_still_damaged(&shelf.layout, &id.key, *at)
-            && shelf.blocking_directory(&id.key).is_none()
+        if is_still_damaged(&opened.layout, &id.key, *at)
+            && opened.blocking_directory(&id.key).is_none()
         {
-            shelf.remove(&id.key)?;
+            opened.remove(&id.key)?;
         }
     }
     Ok(())
@@ -87,18 +86,18 @@ fn update_entries(
 
 /// Entries of other tools have their hits in the index only.
 fn add_hits_to_entry(
-    shelf: &mut OpenScope<'_>,
+    opened: &mut OpenScope<'_>,
     key: &Key,
     batch: &SafeName,
     hits: u64,
     last: Timestamp,
 ) -> Result<()> {
     let mut in_all = 0;
-    match HeadFile::read(&shelf.layout.head(key)) {
+    match HeadFile::read(&opened.layout.head(key)) {
         Ok(Some(mut stored)) => {
             stored.add_hits(batch, hits, last);
             if let Ok(head) = stored.parse_head() {
-                shelf.update_head(key, &stored, &head)?;
+                opened.update_head(key, &stored, &head)?;
                 in_all = head.hits;
             }
         }
@@ -106,8 +105,8 @@ fn add_hits_to_entry(
         // An unreadable head was not served, or broke since.
         Err(_) => return Ok(()),
     }
-    if shelf.index.contains(key.as_str()) {
-        shelf.index_mut()?.add_hits(key.as_str(), hits, in_all, last);
+    if opened.index.contains(key.as_str()) {
+        opened.index_mut()?.add_hits(key.as_str(), hits, in_all, last);
     }
     Ok(())
 }
@@ -154,29 +153,29 @@ pub(super) fn evict(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Evictio
     }
     let _lock = dir.folder.lock()?;
     for scope in &due {
-        let mut shelf = OpenScope::open(dir, scope)?;
-        let before = UsageSum::of(shelf.facts.values()).usage.bytes;
-        remove_dead(&mut shelf, scope, plan.now, &mut evicted)?;
+        let mut opened = OpenScope::open(dir, scope)?;
+        let before = UsageSum::of(opened.facts.values()).usage.bytes;
+        remove_dead(&mut opened, scope, plan.now, &mut evicted)?;
         if *scope == plan.scope {
-            remove_least_used(&mut shelf, plan, &mut evicted)?;
+            remove_least_used(&mut opened, plan, &mut evicted)?;
         }
         // By difference, because full results are removed with their last entry.
-        let left = UsageSum::of(shelf.facts.values()).usage.bytes;
+        let left = UsageSum::of(opened.facts.values()).usage.bytes;
         evicted.bytes = evicted.bytes.saturating_add(before.saturating_sub(left));
-        shelf.save()?;
+        opened.save()?;
     }
     Ok(evicted)
 }
 
 fn due_scopes(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Vec<Scope>> {
-    let deaths = ExpiryIndex::read(&dir.folder);
+    let expiries = ExpiryIndex::read(&dir.folder);
     let mut due = Vec::new();
     for scope in dir.folder.scopes()? {
         let is_due = if scope == plan.scope {
             is_due(&dir.layout(&scope)?, plan)
         } else {
             // A refused scope does not stop the eviction in others.
-            deaths.may_have_expired(&scope, plan.now)
+            expiries.may_have_expired(&scope, plan.now)
                 && dir.layout(&scope).is_ok_and(|layout| layout.heads().is_dir())
         };
         if is_due {
@@ -204,16 +203,16 @@ fn sum_of_kind(facts: &CatalogueEntries, plan: &EvictionPlan) -> UsageSum {
 }
 
 fn remove_dead(
-    shelf: &mut OpenScope<'_>,
+    opened: &mut OpenScope<'_>,
     scope: &Scope,
     now: Timestamp,
     evicted: &mut EvictionReport,
 ) -> Result<()> {
-    let dead = shelf.facts.iter().filter(|(_, fact)| fact.is_dead(now));
-    let dead = dead.filter(|(key, _)| shelf.blocking_directory(key).is_none());
+    let dead = opened.facts.iter().filter(|(_, fact)| fact.is_dead(now));
+    let dead = dead.filter(|(key, _)| opened.blocking_directory(key).is_none());
     let dead: Vec<(Key, Kind)> = dead.map(|(key, fact)| (key.clone(), fact.kind)).collect();
     for (key, kind) in dead {
-        shelf.remove(&key)?;
+        opened.remove(&key)?;
         evicted.count_entry(EvictionCause::Dead);
         evicted.list_entry(EntryId::new(scope.clone(), key), kind, EvictionCause::Dead);
     }
@@ -221,12 +220,12 @@ fn remove_dead(
 }
 
 fn remove_least_used(
-    shelf: &mut OpenScope<'_>,
+    opened: &mut OpenScope<'_>,
     plan: &EvictionPlan,
     evicted: &mut EvictionReport,
 ) -> Result<()> {
-    let mut sum = sum_of_kind(&shelf.facts, plan);
-    let candidates = shelf
+    let mut sum = sum_of_kind(&opened.facts, plan);
+    let candidates = opened
         .facts
         .iter()
         .filter(|(key, fact)| fact.kind == plan.kind && plan.keep.as_ref() != Some(key));
@@ -235,10 +234,10 @@ fn remove_least_used(
     candidates.sort_by_key(|(_, fact)| fact.used);
     for (key, fact) in candidates {
         let Some(limit) = plan.exceeded_limit(sum.usage.entries, sum.usage.bytes) else { break };
-        if shelf.blocking_directory(&key).is_some() {
+        if opened.blocking_directory(&key).is_some() {
             continue;
         }
-        shelf.remove(&key)?;
+        opened.remove(&key)?;
         sum.subtract(&fact);
         evicted.count_entry(EvictionCause::Over(limit));
         evicted.list_entry(

@@ -13,18 +13,16 @@
 //! (`folder.rs`) and `.recoup/deaths.json`, the first expiry in each scope.
 //!
 //! **Head and body are authoritative.** A read opens these two and takes no lock; the index is
-//! consulted only for entries of other tools. `head.rs` describes how the two are replaced so that
+//! consulted only for entries of other tools. `layout.rs` describes how the two are replaced so that
 //! a reader always finds a matching pair, and how a crash in between is resolved. Every write
 //! rewrites the index, so that it takes longer the more entries there are: beyond some thousand,
 //! SQLite is the better choice.
 //!
-//! Any file may be changed or removed by others at any time: see `heal.rs`. Other tools take no
+//! Any file may be changed or removed by others at any time: see `open_scope.rs`. Other tools take no
 //! lock: their concurrent changes to the index are merged (`index.rs`). Files that we did
 //! not make are not touched, and no link below the directory is followed.
 
 mod catalogue;
-mod head;
-mod heal;
 mod index;
 mod layout;
 mod listed_entry;
@@ -168,9 +166,9 @@ fn put_record(dir: &DirectoryStore, id: &EntryId, record: &EntryRecord) -> Resul
         }
     }
     let _lock = dir.folder.lock()?;
-    let mut shelf = OpenScope::open(dir, &id.scope)?;
-    shelf.put(&id.key, &record.head, &body, full.as_deref())?;
-    shelf.save()
+    let mut opened = OpenScope::open(dir, &id.scope)?;
+    opened.put(&id.key, &record.head, &body, full.as_deref())?;
+    opened.save()
 }
 
 fn remove_records(dir: &DirectoryStore, ids: &[EntryId]) -> Result<usize> {
@@ -190,11 +188,11 @@ fn remove_records(dir: &DirectoryStore, ids: &[EntryId]) -> Result<usize> {
     let _lock = dir.folder.lock()?;
     let mut removed = 0;
     for (scope, keys) in used {
-        let mut shelf = OpenScope::open(dir, scope)?;
+        let mut opened = OpenScope::open(dir, scope)?;
         for key in keys {
-            removed += usize::from(shelf.remove(key)?);
+            removed += usize::from(opened.remove(key)?);
         }
-        shelf.save()?;
+        opened.save()?;
     }
     Ok(removed)
 }

@@ -11,11 +11,10 @@ use std::{fs, thread};
 use bytes::Bytes;
 
 use super::catalogue::{ScopeCatalogue, UsageSum};
-use super::head::HeadFile;
-use super::heal;
 use super::index::DirectoryIndex;
-use super::layout::{ScopeLayout, file_name, keys_in, path_exists, read_file};
+use super::layout::{HeadFile, ScopeLayout, file_name, keys_in, path_exists, read_file};
 use super::listed_entry::ListedEntry;
+use super::open_scope;
 use crate::base::digest::Sha256Digest;
 use crate::entry::{Body, EntryHead, EntryRecord, StoredBody};
 use crate::error::{Error, ErrorKind, Result};
@@ -100,14 +99,14 @@ pub(super) fn scan(
     let wanted = |head: &EntryHead| filter.kind.is_none_or(|kind| kind == head.header.kind);
     let index = layout.current_index()?;
     for key in keys(layout, &index)? {
-        let shown = match head(layout, &key, &index) {
+        let flow = match head(layout, &key, &index) {
             Ok(None) => continue,
             Ok(Some(head)) if !wanted(&head) => continue,
             Ok(Some(head)) => visit(&EntryId::new(scope.clone(), key), Ok(&head)),
             Err(error) => visit(&EntryId::new(scope.clone(), key), Err(error)),
         };
-        if shown.is_break() {
-            return Ok(shown);
+        if flow.is_break() {
+            return Ok(flow);
         }
     }
     Ok(ScanFlow::Continue(()))
@@ -137,7 +136,7 @@ fn head(layout: &ScopeLayout, key: &Key, index: &DirectoryIndex) -> Result<Optio
 pub(super) fn usage(layout: &ScopeLayout) -> Result<ScopeUsage> {
     let facts = match ScopeCatalogue::read_current(layout) {
         Some(current) => current.facts,
-        None => heal::entries_from_heads(layout)?,
+        None => open_scope::entries_from_heads(layout)?,
     };
     let mut usage = UsageSum::of(facts.values()).usage;
     let index = layout.current_index()?;

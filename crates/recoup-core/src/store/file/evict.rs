@@ -69,10 +69,10 @@ fn sweep(folder: &StoreFolder, now: Timestamp, evicted: &mut EvictionReport) -> 
         let dir = folder.scope_dir(&scope);
         for EntryPath { key, path } in entries_in(&dir)? {
             let Some(ours) = classify::own_entry_at(&path)? else { continue };
-            let Some(death) = ours.head.header.deletable_at() else { continue };
+            let Some(expiry) = ours.head.header.deletable_at() else { continue };
             let id = EntryId::new(scope.clone(), key);
-            if death > now || !evict_one(&path, id, &ours, EvictionCause::Dead, evicted)? {
-                next = Some(next.map_or(death, |next| next.min(death)));
+            if expiry > now || !evict_one(&path, id, &ours, EvictionCause::Dead, evicted)? {
+                next = Some(next.map_or(expiry, |next| next.min(expiry)));
             }
         }
     }
@@ -166,9 +166,9 @@ impl NextExpiry {
         }
     }
 
-    /// True if an entry that expires at `death` is covered.
-    fn covers(self, death: Timestamp) -> bool {
-        matches!(self, Self::At(at) if at <= death)
+    /// True if an entry that expires at `expiry` is covered.
+    fn covers(self, expiry: Timestamp) -> bool {
+        matches!(self, Self::At(at) if at <= expiry)
     }
 }
 
@@ -216,17 +216,17 @@ fn write_next_expiry(folder: &StoreFolder, next: NextExpiry) {
     }
 }
 
-/// Notes that an entry which expires at `death` was stored. If the lock cannot be had, the note is
+/// Notes that an entry which expires at `expiry` was stored. If the lock cannot be had, the note is
 /// removed; the entry is stored in any case.
-pub(super) fn lower_next_expiry(folder: &StoreFolder, death: Timestamp) {
-    if read_next_expiry(folder).covers(death) {
+pub(super) fn lower_next_expiry(folder: &StoreFolder, expiry: Timestamp) {
+    if read_next_expiry(folder).covers(expiry) {
         return;
     }
     let Ok(_turn) = folder.lock() else { return remove_note(folder) };
     match read_next_expiry(folder) {
         // The next sweep finds the entry.
         NextExpiry::Unknown => {}
-        next if next.covers(death) => {}
-        NextExpiry::Never | NextExpiry::At(_) => write_next_expiry(folder, NextExpiry::At(death)),
+        next if next.covers(expiry) => {}
+        NextExpiry::Never | NextExpiry::At(_) => write_next_expiry(folder, NextExpiry::At(expiry)),
     }
 }

@@ -108,8 +108,8 @@ impl Store for FileStore {
         let path = self.writable_path_of(id)?;
         fsx::ensure_dir(fsx::parent(&path))?;
         fsx::replace_if(&path, &json, || classify::is_entry(&path).map(drop))?;
-        if let Some(death) = record.head.header.deletable_at() {
-            evict::lower_next_expiry(&self.folder, death);
+        if let Some(expiry) = record.head.header.deletable_at() {
+            evict::lower_next_expiry(&self.folder, expiry);
         }
         Ok(())
     }

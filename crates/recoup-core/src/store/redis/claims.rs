@@ -26,7 +26,7 @@ const LEASE: Duration = Duration::from_secs(10);
 /// Claims on a Redis server.
 #[derive(Debug)]
 pub struct RedisClaims {
-    line: Arc<RedisPool>,
+    pool: Arc<RedisPool>,
     keys: RedisKeys,
     lease: Duration,
     keeper: ClaimRenewer,
@@ -40,8 +40,8 @@ impl RedisClaims {
 
     /// Like [`Self::at`], with claims that outlive their owner by at most `lease`.
     pub fn with_lease(target: RedisTarget, lease: Duration) -> Self {
-        let (keys, line) = (RedisKeys::new(&target.prefix), Arc::new(RedisPool::new(target)));
-        Self { keeper: ClaimRenewer::new(Arc::clone(&line), lease), line, keys, lease }
+        let (keys, pool) = (RedisKeys::new(&target.prefix), Arc::new(RedisPool::new(target)));
+        Self { keeper: ClaimRenewer::new(Arc::clone(&pool), lease), pool, keys, lease }
     }
 }
 
@@ -52,18 +52,18 @@ impl ClaimRegistry for RedisClaims {
         let kept = self.keeper.ensure_running()?;
         let mut command = eval(scripts::CLAIM, &[&hold.name]);
         command.arg(&hold.token).arg(millis(self.lease));
-        if self.line.query_one("claiming the work for an entry", command)? != Value::Int(1) {
+        if self.pool.query_one("claiming the work for an entry", command)? != Value::Int(1) {
             return Ok(None);
         }
         kept.keep(&hold);
-        let line = Arc::clone(&self.line);
-        Ok(Some(Claim::new(RedisClaimGuard { hold, line, kept, released: false })))
+        let pool = Arc::clone(&self.pool);
+        Ok(Some(Claim::new(RedisClaimGuard { hold, pool, kept, released: false })))
     }
 
     fn holder(&self, id: &EntryId) -> Option<u64> {
         let mut command = redis::cmd("GET");
         command.arg(self.keys.claim(id));
-        match self.line.query_one("asking who works on an entry", command).ok()? {
+        match self.pool.query_one("asking who works on an entry", command).ok()? {
             Value::BulkString(token) => {
                 let digest = Sha256Digest::of(&token);
                 let start: [u8; 8] = digest.as_bytes()[..8].try_into().ok()?;
@@ -86,7 +86,7 @@ impl ClaimRegistry for RedisClaims {
 #[derive(Debug)]
 struct RedisClaimGuard {
     hold: ClaimToken,
-    line: Arc<RedisPool>,
+    pool: Arc<RedisPool>,
     kept: RenewerHandle,
     released: bool,
 }
@@ -95,7 +95,7 @@ impl ClaimGuard for RedisClaimGuard {
     fn release(mut self: Box<Self>) {
         self.released = true;
         // Best effort: the claim expires anyway.
-        let _ = release_claim(&self.line, &self.hold);
+        let _ = release_claim(&self.pool, &self.hold);
     }
 }
 
@@ -110,10 +110,10 @@ impl Drop for RedisClaimGuard {
 }
 
 /// Releases the claim if it is still ours.
-fn release_claim(line: &RedisPool, hold: &ClaimToken) -> Result<()> {
+fn release_claim(pool: &RedisPool, hold: &ClaimToken) -> Result<()> {
     let mut command = eval(scripts::RELEASE, &[&hold.name]);
     command.arg(&hold.token);
-    line.query_one("freeing a claim", command).map(drop)
+    pool.query_one("freeing a claim", command).map(drop)
 }
 
 pub(super) fn millis(time: Duration) -> u64 {
@@ -130,7 +130,7 @@ struct ClaimToken {
 /// Starts the thread when it is first needed.
 #[derive(Debug)]
 struct ClaimRenewer {
-    line: Arc<RedisPool>,
+    pool: Arc<RedisPool>,
     lease: Duration,
     running: Mutex<Option<RenewerHandle>>,
 }
@@ -147,8 +147,8 @@ enum RenewerMessage {
 }
 
 impl ClaimRenewer {
-    pub(super) fn new(line: Arc<RedisPool>, lease: Duration) -> Self {
-        Self { line, lease, running: Mutex::default() }
+    pub(super) fn new(pool: Arc<RedisPool>, lease: Duration) -> Self {
+        Self { pool, lease, running: Mutex::default() }
     }
 
     /// Starts the thread if necessary, and returns its handle.
@@ -159,8 +159,8 @@ impl ClaimRenewer {
             return Ok(handle.clone());
         }
         let (sender, words) = mpsc::channel();
-        let (line, lease) = (Arc::clone(&self.line), self.lease);
-        let keeping = move || RenewalLoop { line, lease, held: Vec::new() }.run(&words);
+        let (pool, lease) = (Arc::clone(&self.pool), self.lease);
+        let keeping = move || RenewalLoop { pool, lease, held: Vec::new() }.run(&words);
         let thread = thread::Builder::new().name("recoup-claims".to_owned());
         thread.spawn(keeping).map_err(|error| {
             let message = "claims can't be renewed: no thread";
@@ -187,7 +187,7 @@ impl RenewerHandle {
 
 /// State of the thread.
 struct RenewalLoop {
-    line: Arc<RedisPool>,
+    pool: Arc<RedisPool>,
     lease: Duration,
     /// Held claims, each with the time of its next renewal.
     held: Vec<(ClaimToken, Deadline)>,
@@ -204,7 +204,7 @@ impl RenewalLoop {
                 Ok(RenewerMessage::Release(hold)) => {
                     self.drop_held(&hold);
                     // Best effort: the claim expires anyway.
-                    let _ = release_claim(&self.line, &hold);
+                    let _ = release_claim(&self.pool, &hold);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -240,7 +240,7 @@ impl RenewalLoop {
             command.arg(&hold.token).arg(millis(self.lease));
             command
         });
-        let answers = self.line.query_each("renewing claims", commands.collect());
+        let answers = self.pool.query_each("renewing claims", commands.collect());
         let lost = |n: usize| answers.as_ref().is_ok_and(|all| all.get(n) == Some(&Value::Int(0)));
         for (n, hold) in due.iter().enumerate() {
             self.drop_held(hold);

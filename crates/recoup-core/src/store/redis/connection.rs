@@ -196,13 +196,13 @@ impl SingleServer {
         let mut server = Self { stream, tls, parser: Parser::new() };
         let (commands, refusals): (Vec<_>, Vec<_>) = handshake_commands(target).into_iter().unzip();
         for (answer, refusal) in server.run(&commands, deadline)?.into_iter().zip(refusals) {
-            answer.extract_error().map_err(|error| match error.kind() {
+            answer.extract_error().map_err(|error| {
                 // The server is still loading.
-                redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading) => error,
-                _ => {
-                    let detail = error.detail().unwrap_or_default().to_owned();
-                    RedisError::from((redis::ErrorKind::AuthenticationFailed, refusal, detail))
+                if error.kind() == redis::ErrorKind::Server(redis::ServerErrorKind::BusyLoading) {
+                    return error;
                 }
+                let detail = error.detail().unwrap_or_default().to_owned();
+                RedisError::from((redis::ErrorKind::AuthenticationFailed, refusal, detail))
             })?;
         }
         Ok(server)

@@ -70,7 +70,7 @@ fn count_batch<'a>(
         }
         command
     });
-    let answers = shared.line.query_numbers("folding in what happened", commands.collect())?;
+    let answers = shared.pool.query_numbers("folding in what happened", commands.collect())?;
     let new = scopes.keys().zip(answers).filter(|(_, answer)| *answer == 1);
     Ok(new.map(|(scope, _)| *scope).collect())
 }
@@ -98,7 +98,7 @@ fn fields_for(counted: &TallyKey<'_>, amount: &TallyAmount) -> Vec<TallyField> {
 
 fn send_in_batches(shared: &RedisShared, commands: &[Cmd]) -> Result<()> {
     for commands in commands.chunks(BATCH) {
-        shared.line.query_numbers("folding in what happened", commands.to_vec())?;
+        shared.pool.query_numbers("folding in what happened", commands.to_vec())?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ pub(super) fn tallies(shared: &RedisShared, scope: Option<&Scope>) -> Result<Vec
 fn tallies_of(shared: &RedisShared, scope: &Scope) -> Result<Vec<EventTally>> {
     let mut command = redis::cmd("HGETALL");
     command.arg(shared.keys.tally(scope));
-    let answer = shared.line.query_one("reading the counts", command)?;
+    let answer = shared.pool.query_one("reading the counts", command)?;
     let mut fields = match answer {
         Value::Map(pairs) => {
             ReplyFields::of(Value::Array(pairs.into_iter().flat_map(|(k, v)| [k, v]).collect()))

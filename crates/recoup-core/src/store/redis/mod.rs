@@ -43,7 +43,7 @@ pub struct RedisStore {
 /// State shared with the readers of large bodies.
 #[derive(Debug)]
 struct RedisShared {
-    line: RedisPool,
+    pool: RedisPool,
     keys: RedisKeys,
 }
 
@@ -51,7 +51,7 @@ impl RedisStore {
     /// The store at `target`. No connection is made before the first use.
     pub fn at(target: RedisTarget) -> Self {
         let keys = RedisKeys::new(&target.prefix);
-        Self { shared: Arc::new(RedisShared { line: RedisPool::new(target), keys }) }
+        Self { shared: Arc::new(RedisShared { pool: RedisPool::new(target), keys }) }
     }
 }
 
@@ -106,7 +106,7 @@ impl Store for RedisStore {
     }
 
     fn info(&self) -> StoreInfo {
-        StoreInfo { url: self.shared.line.target().to_string(), durable: true, keeps_stale: true }
+        StoreInfo { url: self.shared.pool.target().to_string(), durable: true, keeps_stale: true }
     }
 }
 
@@ -129,15 +129,16 @@ impl RedisStore {
     /// Asks the server for its description. Writes nothing, and bypasses the circuit breaker.
     pub fn server_info(&self) -> Result<RedisServerInfo> {
         const DOING: &str = "asking the server what it is";
-        let line = &self.shared.line;
-        let nodes = line.with_connection(DOING, |link, _| link.primaries())?;
+        let pool = &self.shared.pool;
+        let nodes = pool.with_connection(DOING, |connection, _| connection.primaries())?;
         let count = nodes.len().max(1);
         let node = nodes.into_iter().next().unwrap_or_default();
-        let (took, said) = line.with_connection(DOING, move |link, deadline| {
+        let (took, said) = pool.with_connection(DOING, move |connection, deadline| {
             let watch = Stopwatch::start();
-            link.run_at(&node, &redis::cmd("PING"), deadline)?;
+            connection.run_at(&node, &redis::cmd("PING"), deadline)?;
             // Not every user may run INFO.
-            let said = link.run_at(&node, &redis::cmd("INFO"), deadline).unwrap_or(Value::Nil);
+            let said =
+                connection.run_at(&node, &redis::cmd("INFO"), deadline).unwrap_or(Value::Nil);
             Ok((watch.elapsed(), said))
         })?;
         Ok(parse_info(&said, count, took))

@@ -77,7 +77,7 @@ impl RedisPool {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
-        self.with_connection(doing, move |link, deadline| link.run(&commands, deadline))
+        self.with_connection(doing, move |connection, deadline| connection.run(&commands, deadline))
     }
 
     /// Returns the answer to one command.
@@ -95,8 +95,8 @@ impl RedisPool {
     ) -> Result<T> {
         let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
         let idle = self.idle().pop();
-        if let Some(link) = idle {
-            match self.run_on_idle(&act, link, deadline) {
+        if let Some(connection) = idle {
+            match self.run_on_idle(&act, connection, deadline) {
                 Err(RequestFailure::Answered(error))
                     // The connection is gone but not the server: an idle one may have been closed.
                     if (error.is_connection_dropped()
@@ -117,14 +117,14 @@ impl RedisPool {
         act: &Arc<
             impl Fn(&mut RedisConnection, Deadline) -> RedisResult<T> + Send + Sync + 'static,
         >,
-        mut link: RedisConnection,
+        mut connection: RedisConnection,
         deadline: Deadline,
     ) -> Result<T, RequestFailure> {
-        if !link.enforces_deadline() {
-            return self.run_on_thread(act, Some(link), deadline);
+        if !connection.enforces_deadline() {
+            return self.run_on_thread(act, Some(connection), deadline);
         }
-        let answer = act(&mut link, deadline).map_err(RequestFailure::Answered)?;
-        self.return_to_pool(link);
+        let answer = act(&mut connection, deadline).map_err(RequestFailure::Answered)?;
+        self.return_to_pool(connection);
         Ok(answer)
     }
 
@@ -134,15 +134,16 @@ impl RedisPool {
         act: &Arc<
             impl Fn(&mut RedisConnection, Deadline) -> RedisResult<T> + Send + Sync + 'static,
         >,
-        link: Option<RedisConnection>,
+        connection: Option<RedisConnection>,
         deadline: Deadline,
     ) -> Result<T, RequestFailure> {
         let (target, act) = (Arc::clone(&self.target), Arc::clone(act));
         let (answer, arrived) = mpsc::sync_channel(1);
         let asking = move || {
-            let connected = link.map_or_else(|| RedisConnection::connect(&target), Ok);
-            let done = connected
-                .and_then(|mut link| act(&mut link, deadline).map(|answer| (link, answer)));
+            let connected = connection.map_or_else(|| RedisConnection::connect(&target), Ok);
+            let done = connected.and_then(|mut connection| {
+                act(&mut connection, deadline).map(|answer| (connection, answer))
+            });
             // The caller may have given up.
             let _ = answer.send(done);
         };
@@ -151,8 +152,8 @@ impl RedisPool {
             .spawn(asking)
             .map_err(RequestFailure::NoThread)?;
         match arrived.recv_timeout(deadline.remaining()) {
-            Ok(Ok((link, answer))) => {
-                self.return_to_pool(link);
+            Ok(Ok((connection, answer))) => {
+                self.return_to_pool(connection);
                 Ok(answer)
             }
             Ok(Err(error)) => Err(RequestFailure::Answered(error)),
@@ -184,10 +185,10 @@ impl RedisPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn return_to_pool(&self, link: RedisConnection) {
+    fn return_to_pool(&self, connection: RedisConnection) {
         let mut idle = self.idle();
         if idle.len() < MAX_IDLE {
-            idle.push(link);
+            idle.push(connection);
         }
     }
 }

@@ -24,7 +24,7 @@ const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
     let mut command = read_fields_command(shared, id, &HEAD);
     command.arg(&["body", "frames"]);
-    let answer = shared.line.query_one("reading a record", command)?;
+    let answer = shared.pool.query_one("reading a record", command)?;
     let mut fields = ReplyFields::expected(answer, HEAD.len() + 2)?;
     if fields.are_absent() {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<
 
 pub(super) fn full(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<StoredBody>> {
     let command = read_fields_command(shared, id, &["full", "fullframes"]);
-    let answer = shared.line.query_one("reading a full result", command)?;
+    let answer = shared.pool.query_one("reading a full result", command)?;
     ReplyFields::expected(answer, 2)?.payload(shared, id)
 }
 
@@ -170,7 +170,7 @@ impl ChunkSource for RedisFrames {
         for name in self.run.names(&self.shared, &self.id) {
             let mut command = redis::cmd("GET");
             command.arg(name);
-            match self.shared.line.query_one("reading a large body", command)? {
+            match self.shared.pool.query_one("reading a large body", command)? {
                 Value::BulkString(frame) => visit(&frame)?,
                 // Replaced, or evicted by the server.
                 _ => return Err(corrupt("the stored body is damaged: a chunk is gone")),
@@ -228,12 +228,12 @@ fn each_record(
         _ => None,
     };
     let pattern = shared.keys.pattern(scope);
-    shared.line.scan("listing the records", &pattern, STEP, &mut |names| {
+    shared.pool.scan("listing the records", &pattern, STEP, &mut |names| {
         let ids = names.iter().filter_map(id_of);
         let news: Vec<EntryId> = ids.filter(|id| seen.insert(id.clone())).collect();
         for ids in news.chunks(BATCH) {
             let questions = ids.iter().map(|id| read_fields_command(shared, id, fields));
-            let answers = shared.line.query_each(doing, questions.collect())?;
+            let answers = shared.pool.query_each(doing, questions.collect())?;
             for (id, answer) in ids.iter().zip(answers) {
                 if visit(id, answer).is_break() {
                     return Ok(false);
@@ -254,7 +254,7 @@ impl RedisPool {
         step: usize,
         visit: &mut dyn FnMut(Vec<Value>) -> Result<bool>,
     ) -> Result<()> {
-        let mut nodes = self.with_connection(doing, |link, _| link.primaries())?;
+        let mut nodes = self.with_connection(doing, |connection, _| connection.primaries())?;
         if nodes.is_empty() {
             nodes.push((String::new(), 0));
         }
@@ -264,8 +264,8 @@ impl RedisPool {
                 let node = node.clone();
                 let mut command = redis::cmd("SCAN");
                 command.arg(&cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(step);
-                let answer = self.with_connection(doing, move |link, deadline| {
-                    link.run_at(&node, &command, deadline)
+                let answer = self.with_connection(doing, move |connection, deadline| {
+                    connection.run_at(&node, &command, deadline)
                 })?;
                 // The next cursor, and the keys of this page.
                 let mut answer = answer.into_sequence().unwrap_or_default().into_iter();
@@ -293,7 +293,7 @@ pub(super) fn scopes_with_counts(shared: &RedisShared) -> Result<Vec<Scope>> {
         _ => None,
     };
     let pattern = shared.keys.tally_pattern();
-    shared.line.scan("listing the counts", &pattern, STEP, &mut |names| {
+    shared.pool.scan("listing the counts", &pattern, STEP, &mut |names| {
         scopes.extend(names.iter().filter_map(scope_of));
         Ok(true)
     })?;
