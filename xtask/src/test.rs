@@ -24,9 +24,11 @@ enum Needs {
     Component(&'static str),
     /// The programs that tests start.
     Tools,
+    /// Cargo alone.
+    Nothing,
 }
 
-const STEPS: [Step; 3] = [
+const STEPS: [Step; 4] = [
     Step {
         name: "fmt",
         arguments: &["fmt", "--all", "--check"],
@@ -36,6 +38,11 @@ const STEPS: [Step; 3] = [
         name: "clippy",
         arguments: &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
         needs: Needs::Component("clippy"),
+    },
+    Step {
+        name: "features",
+        arguments: &["check", "-p", "recoup-core", "--no-default-features", "--locked"],
+        needs: Needs::Nothing,
     },
     Step { name: "test", arguments: &["test", "--workspace", "--locked"], needs: Needs::Tools },
 ];
@@ -93,6 +100,7 @@ impl Step {
         match self.needs {
             Needs::Component(component) => self.demand(component)?,
             Needs::Tools => run.extend(&mut command)?,
+            Needs::Nothing => {}
         }
         self.finish(&mut command, &line)
     }
@@ -125,7 +133,7 @@ impl Step {
     /// What a person types to get the same step.
     fn command_line(&self, run: &Run) -> String {
         let prefix = match self.needs {
-            Needs::Component(_) => String::new(),
+            Needs::Component(_) | Needs::Nothing => String::new(),
             Needs::Tools => run.shell_prefix(),
         };
         format!("{prefix}cargo {}", self.arguments.join(" "))

@@ -9,3 +9,11 @@ pub trait FaultLog: Send + Sync + fmt::Debug {
     /// Reports that `source`, a URL or a name, failed with `error`.
     fn fault(&self, source: &str, error: &Error);
 }
+
+/// Drops every fault: the fault log of [`Cache::open`](crate::cache::Cache::open).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct IgnoreFaults;
+
+impl FaultLog for IgnoreFaults {
+    fn fault(&self, _: &str, _: &Error) {}
+}

@@ -10,4 +10,4 @@ pub mod project;
 pub mod text;
 pub mod ttl;
 
-pub use fault_log::FaultLog;
+pub use fault_log::{FaultLog, IgnoreFaults};

@@ -10,6 +10,7 @@ use super::single_flight::{WaitPolicy, WorkGrant};
 use super::sources::{self, PathContext, SinceToken, WatchedSources};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
+use crate::base::ttl::Ttl;
 use crate::entry::{
     Body, BodyDamage, Entry, EntryEventKind, EntryRecord, Header, ProducerIdentity,
 };
@@ -91,6 +92,26 @@ impl<'a> LookupRequest<'a> {
             patience: WaitPolicy::default(),
         }
     }
+
+    /// Names the files, directories and globs that the work reads: when one changes, its result is
+    /// no longer served.
+    #[must_use]
+    pub fn with_sources(self, sources: &'a [String]) -> Self {
+        Self { sources, ..self }
+    }
+
+    /// Accepts no result whose work began longer ago.
+    #[must_use]
+    pub fn with_max_age(self, max_age: Ttl) -> Self {
+        Self { max_age: max_age.as_millis(), ..self }
+    }
+
+    /// Sets how far the cache may be used.
+    #[must_use]
+    pub fn with_mode(self, mode: CacheMode) -> Self {
+        Self { mode, ..self }
+    }
+
     /// The smaller of the entry's and the caller's TTL, in milliseconds; `None` is for ever.
     pub(super) fn ttl_for(&self, header: &Header) -> Option<u64> {
         header.ttl.into_iter().chain(self.ttl).min()

@@ -6,6 +6,7 @@
 mod explain;
 mod ledger_events;
 mod lookup;
+mod open;
 mod permit;
 mod single_flight;
 mod sources;

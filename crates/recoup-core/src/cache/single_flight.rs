@@ -1,5 +1,5 @@
 //! Single-flight: of all callers that miss the same entry one works, and the others wait for its
-//! result. [`Cache::get_or_compute`] looks up, computes on a miss and stores, in one call.
+//! result. [`Cache::lookup_or_compute`] looks up, computes on a miss and stores, in one call.
 //!
 //! ```text
 //! miss ──► claim it ──► look again ──► work, with a permit
@@ -62,31 +62,31 @@ impl Cache {
     /// [`Cache::lookup`].
     ///
     /// ```
-    /// use std::sync::Arc;
-    /// use recoup_core::cache::{Cache, CacheOptions, LookupRequest, PathContext, ResultOrigin, Ttl};
-    /// use recoup_core::entry::Draft;
-    /// use recoup_core::key::{EntryId, Key, Kind, Scope};
-    /// use recoup_core::store::InMemoryStore;
+    /// use recoup_core::cache::ResultOrigin;
+    /// use recoup_core::prelude::*;
     ///
-    /// # fn main() -> recoup_core::Result<()> {
-    /// let store = Arc::new(InMemoryStore::with_capacity(1 << 20));
-    /// let cache = Cache::new(store, CacheOptions::default());
-    /// let view = PathContext { root: "/".into(), cwd: "/".into() };
-    /// let id = EntryId::new(Scope::global(), Key::parse("answer")?);
-    /// let request = LookupRequest::new(Kind::Result, &id, &view);
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # std::fs::write(dir.path().join("notes.md"), "one")?;
+    /// # let cache = Cache::open(&format!("sqlite:{}/answers.db", dir.path().display()))?;
+    /// let paths = PathContext::at(dir.path());
+    /// let id = EntryId::new(Scope::global(), Key::of(["summary of notes.md"]));
+    /// let sources = ["notes.md".to_owned()];
+    /// let request = LookupRequest::new(Kind::Result, &id, &paths).with_sources(&sources);
+    /// let summarize = || Ok((Draft::new(Kind::Result, "…"), Ttl::days(7))); // the expensive part
     ///
-    /// let first = cache.get_or_compute(&request, || {
-    ///     Ok((Draft::new(Kind::Result, "42"), Ttl::days(1))) // the expensive part
-    /// })?;
+    /// let first = cache.lookup_or_compute(&request, summarize)?;
     /// assert!(matches!(first.how, ResultOrigin::Computed(_)));
-    ///
-    /// let again = cache.get_or_compute(&request, || unreachable!("it is there"))?;
+    /// let again = cache.lookup_or_compute(&request, summarize)?;
     /// assert!(matches!(again.how, ResultOrigin::Hit));
-    /// assert_eq!(again.body.to_bytes()?, "42");
+    ///
+    /// std::fs::write(dir.path().join("notes.md"), "one and two")?;
+    /// let changed = cache.lookup_or_compute(&request, summarize)?;
+    /// assert!(matches!(changed.how, ResultOrigin::Computed(_)));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn get_or_compute(
+    pub fn lookup_or_compute(
         &self,
         request: &LookupRequest<'_>,
         compute: impl FnOnce() -> Result<(Draft, Ttl)>,

@@ -6,6 +6,7 @@
 //! another agent is elected. Callers use [`EarlyExit`]; storage is behind [`SessionStore`].
 
 mod dir;
+#[cfg(feature = "redis")]
 mod redis;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use crate::secrets;
 use crate::store::StoreUrl;
 
 pub use dir::DirSessions;
+#[cfg(feature = "redis")]
 pub use redis::RedisSessions;
 
 /// Default time that a winner may take for its result.
@@ -138,6 +140,7 @@ impl EarlyExit {
     /// connected or created before the first use.
     pub fn open(store: &StoreUrl, dir: &Path, clock: Arc<dyn Clock>) -> Self {
         match store {
+            #[cfg(feature = "redis")]
             StoreUrl::Redis(target) => Self::new(Arc::new(RedisSessions::at((**target).clone()))),
             StoreUrl::Sqlite(_) | StoreUrl::File(_) | StoreUrl::Dir(_) => {
                 Self::new(Arc::new(DirSessions::at(dir, clock)))

@@ -58,6 +58,19 @@ impl Draft {
         }
     }
 
+    /// Adds words to find it by.
+    #[must_use]
+    pub fn with_tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.tags.extend(tags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the cost of producing it: a later hit has saved that.
+    #[must_use]
+    pub fn with_cost(self, cost: ProductionCost) -> Self {
+        Self { cost, ..self }
+    }
+
     /// Encodes the body and writes the header.
     pub fn seal(self, sources: RecordedSources, now: Timestamp) -> Result<EntryRecord> {
         let Self {

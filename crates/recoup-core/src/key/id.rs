@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::digest::Sha256Digest;
+use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::name::SafeName;
 use crate::base::project::ProjectId;
 use crate::error::{Error, Result};
@@ -19,6 +19,25 @@ impl Key {
     /// Validates a key that was typed or stored.
     pub fn parse(text: &str) -> Result<Self> {
         SafeName::parse("key", text).map(Self)
+    }
+
+    /// The key of a list of inputs. The order counts, and so does where each input ends.
+    ///
+    /// ```
+    /// use recoup_core::key::Key;
+    ///
+    /// let review = Key::of(["review", "src/lib.rs", "v2"]);
+    /// assert_eq!(review, Key::of(["review", "src/lib.rs", "v2"]));
+    /// assert_ne!(review, Key::of(["review", "src/lib.rsv2"]));
+    /// ```
+    pub fn of<T: AsRef<[u8]>>(inputs: impl IntoIterator<Item = T>) -> Self {
+        let mut hasher = Sha256Hasher::new();
+        for input in inputs {
+            let input = input.as_ref();
+            hasher.update(&(input.len() as u64).to_be_bytes());
+            hasher.update(input);
+        }
+        Self::from_digest(hasher.finish())
     }
 
     /// The key that a digest spells.

@@ -12,7 +12,9 @@ mod guarded;
 mod memory;
 mod nearest;
 mod plan;
+#[cfg(feature = "redis")]
 pub mod redis;
+mod redis_target;
 pub mod sqlite;
 mod tallies;
 mod tiered;
@@ -37,7 +39,9 @@ pub use plan::{
     EntrySelection, EvictedEntry, EvictionCause, EvictionLimit, EvictionPlan, EvictionReport,
     ScanFilter, ScopeUsage,
 };
+#[cfg(feature = "redis")]
 pub use redis::RedisStore;
+pub use redis_target::RedisTarget;
 pub use sqlite::SqliteStore;
 pub use tiered::TieredStore;
 pub use url::{StoreContext, StoreUrl, without_credentials};

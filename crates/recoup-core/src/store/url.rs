@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::claims::LayeredClaims;
 use super::guarded::CircuitBreaker;
-use super::redis::{self, RedisClaims, RedisTarget};
+#[cfg(feature = "redis")]
+use super::redis::RedisClaims;
+use super::redis_target::{self, RedisTarget};
 use super::sqlite::WaitLimits;
-use super::{
-    ClaimRegistry, DirectoryStore, FaultLog, FileClaims, FileStore, GuardedStore, RedisStore,
-    SqliteStore, Store,
-};
+use super::{ClaimRegistry, DirectoryStore, FaultLog, FileClaims, FileStore, SqliteStore, Store};
+#[cfg(feature = "redis")]
+use super::{GuardedStore, RedisStore};
 use crate::base::clock::Clock;
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, Result};
@@ -31,6 +32,7 @@ pub enum StoreUrl {
     /// `dir:DIR`
     Dir(PathBuf),
     /// `redis://…` and its variants
+    #[cfg(feature = "redis")]
     Redis(Box<RedisTarget>),
 }
 
@@ -50,15 +52,18 @@ impl StoreUrl {
     /// Parses a URL. A relative path is resolved against `base`, `~/` against `home`.
     pub fn parse(text: &str, base: &Path, home: Option<&Path>) -> Result<Self> {
         let invalid = |fault: String| {
-            let shown = redis::redact_url(text);
+            let shown = redis_target::redact_url(text);
             Error::usage(format!("invalid store {shown:?}: {fault}; expected {FORMS}"))
         };
         let Some((scheme, rest)) = text.split_once(':') else {
             return Err(invalid("no scheme".to_owned()));
         };
         if RedisTarget::has_scheme(scheme) {
+            #[cfg(feature = "redis")]
             return RedisTarget::parse(text, base, home)
                 .map(|target| Self::Redis(Box::new(target)));
+            #[cfg(not(feature = "redis"))]
+            return Err(invalid("built without the feature `redis`".to_owned()));
         }
         let make = match scheme {
             "sqlite" => Self::Sqlite,
@@ -98,6 +103,7 @@ impl StoreUrl {
             }
             Self::File(dir) => Arc::new(FileStore::at(dir, Arc::clone(clock))),
             Self::Dir(dir) => Arc::new(DirectoryStore::at(dir, Arc::clone(faults))),
+            #[cfg(feature = "redis")]
             Self::Redis(target) => {
                 let server = Arc::new(RedisStore::at(RedisTarget::clone(target)));
                 Arc::new(GuardedStore::new(server, self.breaker_file(around), Arc::clone(clock)))
@@ -111,6 +117,7 @@ impl StoreUrl {
         let near = Arc::new(FileClaims::at(dir));
         match self {
             Self::Sqlite(_) | Self::File(_) | Self::Dir(_) => near,
+            #[cfg(feature = "redis")]
             Self::Redis(target) => Arc::new(LayeredClaims {
                 near,
                 far: Arc::new(RedisClaims::at(RedisTarget::clone(target))),
@@ -129,6 +136,7 @@ impl StoreUrl {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Sqlite(path) | Self::File(path) | Self::Dir(path) => Some(path),
+            #[cfg(feature = "redis")]
             Self::Redis(_) => None,
         }
     }
@@ -138,7 +146,7 @@ impl StoreUrl {
     pub fn is_own_scope(&self) -> bool {
         match self {
             Self::File(_) | Self::Dir(_) => true,
-            Self::Sqlite(_) | Self::Redis(_) => false,
+            _ => false,
         }
     }
 
@@ -155,6 +163,7 @@ impl fmt::Display for StoreUrl {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::File(dir) => write!(f, "file:{}", dir.display()),
             Self::Dir(dir) => write!(f, "dir:{}", dir.display()),
+            #[cfg(feature = "redis")]
             Self::Redis(target) => target.fmt(f),
         }
     }

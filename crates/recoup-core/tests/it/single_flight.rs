@@ -52,7 +52,7 @@ fn compute(
     work: impl FnOnce() -> Result<(Draft, Ttl)>,
 ) -> Result<ComputedResult> {
     let (id, view) = (id(key), nowhere());
-    cache.get_or_compute(&LookupRequest::new(Kind::Result, &id, &view), work)
+    cache.lookup_or_compute(&LookupRequest::new(Kind::Result, &id, &view), work)
 }
 
 fn made(body: &str) -> (Draft, Ttl) {

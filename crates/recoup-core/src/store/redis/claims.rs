@@ -12,12 +12,12 @@ use redis::Value;
 
 use super::pool::RedisPool;
 use super::scripts::{self, RedisKeys, eval};
-use super::target::RedisTarget;
 use crate::base::clock::{Deadline, SystemClock};
 use crate::base::digest::Sha256Digest;
 use crate::base::name::fresh_id;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::EntryId;
+use crate::store::RedisTarget;
 use crate::store::{Claim, ClaimGuard, ClaimRegistry};
 
 /// How long a claim outlives its owner.

@@ -21,8 +21,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use super::target::RedisTarget;
 use crate::base::clock::Deadline;
+use crate::store::RedisTarget;
 
 /// Maximum number of redirections of a cluster command.
 const REDIRECTIONS: u32 = 3;

@@ -9,7 +9,6 @@ mod fold;
 mod pool;
 mod read;
 mod scripts;
-mod target;
 mod write;
 
 use std::sync::Arc;
@@ -28,11 +27,10 @@ use crate::error::Result;
 use crate::key::{EntryId, Kind, Scope};
 use scripts::RedisKeys;
 
+pub use super::redis_target::RedisTarget;
 pub use claims::RedisClaims;
 pub(crate) use pool::RedisPool;
 pub(crate) use scripts::eval;
-pub use target::RedisTarget;
-pub(super) use target::redact_url;
 
 /// Records on a Redis server.
 #[derive(Debug)]

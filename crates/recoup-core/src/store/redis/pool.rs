@@ -13,10 +13,10 @@ use std::{fmt, thread};
 use redis::{Cmd, ErrorKind as Redis, RedisError, RedisResult, ServerErrorKind, Value};
 
 use super::connection::RedisConnection;
-use super::target::RedisTarget;
 use crate::base::clock::Deadline;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secrets;
+use crate::store::RedisTarget;
 
 /// Maximum number of idle connections.
 const MAX_IDLE: usize = 16;

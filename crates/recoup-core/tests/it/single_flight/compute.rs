@@ -1,4 +1,4 @@
-//! `get_or_compute`: who computes, what is kept, and what an error does.
+//! `lookup_or_compute`: who computes, what is kept, and what an error does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn graceful(body: &str) -> (Draft, Ttl) {
 fn in_mode(cache: &Cache, mode: CacheMode, body: &str) -> Result<ComputedResult> {
     let (id, view) = (id("key"), nowhere());
     let request = LookupRequest { mode, ..LookupRequest::new(Kind::Result, &id, &view) };
-    cache.get_or_compute(&request, || Ok(made(body)))
+    cache.lookup_or_compute(&request, || Ok(made(body)))
 }
 
 #[test]
