@@ -174,7 +174,7 @@ impl AppContext {
             (Some(_), _) | (None, StoreUrl::Redis(_)) => {}
             (None, StoreUrl::Dir(dir)) if dir.join(EARLY_EXIT_DIR).is_dir() => {}
             (None, StoreUrl::Dir(dir)) => {
-                DirectoryStore::at(dir, Arc::clone(&self.faults)).hide_from_git()?
+                DirectoryStore::at(dir, Arc::clone(&self.faults)).hide_from_git()?;
             }
             (None, _) => fsx::ensure_private_dir(&self.settings.home)?,
         }

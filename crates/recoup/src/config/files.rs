@@ -185,15 +185,14 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
         return reader.add_type_problem(above, node, "a table");
     };
     for (name, node) in entries {
-        match (above, name.as_str()) {
-            ("", "prices") => read_prices(node, reader),
-            _ => {
-                // `"cache.ttl"` is one name with a dot in it, and no key has one.
-                let name = if name.contains('.') { format!("{name:?}") } else { name.clone() };
-                let full = if above.is_empty() { name } else { format!("{above}.{name}") };
-                read_entry(&full, node, reader);
-            }
+        if above.is_empty() && name == "prices" {
+            read_prices(node, reader);
+            continue;
         }
+        // `"cache.ttl"` is one name with a dot in it, and no key has one.
+        let name = if name.contains('.') { format!("{name:?}") } else { name.clone() };
+        let full = if above.is_empty() { name } else { format!("{above}.{name}") };
+        read_entry(&full, node, reader);
     }
 }
 

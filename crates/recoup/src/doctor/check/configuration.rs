@@ -47,8 +47,8 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
             .remedy("`recoup trust` shows what they say, and asks")
             .fact("files", *untrusted)
     }));
-    let team = context.project.as_ref().map(|project| trust::team_state(&context.home, project));
-    let advice = team.and_then(|team| team.advice());
+    let project = context.project.as_ref();
+    let advice = project.and_then(|it| trust::team_state(&context.home, it).advice());
     found.extend(advice.map(|it| DoctorFinding::warn(CONFIGURATION, "team-rules", it)));
     if found.is_empty() {
         let what = match said.len() {

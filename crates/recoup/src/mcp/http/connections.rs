@@ -116,7 +116,7 @@ impl HttpConnection {
             () = self.displaced.cancelled() => {}
             () = sleep(AUTHENTICATION_TIMEOUT) => {
                 if !self.guests.lock_counts().strangers.contains_key(&self.number) {
-                    pending().await
+                    pending::<()>().await;
                 }
             }
         }

@@ -134,7 +134,7 @@ impl<R: Read> ShorteningReader<R> {
             }
             (JsonScanState::Escape, b'u') => self.place = JsonScanState::Digits(4),
             (JsonScanState::Escape | JsonScanState::Digits(0 | 1), _) => {
-                self.place = JsonScanState::String
+                self.place = JsonScanState::String;
             }
             (JsonScanState::Digits(left), _) => self.place = JsonScanState::Digits(left - 1),
         }
