@@ -2,11 +2,11 @@
 //! three strategies, each with a fixed output format.
 //!
 //! ```
-//! use recoup_core::condense::{Document, Options, condense};
+//! use recoup_core::condense::{InputDocument, CondenseOptions, condense};
 //!
 //! # fn main() -> recoup_core::Result<()> {
 //! let report = br#"{"verdict": "FAIL", "findings": [{"id": "F1", "severity": "high"}]}"#;
-//! let condensed = condense(&Document::read(report)?, &Options::default());
+//! let condensed = condense(&InputDocument::read(report)?, &CondenseOptions::default());
 //! assert!(condensed.to_json().starts_with(r#"{"verdict":"FAIL","#));
 //! # Ok(())
 //! # }
