@@ -59,7 +59,7 @@ fn trusted_metadata(path: &Path) -> Result<Option<fs::Metadata>> {
         Ok(meta) if meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw() => {
             Ok(Some(meta))
         }
-        Ok(_) => Err(Error::new(ErrorKind::Io, "it belongs to another user, and is not believed")),
+        Ok(_) => Err(Error::new(ErrorKind::Io, "refusing to use it: owned by another user")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| "looking for it".to_owned()),
     }

@@ -202,7 +202,9 @@ impl ConnectionPool {
         if has_short_deadline
             && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICK_RECOVERY_MAX)
         {
-            let message = format!("it is damaged ({error}); whoever has the time takes care of it");
+            let message = format!(
+                "it is damaged ({error}), and is repaired by a command that may take longer"
+            );
             return Err(self.with_location(Error::new(ErrorKind::Locked, message)));
         }
         match with_wait_limit(wait, || recover::recover_database(&self.path, self.layout, wait)) {

@@ -185,7 +185,7 @@ fn heading(verdict: LookupVerdict, causes: &[MissCause]) -> String {
             [MissCause::Disabled, ..] => "miss: the cache is switched off".to_owned(),
             [MissCause::Asked, ..] => "miss: a fresh result was asked for".to_owned(),
             [MissCause::Unavailable(_), ..] => "miss: the store could not answer".to_owned(),
-            _ => "miss: the entry is there, and not good".to_owned(),
+            _ => "miss: an entry exists, but cannot be used".to_owned(),
         },
     }
 }

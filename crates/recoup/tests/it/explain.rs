@@ -73,7 +73,7 @@ fn sources_that_changed_are_named_with_the_time() {
     home.write("src/new.rs", "");
     fs::remove_file(home.project().join("src/gone.rs")).unwrap();
     insta::assert_snapshot!(explain_exec(&home, &["--source", "src/**"], &["true"]), @"
-    miss: the entry is there, and not good
+    miss: an entry exists, but cannot be used
       sources: src/auth.rs changed N ago
       sources: src/gone.rs is gone
       sources: src/new.rs is new, from N ago
@@ -157,7 +157,7 @@ fn what_has_expired_says_when_and_after_how_long() {
     exec(&home, &["--ttl", "1ms"], &["echo", "x"]);
     thread::sleep(Duration::from_millis(5));
     insta::assert_snapshot!(explain_exec(&home, &[], &["echo", "x"]), @"
-    miss: the entry is there, and not good
+    miss: an entry exists, but cannot be used
       expired N ago (ttl 1ms)
     ");
 }
@@ -242,7 +242,7 @@ fn a_failure_that_is_kept_is_no_hit_for_who_does_not_want_failures() {
     let command = ["sh", "-c", "exit 3"];
     home.run(&[&["exec", "--cache-failures", "1h", "--"], &command[..]].concat()).expect(3);
     insta::assert_snapshot!(explain_exec(&home, &[], &command), @"
-    miss: the entry is there, and not good
+    miss: an entry exists, but cannot be used
       what is kept is a failure: --cache-failures accepts those
     ");
     for _ in 0..3 {

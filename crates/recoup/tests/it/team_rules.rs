@@ -284,7 +284,7 @@ fn links_are_neither_believed_nor_written_through() {
     symlink(scene.path("elsewhere.md"), scene.path(RULES)).unwrap();
     let said = scene.run(&["trust"]);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("is a link, and is not believed"), "{said:?}");
+    assert!(said.err.contains("is a link: refusing to read it"), "{said:?}");
     assert_eq!(given(&scene), "");
     run(&scene, &["memory", "add", "squash before merging"]);
     let said = scene.run(&["memory", "export", "--team"]);

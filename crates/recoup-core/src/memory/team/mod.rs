@@ -79,7 +79,7 @@ pub fn read_rule_file(root: &Path) -> Result<Option<Vec<u8>>> {
     let path = rule_file_path(root);
     // A link may lead out of the repository, to content that nobody has reviewed.
     if path.is_symlink() {
-        let message = format!("{} is a link, and is not believed", path.display());
+        let message = format!("{} is a link: refusing to read it", path.display());
         return Err(Error::new(ErrorKind::Invalid, message));
     }
     fsx::read_regular(&path, MAX_LEN)
