@@ -87,7 +87,12 @@ impl RaceArgs {
         let timeout = timeout.filter(|time| !time.is_zero());
         let grace = input::duration("--grace", self.grace.as_deref())?;
         let grace = limit(grace.unwrap_or(DEFAULT_GRACE));
-        let commands = split_commands(&self.commands)?;
+        let commands: Vec<Vec<OsString>> =
+            self.commands.split(|word| word == BETWEEN).map(<[OsString]>::to_vec).collect();
+        if commands.iter().any(|command| command.first().is_none_or(|name| name.is_empty())) {
+            let expected = format!("expected COMMAND [{BETWEEN} COMMAND]… after --");
+            return Err(Error::usage(format!("a command is empty: {expected}")).into());
+        }
         let early_exit = &app()?.early_exit_for_writing()?;
         let shown = session.clone();
         let race =
@@ -148,15 +153,4 @@ fn print_winner(session: &SafeName, answer: &WinnerAnswer, begun: RaceProgress) 
              again take another name, or forget the session (recoup early-exit cleanup {session})"
         )),
     }
-}
-
-/// Splits the words into commands with their arguments.
-fn split_commands(words: &[OsString]) -> Result<Vec<Vec<OsString>>> {
-    let commands: Vec<Vec<OsString>> =
-        words.split(|word| word == BETWEEN).map(<[OsString]>::to_vec).collect();
-    if commands.iter().any(|command| command.first().is_none_or(|name| name.is_empty())) {
-        let message = format!("a command is empty: expected COMMAND [{BETWEEN} COMMAND]… after --");
-        return Err(Error::usage(message));
-    }
-    Ok(commands)
 }

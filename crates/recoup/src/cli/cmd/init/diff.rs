@@ -43,7 +43,18 @@ fn diff_texts(before: &str, after: &str) -> String {
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
     let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
-    changed.map(|op| hunk(&old, &new, op, line)).collect()
+    let hunk = |op: &DiffOp| {
+        let (gone, come) = (old[op.old_range()].concat(), new[op.new_range()].concat());
+        let (gone, come) = match op.tag() {
+            DiffTag::Replace => diff_words(&gone, &come),
+            _ => (gone, come),
+        };
+        let [left, right] = [op.old_range(), op.new_range()]
+            .map(|lines| hunk_range(&(lines.start + line..lines.end + line)));
+        let (gone, come) = (prefix_lines('-', &gone), prefix_lines('+', &come));
+        format!("@@ -{left} +{right} @@\n{gone}{come}")
+    };
+    changed.map(hunk).collect()
 }
 
 /// Range of each text that differs, with context: whole lines, unless these are very long.
@@ -76,23 +87,6 @@ fn common_ends<T: PartialEq>(old: &[T], new: &[T]) -> (usize, usize) {
     let most = old.len().min(new.len()) - start;
     let ends = old.iter().rev().zip(new.iter().rev()).take(most);
     (start, ends.take_while(|(old, new)| old == new).count())
-}
-
-fn hunk(old: &[&str], new: &[&str], op: &DiffOp, line: usize) -> String {
-    let (gone, come) = (old[op.old_range()].concat(), new[op.new_range()].concat());
-    let moved = |lines: Range<usize>| lines.start + line..lines.end + line;
-    let mut shown = format!(
-        "@@ -{} +{} @@\n",
-        hunk_range(&moved(op.old_range())),
-        hunk_range(&moved(op.new_range()))
-    );
-    let (gone, come) = match op.tag() {
-        DiffTag::Replace => diff_words(&gone, &come),
-        _ => (gone, come),
-    };
-    shown += &prefix_lines('-', &gone);
-    shown += &prefix_lines('+', &come);
-    shown
 }
 
 /// `LINE,COUNT`, and the line alone for one.
@@ -216,14 +210,18 @@ fn hide_in_tables(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut at = 0;
     while at < words.len() {
-        let open = if is_private_table(words[at]) { opening_bracket(&words, at) } else { None };
-        let Some(open) = open else {
+        let behind = words.iter().enumerate().skip(at + 1);
+        let mut behind = behind.filter(|(_, word)| !word.trim().is_empty());
+        if is_private_table(words[at])
+            && let Some((_, &(":" | "="))) = behind.next()
+            && let Some((open, &"{")) = behind.next()
+        {
+            shown.push_str(&words[at..=open].concat());
+            at = push_field_names(&words, open + 1, &mut shown);
+        } else {
             shown.push_str(words[at]);
             at += 1;
-            continue;
-        };
-        shown.push_str(&words[at..=open].concat());
-        at = push_field_names(&words, open + 1, &mut shown);
+        }
     }
     shown
 }
@@ -256,15 +254,6 @@ fn is_private_table(word: &str) -> bool {
     PRIVATE_TABLES.contains(&word.trim_matches('"'))
 }
 
-/// Index of the bracket that opens the value of the name at `at`.
-fn opening_bracket(words: &[&str], at: usize) -> Option<usize> {
-    let mut behind =
-        words.iter().enumerate().skip(at + 1).filter(|(_, word)| !word.trim().is_empty());
-    let (_, sign) = behind.next()?;
-    let (open, bracket) = behind.next()?;
-    (matches!(*sign, ":" | "=") && *bracket == "{").then_some(open)
-}
-
 /// Hides values below `[servers.x.env]`, and in `servers.x.env.NAME = "value"`.
 fn hide_in_sections(text: &str) -> String {
     let mut private = false;
@@ -275,9 +264,14 @@ fn hide_in_sections(text: &str) -> String {
             private = is_private_table(name.trim());
         }
         let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+        let is_private_key = |name: &str| {
+            name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
+                && !name.contains(|c: char| c.is_whitespace() && c != ' ')
+                && !name.contains(['{', '('])
+        };
         match line.split_once('=') {
             Some((name, _))
-                if !bare.starts_with(['#', '[']) && (private || is_private_key_path(name)) =>
+                if !bare.starts_with(['#', '[']) && (private || is_private_key(name)) =>
             {
                 format!("{name}= …{end}")
             }
@@ -285,12 +279,6 @@ fn hide_in_sections(text: &str) -> String {
         }
     };
     text.split_inclusive('\n').map(line).collect()
-}
-
-fn is_private_key_path(name: &str) -> bool {
-    name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
-        && !name.contains(|c: char| c.is_whitespace() && c != ' ')
-        && !name.contains(['{', '('])
 }
 
 #[cfg(test)]
