@@ -109,12 +109,24 @@ fn diff_words(before: &str, after: &str) -> (String, String) {
     let (alike, ends) = common_ends(&old, &new);
     let (head, tail) = (old[..alike].concat(), old[old.len() - ends..].concat());
     let (old, new) = (&old[alike..old.len() - ends], &new[alike..new.len() - ends]);
-    let (gone, come) = if old.len().max(new.len()) > MAX_WORDS {
+    let (mut gone, mut come) = (String::new(), String::new());
+    if old.len().max(new.len()) > MAX_WORDS {
         let size = |words: &[&str]| format!("({} characters)", words.concat().chars().count());
-        (size(old), size(new))
+        (gone, come) = (size(old), size(new));
     } else {
-        changed_words(old, new)
-    };
+        let (in_old, in_new): (HashSet<_>, HashSet<_>) =
+            (old.iter().copied().collect(), new.iter().copied().collect());
+        for op in TextDiff::from_slices(old, new).ops() {
+            let (left, right) = (op.old_range(), op.new_range());
+            if op.tag() == DiffTag::Equal {
+                gone += &elide_unchanged(&old[left].concat());
+                come += &elide_unchanged(&new[right].concat());
+            } else {
+                gone += &join_unmoved(old, left, &in_new);
+                come += &join_unmoved(new, right, &in_old);
+            }
+        }
+    }
     let framed = |text: String| {
         if text.is_empty() {
             text
@@ -123,25 +135,6 @@ fn diff_words(before: &str, after: &str) -> (String, String) {
         }
     };
     (framed(gone), framed(come))
-}
-
-fn changed_words(old: &[&str], new: &[&str]) -> (String, String) {
-    let (mut gone, mut come) = (String::new(), String::new());
-    let (in_old, in_new): (HashSet<_>, HashSet<_>) =
-        (old.iter().copied().collect(), new.iter().copied().collect());
-    for op in TextDiff::from_slices(old, new).ops() {
-        let (left, right) = (op.old_range(), op.new_range());
-        if op.tag() == DiffTag::Equal {
-            gone += &elide_unchanged(&old[left].concat());
-            come += &elide_unchanged(&new[right].concat());
-        } else {
-            gone += &join_unmoved(old, left, &in_new);
-            come += &join_unmoved(new, right, &in_old);
-        }
-    }
-    let or_nothing =
-        |text: String, words: &[&str]| if words.is_empty() { String::new() } else { text };
-    (or_nothing(gone, old), or_nothing(come, new))
 }
 
 /// Joins changed words, but hides quoted texts that occur on the other side, too: these only moved.
