@@ -49,8 +49,15 @@ fn diff_texts(before: &str, after: &str) -> String {
             DiffTag::Replace => diff_words(&gone, &come),
             _ => (gone, come),
         };
-        let [left, right] = [op.old_range(), op.new_range()]
-            .map(|lines| hunk_range(&(lines.start + line..lines.end + line)));
+        let [left, right] = [op.old_range(), op.new_range()].map(|lines| {
+            let at = lines.start + line;
+            // `LINE,COUNT`, and the line alone for one.
+            match lines.len() {
+                0 => format!("{at},0"),
+                1 => (at + 1).to_string(),
+                count => format!("{},{count}", at + 1),
+            }
+        });
         let (gone, come) = (prefix_lines('-', &gone), prefix_lines('+', &come));
         format!("@@ -{left} +{right} @@\n{gone}{come}")
     };
@@ -87,15 +94,6 @@ fn common_ends<T: PartialEq>(old: &[T], new: &[T]) -> (usize, usize) {
     let most = old.len().min(new.len()) - start;
     let ends = old.iter().rev().zip(new.iter().rev()).take(most);
     (start, ends.take_while(|(old, new)| old == new).count())
-}
-
-/// `LINE,COUNT`, and the line alone for one.
-fn hunk_range(lines: &Range<usize>) -> String {
-    match lines.len() {
-        0 => format!("{},0", lines.start),
-        1 => (lines.start + 1).to_string(),
-        count => format!("{},{count}", lines.start + 1),
-    }
 }
 
 fn prefix_lines(sign: char, text: &str) -> String {

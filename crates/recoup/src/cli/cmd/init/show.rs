@@ -181,7 +181,9 @@ impl InitReport {
             return;
         }
         for file in self.changes() {
-            ui::say(file.summary());
+            let (what, shown) = (file.what.join("; "), &file.shown);
+            let verb = if file.state == FileChangeState::Removed { "Removed" } else { "Wrote" };
+            ui::say(format_args!("{verb} {shown}: {what}"));
         }
         if self.changes().any(|file| file.backup.is_some()) {
             ui::say(format_args!("Copies of what was there are in {}", self.backups));
@@ -277,15 +279,6 @@ impl FileReport {
     pub(in crate::cli::cmd) fn record_backup(&mut self, copies: &BackupList) {
         let copy = copies.iter().find(|(of, _)| *of == self.path);
         self.backup = copy.map(|(_, copy)| copy.clone());
-    }
-
-    /// One-line summary of what was put into the file.
-    fn summary(&self) -> String {
-        let what = self.what.join("; ");
-        match self.state {
-            FileChangeState::Removed => format!("Removed {}: {what}", self.shown),
-            _ => format!("Wrote {}: {what}", self.shown),
-        }
     }
 
     /// One-line summary of what was taken out of the file.

@@ -21,14 +21,6 @@ const REASONS: [(&str, &str); 5] = [
     ("unavailable", "store away"),
 ];
 
-/// Message for an empty report.
-pub(super) fn empty_report_message(report: &StatsReport) -> String {
-    format!(
-        "Nothing has been looked up or kept yet ({}, since {}). Try: recoup exec -- COMMAND",
-        report.title, report.since
-    )
-}
-
 pub(super) fn render_report(report: &StatsReport) -> String {
     let StatsReport { title, since, until, .. } = report;
     let title = fitted(title, 40);
