@@ -18,15 +18,13 @@ use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
 use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
-use recoup_core::memory::learn::LearnedNote;
-use recoup_core::memory::transcript::{CallOutcome, ToolCall};
 use recoup_core::memory::{
     ContextDeliveries, EventOrigin, EventTransaction, Memory, NoteId, NoteScope, WaitLimits,
 };
 use recoup_core::{Error, Result};
 
 use super::event::{HookEvent, HookEventKind, WireFormat, is_headless_event};
-use super::outcome::{self, ProjectPaths};
+use super::outcome::ProjectPaths;
 use super::reply::HookReply;
 use super::worker;
 use super::{HookServices, claude_code, pi};
@@ -286,16 +284,6 @@ impl<'a> HookContext<'a> {
         budget: BlockBudget,
     ) -> InjectionContext<'c> {
         InjectionContext { project: Some(self.project.id()), given, budget }
-    }
-
-    /// Records the outcome of a call.
-    fn record_outcome(
-        &self,
-        turn: &EventTransaction<'_>,
-        call: &ToolCall,
-        outcome: &CallOutcome,
-    ) -> Result<Option<LearnedNote>> {
-        outcome::record_outcome(turn, call, outcome, self.project_paths())
     }
 
     /// Queues a job for the worker; returns false if that failed.

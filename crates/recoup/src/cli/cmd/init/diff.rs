@@ -162,7 +162,17 @@ fn split_tokens(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = match first {
-            '"' => quoted_len(rest),
+            // To the closing quote; only the first if the line ends before that.
+            '"' => {
+                let mut escaped = false;
+                let mut line = rest.char_indices().skip(1).take_while(|(_, c)| *c != '\n');
+                let closing = line.find(|(_, c)| {
+                    let closes = *c == '"' && !escaped;
+                    escaped = *c == '\\' && !escaped;
+                    closes
+                });
+                closing.map_or(1, |(at, _)| at + 1)
+            }
             c if is_word_char(c) => rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()),
             c => c.len_utf8(),
         };
@@ -175,19 +185,6 @@ fn split_tokens(text: &str) -> Vec<&str> {
 
 fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
-}
-
-/// Length of a quoted string; 1 if the line ends before the closing quote.
-fn quoted_len(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' => break,
-            '"' if !escaped => return at + 1,
-            _ => escaped = c == '\\' && !escaped,
-        }
-    }
-    1
 }
 
 /// Replaces each value in a private table by an ellipsis. Line breaks stay.
