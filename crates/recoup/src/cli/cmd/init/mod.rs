@@ -131,11 +131,11 @@ impl InitArgs {
         if draft.plans.is_empty() && draft.failed.is_empty() {
             return self.report_no_client(&wish, &draft);
         }
-        let mut names: Vec<&str> =
+        let mut found: Vec<&str> =
             draft.plans.iter().flat_map(|plan| &plan.peers).map(|peer| peer.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        let peers = ask::decide_peers(&names, self.replace_peers, self.may_ask());
+        found.sort_unstable();
+        found.dedup();
+        let peers = ask::decide_peers(&found, self.replace_peers, self.may_ask());
         wish.replace_peers = &peers.replaced;
         let answers = self.collect_answers(&draft, &peers, around)?;
         if !peers.replaced.is_empty() || !answers.is_empty() {
