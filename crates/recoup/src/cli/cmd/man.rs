@@ -31,32 +31,28 @@ impl ManArgs {
         let mut root = build_command_tree()
             .after_long_help(format!("{AFTER_HELP}\n\nEnvironment:{variables}"));
         root.build();
-        match self.dir {
-            Some(dir) => {
-                fsx::ensure_dir(&dir)?;
-                let pages = write_pages(&root, &dir)?;
-                ui::say(format_args!("Wrote {pages} pages to {}", dir.display()));
-            }
-            None => {
-                let command = self.command.iter().try_fold(&root, |command, word| {
-                    command.find_subcommand(word).ok_or_else(|| {
-                        Error::usage(format!("there is no command {:?}", self.command.join(" ")))
-                    })
-                })?;
-                let page = render_page(command)?;
-                if !ui::stdout_is_terminal() {
-                    ui::data(&[&page])?;
-                    return Ok(CommandAnswer::Yes);
-                }
-                let help = command.clone().render_long_help().ansi().to_string();
-                // Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
-                let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
-                if !pipe_to_shell("man -l -", &page)
-                    && !pipe_to_shell("${PAGER:-less -R}", help.as_bytes())
-                {
-                    ui::print_styled(&help)?;
-                }
-            }
+        if let Some(dir) = self.dir {
+            fsx::ensure_dir(&dir)?;
+            let pages = write_pages(&root, &dir)?;
+            ui::say(format_args!("Wrote {pages} pages to {}", dir.display()));
+            return Ok(CommandAnswer::Yes);
+        }
+        let command = self.command.iter().try_fold(&root, |command, word| {
+            command.find_subcommand(word).ok_or_else(|| {
+                Error::usage(format!("there is no command {:?}", self.command.join(" ")))
+            })
+        })?;
+        let page = render_page(command)?;
+        if !ui::stdout_is_terminal() {
+            ui::data(&[&page])?;
+            return Ok(CommandAnswer::Yes);
+        }
+        let help = command.clone().render_long_help().ansi().to_string();
+        // Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
+        if !pipe_to_shell("man -l -", &page) && !pipe_to_shell("${PAGER:-less -R}", help.as_bytes())
+        {
+            ui::print_styled(&help)?;
         }
         Ok(CommandAnswer::Yes)
     }
