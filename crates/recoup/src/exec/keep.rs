@@ -221,6 +221,10 @@ struct TokenUsage {
 fn reported_cost(record: &OutputRecording) -> Option<ProductionCost> {
     let stdout = record.stdout_up_to(MAX_PARSED_BYTES)?;
     let text = str::from_utf8(&stdout).ok()?.trim();
+    let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+    };
     match text.as_bytes().first()? {
         b'{' => match serde_json::from_str::<UsageMessage>(text) {
             Ok(one) => vec![one],
@@ -236,7 +240,12 @@ fn reported_cost(record: &OutputRecording) -> Option<ProductionCost> {
     }
     .iter()
     .filter_map(cost_of)
-    .reduce(add_costs)
+    .reduce(|a, b| ProductionCost {
+        millis: None,
+        input_tokens: sum(a.input_tokens, b.input_tokens),
+        output_tokens: sum(a.output_tokens, b.output_tokens),
+        micro_dollars: sum(a.micro_dollars, b.micro_dollars),
+    })
 }
 
 fn cost_of(said: &UsageMessage) -> Option<ProductionCost> {
@@ -253,18 +262,4 @@ fn cost_of(said: &UsageMessage) -> Option<ProductionCost> {
         output_tokens: Some(*output),
         micro_dollars: total_cost_usd.and_then(to_micro_dollars),
     })
-}
-
-/// Adds the costs of two turns.
-fn add_costs(a: ProductionCost, b: ProductionCost) -> ProductionCost {
-    let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
-        (None, None) => None,
-        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
-    };
-    ProductionCost {
-        millis: None,
-        input_tokens: sum(a.input_tokens, b.input_tokens),
-        output_tokens: sum(a.output_tokens, b.output_tokens),
-        micro_dollars: sum(a.micro_dollars, b.micro_dollars),
-    }
 }

@@ -136,8 +136,18 @@ impl ExecInvocation<'_> {
             LookupDecision::Found { transcript, age, refresh } => {
                 self.reporter.detail(format_args!("hit: {} s old", age / 1000));
                 let end = replay(&transcript, self.outlets)?;
-                if refresh && let Err(error) = start_refresh(&self.stdin) {
-                    self.reporter.warn(&error);
+                if refresh {
+                    // Another process runs the same command line with a copy of our stdin.
+                    let ours: Vec<OsString> = std::env::args_os().skip(1).collect();
+                    let (subcommand, rest) = ours.split_at(1.min(ours.len()));
+                    let args = [subcommand, &[REFRESH_FLAG.into()], rest].concat();
+                    let started = self
+                        .stdin
+                        .detached()
+                        .and_then(|stdin| start_detached(args, stdin, None, "refreshes the entry"));
+                    if let Err(error) = started {
+                        self.reporter.warn(&error);
+                    }
                 }
                 Ok(end)
             }
@@ -259,15 +269,6 @@ impl CacheTarget {
 /// Releases the permit at once, so that waiters can go on while this process ends.
 fn release_permit(permit: Option<Permit>) {
     permit.into_iter().for_each(Permit::release);
-}
-
-/// Starts a process that refreshes a stale entry, by running the same command line again with a copy
-/// of our stdin.
-fn start_refresh(stdin: &CommandStdin) -> Result<()> {
-    let ours: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let (subcommand, rest) = ours.split_at(1.min(ours.len()));
-    let args = [subcommand, &[REFRESH_FLAG.into()], rest].concat();
-    start_detached(args, stdin.detached()?, None, "refreshes the entry")
 }
 
 /// Replays a verified transcript: writes both streams byte for byte, in their original order.

@@ -97,10 +97,9 @@ pub(super) struct CommandRun<'a> {
 impl CommandRun<'_> {
     /// Runs the program to its end.
     pub(super) fn run(&self, signals: &mut SignalReceiver) -> Result<FinishedRun, StartError> {
-        if self.tty { self.run_in_terminal(signals) } else { self.run_with_pipes(signals) }
-    }
-
-    fn run_in_terminal(&self, signals: &mut SignalReceiver) -> Result<FinishedRun, StartError> {
+        if !self.tty {
+            return self.run_with_pipes(signals);
+        }
         let typed = self.stdin.is_terminal();
         let (terminal, child) =
             self.start(|command| CommandTerminal::start(command, typed, self.outlets))?;

@@ -38,12 +38,22 @@ impl CommandStdin {
     /// Inspects our own stdin without reading it.
     pub(crate) fn inspect() -> Self {
         if io::stdin().is_terminal() {
-            Self::Terminal
-        } else if is_surely_empty() {
-            Self::Empty
-        } else {
-            Self::LeftOut
+            return Self::Terminal;
         }
+        let stdin = rustix::stdio::stdin();
+        let Ok(found) = fstat(stdin) else { return Self::Empty };
+        let is_empty = match FileType::from_raw_mode(found.st_mode) {
+            FileType::CharacterDevice => is_null_device(&found),
+            FileType::RegularFile => found.st_size == 0,
+            // A pipe without writers.
+            _ => {
+                let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+                let polled = poll(&mut fds, Some(&Timespec::default()));
+                let events = fds[0].revents();
+                polled.is_ok() && events.contains(PollFlags::HUP) && !events.contains(PollFlags::IN)
+            }
+        };
+        if is_empty { Self::Empty } else { Self::LeftOut }
     }
 
     /// Reads our own stdin to its end.
@@ -96,21 +106,5 @@ impl CommandStdin {
     /// Stdin for a detached command.
     pub(super) fn detached(&self) -> Result<Stdio> {
         Ok(self.for_command()?.map_or_else(Stdio::null, Stdio::from))
-    }
-}
-
-/// True for the null device, an empty file, or a pipe without writers.
-fn is_surely_empty() -> bool {
-    let stdin = rustix::stdio::stdin();
-    let Ok(found) = fstat(stdin) else { return true };
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::CharacterDevice => is_null_device(&found),
-        FileType::RegularFile => found.st_size == 0,
-        _ => {
-            let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-            let polled = poll(&mut fds, Some(&Timespec::default()));
-            let events = fds[0].revents();
-            polled.is_ok() && events.contains(PollFlags::HUP) && !events.contains(PollFlags::IN)
-        }
     }
 }

@@ -93,7 +93,7 @@ impl<'a> CommandWatch<'a> {
     }
 
     pub(super) fn run_to_end(mut self) -> Result<FinishedRun> {
-        loop {
+        let end = loop {
             if let Some(end) = self.end {
                 // Output may come until all writers have closed it, but not for ever. If the user
                 // ended it, do not wait for a slow reader either.
@@ -101,11 +101,26 @@ impl<'a> CommandWatch<'a> {
                 let expects_more =
                     self.is_pending() || self.is_open() && !self.silence_deadline.has_passed();
                 if is_interrupted || !expects_more {
-                    return Ok((end, self.into_outcome()));
+                    break end;
                 }
             }
             self.wait()?;
-        }
+        };
+        let held_open = self.is_open();
+        let broken = self.lines.into_iter().find_map(|line| line.stream.broken);
+        let outcome = match (broken, self.record) {
+            (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => RunOutcome::NotHeard,
+            (Some(error), _) => RunOutcome::Unwritable(
+                Error::new(ErrorKind::Io, "the command's output could not be passed on")
+                    .with_source(error),
+            ),
+            _ if self.interrupted => RunOutcome::Interrupted,
+            _ if self.typed => RunOutcome::Typed,
+            _ if held_open => RunOutcome::HeldOpen,
+            (None, Some(record)) => RunOutcome::Whole(record),
+            (None, None) => RunOutcome::Interrupted,
+        };
+        Ok((end, outcome))
     }
 
     fn is_pending(&self) -> bool {
@@ -149,8 +164,14 @@ impl<'a> CommandWatch<'a> {
         if signalled {
             self.handle_signals();
         }
-        if signalled || silent {
-            self.reap_child()?;
+        if (signalled || silent)
+            && self.end.is_none()
+            && let Some(status) =
+                self.child.try_wait().with_context(|| "waiting for the command".to_owned())?
+        {
+            self.end = Some(CommandEnd::from_status(status));
+            self.silence_deadline = Deadline::after(MAX_SILENCE);
+            self.lines.retain(WatchedStream::is_output);
         }
         Ok(())
     }
@@ -182,9 +203,19 @@ impl<'a> CommandWatch<'a> {
             }
             match self.end {
                 None => {
-                    let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-                    if let Some(pid) = pid {
-                        arrived.pass_on(pid, self.terminal.is_none());
+                    let ArrivedSignal { signal, from_terminal } = arrived;
+                    // The terminal may have sent it to the command, too.
+                    let has_it = self.terminal.is_none()
+                        && from_terminal
+                        && (signal == SIGINT || signal == SIGQUIT);
+                    let ours = signal == SIGCHLD || signal == SIGWINCH;
+                    if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+                        && let Some(signal) = Signal::from_named_raw(signal)
+                        && !ours
+                        && !has_it
+                    {
+                        // The command may have ended already; it is not reaped yet.
+                        let _ = kill_process(pid, signal);
                     }
                 }
                 // The command is gone, so the signal is for us.
@@ -194,36 +225,6 @@ impl<'a> CommandWatch<'a> {
                 }
                 Some(_) => {}
             }
-        }
-    }
-
-    fn reap_child(&mut self) -> Result<()> {
-        if self.end.is_some() {
-            return Ok(());
-        }
-        let ended = self.child.try_wait().with_context(|| "waiting for the command".to_owned())?;
-        if let Some(status) = ended {
-            self.end = Some(CommandEnd::from_status(status));
-            self.silence_deadline = Deadline::after(MAX_SILENCE);
-            self.lines.retain(WatchedStream::is_output);
-        }
-        Ok(())
-    }
-
-    fn into_outcome(self) -> RunOutcome {
-        let held_open = self.is_open();
-        let broken = self.lines.into_iter().find_map(|line| line.stream.broken);
-        match (broken, self.record) {
-            (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => RunOutcome::NotHeard,
-            (Some(error), _) => RunOutcome::Unwritable(
-                Error::new(ErrorKind::Io, "the command's output could not be passed on")
-                    .with_source(error),
-            ),
-            _ if self.interrupted => RunOutcome::Interrupted,
-            _ if self.typed => RunOutcome::Typed,
-            _ if held_open => RunOutcome::HeldOpen,
-            (None, Some(record)) => RunOutcome::Whole(record),
-            (None, None) => RunOutcome::Interrupted,
         }
     }
 }
@@ -381,17 +382,5 @@ impl ArrivedSignal {
     /// True if it asks to end.
     fn is_ending(self) -> bool {
         ENDING.contains(&self.signal)
-    }
-
-    /// Forwards it to the command, unless the terminal has done so already.
-    fn pass_on(self, child: Pid, shares_terminal: bool) {
-        let has_it = shares_terminal
-            && self.from_terminal
-            && (self.signal == SIGINT || self.signal == SIGQUIT);
-        let ours = self.signal == SIGCHLD || self.signal == SIGWINCH;
-        if let Some(signal) = Signal::from_named_raw(self.signal).filter(|_| !ours && !has_it) {
-            // The command may have ended already; it is not reaped yet.
-            let _ = kill_process(child, signal);
-        }
     }
 }

@@ -95,7 +95,21 @@ struct BatchedCall<'a> {
 pub(super) fn parse_event(payload: &ClaudePayload<'_>) -> Option<HookEvent> {
     let name = payload.hook_event_name.clone()?;
     let what = match name.as_str() {
-        "PostToolUse" => called(payload)?,
+        "PostToolUse" => {
+            let call = payload.call(tool_action)?;
+            let read = |response: &RawValue| serde_json::from_str(response.get()).ok();
+            let response: ToolResponse = payload.tool_response.and_then(read).unwrap_or_default();
+            let runs_on = response.status.as_deref() == Some("async_launched");
+            if response.background_task_id.is_some() || runs_on {
+                return None;
+            }
+            let interrupted = *response.interrupted == Some(true);
+            let ended = if interrupted { CallStatus::Interrupted } else { CallStatus::Succeeded };
+            let parts =
+                [response.stdout.0.unwrap_or_default(), response.stderr.0.unwrap_or_default()];
+            let outcome = CallOutcome::new(&call.id, ended, &parts.join("\n"));
+            HookEventKind::Called(call, outcome)
+        }
         _ => parse_common_event(HookClient::ClaudeCode, &name, payload)?,
     };
     Some(payload.build_event(HookClient::ClaudeCode, name, what))
@@ -163,21 +177,6 @@ struct ToolResponse {
     interrupted: LenientField<bool>,
     background_task_id: LenientField<String>,
     status: LenientField<String>,
-}
-
-fn called(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {
-    let call = payload.call(tool_action)?;
-    let read = |response: &RawValue| serde_json::from_str(response.get()).ok();
-    let response: ToolResponse = payload.tool_response.and_then(read).unwrap_or_default();
-    let runs_on = response.status.as_deref() == Some("async_launched");
-    if response.background_task_id.is_some() || runs_on {
-        return None;
-    }
-    let interrupted = *response.interrupted == Some(true);
-    let ended = if interrupted { CallStatus::Interrupted } else { CallStatus::Succeeded };
-    let parts = [response.stdout.0.unwrap_or_default(), response.stderr.0.unwrap_or_default()];
-    let outcome = CallOutcome::new(&call.id, ended, &parts.join("\n"));
-    Some(HookEventKind::Called(call, outcome))
 }
 
 fn failed(payload: &ClaudePayload<'_>) -> Option<HookEventKind> {

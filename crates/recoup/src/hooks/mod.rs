@@ -30,7 +30,6 @@ use serde_json::value::RawValue;
 
 pub(crate) use event::ClientEntrypoint;
 use event::HookEvent;
-use reply::HookReply;
 
 use crate::config::{BaseDirs, FlagOverrides, ResolvedSettings, env};
 use crate::jobs::HookLog;
@@ -77,17 +76,13 @@ pub(crate) fn answer(told: HookInput<'_>, services: &HookServices<'_>) -> Option
         Ok(None) => None,
         Ok(Some(event)) => {
             let reply = handlers::handle_event(&event, services);
-            render(&event, &reply, services.log)
+            if reply.is_empty() {
+                return None;
+            }
+            let lost = |what: &str| services.log.log_failure(Some(event.client), &event.name, what);
+            reply::render(event.client, event.format, &event.name, &reply, lost)
         }
     }
-}
-
-fn render(event: &HookEvent, reply: &HookReply, log: &HookLog) -> Option<String> {
-    if reply.is_empty() {
-        return None;
-    }
-    let lost = |what: &str| log.log_failure(Some(event.client), &event.name, what);
-    reply::render(event.client, event.format, &event.name, reply, lost)
 }
 
 /// Fields that tell the clients' payloads apart.
@@ -142,15 +137,12 @@ fn parse_event(text: &str, client: Option<HookClient>) -> serde_json::Result<Opt
         return Ok(pi::parse_event(&payload));
     }
     let payload: claude_code::ClaudePayload<'_> = serde_json::from_str(text)?;
-    Ok(match client.unwrap_or_else(|| detect_client(&payload)) {
-        HookClient::Codex => codex::parse_event(&payload),
-        _ => claude_code::parse_event(&payload),
-    })
-}
-
-/// Tells Codex from Claude Code: Codex has turns, and calls its transcripts rollouts.
-fn detect_client(payload: &claude_code::ClaudePayload<'_>) -> HookClient {
+    // Codex has turns, and calls its transcripts rollouts.
     let name = payload.transcript_path.as_deref().and_then(|path| path.file_name());
-    let rollout = name.is_some_and(|name| name.to_string_lossy().starts_with("rollout-"));
-    if payload.turn_id.is_some() || rollout { HookClient::Codex } else { HookClient::ClaudeCode }
+    let is_rollout = name.is_some_and(|name| name.to_string_lossy().starts_with("rollout-"));
+    let is_codex = match client {
+        Some(client) => client == HookClient::Codex,
+        None => payload.turn_id.is_some() || is_rollout,
+    };
+    Ok(if is_codex { codex::parse_event(&payload) } else { claude_code::parse_event(&payload) })
 }

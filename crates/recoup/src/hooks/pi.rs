@@ -106,7 +106,22 @@ fn event_kind(name: &str, inner: PiEvent<'_>) -> Option<HookEventKind> {
             })
         }
         "before_agent_start" => HookEventKind::Starting(inner.prompt.0.unwrap_or_default()),
-        "tool_result" => called(&inner)?,
+        "tool_result" => {
+            let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
+            let call = wire::tool_call(inner.tool_call_id.as_deref(), tool, input, tool_action);
+            let text = inner.content.map(wire::text_of).unwrap_or_default();
+            let mut outcome = parse_outcome(&call.id, &text, *inner.is_error == Some(true));
+            // The exit code is in its structured content, else in its text.
+            if let CallStatus::Failed { .. } = outcome.ended
+                && let Some(said) = &*inner.structured_content
+                && let Some(exit) = *said.exit_code
+            {
+                let output = said.output.as_deref().unwrap_or(&outcome.output);
+                outcome =
+                    CallOutcome::new(&call.id, CallStatus::Failed { exit: Some(exit) }, output);
+            }
+            HookEventKind::Called(call, outcome)
+        }
         "session_before_compact" => HookEventKind::Compacting,
         "session_compact" => HookEventKind::Compacted,
         "agent_end" => {
@@ -115,24 +130,6 @@ fn event_kind(name: &str, inner: PiEvent<'_>) -> Option<HookEventKind> {
         "session_shutdown" => HookEventKind::Ended(inner.reason.0.unwrap_or_default()),
         _ => return None,
     })
-}
-
-/// Parses a tool's result. The exit code is in its structured content, else in its text.
-fn called(inner: &PiEvent<'_>) -> Option<HookEventKind> {
-    let (tool, input) = (inner.tool_name.as_deref()?, inner.input?);
-    let call = wire::tool_call(inner.tool_call_id.as_deref(), tool, input, tool_action);
-    let text = inner.content.map(wire::text_of).unwrap_or_default();
-    let outcome = parse_outcome(&call.id, &text, *inner.is_error == Some(true));
-    let said = inner.structured_content.as_ref();
-    let exit = said.and_then(|said| *said.exit_code);
-    let outcome = match (outcome.ended, exit) {
-        (CallStatus::Failed { .. }, Some(exit)) => {
-            let output = said.and_then(|said| said.output.as_deref()).unwrap_or(&outcome.output);
-            CallOutcome::new(&call.id, CallStatus::Failed { exit: Some(exit) }, output)
-        }
-        _ => outcome,
-    };
-    Some(HookEventKind::Called(call, outcome))
 }
 
 #[derive(Deserialize)]

@@ -84,8 +84,11 @@ impl TranscriptFile {
     /// Reads the new entries since `mark`, the last `most` of them.
     pub fn entries_since(&self, mark: &TranscriptMark, most: usize) -> Result<TranscriptExcerpt> {
         let excerpt = || {
-            let holds = mark.matches_file(&self.file)?;
-            let excerpt = self.read(if holds { mark.offset() } else { 0 }, most)?;
+            // The marked file, with the same bytes before the mark.
+            let holds = self.file.identity() == (mark.device, mark.inode)
+                && self.file.size() >= mark.offset
+                && digest_before(&self.file, mark.offset)? == mark.print;
+            let excerpt = self.read(if holds { mark.offset } else { 0 }, most)?;
             Ok(TranscriptExcerpt { anew: !holds, ..excerpt })
         };
         excerpt().with_context(|| self.doing())
@@ -167,12 +170,6 @@ impl TranscriptMark {
     /// Number of bytes that were read.
     pub fn offset(&self) -> u64 {
         self.offset
-    }
-
-    /// True if this is the marked file, with the same bytes before the mark.
-    fn matches_file(&self, file: &RegularFile) -> io::Result<bool> {
-        let same = file.identity() == (self.device, self.inode) && file.size() >= self.offset;
-        Ok(same && digest_before(file, self.offset)? == self.print)
     }
 }
 

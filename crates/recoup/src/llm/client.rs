@@ -76,7 +76,19 @@ async fn send_request(
     request: ApiRequest,
 ) -> Result<Vec<u8>, ApiRequestError> {
     let client = build_client(endpoint)?;
-    let headers = build_headers(endpoint, &request)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in request.headers {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(key) = &endpoint.key {
+        let (name, before) = request.key_header;
+        let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
+        let mut value =
+            value.map_err(|_| local_fault("the key", "it can't be sent in a header"))?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_static(name), value);
+    }
     let sent = client.post(request.url).headers(headers).body(request.body).send().await;
     let response = sent.map_err(|error| {
         let connecting = error.is_connect();
@@ -117,23 +129,6 @@ fn build_client(endpoint: &ModelEndpoint) -> Result<Client, JudgeFault> {
     })
 }
 
-fn build_headers(endpoint: &ModelEndpoint, request: &ApiRequest) -> Result<HeaderMap, JudgeFault> {
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in request.headers {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-    }
-    if let Some(key) = &endpoint.key {
-        let (name, before) = request.key_header;
-        let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
-        let mut value =
-            value.map_err(|_| local_fault("the key", "it can't be sent in a header"))?;
-        value.set_sensitive(true);
-        headers.insert(HeaderName::from_static(name), value);
-    }
-    Ok(headers)
-}
-
 /// Reads the body, up to `most` bytes whatever its length header says.
 async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
     let mut body = Vec::new();
@@ -172,8 +167,17 @@ async fn classify_refusal(endpoint: &ModelEndpoint, response: Response) -> ApiRe
         return JudgeFault { sort: FaultSort::Lasting, error, may_have_cost: false }.into();
     }
     let said = tokio::time::timeout(REFUSAL_TIMEOUT, read_body(response, MAX_REFUSAL_BYTES)).await;
-    let said = said.ok().and_then(Result::ok).map(|body| refusal_message(endpoint, &body));
-    let said = said.unwrap_or_default();
+    let body = said.ok().and_then(Result::ok).unwrap_or_default();
+    let text = String::from_utf8_lossy(&body);
+    let json: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let said = json.pointer("/error/message").or_else(|| json.pointer("/error"));
+    let mut said = said.and_then(Value::as_str).unwrap_or(&text).to_owned();
+    // The key may be repeated there.
+    if let Some(key) = &endpoint.key {
+        said = said.replace(key.reveal(), "[key]");
+    }
+    let said = secrets::redact(&said).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = shorten_text(&said, MAX_SHOWN_CHARS).into_owned();
     let colon = if said.is_empty() { "" } else { ": " };
     let message = format!("{host} answered {status}{colon}{said}");
     let error = Error::new(ErrorKind::Unavailable, message);
@@ -187,20 +191,6 @@ async fn classify_refusal(endpoint: &ModelEndpoint, response: Response) -> ApiRe
         _ => (FaultSort::Passing(wait), None),
     };
     ApiRequestError { fault: JudgeFault { sort, error, may_have_cost: false }, objection }
-}
-
-/// Message of a refusal for people: short, and without the key, should it be repeated there.
-fn refusal_message(endpoint: &ModelEndpoint, body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let json: Value = serde_json::from_slice(body).unwrap_or_default();
-    let message = json.pointer("/error/message").or_else(|| json.pointer("/error"));
-    let message = message.and_then(Value::as_str).unwrap_or(&text);
-    let message = match &endpoint.key {
-        Some(key) => message.replace(key.reveal(), "[key]"),
-        None => message.to_owned(),
-    };
-    let message = secrets::redact(&message).split_whitespace().collect::<Vec<_>>().join(" ");
-    shorten_text(&message, MAX_SHOWN_CHARS).into_owned()
 }
 
 fn transient_fault(error: Error, wait: Option<u64>, may_have_cost: bool) -> JudgeFault {

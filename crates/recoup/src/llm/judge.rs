@@ -73,35 +73,37 @@ impl ModelJudge {
 
     fn request_reply(&self, prompt: &JudgePrompt) -> Result<ModelReply, JudgeFault> {
         let endpoint = &self.endpoint;
-        let reply = match endpoint.provider {
+        let body = match endpoint.provider {
             ModelProvider::Anthropic => {
                 let request = wire::anthropic_request(endpoint, prompt);
-                let body = client::post(endpoint, request, endpoint.deadline);
-                wire::anthropic_reply(&body.map_err(|failed| failed.fault)?)
+                client::post(endpoint, request, endpoint.deadline)
             }
-            ModelProvider::OpenAi => wire::openai_reply(&self.request_completion(prompt)?),
+            ModelProvider::OpenAi => {
+                let deadline = Deadline::after(endpoint.deadline);
+                let post = |form| {
+                    let request = wire::openai_request(endpoint, prompt, form);
+                    client::post(endpoint, request, deadline.remaining())
+                };
+                match post(AnswerFormat::Json) {
+                    // Some compatible servers reject the JSON mode: then the prompt alone has to
+                    // ensure JSON.
+                    Err(ApiRequestError { objection: Some(said), .. })
+                        if said.contains(wire::JSON_MODE_FIELD) =>
+                    {
+                        post(AnswerFormat::Any)
+                    }
+                    answer => answer,
+                }
+            }
+        };
+        let body = body.map_err(|failed| failed.fault)?;
+        let reply = match endpoint.provider {
+            ModelProvider::Anthropic => wire::anthropic_reply(&body),
+            ModelProvider::OpenAi => wire::openai_reply(&body),
         };
         let wrong =
             |error| JudgeFault { sort: FaultSort::Passing(None), error, may_have_cost: true };
         reply.map_err(wrong)
-    }
-
-    /// Some compatible servers reject the JSON mode: then the prompt alone has to ensure JSON.
-    fn request_completion(&self, prompt: &JudgePrompt) -> Result<Vec<u8>, JudgeFault> {
-        let deadline = Deadline::after(self.endpoint.deadline);
-        let post = |form| {
-            let request = wire::openai_request(&self.endpoint, prompt, form);
-            client::post(&self.endpoint, request, deadline.remaining())
-        };
-        let answer = match post(AnswerFormat::Json) {
-            Err(ApiRequestError { objection: Some(said), .. })
-                if said.contains(wire::JSON_MODE_FIELD) =>
-            {
-                post(AnswerFormat::Any)
-            }
-            answer => answer,
-        };
-        answer.map_err(|failed| failed.fault)
     }
 }
 

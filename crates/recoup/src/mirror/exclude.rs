@@ -134,9 +134,16 @@ fn index_names(index: &[u8], id: usize) -> Option<Vec<Vec<u8>>> {
         at += if flags & EXTENDED == 0 { 2 } else { 4 };
         let mut name = Vec::new();
         if version == 4 {
-            let (left_out, next) = read_varint(index, at)?;
+            // A number as in git's pack files: seven bits a byte, highest first.
+            let mut byte = *index.get(at)?;
+            let mut left_out = usize::from(byte & 0x7f);
+            while byte & 0x80 != 0 {
+                at += 1;
+                byte = *index.get(at)?;
+                left_out = left_out.checked_add(1)?.checked_mul(128)? + usize::from(byte & 0x7f);
+            }
+            at += 1;
             name.extend(before.get(..before.len().checked_sub(left_out)?)?);
-            at = next;
         }
         let len = index.get(at..)?.iter().position(|byte| *byte == 0)?;
         name.extend(&index[at..at + len]);
@@ -167,18 +174,6 @@ fn is_whole(mut rest: &[u8], id: usize) -> bool {
         }
     }
     rest.len() == id
-}
-
-/// Variable-length number as in git's pack files: seven bits a byte, highest first.
-fn read_varint(index: &[u8], mut at: usize) -> Option<(usize, usize)> {
-    let mut byte = *index.get(at)?;
-    let mut number = usize::from(byte & 0x7f);
-    while byte & 0x80 != 0 {
-        at += 1;
-        byte = *index.get(at)?;
-        number = number.checked_add(1)?.checked_mul(128)? + usize::from(byte & 0x7f);
-    }
-    Some((number, at + 1))
 }
 
 fn u32_at(index: &[u8], at: usize) -> Option<u32> {

@@ -37,8 +37,19 @@ impl ClaudeMirror<'_> {
         self.leaving = notes.iter().map(|note| note.id.clone()).collect();
         let scopes: Vec<NoteScope> = notes.iter().map(|note| note.scope.clone()).collect();
         let traces = NoteTraces::of(notes);
-        let found = self.find_unregistered_places(&scopes, &traces);
-        if found.is_empty() && !MirrorRegister::exists_in(self.ground.home) {
+        // Places with these words that may not be registered: the project's own and, without a
+        // register, all.
+        let has_register = MirrorRegister::exists_in(self.ground.home);
+        let mut found = self.project_places();
+        found.retain(|place| scan::has_our_files(&place.dir));
+        if !has_register {
+            found.extend(scan::find_places(self.ground));
+        }
+        found.retain(|place| {
+            register::concerns(place, &scopes)
+                && !files_with_traces(std::slice::from_ref(place), &traces).is_empty()
+        });
+        if found.is_empty() && !has_register {
             return Ok((delete()?, Vec::new()));
         }
         // If this is interrupted, the next sync checks all places.
@@ -79,25 +90,6 @@ impl ClaudeMirror<'_> {
             self.sync_place(&mut register, place.clone(), licence, &mut report);
         }
         ForgetRemoval { register: Some(register), places, had, report }
-    }
-
-    /// Places with these words that may not be registered: the project's own and, without a
-    /// register, all.
-    fn find_unregistered_places(
-        &self,
-        scopes: &[NoteScope],
-        traces: &NoteTraces,
-    ) -> Vec<MirrorPlace> {
-        let own = self.project_places().into_iter().filter(|place| scan::has_our_files(&place.dir));
-        let mut found: Vec<MirrorPlace> = own.collect();
-        if !MirrorRegister::exists_in(self.ground.home) {
-            found.extend(scan::find_places(self.ground));
-        }
-        let has_any = |place: &MirrorPlace| {
-            !files_with_traces(std::slice::from_ref(place), traces).is_empty()
-        };
-        found.retain(|place| register::concerns(place, scopes) && has_any(place));
-        found
     }
 }
 

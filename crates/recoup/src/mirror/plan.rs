@@ -56,8 +56,12 @@ impl<'a> MirrorPlan<'a> {
         let left = |why| move |name: &String| LeftFile { path: place.dir.join(name), why };
         let changed = found.in_state(MirroredFileState::Changed).map(left(LeftReason::Changed));
         let foreign = found.in_state(MirroredFileState::Foreign).map(left(LeftReason::NotOurs));
+        // Registered files that are missing, unless the whole project is gone.
+        let is_there = place.root.as_ref().is_none_or(|root| root.is_dir());
+        let missed = found.in_state(MirroredFileState::Nothing);
+        let missed = missed.filter(|name| is_there && place.files.contains_key(*name));
         let mut plan = Self {
-            missed: found.missing_files(place),
+            missed: missed.map(|name| place.dir.join(name)).collect(),
             left: changed.chain(foreign).collect(),
             keeps,
             index: None,
@@ -263,16 +267,6 @@ impl FoundFiles {
         self.0
             .iter()
             .any(|(other, it)| top_level_name(other) == top_level_name(name) && it.is_not_ours())
-    }
-
-    /// Registered files that are missing, unless the whole project is gone.
-    fn missing_files(&self, place: &MirrorPlace) -> Vec<PathBuf> {
-        let is_there = place.root.as_ref().is_none_or(|root| root.is_dir());
-        let known = |name: &&String| is_there && place.files.contains_key(*name);
-        self.in_state(MirroredFileState::Nothing)
-            .filter(known)
-            .map(|name| place.dir.join(name))
-            .collect()
     }
 }
 

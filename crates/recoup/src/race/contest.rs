@@ -118,7 +118,13 @@ impl<'a> RunningRace<'a> {
                     }
                 }
                 None if !self.runners.iter().any(RaceRunner::may_win) => {
-                    return Ok(RaceOutcome::Failed(self.failure_lines()));
+                    // One line for each command, in their order.
+                    let mut failed = mem::take(&mut self.failed);
+                    let last = self.runners.iter_mut().map(|it| (it.place, it.failure_reason()));
+                    failed.extend(last);
+                    failed.sort();
+                    let lines = failed.into_iter().map(|(_, why)| why).collect();
+                    return Ok(RaceOutcome::Failed(lines));
                 }
                 None if late => return Ok(RaceOutcome::TimedOut),
                 // A command has succeeded, but its output is not complete yet.
@@ -231,15 +237,6 @@ impl<'a> RunningRace<'a> {
         if let Some(guard) = &mut self.guard {
             guard.forget(group);
         }
-    }
-
-    /// Reasons of failure, one line for each command, in their order.
-    fn failure_lines(&mut self) -> Vec<String> {
-        let mut failed = mem::take(&mut self.failed);
-        failed
-            .extend(self.runners.iter_mut().map(|runner| (runner.place, runner.failure_reason())));
-        failed.sort();
-        failed.into_iter().map(|(_, why)| why).collect()
     }
 
     /// Claims the win for a command that has succeeded. None if another participant was faster but

@@ -112,7 +112,14 @@ struct CondenseInputArgs {
 
 impl CondenseInputArgs {
     fn run(self) -> CommandResult {
-        let mut options = self.parse_options()?;
+        let strategy = CondenseStrategy::parse(&self.strategy)?;
+        if self.max_tokens.is_some() && strategy != CondenseStrategy::IdentifiersOnly {
+            let only = CondenseStrategy::IdentifiersOnly;
+            return Err(Error::usage(format!(
+                "--max-tokens is for {only}: {strategy} has no list that could be cut short"
+            ))
+            .into());
+        }
         let input = read_input(&self.input)?;
         let document = InputDocument::read(&input)?;
         if self.output_dir.is_some() && !self.externalize {
@@ -122,7 +129,14 @@ impl CondenseInputArgs {
             .externalize
             .then(|| ExternalizedResult::new(&input, self.output_dir))
             .transpose()?;
-        options.full_result_path = full.as_ref().map(|full| full.path.clone());
+        let preserve = self.preserve.iter().flat_map(|csv| csv.split(',')).map(str::trim);
+        let options = CondenseOptions {
+            strategy,
+            top: self.top,
+            preserve: preserve.filter(|path| !path.is_empty()).map(str::to_owned).collect(),
+            max_tokens: self.max_tokens,
+            full_result_path: full.as_ref().map(|full| full.path.clone()),
+        };
         for path in condense::missing_paths(&document, &options) {
             ui::warn(format_args!("--preserve: the input has no field {path}"));
         }
@@ -133,24 +147,6 @@ impl CondenseInputArgs {
             return Ok(CommandAnswer::No);
         }
         write_output(&condensed, input.len(), self.output)
-    }
-
-    fn parse_options(&self) -> Result<CondenseOptions> {
-        let strategy = CondenseStrategy::parse(&self.strategy)?;
-        if self.max_tokens.is_some() && strategy != CondenseStrategy::IdentifiersOnly {
-            return Err(Error::usage(format!(
-                "--max-tokens is for {}: {strategy} has no list that could be cut short",
-                CondenseStrategy::IdentifiersOnly
-            )));
-        }
-        let preserve = self.preserve.iter().flat_map(|csv| csv.split(',')).map(str::trim);
-        Ok(CondenseOptions {
-            strategy,
-            top: self.top,
-            preserve: preserve.filter(|path| !path.is_empty()).map(str::to_owned).collect(),
-            max_tokens: self.max_tokens,
-            full_result_path: None,
-        })
     }
 }
 

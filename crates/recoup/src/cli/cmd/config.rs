@@ -78,7 +78,22 @@ impl ConfigShowArgs {
             (true, true) => ui::json(&rows)?,
             (true, false) => ui::json(&rows.into_iter().map(plain).collect::<Vec<_>>())?,
             (false, true) => {
-                let lines: Vec<_> = rows.iter().flat_map(origin_rows).collect();
+                // Each key's value, then overridden and ignored ones, except built-in defaults.
+                let mut lines = Vec::new();
+                for SettingRow { key, value, origin, others, .. } in &rows {
+                    let origin = origin.as_ref().map_or("", |origin| &origin.place);
+                    lines.push(vec![(*key).to_owned(), value_text(value), origin.to_owned()]);
+                    let said = |it: &&InactiveValue| it.origin.layer != ConfigLayer::BuiltIn;
+                    for other in others.iter().filter(said) {
+                        let why = match other.why {
+                            InactiveReason::Overridden => "overridden",
+                            InactiveReason::Untrusted => "ignored: not trusted",
+                            InactiveReason::OtherScope => "ignored: for the project's own scope",
+                        };
+                        let origin = format!("{} ({why})", other.origin.place);
+                        lines.push(vec![String::new(), value_text(&other.value), origin]);
+                    }
+                }
                 ui::table(&["KEY", "VALUE", "ORIGIN"], &lines)?;
             }
             (false, false) => {
@@ -91,23 +106,6 @@ impl ConfigShowArgs {
         }
         Ok(CommandAnswer::Yes)
     }
-}
-
-/// Rows of a key: its value, then overridden and ignored ones, except built-in defaults.
-fn origin_rows(row: &SettingRow) -> Vec<Vec<String>> {
-    let origin = row.origin.as_ref().map_or("", |origin| &origin.place);
-    let mut lines = vec![vec![row.key.to_owned(), value_text(&row.value), origin.to_owned()]];
-    let said = |other: &&InactiveValue| other.origin.layer != ConfigLayer::BuiltIn;
-    lines.extend(row.others.iter().filter(said).map(|other| {
-        let why = match other.why {
-            InactiveReason::Overridden => "overridden",
-            InactiveReason::Untrusted => "ignored: not trusted",
-            InactiveReason::OtherScope => "ignored: for the project's own scope",
-        };
-        let origin = format!("{} ({why})", other.origin.place);
-        vec![String::new(), value_text(&other.value), origin]
-    }));
-    lines
 }
 
 /// Formats a value as in a file, without quotes.

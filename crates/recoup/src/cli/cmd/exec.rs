@@ -124,7 +124,7 @@ impl ExecArgs {
     /// Returns the exit code of the command, or one of ours.
     pub(super) fn run(self) -> CommandAnswer {
         ui::prefix_lines();
-        let ended = if self.detached { self.refresh() } else { self.run_or_replay() };
+        let ended = self.execute();
         CommandAnswer::Exit(match ended {
             Ok(end) => end.exit_code_or_kill_self(),
             Err(failure) => {
@@ -134,25 +134,20 @@ impl ExecArgs {
         })
     }
 
-    fn run_or_replay(self) -> Result<CommandEnd, CommandError> {
-        let messages = StderrMessages { verbose: self.verbose };
-        let explain = self.explain;
+    fn execute(self) -> Result<CommandEnd, CommandError> {
+        let Self { detached, explain, .. } = self;
+        if detached {
+            process::leave_session();
+        }
+        let messages = StderrMessages { verbose: self.verbose && !detached };
         match self.prepare(&messages)? {
+            Ok(PreparedCommand { exec, .. }) if detached => Ok(exec.refresh_stale()?),
             Ok(PreparedCommand { exec, app }) => {
-                let report = if explain { explain_lookup(&exec, app) } else { None };
-                if let Some(report) = report {
+                if explain && let Some(report) = explain_lookup(&exec, app) {
                     report.lines().iter().for_each(ui::say);
                 }
                 Ok(exec.replay_or_run()?)
             }
-            Err(end) => Ok(end),
-        }
-    }
-
-    fn refresh(self) -> Result<CommandEnd, CommandError> {
-        process::leave_session();
-        match self.prepare(&StderrMessages { verbose: false })? {
-            Ok(PreparedCommand { exec, .. }) => Ok(exec.refresh_stale()?),
             Err(end) => Ok(end),
         }
     }
@@ -174,7 +169,13 @@ impl ExecArgs {
         mut self,
         messages: &StderrMessages,
     ) -> Result<Result<PreparedCommand<'_>, CommandEnd>, CommandError> {
-        let limits = self.lookup_limits()?;
+        let ttl = input::duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
+        let max_age =
+            input::duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
+        let wait = input::duration("--wait", self.wait.as_deref())?;
+        let wait = wait.map(|wait| wait.as_millis().map_or(Duration::MAX, Duration::from_millis));
+        // A TTL of `off` means that nothing is stored, not that nothing is accepted.
+        let limits = LookupLimits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait };
         let keeping = self.storage_policy()?;
         let mode = self.mode(&keeping);
         let environment = read_variables(&self.environment)?;
@@ -188,7 +189,12 @@ impl ExecArgs {
                 return Ok(Err(CommandEnd::Code(missing.code)));
             }
         };
-        let stdin = self.read_stdin(messages)?;
+        let stdin = if self.stdin { CommandStdin::read_to_end()? } else { CommandStdin::inspect() };
+        if let CommandStdin::LeftOut = stdin {
+            messages.note(format_args!(
+                "stdin is left out: with --stdin the command gets it, and it matters"
+            ));
+        }
         let tty = self.tty;
         let (slot, outlets, reporter) = (None, ui::outlets(), messages);
         let mut exec =
@@ -210,16 +216,6 @@ impl ExecArgs {
             }
             Err(error) => Err(error),
         }
-    }
-
-    fn read_stdin(&self, messages: &StderrMessages) -> Result<CommandStdin> {
-        let stdin = if self.stdin { CommandStdin::read_to_end()? } else { CommandStdin::inspect() };
-        if let CommandStdin::LeftOut = stdin {
-            messages.note(format_args!(
-                "stdin is left out: with --stdin the command gets it, and it matters"
-            ));
-        }
-        Ok(stdin)
     }
 
     /// The cache slot of this command. Problems are reported before anything is run.
@@ -351,17 +347,6 @@ impl ExecArgs {
             limit: 0,
             refreshes: self.refresh,
         })
-    }
-
-    /// Parses the limits on age and waiting time.
-    fn lookup_limits(&self) -> Result<LookupLimits> {
-        let ttl = input::duration("--ttl", self.ttl.as_deref())?.and_then(Ttl::as_millis);
-        let max_age =
-            input::duration("--max-age", self.max_age.as_deref())?.and_then(Ttl::as_millis);
-        let wait = input::duration("--wait", self.wait.as_deref())?;
-        let wait = wait.map(|wait| wait.as_millis().map_or(Duration::MAX, Duration::from_millis));
-        // `off` means that nothing is stored, not that nothing is accepted.
-        Ok(LookupLimits { ttl: ttl.filter(|ttl| *ttl > 0), max_age, wait })
     }
 }
 

@@ -84,26 +84,23 @@ fn serve(
     places: BaseDirs,
     log: &HookLog,
 ) {
-    start_timeout(log);
-    let answered = catch_panic(log, || answer_event(args, read, places, log));
-    if let Some(answer) = answered.flatten() {
-        // Best effort: the client may be gone.
-        let _ = ui::data(&[answer.as_bytes(), b"\n"]);
-    }
-}
-
-/// Ends the process when the time limit has passed.
-fn start_timeout(log: &HookLog) {
-    let log = log.clone();
+    // Ends the process when the time limit has passed.
+    let timeout_log = log.clone();
     let watch = move || {
         thread::sleep(HOOK_TIMEOUT);
         // Logging may block on the same thing as the hook.
-        let write = move || log.log_failure(None, "a hook", "it took too long, and was given up");
+        let why = "it took too long, and was given up";
+        let write = move || timeout_log.log_failure(None, "a hook", why);
         let _ = thread::Builder::new().stack_size(TIMEOUT_STACK_BYTES).spawn(write);
         thread::sleep(LOG_TIMEOUT);
         std::process::exit(YES);
     };
     let _ = thread::Builder::new().stack_size(TIMEOUT_STACK_BYTES).spawn(watch);
+    let answered = catch_panic(log, || answer_event(args, read, places, log));
+    if let Some(answer) = answered.flatten() {
+        // Best effort: the client may be gone.
+        let _ = ui::data(&[answer.as_bytes(), b"\n"]);
+    }
 }
 
 /// Runs `act`; none if it panics. Only the place of the panic is logged, because its message might

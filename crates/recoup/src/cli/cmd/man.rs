@@ -11,7 +11,6 @@ use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
 
-use crate::cli::failure::CommandError;
 use crate::cli::{AFTER_HELP, CommandAnswer, CommandResult, build_command_tree, ui};
 use crate::config::VARIABLES;
 
@@ -32,34 +31,31 @@ impl ManArgs {
         let mut root = build_command_tree()
             .after_long_help(format!("{AFTER_HELP}\n\nEnvironment:{variables}"));
         root.build();
-        match self.dir {
-            Some(dir) => {
-                fsx::ensure_dir(&dir)?;
-                let pages = write_pages(&root, &dir)?;
-                ui::say(format_args!("Wrote {pages} pages to {}", dir.display()));
-            }
-            None => show_page(self.command.iter().try_fold(&root, |command, word| {
-                command.find_subcommand(word).ok_or_else(|| {
-                    Error::usage(format!("there is no command {:?}", self.command.join(" ")))
-                })
-            })?)?,
+        if let Some(dir) = self.dir {
+            fsx::ensure_dir(&dir)?;
+            let pages = write_pages(&root, &dir)?;
+            ui::say(format_args!("Wrote {pages} pages to {}", dir.display()));
+            return Ok(CommandAnswer::Yes);
+        }
+        let command = self.command.iter().try_fold(&root, |command, word| {
+            command.find_subcommand(word).ok_or_else(|| {
+                Error::usage(format!("there is no command {:?}", self.command.join(" ")))
+            })
+        })?;
+        let page = render_page(command)?;
+        if !ui::stdout_is_terminal() {
+            ui::data(&[&page])?;
+            return Ok(CommandAnswer::Yes);
+        }
+        let help = command.clone().render_long_help().ansi().to_string();
+        // Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
+        if !pipe_to_shell("man -l -", &page) && !pipe_to_shell("${PAGER:-less -R}", help.as_bytes())
+        {
+            ui::print_styled(&help)?;
         }
         Ok(CommandAnswer::Yes)
     }
-}
-
-/// Shows a page with `man` or a pager on a terminal; prints its source elsewhere.
-fn show_page(command: &Command) -> Result<(), CommandError> {
-    let page = render_page(command)?;
-    if !ui::stdout_is_terminal() {
-        return ui::data(&[&page]);
-    }
-    let help = command.clone().render_long_help().ansi().to_string();
-    // Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
-    let is_shown =
-        pipe_to_shell("man -l -", &page) || pipe_to_shell("${PAGER:-less -R}", help.as_bytes());
-    if is_shown { Ok(()) } else { ui::print_styled(&help) }
 }
 
 /// Pipes a text into a shell command; false if there is none, or if it failed.

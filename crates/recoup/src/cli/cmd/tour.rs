@@ -49,16 +49,7 @@ impl GuidedTour<'_> {
         fsx::ensure_dir(&self.dir.join("project/src"))?;
         self.edit_source("fn login() {}\n")?;
         fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
-        self.show_exec()?;
-        self.show_cache()?;
-        self.show_memory()?;
-        print_comment(
-            "That is all there is to it. `recoup exec --help`, `recoup cache --help` and `recoup memory --help` have the rest.",
-        )?;
-        Ok(CommandAnswer::Yes)
-    }
 
-    fn show_exec(&self) -> Result<(), CommandError> {
         print_comment("A command that takes its time, for instance an agent that reviews a file:")?;
         self.run_step(&EXEC, 0)?;
         print_comment("The same again is replayed, without running anything:")?;
@@ -67,10 +58,8 @@ impl GuidedTour<'_> {
             "Somebody edits the file. The old output is no longer true, and it runs again:",
         )?;
         self.edit_source("fn login() {\n    query()\n}\n")?;
-        self.run_step(&EXEC, 0)
-    }
+        self.run_step(&EXEC, 0)?;
 
-    fn show_cache(&self) -> Result<(), CommandError> {
         print_comment("Agents can also file results themselves. Has this been asked before?")?;
         self.cache_step(&["get"], 1)?;
         print_comment(
@@ -83,10 +72,8 @@ impl GuidedTour<'_> {
             "Somebody edits the file. The old answer is no longer true, and is not given out:",
         )?;
         self.edit_source("fn login(name: &str) { query(name) }\n")?;
-        self.cache_step(&["get"], 1)
-    }
+        self.cache_step(&["get"], 1)?;
 
-    fn show_memory(&self) -> Result<(), CommandError> {
         print_comment(
             "A client that has our hooks hands on what its user says, here a correction:",
         )?;
@@ -94,7 +81,11 @@ impl GuidedTour<'_> {
         print_comment("Its next session, tomorrow, is told before it begins:")?;
         self.run_step(&["hook", NEXT_SESSION], 0)?;
         print_comment("What is remembered is yours to see and to change:")?;
-        self.run_step(&["memory", "list"], 0)
+        self.run_step(&["memory", "list"], 0)?;
+        print_comment(
+            "That is all there is to it. `recoup exec --help`, `recoup cache --help` and `recoup memory --help` have the rest.",
+        )?;
+        Ok(CommandAnswer::Yes)
     }
 
     fn edit_source(&self, contents: &str) -> Result<()> {

@@ -78,7 +78,16 @@ pub(in crate::hooks) fn parse_entries(line: &[u8]) -> Vec<TranscriptEntry> {
         let line: ClaudeTranscriptLine<'_> = serde_json::from_str(text)?;
         let said: Vec<EntryKind> = match (&*line.kind, line.subtype.as_deref()) {
             ("user", _) => user_entries(&line),
-            ("assistant", _) => assistant_entries(&line),
+            ("assistant", _) => {
+                let message = message(&line).filter(|message| {
+                    // Else the client's own text in the agent's role.
+                    !line.is_api_error_message && message.model.as_deref() != Some("<synthetic>")
+                });
+                let content = message.and_then(|message| message.content);
+                let blocks = content.map(wire::blocks).unwrap_or_default();
+                let entry = |block| wire::agent_entry(block, "tool_use", tool_action);
+                blocks.iter().filter_map(entry).collect()
+            }
             ("attachment", _) => attachment_entries(&line),
             ("system", Some("compact_boundary")) => vec![EntryKind::Compaction],
             _ => Vec::new(),
@@ -177,17 +186,6 @@ fn attachment_entries(line: &ClaudeTranscriptLine<'_>) -> Vec<EntryKind> {
     let what = classify_user_message(prompt, queued.origin, line.agent().is_some());
     let typed = queued.command_mode.as_deref().is_none_or(|mode| mode == "prompt");
     what.filter(|what| typed || matches!(what, EntryKind::Notification(_))).into_iter().collect()
-}
-
-/// Messages and calls of the agent.
-fn assistant_entries(line: &ClaudeTranscriptLine<'_>) -> Vec<EntryKind> {
-    let Some(message) = message(line) else { return Vec::new() };
-    // The client's own text in the agent's role.
-    if line.is_api_error_message || message.model.as_deref() == Some("<synthetic>") {
-        return Vec::new();
-    }
-    let blocks = message.content.map(wire::blocks).unwrap_or_default();
-    blocks.iter().filter_map(|block| wire::agent_entry(block, "tool_use", tool_action)).collect()
 }
 
 pub(super) fn tool_action(tool: &str, input: &RawValue) -> ToolAction {

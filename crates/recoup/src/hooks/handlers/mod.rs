@@ -18,15 +18,13 @@ use recoup_core::base::fsx;
 use recoup_core::base::project::{Project, ProjectRegistry, ProjectStanding};
 use recoup_core::memory::hooked::HookClient;
 use recoup_core::memory::inject::{BlockBudget, InjectionContext, RulesBlock};
-use recoup_core::memory::learn::LearnedNote;
-use recoup_core::memory::transcript::{CallOutcome, ToolCall};
 use recoup_core::memory::{
     ContextDeliveries, EventOrigin, EventTransaction, Memory, NoteId, NoteScope, WaitLimits,
 };
 use recoup_core::{Error, Result};
 
 use super::event::{HookEvent, HookEventKind, WireFormat, is_headless_event};
-use super::outcome::{self, ProjectPaths};
+use super::outcome::ProjectPaths;
 use super::reply::HookReply;
 use super::worker;
 use super::{HookServices, claude_code, pi};
@@ -95,7 +93,20 @@ fn find_project(
     let find = |dir: &Path| Project::find(dir).map(|found| settled(found, services, memory));
     let gone = match find(&cwd) {
         Err(error) => error,
-        Ok(found) => return Ok(prefer_session_project(event, found, services, memory)),
+        Ok(found) => {
+            // The agent may have gone into a repository inside of the session's own project: the
+            // user speaks about the outer one.
+            let begins = matches!(event.what, HookEventKind::Began(_) | HookEventKind::Opened(_));
+            let outer = if begins { None } else { found.enclosing_repository() };
+            let outer = outer.map(|outer| settled(outer, services, memory));
+            if let Some(outer) = outer.filter(|outer| outer.id() != found.id())
+                && let Ok(Some(NoteScope::Project(id))) = memory.session_scope(&event.session)
+                && id == *outer.id()
+            {
+                return Ok(outer);
+            }
+            return Ok(found);
+        }
     };
     // The root directory is no project.
     let above = cwd.ancestors().filter(|dir| dir.parent().is_some());
@@ -107,24 +118,6 @@ fn find_project(
         }
         _ => above,
     })
-}
-
-/// Returns the session's own project if the agent has gone into a repository inside of it: the user
-/// speaks about the outer one.
-fn prefer_session_project(
-    event: &HookEvent,
-    found: Project,
-    services: &HookServices<'_>,
-    memory: &Memory,
-) -> Project {
-    let begins = matches!(event.what, HookEventKind::Began(_) | HookEventKind::Opened(_));
-    let outer = if begins { None } else { found.enclosing_repository() };
-    let outer = outer.map(|outer| settled(outer, services, memory));
-    let Some(outer) = outer.filter(|outer| outer.id() != found.id()) else { return found };
-    match memory.session_scope(&event.session) {
-        Ok(Some(NoteScope::Project(id))) if id == *outer.id() => outer,
-        _ => found,
-    }
 }
 
 /// Resolves the project's id as recorded.
@@ -291,16 +284,6 @@ impl<'a> HookContext<'a> {
         budget: BlockBudget,
     ) -> InjectionContext<'c> {
         InjectionContext { project: Some(self.project.id()), given, budget }
-    }
-
-    /// Records the outcome of a call.
-    fn record_outcome(
-        &self,
-        turn: &EventTransaction<'_>,
-        call: &ToolCall,
-        outcome: &CallOutcome,
-    ) -> Result<Option<LearnedNote>> {
-        outcome::record_outcome(turn, call, outcome, self.project_paths())
     }
 
     /// Queues a job for the worker; returns false if that failed.

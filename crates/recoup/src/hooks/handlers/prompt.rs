@@ -51,7 +51,26 @@ struct PromptOutcome {
 }
 
 pub(super) fn on_prompt(here: &HookContext<'_>, prompt: &UserPrompt) -> HookReply {
-    let heard = parse_prompt(here, prompt);
+    let text = without_private_and_opted_out(&prompt.text).into_owned();
+    // A script can't retract what a person said.
+    let retraction =
+        parse_retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(here));
+    let reading = match retraction {
+        Some(_) => PromptClassification::default(),
+        None => classify::classify(&text),
+    };
+    // Recognised by a digest, which is not readable.
+    let session = &here.occasion.session;
+    let digest = |turn| wire::text_digest(&format!("{session}\n{turn}\n{}", prompt.text));
+    let heard = ParsedPrompt {
+        said: to_user_statements(here, &reading.sayings),
+        once: prompt.turn.as_ref().map(digest),
+        print: user_statement::prompt_digest(&text),
+        has_person: here.has_person(),
+        text,
+        reading,
+        retraction,
+    };
     let found = find_candidates(here, &heard.text);
     match here.record_turn(|turn| record_prompt(here, turn, &heard, &found)) {
         WriteOutcome::Done(Some(came)) => {
@@ -66,24 +85,6 @@ pub(super) fn on_prompt(here: &HookContext<'_>, prompt: &UserPrompt) -> HookRepl
         WriteOutcome::Failed(error) => queue_statements(here, heard, &error),
         WriteOutcome::Done(None) | WriteOutcome::Silent => HookReply::default(),
     }
-}
-
-fn parse_prompt(here: &HookContext<'_>, prompt: &UserPrompt) -> ParsedPrompt {
-    let text = without_private_and_opted_out(&prompt.text).into_owned();
-    // A script can't retract what a person said.
-    let retraction =
-        parse_retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(here));
-    let reading = match retraction {
-        Some(_) => PromptClassification::default(),
-        None => classify::classify(&text),
-    };
-    let said = to_user_statements(here, &reading.sayings);
-    // Recognised by a digest, which is not readable.
-    let session = &here.occasion.session;
-    let print = |turn| wire::text_digest(&format!("{session}\n{turn}\n{}", prompt.text));
-    let once = prompt.turn.as_ref().map(print);
-    let print = user_statement::prompt_digest(&text);
-    ParsedPrompt { text, reading, said, retraction, once, print, has_person: here.has_person() }
 }
 
 /// Records a prompt; none if another event has reported it.

@@ -87,26 +87,10 @@ fn record_start(
 
 /// A session began, but nothing can be delivered yet.
 pub(super) fn on_session_open(here: &HookContext<'_>, how: SessionStartKind) -> HookReply {
-    let how = correct_start_kind(here, how);
-    let known = if how == SessionStartKind::Fork {
-        here.deliveries_to_fork()
-    } else {
-        ContextDeliveries::default()
-    };
-    here.record_turn(|turn| {
-        if how.has_empty_context() {
-            turn.forget_deliveries()?;
-        }
-        record_start(turn, how, &known)
-    });
-    HookReply::default()
-}
-
-/// Corrects how a Pi session began. Pi says `startup` also for `--continue`, `--session` and
-/// `--fork`; but its session file exists only after the first answer.
-fn correct_start_kind(here: &HookContext<'_>, how: SessionStartKind) -> SessionStartKind {
+    // Pi says `startup` also for `--continue`, `--session` and `--fork`; but its session file exists
+    // only after the first answer.
     let is_written = || here.event.transcript.as_deref().is_some_and(pi::is_written);
-    match how {
+    let how = match how {
         SessionStartKind::Startup | SessionStartKind::Fork if !is_written() => {
             SessionStartKind::Startup
         }
@@ -119,7 +103,19 @@ fn correct_start_kind(here: &HookContext<'_>, how: SessionStartKind) -> SessionS
         SessionStartKind::Startup if here.event.parent.is_some() => SessionStartKind::Fork,
         SessionStartKind::Startup => SessionStartKind::Resume,
         how => how,
-    }
+    };
+    let known = if how == SessionStartKind::Fork {
+        here.deliveries_to_fork()
+    } else {
+        ContextDeliveries::default()
+    };
+    here.record_turn(|turn| {
+        if how.has_empty_context() {
+            turn.forget_deliveries()?;
+        }
+        record_start(turn, how, &known)
+    });
+    HookReply::default()
 }
 
 /// An answer begins: delivers missing rules, and notes about the prompt.

@@ -14,7 +14,7 @@ use recoup_core::memory::{ContextDeliveries, EventDetails, MemoryEventKind};
 
 use super::{HookContext, prompt};
 use crate::hooks::notice;
-use crate::hooks::outcome::{call_files, record_edits};
+use crate::hooks::outcome::{call_files, record_edits, record_outcome};
 use crate::hooks::reply::HookReply;
 use crate::jobs::SweepReason;
 
@@ -104,8 +104,10 @@ pub(super) fn after_call(
     outcome: &CallOutcome,
 ) -> HookReply {
     let mut reply = HookReply::default();
-    let learned =
-        here.record_turn(|turn| here.record_outcome(turn, call, outcome)).into_done().flatten();
+    let learned = here
+        .record_turn(|turn| record_outcome(turn, call, outcome, here.project_paths()))
+        .into_done()
+        .flatten();
     if let Some(line) = learned.as_ref().and_then(notice::learned) {
         reply.add_notice(&line);
     }
@@ -170,7 +172,7 @@ pub(super) fn after_batch(here: &HookContext<'_>, calls: &[(ToolCall, CallOutcom
         here.record_turn(|turn| {
             for (call, outcome) in calls {
                 if !turn.has_run(&call.id)? {
-                    here.record_outcome(turn, call, outcome)?;
+                    record_outcome(turn, call, outcome, here.project_paths())?;
                 }
             }
             Ok(())

@@ -110,8 +110,16 @@ impl MemoryWorker<'_> {
             let worked = self
                 .report_unstored(queue)
                 .and_then(|()| self.run_jobs(queue, &mut left, &mut ended));
-            // Even after an error: finished jobs do not come back.
-            self.finish_round(&ended);
+            // Maintenance and mirrors, once for all jobs. Even after an error: finished jobs do not
+            // come back.
+            if let Err(error) = self.memory.run_maintenance() {
+                self.log(&format!("memory was not brought up to date: {error}"));
+            }
+            for (root, from) in &ended {
+                if let Err(error) = self.sync_mirror(root, from) {
+                    self.log(&format!("rules were not synced: {error}"));
+                }
+            }
             worked?;
             drop(lock);
             // A hook may have queued a job since the last look.
@@ -163,18 +171,6 @@ impl MemoryWorker<'_> {
             taken.finish()?;
         }
         Ok(())
-    }
-
-    /// Runs maintenance and syncs mirrors, once for all jobs; queues the notices of the mirrors.
-    fn finish_round(&self, ended: &EndedProjects) {
-        if let Err(error) = self.memory.run_maintenance() {
-            self.log(&format!("memory was not brought up to date: {error}"));
-        }
-        for (root, from) in ended {
-            if let Err(error) = self.sync_mirror(root, from) {
-                self.log(&format!("rules were not synced: {error}"));
-            }
-        }
     }
 
     /// Syncs one project's mirror, and queues its notice. Obstacles are logged.

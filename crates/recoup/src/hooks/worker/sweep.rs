@@ -224,37 +224,34 @@ impl MemoryWorker<'_> {
         entries: Vec<TranscriptEntry>,
     ) -> Result<Vec<TranscriptEntry>> {
         let (mut heard, mut silent) = (Vec::with_capacity(entries.len()), false);
-        for entry in entries {
+        let redact = |text: &mut String| {
+            if let Cow::Owned(clean) = self.hidden.redact(text) {
+                *text = clean;
+            }
+        };
+        for mut entry in entries {
             if let Some(at) = entry.at {
                 silent = self.memory.was_paused(scope, at)?;
             }
-            if !silent {
-                heard.push(self.without_credentials(entry));
+            if silent {
+                continue;
             }
+            match &mut entry.what {
+                EntryKind::Prompt(text) | EntryKind::Words(text) | EntryKind::SubAgent(text) => {
+                    redact(text);
+                }
+                EntryKind::Outcome(outcome) => redact(&mut outcome.output),
+                EntryKind::Call(ToolCall { action: ToolAction::Shell(line), .. }) => {
+                    *line = line.without_values(self.hidden);
+                }
+                EntryKind::Call(ToolCall { action: ToolAction::Plan(plan), .. }) => {
+                    plan.texts_mut().into_iter().for_each(redact);
+                }
+                _ => {}
+            }
+            heard.push(entry);
         }
         Ok(heard)
-    }
-
-    fn without_credentials(&self, mut entry: TranscriptEntry) -> TranscriptEntry {
-        let text = match &mut entry.what {
-            EntryKind::Prompt(text) | EntryKind::Words(text) | EntryKind::SubAgent(text) => text,
-            EntryKind::Outcome(outcome) => &mut outcome.output,
-            EntryKind::Call(ToolCall { action: ToolAction::Shell(line), .. }) => {
-                *line = line.without_values(self.hidden);
-                return entry;
-            }
-            EntryKind::Call(ToolCall { action: ToolAction::Plan(plan), .. }) => {
-                for task in plan.texts_mut() {
-                    *task = self.hidden.redact(task).into_owned();
-                }
-                return entry;
-            }
-            _ => return entry,
-        };
-        if let Cow::Owned(clean) = self.hidden.redact(text) {
-            *text = clean;
-        }
-        entry
     }
 }
 

@@ -190,7 +190,6 @@ impl CostArgs {
                 millis => millis,
             },
         };
-        let tokens = (input_tokens.unwrap_or(0), output_tokens.unwrap_or(0));
         let micro_dollars = match (dollars, model) {
             (Some(text), _) => {
                 let dollars = text.trim().trim_start_matches('$').parse::<f64>().ok();
@@ -204,7 +203,17 @@ impl CostArgs {
                     "--model says what tokens cost: give --input-tokens and --output-tokens too",
                 ));
             }
-            (None, Some(model)) => price_of_tokens(model, tokens, prices),
+            (None, Some(model)) => {
+                let price = prices.price_of(model);
+                // The result is still stored.
+                if price.is_none() {
+                    ui::warn(format_args!(
+                        "no price is known for the model {model:?}; give --dollars, or a table \
+                         [prices.{model:?}] in your configuration (`recoup config path`)"
+                    ));
+                }
+                price.map(|it| it.cost(input_tokens.unwrap_or(0), output_tokens.unwrap_or(0)))
+            }
             (None, None) => None,
         };
         Ok(ProductionCost {
@@ -214,18 +223,6 @@ impl CostArgs {
             micro_dollars,
         })
     }
-}
-
-/// Price of the tokens. An unknown model only warns: the result is still stored.
-fn price_of_tokens(model: &str, (input, output): (u64, u64), prices: &PriceTable) -> Option<u64> {
-    let price = prices.price_of(model);
-    if price.is_none() {
-        ui::warn(format_args!(
-            "no price is known for the model {model:?}; give --dollars, or a table \
-             [prices.{model:?}] in your configuration (`recoup config path`)"
-        ));
-    }
-    price.map(|price| price.cost(input, output))
 }
 
 const HEADING: &str = "| Date | Decision | Cache key |\n|---|---|---|\n";

@@ -65,31 +65,25 @@ impl VerifyArgs {
         };
         let damaged: Vec<DamagedRow> = verified.damaged.iter().map(row).collect();
         let report = VerifyReport { entries: verified.entries, damaged, database, repaired };
-        self.print_report(&report)?;
+        if self.json {
+            ui::json(&report)?;
+        } else {
+            for DamagedRow { key, damage } in &report.damaged {
+                ui::warn(format_args!("{key}: {damage}"));
+            }
+            if let Some(why) = &report.database {
+                let now = if repaired { "mended, or set aside" } else { "--repair mends it" };
+                ui::warn(format_args!("the database is damaged: {why}; {now}"));
+            }
+            let what_now = match (report.damaged.len(), repaired) {
+                (0, _) => "all sound".to_owned(),
+                (count, true) => format!("{count} damaged, now removed"),
+                (count, false) => format!("{count} damaged; --repair removes them"),
+            };
+            ui::say(format_args!("{} entries: {what_now}", report.entries));
+        }
         let sound = is_sound || repaired;
         Ok(if sound { CommandAnswer::Yes } else { CommandAnswer::No })
-    }
-
-    fn print_report(&self, report: &VerifyReport) -> Result<(), crate::cli::CommandError> {
-        if self.json {
-            return ui::json(report);
-        }
-        for DamagedRow { key, damage } in &report.damaged {
-            ui::warn(format_args!("{key}: {damage}"));
-        }
-        if let Some(why) = &report.database {
-            let now = if report.repaired { "mended, or set aside" } else { "--repair mends it" };
-            ui::warn(format_args!("the database is damaged: {why}; {now}"));
-        }
-        let what_now = match (report.damaged.is_empty(), report.repaired) {
-            (true, _) => "all sound".to_owned(),
-            (false, true) => format!("{} damaged, now removed", report.damaged.len()),
-            (false, false) => {
-                format!("{} damaged; --repair removes them", report.damaged.len())
-            }
-        };
-        ui::say(format_args!("{} entries: {what_now}", report.entries));
-        Ok(())
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::Args;
 use recoup_core::base::name::SafeName;
 use recoup_core::base::ttl::Ttl;
-use recoup_core::early_exit::WinnerAnswer;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::sessions::SessionNameArgs;
@@ -87,18 +86,20 @@ impl RaceArgs {
         let timeout = timeout.filter(|time| !time.is_zero());
         let grace = input::duration("--grace", self.grace.as_deref())?;
         let grace = limit(grace.unwrap_or(DEFAULT_GRACE));
-        let commands = split_commands(&self.commands)?;
+        let commands: Vec<Vec<OsString>> =
+            self.commands.split(|word| word == BETWEEN).map(<[OsString]>::to_vec).collect();
+        if commands.iter().any(|command| command.first().is_none_or(|name| name.is_empty())) {
+            let expected = format!("expected COMMAND [{BETWEEN} COMMAND]… after --");
+            return Err(Error::usage(format!("a command is empty: {expected}")).into());
+        }
         let early_exit = &app()?.early_exit_for_writing()?;
         let shown = session.clone();
         let race =
             RaceOptions { session, commands, timeout, grace, early_exit, warn: failure::warn };
         let mut contest = RunningRace::prepare(race)?;
         let outcome = contest.decide();
-        if let Ok(RaceOutcome::Theirs(answer, begun)) = &outcome {
-            print_winner(&shown, answer, *begun);
-        }
         let (code, delivery) = match outcome {
-            Ok(outcome) => exit_code_and_output(outcome),
+            Ok(outcome) => exit_code_and_output(&shown, outcome),
             // After an error, too, no command is left running.
             Err(error) => {
                 contest.finish(OutputQueue::default())?;
@@ -112,14 +113,25 @@ impl RaceArgs {
     }
 }
 
-/// Exit code and output of a finished race.
-fn exit_code_and_output(outcome: RaceOutcome) -> (i32, OutputQueue) {
+/// Exit code and output of a finished race. Prints why there is none, or who has won elsewhere.
+fn exit_code_and_output(session: &SafeName, outcome: RaceOutcome) -> (i32, OutputQueue) {
     let (nothing, outlets) = (OutputQueue::default(), ui::outlets());
     match outcome {
         RaceOutcome::Ours(output) => {
             (YES, nothing.with_messages(output.err, outlets.err).with_data(output.out, outlets.out))
         }
-        RaceOutcome::Theirs(answer, _) => {
+        RaceOutcome::Theirs(answer, begun) => {
+            let at = answer.at.map(|at| format!(" at {}", at.to_second_string()));
+            let (agent, at) = (&answer.agent, at.unwrap_or_default());
+            match begun {
+                RaceProgress::Yes => {
+                    ui::say(format_args!("{agent} has won this session elsewhere{at}"));
+                }
+                RaceProgress::No => ui::say(format_args!(
+                    "{agent} has won this session{at}: that is its answer, and nothing was run; to race \
+                     again take another name, or forget the session (recoup early-exit cleanup {session})"
+                )),
+            }
             (YES, nothing.with_data(Cursor::new(answer.result.unwrap_or_default()), outlets.out))
         }
         RaceOutcome::Failed(why) => {
@@ -135,28 +147,4 @@ fn exit_code_and_output(outcome: RaceOutcome) -> (i32, OutputQueue) {
         }
         RaceOutcome::Interrupted(signal) => (128 + signal, nothing),
     }
-}
-
-/// Prints who has won the session, and how to race again.
-fn print_winner(session: &SafeName, answer: &WinnerAnswer, begun: RaceProgress) {
-    let (agent, at) = (&answer.agent, answer.at.map(|at| format!(" at {}", at.to_second_string())));
-    let at = at.unwrap_or_default();
-    match begun {
-        RaceProgress::Yes => ui::say(format_args!("{agent} has won this session elsewhere{at}")),
-        RaceProgress::No => ui::say(format_args!(
-            "{agent} has won this session{at}: that is its answer, and nothing was run; to race \
-             again take another name, or forget the session (recoup early-exit cleanup {session})"
-        )),
-    }
-}
-
-/// Splits the words into commands with their arguments.
-fn split_commands(words: &[OsString]) -> Result<Vec<Vec<OsString>>> {
-    let commands: Vec<Vec<OsString>> =
-        words.split(|word| word == BETWEEN).map(<[OsString]>::to_vec).collect();
-    if commands.iter().any(|command| command.first().is_none_or(|name| name.is_empty())) {
-        let message = format!("a command is empty: expected COMMAND [{BETWEEN} COMMAND]… after --");
-        return Err(Error::usage(message));
-    }
-    Ok(commands)
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use recoup_core::Result;
 use recoup_core::base::name::SafeName;
 use recoup_core::condense::indented;
-use recoup_core::early_exit::{SessionStatus, WinnerAnswer};
+use recoup_core::early_exit::WinnerAnswer;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -138,21 +138,19 @@ impl SessionStatusArgs {
     pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
         let session = self.session.as_deref().map(parse_session).transpose()?;
         let sessions = app()?.early_exit()?;
-        if let Some(session) = &session {
-            return self.show_session(session, sessions.status(session)?.as_ref());
-        }
-        let sessions = sessions.list()?;
-        if self.json {
-            ui::json(&SessionListReport { sessions: name_strs(&sessions) })?;
-        } else if sessions.is_empty() {
-            ui::say("No sessions");
-        } else {
-            sessions.iter().try_for_each(ui::line)?;
-        }
-        Ok(CommandAnswer::Yes)
-    }
-
-    fn show_session(&self, session: &SafeName, status: Option<&SessionStatus>) -> CommandResult {
+        let Some(session) = session else {
+            let sessions = sessions.list()?;
+            if self.json {
+                ui::json(&SessionListReport { sessions: name_strs(&sessions) })?;
+            } else if sessions.is_empty() {
+                ui::say("No sessions");
+            } else {
+                sessions.iter().try_for_each(ui::line)?;
+            }
+            return Ok(CommandAnswer::Yes);
+        };
+        let status = sessions.status(&session)?;
+        let status = status.as_ref();
         let winner = status.and_then(|status| status.winner.as_ref());
         let agents = status.map_or(Vec::new(), |status| name_strs(&status.agents));
         let results = status.map_or(Vec::new(), |status| name_strs(&status.results));

@@ -47,24 +47,20 @@ pub(super) fn decide_peers(found: &[&'static str], all: bool, may_ask: bool) -> 
     if open.is_empty() || !may_ask {
         return PeerDecision { kept, ..PeerDecision::default() };
     }
-    if confirm_removal(&open) {
-        return PeerDecision { replaced: open, kept, is_news: false };
-    }
-    PeerDecision { kept: [kept, open].concat(), is_news: true, ..PeerDecision::default() }
-}
-
-fn confirm_removal(names: &[&str]) -> bool {
-    let (verb, whose, it, has) = match names.len() {
+    let (verb, whose, it, has) = match open.len() {
         1 => ("is", "its", "it", "has"),
         _ => ("are", "their", "them", "have"),
     };
-    let names = names.join(" and ");
+    let names = open.join(" and ");
     ui::say(format_args!(
         "{names} {verb} hooked in too: with recoup beside {it}, everything is remembered and said twice. \
          What {names} {has} kept stays where it is. `recoup uninstall` brings {it} back, unless \
          somebody has changed the file in between: then the copy in `backups` has {it}."
     ));
-    ui::confirm(format_args!("Take {names} out ({whose} hooks, servers and plug-ins)?"))
+    if ui::confirm(format_args!("Take {names} out ({whose} hooks, servers and plug-ins)?")) {
+        return PeerDecision { replaced: open, kept, is_news: false };
+    }
+    PeerDecision { kept: [kept, open].concat(), is_news: true, ..PeerDecision::default() }
 }
 
 /// Decides whose agents may record rules: by the flag, or else by asking about each client that has

@@ -43,7 +43,25 @@ fn diff_texts(before: &str, after: &str) -> String {
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let diff = TextDiff::from_slices(&old, &new);
     let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
-    changed.map(|op| hunk(&old, &new, op, line)).collect()
+    let hunk = |op: &DiffOp| {
+        let (gone, come) = (old[op.old_range()].concat(), new[op.new_range()].concat());
+        let (gone, come) = match op.tag() {
+            DiffTag::Replace => diff_words(&gone, &come),
+            _ => (gone, come),
+        };
+        let [left, right] = [op.old_range(), op.new_range()].map(|lines| {
+            let at = lines.start + line;
+            // `LINE,COUNT`, and the line alone for one.
+            match lines.len() {
+                0 => format!("{at},0"),
+                1 => (at + 1).to_string(),
+                count => format!("{},{count}", at + 1),
+            }
+        });
+        let (gone, come) = (prefix_lines('-', &gone), prefix_lines('+', &come));
+        format!("@@ -{left} +{right} @@\n{gone}{come}")
+    };
+    changed.map(hunk).collect()
 }
 
 /// Range of each text that differs, with context: whole lines, unless these are very long.
@@ -78,32 +96,6 @@ fn common_ends<T: PartialEq>(old: &[T], new: &[T]) -> (usize, usize) {
     (start, ends.take_while(|(old, new)| old == new).count())
 }
 
-fn hunk(old: &[&str], new: &[&str], op: &DiffOp, line: usize) -> String {
-    let (gone, come) = (old[op.old_range()].concat(), new[op.new_range()].concat());
-    let moved = |lines: Range<usize>| lines.start + line..lines.end + line;
-    let mut shown = format!(
-        "@@ -{} +{} @@\n",
-        hunk_range(&moved(op.old_range())),
-        hunk_range(&moved(op.new_range()))
-    );
-    let (gone, come) = match op.tag() {
-        DiffTag::Replace => diff_words(&gone, &come),
-        _ => (gone, come),
-    };
-    shown += &prefix_lines('-', &gone);
-    shown += &prefix_lines('+', &come);
-    shown
-}
-
-/// `LINE,COUNT`, and the line alone for one.
-fn hunk_range(lines: &Range<usize>) -> String {
-    match lines.len() {
-        0 => format!("{},0", lines.start),
-        1 => (lines.start + 1).to_string(),
-        count => format!("{},{count}", lines.start + 1),
-    }
-}
-
 fn prefix_lines(sign: char, text: &str) -> String {
     let line = |line: &str| format!("{sign}{}\n", line.trim_end_matches(['\r', '\n']));
     text.split_inclusive('\n').map(line).collect()
@@ -115,12 +107,24 @@ fn diff_words(before: &str, after: &str) -> (String, String) {
     let (alike, ends) = common_ends(&old, &new);
     let (head, tail) = (old[..alike].concat(), old[old.len() - ends..].concat());
     let (old, new) = (&old[alike..old.len() - ends], &new[alike..new.len() - ends]);
-    let (gone, come) = if old.len().max(new.len()) > MAX_WORDS {
+    let (mut gone, mut come) = (String::new(), String::new());
+    if old.len().max(new.len()) > MAX_WORDS {
         let size = |words: &[&str]| format!("({} characters)", words.concat().chars().count());
-        (size(old), size(new))
+        (gone, come) = (size(old), size(new));
     } else {
-        changed_words(old, new)
-    };
+        let (in_old, in_new): (HashSet<_>, HashSet<_>) =
+            (old.iter().copied().collect(), new.iter().copied().collect());
+        for op in TextDiff::from_slices(old, new).ops() {
+            let (left, right) = (op.old_range(), op.new_range());
+            if op.tag() == DiffTag::Equal {
+                gone += &elide_unchanged(&old[left].concat());
+                come += &elide_unchanged(&new[right].concat());
+            } else {
+                gone += &join_unmoved(old, left, &in_new);
+                come += &join_unmoved(new, right, &in_old);
+            }
+        }
+    }
     let framed = |text: String| {
         if text.is_empty() {
             text
@@ -129,25 +133,6 @@ fn diff_words(before: &str, after: &str) -> (String, String) {
         }
     };
     (framed(gone), framed(come))
-}
-
-fn changed_words(old: &[&str], new: &[&str]) -> (String, String) {
-    let (mut gone, mut come) = (String::new(), String::new());
-    let (in_old, in_new): (HashSet<_>, HashSet<_>) =
-        (old.iter().copied().collect(), new.iter().copied().collect());
-    for op in TextDiff::from_slices(old, new).ops() {
-        let (left, right) = (op.old_range(), op.new_range());
-        if op.tag() == DiffTag::Equal {
-            gone += &elide_unchanged(&old[left].concat());
-            come += &elide_unchanged(&new[right].concat());
-        } else {
-            gone += &join_unmoved(old, left, &in_new);
-            come += &join_unmoved(new, right, &in_old);
-        }
-    }
-    let or_nothing =
-        |text: String, words: &[&str]| if words.is_empty() { String::new() } else { text };
-    (or_nothing(gone, old), or_nothing(come, new))
 }
 
 /// Joins changed words, but hides quoted texts that occur on the other side, too: these only moved.
@@ -177,7 +162,17 @@ fn split_tokens(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = match first {
-            '"' => quoted_len(rest),
+            // To the closing quote; only the first if the line ends before that.
+            '"' => {
+                let mut escaped = false;
+                let mut line = rest.char_indices().skip(1).take_while(|(_, c)| *c != '\n');
+                let closing = line.find(|(_, c)| {
+                    let closes = *c == '"' && !escaped;
+                    escaped = *c == '\\' && !escaped;
+                    closes
+                });
+                closing.map_or(1, |(at, _)| at + 1)
+            }
             c if is_word_char(c) => rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()),
             c => c.len_utf8(),
         };
@@ -192,19 +187,6 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Length of a quoted string; 1 if the line ends before the closing quote.
-fn quoted_len(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' => break,
-            '"' if !escaped => return at + 1,
-            _ => escaped = c == '\\' && !escaped,
-        }
-    }
-    1
-}
-
 /// Replaces each value in a private table by an ellipsis. Line breaks stay.
 fn hide_private_values(text: &str) -> String {
     hide_in_sections(&hide_in_tables(text))
@@ -216,14 +198,18 @@ fn hide_in_tables(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut at = 0;
     while at < words.len() {
-        let open = if is_private_table(words[at]) { opening_bracket(&words, at) } else { None };
-        let Some(open) = open else {
+        let behind = words.iter().enumerate().skip(at + 1);
+        let mut behind = behind.filter(|(_, word)| !word.trim().is_empty());
+        if is_private_table(words[at])
+            && let Some((_, &(":" | "="))) = behind.next()
+            && let Some((open, &"{")) = behind.next()
+        {
+            shown.push_str(&words[at..=open].concat());
+            at = push_field_names(&words, open + 1, &mut shown);
+        } else {
             shown.push_str(words[at]);
             at += 1;
-            continue;
-        };
-        shown.push_str(&words[at..=open].concat());
-        at = push_field_names(&words, open + 1, &mut shown);
+        }
     }
     shown
 }
@@ -256,15 +242,6 @@ fn is_private_table(word: &str) -> bool {
     PRIVATE_TABLES.contains(&word.trim_matches('"'))
 }
 
-/// Index of the bracket that opens the value of the name at `at`.
-fn opening_bracket(words: &[&str], at: usize) -> Option<usize> {
-    let mut behind =
-        words.iter().enumerate().skip(at + 1).filter(|(_, word)| !word.trim().is_empty());
-    let (_, sign) = behind.next()?;
-    let (open, bracket) = behind.next()?;
-    (matches!(*sign, ":" | "=") && *bracket == "{").then_some(open)
-}
-
 /// Hides values below `[servers.x.env]`, and in `servers.x.env.NAME = "value"`.
 fn hide_in_sections(text: &str) -> String {
     let mut private = false;
@@ -275,9 +252,14 @@ fn hide_in_sections(text: &str) -> String {
             private = is_private_table(name.trim());
         }
         let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+        let is_private_key = |name: &str| {
+            name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
+                && !name.contains(|c: char| c.is_whitespace() && c != ' ')
+                && !name.contains(['{', '('])
+        };
         match line.split_once('=') {
             Some((name, _))
-                if !bare.starts_with(['#', '[']) && (private || is_private_key_path(name)) =>
+                if !bare.starts_with(['#', '[']) && (private || is_private_key(name)) =>
             {
                 format!("{name}= …{end}")
             }
@@ -285,12 +267,6 @@ fn hide_in_sections(text: &str) -> String {
         }
     };
     text.split_inclusive('\n').map(line).collect()
-}
-
-fn is_private_key_path(name: &str) -> bool {
-    name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
-        && !name.contains(|c: char| c.is_whitespace() && c != ' ')
-        && !name.contains(['{', '('])
 }
 
 #[cfg(test)]

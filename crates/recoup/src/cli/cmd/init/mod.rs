@@ -131,7 +131,11 @@ impl InitArgs {
         if draft.plans.is_empty() && draft.failed.is_empty() {
             return self.report_no_client(&wish, &draft);
         }
-        let peers = ask::decide_peers(&draft.peer_names(), self.replace_peers, self.may_ask());
+        let mut found: Vec<&str> =
+            draft.plans.iter().flat_map(|plan| &plan.peers).map(|peer| peer.name).collect();
+        found.sort_unstable();
+        found.dedup();
+        let peers = ask::decide_peers(&found, self.replace_peers, self.may_ask());
         wish.replace_peers = &peers.replaced;
         let answers = self.collect_answers(&draft, &peers, around)?;
         if !peers.replaced.is_empty() || !answers.is_empty() {
@@ -288,7 +292,20 @@ impl InitDraft {
             }
         }
         let settings = answers::plan_answers(&around.config, answers, &around.places)?;
-        ensure_valid_config(&settings, &around.places)?;
+        // A configuration that is invalid or would become so is not written: every command reads it.
+        if settings.has_effect() {
+            let shown = around.places.display_path(&settings.path);
+            for (text, remedy) in [
+                (&settings.before, "mend it first (`recoup config check`)"),
+                (&settings.after, "this is a fault of recoup's own"),
+            ] {
+                let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default());
+                if let Some(problem) = config::problems_of_user_file(&text, &shown).first() {
+                    let message = format!("{problem}; nothing was changed: {remedy}");
+                    return Err(Error::new(ErrorKind::Invalid, message));
+                }
+            }
+        }
         Ok(Self { plans, failed, settings })
     }
 
@@ -302,34 +319,6 @@ impl InitDraft {
         let of_plans = self.plans.iter().flat_map(|plan| &plan.changes);
         of_plans.chain([&self.settings]).cloned().collect()
     }
-
-    /// Names of other memory tools that were found, without duplicates.
-    fn peer_names(&self) -> Vec<&'static str> {
-        let peers = self.plans.iter().flat_map(|plan| &plan.peers);
-        let mut names: Vec<&str> = peers.map(|peer| peer.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
-}
-
-/// Refuses to write a configuration that is invalid or would become so: every command reads it.
-fn ensure_valid_config(change: &FileChange, places: &install::InstallPaths) -> Result<()> {
-    if !change.has_effect() {
-        return Ok(());
-    }
-    let shown = places.display_path(&change.path);
-    for (text, remedy) in [
-        (&change.before, "mend it first (`recoup config check`)"),
-        (&change.after, "this is a fault of recoup's own"),
-    ] {
-        let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default());
-        if let Some(problem) = config::problems_of_user_file(&text, &shown).first() {
-            let message = format!("{problem}; nothing was changed: {remedy}");
-            return Err(Error::new(ErrorKind::Invalid, message));
-        }
-    }
-    Ok(())
 }
 
 /// Directories and files that `init` works with.

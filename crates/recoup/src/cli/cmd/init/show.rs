@@ -145,7 +145,20 @@ impl InitReport {
             for note in &client.notes {
                 ui::say(format_args!("{}: {note}", client.title));
             }
-            client.print_peers();
+            let ClientReport { peers, open_peers, .. } = client;
+            if !open_peers.is_empty() {
+                let (stay, it) = verb_and_pronoun(open_peers);
+                ui::warn(format_args!("{} {stay}", open_peers.join("; ")));
+                ui::hint(format_args!(
+                    "with both, everything is remembered and said twice: --replace-peers takes {it} out"
+                ));
+            } else if !peers.is_empty() {
+                let (stay, it) = verb_and_pronoun(peers);
+                ui::say(format_args!(
+                    "{} {stay}, as you have said (`peers.keep`); --replace-peers takes {it} out",
+                    peers.join("; ")
+                ));
+            }
         }
         for FailedReport { error, .. } in &self.failed {
             ui::error(error);
@@ -168,7 +181,9 @@ impl InitReport {
             return;
         }
         for file in self.changes() {
-            ui::say(file.summary());
+            let (what, shown) = (file.what.join("; "), &file.shown);
+            let verb = if file.state == FileChangeState::Removed { "Removed" } else { "Wrote" };
+            ui::say(format_args!("{verb} {shown}: {what}"));
         }
         if self.changes().any(|file| file.backup.is_some()) {
             ui::say(format_args!("Copies of what was there are in {}", self.backups));
@@ -207,24 +222,6 @@ impl InitReport {
     fn changes(&self) -> impl Iterator<Item = &FileReport> {
         let of_clients = self.clients.iter().flat_map(|client| &client.files);
         of_clients.chain(&self.settings).filter(|file| file.state != FileChangeState::Unchanged)
-    }
-}
-
-impl ClientReport {
-    fn print_peers(&self) {
-        if !self.open_peers.is_empty() {
-            let (stay, it) = verb_and_pronoun(&self.open_peers);
-            ui::warn(format_args!("{} {stay}", self.open_peers.join("; ")));
-            ui::hint(format_args!(
-                "with both, everything is remembered and said twice: --replace-peers takes {it} out"
-            ));
-        } else if !self.peers.is_empty() {
-            let (stay, it) = verb_and_pronoun(&self.peers);
-            ui::say(format_args!(
-                "{} {stay}, as you have said (`peers.keep`); --replace-peers takes {it} out",
-                self.peers.join("; ")
-            ));
-        }
     }
 }
 
@@ -282,15 +279,6 @@ impl FileReport {
     pub(in crate::cli::cmd) fn record_backup(&mut self, copies: &BackupList) {
         let copy = copies.iter().find(|(of, _)| *of == self.path);
         self.backup = copy.map(|(_, copy)| copy.clone());
-    }
-
-    /// One-line summary of what was put into the file.
-    fn summary(&self) -> String {
-        let what = self.what.join("; ");
-        match self.state {
-            FileChangeState::Removed => format!("Removed {}: {what}", self.shown),
-            _ => format!("Wrote {}: {what}", self.shown),
-        }
     }
 
     /// One-line summary of what was taken out of the file.

@@ -58,34 +58,24 @@ impl DedupArgs {
             };
             let duplicates = found.iter().map(report).collect();
             ui::json(&DedupReport { merged, duplicates })?;
-        } else {
-            self.print_duplicates(&found)?;
+            return Ok(CommandAnswer::Yes);
         }
-        Ok(CommandAnswer::Yes)
-    }
-
-    fn print_duplicates(
-        &self,
-        found: &[DuplicateGroup],
-    ) -> Result<(), crate::cli::failure::CommandError> {
         let named = |note: &Note| {
             let paths = note.paths.as_ref();
             let paths = paths.map_or_else(String::new, |glob| format!(" [only for {glob}]"));
             ui::printable(&format!("{}{paths} ({})", note.text, note.id)).into_owned()
         };
-        for DuplicateGroup { stays, others } in found {
+        for DuplicateGroup { stays, others } in &found {
             ui::line(format_args!("stays  {}", named(stays)))?;
             for other in others {
                 ui::line(format_args!("goes   {}", named(other)))?;
             }
         }
-        match (found.is_empty(), self.yes) {
-            (true, _) => ui::say("No two memories say the same"),
-            (false, true) => ui::say("Merged; `recoup memory restore ID` brings one back"),
-            (false, false) => {
-                ui::say("Nothing was changed: `recoup memory dedup --yes` merges them");
-            }
-        }
-        Ok(())
+        ui::say(match (found.is_empty(), self.yes) {
+            (true, _) => "No two memories say the same",
+            (false, true) => "Merged; `recoup memory restore ID` brings one back",
+            (false, false) => "Nothing was changed: `recoup memory dedup --yes` merges them",
+        });
+        Ok(CommandAnswer::Yes)
     }
 }

@@ -8,7 +8,7 @@ use recoup_core::memory::team::{
     self, MergedRules, OmittedNote, RuleContribution, RuleDiff, TeamRules,
 };
 use recoup_core::memory::{
-    Note, NoteFilter, NoteId, NoteImportReport, NoteScope, export_notes, parse_export,
+    NoteFilter, NoteId, NoteImportReport, NoteScope, export_notes, parse_export,
 };
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
@@ -174,7 +174,21 @@ impl TeamExport {
                 let message = format!("there is no memory {id}; `recoup memory list` shows them");
                 Error::new(ErrorKind::Absent, message)
             })?;
-            ensure_shareable(&note, scope).map(|()| id)
+            if note.scope != *scope {
+                let whose = match note.scope {
+                    NoteScope::Universal => "holds in all projects, and is yours alone",
+                    NoteScope::Project(_) => "is another project's",
+                };
+                let message = format!("{id} {whose}: only this project's rules are shared");
+                return Err(Error::usage(message));
+            }
+            if !team::is_shareable(&note) {
+                let (status, trust) = (note.status, note.trust());
+                return Err(Error::usage(format!(
+                    "{id} is {status} ({trust}): only what counts, and was said or agreed to, is shared"
+                )));
+            }
+            Ok(id)
         };
         self.ids.iter().map(one).collect::<Result<_>>().map(Some)
     }
@@ -221,26 +235,6 @@ fn read_team_file(app: &AppContext) -> Result<Option<TeamFile>> {
             Ok(None)
         }
     }
-}
-
-fn ensure_shareable(note: &Note, scope: &NoteScope) -> Result<()> {
-    let id = &note.id;
-    if note.scope != *scope {
-        let whose = match note.scope {
-            NoteScope::Universal => "holds in all projects, and is yours alone",
-            NoteScope::Project(_) => "is another project's",
-        };
-        return Err(Error::usage(format!("{id} {whose}: only this project's rules are shared")));
-    }
-    if !team::is_shareable(note) {
-        let message = format!(
-            "{id} is {} ({}): only what counts, and was said or agreed to, is shared",
-            note.status,
-            note.trust()
-        );
-        return Err(Error::usage(message));
-    }
-    Ok(())
 }
 
 fn write_team_file(app: &AppContext, found: &TeamFile, merged: &MergedRules) -> Result<()> {

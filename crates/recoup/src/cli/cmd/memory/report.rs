@@ -45,7 +45,16 @@ impl MemoryReportArgs {
         } else if report.is_empty() {
             ui::say("There are no rules here yet; `recoup memory add` makes one");
         } else {
-            ui::data(&[summary(&report).as_bytes(), b"\n\n"])?;
+            let count = |what: fn(&RuleEffect) -> bool| report.iter().filter(|it| what(it)).count();
+            let summary = format!(
+                "{} rule{} in the last 90 days: {} used, {} repeated by you, {} never given to an agent\n\n",
+                report.len(),
+                if report.len() == 1 { "" } else { "s" },
+                count(|it| it.cited > 0),
+                count(|it| it.repeated > 0),
+                count(|it| it.given == 0),
+            );
+            ui::data(&[summary.as_bytes()])?;
             let mut rows = ui::RowStream::new(&HEADINGS);
             let often = |count: u64| if count == 0 { String::new() } else { count.to_string() };
             for it in &report {
@@ -79,17 +88,4 @@ impl RuleUsageLine {
             failed: it.failed,
         }
     }
-}
-
-/// One-sentence summary of all rules.
-fn summary(report: &[RuleEffect]) -> String {
-    let count = |what: fn(&RuleEffect) -> bool| report.iter().filter(|it| what(it)).count();
-    let rules =
-        if report.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", report.len()) };
-    format!(
-        "{rules} in the last 90 days: {} used, {} repeated by you, {} never given to an agent",
-        count(|it| it.cited > 0),
-        count(|it| it.repeated > 0),
-        count(|it| it.given == 0),
-    )
 }

@@ -53,7 +53,10 @@ impl StatsArgs {
         if json {
             ui::json(&report)?;
         } else if report.is_empty() {
-            ui::say(picture::empty_report_message(&report));
+            let StatsReport { title, since, .. } = &report;
+            ui::say(format_args!(
+                "Nothing has been looked up or kept yet ({title}, since {since}). Try: recoup exec -- COMMAND"
+            ));
         } else {
             ui::print_styled(&picture::render_report(&report))?;
         }

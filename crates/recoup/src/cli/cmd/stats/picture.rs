@@ -21,14 +21,6 @@ const REASONS: [(&str, &str); 5] = [
     ("unavailable", "store away"),
 ];
 
-/// Message for an empty report.
-pub(super) fn empty_report_message(report: &StatsReport) -> String {
-    format!(
-        "Nothing has been looked up or kept yet ({}, since {}). Try: recoup exec -- COMMAND",
-        report.title, report.since
-    )
-}
-
 pub(super) fn render_report(report: &StatsReport) -> String {
     let StatsReport { title, since, until, .. } = report;
     let title = fitted(title, 40);
@@ -53,6 +45,7 @@ fn section_title(text: &str) -> [String; 2] {
 }
 
 fn total_lines(report: &StatsReport) -> Vec<String> {
+    const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let LookupTotals { hits, misses: _, saved } = report.sum;
     let mut lines = Vec::new();
     let all = report.sum.look_ups();
@@ -63,7 +56,15 @@ fn total_lines(report: &StatsReport) -> Vec<String> {
     lines.push(format!("  saved     {GREEN}{worth}{GREEN:#}"));
     let hits = human::count(hits);
     lines.push(format!("  hits      {hits} of {} look-ups ({rate} %)", human::count(all)));
-    let line = sparkline(&report.days);
+    // Hit rates of the last 60 days, one character each, without days before the first look-up.
+    let days = &report.days;
+    let first = days.iter().position(|day| day.sum.look_ups() > 0).unwrap_or(0);
+    let days = days[first.max(days.len().saturating_sub(60))..].iter();
+    let sign = |day: &DailyTotals| match day.sum.hit_rate_per_mille() {
+        None => '·',
+        Some(rate) => SIGNS[usize::try_from(rate * 7 / 1_000).unwrap_or(7).min(7)],
+    };
+    let line: String = days.map(sign).collect();
     if line.chars().count() > 1 && all > 0 {
         lines.push(format!("  hit rate  {GREEN}{line}{GREEN:#}"));
     }
@@ -79,19 +80,6 @@ fn total_lines(report: &StatsReport) -> Vec<String> {
         [vec![format!("{entries} now")], fates].concat().join(" · ")
     ));
     lines
-}
-
-/// Hit rates of the last 60 days, one character each.
-fn sparkline(days: &[DailyTotals]) -> String {
-    const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    // Days before the first look-up are left out.
-    let first = days.iter().position(|day| day.sum.look_ups() > 0).unwrap_or(0);
-    let last = &days[first.max(days.len().saturating_sub(60))..];
-    let sign = |day: &DailyTotals| match day.sum.hit_rate_per_mille() {
-        None => '·',
-        Some(rate) => SIGNS[usize::try_from(rate * 7 / 1_000).unwrap_or(7).min(7)],
-    };
-    last.iter().map(sign).collect()
 }
 
 fn miss_lines(report: &StatsReport) -> Vec<String> {
