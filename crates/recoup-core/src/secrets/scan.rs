@@ -68,7 +68,16 @@ impl Iterator for SecretFindings<'_> {
     fn next(&mut self) -> Option<SecretFinding> {
         self.advance_encoded_search();
         while let Some(at) = prefilter::next_literal(self.text, self.at) {
-            match self.find_at(at) {
+            // A finding must not begin inside the last one.
+            let found = prefilter::rules_at(self.text, at).find_map(|(number, len)| {
+                let rule = rules::rule_by_number(number);
+                let range = match_rule(rule, number, self.text, at, len)?;
+                // A mark of ours is never a secret, or redacting would not end.
+                let mark = word_form::is_marked(&self.text[range.clone()]);
+                (range.start >= self.free && !mark)
+                    .then_some(SecretFinding { rule: rule.name, range })
+            });
+            match found {
                 None => self.at = at + 1,
                 Some(finding) => {
                     if let EncodedSearch::Found(encoded) = &self.encoded
@@ -110,17 +119,6 @@ impl SecretFindings<'_> {
             Some((rule, range)) => EncodedSearch::Found(SecretFinding { rule, range }),
         };
     }
-
-    /// The finding of the rules at `at`, unless it begins inside the last one.
-    fn find_at(&self, at: usize) -> Option<SecretFinding> {
-        prefilter::rules_at(self.text, at).find_map(|(number, len)| {
-            let rule = rules::rule_by_number(number);
-            let range = match_rule(rule, number, self.text, at, len)?;
-            // A mark of ours is never a secret, or redacting would not end.
-            let mark = word_form::is_marked(&self.text[range.clone()]);
-            (range.start >= self.free && !mark).then_some(SecretFinding { rule: rule.name, range })
-        })
-    }
 }
 
 /// Shows the place only: the text may hold secrets.
@@ -137,6 +135,7 @@ fn match_rule(
     at: usize,
     len: usize,
 ) -> Option<Range<usize>> {
+    static COMPILED: [OnceLock<Regex>; rules::COUNT] = [const { OnceLock::new() }; rules::COUNT];
     let (pattern, start) = match rule.shape {
         SecretShape::Code(code) => return code(text, at),
         SecretShape::Slots(slots) => return slot::find_in_slots(slots, text, at, len),
@@ -147,7 +146,15 @@ fn match_rule(
         }
     };
     let reach = text.len().min(start + REACH);
-    let groups = compiled_pattern(number, pattern).captures(&text[start..reach])?;
+    // Compiled when its literal is first seen: all patterns would take longer than most commands
+    // live.
+    let pattern = COMPILED[number].get_or_init(|| {
+        RegexBuilder::new(&format!(r"\A(?:{pattern})"))
+            .unicode(false)
+            .build()
+            .expect("a test compiles every pattern of the table")
+    });
+    let groups = pattern.captures(&text[start..reach])?;
     let secret = groups.get(1).or_else(|| groups.get(0))?;
     let range = start + secret.start()..start + secret.end();
     let secret = &text[range.clone()];
@@ -156,18 +163,6 @@ fn match_rule(
         && !word_form::lacks_variety(secret)
         && !word_form::is_stand_in(secret);
     real.then_some(range)
-}
-
-/// Compiles a pattern when its literal is first seen: all of them would take longer than most
-/// commands live.
-fn compiled_pattern(number: usize, pattern: &str) -> &'static Regex {
-    static COMPILED: [OnceLock<Regex>; rules::COUNT] = [const { OnceLock::new() }; rules::COUNT];
-    COMPILED[number].get_or_init(|| {
-        RegexBuilder::new(&format!(r"\A(?:{pattern})"))
-            .unicode(false)
-            .build()
-            .expect("a test compiles every pattern of the table")
-    })
 }
 
 /// Name of the rule that `text` breaks, as it is or once it is plain.

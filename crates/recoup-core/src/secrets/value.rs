@@ -62,8 +62,16 @@ impl CredentialName {
             plain.pop();
         }
         let strength = NameStrength::of(&plain)?;
-        if plain.ends_with(SHORTEST) && !is_separate(text, &range) {
-            return None;
+        if plain.ends_with(SHORTEST) {
+            // It must be the last word, and a blank, a quote or a separator stand before the name.
+            let last = text[range.clone()].rsplit(|&byte| !byte.is_ascii_alphanumeric()).next()?;
+            let letters = last.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let before = range.start.checked_sub(1).map_or(b' ', |at| text[at]);
+            if !last[..letters].eq_ignore_ascii_case(SHORTEST)
+                || !(before.is_ascii_whitespace() || b"\"'`,;{(&?<>/[#".contains(&before))
+            {
+                return None;
+            }
         }
         Some(Self { range, strength, plain })
     }
@@ -75,18 +83,6 @@ impl CredentialName {
         let longer = variable && value.ends_with(&self.plain);
         !value.is_empty() && (longer || self.plain.ends_with(&value))
     }
-}
-
-/// True if the last word of a name is [`SHORTEST`], and a blank, a quote or a separator stands
-/// before the name.
-fn is_separate(text: &[u8], name: &Range<usize>) -> bool {
-    let last = text[name.clone()].rsplit(|&byte| !byte.is_ascii_alphanumeric()).next();
-    let is_last = last.is_some_and(|word| {
-        let letters = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        word[..letters].eq_ignore_ascii_case(SHORTEST)
-    });
-    let before = name.start.checked_sub(1).map_or(b' ', |at| text[at]);
-    is_last && (before.is_ascii_whitespace() || b"\"'`,;{(&?<>/[#".contains(&before))
 }
 
 /// Range of the name around `at`.

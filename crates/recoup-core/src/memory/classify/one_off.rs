@@ -106,8 +106,15 @@ fn is_command_line(sentence: &str) -> bool {
     let is_script = first.contains('/')
         && [".sh", ".py", ".rb", ".js", ".bash"].iter().any(|it| first.ends_with(it));
     let is_program = is_one_of(first, PROGRAMS);
-    if !(is_path || is_script || is_program || is_one_of(first, VERBS))
-        || rest.iter().any(|word| is_prose_word(word))
+    // No command line has these.
+    let is_prose = |word: &&str| {
+        let word = word.trim_end_matches([',', ':', ';']).to_lowercase();
+        let plain = plain_clauses::plain_words(&word).concat();
+        (!word.starts_with('-') && is_one_of(&plain, WORDS_OF_RULES))
+            || word.chars().any(super::concepts::is_cjk)
+            || tokens::tokenize(&word).iter().any(|token| LASTING.iter().any(|it| token.is(it)))
+    };
+    if !(is_path || is_script || is_program || is_one_of(first, VERBS)) || rest.iter().any(is_prose)
     {
         return false;
     }
@@ -129,15 +136,6 @@ fn is_argument(word: &str) -> bool {
             .rsplit_once('.')
             .is_some_and(|(name, ending)| !name.is_empty() && (1..=5).contains(&ending.len()))
         || word.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// True for a word that no command line has.
-fn is_prose_word(word: &str) -> bool {
-    let word = word.trim_end_matches([',', ':', ';']).to_lowercase();
-    let plain = plain_clauses::plain_words(&word).concat();
-    (!word.starts_with('-') && is_one_of(&plain, WORDS_OF_RULES))
-        || word.chars().any(super::concepts::is_cjk)
-        || tokens::tokenize(&word).iter().any(|token| LASTING.iter().any(|it| token.is(it)))
 }
 
 fn without_quotes(text: &str) -> String {
@@ -186,7 +184,17 @@ fn is_for_one_thing(own: &[SentenceToken]) -> bool {
     let skipped = own.iter().take_while(|it| is_one_of(&it.word, LEADS) || it.class == ",").count();
     let own = &own[skipped..];
     let Some(colon) = own.iter().position(|token| token.class == ":") else {
-        return ensures_one_name(own);
+        // "Make sure `parse()` never throws" is about one function.
+        let [ensure, rest @ ..] = own else { return false };
+        let mut names = rest.iter();
+        let mut next = names.next();
+        if next.is_some_and(|it| it.is("THIS") || it.word == "that") {
+            next = names.next();
+        }
+        let is_one = |it: &SentenceToken| {
+            matches!(it.class.as_str(), "@IDENT" | "@CODE" | "@PATH" | "@FILE")
+        };
+        return matches!(ensure.word.as_str(), "make sure" | "ensure") && next.is_some_and(is_one);
     };
     let (head, behind) = own.split_at(colon);
     let [verb, article, what @ ..] = head else { return false };
@@ -200,18 +208,4 @@ fn is_for_one_thing(own: &[SentenceToken]) -> bool {
     let names_more =
         head.iter().any(|token| ["ALLOF", "ALWAYS", "NOWON"].iter().any(|it| token.is(it)));
     makes && one && !announces && behind.len() > 1 && !names_more
-}
-
-/// True for "make sure `parse()` never throws": a request about one function.
-fn ensures_one_name(own: &[SentenceToken]) -> bool {
-    let mut words = own.iter();
-    let ensures =
-        words.next().is_some_and(|first| matches!(first.word.as_str(), "make sure" | "ensure"));
-    let mut next = words.next();
-    if next.is_some_and(|it| it.is("THIS") || it.word == "that") {
-        next = words.next();
-    }
-    ensures
-        && next
-            .is_some_and(|it| matches!(it.class.as_str(), "@IDENT" | "@CODE" | "@PATH" | "@FILE"))
 }

@@ -260,10 +260,18 @@ pub(super) fn has_lasting_sign(outline: &PromptOutline, read: &TokenizedPrompt, 
         own.len() <= 2
             || (own.len() <= LONGEST_REMARK && own.first().is_some_and(|first| first.is("THIS")))
     };
+    // "Tabs, not spaces", "not jest but vitest".
+    let is_not = |token: &SentenceToken| is_one_of(&token.word, NOT);
+    let mut behind_not = own.iter().skip_while(|token| !is_not(token));
+    let opposes = own.windows(2).any(|pair| pair[0].class == "," && is_not(&pair[1]))
+        || matches!(&own[..], [_, not, _] if is_not(not))
+        || (!is_at_hand(own)
+            && (behind_not.any(|token| is_one_of(&token.word, BUT))
+                || own.iter().any(|token| is_one_of(&token.word, NOT_BUT))));
     form != LastingSign::None
         || lasts(own)
         || corrects(own)
-        || opposes(own)
+        || opposes
         || (own.first().is_some_and(|first| first.is("ALLOF")) && has(own, &["MUST"]))
         || read.is_universal()
         || before.is_some_and(|it| it.len() <= 3 && corrects(it))
@@ -290,14 +298,4 @@ fn lasts(own: &[SentenceToken]) -> bool {
 fn corrects(own: &[SentenceToken]) -> bool {
     let denies = matches!(own, [no, comma, ..] if is_one_of(&no.word, NOT) && comma.class == ",");
     denies || own.first().is_some_and(|first| CORRECTS.iter().any(|it| first.is(it)))
-}
-
-/// True for "tabs, not spaces", "not jest but vitest".
-fn opposes(own: &[SentenceToken]) -> bool {
-    let is_not = |token: &SentenceToken| is_one_of(&token.word, NOT);
-    let mut behind_not = own.iter().skip_while(|token| !is_not(token));
-    own.windows(2).any(|pair| pair[0].class == "," && is_not(&pair[1]))
-        || matches!(own, [_, not, _] if is_not(not))
-        || (behind_not.any(|token| is_one_of(&token.word, BUT)) && !is_at_hand(own))
-        || (own.iter().any(|token| is_one_of(&token.word, NOT_BUT)) && !is_at_hand(own))
 }
