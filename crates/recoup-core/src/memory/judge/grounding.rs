@@ -76,7 +76,17 @@ fn pieces(text: &str) -> Vec<NegationPiece> {
         let mut from = 0;
         let mut negated = false;
         for at in 0..tokens.len() {
-            if negates(tokens[at], tokens.get(at + 1).copied()) {
+            let word = tokens[at].trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            let letters = word.replace('\'', "");
+            let next = tokens.get(at + 1).map(|it| it.to_lowercase());
+            let is_pair =
+                |(first, then): &(&str, &str)| letters == *first && next.as_deref() == Some(*then);
+            if NEGATIONS.contains(&letters.as_str())
+                || word.ends_with("n't")
+                || word.starts_with("n'")
+                || MARKS.iter().any(|mark| word.contains(mark))
+                || PAIRS.iter().any(is_pair)
+            {
                 pieces.push(NegationPiece {
                     negated,
                     words: split_words(&tokens[from..at].join(" ")),
@@ -111,17 +121,6 @@ fn clauses(text: &str) -> Vec<&str> {
     }
     clauses.push(&text[from..]);
     clauses
-}
-
-fn negates(token: &str, next: Option<&str>) -> bool {
-    let word = token.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let letters = word.replace('\'', "");
-    let next = next.map(str::to_lowercase);
-    NEGATIONS.contains(&letters.as_str())
-        || word.ends_with("n't")
-        || word.starts_with("n'")
-        || MARKS.iter().any(|mark| word.contains(mark))
-        || PAIRS.iter().any(|(first, then)| letters == *first && next.as_deref() == Some(then))
 }
 
 /// True if a piece that is negated, or not, is so in the text as well.

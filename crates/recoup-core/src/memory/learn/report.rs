@@ -62,11 +62,10 @@ struct CallCounts {
     failed: u64,
 }
 
-/// Calls by context: the time of each end, and true if it succeeded.
-type CallsByContext = HashMap<String, Vec<(Timestamp, bool)>>;
-
 impl RuleCounts {
     fn of(connection: &Connection) -> Result<Self> {
+        const CALLS: &str = "SELECT context, at, what = 'succeeded' FROM events
+                             WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
         const EVIDENCE: &str = "SELECT note, what, count(*) FROM evidence
                                 WHERE what IN ('cited', 'repeated') GROUP BY note, what";
         let read = |row: &Row<'_>| {
@@ -75,7 +74,14 @@ impl RuleCounts {
         };
         let evidence = connection.list_cached(EVIDENCE, [], read).doing(REPORTING)?;
         let mut counts = Self { evidence: evidence.into_iter().collect(), ..Self::default() };
-        let calls = load_calls(connection)?;
+        let read = |row: &Row<'_>| {
+            Ok((row.get::<_, String>(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)))
+        };
+        // Calls by context: the time of each end, and true if it succeeded.
+        let mut calls: HashMap<String, Vec<(Timestamp, bool)>> = HashMap::new();
+        for (context, call) in connection.list_cached(CALLS, [], read).doing(REPORTING)? {
+            calls.entry(context).or_default().push(call);
+        }
         // The first delivery to a context counts, even if it was lost and repeated.
         let mut seen = HashSet::new();
         for DeliveryRecord { context, at, notes } in deliveries::all(connection)? {
@@ -121,17 +127,4 @@ impl CallCounts {
             all
         })
     }
-}
-
-fn load_calls(connection: &Connection) -> Result<CallsByContext> {
-    const SQL: &str = "SELECT context, at, what = 'succeeded' FROM events
-                       WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
-    let read = |row: &Row<'_>| {
-        Ok((row.get::<_, String>(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)))
-    };
-    let mut calls = CallsByContext::new();
-    for (context, call) in connection.list_cached(SQL, [], read).doing(REPORTING)? {
-        calls.entry(context).or_default().push(call);
-    }
-    Ok(calls)
 }

@@ -121,13 +121,21 @@ fn query_rows(
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
+    let mut all: Vec<String> = asked.forms.iter().map(|form| format!("\"{form}\"")).collect();
+    if asked.open
+        && let Some(last) = all.last_mut()
+    {
+        last.push_str(" *");
+    }
+    if !asked.scopes.is_empty() {
+        let scopes = asked.scopes.iter().map(|scope| format!("\"{SCOPE}{scope}\""));
+        all.push(format!("({})", scopes.collect::<Vec<_>>().join(" OR ")));
+    }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let below = asked.below.unwrap_or(i64::MAX);
+    let values = params![all.join(" AND "), below, most, asked.above];
     let reading = || -> rusqlite::Result<Vec<i64>> {
-        connection
-            .prepare_cached(sql)?
-            .query_map(params![asked.to_fts(), below, most, asked.above], |row| row.get(0))?
-            .collect()
+        connection.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
     };
     reading().doing("could not search the memories")
 }
@@ -145,22 +153,6 @@ pub(super) struct IndexQuery<'a> {
     pub(super) above: i64,
     /// Scopes to search; all if empty.
     pub(super) scopes: &'a [String],
-}
-
-impl IndexQuery<'_> {
-    fn to_fts(&self) -> String {
-        let mut all: Vec<String> = self.forms.iter().map(|form| format!("\"{form}\"")).collect();
-        if self.open
-            && let Some(last) = all.last_mut()
-        {
-            last.push_str(" *");
-        }
-        if !self.scopes.is_empty() {
-            let scopes = self.scopes.iter().map(|scope| format!("\"{SCOPE}{scope}\""));
-            all.push(format!("({})", scopes.collect::<Vec<_>>().join(" OR ")));
-        }
-        all.join(" AND ")
-    }
 }
 
 /// Returns the approximate number of notes; exact if none was deleted.

@@ -120,7 +120,17 @@ impl<'a> PostingWalk<'a> {
             IndexQuery { forms: &[term.widest_form()], open: term.open, ..IndexQuery::default() };
         let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
         let rare = list.len() < self.effort.probe;
-        let having = if rare { count(&list) } else { self.estimate(&asked, &list)? };
+        let having = if rare {
+            count(&list)
+        } else {
+            // Estimated from the reach of the newest and the oldest rows: either end alone may be
+            // all about one thing.
+            let oldest = index::oldest_rows(self.connection, &asked, self.effort.probe)?;
+            let reach = list.last().map_or(1, |last| self.newest - last + 1);
+            let other = oldest.last().copied().unwrap_or(1);
+            let dense = (count(&list) / number(reach)) * (count(&oldest) / number(other));
+            (dense.sqrt() * number(self.newest)).max(count(&list))
+        };
         let weight = self.weight(having) * if is_request_word(&term.exact) { FAINT } else { 1.0 };
         self.add_rows(&list, weight * STEM_WORTH);
         if rare {
@@ -164,16 +174,6 @@ impl<'a> PostingWalk<'a> {
         for row in rows {
             *self.rows.entry(*row).or_default() += weight;
         }
-    }
-
-    /// Estimates how many notes have a word whose list goes on, from the reach of its newest and
-    /// its oldest rows: either end alone may be all about one thing.
-    fn estimate(&self, asked: &IndexQuery<'_>, newest: &[i64]) -> Result<f32> {
-        let oldest = index::oldest_rows(self.connection, asked, self.effort.probe)?;
-        let reach = newest.last().map_or(1, |last| self.newest - last + 1);
-        let other = oldest.last().copied().unwrap_or(1);
-        let dense = (count(newest) / number(reach)) * (count(&oldest) / number(other));
-        Ok((dense.sqrt() * number(self.newest)).max(count(newest)))
     }
 
     /// Returns the weight of a word: 1 if no note has it, towards 0 the more do.

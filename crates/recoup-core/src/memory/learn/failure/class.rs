@@ -122,7 +122,14 @@ pub fn error_subject<'a>(line: &'a str, command: &str) -> Option<&'a str> {
     };
     let named = |word: &&str| word.contains(['/', '_']) || word.contains("::");
     let subject = |word: &'a str| {
-        let name = bare(word);
+        // Without punctuation around it, and a line number behind it.
+        let outside = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@');
+        let word = word.trim_start_matches(outside).trim_end_matches(|c| outside(c) || c == '.');
+        let digits = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+        let name = match word.split_once(':') {
+            Some((name, rest)) if rest.split(':').all(digits) => name,
+            _ => word,
+        };
         let is_shown = is_name(name) && !secrets::looks_like_credential(name);
         if is_shown { short_path(name, command) } else { None }
     };
@@ -141,17 +148,6 @@ fn short_path<'a>(name: &'a str, command: &str) -> Option<&'a str> {
     });
     let start = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     (has_extension || command.contains(path)).then(|| &path[start..])
-}
-
-/// Strips punctuation around a word, and a line number behind it.
-fn bare(word: &str) -> &str {
-    let outside = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@');
-    let word = word.trim_start_matches(outside).trim_end_matches(|c| outside(c) || c == '.');
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match word.split_once(':') {
-        Some((name, rest)) if rest.split(':').all(digits) => name,
-        _ => word,
-    }
 }
 
 /// True for one name without spaces, shell characters and anything that leads elsewhere.

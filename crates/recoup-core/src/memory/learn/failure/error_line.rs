@@ -303,6 +303,15 @@ fn is_noise(text: &str) -> bool {
 /// True for a message with a code or a location.
 fn is_exact(text: &str, lower: &str) -> bool {
     let reported = ["FAILED ", "ERROR "].iter().any(|start| text.starts_with(start));
+    // `./main.go:5:2: undefined: foo`
+    let is_go_place = text.split_once(".go:").is_some_and(|(file, rest)| {
+        let number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+        let mut parts = rest.splitn(3, ':');
+        !file.contains(' ')
+            && parts.next().is_some_and(number)
+            && parts.next().is_some_and(number)
+            && parts.next().is_some()
+    });
     (reported && text.contains(" - ") && (text.contains("::") || text.contains(".py")))
         || text.starts_with("error[E")
         || lower.contains(": error:")
@@ -312,19 +321,9 @@ fn is_exact(text: &str, lower: &str) -> bool {
         || lower.contains("): error ")
         || text.contains("undefined reference to")
         || text.contains(" panicked at ")
-        || is_go_place(text)
+        || is_go_place
         || is_lint_error(text)
         || (lower.starts_with("[error]") && text.contains(".java:["))
-}
-
-/// `./main.go:5:2: undefined: foo`
-fn is_go_place(text: &str) -> bool {
-    let Some((file, rest)) = text.split_once(".go:") else { return false };
-    let mut parts = rest.splitn(3, ':');
-    let number = |part: Option<&str>| {
-        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    !file.contains(' ') && number(parts.next()) && number(parts.next()) && parts.next().is_some()
 }
 
 /// `12:5  error  'x' is not defined  no-undef`
