@@ -55,7 +55,11 @@ pub(super) fn next_literal(text: &[u8], from: usize) -> Option<usize> {
     if at != from && is_literal(text, from) {
         return Some(from);
     }
-    while let Some(groups) = three_groups(text, at) {
+    while let Some(bytes) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        // The groups at `at` and at the next two even positions.
+        let folded = u64::from_le_bytes(*bytes) | 0x2020_2020_2020_2020;
+        #[expect(clippy::cast_possible_truncation, reason = "three of eight bytes at a time")]
+        let groups = [folded, folded >> 16, folded >> 32].map(|part| part as u32 & 0x00FF_FFFF);
         // One branch for three positions: it is hardly ever taken.
         if groups.into_iter().fold(false, |any, group| any | bitmap_has(&EITHER, group)) {
             let found =
@@ -98,15 +102,6 @@ pub(super) fn rules_at(text: &[u8], at: usize) -> impl Iterator<Item = (usize, u
 fn is_literal(text: &[u8], at: usize) -> bool {
     byte_group(text, at).is_some_and(|group| bitmap_has(&FIRST, group))
         && rules_at(text, at).next().is_some()
-}
-
-/// The groups at `at` and at the next two even positions.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "three bytes of eight are taken at a time")]
-fn three_groups(text: &[u8], at: usize) -> Option<[u32; 3]> {
-    let bytes = text.get(at..)?.first_chunk::<8>()?;
-    let folded = u64::from_le_bytes(*bytes) | 0x2020_2020_2020_2020;
-    Some([folded, folded >> 16, folded >> 32].map(|part| part as u32 & 0x00FF_FFFF))
 }
 
 /// Three bytes as one number, without regard to case.

@@ -290,9 +290,16 @@ fn redact_once(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
     findings.peek()?;
     let mut clean = Vec::with_capacity(text.len());
     let mut kept = 0;
-    for SecretFinding { rule, range } in findings {
-        let range = whole_characters(text, range);
-        clean.extend_from_slice(&text[kept..range.start.max(kept)]);
+    let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    for SecretFinding { rule, range: Range { mut start, mut end } } in findings {
+        // Widened so that no UTF-8 character is cut.
+        while start > 0 && inside(start) {
+            start -= 1;
+        }
+        while inside(end) {
+            end += 1;
+        }
+        clean.extend_from_slice(&text[kept..start.max(kept)]);
         if let Some(mark) = mark {
             clean.extend_from_slice(mark);
         } else {
@@ -300,21 +307,8 @@ fn redact_once(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
             clean.extend_from_slice(rule.as_bytes());
             clean.push(b']');
         }
-        kept = range.end.max(kept);
+        kept = end.max(kept);
     }
     clean.extend_from_slice(&text[kept..]);
     Some(clean)
-}
-
-/// `range`, widened so that it cuts no UTF-8 character.
-fn whole_characters(text: &[u8], range: Range<usize>) -> Range<usize> {
-    let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
-    let Range { mut start, mut end } = range;
-    while start > 0 && inside(start) {
-        start -= 1;
-    }
-    while inside(end) {
-        end += 1;
-    }
-    start..end
 }

@@ -193,9 +193,14 @@ impl CredentialContext<'_> {
         let label = word_form::is_label(literal)
             && (literal[0].is_ascii_uppercase()
                 || value.quote.is_none() && self.link == ValueLink::Colon);
+        // `secret: db-credentials` names an object that holds the secret.
+        let words = || literal.split(|byte| b"-_.".contains(byte));
+        let letters =
+            words().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic));
+        let named = || self.name.plain.ends_with(b"secret") || words().any(word_form::is_label);
         if label
             || self.name.is_repeated_by(literal, value.quote.is_none())
-            || self.is_reference(literal)
+            || letters && words().count() > 1 && named()
         {
             return false;
         }
@@ -250,15 +255,6 @@ impl CredentialContext<'_> {
                     || long && word_form::is_hex(literal) && looks_random(literal)
             }
         }
-    }
-
-    /// `secret: db-credentials` names an object that holds the secret.
-    fn is_reference(&self, literal: &[u8]) -> bool {
-        let words = || literal.split(|byte| b"-_.".contains(byte));
-        let letters =
-            words().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic));
-        let named = self.name.plain.ends_with(b"secret") || words().any(word_form::is_label);
-        letters && named && words().count() > 1
     }
 
     fn is_bare_literal(&self, end: usize, literal: &[u8]) -> bool {

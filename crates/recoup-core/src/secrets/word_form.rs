@@ -155,6 +155,12 @@ pub(super) fn is_marked(value: &[u8]) -> bool {
 /// True if `value` stands for something else, or for nothing.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    // `changeit` with a number is what many make of Java's default.
+    let numbered = || {
+        let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        value[..letters].eq_ignore_ascii_case(b"changeit")
+            && value[letters..].iter().all(u8::is_ascii_digit)
+    };
     // The last ones are the bytes of bullets and ellipses.
     let mask = |byte: &u8| b"xX*._-#?0 \xE2\x80\xA2\xA6\x97\x8F".contains(byte);
     // `xxxx`, `****`, `....`, `--------`: hardly any different characters.
@@ -164,7 +170,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || has_mask(value)
         || is_template(value)
         || words::contains_word(words::KEYWORDS, value.trim_ascii())
-        || asks_to_be_replaced(value)
+        // `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
+        || alphanumeric_parts(value).any(|word| words::contains_word(words::REQUESTS, word))
+        || is_constant(value)
+        || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change") && !numbered()
 }
 
 /// True for what documentation writes in place of a password.
@@ -202,20 +211,6 @@ fn is_template(value: &[u8]) -> bool {
 fn is_constant(value: &[u8]) -> bool {
     let upper = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
     value.contains(&b'_') && value.iter().all(upper) && value[0].is_ascii_uppercase()
-}
-
-/// `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
-fn asks_to_be_replaced(value: &[u8]) -> bool {
-    // `changeit` with a number is what many make of Java's default.
-    let numbered = || {
-        let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        value[..letters].eq_ignore_ascii_case(b"changeit")
-            && value[letters..].iter().all(u8::is_ascii_digit)
-    };
-    let change = || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change") && !numbered();
-    alphanumeric_parts(value).any(|word| words::contains_word(words::REQUESTS, word))
-        || is_constant(value)
-        || change()
 }
 
 /// True for a word that holds sentences together.

@@ -84,7 +84,24 @@ const LASTING_WORDS: &str = " with using via before after when whenever per thro
 
 /// True if a sentence asks for something to be done once.
 pub(super) fn is_one_off_request(sentence: &str, own: &[SentenceToken]) -> bool {
-    is_command_line(sentence) || is_single_action(sentence, own) || is_for_one_thing(own)
+    if is_command_line(sentence) || is_for_one_thing(own) {
+        return true;
+    }
+    // "Deploy to production", "commit with message: …".
+    let all: Vec<String> = plain_clauses::plain_words(sentence);
+    let words: Vec<&str> = all.iter().map(String::as_str).collect();
+    let leads = words.iter().take_while(|word| is_one_of(word, LEADS)).count();
+    let words = &words[leads..];
+    // The message itself is not looked at.
+    if MESSAGES.iter().any(|it| starts_with_phrase(it, words)) {
+        return true;
+    }
+    let with_flag = matches!(words, ["commit" | "push" | "deploy" | "merge" | "run", "with", ..])
+        && own.iter().any(|token| token.class == "@FLAG")
+        && words.len() <= 5;
+    (with_flag || ORDERS.iter().any(|it| starts_with_phrase(it, words)))
+        && !lasts(own)
+        && (with_flag || !words.iter().any(|word| is_one_of(word, LASTING_WORDS)))
 }
 
 /// True for `git push origin main --force`, `./deploy.sh prod`, `cd web && npm run build`.
@@ -154,24 +171,6 @@ fn without_quotes(text: &str) -> String {
     }
     // A quote that is never closed is an apostrophe.
     if quote.is_some() { text.to_owned() } else { kept }
-}
-
-/// True for "deploy to production", "commit with message: …".
-fn is_single_action(sentence: &str, own: &[SentenceToken]) -> bool {
-    let all: Vec<String> = plain_clauses::plain_words(sentence);
-    let words: Vec<&str> = all.iter().map(String::as_str).collect();
-    let leads = words.iter().take_while(|word| is_one_of(word, LEADS)).count();
-    let words = &words[leads..];
-    // The message itself is not looked at.
-    if MESSAGES.iter().any(|it| starts_with_phrase(it, words)) {
-        return true;
-    }
-    let with_flag = matches!(words, ["commit" | "push" | "deploy" | "merge" | "run", "with", ..])
-        && own.iter().any(|token| token.class == "@FLAG")
-        && words.len() <= 5;
-    (with_flag || ORDERS.iter().any(|it| starts_with_phrase(it, words)))
-        && !lasts(own)
-        && (with_flag || !words.iter().any(|word| is_one_of(word, LASTING_WORDS)))
 }
 
 fn lasts(own: &[SentenceToken]) -> bool {

@@ -38,7 +38,19 @@ impl Memory {
             let all = note_rows::find_many(connection, "1 ORDER BY created, row", [])?;
             let counts = RuleCounts::of(connection)?;
             let meant = all.into_iter().filter(|kept| wanted.matches(&kept.note));
-            Ok(meant.map(|kept| counts.rule_effect(kept)).collect::<Vec<_>>())
+            let effect = |StoredNote { row, note }: StoredNote| {
+                let after = counts.after.get(&note.id).copied().unwrap_or_default();
+                let evidence = |what: &str| counts.evidence.get(&(row, what.to_owned())).copied();
+                RuleEffect {
+                    given: counts.given.get(&note.id).copied().unwrap_or_default(),
+                    cited: evidence("cited").unwrap_or_default(),
+                    repeated: evidence("repeated").unwrap_or_default(),
+                    succeeded: after.succeeded,
+                    failed: after.failed,
+                    note,
+                }
+            };
+            Ok(meant.map(effect).collect::<Vec<_>>())
         })?;
         let mut report = found.unwrap_or_default();
         report.sort_by_key(|it| std::cmp::Reverse((it.repeated, it.cited, it.given)));
@@ -98,23 +110,6 @@ impl RuleCounts {
             }
         }
         Ok(counts)
-    }
-
-    fn rule_effect(&self, kept: StoredNote) -> RuleEffect {
-        let id = &kept.note.id;
-        let after = self.after.get(id).copied().unwrap_or_default();
-        let evidence = |what: &str| {
-            let counted = self.evidence.get(&(kept.row, what.to_owned()));
-            counted.copied().unwrap_or_default()
-        };
-        RuleEffect {
-            given: self.given.get(id).copied().unwrap_or_default(),
-            cited: evidence("cited"),
-            repeated: evidence("repeated"),
-            succeeded: after.succeeded,
-            failed: after.failed,
-            note: kept.note,
-        }
     }
 }
 

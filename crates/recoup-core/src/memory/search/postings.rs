@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::forms::is_request_word;
 use super::index::{self, IndexQuery, SCOPE};
 use super::rank::{HEAD_WORTH, KIN_WORTH, STEM_WORTH, TermWeights};
-use super::terms::{CompoundTerm, QueryTerm, QueryTerms};
+use super::terms::{QueryTerm, QueryTerms};
 use crate::error::Result;
 
 /// Share of notes in the queried scopes above which scopes are not looked up.
@@ -100,13 +100,32 @@ impl<'a> PostingWalk<'a> {
     /// Reads the lists of all terms, and returns their weights.
     pub(super) fn read_all(&mut self, terms: &'a QueryTerms) -> Result<TermWeights> {
         let words = terms.words.iter().map(|term| self.read_term(term)).collect::<Result<_>>()?;
-        let joins =
-            terms.joins.iter().map(|join| self.read_compound(join)).collect::<Result<_>>()?;
+        let mut joins = Vec::with_capacity(terms.joins.len());
+        for join in &terms.joins {
+            let asked = IndexQuery { forms: &[&join.exact], ..IndexQuery::default() };
+            let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
+            let weight = self.weight(count(&list));
+            self.add_rows(&list, weight);
+            for kin in &join.kin {
+                self.read_form(kin, weight * KIN_WORTH)?;
+            }
+            joins.push(weight);
+        }
         self.common.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.form.cmp(b.form)));
         if !self.common.is_empty() {
             self.measure_scopes()?;
         }
-        self.read_common_intersection()?;
+        // Rows that have both of the two most telling common words, even old ones.
+        if let [first, second, ..] = &self.common[..] {
+            let (both, weight) = ([first.form, second.form], first.weight + second.weight);
+            let dense = first.dense + second.dense + self.scopes.dense;
+            let (above, scopes) = (self.lowest_row(self.newest, dense), self.scopes.names);
+            let asked = IndexQuery { forms: &both, scopes, above, ..IndexQuery::default() };
+            for row in index::newest_rows(self.connection, &asked, self.effort.other)? {
+                let known = self.rows.entry(row).or_default();
+                *known = known.max(weight);
+            }
+        }
         self.read_common_terms()?;
         Ok(TermWeights { words, joins })
     }
@@ -147,17 +166,6 @@ impl<'a> PostingWalk<'a> {
             }
         }
         for kin in &term.kin {
-            self.read_form(kin, weight * KIN_WORTH)?;
-        }
-        Ok(weight)
-    }
-
-    fn read_compound(&mut self, join: &CompoundTerm) -> Result<f32> {
-        let asked = IndexQuery { forms: &[&join.exact], ..IndexQuery::default() };
-        let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
-        let weight = self.weight(count(&list));
-        self.add_rows(&list, weight);
-        for kin in &join.kin {
             self.read_form(kin, weight * KIN_WORTH)?;
         }
         Ok(weight)
@@ -207,20 +215,6 @@ impl<'a> PostingWalk<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
         let reach = (self.effort.steps / dense.max(f32::EPSILON)) as i64;
         below.saturating_sub(reach).max(0)
-    }
-
-    /// Finds rows that have both of the two most telling common words, even old ones.
-    fn read_common_intersection(&mut self) -> Result<()> {
-        let [first, second, ..] = &self.common[..] else { return Ok(()) };
-        let (both, weight) = ([first.form, second.form], first.weight + second.weight);
-        let above = self.lowest_row(self.newest, first.dense + second.dense + self.scopes.dense);
-        let scopes = self.scopes.names;
-        let asked = IndexQuery { forms: &both, scopes, above, ..IndexQuery::default() };
-        for row in index::newest_rows(self.connection, &asked, self.effort.other)? {
-            let known = self.rows.entry(row).or_default();
-            *known = known.max(weight);
-        }
-        Ok(())
     }
 
     /// Reads on in the lists of common words, the most telling first, only in the queried scopes.

@@ -132,15 +132,9 @@ impl WordBuilder {
     }
 
     fn finish(&mut self, take: &mut impl FnMut(&str, WordSort)) {
-        if !self.folded.is_empty() {
-            self.emit(take);
-            self.folded.clear();
-            self.starts.clear();
-            self.last = LastChar::Other;
+        if self.folded.is_empty() {
+            return;
         }
-    }
-
-    fn emit(&self, take: &mut impl FnMut(&str, WordSort)) {
         if self.is_number && self.starts.len() == 1 && self.last == LastChar::Digit {
             // `v7.2.4` as 7, 7.2 and 7.2.4, so that a query for the series finds the version.
             let number = cut(self.folded.trim_start_matches('v'));
@@ -150,22 +144,25 @@ impl WordBuilder {
             if !number.is_empty() {
                 take(number, WordSort::Number);
             }
-            return;
-        }
-        let sort = if self.starts.len() > 1 { WordSort::Part } else { WordSort::Plain };
-        for (n, &start) in self.starts.iter().enumerate() {
-            let end = self.starts.get(n + 1).copied().unwrap_or(self.folded.len());
-            let part = cut(&self.folded[start..end]);
-            take(part, sort);
-            // The name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
-            let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
-            if name.len() < part.len() && name.chars().nth(2).is_some() {
-                take(name, WordSort::Whole);
+        } else {
+            let sort = if self.starts.len() > 1 { WordSort::Part } else { WordSort::Plain };
+            for (n, &start) in self.starts.iter().enumerate() {
+                let end = self.starts.get(n + 1).copied().unwrap_or(self.folded.len());
+                let part = cut(&self.folded[start..end]);
+                take(part, sort);
+                // The name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
+                let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+                if name.len() < part.len() && name.chars().nth(2).is_some() {
+                    take(name, WordSort::Whole);
+                }
+            }
+            if sort == WordSort::Part && self.folded.len() <= LONGEST {
+                take(&self.folded, WordSort::Whole);
             }
         }
-        if sort == WordSort::Part && self.folded.len() <= LONGEST {
-            take(&self.folded, WordSort::Whole);
-        }
+        self.folded.clear();
+        self.starts.clear();
+        self.last = LastChar::Other;
     }
 }
 

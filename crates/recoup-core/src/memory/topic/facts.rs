@@ -31,8 +31,7 @@ pub(super) fn fact_topic(words: &[TopicWord]) -> Option<String> {
         .or_else(|| method_topic(words).filter(|_| words.iter().all(is_asked)))
         .or_else(|| attribute_topic(words))
         .or_else(|| location_topic(words))
-        .or_else(|| version_topic(words))
-        .or_else(|| line_length_topic(words))
+        .or_else(|| version_or_line_length_topic(words))
         .or_else(|| branch_name_topic(words))
 }
 
@@ -121,23 +120,20 @@ fn location_topic(words: &[TopicWord]) -> Option<String> {
     Some(qualified_topic(&format!("place:{}", object.join(" ")), &beyond))
 }
 
-/// "Use Python 3.12."
-fn version_topic(words: &[TopicWord]) -> Option<String> {
+/// "Use Python 3.12", "keep the line length at 100", "wrap lines at 80".
+fn version_or_line_length_topic(words: &[TopicWord]) -> Option<String> {
     let number = single_word(words, TopicWord::is_number)?;
     let at = words.iter().position(|word| std::ptr::eq(word, number))?;
-    let name = words[..at].iter().rev().find(|word| word.has_meaning && word.text != "version")?;
-    if !is_one_of(&name.text, VERSIONED) {
-        return None;
+    let name = words[..at].iter().rev().find(|word| word.has_meaning && word.text != "version");
+    if let Some(name) = name.filter(|name| is_one_of(&name.text, VERSIONED)) {
+        let own = |word: &str| {
+            word == name.text || word == number.text || is_one_of(word, "version or newer later")
+        };
+        return Some(qualified_topic(
+            &format!("version:{}", name.text),
+            &remaining_words(words, own),
+        ));
     }
-    let own = |word: &str| {
-        word == name.text || word == number.text || is_one_of(word, "version or newer later")
-    };
-    Some(qualified_topic(&format!("version:{}", name.text), &remaining_words(words, own)))
-}
-
-/// "Keep the line length at 100", "wrap lines at 80".
-fn line_length_topic(words: &[TopicWord]) -> Option<String> {
-    let number = single_word(words, TopicWord::is_number)?;
     words.iter().any(|word| word.text == "line-length").then_some(())?;
     let own = |word: &str| {
         word == number.text

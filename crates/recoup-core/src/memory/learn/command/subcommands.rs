@@ -239,33 +239,29 @@ const RUNNERS: &[(&str, &str, &str, usize)] = &[
 pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
     let mut words = words;
     loop {
-        let rest = strip_once(words);
-        if rest.len() == words.len() {
+        let Some((first, rest)) = words.split_first() else { return words };
+        if KEYWORDS.contains(&first.as_str()) || is_assignment(first) {
+            words = rest;
+            continue;
+        }
+        let name = super::program::plain_program_name(first);
+        let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
+        let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
+        let inner = if let Some((_, valued, own)) = wrapper {
+            skip_options(rest, valued, *own)
+        } else {
+            let rest = skip_own_options(&name, rest);
+            let runner = rest.split_first().and_then(|(sub, rest)| {
+                let found = RUNNERS.iter().find(|(of, run, ..)| *of == name && run == sub)?;
+                Some(skip_options(rest, found.2, found.3))
+            });
+            runner.unwrap_or(&[])
+        };
+        if inner.is_empty() {
             return words;
         }
-        words = rest;
+        words = inner;
     }
-}
-
-fn strip_once(words: &[String]) -> &[String] {
-    let Some((first, rest)) = words.split_first() else { return words };
-    if KEYWORDS.contains(&first.as_str()) || is_assignment(first) {
-        return rest;
-    }
-    let name = super::program::plain_program_name(first);
-    let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
-    let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
-    let inner = if let Some((_, valued, own)) = wrapper {
-        skip_options(rest, valued, *own)
-    } else {
-        let rest = skip_own_options(&name, rest);
-        let runner = rest.split_first().and_then(|(sub, rest)| {
-            let found = RUNNERS.iter().find(|(of, run, ..)| *of == name && run == sub)?;
-            Some(skip_options(rest, found.2, found.3))
-        });
-        runner.unwrap_or(&[])
-    };
-    if inner.is_empty() { words } else { inner }
 }
 
 /// Returns the words behind options (with their values) and `own` arguments.

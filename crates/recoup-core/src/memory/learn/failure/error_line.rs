@@ -48,23 +48,17 @@ fn strip_decoration(line: &str) -> &str {
             return rest;
         }
     }
-    without_step(line).unwrap_or(line)
-}
-
-/// Strips the step of Docker's builder: `#12 0.512 message`, or `0.512 message`.
-fn without_step(line: &str) -> Option<&str> {
-    let is_time = |word: &str| {
-        word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-    };
-    let rest = match line.strip_prefix('#') {
-        Some(rest) => {
-            let (number, rest) = rest.split_once(' ')?;
-            number.bytes().all(|byte| byte.is_ascii_digit()).then_some(rest)?
-        }
+    // The step of Docker's builder: `#12 0.512 message`, or `0.512 message`.
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let timed = match line.strip_prefix('#').map(|step| step.split_once(' ')) {
+        Some(Some((number, rest))) if is_number(number) => rest,
+        Some(_) => return line,
         None => line,
     };
-    let (time, rest) = rest.split_once(' ')?;
-    is_time(time).then_some(rest)
+    match timed.split_once(' ') {
+        Some((time, rest)) if time.contains('.') && time.split('.').all(is_number) => rest,
+        _ => line,
+    }
 }
 
 /// Returns the line at `at`, joined with the one that completes it.
@@ -237,8 +231,28 @@ const NO_ERRORS: [&str; 8] = [
 
 /// Rates one line, which has no colours and may be indented.
 fn rate_line(line: &str) -> ErrorSignal {
+    const NOISE: [&str; 12] = [
+        "warning",
+        "warn ",
+        "note:",
+        "hint:",
+        "help:",
+        "info",
+        "= note",
+        "= help",
+        "debug",
+        "npm warn",
+        "npm notice",
+        "# duration",
+    ];
     let text = line.trim();
-    if text.is_empty() || is_noise(text) {
+    // Stack frames, warnings, advice and compiler drawings. An empty line has no letters, either.
+    let start = text[..text.floor_char_boundary(12)].to_lowercase();
+    if text.starts_with("at ") && text.contains(':')
+        || NOISE.iter().any(|noise| start.starts_with(noise))
+        || text.starts_with('|')
+        || text.chars().all(|c| !c.is_alphanumeric())
+    {
         return ErrorSignal::Nothing;
     }
     // Most lines tell nothing; the longest table is checked only for the others.
@@ -275,29 +289,6 @@ fn rate_by_wording(line: &str, text: &str) -> ErrorSignal {
 /// True if some line certainly reports an error.
 pub(super) fn has_certain_error(text: &str) -> bool {
     text.lines().any(|line| rate_line(line) >= ErrorSignal::Message)
-}
-
-/// True for stack frames, warnings, advice and compiler drawings.
-fn is_noise(text: &str) -> bool {
-    const STARTS: [&str; 12] = [
-        "warning",
-        "warn ",
-        "note:",
-        "hint:",
-        "help:",
-        "info",
-        "= note",
-        "= help",
-        "debug",
-        "npm warn",
-        "npm notice",
-        "# duration",
-    ];
-    let start = text[..text.floor_char_boundary(12)].to_lowercase();
-    text.starts_with("at ") && text.contains(':')
-        || STARTS.iter().any(|noise| start.starts_with(noise))
-        || text.starts_with('|')
-        || text.chars().all(|c| !c.is_alphanumeric())
 }
 
 /// True for a message with a code or a location.

@@ -223,25 +223,24 @@ const DESTROYS: &str =
 /// Maximum nesting of `sh -c 'sh -c …'`.
 const DEEPEST: u8 = 3;
 
-/// True if words that are not `known` destroy something, or are a `-f` that takes no file.
-fn adds_harm(known: &[String], words: &[String]) -> bool {
-    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
-    words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
-        let name = word.split('=').next().unwrap_or(word).to_lowercase();
-        let is_setting = !word.starts_with('-') && word.contains('=');
-        let destroys = |part: &str| is_one_of(part, DESTROYS);
-        (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
-            || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
-    })
-}
-
 /// True if a command bypasses a safeguard, or does harm that the words of the failed one (`known`)
 /// did not.
 fn bypasses_safeguard(line: &str, known: &[String], depth: u8) -> bool {
     let script = |word: &String| {
         depth > 0 && word.contains(' ') && bypasses_safeguard(word, known, depth - 1)
     };
-    let harms = |words: &Vec<String>| is_unsafe_command(words) || adds_harm(known, words);
+    // Words that are not known destroy something, or are a `-f` that takes no file.
+    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
+    let adds_harm = |words: &Vec<String>| {
+        words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
+            let name = word.split('=').next().unwrap_or(word).to_lowercase();
+            let is_setting = !word.starts_with('-') && word.contains('=');
+            let destroys = |part: &str| is_one_of(part, DESTROYS);
+            (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
+                || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
+        })
+    };
+    let harms = |words: &Vec<String>| is_unsafe_command(words) || adds_harm(words);
     split_commands(line).iter().any(|words| harms(words) || words.iter().any(script))
 }
 
