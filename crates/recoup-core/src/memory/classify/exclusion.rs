@@ -145,13 +145,10 @@ fn is_temporary(sentence: &str) -> bool {
         let rest = start.strip_prefix(*words);
         rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
-    SUPPOSED.iter().any(begins)
-        || ONLY_HERE.iter().any(|words| lower.contains(words))
-        || is_for_one(&lower)
-}
-
-/// True for "in this file only", "only for this function", "just this once".
-fn is_for_one(lower: &str) -> bool {
+    if SUPPOSED.iter().any(begins) || ONLY_HERE.iter().any(|words| lower.contains(words)) {
+        return true;
+    }
+    // "In this file only", "only for this function", "just this once".
     let words: Vec<&str> = lower
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
         .filter(|it| !it.is_empty())

@@ -33,11 +33,28 @@ pub fn index_note(
     text: &str,
     topic: Option<&str>,
 ) -> Result<()> {
+    // Each word with its other forms behind it, then whole identifiers.
+    let forms = WordStemmer::default();
+    let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
+    let mut wholes = String::new();
+    let mut take = |word: &str, sort: WordSort| {
+        let out = if sort == WordSort::Whole { &mut wholes } else { &mut words };
+        out.push_str(word);
+        if let Some(stem) = forms.stem(word, sort) {
+            out.extend([" ", STEM, &stem]);
+            if let Some(head) = head(word, sort) {
+                out.extend([" ", HEAD, head]);
+            }
+        }
+        out.push(' ');
+    };
+    tokenize(text, &mut take);
+    tokenize(topic.unwrap_or_default(), &mut take);
     connection
         .execute_cached(
             "INSERT OR REPLACE INTO words (rowid, forms)
              VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
-            params![row, stored_forms(text, topic)],
+            params![row, format!("{words}{WHOLES} {wholes}")],
         )
         .doing("could not index a memory")?;
     Ok(())
@@ -69,28 +86,6 @@ pub(in crate::memory) fn merge_segments(connection: &Connection) -> Result<()> {
         connection.execute("INSERT INTO words (words) VALUES ('optimize')", []).doing(TIDYING)?;
     }
     Ok(())
-}
-
-/// Returns the stored forms of a note: each word with its other forms behind it, then whole
-/// identifiers.
-fn stored_forms(text: &str, topic: Option<&str>) -> String {
-    let forms = WordStemmer::default();
-    let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
-    let mut wholes = String::new();
-    let mut take = |word: &str, sort: WordSort| {
-        let out = if sort == WordSort::Whole { &mut wholes } else { &mut words };
-        out.push_str(word);
-        if let Some(stem) = forms.stem(word, sort) {
-            out.extend([" ", STEM, &stem]);
-            if let Some(head) = head(word, sort) {
-                out.extend([" ", HEAD, head]);
-            }
-        }
-        out.push(' ');
-    };
-    tokenize(text, &mut take);
-    tokenize(topic.unwrap_or_default(), &mut take);
-    format!("{words}{WHOLES} {wholes}")
 }
 
 /// Returns the rows that match, newest first, and no more than `most`.

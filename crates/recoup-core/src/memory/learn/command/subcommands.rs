@@ -132,7 +132,18 @@ fn skip_own_options<'a>(program: &str, rest: &'a [String]) -> &'a [String] {
 /// Returns the sub-command, script or targets among a program's arguments.
 pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> {
     if let Some((_, valued)) = TARGETS.iter().find(|(name, _)| *name == program) {
-        return find_targets(rest, valued);
+        // All plain arguments among options and variables.
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(word) = rest.get(at) {
+            // `-j 8`: a number is no target.
+            let number = word.bytes().all(|byte| byte.is_ascii_digit());
+            if !word.starts_with('-') && !is_assignment(word) && !number {
+                found.push(word.as_str());
+            }
+            at += if is_one_of(word, valued) { 2 } else { 1 };
+        }
+        found.truncate(MOST_TARGETS);
+        return (!found.is_empty()).then(|| found.join(" "));
     }
     let (_, _, deeper) = SUBS.iter().find(|(name, ..)| *name == program)?;
     // `cargo +nightly test`
@@ -156,22 +167,6 @@ pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> 
     let known = matches!(second.as_str(), "test" | "start" | "stop" | "restart");
     let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
     Some(if short { second.clone() } else { format!("{first} {second}") })
-}
-
-/// Returns all plain arguments among options and variables.
-fn find_targets(rest: &[String], valued: &str) -> Option<String> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(word) = rest.get(at) {
-        let takes_value = is_one_of(word, valued);
-        // `-j 8`: a number is no target.
-        let number = word.bytes().all(|byte| byte.is_ascii_digit());
-        if !word.starts_with('-') && !is_assignment(word) && !number {
-            found.push(word.as_str());
-        }
-        at += if takes_value { 2 } else { 1 };
-    }
-    found.truncate(MOST_TARGETS);
-    (!found.is_empty()).then(|| found.join(" "))
 }
 
 /// Shell words that a command may follow.
