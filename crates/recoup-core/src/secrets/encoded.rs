@@ -37,8 +37,17 @@ pub(super) fn next_encoded_secret(
         if let Some(found) = bare_token(text, at, len) {
             return Some(found);
         }
-        if let Some(rule) = rule_in_decoded(&text[at..at + len]) {
-            return Some((rule, at..at + len));
+        let run = &text[at..at + len];
+        let decoded = |most: usize| {
+            decode_base64(&run[..run.len().min(most)], most).filter(|plain| is_text(plain))
+        };
+        // Digests are by far the most frequent runs, and no text is encoded in hexadecimal digits.
+        if !run.iter().take(BEGINNING).all(u8::is_ascii_hexdigit)
+            && decoded(BEGINNING).is_some()
+            && let Some(plain) = decoded(LONGEST_RUN)
+            && let Some(finding) = scan::scan_literals(&plain)
+        {
+            return Some((finding.rule, at..at + len));
         }
         at += len;
     }
@@ -71,22 +80,6 @@ fn bare_token(text: &[u8], at: usize, len: usize) -> Option<(&'static str, Range
         }
         _ => None,
     }
-}
-
-fn rule_in_decoded(run: &[u8]) -> Option<&'static str> {
-    // Digests are by far the most frequent runs, and no text is encoded in hexadecimal digits.
-    if run.iter().take(BEGINNING).all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    let beginning = decode_base64(&run[..run.len().min(BEGINNING)], BEGINNING)?;
-    if !is_text(&beginning) {
-        return None;
-    }
-    let plain = decode_base64(&run[..run.len().min(LONGEST_RUN)], LONGEST_RUN)?;
-    if !is_text(&plain) {
-        return None;
-    }
-    scan::scan_literals(&plain).map(|finding| finding.rule)
 }
 
 fn is_text(bytes: &[u8]) -> bool {

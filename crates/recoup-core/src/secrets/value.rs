@@ -143,25 +143,23 @@ impl ValueSpan {
         let body = &rest[start..];
         let ends = |byte: &u8| byte.is_ascii_whitespace() || b",;&\"'`<>|\\".contains(byte);
         let len = match quote {
-            Some(quote) => quoted_len(body, quote, escapes),
-            None => body.iter().position(ends).unwrap_or(body.len()),
+            // Up to the closing quote with at most as many backslashes as the opening one.
+            Some(quote) => {
+                let mut slashes = 0;
+                body.iter().enumerate().find_map(|(at, &byte)| match byte {
+                    b'\n' => Some(at),
+                    _ if byte == quote && slashes <= escapes => Some(at - slashes),
+                    _ => {
+                        slashes = if byte == b'\\' { slashes + 1 } else { 0 };
+                        None
+                    }
+                })
+            }
+            None => body.iter().position(ends),
         };
+        let len = len.unwrap_or(body.len());
         Some(Self { range: at + start..at + start + len, quote })
     }
-}
-
-/// Length up to the closing quote with at most as many backslashes as the opening one.
-fn quoted_len(body: &[u8], quote: u8, escapes: usize) -> usize {
-    let mut slashes = 0;
-    for (at, &byte) in body.iter().enumerate() {
-        match byte {
-            b'\\' => slashes += 1,
-            b'\n' => return at,
-            _ if byte == quote && slashes <= escapes => return at - slashes,
-            _ => slashes = 0,
-        }
-    }
-    body.len()
 }
 
 /// A value in its context.

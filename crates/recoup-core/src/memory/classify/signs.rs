@@ -41,8 +41,7 @@ pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
     let leads =
         |token: &SentenceToken| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
     let rest = &own[own.iter().position(|token| !leads(token)).unwrap_or(0)..];
-    let asked =
-        || remembers(own) || chooses(rest) || rules_out(rest) || is_banned(rest) || allows(rest);
+    let asked = || remembers(own) || chooses(rest) || rules_out(rest) || is_banned_or_allowed(rest);
     let announces = own.last().is_some_and(|token| token.class == ":");
     if !announces && !TIES.iter().any(|it| *it != "LETS" && has(it)) && asked() {
         return LastingSign::Asked;
@@ -186,8 +185,19 @@ fn rules_out(rest: &[SentenceToken]) -> bool {
     }
 }
 
-/// True for "lodash is banned here", "default exports are not allowed".
-fn is_banned(rest: &[SentenceToken]) -> bool {
+/// True for "lodash is banned here", "default exports are not allowed", and for "pushing to main is
+/// fine now", which was ruled out before.
+fn is_banned_or_allowed(rest: &[SentenceToken]) -> bool {
+    let is_allowed = matches!(rest, [first, .., is, fine, now]
+        if rest.len() >= 5
+            && first.class == "@ING"
+            && !rest.iter().any(|it| it.is("THIS"))
+            && (now.word == "now" || now.word == "again" || now.is("NOWON"))
+            && matches!(fine.word.as_str(), "fine" | "ok" | "okay" | "allowed" | "permitted")
+            && is.is("IS"));
+    if is_allowed {
+        return true;
+    }
     let here = |token: &SentenceToken| token.is("HERE") || token.is("INREPO");
     rest.len() <= 9
         && rest.windows(2).skip(1).any(|pair| {
@@ -199,18 +209,6 @@ fn is_banned(rest: &[SentenceToken]) -> bool {
         && !rest[0].is("THIS")
         // "Access is forbidden" is the answer of a server.
         && !rest.iter().take(2).any(|it| is_one_of(&it.word, " access request requests user users "))
-}
-
-/// True for "pushing to main is fine now", which was ruled out before.
-fn allows(rest: &[SentenceToken]) -> bool {
-    let [first, .., fine, now] = rest else { return false };
-    let again = now.word == "now" || now.word == "again" || now.is("NOWON");
-    rest.len() >= 5
-        && first.class == "@ING"
-        && !rest.iter().any(|it| it.is("THIS"))
-        && again
-        && matches!(fine.word.as_str(), "fine" | "ok" | "okay" | "allowed" | "permitted")
-        && rest[rest.len() - 3].is("IS")
 }
 
 /// Concepts that are a sign anywhere in a sentence.

@@ -86,7 +86,17 @@ fn complete_line(lines: &[&str], at: usize) -> String {
     if let Some(place) = place {
         return format!("{line} ({place})");
     }
-    let line = without_thread_id(line);
+    // Without the thread id, which differs between runs: `thread 'x' (1234) panicked`.
+    let line = if let Some((before, rest)) = line.split_once("' (")
+        && before.starts_with("thread ")
+        && let Some((id, after)) = rest.split_once(") ")
+        && id.bytes().all(|byte| byte.is_ascii_digit())
+        && after.starts_with("panicked")
+    {
+        format!("{before}' {after}")
+    } else {
+        line.to_owned()
+    };
     let unfinished = line.ends_with(':')
         || ["● ", "--- FAIL:", "Failure/Error:"].iter().any(|start| line.starts_with(start));
     let next = lines[at + 1..].iter().map(|line| line.trim()).find(|line| !line.is_empty());
@@ -96,17 +106,6 @@ fn complete_line(lines: &[&str], at: usize) -> String {
         }
         _ => line,
     }
-}
-
-/// Removes the thread id, which differs between runs: `thread 'x' (1234) panicked`.
-fn without_thread_id(line: &str) -> String {
-    let id = || {
-        let (before, rest) = line.strip_prefix("thread ")?.split_once("' (")?;
-        let (id, after) = rest.split_once(") ")?;
-        let number = id.bytes().all(|byte| byte.is_ascii_digit());
-        (number && after.starts_with("panicked")).then(|| format!("thread {before}' {after}"))
-    };
-    id().unwrap_or_else(|| line.to_owned())
 }
 
 /// Information in a line of output, in ascending order.
