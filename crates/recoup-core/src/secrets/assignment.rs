@@ -108,16 +108,7 @@ fn find_link(text: &[u8], name: &Range<usize>) -> Option<(ValueLink, usize)> {
         [b'=', b'>', ..] => Some((ValueLink::Colon, skip_blanks(text, at + 2))),
         [b':' | b'?', b'=', ..] => Some((ValueLink::Equals, skip_blanks(text, at + 2))),
         [b'=', ..] => Some((ValueLink::Equals, skip_blanks(text, at + 1))),
-        [b':', ..] => {
-            let value = skip_blanks(text, at + 1);
-            // The `|` or `>-` with which YAML announces lines of text.
-            let value = match text[value..] {
-                [b'|' | b'>', b'\n', ..] => skip_gap(text, value + 1),
-                [b'|' | b'>', b'-' | b'+', b'\n', ..] => skip_gap(text, value + 2),
-                _ => value,
-            };
-            Some((ValueLink::Colon, value))
-        }
+        [b':', ..] => Some((ValueLink::Colon, skip_block(text, skip_blanks(text, at + 1)))),
         [b'>', ..] if text[..name.start].ends_with(b"<") => Some((ValueLink::Tag, at + 1)),
         // `--password VALUE`. The dashes are part of the name.
         _ if is_flag && at > name.end => Some((ValueLink::Flag, at)),
@@ -188,6 +179,15 @@ fn skip_quote(text: &[u8], at: usize) -> (usize, bool) {
 
 fn skip_blanks(text: &[u8], at: usize) -> usize {
     at + text[at..].iter().take(GAP).take_while(|byte| b" \t".contains(byte)).count()
+}
+
+/// Skips the `|` or `>-` with which YAML announces lines of text.
+fn skip_block(text: &[u8], at: usize) -> usize {
+    match text[at..] {
+        [b'|' | b'>', b'\n', ..] => skip_gap(text, at + 1),
+        [b'|' | b'>', b'-' | b'+', b'\n', ..] => skip_gap(text, at + 2),
+        _ => at,
+    }
 }
 
 /// Skips blanks, and line breaks as they are or as JSON writes them.

@@ -223,9 +223,9 @@ impl<'a> NoteRanker<'a> {
         let beside = (f32::from(reading.length) - 6.0).clamp(0.0, 20.0);
         // A thing that both call by the same two words, as in "payments client", is at least as
         // rare as the rarer word, however many clients there are.
-        let names = |n: usize| self.terms.words[n].can_be_name();
+        let can_be_name = |n: usize| self.terms.words[n].can_be_name();
         let same = |&(a, b): &(usize, usize)| {
-            names(a) && names(b) && reading.found[a].closeness(&reading.found[b]) >= 1.0
+            can_be_name(a) && can_be_name(b) && reading.found[a].closeness(&reading.found[b]) >= 1.0
         };
         let weight = |(a, b): (usize, usize)| self.weights.words[a].max(self.weights.words[b]);
         let named = self.pairs().filter(same).map(weight).fold(0.0, f32::max);

@@ -39,8 +39,11 @@ pub struct CallFailure {
 pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFailure> {
     let kind = || call.command().and_then(|line| CommandKind::of(line));
     match outcome.ended {
-        // A reader closed the pipe, or a person pressed Ctrl-C.
-        CallStatus::Failed { exit: Some(130 | 141) } => None,
+        // With these codes, a reader closed the pipe, or a person pressed Ctrl-C.
+        CallStatus::Failed { exit: Some(130 | 141) }
+        | CallStatus::Refused
+        | CallStatus::Denied
+        | CallStatus::Interrupted => None,
         // `grep` found nothing.
         CallStatus::Failed { exit: Some(1) }
             if kind().is_some_and(|kind| kind.exits_one_for_no())
@@ -68,7 +71,6 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
             let error = redact_error_line(&error.unwrap_or_else(|| summary.to_owned()));
             Some(CallFailure { exit: None, flagged: false, error })
         }
-        CallStatus::Refused | CallStatus::Denied | CallStatus::Interrupted => None,
     }
 }
 
