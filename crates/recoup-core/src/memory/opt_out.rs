@@ -139,7 +139,15 @@ fn cut_at_opt_out<'a>(text: &'a str, part: &str) -> &'a str {
         let words = clause.words();
         let is_phrase =
             |rest: &[&str]| PHRASES.iter().any(|phrase| starts_with_phrase(phrase, rest));
-        without_leads(&words).any(is_phrase) || has_unspaced_opt_out(&words.concat())
+        let joined = words.concat();
+        let has = |part: &&str| joined.contains(*part);
+        let is_alone =
+            |run: &&str| joined.trim_start_matches('请').trim_end_matches("ください") == *run;
+        without_leads(&words).any(is_phrase)
+            || (has_unspaced_script(&joined)
+                && (RUNS.iter().any(has)
+                    || RUNS_OF_THIS.iter().any(|(this, verbs)| has(this) && verbs.iter().any(has))
+                    || RUNS_ALONE.iter().any(is_alone)))
     };
     let Some(at) = clauses.iter().position(opts_out) else { return text };
     let said = &clauses[at];
@@ -197,18 +205,6 @@ const RUN_PARTICLES: &str = "请請这這那个個些它们吧了哦これその
 pub(super) fn without_leads<'a>(words: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
     let leads = words.iter().take_while(|word| matches_choice(LEADS, word)).count();
     (0..=leads).map(|count| &words[count..])
-}
-
-fn has_unspaced_opt_out(text: &str) -> bool {
-    let behind_this = |(this, verbs): &(&str, &[&str])| {
-        text.contains(this) && verbs.iter().any(|verb| text.contains(verb))
-    };
-    has_unspaced_script(text)
-        && (RUNS.iter().any(|run| text.contains(run))
-            || RUNS_OF_THIS.iter().any(behind_this)
-            || RUNS_ALONE
-                .iter()
-                .any(|run| text.trim_start_matches('请').trim_end_matches("ください") == *run))
 }
 
 fn has_unspaced_script(text: &str) -> bool {

@@ -27,7 +27,19 @@ impl Memory {
                 let now = self.now();
                 moved += self.change("moving a project's memories", |connection| {
                     let moved = move_scope(connection, &from, &to, now)?;
-                    announce(connection, project, moved, now)?;
+                    let came = match moved {
+                        0 => return Ok(0),
+                        1 => "1 memory came along".to_owned(),
+                        moved => format!("{moved} memories came along"),
+                    };
+                    // The user is told: the same path may be another project's by now.
+                    let text = match project.origin() {
+                        ProjectOrigin::Remote(_) => {
+                            format!("this repository goes by its remote now: {came}")
+                        }
+                        _ => format!("this folder is a repository now: {came}"),
+                    };
+                    insert_notice(connection, &to, &text, now)?;
                     Ok(moved)
                 })?;
             }
@@ -57,25 +69,6 @@ fn has_records(connection: &Connection, scope: &NoteScope) -> Result<bool> {
         .and_then(|mut select| select.query_row([scope.to_string()], |row| row.get(0)))
         .doing(KEEPING)?;
     Ok(is_known || pauses::is_ignored(connection, scope)?)
-}
-
-/// Leaves a notice for the user: the same path may be another project's by now.
-fn announce(
-    connection: &Connection,
-    project: &Project,
-    moved: usize,
-    now: Timestamp,
-) -> Result<()> {
-    let came = match moved {
-        0 => return Ok(()),
-        1 => "1 memory came along".to_owned(),
-        moved => format!("{moved} memories came along"),
-    };
-    let text = match project.origin() {
-        ProjectOrigin::Remote(_) => format!("this repository goes by its remote now: {came}"),
-        _ => format!("this folder is a repository now: {came}"),
-    };
-    insert_notice(connection, &NoteScope::Project(project.id().clone()), &text, now)
 }
 
 fn move_scope(

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::inject::{
     BlockBudget, InjectionContext, RuleCandidate, RulesBlock, TouchedFiles, by_importance,
@@ -39,8 +39,19 @@ impl Memory {
     pub fn rules(&self, scope: &NoteScope, budget: BlockBudget) -> Result<Vec<Note>> {
         let found = self.read(|connection| {
             let mut rules = Vec::new();
+            let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", note_rows::COLUMNS);
             for scope in NoteFilter::active_in(scope).scopes {
-                rules.extend(most_important(connection, &scope, budget)?);
+                let mut statement = connection.prepare_cached(&sql).doing(READING_RULES)?;
+                let mut found = statement.query([scope.to_string()]).doing(READING_RULES)?;
+                // Until the budget is spent: a rule takes more room than its own tokens.
+                let mut tokens = 0_u32;
+                while tokens <= budget.tokens
+                    && let Some(row) = found.next().doing(READING_RULES)?
+                {
+                    let StoredNote { note, .. } = note_rows::read(row).doing(READING_RULES)??;
+                    tokens = tokens.saturating_add(note.tokens);
+                    rules.push(note);
+                }
             }
             Ok(rules)
         })?;
@@ -187,24 +198,4 @@ impl Memory {
             notes.filter(|note| note.trust() > NoteTrust::Untrusted && moment.concern(note));
         Ok(meant.map(|note| RuleCandidate { note, score: 1.0 }).collect())
     }
-}
-
-/// Reads rules until the budget is spent: a rule takes more room than its own tokens.
-fn most_important(
-    connection: &Connection,
-    scope: &NoteScope,
-    budget: BlockBudget,
-) -> Result<Vec<Note>> {
-    let sql = format!("SELECT {} FROM notes WHERE {BY_IMPORTANCE}", note_rows::COLUMNS);
-    let mut statement = connection.prepare_cached(&sql).doing(READING_RULES)?;
-    let mut found = statement.query([scope.to_string()]).doing(READING_RULES)?;
-    let (mut rules, mut tokens) = (Vec::new(), 0_u32);
-    while tokens <= budget.tokens
-        && let Some(row) = found.next().doing(READING_RULES)?
-    {
-        let StoredNote { note, .. } = note_rows::read(row).doing(READING_RULES)??;
-        tokens = tokens.saturating_add(note.tokens);
-        rules.push(note);
-    }
-    Ok(rules)
 }

@@ -112,8 +112,7 @@ impl Memory {
             if kept.note.status != NoteStatus::Candidate
                 || kept.note.trust() != NoteTrust::Inferred
                 || kept.note.scope != NoteScope::Project(project.clone())
-                || was_retired(connection, &kept.note)?
-                || may_contradict_rule(connection, &kept.note)?
+                || is_retired_or_may_contradict(connection, &kept.note)?
             {
                 return Ok(None);
             }
@@ -199,19 +198,18 @@ fn shown_texts(notes: &[Note]) -> BTreeSet<(&str, &str)> {
     notes.iter().map(|it| (it.id.as_str(), it.text.as_str())).collect()
 }
 
-/// True if the user retired a note with the same words, in any scope.
-fn was_retired(connection: &Connection, note: &Note) -> Result<bool> {
+/// True if the user retired a note with the same words, in any scope, or if an agent's note may
+/// contradict a rule of the user or the team, here or everywhere. Its words are compared too, so that
+/// a false topic gets it past no rule; in doubt true.
+fn is_retired_or_may_contradict(connection: &Connection, note: &Note) -> Result<bool> {
     let (words, meant) = (normalize_for_comparison(&note.text), topic_by_words(&note.text));
     let is_same = |other: &StoredNote| {
         normalize_for_comparison(&other.note.text) == words
             || (meant.is_some() && topic_by_words(&other.note.text) == meant)
     };
-    Ok(note_rows::find_many(connection, "status = 'retired'", [])?.iter().any(is_same))
-}
-
-/// True if an agent's note may contradict a rule of the user or the team, here or everywhere. Its
-/// words are compared too, so that a false topic gets it past no rule; in doubt true.
-fn may_contradict_rule(connection: &Connection, note: &Note) -> Result<bool> {
+    if note_rows::find_many(connection, "status = 'retired'", [])?.iter().any(is_same) {
+        return Ok(true);
+    }
     let topics: Vec<String> =
         possible_topics(&note.text).into_iter().chain(note.topic.clone()).collect();
     // At least half of the telling words of one of two statements are in the other.

@@ -37,8 +37,16 @@ pub(super) fn find_assigned(text: &[u8], at: usize) -> Option<Range<usize>> {
         return context.is_credential(&value).then_some(value.range);
     }
     // `password: str = "…"`: what stood behind the colon was a type.
-    let at = value_behind_type(text, &value, link)?;
-    let value = ValueSpan::read(text, at)?;
+    if link != ValueLink::Colon || value.quote.is_some() {
+        return None;
+    }
+    let start = value.range.start;
+    let mut rest = text[start..text.len().min(start + GAP)].iter();
+    let equals = start + rest.position(|byte| b"=\n\"',;".contains(byte))?;
+    if text[equals] != b'=' || matches!(text.get(equals + 1), Some(b'=' | b'>')) {
+        return None;
+    }
+    let value = ValueSpan::read(text, skip_blanks(text, equals + 1))?;
     let context = CredentialContext { text, name: &name, link: ValueLink::Typed };
     context.is_credential(&value).then_some(value.range)
 }
@@ -159,17 +167,6 @@ fn pair_link(text: &[u8], closed: bool, at: usize) -> Option<(ValueLink, usize)>
     matches!(text.get(at), Some(b':' | b'=')).then(|| (ValueLink::Pair, skip_blanks(text, at + 1)))
 }
 
-fn value_behind_type(text: &[u8], value: &ValueSpan, link: ValueLink) -> Option<usize> {
-    if link != ValueLink::Colon || value.quote.is_some() {
-        return None;
-    }
-    let rest = &text[value.range.start..text.len().min(value.range.start + GAP)];
-    let equals = rest.iter().position(|byte| b"=\n\"',;".contains(byte))?;
-    let equals = value.range.start + equals;
-    let assigns = text[equals] == b'=' && !matches!(text.get(equals + 1), Some(b'=' | b'>'));
-    assigns.then(|| skip_blanks(text, equals + 1))
-}
-
 /// Skips a closing quote, which may be escaped (`\"`) more than once.
 fn skip_quote(text: &[u8], at: usize) -> (usize, bool) {
     let escapes = text[at..].iter().take(4).take_while(|&&byte| byte == b'\\').count();
@@ -186,12 +183,11 @@ fn skip_blanks(text: &[u8], at: usize) -> usize {
 
 /// Skips the `|` or `>-` with which YAML announces lines of text.
 fn skip_block(text: &[u8], at: usize) -> usize {
-    let mark = match text[at..] {
-        [b'|' | b'>', b'\n', ..] => 1,
-        [b'|' | b'>', b'-' | b'+', b'\n', ..] => 2,
-        _ => return at,
-    };
-    skip_gap(text, at + mark)
+    match text[at..] {
+        [b'|' | b'>', b'\n', ..] => skip_gap(text, at + 1),
+        [b'|' | b'>', b'-' | b'+', b'\n', ..] => skip_gap(text, at + 2),
+        _ => at,
+    }
 }
 
 /// Skips blanks, and line breaks as they are or as JSON writes them.

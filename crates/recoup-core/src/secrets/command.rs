@@ -127,7 +127,13 @@ fn collect_hidden_ranges(
 ) {
     for words in script_words(&text[..range.end], range.start) {
         for (at, word) in words.iter().enumerate() {
-            for (slots, end) in slots_of(text, word) {
+            // The program that this word names, which may stand behind a path, a bracket or a quote.
+            let raw = &text[word.raw.clone()];
+            let name = raw.iter().rposition(|byte| b"/\\(\"'`".contains(byte));
+            let start = word.raw.start + name.map_or(0, |at| at + 1);
+            for (number, len) in prefilter::rules_at(text, start) {
+                let SecretShape::Slots(slots) = rule_by_number(number).shape else { continue };
+                let Some(end) = arguments_start(text, start, len) else { continue };
                 let own = words[at..].iter().take_while(|word| word.raw.start < end).count();
                 let arguments = &words[at + own..];
                 let values = slots.iter().flat_map(|slot| all_values(slot, text, word, arguments));
@@ -142,19 +148,6 @@ fn collect_hidden_ranges(
             }
         }
     }
-}
-
-/// The slots of the program that this word names, and where its name ends. It may stand behind a
-/// path, a bracket or a quote.
-fn slots_of(text: &[u8], word: &ShellWord) -> Vec<(&'static [CredentialSlot], usize)> {
-    let raw = &text[word.raw.clone()];
-    let name = raw.iter().rposition(|byte| b"/\\(\"'`".contains(byte)).map_or(0, |at| at + 1);
-    let start = word.raw.start + name;
-    let known = prefilter::rules_at(text, start).filter_map(|(number, len)| {
-        let SecretShape::Slots(slots) = rule_by_number(number).shape else { return None };
-        Some((slots, arguments_start(text, start, len)?))
-    });
-    known.collect()
 }
 
 /// All values of a slot, and arguments that may be meant as one.

@@ -37,8 +37,17 @@ pub(super) fn next_encoded_secret(
         if let Some(found) = bare_token(text, at, len) {
             return Some(found);
         }
-        if let Some(rule) = rule_in_decoded(&text[at..at + len]) {
-            return Some((rule, at..at + len));
+        let run = &text[at..at + len];
+        let decoded = |most: usize| {
+            decode_base64(&run[..run.len().min(most)], most).filter(|plain| is_text(plain))
+        };
+        // Digests are by far the most frequent runs, and no text is encoded in hexadecimal digits.
+        if !run.iter().take(BEGINNING).all(u8::is_ascii_hexdigit)
+            && decoded(BEGINNING).is_some()
+            && let Some(plain) = decoded(LONGEST_RUN)
+            && let Some(finding) = scan::scan_literals(&plain)
+        {
+            return Some((finding.rule, at..at + len));
         }
         at += len;
     }
@@ -71,22 +80,6 @@ fn bare_token(text: &[u8], at: usize, len: usize) -> Option<(&'static str, Range
         }
         _ => None,
     }
-}
-
-fn rule_in_decoded(run: &[u8]) -> Option<&'static str> {
-    // Digests are by far the most frequent runs, and no text is encoded in hexadecimal digits.
-    if run.iter().take(BEGINNING).all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    let beginning = decode_base64(&run[..run.len().min(BEGINNING)], BEGINNING)?;
-    if !is_text(&beginning) {
-        return None;
-    }
-    let plain = decode_base64(&run[..run.len().min(LONGEST_RUN)], LONGEST_RUN)?;
-    if !is_text(&plain) {
-        return None;
-    }
-    scan::scan_literals(&plain).map(|finding| finding.rule)
 }
 
 fn is_text(bytes: &[u8]) -> bool {
@@ -133,22 +126,20 @@ pub(super) fn find_private_key(text: &[u8], at: usize) -> Option<Range<usize>> {
     let end = line.windows(5).position(|dashes| dashes == b"-----")?;
     let kind = &line[..end];
     let plain = kind.iter().all(|byte| byte.is_ascii_alphanumeric() || b" -_".contains(byte));
-    let private = plain && kind.windows(11).any(|window| window == b"PRIVATE KEY");
-    private.then(|| at..body_end(text, label + end + 5))
-}
-
-/// End of the closing line; without one, of the key's characters.
-fn body_end(text: &[u8], body: usize) -> usize {
+    if !plain || !kind.windows(11).any(|window| window == b"PRIVATE KEY") {
+        return None;
+    }
+    let body = label + end + 5;
     let rest = &text[body..text.len().min(body + LONGEST_KEY)];
     let dashes = rest.windows(END.len()).position(|window| window.starts_with(b"-----"));
     let Some(dashes) = dashes.filter(|&at| rest[at..].starts_with(END)) else {
         let is_body = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=\r\n\\".contains(byte);
-        return body + rest.iter().take_while(is_body).count();
+        return Some(at..body + rest.iter().take_while(is_body).count());
     };
     let label = dashes + END.len();
     let line = &rest[label..rest.len().min(label + 64)];
     let close = line.windows(5).position(|window| window == b"-----").map_or(0, |at| at + 5);
-    body + label + close
+    Some(at..body + label + close)
 }
 
 /// Matches at the words of the armour without its dashes. In capitals they belong to a key or to

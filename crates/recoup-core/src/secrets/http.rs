@@ -132,7 +132,15 @@ pub(super) fn find_cookie(text: &[u8], at: usize) -> Option<Range<usize>> {
         let line = text[at.saturating_sub(200)..at].rsplit(|&byte| byte == b'\n').next()?;
         line.windows(4).any(|window| window == b"curl").then_some(at + 4)?
     } else {
-        value_start(text, at + b"cookie".len())?
+        // Behind the colon, or behind the flag's blank.
+        let end = at + b"cookie".len();
+        let quotes = words::count_run(text, end, 4, |byte| b"\"'\\".contains(&byte));
+        let at = end + quotes + words::count_run(text, end + quotes, 4, |byte| byte == b' ');
+        match text.get(at)? {
+            b':' | b'=' | b',' if quotes > 0 || text[at] == b':' => at + 1,
+            _ if text[..end].ends_with(b"--cookie") && at > end => at,
+            _ => return None,
+        }
     };
     let opening = words::count_run(text, start, 8, |byte| b" \t\"'\\[".contains(&byte));
     let start = start + opening;
@@ -153,17 +161,6 @@ pub(super) fn find_cookie(text: &[u8], at: usize) -> Option<Range<usize>> {
         from += pair.len() + 1;
     }
     None
-}
-
-/// Start of the value: behind the colon, or behind the flag's blank.
-fn value_start(text: &[u8], end: usize) -> Option<usize> {
-    let quotes = words::count_run(text, end, 4, |byte| b"\"'\\".contains(&byte));
-    let at = end + quotes + words::count_run(text, end + quotes, 4, |byte| byte == b' ');
-    match text.get(at)? {
-        b':' | b'=' | b',' if quotes > 0 || text[at] == b':' => Some(at + 1),
-        _ if text[..end].ends_with(b"--cookie") && at > end => Some(at),
-        _ => None,
-    }
 }
 
 /// True for a value that a server made, and for any that stands for a session.
@@ -210,20 +207,17 @@ pub(super) fn find_url_password(text: &[u8], at: usize) -> Option<Range<usize>> 
     let local: [&[u8]; 5] = [b"localhost", b"127.0.0.1", b"db", b"[::1]", b"example."];
     let is_default =
         user.eq_ignore_ascii_case(password) && local.iter().any(|name| host.starts_with(name));
-    let real = !host.is_empty() && is_real_password(user, password) && !is_default;
-    real.then(|| start + colon + 1..start + user_info.len())
-}
-
-fn is_real_password(user: &[u8], password: &[u8]) -> bool {
-    let stand_in = word_form::is_stand_in(password);
     let names = user.is_ascii() && !user.iter().any(|byte| b"<{[(".contains(byte));
     let code = password.starts_with(b"$") || password.iter().any(|byte| b"{}()<>[]".contains(byte));
     let numeric = password.iter().all(u8::is_ascii_digit) && password.len() < 6;
-    names
+    let real = !host.is_empty()
+        && !is_default
+        && names
         && password.len() >= 2
-        && !stand_in
+        && !word_form::is_stand_in(password)
         && !code
         && !numeric
         && !word_form::is_placeholder(password)
-        && !(password.starts_with(b"%") && password.len() < 4)
+        && !(password.starts_with(b"%") && password.len() < 4);
+    real.then(|| start + colon + 1..start + user_info.len())
 }

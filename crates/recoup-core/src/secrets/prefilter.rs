@@ -15,14 +15,34 @@ struct RuleLiteral {
     rule: u16,
 }
 
-const COUNT: usize = count_literals();
+const COUNT: usize = {
+    let (mut total, mut rule) = (0, 0);
+    while rule < RULES.len() {
+        total += RULES[rule].literals.len();
+        rule += 1;
+    }
+    total
+};
 const BITS: u32 = 16;
 const WORDS: usize = 1 << (BITS - 6);
 
 /// All literals, sorted by bucket.
 static LITERALS: [RuleLiteral; COUNT] = sort_literals();
 /// Start of each bucket in [`LITERALS`], and the end of the last one.
-static BUCKETS: [u16; WORDS + 1] = buckets();
+#[expect(clippy::cast_possible_truncation, reason = "there are a few hundred literals")]
+static BUCKETS: [u16; WORDS + 1] = {
+    let mut starts = [COUNT as u16; WORDS + 1];
+    let (mut own, mut index) = (0, 0);
+    while index < COUNT {
+        let next = bucket(key_of(LITERALS[index].text, 0));
+        while own <= next {
+            starts[own] = index as u16;
+            own += 1;
+        }
+        index += 1;
+    }
+    starts
+};
 /// The groups of three bytes with which a literal begins.
 static FIRST: [u64; WORDS] = bitmap(false);
 /// The groups of [`FIRST`], and those one byte further on.
@@ -35,7 +55,11 @@ pub(super) fn next_literal(text: &[u8], from: usize) -> Option<usize> {
     if at != from && is_literal(text, from) {
         return Some(from);
     }
-    while let Some(groups) = three_groups(text, at) {
+    while let Some(bytes) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        // The groups at `at` and at the next two even positions.
+        let folded = u64::from_le_bytes(*bytes) | 0x2020_2020_2020_2020;
+        #[expect(clippy::cast_possible_truncation, reason = "three of eight bytes at a time")]
+        let groups = [folded, folded >> 16, folded >> 32].map(|part| part as u32 & 0x00FF_FFFF);
         // One branch for three positions: it is hardly ever taken.
         if groups.into_iter().fold(false, |any, group| any | bitmap_has(&EITHER, group)) {
             let found =
@@ -80,15 +104,6 @@ fn is_literal(text: &[u8], at: usize) -> bool {
         && rules_at(text, at).next().is_some()
 }
 
-/// The groups at `at` and at the next two even positions.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "three bytes of eight are taken at a time")]
-fn three_groups(text: &[u8], at: usize) -> Option<[u32; 3]> {
-    let bytes = text.get(at..)?.first_chunk::<8>()?;
-    let folded = u64::from_le_bytes(*bytes) | 0x2020_2020_2020_2020;
-    Some([folded, folded >> 16, folded >> 32].map(|part| part as u32 & 0x00FF_FFFF))
-}
-
 /// Three bytes as one number, without regard to case.
 #[inline]
 fn byte_group(text: &[u8], at: usize) -> Option<u32> {
@@ -128,15 +143,6 @@ const fn key_of(text: &[u8], offset: usize) -> u32 {
     a as u32 | (b as u32) << 8 | (c as u32) << 16
 }
 
-const fn count_literals() -> usize {
-    let (mut total, mut rule) = (0, 0);
-    while rule < RULES.len() {
-        total += RULES[rule].literals.len();
-        rule += 1;
-    }
-    total
-}
-
 #[expect(clippy::large_stack_arrays, reason = "made by the compiler, on no stack of ours")]
 #[expect(clippy::cast_possible_truncation, reason = "there are a few hundred rules")]
 const fn sort_literals() -> [RuleLiteral; COUNT] {
@@ -147,39 +153,20 @@ const fn sort_literals() -> [RuleLiteral; COUNT] {
         let mut index = 0;
         while index < literals.len() {
             let text = literals[index].as_bytes();
-            insert(&mut all, len, RuleLiteral { text, rule: number as u16 });
+            assert!(text.len() >= 3, "a literal needs three bytes");
+            let own = bucket(key_of(text, 0));
+            let mut at = len;
+            while at > 0 && bucket(key_of(all[at - 1].text, 0)) > own {
+                all[at] = all[at - 1];
+                at -= 1;
+            }
+            all[at] = RuleLiteral { text, rule: number as u16 };
             len += 1;
             index += 1;
         }
         number += 1;
     }
     all
-}
-
-const fn insert(all: &mut [RuleLiteral; COUNT], len: usize, literal: RuleLiteral) {
-    assert!(literal.text.len() >= 3, "a literal needs three bytes");
-    let own = bucket(key_of(literal.text, 0));
-    let mut at = len;
-    while at > 0 && bucket(key_of(all[at - 1].text, 0)) > own {
-        all[at] = all[at - 1];
-        at -= 1;
-    }
-    all[at] = literal;
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "there are a few hundred literals")]
-const fn buckets() -> [u16; WORDS + 1] {
-    let mut starts = [COUNT as u16; WORDS + 1];
-    let (mut own, mut index) = (0, 0);
-    while index < COUNT {
-        let next = bucket(key_of(LITERALS[index].text, 0));
-        while own <= next {
-            starts[own] = index as u16;
-            own += 1;
-        }
-        index += 1;
-    }
-    starts
 }
 
 const fn bitmap(second: bool) -> [u64; WORDS] {

@@ -279,6 +279,13 @@ fn can_be_value(
     }
 }
 
+/// Endings of participles and adjectives, in several languages.
+const STATE_ENDINGS: [&[u8]; 24] = [
+    b"ed", b"ing", b"able", b"ible", b"ful", b"less", b"ory", b"ous", b"ive", b"ary", b"lich",
+    b"bar", b"iert", b"ado", b"ada", b"ido", b"ida", b"ato", b"ata", b"uto", b"uta", b"ly", b"ten",
+    b"ent",
+];
+
 /// True for a plain word that is all that is said: "the wifi password is swordfish".
 fn is_plain_password(text: &[u8], words: &[ProseWord], at: usize) -> bool {
     let word = &words[at];
@@ -301,26 +308,17 @@ fn is_plain_password(text: &[u8], words: &[ProseWord], at: usize) -> bool {
         };
     let letters = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_!".contains(byte));
     let variable = value.contains(&b'_') && !value.iter().any(u8::is_ascii_lowercase);
+    // It describes a password: its state, or how it is treated.
+    let lower = value.to_ascii_lowercase();
+    let is_state = contains_word(words::STATES, &lower)
+        || lower.len() > 4 && STATE_ENDINGS.iter().any(|end| lower.ends_with(end))
+        || lower.len() > 5 && lower.starts_with(b"ge") && lower.ends_with(b"t");
     whole
         && letters
         && value.len() > 2
         && !variable
-        && (quoted || !is_state(value))
+        && (quoted || !is_state)
         && !contains_word(words::PASSWORDS, value)
-}
-
-/// True for a word that describes a password: its state, or how it is treated.
-fn is_state(word: &[u8]) -> bool {
-    // Participles and adjectives, in the forms of several languages.
-    const ENDS: [&[u8]; 24] = [
-        b"ed", b"ing", b"able", b"ible", b"ful", b"less", b"ory", b"ous", b"ive", b"ary", b"lich",
-        b"bar", b"iert", b"ado", b"ada", b"ido", b"ida", b"ato", b"ata", b"uto", b"uta", b"ly",
-        b"ten", b"ent",
-    ];
-    let lower = word.to_ascii_lowercase();
-    contains_word(words::STATES, &lower)
-        || lower.len() > 4 && ENDS.iter().any(|end| lower.ends_with(end))
-        || lower.len() > 5 && lower.starts_with(b"ge") && lower.ends_with(b"t")
 }
 
 /// "passphrase = correct otter staple lagoon": four words or more, and no sentence.

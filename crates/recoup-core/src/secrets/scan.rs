@@ -68,7 +68,16 @@ impl Iterator for SecretFindings<'_> {
     fn next(&mut self) -> Option<SecretFinding> {
         self.advance_encoded_search();
         while let Some(at) = prefilter::next_literal(self.text, self.at) {
-            match self.find_at(at) {
+            // A finding must not begin inside the last one.
+            let found = prefilter::rules_at(self.text, at).find_map(|(number, len)| {
+                let rule = rules::rule_by_number(number);
+                let range = match_rule(rule, number, self.text, at, len)?;
+                // A mark of ours is never a secret, or redacting would not end.
+                let mark = word_form::is_marked(&self.text[range.clone()]);
+                (range.start >= self.free && !mark)
+                    .then_some(SecretFinding { rule: rule.name, range })
+            });
+            match found {
                 None => self.at = at + 1,
                 Some(finding) => {
                     if let EncodedSearch::Found(encoded) = &self.encoded
@@ -110,17 +119,6 @@ impl SecretFindings<'_> {
             Some((rule, range)) => EncodedSearch::Found(SecretFinding { rule, range }),
         };
     }
-
-    /// The finding of the rules at `at`, unless it begins inside the last one.
-    fn find_at(&self, at: usize) -> Option<SecretFinding> {
-        prefilter::rules_at(self.text, at).find_map(|(number, len)| {
-            let rule = rules::rule_by_number(number);
-            let range = match_rule(rule, number, self.text, at, len)?;
-            // A mark of ours is never a secret, or redacting would not end.
-            let mark = word_form::is_marked(&self.text[range.clone()]);
-            (range.start >= self.free && !mark).then_some(SecretFinding { rule: rule.name, range })
-        })
-    }
 }
 
 /// Shows the place only: the text may hold secrets.
@@ -137,6 +135,7 @@ fn match_rule(
     at: usize,
     len: usize,
 ) -> Option<Range<usize>> {
+    static COMPILED: [OnceLock<Regex>; rules::COUNT] = [const { OnceLock::new() }; rules::COUNT];
     let (pattern, start) = match rule.shape {
         SecretShape::Code(code) => return code(text, at),
         SecretShape::Slots(slots) => return slot::find_in_slots(slots, text, at, len),
@@ -147,7 +146,15 @@ fn match_rule(
         }
     };
     let reach = text.len().min(start + REACH);
-    let groups = compiled_pattern(number, pattern).captures(&text[start..reach])?;
+    // Compiled when its literal is first seen: all patterns would take longer than most commands
+    // live.
+    let pattern = COMPILED[number].get_or_init(|| {
+        RegexBuilder::new(&format!(r"\A(?:{pattern})"))
+            .unicode(false)
+            .build()
+            .expect("a test compiles every pattern of the table")
+    });
+    let groups = pattern.captures(&text[start..reach])?;
     let secret = groups.get(1).or_else(|| groups.get(0))?;
     let range = start + secret.start()..start + secret.end();
     let secret = &text[range.clone()];
@@ -156,18 +163,6 @@ fn match_rule(
         && !word_form::lacks_variety(secret)
         && !word_form::is_stand_in(secret);
     real.then_some(range)
-}
-
-/// Compiles a pattern when its literal is first seen: all of them would take longer than most
-/// commands live.
-fn compiled_pattern(number: usize, pattern: &str) -> &'static Regex {
-    static COMPILED: [OnceLock<Regex>; rules::COUNT] = [const { OnceLock::new() }; rules::COUNT];
-    COMPILED[number].get_or_init(|| {
-        RegexBuilder::new(&format!(r"\A(?:{pattern})"))
-            .unicode(false)
-            .build()
-            .expect("a test compiles every pattern of the table")
-    })
 }
 
 /// Name of the rule that `text` breaks, as it is or once it is plain.
@@ -295,9 +290,16 @@ fn redact_once(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
     findings.peek()?;
     let mut clean = Vec::with_capacity(text.len());
     let mut kept = 0;
-    for SecretFinding { rule, range } in findings {
-        let range = whole_characters(text, range);
-        clean.extend_from_slice(&text[kept..range.start.max(kept)]);
+    let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    for SecretFinding { rule, range: Range { mut start, mut end } } in findings {
+        // Widened so that no UTF-8 character is cut.
+        while start > 0 && inside(start) {
+            start -= 1;
+        }
+        while inside(end) {
+            end += 1;
+        }
+        clean.extend_from_slice(&text[kept..start.max(kept)]);
         if let Some(mark) = mark {
             clean.extend_from_slice(mark);
         } else {
@@ -305,21 +307,8 @@ fn redact_once(text: &[u8], mark: Option<&[u8]>) -> Option<Vec<u8>> {
             clean.extend_from_slice(rule.as_bytes());
             clean.push(b']');
         }
-        kept = range.end.max(kept);
+        kept = end.max(kept);
     }
     clean.extend_from_slice(&text[kept..]);
     Some(clean)
-}
-
-/// `range`, widened so that it cuts no UTF-8 character.
-fn whole_characters(text: &[u8], range: Range<usize>) -> Range<usize> {
-    let inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
-    let Range { mut start, mut end } = range;
-    while start > 0 && inside(start) {
-        start -= 1;
-    }
-    while inside(end) {
-        end += 1;
-    }
-    start..end
 }

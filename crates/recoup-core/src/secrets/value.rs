@@ -62,8 +62,16 @@ impl CredentialName {
             plain.pop();
         }
         let strength = NameStrength::of(&plain)?;
-        if plain.ends_with(SHORTEST) && !is_separate(text, &range) {
-            return None;
+        if plain.ends_with(SHORTEST) {
+            // It must be the last word, and a blank, a quote or a separator stand before the name.
+            let last = text[range.clone()].rsplit(|&byte| !byte.is_ascii_alphanumeric()).next()?;
+            let letters = last.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let before = range.start.checked_sub(1).map_or(b' ', |at| text[at]);
+            if !last[..letters].eq_ignore_ascii_case(SHORTEST)
+                || !(before.is_ascii_whitespace() || b"\"'`,;{(&?<>/[#".contains(&before))
+            {
+                return None;
+            }
         }
         Some(Self { range, strength, plain })
     }
@@ -75,18 +83,6 @@ impl CredentialName {
         let longer = variable && value.ends_with(&self.plain);
         !value.is_empty() && (longer || self.plain.ends_with(&value))
     }
-}
-
-/// True if the last word of a name is [`SHORTEST`], and a blank, a quote or a separator stands
-/// before the name.
-fn is_separate(text: &[u8], name: &Range<usize>) -> bool {
-    let last = text[name.clone()].rsplit(|&byte| !byte.is_ascii_alphanumeric()).next();
-    let is_last = last.is_some_and(|word| {
-        let letters = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        word[..letters].eq_ignore_ascii_case(SHORTEST)
-    });
-    let before = name.start.checked_sub(1).map_or(b' ', |at| text[at]);
-    is_last && (before.is_ascii_whitespace() || b"\"'`,;{(&?<>/[#".contains(&before))
 }
 
 /// Range of the name around `at`.
@@ -147,25 +143,23 @@ impl ValueSpan {
         let body = &rest[start..];
         let ends = |byte: &u8| byte.is_ascii_whitespace() || b",;&\"'`<>|\\".contains(byte);
         let len = match quote {
-            Some(quote) => quoted_len(body, quote, escapes),
-            None => body.iter().position(ends).unwrap_or(body.len()),
+            // Up to the closing quote with at most as many backslashes as the opening one.
+            Some(quote) => {
+                let mut slashes = 0;
+                body.iter().enumerate().find_map(|(at, &byte)| match byte {
+                    b'\n' => Some(at),
+                    _ if byte == quote && slashes <= escapes => Some(at - slashes),
+                    _ => {
+                        slashes = if byte == b'\\' { slashes + 1 } else { 0 };
+                        None
+                    }
+                })
+            }
+            None => body.iter().position(ends),
         };
+        let len = len.unwrap_or(body.len());
         Some(Self { range: at + start..at + start + len, quote })
     }
-}
-
-/// Length up to the closing quote with at most as many backslashes as the opening one.
-fn quoted_len(body: &[u8], quote: u8, escapes: usize) -> usize {
-    let mut slashes = 0;
-    for (at, &byte) in body.iter().enumerate() {
-        match byte {
-            b'\\' => slashes += 1,
-            b'\n' => return at,
-            _ if byte == quote && slashes <= escapes => return at - slashes,
-            _ => slashes = 0,
-        }
-    }
-    body.len()
 }
 
 /// A value in its context.
@@ -197,9 +191,14 @@ impl CredentialContext<'_> {
         let label = word_form::is_label(literal)
             && (literal[0].is_ascii_uppercase()
                 || value.quote.is_none() && self.link == ValueLink::Colon);
+        // `secret: db-credentials` names an object that holds the secret.
+        let words = || literal.split(|byte| b"-_.".contains(byte));
+        let letters =
+            words().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic));
+        let named = || self.name.plain.ends_with(b"secret") || words().any(word_form::is_label);
         if label
             || self.name.is_repeated_by(literal, value.quote.is_none())
-            || self.is_reference(literal)
+            || letters && words().count() > 1 && named()
         {
             return false;
         }
@@ -254,15 +253,6 @@ impl CredentialContext<'_> {
                     || long && word_form::is_hex(literal) && looks_random(literal)
             }
         }
-    }
-
-    /// `secret: db-credentials` names an object that holds the secret.
-    fn is_reference(&self, literal: &[u8]) -> bool {
-        let words = || literal.split(|byte| b"-_.".contains(byte));
-        let letters =
-            words().all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_alphabetic));
-        let named = self.name.plain.ends_with(b"secret") || words().any(word_form::is_label);
-        letters && named && words().count() > 1
     }
 
     fn is_bare_literal(&self, end: usize, literal: &[u8]) -> bool {

@@ -78,8 +78,22 @@ impl SecretValues {
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mark = [word_form::REDACTED.as_bytes(), RULE.as_bytes(), b"]"].concat();
         let mark = String::from_utf8_lossy(&mark);
-        let values = self.0.iter().filter(|value| str::from_utf8(&value.bytes).is_ok());
-        values.fold(Cow::Borrowed(text), |text, value| value.replace_in(text, &mark))
+        let mut text = Cow::Borrowed(text);
+        for value in self.0.iter().filter(|value| str::from_utf8(&value.bytes).is_ok()) {
+            let places: Vec<usize> = value.positions(text.as_bytes()).collect();
+            if places.is_empty() {
+                continue;
+            }
+            let (mut clean, mut from) = (String::with_capacity(text.len()), 0);
+            for at in places {
+                clean.push_str(&text[from..at]);
+                clean.push_str(&mark);
+                from = at + value.bytes.len();
+            }
+            clean.push_str(&text[from..]);
+            text = Cow::Owned(clean);
+        }
+        text
     }
 }
 
@@ -122,20 +136,5 @@ impl SecretValue {
         found.filter(move |&at| {
             !self.is_word || (!inside(at) || after_flag(at)) && !letter(at + self.bytes.len())
         })
-    }
-
-    fn replace_in<'a>(&self, text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
-        let places: Vec<usize> = self.positions(text.as_bytes()).collect();
-        if places.is_empty() {
-            return text;
-        }
-        let (mut clean, mut from) = (String::with_capacity(text.len()), 0);
-        for at in places {
-            clean.push_str(&text[from..at]);
-            clean.push_str(mark);
-            from = at + self.bytes.len();
-        }
-        clean.push_str(&text[from..]);
-        Cow::Owned(clean)
     }
 }

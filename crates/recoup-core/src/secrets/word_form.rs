@@ -77,7 +77,13 @@ pub(super) fn rate_password(word: &[u8]) -> PasswordLikeness {
     }
     let upper = word.iter().skip(1).any(u8::is_ascii_uppercase);
     let lower = word.iter().any(u8::is_ascii_lowercase);
-    let inner = alphanumeric_parts(word).any(has_inner_digit);
+    // A digit between letters, or before several, in a part that is long enough for it to be no
+    // abbreviation: `Cl0udberry`, `7Tsubame`, but not `k8s`, `a11y` or `2fa`.
+    let inner = alphanumeric_parts(word).any(|part| {
+        let digit = part.iter().position(u8::is_ascii_digit).unwrap_or(part.len());
+        let behind = part[digit..].iter().filter(|it| it.is_ascii_alphabetic()).count();
+        part.len() >= 6 && behind >= 2 && !is_technical(part)
+    });
     let clearly = inner || odd > 0 || upper && lower && digits > 1;
     if clearly { PasswordLikeness::Clearly } else { PasswordLikeness::Perhaps }
 }
@@ -122,14 +128,6 @@ pub(super) fn is_identifier(word: &[u8]) -> bool {
     joined && !signs && alphanumeric_parts(word).all(plain)
 }
 
-/// A digit between letters, or before several, in a part that is long enough for it to be no
-/// abbreviation: `Cl0udberry`, `7Tsubame`, but not `k8s`, `a11y` or `2fa`.
-fn has_inner_digit(part: &[u8]) -> bool {
-    let first = part.iter().position(u8::is_ascii_digit);
-    let behind = first.map(|at| part[at..].iter().filter(|it| it.is_ascii_alphabetic()).count());
-    part.len() >= 6 && behind.is_some_and(|letters| letters >= 2) && !is_technical(part)
-}
-
 /// The name of an algorithm, a format, a protocol or a type, which has a number in it.
 pub(super) fn is_technical(word: &[u8]) -> bool {
     let name = word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -156,21 +154,26 @@ pub(super) fn is_marked(value: &[u8]) -> bool {
 
 /// True if `value` stands for something else, or for nothing.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    is_masked(value)
-        || is_template(value)
-        || words::contains_word(words::KEYWORDS, value.trim_ascii())
-        || asks_to_be_replaced(value)
-}
-
-/// `xxxx`, `****`, `....`, `--------`: hardly any different characters.
-fn is_masked(value: &[u8]) -> bool {
     let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    // `changeit` with a number is what many make of Java's default.
+    let numbered = || {
+        let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        value[..letters].eq_ignore_ascii_case(b"changeit")
+            && value[letters..].iter().all(u8::is_ascii_digit)
+    };
     // The last ones are the bytes of bullets and ellipses.
     let mask = |byte: &u8| b"xX*._-#?0 \xE2\x80\xA2\xA6\x97\x8F".contains(byte);
+    // `xxxx`, `****`, `....`, `--------`: hardly any different characters.
     value.iter().all(mask)
         || value.iter().all(|byte| *byte == value[0])
         || ["...", "***", "…"].iter().any(|part| has(part.as_bytes()))
         || has_mask(value)
+        || is_template(value)
+        || words::contains_word(words::KEYWORDS, value.trim_ascii())
+        // `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
+        || alphanumeric_parts(value).any(|word| words::contains_word(words::REQUESTS, word))
+        || is_constant(value)
+        || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change") && !numbered()
 }
 
 /// True for what documentation writes in place of a password.
@@ -189,6 +192,10 @@ fn is_template(value: &[u8]) -> bool {
     let has = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
     let marks: [&[u8]; 9] =
         [b"{}", b"${", b"$(", b"{{", b"#{", b"%(", b"<%", b"%{", REDACTED.as_bytes()];
+    // `$VAR`, `:bind`, `@bind`, `!Ref`, `&VAR`: a sign and a name.
+    let in_name = |byte: &u8| byte.is_ascii_alphabetic() || b"_.-:> ".contains(byte);
+    let is_reference = matches!(value, [b'$' | b':' | b'@' | b'!' | b'&' | b'<', rest @ ..]
+        if !rest.is_empty() && (rest.iter().all(in_name) || is_constant(rest)));
     wrapped(b"<", b">")
         || wrapped(b"{", b"}")
         || wrapped(b"[", b"]")
@@ -196,35 +203,14 @@ fn is_template(value: &[u8]) -> bool {
         || wrapped(b"__", b"__")
         || wrapped(b"@", b"@")
         || marks.iter().any(|mark| has(mark))
-        || is_reference(value)
+        || is_reference
         || matches!(value, [b'%', b's' | b'v' | b'd' | b'q' | b'@'])
-}
-
-/// `$VAR`, `:bind`, `@bind`, `!Ref`, `&VAR`: a sign and a name.
-fn is_reference(value: &[u8]) -> bool {
-    let [b'$' | b':' | b'@' | b'!' | b'&' | b'<', rest @ ..] = value else { return false };
-    let name = |byte: &u8| byte.is_ascii_alphabetic() || b"_.-:> ".contains(byte);
-    !rest.is_empty() && (rest.iter().all(name) || is_constant(rest))
 }
 
 /// `DB_PASSWORD`: the name of a variable or constant.
 fn is_constant(value: &[u8]) -> bool {
     let upper = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
     value.contains(&b'_') && value.iter().all(upper) && value[0].is_ascii_uppercase()
-}
-
-/// `your-api-key`, `REPLACE_ME`, `example_token`, `insert password here`.
-fn asks_to_be_replaced(value: &[u8]) -> bool {
-    // `changeit` with a number is what many make of Java's default.
-    let numbered = || {
-        let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        value[..letters].eq_ignore_ascii_case(b"changeit")
-            && value[letters..].iter().all(u8::is_ascii_digit)
-    };
-    let change = || value.len() >= 9 && value[..6].eq_ignore_ascii_case(b"change") && !numbered();
-    alphanumeric_parts(value).any(|word| words::contains_word(words::REQUESTS, word))
-        || is_constant(value)
-        || change()
 }
 
 /// True for a word that holds sentences together.

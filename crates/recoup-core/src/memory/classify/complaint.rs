@@ -119,8 +119,15 @@ pub(super) fn is_complaint(sentence: &str) -> bool {
     let words = &words[leads..];
     let adverb = "never|always|constantly|continually|forever";
     let english = format!("you|u|ya just|really|simply|literally|still? {adverb} ever? {PRAISE}");
+    let is_bare = |verb: &str| verb.ends_with('t') && !is_one_of(verb, MODALS);
+    // "Du schreibst nie Tests", "nie schreibst du Tests".
+    let in_german = match words {
+        ["du", verb, rest @ ..] => is_bare(verb) && has(rest, GERMAN),
+        [adverb, verb, "du", ..] => is_one_of(adverb, GERMAN) && is_bare(verb),
+        _ => false,
+    };
     let says_so = starts_with_phrase(&english, words)
-        || in_german(words)
+        || in_german
         || matches!(words, ["tu" | "t" | "vous" | "tes", rest @ ..]
             if has(rest, FRENCH) && !has(rest, MODALS))
         || in_romance(words)
@@ -138,16 +145,6 @@ pub(super) fn is_complaint(sentence: &str) -> bool {
 
 fn has(words: &[&str], list: &str) -> bool {
     words.iter().any(|word| is_one_of(word, list))
-}
-
-/// "Du schreibst nie Tests", "nie schreibst du Tests".
-fn in_german(words: &[&str]) -> bool {
-    let bare = |verb: &str| verb.ends_with('t') && !is_one_of(verb, MODALS);
-    match words {
-        ["du", verb, rest @ ..] => bare(verb) && has(rest, GERMAN),
-        [adverb, verb, "du", ..] => is_one_of(adverb, GERMAN) && bare(verb),
-        _ => false,
-    }
 }
 
 /// Spanish, Portuguese and Italian.

@@ -145,13 +145,10 @@ fn is_temporary(sentence: &str) -> bool {
         let rest = start.strip_prefix(*words);
         rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
-    SUPPOSED.iter().any(begins)
-        || ONLY_HERE.iter().any(|words| lower.contains(words))
-        || is_for_one(&lower)
-}
-
-/// True for "in this file only", "only for this function", "just this once".
-fn is_for_one(lower: &str) -> bool {
+    if SUPPOSED.iter().any(begins) || ONLY_HERE.iter().any(|words| lower.contains(words)) {
+        return true;
+    }
+    // "In this file only", "only for this function", "just this once".
     let words: Vec<&str> = lower
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
         .filter(|it| !it.is_empty())
@@ -195,18 +192,15 @@ fn is_introduced(outline: &PromptOutline, read: &TokenizedPrompt, at: usize) -> 
             is_one_of(&token.word, WORKS_ON)
                 || RUN_WORKS_ON.iter().any(|it| token.word.starts_with(it))
         };
-        behind.len() > 1 && (first.is_some_and(works_on_text) || cites_source(head))
+        let came = |token: &SentenceToken| token.word.split(' ').any(|it| is_one_of(it, CAME_BY));
+        let is_source = |token: &SentenceToken| {
+            token.is("THIS")
+                || token.is("SOURCE")
+                || matches!(token.class.as_str(), "@FILE" | "@PATH" | "@URL")
+        };
+        let cites_source = || head.iter().any(came) && head.iter().any(is_source);
+        behind.len() > 1 && (first.is_some_and(works_on_text) || cites_source())
     })
-}
-
-fn cites_source(head: &[SentenceToken]) -> bool {
-    let came = head.iter().any(|token| token.word.split(' ').any(|word| is_one_of(word, CAME_BY)));
-    let what = |token: &SentenceToken| {
-        token.is("THIS")
-            || token.is("SOURCE")
-            || matches!(token.class.as_str(), "@FILE" | "@PATH" | "@URL")
-    };
-    came && head.iter().any(what)
 }
 
 fn leads(token: &SentenceToken) -> bool {

@@ -15,7 +15,13 @@ const BETWEEN: &[char] =
 pub(super) fn extract_statement(sentence: &str) -> Option<String> {
     let sentence = sentence.trim();
     if complaint::is_complaint(sentence) {
-        return behind_complaint(sentence).and_then(extract_statement);
+        // Only the request behind it counts: "you always use npm, we use pnpm here".
+        let clauses = plain_clauses::split_clauses(sentence);
+        let said = clauses.iter().position(|it| it.words.len() > 2)?;
+        let rest = &sentence[clauses.get(said + 1)?.from..];
+        let asks = tokens::tokenize(rest).iter().any(|token| ASKS.iter().any(|it| token.is(it)));
+        let points_back = POINTS_BACK.contains(&first_word(rest).as_str());
+        return if asks && !points_back { extract_statement(rest) } else { None };
     }
     let named = replace_pronoun(sentence);
     let said = named.as_deref().unwrap_or_else(|| skip_openers(sentence));
@@ -42,15 +48,6 @@ pub(super) fn extract_statement(sentence: &str) -> Option<String> {
         return None;
     }
     Some(if rephrased.is_some() { text } else { lowercase_first(&text) })
-}
-
-/// Returns the request behind a complaint: "you always use npm, we use pnpm here".
-fn behind_complaint(sentence: &str) -> Option<&str> {
-    let clauses = plain_clauses::split_clauses(sentence);
-    let said = clauses.iter().position(|it| it.words.len() > 2)?;
-    let rest = &sentence[clauses.get(said + 1)?.from..];
-    let asks = tokens::tokenize(rest).iter().any(|token| ASKS.iter().any(|it| token.is(it)));
-    (asks && !POINTS_BACK.contains(&first_word(rest).as_str())).then_some(rest)
 }
 
 /// Concepts that ask for something.

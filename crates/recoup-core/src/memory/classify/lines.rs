@@ -207,8 +207,7 @@ pub(super) fn classify_lines(text: &str) -> Vec<(&str, PromptLineKind)> {
         all.push((line, kind(line)));
     }
     mark_diffs(&mut all);
-    mark_chats(&mut all);
-    mark_records(&mut all);
+    mark_chats_and_records(&mut all);
     all
 }
 
@@ -257,7 +256,17 @@ fn is_foreign(line: &str, plain: &str) -> bool {
         }
     }
     let indented = line.starts_with("    ") || line.starts_with('\t');
-    indented || looks_like_code(plain) || is_log(plain) || is_commit_subject(plain)
+    if indented || looks_like_code(plain) || is_log(plain) {
+        return true;
+    }
+    // `fix(auth): …`
+    let Some((head, tail)) = plain.split_once(": ") else { return false };
+    let kind = head.split('(').next().unwrap_or("").trim_end_matches('!');
+    let known =
+        ["fix", "feat", "chore", "docs", "refactor", "perf", "build", "ci", "style", "revert"];
+    known.contains(&kind)
+        && !tail.is_empty()
+        && (head.len() == kind.len() || head.ends_with([')', '!']))
 }
 
 /// True if a line has endings and symbols of code.
@@ -328,17 +337,6 @@ fn is_log(plain: &str) -> bool {
         || plain.contains("(exit code")
 }
 
-/// True for `fix(auth): …`.
-fn is_commit_subject(plain: &str) -> bool {
-    let Some((head, tail)) = plain.split_once(": ") else { return false };
-    let kind = head.split('(').next().unwrap_or("").trim_end_matches('!');
-    let known =
-        ["fix", "feat", "chore", "docs", "refactor", "perf", "build", "ci", "style", "revert"];
-    known.contains(&kind)
-        && !tail.is_empty()
-        && (head.len() == kind.len() || head.ends_with([')', '!']))
-}
-
 /// Marks added and removed lines of a diff, and everything between the marks of a conflict.
 fn mark_diffs(all: &mut [(&str, PromptLineKind)]) {
     let is_diff = all.iter().any(|(line, _)| {
@@ -368,8 +366,9 @@ fn speaker(line: &str) -> Option<&str> {
     (fits && !said.starts_with("//")).then_some(name)
 }
 
-/// Marks chats: two lines in a row that begin with a name and a colon.
-fn mark_chats(all: &mut [(&str, PromptLineKind)]) {
+/// Marks chats (two lines in a row that begin with a name and a colon) and records (two lines in a
+/// row of `key: value` or `KEY=value`).
+fn mark_chats_and_records(all: &mut [(&str, PromptLineKind)]) {
     let is_said = |line: &str| {
         speaker(line).is_some_and(|name| {
             name.starts_with(char::is_uppercase)
@@ -378,10 +377,6 @@ fn mark_chats(all: &mut [(&str, PromptLineKind)]) {
         })
     };
     mark_neighbours(all, is_said);
-}
-
-/// Marks records: two lines in a row of `key: value` or `KEY=value`.
-fn mark_records(all: &mut [(&str, PromptLineKind)]) {
     let is_record = |line: &str| {
         let plain = line.trim();
         let key = plain.split([':', '=']).next().unwrap_or("");

@@ -84,7 +84,24 @@ const LASTING_WORDS: &str = " with using via before after when whenever per thro
 
 /// True if a sentence asks for something to be done once.
 pub(super) fn is_one_off_request(sentence: &str, own: &[SentenceToken]) -> bool {
-    is_command_line(sentence) || is_single_action(sentence, own) || is_for_one_thing(own)
+    if is_command_line(sentence) || is_for_one_thing(own) {
+        return true;
+    }
+    // "Deploy to production", "commit with message: …".
+    let all: Vec<String> = plain_clauses::plain_words(sentence);
+    let words: Vec<&str> = all.iter().map(String::as_str).collect();
+    let leads = words.iter().take_while(|word| is_one_of(word, LEADS)).count();
+    let words = &words[leads..];
+    // The message itself is not looked at.
+    if MESSAGES.iter().any(|it| starts_with_phrase(it, words)) {
+        return true;
+    }
+    let with_flag = matches!(words, ["commit" | "push" | "deploy" | "merge" | "run", "with", ..])
+        && own.iter().any(|token| token.class == "@FLAG")
+        && words.len() <= 5;
+    (with_flag || ORDERS.iter().any(|it| starts_with_phrase(it, words)))
+        && !lasts(own)
+        && (with_flag || !words.iter().any(|word| is_one_of(word, LASTING_WORDS)))
 }
 
 /// True for `git push origin main --force`, `./deploy.sh prod`, `cd web && npm run build`.
@@ -106,8 +123,15 @@ fn is_command_line(sentence: &str) -> bool {
     let is_script = first.contains('/')
         && [".sh", ".py", ".rb", ".js", ".bash"].iter().any(|it| first.ends_with(it));
     let is_program = is_one_of(first, PROGRAMS);
-    if !(is_path || is_script || is_program || is_one_of(first, VERBS))
-        || rest.iter().any(|word| is_prose_word(word))
+    // No command line has these.
+    let is_prose = |word: &&str| {
+        let word = word.trim_end_matches([',', ':', ';']).to_lowercase();
+        let plain = plain_clauses::plain_words(&word).concat();
+        (!word.starts_with('-') && is_one_of(&plain, WORDS_OF_RULES))
+            || word.chars().any(super::concepts::is_cjk)
+            || tokens::tokenize(&word).iter().any(|token| LASTING.iter().any(|it| token.is(it)))
+    };
+    if !(is_path || is_script || is_program || is_one_of(first, VERBS)) || rest.iter().any(is_prose)
     {
         return false;
     }
@@ -131,15 +155,6 @@ fn is_argument(word: &str) -> bool {
         || word.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// True for a word that no command line has.
-fn is_prose_word(word: &str) -> bool {
-    let word = word.trim_end_matches([',', ':', ';']).to_lowercase();
-    let plain = plain_clauses::plain_words(&word).concat();
-    (!word.starts_with('-') && is_one_of(&plain, WORDS_OF_RULES))
-        || word.chars().any(super::concepts::is_cjk)
-        || tokens::tokenize(&word).iter().any(|token| LASTING.iter().any(|it| token.is(it)))
-}
-
 fn without_quotes(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut quote: Option<char> = None;
@@ -158,24 +173,6 @@ fn without_quotes(text: &str) -> String {
     if quote.is_some() { text.to_owned() } else { kept }
 }
 
-/// True for "deploy to production", "commit with message: …".
-fn is_single_action(sentence: &str, own: &[SentenceToken]) -> bool {
-    let all: Vec<String> = plain_clauses::plain_words(sentence);
-    let words: Vec<&str> = all.iter().map(String::as_str).collect();
-    let leads = words.iter().take_while(|word| is_one_of(word, LEADS)).count();
-    let words = &words[leads..];
-    // The message itself is not looked at.
-    if MESSAGES.iter().any(|it| starts_with_phrase(it, words)) {
-        return true;
-    }
-    let with_flag = matches!(words, ["commit" | "push" | "deploy" | "merge" | "run", "with", ..])
-        && own.iter().any(|token| token.class == "@FLAG")
-        && words.len() <= 5;
-    (with_flag || ORDERS.iter().any(|it| starts_with_phrase(it, words)))
-        && !lasts(own)
-        && (with_flag || !words.iter().any(|word| is_one_of(word, LASTING_WORDS)))
-}
-
 fn lasts(own: &[SentenceToken]) -> bool {
     own.iter().any(|token| LASTING.iter().any(|it| token.is(it)))
 }
@@ -186,7 +183,17 @@ fn is_for_one_thing(own: &[SentenceToken]) -> bool {
     let skipped = own.iter().take_while(|it| is_one_of(&it.word, LEADS) || it.class == ",").count();
     let own = &own[skipped..];
     let Some(colon) = own.iter().position(|token| token.class == ":") else {
-        return ensures_one_name(own);
+        // "Make sure `parse()` never throws" is about one function.
+        let [ensure, rest @ ..] = own else { return false };
+        let mut names = rest.iter();
+        let mut next = names.next();
+        if next.is_some_and(|it| it.is("THIS") || it.word == "that") {
+            next = names.next();
+        }
+        let is_one = |it: &SentenceToken| {
+            matches!(it.class.as_str(), "@IDENT" | "@CODE" | "@PATH" | "@FILE")
+        };
+        return matches!(ensure.word.as_str(), "make sure" | "ensure") && next.is_some_and(is_one);
     };
     let (head, behind) = own.split_at(colon);
     let [verb, article, what @ ..] = head else { return false };
@@ -200,18 +207,4 @@ fn is_for_one_thing(own: &[SentenceToken]) -> bool {
     let names_more =
         head.iter().any(|token| ["ALLOF", "ALWAYS", "NOWON"].iter().any(|it| token.is(it)));
     makes && one && !announces && behind.len() > 1 && !names_more
-}
-
-/// True for "make sure `parse()` never throws": a request about one function.
-fn ensures_one_name(own: &[SentenceToken]) -> bool {
-    let mut words = own.iter();
-    let ensures =
-        words.next().is_some_and(|first| matches!(first.word.as_str(), "make sure" | "ensure"));
-    let mut next = words.next();
-    if next.is_some_and(|it| it.is("THIS") || it.word == "that") {
-        next = words.next();
-    }
-    ensures
-        && next
-            .is_some_and(|it| matches!(it.class.as_str(), "@IDENT" | "@CODE" | "@PATH" | "@FILE"))
 }

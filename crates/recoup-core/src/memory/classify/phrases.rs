@@ -69,7 +69,14 @@ impl<const COUNT: usize> PhraseTable<COUNT> {
             loop {
                 let start = start_of(text, end, parted);
                 if has_key(text, start, end, by) {
-                    let slot = hash(text, start, key_end(text, start, end, by));
+                    let mut key_end = start + 3;
+                    if matches!(by, PhraseKey::Word) {
+                        key_end = start;
+                        while key_end < end && text[key_end] != b' ' {
+                            key_end += 1;
+                        }
+                    }
+                    let slot = hash(text, start, key_end);
                     let (line, start, end) = (short(line), short(start), short(end));
                     all[len] = PhraseSpan { line, start, end, next: first[slot] };
                     len += 1;
@@ -116,18 +123,6 @@ const fn has_key(text: &[u8], start: usize, end: usize, by: PhraseKey) -> bool {
     };
     let asian = matches!(character, Some(c) if is_cjk(c));
     matches!(by, PhraseKey::Character) == asian
-}
-
-/// End of the key of a phrase.
-const fn key_end(text: &[u8], start: usize, end: usize, by: PhraseKey) -> usize {
-    if matches!(by, PhraseKey::Character) {
-        return start + 3;
-    }
-    let mut at = start;
-    while at < end && text[at] != b' ' {
-        at += 1;
-    }
-    at
 }
 
 const fn hash(text: &[u8], start: usize, end: usize) -> usize {

@@ -164,9 +164,20 @@ pub(super) fn is_report(sentence: &str) -> bool {
     let clauses = plain_clauses::split_clauses(sentence);
     let Some(first) = clauses.first() else { return false };
     let words = first.words();
+    // "He always uses tabs."
+    let is_of_others = matches!(&words[..], [first, rest @ ..] if is_one_of(first, OTHERS) && {
+        let early = &rest[..rest.len().min(4)];
+        early.iter().any(|word| is_one_of(word, ALWAYS) || is_one_of(word, NEVER))
+            && !early.iter().any(|word| is_one_of(word, RULES))
+    });
+    // The same in Chinese and Japanese.
+    let has = |list: &[&str]| list.iter().any(|it| sentence.contains(it));
+    let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let commands = JAPANESE_RULES.iter().any(|it| end.ends_with(it));
     goes_wrong(&words)
-        || is_of_others(&words)
-        || fails_in_unspaced(sentence)
+        || is_of_others
+        || (has(CHINESE_ADVERBS) && has(CHINESE_FAILS) && !has(CHINESE_RULES))
+        || (has(JAPANESE_ADVERBS) && has(JAPANESE_FAILS) && !commands)
         || SAYINGS.iter().any(|it| starts_with_phrase(it, &words))
         || RUN_SAYINGS.iter().any(|it| sentence.contains(it))
         || (clauses.len() == 1
@@ -188,38 +199,16 @@ fn goes_wrong(words: &[&str]) -> bool {
         let is_place = |word: &str| is_one_of(word, " on in at auf im sur dans en em no na su ");
         behind.len() <= 1 || (behind.len() == 2 && is_place(behind[0]))
     };
-    !begins_with_rule
-        && !commands
-        && !has(RULES)
-        && ((has(FAILS) && (has(ALWAYS) || has(NEVER)))
-            || (has(WORKS) && has(NEVER) && says_no_more()))
-        && is_adverb_near_verb(words)
-}
-
-/// True if "always" or "never" stands near the verb, unlike in "the job never reads what fails".
-fn is_adverb_near_verb(words: &[&str]) -> bool {
+    // The adverb stands near the verb, unlike in "the job never reads what fails".
     let places = |lists: [&str; 2]| -> Vec<usize> {
         let is_in = |word: &str| lists.iter().any(|list| is_one_of(word, list));
         words.iter().enumerate().filter(|(_, word)| is_in(word)).map(|(at, _)| at).collect()
     };
     let (adverbs, verbs) = (places([ALWAYS, NEVER]), places([FAILS, WORKS]));
-    adverbs.iter().any(|adverb| verbs.iter().any(|verb| adverb.abs_diff(*verb) <= 2))
-}
-
-/// True for "he always uses tabs".
-fn is_of_others(words: &[&str]) -> bool {
-    let [first, rest @ ..] = words else { return false };
-    let early = &rest[..rest.len().min(4)];
-    let adverb = |word: &&str| is_one_of(word, ALWAYS) || is_one_of(word, NEVER);
-    is_one_of(first, OTHERS)
-        && early.iter().any(adverb)
-        && !early.iter().any(|word| is_one_of(word, RULES))
-}
-
-fn fails_in_unspaced(sentence: &str) -> bool {
-    let has = |list: &[&str]| list.iter().any(|it| sentence.contains(it));
-    let end = sentence.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let commands = JAPANESE_RULES.iter().any(|it| end.ends_with(it));
-    (has(CHINESE_ADVERBS) && has(CHINESE_FAILS) && !has(CHINESE_RULES))
-        || (has(JAPANESE_ADVERBS) && has(JAPANESE_FAILS) && !commands)
+    !begins_with_rule
+        && !commands
+        && !has(RULES)
+        && ((has(FAILS) && (has(ALWAYS) || has(NEVER)))
+            || (has(WORKS) && has(NEVER) && says_no_more()))
+        && adverbs.iter().any(|adverb| verbs.iter().any(|verb| adverb.abs_diff(*verb) <= 2))
 }

@@ -41,8 +41,7 @@ pub(super) fn lasting_sign(own: &[SentenceToken]) -> LastingSign {
     let leads =
         |token: &SentenceToken| LEADS.contains(&token.class.as_str()) || token.word == "ugh";
     let rest = &own[own.iter().position(|token| !leads(token)).unwrap_or(0)..];
-    let asked =
-        || remembers(own) || chooses(rest) || rules_out(rest) || is_banned(rest) || allows(rest);
+    let asked = || remembers(own) || chooses(rest) || rules_out(rest) || is_banned_or_allowed(rest);
     let announces = own.last().is_some_and(|token| token.class == ":");
     if !announces && !TIES.iter().any(|it| *it != "LETS" && has(it)) && asked() {
         return LastingSign::Asked;
@@ -186,8 +185,19 @@ fn rules_out(rest: &[SentenceToken]) -> bool {
     }
 }
 
-/// True for "lodash is banned here", "default exports are not allowed".
-fn is_banned(rest: &[SentenceToken]) -> bool {
+/// True for "lodash is banned here", "default exports are not allowed", and for "pushing to main is
+/// fine now", which was ruled out before.
+fn is_banned_or_allowed(rest: &[SentenceToken]) -> bool {
+    let is_allowed = matches!(rest, [first, .., is, fine, now]
+        if rest.len() >= 5
+            && first.class == "@ING"
+            && !rest.iter().any(|it| it.is("THIS"))
+            && (now.word == "now" || now.word == "again" || now.is("NOWON"))
+            && matches!(fine.word.as_str(), "fine" | "ok" | "okay" | "allowed" | "permitted")
+            && is.is("IS"));
+    if is_allowed {
+        return true;
+    }
     let here = |token: &SentenceToken| token.is("HERE") || token.is("INREPO");
     rest.len() <= 9
         && rest.windows(2).skip(1).any(|pair| {
@@ -199,18 +209,6 @@ fn is_banned(rest: &[SentenceToken]) -> bool {
         && !rest[0].is("THIS")
         // "Access is forbidden" is the answer of a server.
         && !rest.iter().take(2).any(|it| is_one_of(&it.word, " access request requests user users "))
-}
-
-/// True for "pushing to main is fine now", which was ruled out before.
-fn allows(rest: &[SentenceToken]) -> bool {
-    let [first, .., fine, now] = rest else { return false };
-    let again = now.word == "now" || now.word == "again" || now.is("NOWON");
-    rest.len() >= 5
-        && first.class == "@ING"
-        && !rest.iter().any(|it| it.is("THIS"))
-        && again
-        && matches!(fine.word.as_str(), "fine" | "ok" | "okay" | "allowed" | "permitted")
-        && rest[rest.len() - 3].is("IS")
 }
 
 /// Concepts that are a sign anywhere in a sentence.
@@ -260,10 +258,18 @@ pub(super) fn has_lasting_sign(outline: &PromptOutline, read: &TokenizedPrompt, 
         own.len() <= 2
             || (own.len() <= LONGEST_REMARK && own.first().is_some_and(|first| first.is("THIS")))
     };
+    // "Tabs, not spaces", "not jest but vitest".
+    let is_not = |token: &SentenceToken| is_one_of(&token.word, NOT);
+    let mut behind_not = own.iter().skip_while(|token| !is_not(token));
+    let opposes = own.windows(2).any(|pair| pair[0].class == "," && is_not(&pair[1]))
+        || matches!(&own[..], [_, not, _] if is_not(not))
+        || (!is_at_hand(own)
+            && (behind_not.any(|token| is_one_of(&token.word, BUT))
+                || own.iter().any(|token| is_one_of(&token.word, NOT_BUT))));
     form != LastingSign::None
         || lasts(own)
         || corrects(own)
-        || opposes(own)
+        || opposes
         || (own.first().is_some_and(|first| first.is("ALLOF")) && has(own, &["MUST"]))
         || read.is_universal()
         || before.is_some_and(|it| it.len() <= 3 && corrects(it))
@@ -290,14 +296,4 @@ fn lasts(own: &[SentenceToken]) -> bool {
 fn corrects(own: &[SentenceToken]) -> bool {
     let denies = matches!(own, [no, comma, ..] if is_one_of(&no.word, NOT) && comma.class == ",");
     denies || own.first().is_some_and(|first| CORRECTS.iter().any(|it| first.is(it)))
-}
-
-/// True for "tabs, not spaces", "not jest but vitest".
-fn opposes(own: &[SentenceToken]) -> bool {
-    let is_not = |token: &SentenceToken| is_one_of(&token.word, NOT);
-    let mut behind_not = own.iter().skip_while(|token| !is_not(token));
-    own.windows(2).any(|pair| pair[0].class == "," && is_not(&pair[1]))
-        || matches!(own, [_, not, _] if is_not(not))
-        || (behind_not.any(|token| is_one_of(&token.word, BUT)) && !is_at_hand(own))
-        || (own.iter().any(|token| is_one_of(&token.word, NOT_BUT)) && !is_at_hand(own))
 }

@@ -97,8 +97,9 @@ fn raw(sentence: &str) -> Vec<RawToken<'_>> {
     while let Some(c) = rest.chars().next() {
         let length = match c {
             '`' => code(rest, &mut all),
-            '"' | '“' | '”' | '«' | '「' | '『' | '„' => quote(rest, c, &mut all),
-            '\'' | '‘' => apostrophe(rest, &mut all),
+            '"' | '“' | '”' | '«' | '「' | '『' | '„' | '\'' | '‘' => {
+                quote(rest, c, &mut all)
+            }
             ',' | '、' | '，' => sign(c, ",", &mut all),
             ':' | '：' => sign(c, ":", &mut all),
             '?' | '？' | '¿' => sign(c, "?", &mut all),
@@ -160,17 +161,6 @@ pub(super) fn quoted_length(rest: &str, open: char) -> Option<usize> {
 /// True if a quote is a sentence rather than a name.
 pub(super) fn is_speech(inside: &str) -> bool {
     inside.split_whitespace().count() >= 4 || inside.chars().filter(|c| is_cjk(*c)).count() >= 8
-}
-
-fn apostrophe<'a>(rest: &'a str, all: &mut Vec<RawToken<'a>>) -> usize {
-    let open = rest.chars().next().unwrap_or('\'');
-    match quoted_length(rest, open) {
-        Some(length) if is_speech(&rest[open.len_utf8()..length]) => {
-            all.push(RawToken::Quote);
-            length
-        }
-        _ => open.len_utf8(),
-    }
 }
 
 fn run<'a>(rest: &'a str, all: &mut Vec<RawToken<'a>>) -> usize {

@@ -241,15 +241,14 @@ fn plain(word: &str) -> String {
         Some(one) if one.len() >= 3 && !one.ends_with(['s', 'u', 'i']) => one,
         _ => &word,
     };
-    same(one).map_or_else(|| stem(one), str::to_owned)
-}
-
-/// Stem of a word: "push" for "pushing", "run" for "running"; nothing bolder.
-fn stem(word: &str) -> String {
+    if let Some(same) = same(one) {
+        return same.to_owned();
+    }
+    // Its stem: "push" for "pushing", "run" for "running"; nothing bolder.
     let is_vowel = |c: char| "aeiouy".contains(c);
-    let Some(root) = word.strip_suffix("ing").filter(|it| it.len() >= 3 && it.contains(is_vowel))
+    let Some(root) = one.strip_suffix("ing").filter(|it| it.len() >= 3 && it.contains(is_vowel))
     else {
-        return word.strip_suffix('e').filter(|it| it.len() >= 3).unwrap_or(word).to_owned();
+        return one.strip_suffix('e').filter(|it| it.len() >= 3).unwrap_or(one).to_owned();
     };
     let mut back = root.chars().rev();
     match (back.next(), back.next()) {

@@ -111,7 +111,15 @@ fn count_narrower(wide: &Note, group: &[&Note]) -> usize {
 /// of its files.
 fn is_covered(narrow: &Note, wide: &Note, subjects: &SubjectIndex<'_>) -> bool {
     let between = |other: &Note| {
-        may_meet(other.paths.as_deref(), narrow.paths.as_deref())
+        // Some file may match both. In doubt true.
+        let may_meet = match (&other.paths, &narrow.paths) {
+            (Some(one), Some(other)) => {
+                let (one, other) = (literal(one), literal(other));
+                one.starts_with(other) || other.starts_with(one)
+            }
+            _ => true,
+        };
+        may_meet
             && other.paths != wide.paths
             && !is_wider(other.paths.as_deref(), wide.paths.as_deref())
             && normalize_for_comparison(&other.text) != normalize_for_comparison(&narrow.text)
@@ -187,24 +195,17 @@ fn is_wider<'a>(wide: Option<&'a str>, narrow: Option<&str>) -> bool {
     match wide.map(root_of) {
         None => true,
         Some(None) => false,
-        Some(Some(root)) => wide != Some(narrow) && is_below(narrow, root),
+        Some(Some(root)) => {
+            let inside = match narrow.strip_prefix(root) {
+                Some(rest) if !root.is_empty() => rest.strip_prefix('/'),
+                rest => rest,
+            };
+            // `..` would lead out of it.
+            wide != Some(narrow)
+                && inside.is_some_and(|rest| !rest.is_empty())
+                && !narrow.split('/').any(|part| part == "..")
+        }
     }
-}
-
-/// True if some file may match both. In doubt true.
-fn may_meet(one: Option<&str>, other: Option<&str>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else { return true };
-    let (one, other) = (literal(one), literal(other));
-    one.starts_with(other) || other.starts_with(one)
-}
-
-/// True if all files of a glob are below `root`; `..` would lead out of it.
-fn is_below(glob: &str, root: &str) -> bool {
-    let inside = match glob.strip_prefix(root) {
-        Some(rest) if !root.is_empty() => rest.strip_prefix('/'),
-        rest => rest,
-    };
-    inside.is_some_and(|rest| !rest.is_empty()) && !glob.split('/').any(|part| part == "..")
 }
 
 /// Part of a glob before the first pattern.

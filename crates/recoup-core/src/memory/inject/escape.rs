@@ -68,20 +68,17 @@ fn line(text: &str, bracket: &str) -> String {
             c => line.push(c),
         }
     }
-    without_markers(line.trim_end()).to_owned()
-}
-
-/// Removes the marker of a heading, quote or list, which has no place inside an item.
-fn without_markers(mut line: &str) -> &str {
-    while let Some((marker, rest)) = line.split_once(' ') {
+    // The marker of a heading, quote or list has no place inside an item.
+    let mut plain = line.trim_end();
+    while let Some((marker, rest)) = plain.split_once(' ') {
         let is_marker = matches!(marker, "-" | "*" | "+" | ">")
             || (!marker.is_empty() && marker.bytes().all(|byte| byte == b'#' || byte == b'>'));
         if !is_marker {
             break;
         }
-        line = rest;
+        plain = rest;
     }
-    line
+    plain.to_owned()
 }
 
 /// True for characters that begin a tag, or look as if they did.

@@ -31,9 +31,22 @@ pub(super) fn is_grounded(statement: &str, text: &str) -> bool {
     let (said, own) = (pieces(statement), pieces(text));
     let everything: Vec<&SearchWord> = own.iter().flat_map(|piece| &piece.words).collect();
     let mut telling = telling_words(said.iter().flat_map(|piece| &piece.words)).peekable();
+    // A piece that is negated, or not, is so in the text as well.
+    let has_same_negation = |said: &NegationPiece| {
+        let same = own.iter().filter(|piece| piece.negated == said.negated);
+        let same: Vec<&SearchWord> = same.flat_map(|it| &it.words).collect();
+        let mut telling = telling_words(&said.words).peekable();
+        if telling.peek().is_none() {
+            return true;
+        }
+        if said.negated {
+            return telling.any(|word| is_among(word, &same));
+        }
+        count_found(telling, &same).is_enough()
+    };
     telling.peek().is_some()
         && count_found(telling, &everything).is_enough()
-        && said.iter().all(|piece| has_same_negation(piece, &own))
+        && said.iter().all(has_same_negation)
 }
 
 /// True if the names, numbers and code of `statement` are from `text`, and most of its other words:
@@ -76,7 +89,17 @@ fn pieces(text: &str) -> Vec<NegationPiece> {
         let mut from = 0;
         let mut negated = false;
         for at in 0..tokens.len() {
-            if negates(tokens[at], tokens.get(at + 1).copied()) {
+            let word = tokens[at].trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            let letters = word.replace('\'', "");
+            let next = tokens.get(at + 1).map(|it| it.to_lowercase());
+            let is_pair =
+                |(first, then): &(&str, &str)| letters == *first && next.as_deref() == Some(*then);
+            if NEGATIONS.contains(&letters.as_str())
+                || word.ends_with("n't")
+                || word.starts_with("n'")
+                || MARKS.iter().any(|mark| word.contains(mark))
+                || PAIRS.iter().any(is_pair)
+            {
                 pieces.push(NegationPiece {
                     negated,
                     words: split_words(&tokens[from..at].join(" ")),
@@ -111,33 +134,6 @@ fn clauses(text: &str) -> Vec<&str> {
     }
     clauses.push(&text[from..]);
     clauses
-}
-
-fn negates(token: &str, next: Option<&str>) -> bool {
-    let word = token.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let letters = word.replace('\'', "");
-    let next = next.map(str::to_lowercase);
-    NEGATIONS.contains(&letters.as_str())
-        || word.ends_with("n't")
-        || word.starts_with("n'")
-        || MARKS.iter().any(|mark| word.contains(mark))
-        || PAIRS.iter().any(|(first, then)| letters == *first && next.as_deref() == Some(then))
-}
-
-/// True if a piece that is negated, or not, is so in the text as well.
-fn has_same_negation(said: &NegationPiece, own: &[NegationPiece]) -> bool {
-    let of = |negated: bool| -> Vec<&SearchWord> {
-        own.iter().filter(|piece| piece.negated == negated).flat_map(|it| &it.words).collect()
-    };
-    let same = of(said.negated);
-    let mut telling = telling_words(&said.words).peekable();
-    if telling.peek().is_none() {
-        return true;
-    }
-    if said.negated {
-        return telling.any(|word| is_among(word, &same));
-    }
-    count_found(telling, &same).is_enough()
 }
 
 /// Numbers of words that were found, and of all words.

@@ -83,25 +83,23 @@ fn without_code(text: &str) -> String {
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
             (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) => push_without_quoted_citations(&mut kept, line),
+            (None, None) => {
+                // Without citations in backticks; code inside a citation stays.
+                let mut rest = line;
+                while let Some(at) = rest.find('`') {
+                    let (before, from) = rest.split_at(at);
+                    let Some(len) = from[1..].find('`') else { break };
+                    let (code, behind) = from.split_at(len + 2);
+                    kept.push_str(before);
+                    if !code.to_ascii_lowercase().contains(OPENING) {
+                        kept.push_str(code);
+                    }
+                    rest = behind;
+                }
+                kept.push_str(rest);
+            }
             _ => {}
         }
     }
     kept
-}
-
-/// Appends a line without citations in backticks; code inside a citation stays.
-fn push_without_quoted_citations(kept: &mut String, line: &str) {
-    let mut rest = line;
-    while let Some(at) = rest.find('`') {
-        let (before, from) = rest.split_at(at);
-        let Some(len) = from[1..].find('`') else { break };
-        let (code, behind) = from.split_at(len + 2);
-        kept.push_str(before);
-        if !code.to_ascii_lowercase().contains(OPENING) {
-            kept.push_str(code);
-        }
-        rest = behind;
-    }
-    kept.push_str(rest);
 }

@@ -38,7 +38,19 @@ impl Memory {
             let all = note_rows::find_many(connection, "1 ORDER BY created, row", [])?;
             let counts = RuleCounts::of(connection)?;
             let meant = all.into_iter().filter(|kept| wanted.matches(&kept.note));
-            Ok(meant.map(|kept| counts.rule_effect(kept)).collect::<Vec<_>>())
+            let effect = |StoredNote { row, note }: StoredNote| {
+                let after = counts.after.get(&note.id).copied().unwrap_or_default();
+                let evidence = |what: &str| counts.evidence.get(&(row, what.to_owned())).copied();
+                RuleEffect {
+                    given: counts.given.get(&note.id).copied().unwrap_or_default(),
+                    cited: evidence("cited").unwrap_or_default(),
+                    repeated: evidence("repeated").unwrap_or_default(),
+                    succeeded: after.succeeded,
+                    failed: after.failed,
+                    note,
+                }
+            };
+            Ok(meant.map(effect).collect::<Vec<_>>())
         })?;
         let mut report = found.unwrap_or_default();
         report.sort_by_key(|it| std::cmp::Reverse((it.repeated, it.cited, it.given)));
@@ -62,11 +74,10 @@ struct CallCounts {
     failed: u64,
 }
 
-/// Calls by context: the time of each end, and true if it succeeded.
-type CallsByContext = HashMap<String, Vec<(Timestamp, bool)>>;
-
 impl RuleCounts {
     fn of(connection: &Connection) -> Result<Self> {
+        const CALLS: &str = "SELECT context, at, what = 'succeeded' FROM events
+                             WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
         const EVIDENCE: &str = "SELECT note, what, count(*) FROM evidence
                                 WHERE what IN ('cited', 'repeated') GROUP BY note, what";
         let read = |row: &Row<'_>| {
@@ -75,7 +86,14 @@ impl RuleCounts {
         };
         let evidence = connection.list_cached(EVIDENCE, [], read).doing(REPORTING)?;
         let mut counts = Self { evidence: evidence.into_iter().collect(), ..Self::default() };
-        let calls = load_calls(connection)?;
+        let read = |row: &Row<'_>| {
+            Ok((row.get::<_, String>(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)))
+        };
+        // Calls by context: the time of each end, and true if it succeeded.
+        let mut calls: HashMap<String, Vec<(Timestamp, bool)>> = HashMap::new();
+        for (context, call) in connection.list_cached(CALLS, [], read).doing(REPORTING)? {
+            calls.entry(context).or_default().push(call);
+        }
         // The first delivery to a context counts, even if it was lost and repeated.
         let mut seen = HashSet::new();
         for DeliveryRecord { context, at, notes } in deliveries::all(connection)? {
@@ -93,23 +111,6 @@ impl RuleCounts {
         }
         Ok(counts)
     }
-
-    fn rule_effect(&self, kept: StoredNote) -> RuleEffect {
-        let id = &kept.note.id;
-        let after = self.after.get(id).copied().unwrap_or_default();
-        let evidence = |what: &str| {
-            let counted = self.evidence.get(&(kept.row, what.to_owned()));
-            counted.copied().unwrap_or_default()
-        };
-        RuleEffect {
-            given: self.given.get(id).copied().unwrap_or_default(),
-            cited: evidence("cited"),
-            repeated: evidence("repeated"),
-            succeeded: after.succeeded,
-            failed: after.failed,
-            note: kept.note,
-        }
-    }
 }
 
 impl CallCounts {
@@ -121,17 +122,4 @@ impl CallCounts {
             all
         })
     }
-}
-
-fn load_calls(connection: &Connection) -> Result<CallsByContext> {
-    const SQL: &str = "SELECT context, at, what = 'succeeded' FROM events
-                       WHERE what IN ('succeeded', 'failed') AND context IS NOT NULL";
-    let read = |row: &Row<'_>| {
-        Ok((row.get::<_, String>(0)?, (Timestamp::from_millis(row.get(1)?), row.get(2)?)))
-    };
-    let mut calls = CallsByContext::new();
-    for (context, call) in connection.list_cached(SQL, [], read).doing(REPORTING)? {
-        calls.entry(context).or_default().push(call);
-    }
-    Ok(calls)
 }

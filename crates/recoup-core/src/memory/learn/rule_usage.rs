@@ -32,9 +32,20 @@ impl EventTransaction<'_> {
     pub fn record_reask(&self, prompt: &str) -> Result<Option<Note>> {
         self.record_event(MemoryEventKind::Reasked, EventDetails::default())?;
         let id = self.now.as_millis().to_string();
-        let Some(kept) = self.find_delivered_note(prompt)? else { return Ok(None) };
-        self.add_evidence_once(&kept, "repeated", &id)?;
-        Ok(Some(kept.note))
+        let given = self.delivered_notes()?;
+        if given.is_empty() {
+            return Ok(None);
+        }
+        let scopes = NoteFilter::active_in(&self.occasion.scope).scopes;
+        let query = SearchQuery { scopes: &scopes, limit: LOOKED_AT, ..SearchQuery::new(prompt) };
+        for hit in search::find_fitting_notes(self.connection, &query)? {
+            let kept = note_rows::find_one(self.connection, "row = ?1", [hit.row])?;
+            if let Some(kept) = kept.filter(|kept| given.contains(&kept.note.id)) {
+                self.add_evidence_once(&kept, "repeated", &id)?;
+                return Ok(Some(kept.note));
+            }
+        }
+        Ok(None)
     }
 
     /// Records that the user repeated a rule that this context had received.
@@ -72,23 +83,6 @@ impl EventTransaction<'_> {
             }
         }
         Ok(known)
-    }
-
-    /// Returns a note that this context has received and that a prompt is about.
-    fn find_delivered_note(&self, prompt: &str) -> Result<Option<StoredNote>> {
-        let given = self.delivered_notes()?;
-        if given.is_empty() {
-            return Ok(None);
-        }
-        let scopes = NoteFilter::active_in(&self.occasion.scope).scopes;
-        let query = SearchQuery { scopes: &scopes, limit: LOOKED_AT, ..SearchQuery::new(prompt) };
-        for hit in search::find_fitting_notes(self.connection, &query)? {
-            let kept = note_rows::find_one(self.connection, "row = ?1", [hit.row])?;
-            if let Some(kept) = kept.filter(|kept| given.contains(&kept.note.id)) {
-                return Ok(Some(kept));
-            }
-        }
-        Ok(None)
     }
 
     fn add_evidence_once(&self, kept: &StoredNote, what: &str, detail: &str) -> Result<bool> {

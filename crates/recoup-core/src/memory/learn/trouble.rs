@@ -185,30 +185,27 @@ fn find_repetitions(tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
         by_agent.entry(it.step.agent).or_default().push(it);
     }
     let is_same = |a: &ToolCall, b: &ToolCall| a.tool == b.tool && a.print == b.print;
-    let calls = by_agent.values();
-    calls
-        .flat_map(|calls| {
-            calls.chunk_by(|a, b| is_same(a.step.call, b.step.call)).filter_map(repetition_trouble)
-        })
-        .collect()
-}
-
-fn repetition_trouble(row: &[&ToolAttempt<'_>]) -> Option<AgentTrouble> {
-    let (first, last) = (row.first()?, row.last()?);
-    let waits = matches!(first.step.call.action, ToolAction::Wait);
-    // All of them succeeded with different outputs: something changes.
-    let mut seen = HashSet::new();
-    let outputs_differ = row.iter().all(|it| {
-        let outcome = it.step.outcome.filter(|outcome| outcome.ended == CallStatus::Succeeded);
-        outcome.is_some_and(|outcome| seen.insert(outcome.output.as_str()))
-    });
-    if row.len() < TIMES || waits || outputs_differ {
-        return None;
-    }
-    let mut trouble = last.to_trouble(TroubleKind::Repeated, first.step.at);
-    let until = row.iter().map(|it| it.step.until + 1).max().unwrap_or(trouble.entries.end);
-    trouble.entries.end = until;
-    Some(trouble)
+    let rows = by_agent
+        .values()
+        .flat_map(|calls| calls.chunk_by(|a, b| is_same(a.step.call, b.step.call)));
+    rows.filter_map(|row| {
+        let (first, last) = (row.first()?, row.last()?);
+        let waits = matches!(first.step.call.action, ToolAction::Wait);
+        // All of them succeeded with different outputs: something changes.
+        let mut seen = HashSet::new();
+        let outputs_differ = row.iter().all(|it| {
+            let outcome = it.step.outcome.filter(|outcome| outcome.ended == CallStatus::Succeeded);
+            outcome.is_some_and(|outcome| seen.insert(outcome.output.as_str()))
+        });
+        if row.len() < TIMES || waits || outputs_differ {
+            return None;
+        }
+        let mut trouble = last.to_trouble(TroubleKind::Repeated, first.step.at);
+        let until = row.iter().map(|it| it.step.until + 1).max().unwrap_or(trouble.entries.end);
+        trouble.entries.end = until;
+        Some(trouble)
+    })
+    .collect()
 }
 
 /// Phrases that reject what was tried.

@@ -44,10 +44,7 @@ pub fn rule_files<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<RuleFile
     let mut seen = HashSet::new();
     let items = notes.into_iter().map(|note| (note, item_text(note)));
     let new = items.filter(|(_, item)| !item.is_empty() && seen.insert(item.clone()));
-    new.take(MOST_RULES).map(|(note, item)| to_rule_file(note, &item)).collect()
-}
-
-fn to_rule_file(note: &Note, item: &str) -> RuleFile {
+    new.take(MOST_RULES).map(|(note, item)| {
     // The client's word for this type of memory.
     let memory_type = match (note.kind, &note.scope) {
         (NoteKind::Preference, NoteScope::Universal) => "user",
@@ -64,13 +61,14 @@ fn to_rule_file(note: &Note, item: &str) -> RuleFile {
     };
     let slug = format!("{PREFIX}{id}");
     let name = format!("{slug}.md");
-    let (description, body) = (quote_yaml(&cut(item, MOST_HOOK)), cut(item, MOST_TEXT));
+    let (description, body) = (quote_yaml(&cut(&item, MOST_HOOK)), cut(&item, MOST_TEXT));
     let text = format!(
         "---\nname: {slug}\ndescription: {description}\nmetadata:\n  type: {sort}\n  source: recoup\n---\n\n\
          - {body}\n\n{advice} `recoup memory show {id}` tells more.\n",
     );
-    let line = format!("- [{title}{}", index_line_end(&name, &cut(item, MOST_HOOK)));
+    let line = format!("- [{title}{}", index_line_end(&name, &cut(&item, MOST_HOOK)));
     RuleFile { id: id.clone(), name, text, line }
+    }).collect()
 }
 
 fn advice(trust: NoteTrust) -> &'static str {

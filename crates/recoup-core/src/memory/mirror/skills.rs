@@ -84,7 +84,23 @@ fn source_hash(text: &str, keys: &[String]) -> Sha256Digest {
 /// or, if too few share that, of its kind.
 pub fn build_skills<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<SkillFile> {
     let notes: Vec<&Note> = notes.into_iter().filter(|note| !item_text(note).is_empty()).collect();
-    let by_words: Vec<_> = notes.iter().map(|note| subject_of_text(&note.text)).collect();
+    // The subject with the most words in a statement; the first of those that tie.
+    let by_words: Vec<Option<&'static SkillSubject>> = notes
+        .iter()
+        .map(|note| {
+            let statement = note.text.to_lowercase();
+            let words: Vec<&str> = statement
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| !word.is_empty())
+                .collect();
+            let count = |subject: &&SkillSubject| {
+                let own: Vec<&str> = subject.words.split_whitespace().collect();
+                words.iter().filter(|word| own.contains(word)).count()
+            };
+            // `max_by_key` returns the last of equals.
+            SUBJECTS.iter().rev().max_by_key(count).filter(|best| count(best) > 0)
+        })
+        .collect();
     let shared = |subject: &&SkillSubject| {
         by_words.iter().flatten().filter(|it| it.name == subject.name).count() >= FEWEST
     };
@@ -229,20 +245,6 @@ static KINDS: [(NoteKind, SkillSubject); 5] = [
         about("failures", "What failed, and what worked", "a command or a test fails", ""),
     ),
 ];
-
-/// Returns the subject with the most words in a statement; the first of those that tie.
-fn subject_of_text(statement: &str) -> Option<&'static SkillSubject> {
-    let statement = statement.to_lowercase();
-    let words: Vec<&str> =
-        statement.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let count = |subject: &&SkillSubject| {
-        let own: Vec<&str> = subject.words.split_whitespace().collect();
-        words.iter().filter(|word| own.contains(word)).count()
-    };
-    // `max_by_key` returns the last of equals.
-    let best = SUBJECTS.iter().rev().max_by_key(count)?;
-    (count(&best) > 0).then_some(best)
-}
 
 /// Returns all subjects, in the order in which they are written.
 fn all_subjects() -> impl Iterator<Item = &'static SkillSubject> {

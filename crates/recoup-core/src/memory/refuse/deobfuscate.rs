@@ -10,7 +10,21 @@ pub(in crate::memory) fn fold_lookalikes(text: &str) -> String {
         .chars()
         .filter(|c| blank(*c) || !(is_unseen(*c) || matches!(c, '\u{200c}' | '\u{200d}')));
     let is_accent = |c: &char| matches!(c, '\u{300}'..='\u{36f}');
-    kept.flat_map(char::to_lowercase).filter(|c| !is_accent(c)).map(fold_lookalike).collect()
+    let lower = kept.flat_map(char::to_lowercase).filter(|c| !is_accent(c));
+    lower
+        .map(|c| match u32::from(c) {
+            0..=0x7f => c,
+            // Full width.
+            code @ 0xff01..=0xff5e => {
+                char::from_u32(code - 0xfee0).map_or(c, |c| c.to_ascii_lowercase())
+            }
+            // The alphabets of mathematics, circled and squared letters.
+            code @ 0x1d400..=0x1d6a3 => nth_letter((code - 0x1d400) % 26),
+            code @ 0x24b6..=0x24e9 => nth_letter((code - 0x24b6) % 26),
+            code @ 0x1f130..=0x1f189 => nth_letter((code - 0x1f130) % 32 % 26),
+            _ => ALIKE.iter().find(|(_, alike)| alike.contains(c)).map_or(c, |(latin, _)| *latin),
+        })
+        .collect()
 }
 
 /// Look-alikes, each behind the letter that they pass for.
@@ -40,22 +54,6 @@ const ALIKE: &[(char, &str)] = &[
     ('z', "źżž"),
     ('\'', "’‘ʼ´"),
 ];
-
-fn fold_lookalike(c: char) -> char {
-    if c.is_ascii() {
-        return c;
-    }
-    let code = u32::from(c);
-    match code {
-        // Full width.
-        0xff01..=0xff5e => char::from_u32(code - 0xfee0).map_or(c, |c| c.to_ascii_lowercase()),
-        // The alphabets of mathematics, circled and squared letters.
-        0x1d400..=0x1d6a3 => nth_letter((code - 0x1d400) % 26),
-        0x24b6..=0x24e9 => nth_letter((code - 0x24b6) % 26),
-        0x1f130..=0x1f189 => nth_letter((code - 0x1f130) % 32 % 26),
-        _ => ALIKE.iter().find(|(_, alike)| alike.contains(c)).map_or(c, |(latin, _)| *latin),
-    }
-}
 
 fn nth_letter(n: u32) -> char {
     char::from_u32(u32::from('a') + n).unwrap_or('a')

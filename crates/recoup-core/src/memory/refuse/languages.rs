@@ -99,8 +99,18 @@ const REACH: usize = 8;
 pub(super) fn overrides_instructions(words: &[&str]) -> bool {
     TONGUES.iter().zip(VERBS).any(|(tongue, letters)| {
         (0..words.len()).filter(|at| letters.may_begin(words[*at])).any(|at| {
+            // Negated, also further behind, where German and French have it, within the verb, or by
+            // a verb of ending: "smetti di seguire".
+            let is_denied_or_later = || {
+                let later = "nicht|keine|keinen|pas|plus|nie|niemals|jamais";
+                let ends = "deixa|deixe|smetti*|deja|arrete*|cessa*";
+                is_denied(words, at)
+                    || words[at].starts_with("nobei")
+                    || words[at + 1..].iter().any(|word| matches_choice(later, word))
+                    || at.checked_sub(2).is_some_and(|at| matches_choice(ends, words[at]))
+            };
             let speaks = (matches_choice(tongue.verbs, words[at]) && !is_denied(words, at))
-                || (matches_choice(tongue.keeps, words[at]) && is_denied_or_later(words, at));
+                || (matches_choice(tongue.keeps, words[at]) && is_denied_or_later());
             speaks
                 && (tongue.matches_after_verb(&words[at + 1..])
                     || tongue.matches_before_verb(&words[..at]))
@@ -114,18 +124,6 @@ fn is_denied(words: &[&str], at: usize) -> bool {
         at.and_then(|at| words.get(at)).is_some_and(|word| is_negation(word) || *word == "ever")
     };
     denies(at.checked_sub(1)) || denies(at.checked_add(1))
-}
-
-/// True if the verb is negated, also further behind, where German and French have it, within the
-/// verb, or by a verb of ending: "smetti di seguire".
-fn is_denied_or_later(words: &[&str], at: usize) -> bool {
-    let later =
-        |word: &&str| matches_choice("nicht|keine|keinen|pas|plus|nie|niemals|jamais", word);
-    let ends = |at: usize| matches_choice("deixa|deixe|smetti*|deja|arrete*|cessa*", words[at]);
-    is_denied(words, at)
-        || words[at].starts_with("nobei")
-        || words[at + 1..].iter().any(later)
-        || at.checked_sub(2).is_some_and(ends)
 }
 
 impl LanguageLexicon {

@@ -33,11 +33,28 @@ pub fn index_note(
     text: &str,
     topic: Option<&str>,
 ) -> Result<()> {
+    // Each word with its other forms behind it, then whole identifiers.
+    let forms = WordStemmer::default();
+    let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
+    let mut wholes = String::new();
+    let mut take = |word: &str, sort: WordSort| {
+        let out = if sort == WordSort::Whole { &mut wholes } else { &mut words };
+        out.push_str(word);
+        if let Some(stem) = forms.stem(word, sort) {
+            out.extend([" ", STEM, &stem]);
+            if let Some(head) = head(word, sort) {
+                out.extend([" ", HEAD, head]);
+            }
+        }
+        out.push(' ');
+    };
+    tokenize(text, &mut take);
+    tokenize(topic.unwrap_or_default(), &mut take);
     connection
         .execute_cached(
             "INSERT OR REPLACE INTO words (rowid, forms)
              VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
-            params![row, stored_forms(text, topic)],
+            params![row, format!("{words}{WHOLES} {wholes}")],
         )
         .doing("could not index a memory")?;
     Ok(())
@@ -71,28 +88,6 @@ pub(in crate::memory) fn merge_segments(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Returns the stored forms of a note: each word with its other forms behind it, then whole
-/// identifiers.
-fn stored_forms(text: &str, topic: Option<&str>) -> String {
-    let forms = WordStemmer::default();
-    let mut words = String::with_capacity(text.len().min(MOST_TEXT) * 3);
-    let mut wholes = String::new();
-    let mut take = |word: &str, sort: WordSort| {
-        let out = if sort == WordSort::Whole { &mut wholes } else { &mut words };
-        out.push_str(word);
-        if let Some(stem) = forms.stem(word, sort) {
-            out.extend([" ", STEM, &stem]);
-            if let Some(head) = head(word, sort) {
-                out.extend([" ", HEAD, head]);
-            }
-        }
-        out.push(' ');
-    };
-    tokenize(text, &mut take);
-    tokenize(topic.unwrap_or_default(), &mut take);
-    format!("{words}{WHOLES} {wholes}")
-}
-
 /// Returns the rows that match, newest first, and no more than `most`.
 pub(super) fn newest_rows(
     connection: &Connection,
@@ -121,13 +116,21 @@ fn query_rows(
     asked: &IndexQuery<'_>,
     most: usize,
 ) -> Result<Vec<i64>> {
+    let mut all: Vec<String> = asked.forms.iter().map(|form| format!("\"{form}\"")).collect();
+    if asked.open
+        && let Some(last) = all.last_mut()
+    {
+        last.push_str(" *");
+    }
+    if !asked.scopes.is_empty() {
+        let scopes = asked.scopes.iter().map(|scope| format!("\"{SCOPE}{scope}\""));
+        all.push(format!("({})", scopes.collect::<Vec<_>>().join(" OR ")));
+    }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let below = asked.below.unwrap_or(i64::MAX);
+    let values = params![all.join(" AND "), below, most, asked.above];
     let reading = || -> rusqlite::Result<Vec<i64>> {
-        connection
-            .prepare_cached(sql)?
-            .query_map(params![asked.to_fts(), below, most, asked.above], |row| row.get(0))?
-            .collect()
+        connection.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
     };
     reading().doing("could not search the memories")
 }
@@ -145,22 +148,6 @@ pub(super) struct IndexQuery<'a> {
     pub(super) above: i64,
     /// Scopes to search; all if empty.
     pub(super) scopes: &'a [String],
-}
-
-impl IndexQuery<'_> {
-    fn to_fts(&self) -> String {
-        let mut all: Vec<String> = self.forms.iter().map(|form| format!("\"{form}\"")).collect();
-        if self.open
-            && let Some(last) = all.last_mut()
-        {
-            last.push_str(" *");
-        }
-        if !self.scopes.is_empty() {
-            let scopes = self.scopes.iter().map(|scope| format!("\"{SCOPE}{scope}\""));
-            all.push(format!("({})", scopes.collect::<Vec<_>>().join(" OR ")));
-        }
-        all.join(" AND ")
-    }
 }
 
 /// Returns the approximate number of notes; exact if none was deleted.

@@ -59,20 +59,6 @@ impl<'a> SearchQuery<'a> {
             limit: 10,
         }
     }
-
-    fn admits(
-        &self,
-        status: &str,
-        scope: &str,
-        source: &str,
-        kind: &str,
-        scopes: &[String],
-    ) -> bool {
-        self.statuses.iter().any(|it| it.as_str() == status)
-            && (scopes.is_empty() || scopes.iter().any(|it| it == scope))
-            && (self.kinds.is_empty() || self.kinds.iter().any(|it| it.as_str() == kind))
-            && NoteSource::parse(source).is_ok_and(|source| source.trust() >= self.trust)
-    }
 }
 
 /// A note that was found.
@@ -187,18 +173,15 @@ fn search_rows(
             break;
         }
     }
-    hits.sort_unstable_by_key(|(hit, tie)| (Reverse(rounded_score(hit.score)), Reverse(*tie)));
+    // Smaller differences are a tie.
+    #[expect(clippy::cast_possible_truncation, reason = "a score is at most 1")]
+    let rounded = |score: f32| (score * 1_000.0).round() as i32;
+    hits.sort_unstable_by_key(|(hit, tie)| (Reverse(rounded(hit.score)), Reverse(*tie)));
     Ok(hits.into_iter().map(|(hit, _)| hit).collect())
 }
 
 /// Tie-break between notes with equal scores: evidence, then recency, then the row.
 type TieBreak = (i64, i64, i64);
-
-/// Rounds a score: smaller differences are a tie.
-#[expect(clippy::cast_possible_truncation, reason = "a score is at most 1")]
-fn rounded_score(score: f32) -> i32 {
-    (score * 1_000.0).round() as i32
-}
 
 /// Reader of notes for a query: one statement for all rows, and no copies of their text.
 struct NoteReader<'a> {
@@ -229,7 +212,12 @@ impl<'a> NoteReader<'a> {
         let (query, scopes) = (self.query, self.scopes);
         let read = |found: &Row<'_>| {
             let text = |n| found.get_ref(n)?.as_str().map_err(rusqlite::Error::from);
-            if !query.admits(text(0)?, text(1)?, text(2)?, text(3)?, scopes) {
+            let (status, scope, source, kind) = (text(0)?, text(1)?, text(2)?, text(3)?);
+            let is_admitted = query.statuses.iter().any(|it| it.as_str() == status)
+                && (scopes.is_empty() || scopes.iter().any(|it| it == scope))
+                && (query.kinds.is_empty() || query.kinds.iter().any(|it| it.as_str() == kind))
+                && NoteSource::parse(source).is_ok_and(|source| source.trust() >= query.trust);
+            if !is_admitted {
                 return Ok(None);
             }
             let tie = (found.get(4)?, found.get(5)?, row);

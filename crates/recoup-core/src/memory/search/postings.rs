@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::forms::is_request_word;
 use super::index::{self, IndexQuery, SCOPE};
 use super::rank::{HEAD_WORTH, KIN_WORTH, STEM_WORTH, TermWeights};
-use super::terms::{CompoundTerm, QueryTerm, QueryTerms};
+use super::terms::{QueryTerm, QueryTerms};
 use crate::error::Result;
 
 /// Share of notes in the queried scopes above which scopes are not looked up.
@@ -100,13 +100,32 @@ impl<'a> PostingWalk<'a> {
     /// Reads the lists of all terms, and returns their weights.
     pub(super) fn read_all(&mut self, terms: &'a QueryTerms) -> Result<TermWeights> {
         let words = terms.words.iter().map(|term| self.read_term(term)).collect::<Result<_>>()?;
-        let joins =
-            terms.joins.iter().map(|join| self.read_compound(join)).collect::<Result<_>>()?;
+        let mut joins = Vec::with_capacity(terms.joins.len());
+        for join in &terms.joins {
+            let asked = IndexQuery { forms: &[&join.exact], ..IndexQuery::default() };
+            let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
+            let weight = self.weight(count(&list));
+            self.add_rows(&list, weight);
+            for kin in &join.kin {
+                self.read_form(kin, weight * KIN_WORTH)?;
+            }
+            joins.push(weight);
+        }
         self.common.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.form.cmp(b.form)));
         if !self.common.is_empty() {
             self.measure_scopes()?;
         }
-        self.read_common_intersection()?;
+        // Rows that have both of the two most telling common words, even old ones.
+        if let [first, second, ..] = &self.common[..] {
+            let (both, weight) = ([first.form, second.form], first.weight + second.weight);
+            let dense = first.dense + second.dense + self.scopes.dense;
+            let (above, scopes) = (self.lowest_row(self.newest, dense), self.scopes.names);
+            let asked = IndexQuery { forms: &both, scopes, above, ..IndexQuery::default() };
+            for row in index::newest_rows(self.connection, &asked, self.effort.other)? {
+                let known = self.rows.entry(row).or_default();
+                *known = known.max(weight);
+            }
+        }
         self.read_common_terms()?;
         Ok(TermWeights { words, joins })
     }
@@ -120,7 +139,17 @@ impl<'a> PostingWalk<'a> {
             IndexQuery { forms: &[term.widest_form()], open: term.open, ..IndexQuery::default() };
         let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
         let rare = list.len() < self.effort.probe;
-        let having = if rare { count(&list) } else { self.estimate(&asked, &list)? };
+        let having = if rare {
+            count(&list)
+        } else {
+            // Estimated from the reach of the newest and the oldest rows: either end alone may be
+            // all about one thing.
+            let oldest = index::oldest_rows(self.connection, &asked, self.effort.probe)?;
+            let reach = list.last().map_or(1, |last| self.newest - last + 1);
+            let other = oldest.last().copied().unwrap_or(1);
+            let dense = (count(&list) / number(reach)) * (count(&oldest) / number(other));
+            (dense.sqrt() * number(self.newest)).max(count(&list))
+        };
         let weight = self.weight(having) * if is_request_word(&term.exact) { FAINT } else { 1.0 };
         self.add_rows(&list, weight * STEM_WORTH);
         if rare {
@@ -142,17 +171,6 @@ impl<'a> PostingWalk<'a> {
         Ok(weight)
     }
 
-    fn read_compound(&mut self, join: &CompoundTerm) -> Result<f32> {
-        let asked = IndexQuery { forms: &[&join.exact], ..IndexQuery::default() };
-        let list = index::newest_rows(self.connection, &asked, self.effort.probe)?;
-        let weight = self.weight(count(&list));
-        self.add_rows(&list, weight);
-        for kin in &join.kin {
-            self.read_form(kin, weight * KIN_WORTH)?;
-        }
-        Ok(weight)
-    }
-
     fn read_form(&mut self, form: &str, weight: f32) -> Result<()> {
         let asked = IndexQuery { forms: &[form], ..IndexQuery::default() };
         let list = index::newest_rows(self.connection, &asked, self.effort.other)?;
@@ -164,16 +182,6 @@ impl<'a> PostingWalk<'a> {
         for row in rows {
             *self.rows.entry(*row).or_default() += weight;
         }
-    }
-
-    /// Estimates how many notes have a word whose list goes on, from the reach of its newest and
-    /// its oldest rows: either end alone may be all about one thing.
-    fn estimate(&self, asked: &IndexQuery<'_>, newest: &[i64]) -> Result<f32> {
-        let oldest = index::oldest_rows(self.connection, asked, self.effort.probe)?;
-        let reach = newest.last().map_or(1, |last| self.newest - last + 1);
-        let other = oldest.last().copied().unwrap_or(1);
-        let dense = (count(newest) / number(reach)) * (count(&oldest) / number(other));
-        Ok((dense.sqrt() * number(self.newest)).max(count(newest)))
     }
 
     /// Returns the weight of a word: 1 if no note has it, towards 0 the more do.
@@ -207,20 +215,6 @@ impl<'a> PostingWalk<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
         let reach = (self.effort.steps / dense.max(f32::EPSILON)) as i64;
         below.saturating_sub(reach).max(0)
-    }
-
-    /// Finds rows that have both of the two most telling common words, even old ones.
-    fn read_common_intersection(&mut self) -> Result<()> {
-        let [first, second, ..] = &self.common[..] else { return Ok(()) };
-        let (both, weight) = ([first.form, second.form], first.weight + second.weight);
-        let above = self.lowest_row(self.newest, first.dense + second.dense + self.scopes.dense);
-        let scopes = self.scopes.names;
-        let asked = IndexQuery { forms: &both, scopes, above, ..IndexQuery::default() };
-        for row in index::newest_rows(self.connection, &asked, self.effort.other)? {
-            let known = self.rows.entry(row).or_default();
-            *known = known.max(weight);
-        }
-        Ok(())
     }
 
     /// Reads on in the lists of common words, the most telling first, only in the queried scopes.

@@ -114,7 +114,15 @@ impl<'a> NoteRanker<'a> {
     /// Scores the stored forms of a note.
     pub(super) fn score_note(&self, stored: &str) -> NoteScore {
         let reading = self.match_note(stored);
-        let near = self.nearness(&reading.found);
+        // Words that follow each other in the query are close in the note.
+        let near = |(a, b): (usize, usize)| {
+            let closeness = reading.found[a].closeness(&reading.found[b]);
+            // A stop word counts only where it stands as in the query.
+            let stop = self.is_stop(a) || self.is_stop(b);
+            let closeness = if stop && closeness < 1.0 { 0.0 } else { closeness };
+            closeness * self.pair_weight(a, b)
+        };
+        let near: f32 = self.pairs().map(near).sum();
         let joined = reading.joined.min(1.0);
         let norm = K1 * (1.0 - B + B * f32::from(reading.length) / USUAL_LENGTH);
         let found = reading.found.iter().zip(&self.weights.words);
@@ -180,18 +188,6 @@ impl<'a> NoteRanker<'a> {
         }
     }
 
-    /// Returns the bonus for words that follow each other in the query and are close in the note.
-    fn nearness(&self, found: &[TermMatches]) -> f32 {
-        let near = |(a, b): (usize, usize)| {
-            let closeness = found[a].closeness(&found[b]);
-            // A stop word counts only where it stands as in the query.
-            let stop = self.is_stop(a) || self.is_stop(b);
-            let closeness = if stop && closeness < 1.0 { 0.0 } else { closeness };
-            closeness * self.pair_weight(a, b)
-        };
-        self.pairs().map(near).sum()
-    }
-
     /// Returns pairs of words that follow each other, with and without the stop words between them.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let count = self.terms.words.len();
@@ -211,16 +207,6 @@ impl<'a> NoteRanker<'a> {
         self.terms.words[n].stop
     }
 
-    /// Returns the weight of a thing that query and note call by the same two words, as in
-    /// "payments client". It is at least as rare as the rarer word, however many clients there are.
-    fn shared_name_weight(&self, found: &[TermMatches]) -> f32 {
-        let names = |n: usize| self.terms.words[n].can_be_name();
-        let same =
-            |&(a, b): &(usize, usize)| names(a) && names(b) && found[a].closeness(&found[b]) >= 1.0;
-        let weight = |(a, b): (usize, usize)| self.weights.words[a].max(self.weights.words[b]);
-        self.pairs().filter(same).map(weight).fold(0.0, f32::max)
-    }
-
     /// Returns the confidence that a note is about the subject of the query. The evidence is the
     /// weight of shared words; a thing with the same name, an identifier and a query that is
     /// covered add to it, other content of the note subtracts from it. One shared word among
@@ -235,7 +221,14 @@ impl<'a> NoteRanker<'a> {
         let words = reading.found.iter().zip(&self.weights.words);
         let covered: f32 = words.map(|(one, weight)| one.worth * weight).sum();
         let beside = (f32::from(reading.length) - 6.0).clamp(0.0, 20.0);
-        let named = self.shared_name_weight(&reading.found);
+        // A thing that both call by the same two words, as in "payments client", is at least as
+        // rare as the rarer word, however many clients there are.
+        let can_be_name = |n: usize| self.terms.words[n].can_be_name();
+        let same = |&(a, b): &(usize, usize)| {
+            can_be_name(a) && can_be_name(b) && reading.found[a].closeness(&reading.found[b]) >= 1.0
+        };
+        let weight = |(a, b): (usize, usize)| self.weights.words[a].max(self.weights.words[b]);
+        let named = self.pairs().filter(same).map(weight).fold(0.0, f32::max);
         let evidence =
             covered + 0.8 * named + 0.3 * joined + 0.5 * covered / self.total - 0.03 * beside;
         let fit = evidence.max(0.0) / (evidence.max(0.0) + ENOUGH);

@@ -84,7 +84,14 @@ impl QueryTerms {
             }
         }
         if terms.words.len() > MOST {
-            terms.words.sort_by_key(|term| std::cmp::Reverse(term.specificity()));
+            terms.words.sort_by_key(|term| {
+                let sort = match term.sort {
+                    WordSort::Part | WordSort::Whole => 100,
+                    WordSort::Number => 50,
+                    WordSort::Plain | WordSort::Pair | WordSort::Tail => 0,
+                };
+                std::cmp::Reverse(sort + term.exact.len())
+            });
             terms.words.truncate(MOST);
             terms.words.sort_by_key(|term| term.at);
         }
@@ -95,15 +102,6 @@ impl QueryTerms {
 }
 
 impl QueryTerm {
-    fn specificity(&self) -> usize {
-        let sort = match self.sort {
-            WordSort::Part | WordSort::Whole => 100,
-            WordSort::Number => 50,
-            WordSort::Plain | WordSort::Pair | WordSort::Tail => 0,
-        };
-        sort + self.exact.len()
-    }
-
     /// True if it can be part of a name: no request word and no number.
     pub(super) fn can_be_name(&self) -> bool {
         matches!(self.sort, WordSort::Plain | WordSort::Part)

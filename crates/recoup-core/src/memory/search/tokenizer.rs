@@ -83,7 +83,18 @@ impl WordBuilder {
         if self.folded.is_empty() {
             self.is_number = true;
         }
-        let starts = self.start_of_part(c, next);
+        let end = self.folded.len();
+        // A part may begin with this character or the one before.
+        let starts = match self.last {
+            _ if end == 0 => Some(0),
+            LastChar::Joint => Some(end),
+            LastChar::Lower | LastChar::Digit if c.is_uppercase() => Some(end),
+            // URLs: a plural, no part.
+            LastChar::Capitals if c == 's' && !next.is_some_and(char::is_alphabetic) => None,
+            // HTTPServer: the last of several capitals begins the next part.
+            LastChar::Capitals if c.is_lowercase() => Some(self.place),
+            _ => None,
+        };
         self.starts.extend(starts);
         self.last = match self.last {
             _ if c.is_ascii_digit() => LastChar::Digit,
@@ -96,21 +107,6 @@ impl WordBuilder {
         self.is_number &=
             self.last == LastChar::Digit || (self.place == 0 && matches!(c, 'v' | 'V'));
         fold_char(c, |c| self.folded.push(c));
-    }
-
-    /// Returns the beginning of a part, if one begins with this character or the one before.
-    fn start_of_part(&self, c: char, next: Option<char>) -> Option<usize> {
-        let end = self.folded.len();
-        match self.last {
-            _ if end == 0 => Some(0),
-            LastChar::Joint => Some(end),
-            LastChar::Lower | LastChar::Digit if c.is_uppercase() => Some(end),
-            // URLs: a plural, no part.
-            LastChar::Capitals if c == 's' && !next.is_some_and(char::is_alphabetic) => None,
-            // HTTPServer: the last of several capitals begins the next part.
-            LastChar::Capitals if c.is_lowercase() => Some(self.place),
-            _ => None,
-        }
     }
 
     /// Returns true if the word goes on after a character that is no letter: `_` and `-` join
@@ -136,43 +132,37 @@ impl WordBuilder {
     }
 
     fn finish(&mut self, take: &mut impl FnMut(&str, WordSort)) {
-        if !self.folded.is_empty() {
-            self.emit(take);
-            self.folded.clear();
-            self.starts.clear();
-            self.last = LastChar::Other;
+        if self.folded.is_empty() {
+            return;
         }
-    }
-
-    fn emit(&self, take: &mut impl FnMut(&str, WordSort)) {
         if self.is_number && self.starts.len() == 1 && self.last == LastChar::Digit {
-            return self.emit_number(take);
-        }
-        let sort = if self.starts.len() > 1 { WordSort::Part } else { WordSort::Plain };
-        for (n, &start) in self.starts.iter().enumerate() {
-            let end = self.starts.get(n + 1).copied().unwrap_or(self.folded.len());
-            let part = cut(&self.folded[start..end]);
-            take(part, sort);
-            // The name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
-            let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
-            if name.len() < part.len() && name.chars().nth(2).is_some() {
-                take(name, WordSort::Whole);
+            // `v7.2.4` as 7, 7.2 and 7.2.4, so that a query for the series finds the version.
+            let number = cut(self.folded.trim_start_matches('v'));
+            for (dot, _) in number.match_indices('.') {
+                take(&number[..dot], WordSort::Number);
+            }
+            if !number.is_empty() {
+                take(number, WordSort::Number);
+            }
+        } else {
+            let sort = if self.starts.len() > 1 { WordSort::Part } else { WordSort::Plain };
+            for (n, &start) in self.starts.iter().enumerate() {
+                let end = self.starts.get(n + 1).copied().unwrap_or(self.folded.len());
+                let part = cut(&self.folded[start..end]);
+                take(part, sort);
+                // The name in `python3` or `sdk24`; short ones, as in `s3`, mean nothing alone.
+                let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+                if name.len() < part.len() && name.chars().nth(2).is_some() {
+                    take(name, WordSort::Whole);
+                }
+            }
+            if sort == WordSort::Part && self.folded.len() <= LONGEST {
+                take(&self.folded, WordSort::Whole);
             }
         }
-        if sort == WordSort::Part && self.folded.len() <= LONGEST {
-            take(&self.folded, WordSort::Whole);
-        }
-    }
-
-    /// Emits `v7.2.4` as 7, 7.2 and 7.2.4, so that a query for the series finds the version.
-    fn emit_number(&self, take: &mut impl FnMut(&str, WordSort)) {
-        let number = cut(self.folded.trim_start_matches('v'));
-        for (dot, _) in number.match_indices('.') {
-            take(&number[..dot], WordSort::Number);
-        }
-        if !number.is_empty() {
-            take(number, WordSort::Number);
-        }
+        self.folded.clear();
+        self.starts.clear();
+        self.last = LastChar::Other;
     }
 }
 

@@ -147,7 +147,15 @@ impl RuleFileParser {
             return Err("there is no rule above it that this could be about".to_owned());
         };
         let (place, value) = match detail.split_once(": ") {
-            Some(("paths", value)) => (&mut rule.paths, parse_glob(value.trim())?),
+            Some(("paths", value)) => {
+                let inner = value.trim().strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+                let glob =
+                    inner.filter(|it| !it.is_empty() && !it.contains('`')).ok_or_else(|| {
+                        "a glob stands between backticks: `  - paths: `src/**``".to_owned()
+                    })?;
+                check_path_glob(glob)?;
+                (&mut rule.paths, glob.to_owned())
+            }
             Some(("topic", value)) => (&mut rule.topic, unescape_markdown(value.trim())),
             _ => {
                 return Err(
@@ -204,14 +212,6 @@ impl RuleFileParser {
 
 fn check_permitted(text: &str) -> Result<(), String> {
     statement_refusal(text).map_or(Ok(()), |refused| Err(refused.to_string()))
-}
-
-fn parse_glob(value: &str) -> Result<String, String> {
-    let inner = value.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
-    let glob = inner
-        .filter(|it| !it.is_empty() && !it.contains('`'))
-        .ok_or_else(|| "a glob stands between backticks: `  - paths: `src/**``".to_owned())?;
-    check_path_glob(glob).map(|()| glob.to_owned())
 }
 
 /// First line of a file.

@@ -23,13 +23,15 @@ const PLACES: &str = "in into under inside at to next beside below";
 
 pub(super) fn fact_topic(words: &[TopicWord]) -> Option<String> {
     let is_asked = |word: &TopicWord| word.polarity == WordPolarity::Asked;
-    port_topic(words)
+    // "Staging runs on port 8443."
+    let number = single_word(words, TopicWord::is_number);
+    let port = number.filter(|_| words.iter().any(|word| word.text == "port"));
+    port.map(|number| topic_with_subject("port", words, &number.text))
         // To rule out one way chooses none.
         .or_else(|| method_topic(words).filter(|_| words.iter().all(is_asked)))
         .or_else(|| attribute_topic(words))
         .or_else(|| location_topic(words))
-        .or_else(|| version_topic(words))
-        .or_else(|| line_length_topic(words))
+        .or_else(|| version_or_line_length_topic(words))
         .or_else(|| branch_name_topic(words))
 }
 
@@ -72,15 +74,6 @@ fn topic_with_subject(name: &str, words: &[TopicWord], value: &str) -> String {
     qualified_topic(name, &beyond)
 }
 
-/// "Staging runs on port 8443."
-fn port_topic(words: &[TopicWord]) -> Option<String> {
-    let number = single_word(words, TopicWord::is_number)?;
-    words
-        .iter()
-        .any(|word| word.text == "port")
-        .then(|| topic_with_subject("port", words, &number.text))
-}
-
 /// "The base URL of the API is https://…": one attribute, and a value behind `is`.
 fn attribute_topic(words: &[TopicWord]) -> Option<String> {
     let name = single_word(words, |word| is_one_of(&word.text, ATTRIBUTES))?;
@@ -111,43 +104,36 @@ fn location_topic(words: &[TopicWord]) -> Option<String> {
     let object = remaining_words(front, |word| is_one_of(word, PUT));
     // Things are also kept or stored in a form, a language or a unit.
     let needs_path = is_one_of(&words[verb].text, "keep store save stay sit");
-    let beyond = words_beyond_location(behind, needs_path)?;
+    // The location itself is a path, the end of the statement, or beside something.
+    let first = behind.iter().position(|word| word.has_meaning && !is_one_of(&word.text, PLACES));
+    let beyond = if let Some(first) = first {
+        let is_room = |word: &str| is_one_of(word, "folder directory");
+        let beyond = remaining_words(&behind[first + 1..], is_room);
+        let is_path = behind[first].text.contains(['/', '.', '_']);
+        (is_path || (beyond.is_empty() && !needs_path)).then_some(beyond)?
+    } else {
+        is_one_of(&behind.first()?.text, "next beside").then(Vec::new)?
+    };
     if object.is_empty() {
         return None;
     }
     Some(qualified_topic(&format!("place:{}", object.join(" ")), &beyond))
 }
 
-/// Returns the words beyond the location itself, which is a path, the end of the statement, or
-/// beside something.
-fn words_beyond_location(behind: &[TopicWord], needs_path: bool) -> Option<Vec<&str>> {
-    let is_room = |word: &str| is_one_of(word, "folder directory");
-    let first = behind.iter().position(|word| word.has_meaning && !is_one_of(&word.text, PLACES));
-    let Some(first) = first else {
-        return is_one_of(&behind.first()?.text, "next beside").then(Vec::new);
-    };
-    let beyond = remaining_words(&behind[first + 1..], is_room);
-    let is_path = behind[first].text.contains(['/', '.', '_']);
-    (is_path || (beyond.is_empty() && !needs_path)).then_some(beyond)
-}
-
-/// "Use Python 3.12."
-fn version_topic(words: &[TopicWord]) -> Option<String> {
+/// "Use Python 3.12", "keep the line length at 100", "wrap lines at 80".
+fn version_or_line_length_topic(words: &[TopicWord]) -> Option<String> {
     let number = single_word(words, TopicWord::is_number)?;
     let at = words.iter().position(|word| std::ptr::eq(word, number))?;
-    let name = words[..at].iter().rev().find(|word| word.has_meaning && word.text != "version")?;
-    if !is_one_of(&name.text, VERSIONED) {
-        return None;
+    let name = words[..at].iter().rev().find(|word| word.has_meaning && word.text != "version");
+    if let Some(name) = name.filter(|name| is_one_of(&name.text, VERSIONED)) {
+        let own = |word: &str| {
+            word == name.text || word == number.text || is_one_of(word, "version or newer later")
+        };
+        return Some(qualified_topic(
+            &format!("version:{}", name.text),
+            &remaining_words(words, own),
+        ));
     }
-    let own = |word: &str| {
-        word == name.text || word == number.text || is_one_of(word, "version or newer later")
-    };
-    Some(qualified_topic(&format!("version:{}", name.text), &remaining_words(words, own)))
-}
-
-/// "Keep the line length at 100", "wrap lines at 80".
-fn line_length_topic(words: &[TopicWord]) -> Option<String> {
-    let number = single_word(words, TopicWord::is_number)?;
     words.iter().any(|word| word.text == "line-length").then_some(())?;
     let own = |word: &str| {
         word == number.text

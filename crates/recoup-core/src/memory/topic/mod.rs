@@ -29,10 +29,25 @@ pub fn derive_topic(statement: &str) -> Option<String> {
 }
 
 fn topic_from_words(words: &[TopicWord]) -> Option<String> {
-    let found = facts::fact_topic(words)
-        .or_else(|| family_topic(words))
-        .or_else(|| choice_topic(words))
-        .or_else(|| word_topic(words))?;
+    // A choice within a family.
+    let family = || {
+        let (family, named) = named_family(words)?;
+        // Among many values, ruling out one chooses none.
+        let chooses = named.iter().any(|word| word.polarity == WordPolarity::Asked);
+        // "Use A rather than B", where B is of no family: that is a choice of its own.
+        let is_own_choice = words.iter().any(|it| it.is_compared) && named.len() == 1;
+        (family.is_either_or || (chooses && !is_own_choice))
+            .then(|| format_family_topic(family, words))
+    };
+    // "Use A, not B" does not depend on the one that is chosen.
+    let choice = || {
+        let at = words.iter().position(|word| word.is_compared)?;
+        let chosen = words[..at].iter().rev().find(|word| word.has_meaning)?;
+        let other = words[at..].iter().find(|word| word.has_meaning)?;
+        Some(format_choice_topic([&chosen.text, &other.text], words))
+    };
+    let found =
+        facts::fact_topic(words).or_else(family).or_else(choice).or_else(|| word_topic(words))?;
     (found.len() <= LONGEST).then_some(found)
 }
 
@@ -118,21 +133,6 @@ pub(in crate::memory) fn forbids(rule: &str, command: &str) -> bool {
     })
 }
 
-/// Returns the topic of a choice within a family.
-fn family_topic(words: &[TopicWord]) -> Option<String> {
-    let (family, named) = named_family(words)?;
-    // Among many values, ruling out one chooses none.
-    let chooses = named.iter().any(|word| word.polarity == WordPolarity::Asked);
-    if !chooses && !family.is_either_or {
-        return None;
-    }
-    // "Use A rather than B", where B is of no family: that is a choice of its own.
-    if words.iter().any(|it| it.is_compared) && named.len() == 1 && !family.is_either_or {
-        return None;
-    }
-    Some(format_family_topic(family, words))
-}
-
 /// Returns the one family that all named values are of, and these values.
 fn named_family(words: &[TopicWord]) -> Option<(&'static ValueFamily, Vec<&TopicWord>)> {
     let is_value = |word: &&TopicWord| FAMILIES.iter().any(|it| it.has_value(&word.text));
@@ -149,15 +149,6 @@ fn format_family_topic(family: &ValueFamily, words: &[TopicWord]) -> String {
     let beyond =
         remaining_words(words, |word| family.has_value(word) || family.is_topic_word(word));
     qualified_topic(family.name, &beyond)
-}
-
-/// Returns the topic of "use A, not B", which does not depend on the one that is chosen.
-fn choice_topic(words: &[TopicWord]) -> Option<String> {
-    let at = words.iter().position(|word| word.is_compared)?;
-    let meaning = |word: &&TopicWord| word.has_meaning;
-    let chosen = words[..at].iter().rev().find(meaning)?;
-    let other = words[at..].iter().find(meaning)?;
-    Some(format_choice_topic([&chosen.text, &other.text], words))
 }
 
 fn format_choice_topic(mut both: [&str; 2], words: &[TopicWord]) -> String {

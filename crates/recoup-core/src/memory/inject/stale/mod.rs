@@ -74,7 +74,13 @@ impl StaleCheck {
         match named {
             NamedItem::Path(path, marked) => self.lacks_path(path, *marked),
             NamedItem::Script(name) => self.lacks_path(name, true),
-            NamedItem::Glob(glob) => self.tree().lacks_glob(glob),
+            NamedItem::Glob(glob) => {
+                // An invalid glob might match.
+                let anywhere = format!("{{{glob},**/{glob}}}");
+                let tree = self.tree();
+                glob::compile_glob(&anywhere, SlashMatching::Separates)
+                    .is_ok_and(|it| tree.whole && !tree.paths.iter().any(|path| it.is_match(path)))
+            }
             NamedItem::Recipe(runner, name) => match recipes_of(*runner) {
                 RecipeNames::Known(known) => !known.contains(name),
                 RecipeNames::Unknown => false,
@@ -241,14 +247,5 @@ impl ProjectTree {
             tree.paths.push(inside.to_string_lossy().into_owned());
         }
         tree
-    }
-
-    /// True if certainly no file matches; an invalid glob might match.
-    fn lacks_glob(&self, glob: &str) -> bool {
-        let anywhere = format!("{{{glob},**/{glob}}}");
-        let Ok(glob) = glob::compile_glob(&anywhere, SlashMatching::Separates) else {
-            return false;
-        };
-        self.whole && !self.paths.iter().any(|it| glob.is_match(it))
     }
 }

@@ -15,7 +15,17 @@ pub(super) fn kind_of_words(words: &[String]) -> CommandKind {
             kind_of_words(subcommands::strip_wrappers(words))
         }
         Some(InterpreterInput::Code(option)) => CommandKind::new(&program, Some(option.to_owned())),
-        Some(InterpreterInput::Script(words)) => script_kind(&program, words),
+        // By its path; a shell named in front of it makes no difference.
+        Some(InterpreterInput::Script(words)) => {
+            let path = plain_program_name(&words[0]);
+            if SHELLS.contains(&program.as_str()) {
+                return CommandKind::new(&path, None);
+            }
+            let name = path.rsplit('/').next().unwrap_or(&path);
+            let sub = words.get(1).filter(|it| MANAGERS.contains(&name) && !it.starts_with('-'));
+            let shown = sub.map_or(path.clone(), |sub| format!("{path} {sub}"));
+            CommandKind::new(&program, Some(shown))
+        }
         Some(_) => CommandKind::new(&program, None),
         None if program == "docker-compose" => {
             let words = std::iter::once("compose".to_owned()).chain(rest.iter().cloned());
@@ -27,18 +37,6 @@ pub(super) fn kind_of_words(words: &[String]) -> CommandKind {
             CommandKind::new(&program, sub)
         }
     }
-}
-
-/// Returns the kind of a script, by its path; a shell named in front of it makes no difference.
-fn script_kind(interpreter: &str, words: &[String]) -> CommandKind {
-    let path = plain_program_name(&words[0]);
-    let name = path.rsplit('/').next().unwrap_or(&path);
-    let sub = words.get(1).filter(|word| MANAGERS.contains(&name) && !word.starts_with('-'));
-    let shown = sub.map_or(path.clone(), |sub| format!("{path} {sub}"));
-    if SHELLS.contains(&interpreter) {
-        return CommandKind::new(&path, None);
-    }
-    CommandKind::new(interpreter, Some(shown))
 }
 
 /// Returns the plain name of a program: without install folder, version and ending. A script of the

@@ -132,7 +132,18 @@ fn skip_own_options<'a>(program: &str, rest: &'a [String]) -> &'a [String] {
 /// Returns the sub-command, script or targets among a program's arguments.
 pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> {
     if let Some((_, valued)) = TARGETS.iter().find(|(name, _)| *name == program) {
-        return find_targets(rest, valued);
+        // All plain arguments among options and variables.
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(word) = rest.get(at) {
+            // `-j 8`: a number is no target.
+            let number = word.bytes().all(|byte| byte.is_ascii_digit());
+            if !word.starts_with('-') && !is_assignment(word) && !number {
+                found.push(word.as_str());
+            }
+            at += if is_one_of(word, valued) { 2 } else { 1 };
+        }
+        found.truncate(MOST_TARGETS);
+        return (!found.is_empty()).then(|| found.join(" "));
     }
     let (_, _, deeper) = SUBS.iter().find(|(name, ..)| *name == program)?;
     // `cargo +nightly test`
@@ -156,22 +167,6 @@ pub(super) fn find_subcommand(program: &str, rest: &[String]) -> Option<String> 
     let known = matches!(second.as_str(), "test" | "start" | "stop" | "restart");
     let short = first == "run" && (matches!(program, "pnpm" | "yarn") || program == "npm" && known);
     Some(if short { second.clone() } else { format!("{first} {second}") })
-}
-
-/// Returns all plain arguments among options and variables.
-fn find_targets(rest: &[String], valued: &str) -> Option<String> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(word) = rest.get(at) {
-        let takes_value = is_one_of(word, valued);
-        // `-j 8`: a number is no target.
-        let number = word.bytes().all(|byte| byte.is_ascii_digit());
-        if !word.starts_with('-') && !is_assignment(word) && !number {
-            found.push(word.as_str());
-        }
-        at += if takes_value { 2 } else { 1 };
-    }
-    found.truncate(MOST_TARGETS);
-    (!found.is_empty()).then(|| found.join(" "))
 }
 
 /// Shell words that a command may follow.
@@ -239,33 +234,29 @@ const RUNNERS: &[(&str, &str, &str, usize)] = &[
 pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
     let mut words = words;
     loop {
-        let rest = strip_once(words);
-        if rest.len() == words.len() {
+        let Some((first, rest)) = words.split_first() else { return words };
+        if KEYWORDS.contains(&first.as_str()) || is_assignment(first) {
+            words = rest;
+            continue;
+        }
+        let name = super::program::plain_program_name(first);
+        let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
+        let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
+        let inner = if let Some((_, valued, own)) = wrapper {
+            skip_options(rest, valued, *own)
+        } else {
+            let rest = skip_own_options(&name, rest);
+            let runner = rest.split_first().and_then(|(sub, rest)| {
+                let found = RUNNERS.iter().find(|(of, run, ..)| *of == name && run == sub)?;
+                Some(skip_options(rest, found.2, found.3))
+            });
+            runner.unwrap_or(&[])
+        };
+        if inner.is_empty() {
             return words;
         }
-        words = rest;
+        words = inner;
     }
-}
-
-fn strip_once(words: &[String]) -> &[String] {
-    let Some((first, rest)) = words.split_first() else { return words };
-    if KEYWORDS.contains(&first.as_str()) || is_assignment(first) {
-        return rest;
-    }
-    let name = super::program::plain_program_name(first);
-    let asks = name == "command" && rest.first().is_some_and(|it| it == "-v" || it == "-V");
-    let wrapper = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name).filter(|_| !asks);
-    let inner = if let Some((_, valued, own)) = wrapper {
-        skip_options(rest, valued, *own)
-    } else {
-        let rest = skip_own_options(&name, rest);
-        let runner = rest.split_first().and_then(|(sub, rest)| {
-            let found = RUNNERS.iter().find(|(of, run, ..)| *of == name && run == sub)?;
-            Some(skip_options(rest, found.2, found.3))
-        });
-        runner.unwrap_or(&[])
-    };
-    if inner.is_empty() { words } else { inner }
 }
 
 /// Returns the words behind options (with their values) and `own` arguments.

@@ -121,18 +121,35 @@ pub fn error_subject<'a>(line: &'a str, command: &str) -> Option<&'a str> {
             && word.ends_with(ends)
     };
     let named = |word: &&str| word.contains(['/', '_']) || word.contains("::");
-    let subject = |word: &'a str| {
-        let name = bare(word);
-        let is_shown = is_name(name) && !secrets::looks_like_credential(name);
-        if is_shown { short_path(name, command) } else { None }
-    };
-    let in_quotes = line.split_whitespace().filter(quoted).find_map(subject);
-    in_quotes.or_else(|| line.split_whitespace().filter(named).find_map(subject))
+    let in_quotes = line.split_whitespace().filter(quoted).find_map(|it| shown_name(it, command));
+    in_quotes
+        .or_else(|| line.split_whitespace().filter(named).find_map(|it| shown_name(it, command)))
 }
 
-/// Returns the last two components of a path, or a name without slashes as it is. A path must end
-/// in a file with an extension or stand in the command: words joined by slashes may be a sentence.
-fn short_path<'a>(name: &'a str, command: &str) -> Option<&'a str> {
+/// Returns the name in a word of an error line, without punctuation around it and a line number
+/// behind it: the last two components of a path, or a name without slashes as it is. Neither spaces
+/// nor shell characters are in it, and nothing that leads elsewhere. A path must end in a file with
+/// an extension or stand in the command: words joined by slashes may be a sentence.
+fn shown_name<'a>(word: &'a str, command: &str) -> Option<&'a str> {
+    let outside = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@');
+    let word = word.trim_start_matches(outside).trim_end_matches(|c| outside(c) || c == '.');
+    let digits = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match word.split_once(':') {
+        Some((name, rest)) if rest.split(':').all(digits) => name,
+        _ => word,
+    };
+    let words = |part: &str| {
+        part.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty()).count()
+    };
+    let is_name = name.len() <= MOST_NAME
+        && name.chars().any(|c| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-./@:+".contains(c))
+        && !name.contains("//")
+        && !leads_to_host(name)
+        && name.split('/').all(|part| words(part) <= MOST_WORDS);
+    if !is_name || secrets::looks_like_credential(name) {
+        return None;
+    }
     let path = name.trim_end_matches('/');
     let Some((_, file)) = path.rsplit_once('/') else { return Some(name) };
     let has_extension = file.rsplit_once('.').is_some_and(|(stem, extension)| {
@@ -141,31 +158,6 @@ fn short_path<'a>(name: &'a str, command: &str) -> Option<&'a str> {
     });
     let start = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     (has_extension || command.contains(path)).then(|| &path[start..])
-}
-
-/// Strips punctuation around a word, and a line number behind it.
-fn bare(word: &str) -> &str {
-    let outside = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '@');
-    let word = word.trim_start_matches(outside).trim_end_matches(|c| outside(c) || c == '.');
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match word.split_once(':') {
-        Some((name, rest)) if rest.split(':').all(digits) => name,
-        _ => word,
-    }
-}
-
-/// True for one name without spaces, shell characters and anything that leads elsewhere.
-fn is_name(word: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "_-./@:+".contains(c);
-    let words = |part: &str| {
-        part.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty()).count()
-    };
-    word.len() <= MOST_NAME
-        && word.chars().any(|c| c.is_ascii_alphabetic())
-        && word.chars().all(fits)
-        && !word.contains("//")
-        && !leads_to_host(word)
-        && word.split('/').all(|part| words(part) <= MOST_WORDS)
 }
 
 /// True for an address without its scheme, as in `evil.dev/x`; false for `./x` and `.github/x`.

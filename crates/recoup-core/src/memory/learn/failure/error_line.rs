@@ -48,23 +48,17 @@ fn strip_decoration(line: &str) -> &str {
             return rest;
         }
     }
-    without_step(line).unwrap_or(line)
-}
-
-/// Strips the step of Docker's builder: `#12 0.512 message`, or `0.512 message`.
-fn without_step(line: &str) -> Option<&str> {
-    let is_time = |word: &str| {
-        word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-    };
-    let rest = match line.strip_prefix('#') {
-        Some(rest) => {
-            let (number, rest) = rest.split_once(' ')?;
-            number.bytes().all(|byte| byte.is_ascii_digit()).then_some(rest)?
-        }
+    // The step of Docker's builder: `#12 0.512 message`, or `0.512 message`.
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let timed = match line.strip_prefix('#').map(|step| step.split_once(' ')) {
+        Some(Some((number, rest))) if is_number(number) => rest,
+        Some(_) => return line,
         None => line,
     };
-    let (time, rest) = rest.split_once(' ')?;
-    is_time(time).then_some(rest)
+    match timed.split_once(' ') {
+        Some((time, rest)) if time.contains('.') && time.split('.').all(is_number) => rest,
+        _ => line,
+    }
 }
 
 /// Returns the line at `at`, joined with the one that completes it.
@@ -92,7 +86,17 @@ fn complete_line(lines: &[&str], at: usize) -> String {
     if let Some(place) = place {
         return format!("{line} ({place})");
     }
-    let line = without_thread_id(line);
+    // Without the thread id, which differs between runs: `thread 'x' (1234) panicked`.
+    let line = if let Some((before, rest)) = line.split_once("' (")
+        && before.starts_with("thread ")
+        && let Some((id, after)) = rest.split_once(") ")
+        && id.bytes().all(|byte| byte.is_ascii_digit())
+        && after.starts_with("panicked")
+    {
+        format!("{before}' {after}")
+    } else {
+        line.to_owned()
+    };
     let unfinished = line.ends_with(':')
         || ["● ", "--- FAIL:", "Failure/Error:"].iter().any(|start| line.starts_with(start));
     let next = lines[at + 1..].iter().map(|line| line.trim()).find(|line| !line.is_empty());
@@ -102,17 +106,6 @@ fn complete_line(lines: &[&str], at: usize) -> String {
         }
         _ => line,
     }
-}
-
-/// Removes the thread id, which differs between runs: `thread 'x' (1234) panicked`.
-fn without_thread_id(line: &str) -> String {
-    let id = || {
-        let (before, rest) = line.strip_prefix("thread ")?.split_once("' (")?;
-        let (id, after) = rest.split_once(") ")?;
-        let number = id.bytes().all(|byte| byte.is_ascii_digit());
-        (number && after.starts_with("panicked")).then(|| format!("thread {before}' {after}"))
-    };
-    id().unwrap_or_else(|| line.to_owned())
 }
 
 /// Information in a line of output, in ascending order.
@@ -237,8 +230,28 @@ const NO_ERRORS: [&str; 8] = [
 
 /// Rates one line, which has no colours and may be indented.
 fn rate_line(line: &str) -> ErrorSignal {
+    const NOISE: [&str; 12] = [
+        "warning",
+        "warn ",
+        "note:",
+        "hint:",
+        "help:",
+        "info",
+        "= note",
+        "= help",
+        "debug",
+        "npm warn",
+        "npm notice",
+        "# duration",
+    ];
     let text = line.trim();
-    if text.is_empty() || is_noise(text) {
+    // Stack frames, warnings, advice and compiler drawings. An empty line has no letters, either.
+    let start = text[..text.floor_char_boundary(12)].to_lowercase();
+    if text.starts_with("at ") && text.contains(':')
+        || NOISE.iter().any(|noise| start.starts_with(noise))
+        || text.starts_with('|')
+        || text.chars().all(|c| !c.is_alphanumeric())
+    {
         return ErrorSignal::Nothing;
     }
     // Most lines tell nothing; the longest table is checked only for the others.
@@ -277,32 +290,18 @@ pub(super) fn has_certain_error(text: &str) -> bool {
     text.lines().any(|line| rate_line(line) >= ErrorSignal::Message)
 }
 
-/// True for stack frames, warnings, advice and compiler drawings.
-fn is_noise(text: &str) -> bool {
-    const STARTS: [&str; 12] = [
-        "warning",
-        "warn ",
-        "note:",
-        "hint:",
-        "help:",
-        "info",
-        "= note",
-        "= help",
-        "debug",
-        "npm warn",
-        "npm notice",
-        "# duration",
-    ];
-    let start = text[..text.floor_char_boundary(12)].to_lowercase();
-    text.starts_with("at ") && text.contains(':')
-        || STARTS.iter().any(|noise| start.starts_with(noise))
-        || text.starts_with('|')
-        || text.chars().all(|c| !c.is_alphanumeric())
-}
-
 /// True for a message with a code or a location.
 fn is_exact(text: &str, lower: &str) -> bool {
     let reported = ["FAILED ", "ERROR "].iter().any(|start| text.starts_with(start));
+    // `./main.go:5:2: undefined: foo`
+    let is_go_place = text.split_once(".go:").is_some_and(|(file, rest)| {
+        let number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+        let mut parts = rest.splitn(3, ':');
+        !file.contains(' ')
+            && parts.next().is_some_and(number)
+            && parts.next().is_some_and(number)
+            && parts.next().is_some()
+    });
     (reported && text.contains(" - ") && (text.contains("::") || text.contains(".py")))
         || text.starts_with("error[E")
         || lower.contains(": error:")
@@ -312,19 +311,9 @@ fn is_exact(text: &str, lower: &str) -> bool {
         || lower.contains("): error ")
         || text.contains("undefined reference to")
         || text.contains(" panicked at ")
-        || is_go_place(text)
+        || is_go_place
         || is_lint_error(text)
         || (lower.starts_with("[error]") && text.contains(".java:["))
-}
-
-/// `./main.go:5:2: undefined: foo`
-fn is_go_place(text: &str) -> bool {
-    let Some((file, rest)) = text.split_once(".go:") else { return false };
-    let mut parts = rest.splitn(3, ':');
-    let number = |part: Option<&str>| {
-        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    !file.contains(' ') && number(parts.next()) && number(parts.next()) && parts.next().is_some()
 }
 
 /// `12:5  error  'x' is not defined  no-undef`

@@ -37,8 +37,20 @@ pub struct CallFailure {
 /// Returns the failure of a call, if it failed. Calls that never ran (refused, denied) or that a
 /// person stopped have not failed.
 pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFailure> {
+    let kind = || call.command().and_then(|line| CommandKind::of(line));
     match outcome.ended {
-        CallStatus::Failed { exit } if is_expected_exit(call, exit, &outcome.output) => None,
+        // With these codes, a reader closed the pipe, or a person pressed Ctrl-C.
+        CallStatus::Failed { exit: Some(130 | 141) }
+        | CallStatus::Refused
+        | CallStatus::Denied
+        | CallStatus::Interrupted => None,
+        // `grep` found nothing.
+        CallStatus::Failed { exit: Some(1) }
+            if kind().is_some_and(|kind| kind.exits_one_for_no())
+                && !error_line::has_certain_error(&strip_terminal_codes(&outcome.output)) =>
+        {
+            None
+        }
         CallStatus::Failed { exit } => {
             let error = error_line(&output_of(call, outcome)).unwrap_or_else(|| match exit {
                 Some(124) => "exit code 124: it timed out".to_owned(),
@@ -47,8 +59,18 @@ pub fn detect_failure(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFail
             });
             Some(CallFailure { exit, flagged: true, error })
         }
-        CallStatus::Succeeded => tests_failed(call, outcome),
-        CallStatus::Refused | CallStatus::Denied | CallStatus::Interrupted => None,
+        // Failed tests behind a successful exit code.
+        CallStatus::Succeeded => {
+            if kind()?.only_displays() {
+                return None;
+            }
+            let output = output_of(call, outcome);
+            let text = strip_terminal_codes(&output);
+            let summary = text.lines().find(|line| summary::is_failed_summary(line))?;
+            let error = error_line::find_certain_error_line(&text);
+            let error = redact_error_line(&error.unwrap_or_else(|| summary.to_owned()));
+            Some(CallFailure { exit: None, flagged: false, error })
+        }
     }
 }
 
@@ -70,33 +92,6 @@ fn output_of<'a>(call: &ToolCall, outcome: &'a CallOutcome) -> Cow<'a, str> {
         Some(command) => command.hide_values_in(&outcome.output),
         None => Cow::Borrowed(&outcome.output),
     }
-}
-
-/// True if an exit code is no failure: `grep` found nothing, a reader closed the pipe, a person
-/// pressed Ctrl-C.
-fn is_expected_exit(call: &ToolCall, exit: Option<i32>, output: &str) -> bool {
-    match exit {
-        Some(130 | 141) => true,
-        Some(1) => {
-            let kind = call.command().and_then(|line| CommandKind::of(line));
-            kind.is_some_and(|kind| kind.exits_one_for_no())
-                && !error_line::has_certain_error(&strip_terminal_codes(output))
-        }
-        _ => false,
-    }
-}
-
-/// Detects failed tests behind a successful exit code.
-fn tests_failed(call: &ToolCall, outcome: &CallOutcome) -> Option<CallFailure> {
-    let kind = CommandKind::of(call.command()?)?;
-    if kind.only_displays() {
-        return None;
-    }
-    let output = output_of(call, outcome);
-    let text = strip_terminal_codes(&output);
-    let summary = text.lines().find(|line| summary::is_failed_summary(line))?;
-    let error = error_line::find_certain_error_line(&text).unwrap_or_else(|| summary.to_owned());
-    Some(CallFailure { exit: None, flagged: false, error: redact_error_line(&error) })
 }
 
 /// Removes escape sequences, overwritten parts and control characters.

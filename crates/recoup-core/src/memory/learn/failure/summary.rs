@@ -11,14 +11,12 @@ pub(super) fn is_failed_summary(line: &str) -> bool {
     // `test result: FAILED. 3 passed; 1 failed; …`, and nextest's `Summary […] 5 tests run: …`.
     text.starts_with("test result: FAILED")
         || (text.starts_with("Summary [") && text.contains("tests run:") && failed())
-        || pytest(text)
         // Jest: `Tests:       1 failed, 4 passed, 5 total`.
         || (starts(&["Tests:", "Test Suites:"]) && text.contains(" total") && failed())
         // Vitest: `Tests  1 failed | 3 passed (4)`.
         || (starts(&["Tests  ", "Test Files  "]) && text.ends_with(')') && failed())
-        || go(line)
-        || mocha(line)
-        || counted(text)
+        || is_go_or_mocha_summary(line)
+        || is_counted_summary(text)
         // Maven: `Tests run: 5, Failures: 1, Errors: 0, Skipped: 0`.
         || (text.contains("Tests run:") && failures_or_errors())
         // .NET: `Failed!  - Failed:     1, Passed:     3, …`.
@@ -53,20 +51,17 @@ fn has_positive_number_after(text: &str, word: &str) -> bool {
     digits.parse::<u64>().is_ok_and(|number| number > 0)
 }
 
-/// `===== 1 failed, 2 passed in 0.12s =====`, with or without the bars.
-fn pytest(text: &str) -> bool {
-    let text = text.trim_matches('=').trim();
-    let timed = text.split_once(" in ").is_some_and(|(_, time)| {
-        time.starts_with(|c: char| c.is_ascii_digit()) && time.contains('s')
-    });
-    timed
-        && text.starts_with(|c: char| c.is_ascii_digit())
-        && has_positive_count(text, &["failed", "error", "errors"])
-}
-
-/// `FAIL` alone or with a package and a time, `--- FAIL: TestAdd (0.00s)`
-fn go(line: &str) -> bool {
-    line == "FAIL"
+/// Go: `FAIL` alone or with a package and a time, `--- FAIL: TestAdd (0.00s)`. Mocha: `  1 failing`,
+/// alone on its line.
+fn is_go_or_mocha_summary(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let number = words.next().and_then(|word| word.parse::<u64>().ok());
+    let is_mocha = line.starts_with(' ')
+        && number.is_some_and(|it| it > 0)
+        && words.next() == Some("failing")
+        && words.next().is_none();
+    is_mocha
+        || line == "FAIL"
         || line.strip_prefix("FAIL\t").is_some_and(|rest| {
             let end = rest.rsplit(['\t', ' ']).next().unwrap_or("");
             end.ends_with('s') && end.starts_with(|c: char| c.is_ascii_digit())
@@ -75,19 +70,20 @@ fn go(line: &str) -> bool {
         || (line.trim_start().starts_with("--- FAIL: ") && line.ends_with("s)"))
 }
 
-/// `  1 failing`, alone on its line.
-fn mocha(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace();
-    let number = words.next().and_then(|word| word.parse::<u64>().ok());
-    line.starts_with(' ')
-        && number.is_some_and(|it| it > 0)
-        && words.next() == Some("failing")
-        && words.next().is_none()
-}
-
-/// `5 examples, 1 failure` (rspec), `3 tests, 1 failure` (`ExUnit`), `5 runs, 7 assertions, 1
-/// failures` (minitest), `5 tests completed, 1 failed` (Gradle).
-fn counted(text: &str) -> bool {
+/// `===== 1 failed, 2 passed in 0.12s =====`, with or without the bars (pytest), `5 examples, 1
+/// failure` (rspec), `3 tests, 1 failure` (`ExUnit`), `5 runs, 7 assertions, 1 failures` (minitest),
+/// `5 tests completed, 1 failed` (Gradle).
+fn is_counted_summary(text: &str) -> bool {
+    let plain = text.trim_matches('=').trim();
+    let is_timed = plain.split_once(" in ").is_some_and(|(_, time)| {
+        time.starts_with(|c: char| c.is_ascii_digit()) && time.contains('s')
+    });
+    if is_timed
+        && plain.starts_with(|c: char| c.is_ascii_digit())
+        && has_positive_count(plain, &["failed", "error", "errors"])
+    {
+        return true;
+    }
     let begins = text.split_ascii_whitespace().take(2).collect::<Vec<_>>();
     let [number, what] = begins[..] else { return false };
     let things = ["example,", "examples,", "test,", "tests,", "run,", "runs,", "tests"];

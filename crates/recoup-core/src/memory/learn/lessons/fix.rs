@@ -46,9 +46,12 @@ pub(super) fn is_same_command(failed: &str, kind: &str, worked: &str) -> bool {
 /// True if a fix is worth teaching: the failure was not part of the work or a mere query, and no
 /// safeguard is bypassed.
 pub(super) fn is_worth_teaching(error: &str, failed: &str, worked: &str) -> bool {
+    let known = split_commands(failed).into_iter().flatten();
+    let known: Vec<String> =
+        known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     !CommandKind::of(worked).is_some_and(|kind| kind.only_inspects())
         && !is_work_error(error, worked)
-        && !bypasses_safeguard(failed, worked)
+        && !bypasses_safeguard(worked, &known, DEEPEST)
 }
 
 /// Tools of clients that change nothing, or whose changes are known as edits.
@@ -220,31 +223,24 @@ const DESTROYS: &str =
 /// Maximum nesting of `sh -c 'sh -c …'`.
 const DEEPEST: u8 = 3;
 
-/// True if a successful command bypasses a safeguard, or does harm that the failed one did not.
-fn bypasses_safeguard(failed: &str, worked: &str) -> bool {
-    let known = split_commands(failed).into_iter().flatten();
-    let known: Vec<String> =
-        known.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
-    bypasses_safeguard_at_depth(worked, &known, DEEPEST)
-}
-
-/// True if words that are not `known` destroy something, or are a `-f` that takes no file.
-fn adds_harm(known: &[String], words: &[String]) -> bool {
-    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
-    words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
-        let name = word.split('=').next().unwrap_or(word).to_lowercase();
-        let is_setting = !word.starts_with('-') && word.contains('=');
-        let destroys = |part: &str| is_one_of(part, DESTROYS);
-        (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
-            || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
-    })
-}
-
-fn bypasses_safeguard_at_depth(line: &str, known: &[String], depth: u8) -> bool {
+/// True if a command bypasses a safeguard, or does harm that the words of the failed one (`known`)
+/// did not.
+fn bypasses_safeguard(line: &str, known: &[String], depth: u8) -> bool {
     let script = |word: &String| {
-        depth > 0 && word.contains(' ') && bypasses_safeguard_at_depth(word, known, depth - 1)
+        depth > 0 && word.contains(' ') && bypasses_safeguard(word, known, depth - 1)
     };
-    let harms = |words: &Vec<String>| is_unsafe_command(words) || adds_harm(known, words);
+    // Words that are not known destroy something, or are a `-f` that takes no file.
+    let is_file = |word: &String| !word.starts_with('-') && !known.contains(word);
+    let adds_harm = |words: &Vec<String>| {
+        words.iter().enumerate().filter(|(_, word)| !known.contains(word)).any(|(at, word)| {
+            let name = word.split('=').next().unwrap_or(word).to_lowercase();
+            let is_setting = !word.starts_with('-') && word.contains('=');
+            let destroys = |part: &str| is_one_of(part, DESTROYS);
+            (!is_setting && name.split(['-', '.', ':', '_']).any(destroys))
+                || (has_short_flag(word, 'f') && !words.get(at + 1).is_some_and(is_file))
+        })
+    };
+    let harms = |words: &Vec<String>| is_unsafe_command(words) || adds_harm(words);
     split_commands(line).iter().any(|words| harms(words) || words.iter().any(script))
 }
 
@@ -253,29 +249,38 @@ fn is_unsafe_command(words: &[String]) -> bool {
     let program = program.unwrap_or_default();
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
     let short = |flag: char| words.iter().any(|word| has_short_flag(word, flag));
-    words.iter().any(|word| weakens_safeguard(word))
+    let weakens_safeguard = words.iter().any(|word| {
+        let lower = word.to_lowercase();
+        // The head of an assignment, as in `SKIP=lint` and `FORCE=1`.
+        let switch = lower.split_once('=').is_some_and(|(name, value)| {
+            let of = |part: &str| part == "skip" || part == "force" || part == "bypass";
+            name.split('_').any(of) && name != "force_color" && value != "0"
+        });
+        switch
+            || BEGINNINGS.split(' ').any(|it| lower.starts_with(it))
+            || SETTINGS.split(' ').any(|it| lower.contains(it))
+    });
+    // Modes that let everybody write: `777`, `a+rwx`, `o+w`.
+    let opens_to_all = |mode: &String| {
+        let number = mode.len() >= 3 && mode.bytes().all(|byte| byte.is_ascii_digit());
+        let to_others = mode.starts_with(['a', 'o', 'u', 'g', '+']) && !mode.starts_with("u+");
+        let named = to_others
+            && mode.split_once('+').is_some_and(|(who, what)| {
+                (who.is_empty() || who.contains(['a', 'o'])) && what.contains('w')
+            });
+        (number && mode.ends_with(['2', '3', '6', '7'])) || named
+    };
+    weakens_safeguard
         // Also behind `env`, `timeout 60` and the like.
         || words.iter().any(|word| is_one_of(&base_name(word), AS_ROOT))
         || (is_one_of(&program, FORCED_BY_F) && short('f'))
         || (program == "rm" && (short('r') || short('R') || has("--recursive")))
-        || (program == "chmod" && words.iter().any(|word| opens_to_all(word)))
+        || (program == "chmod" && words.iter().any(opens_to_all))
         || (program == "git" && ((has("commit") && short('n')) || (has("branch") && short('D'))))
         || (program == "git" && has("push") && words.iter().any(|it| it.starts_with(['+', ':'])))
         || (matches!(program.as_str(), "curl" | "wget") && short('k'))
         || matches!(program.as_str(), "true" | ":")
         || (program == "set" && has("+e"))
-}
-
-fn weakens_safeguard(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    // The head of an assignment, as in `SKIP=lint` and `FORCE=1`.
-    let switch = lower.split_once('=').is_some_and(|(name, value)| {
-        let of = |part: &str| part == "skip" || part == "force" || part == "bypass";
-        name.split('_').any(of) && name != "force_color" && value != "0"
-    });
-    switch
-        || BEGINNINGS.split(' ').any(|it| lower.starts_with(it))
-        || SETTINGS.split(' ').any(|it| lower.contains(it))
 }
 
 /// True for short options that include `flag`, as in `-f` and `-rf`.
@@ -285,18 +290,6 @@ fn has_short_flag(word: &str, flag: char) -> bool {
             && letters.len() <= 4
             && letters.contains(flag)
     })
-}
-
-/// True for modes that let everybody write: `777`, `a+rwx`, `o+w`.
-fn opens_to_all(mode: &str) -> bool {
-    let writes = |c: char| matches!(c, '2' | '3' | '6' | '7');
-    let number = mode.len() >= 3 && mode.bytes().all(|byte| byte.is_ascii_digit());
-    let to_others = mode.starts_with(['a', 'o', 'u', 'g', '+']) && !mode.starts_with("u+");
-    let named = to_others
-        && mode.split_once('+').is_some_and(|(who, what)| {
-            (who.is_empty() || who.contains(['a', 'o'])) && what.contains('w')
-        });
-    (number && mode.ends_with(writes)) || named
 }
 
 fn base_name(word: &str) -> String {

@@ -148,6 +148,7 @@ impl EventTransaction<'_> {
         exit: Option<i32>,
         error: Option<&str>,
     ) -> Result<Option<LearnedNote>> {
+        const OWN: &str = "SELECT 1 FROM lessons WHERE scope = ?1 AND kind = ?2 AND signature = ?3";
         let error = error.map(|error| ran.command.hide_values_in(error));
         let error = error.as_deref();
         let of = EventDetails { detail: error, ..EventDetails::call(ran.kind, ran.call) };
@@ -160,7 +161,20 @@ impl EventTransaction<'_> {
         else {
             return Ok(None);
         };
-        let lesson = self.find_or_store_lesson(ran, FailureCause { exit, error })?;
+        let (kind, command) = (ran.kind.to_owned(), readable_command(&ran.command));
+        let values = VaryingValues::find_in(&kind, &command, &error);
+        // The lesson for just these values, if that exists.
+        let own = values.own_signature(&error);
+        let is_known = self
+            .connection
+            .prepare_cached(OWN)
+            .and_then(|mut select| {
+                select.exists(params![self.occasion.scope.to_string(), kind, own])
+            })
+            .doing(LEARNING)?;
+        let signature = if is_known { own } else { values.general_signature(&error) };
+        let cause = FailureCause { exit, error };
+        let lesson = self.upsert_lesson(FailureLesson::new(kind, command, cause, signature))?;
         self.record_sighting(&lesson, "failed", ran.call)?;
         self.apply_evidence(&lesson)
     }
@@ -203,28 +217,6 @@ impl EventTransaction<'_> {
                 self.record_sighting(&lesson, "passed", ran.call).map(|()| None)
             }
         }
-    }
-
-    /// Returns the lesson of a failure, stored if it is new: the one for just these values, if that
-    /// exists.
-    fn find_or_store_lesson(
-        &self,
-        ran: &CompletedCommand<'_>,
-        cause: FailureCause,
-    ) -> Result<FailureLesson> {
-        const OWN: &str = "SELECT 1 FROM lessons WHERE scope = ?1 AND kind = ?2 AND signature = ?3";
-        let (kind, command) = (ran.kind.to_owned(), readable_command(&ran.command));
-        let values = VaryingValues::find_in(&kind, &command, &cause.error);
-        let own = values.own_signature(&cause.error);
-        let is_known = self
-            .connection
-            .prepare_cached(OWN)
-            .and_then(|mut select| {
-                select.exists(params![self.occasion.scope.to_string(), kind, own])
-            })
-            .doing(LEARNING)?;
-        let signature = if is_known { own } else { values.general_signature(&cause.error) };
-        self.upsert_lesson(FailureLesson::new(kind, command, cause, signature))
     }
 
     /// Returns the lesson that a fix belongs to. If the fix repeats values that placeholders cannot

@@ -18,12 +18,18 @@ impl VaryingValues {
     /// Finds the varying values in a command and its error. Two values with one placeholder could
     /// not be told apart later: both stay.
     pub(super) fn find_in(kind: &str, command: &str, error: &str) -> Self {
+        // The branch that git names: "The current branch topic has no upstream branch".
+        let is_varying = |name: &&str| {
+            kind.starts_with("git ")
+                && is_branch(name)
+                && !search::split_words(name).iter().all(|word| word.is_small)
+        };
+        let branch = error.split_whitespace().skip_while(|word| *word != "branch").nth(1);
+        let branch = branch.map(|it| it.trim_matches(['\'', '"', '`', '.', ',', ':', ';']));
         let words = words_with_placeholders(kind, command).into_iter();
         let mut found: Vec<(String, Placeholder)> = words
             .filter_map(|(word, slot)| Some((word.to_owned(), slot?)))
-            .chain(
-                current_branch(kind, error).map(|branch| (branch.to_owned(), Placeholder::Branch)),
-            )
+            .chain(branch.filter(is_varying).map(|it| (it.to_owned(), Placeholder::Branch)))
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -48,9 +54,20 @@ impl VaryingValues {
     /// Returns an error line, with placeholders for these values. Numbers are left to its
     /// signature.
     pub(super) fn mask(&self, error: &str) -> String {
-        let named = self.0.iter().filter(|(_, slot)| *slot != Placeholder::Number);
-        named
-            .fold(error.to_owned(), |text, (value, slot)| replace_name(&text, value, slot.as_str()))
+        let mut text = error.to_owned();
+        for (value, slot) in self.0.iter().filter(|(_, slot)| *slot != Placeholder::Number) {
+            let (mut out, mut rest) = (String::with_capacity(text.len()), text.as_str());
+            while let Some(at) = rest.find(value) {
+                let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+                let last = before.chars().next_back().or_else(|| out.chars().next_back());
+                let is_whole = !last.is_some_and(is_word_char) && !after.starts_with(is_word_char);
+                out.push_str(before);
+                out.push_str(if is_whole { slot.as_str() } else { value });
+                rest = after;
+            }
+            text = out + rest;
+        }
+        text
     }
 
     /// True if a command mentions these values where no placeholder stands: in quotes, behind an
@@ -59,7 +76,19 @@ impl VaryingValues {
         let general = self.generalise(kind, command);
         let mut rest =
             general.split(' ').filter(|word| !is_placeholder(word) && !is_kind_word(word, kind));
-        rest.any(|word| self.0.iter().any(|(value, _)| mentions_value(word, value)))
+        rest.any(|word| {
+            self.0.iter().any(|(value, _)| {
+                let mut names = value.split('/').map(|it| it.split('.').next().unwrap_or(it));
+                // Components of one or two characters must match whole.
+                let is_whole = |name: &str| word.split(|c| !is_word_char(c)).any(|it| it == name);
+                word.contains(value)
+                    || names.any(|name| match name.len() {
+                        0 => false,
+                        1 | 2 => is_whole(name),
+                        _ => word.contains(name),
+                    })
+            })
+        })
     }
 
     /// Returns the signature of a failure with that error, for any values.
@@ -124,19 +153,6 @@ pub(super) fn is_placeholder(word: &str) -> bool {
     Placeholder::ALL.iter().any(|it| it.as_str() == word)
 }
 
-/// True if a word contains a value, or a component of a path. Components of one or two characters
-/// must match whole.
-fn mentions_value(word: &str, value: &str) -> bool {
-    let mut names = value.split('/').map(|name| name.split('.').next().unwrap_or(name));
-    let is_whole = |name: &str| word.split(|c| !is_word_char(c)).any(|it| it == name);
-    word.contains(value)
-        || names.any(|name| match name.len() {
-            0 => false,
-            1 | 2 => is_whole(name),
-            _ => word.contains(name),
-        })
-}
-
 /// Returns the placeholder for an argument, by its position behind `before` and its form.
 fn placeholder_for(word: &str, before: &[&str]) -> Option<Placeholder> {
     let is_branch_place = matches!(
@@ -160,36 +176,10 @@ fn placeholder_for(word: &str, before: &[&str]) -> Option<Placeholder> {
     }
 }
 
-/// Returns the branch that git names in its error: "The current branch topic has no upstream
-/// branch".
-fn current_branch<'a>(kind: &str, error: &'a str) -> Option<&'a str> {
-    if !kind.starts_with("git ") {
-        return None;
-    }
-    let mut words = error.split_whitespace().skip_while(|word| *word != "branch");
-    let name = words.nth(1)?.trim_matches(['\'', '"', '`', '.', ',', ':', ';']);
-    let is_small = || search::split_words(name).iter().all(|word| word.is_small);
-    (is_branch(name) && !is_small()).then_some(name)
-}
-
 fn is_branch(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
         && !STANDING.contains(&word)
-}
-
-/// Replaces a value where it is a whole word.
-fn replace_name(text: &str, value: &str, with: &str) -> String {
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find(value) {
-        let (before, after) = (&rest[..at], &rest[at + value.len()..]);
-        let last = before.chars().next_back().or_else(|| out.chars().next_back());
-        let is_whole = !last.is_some_and(is_word_char) && !after.starts_with(is_word_char);
-        out.push_str(before);
-        out.push_str(if is_whole { with } else { value });
-        rest = after;
-    }
-    out + rest
 }
 
 fn is_word_char(c: char) -> bool {

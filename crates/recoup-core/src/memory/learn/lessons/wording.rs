@@ -114,7 +114,14 @@ pub(super) fn error_signature(error: &str) -> String {
         if is_varying(&word) {
             out.push('#');
         } else {
-            out.push_str(&without_numbers(&word));
+            let from = out.len();
+            for c in word.chars() {
+                match c.is_ascii_digit() {
+                    true if out[from..].ends_with('#') => {}
+                    true => out.push('#'),
+                    false => out.push(c),
+                }
+            }
         }
         word.clear();
         if !(c == ' ' && out.ends_with(' ')) {
@@ -122,16 +129,4 @@ pub(super) fn error_signature(error: &str) -> String {
         }
     }
     out.trim().to_owned()
-}
-
-fn without_numbers(word: &str) -> String {
-    let mut out = String::with_capacity(word.len());
-    for c in word.chars() {
-        match c.is_ascii_digit() {
-            true if out.ends_with('#') => {}
-            true => out.push('#'),
-            false => out.push(c),
-        }
-    }
-    out
 }
