@@ -94,7 +94,8 @@ fn packages() -> Vec<(String, Vec<TypeDefinition>)> {
         let mut found = TypeFinder::default();
         for file in files::rust_files(&folder.join("src")) {
             let text = files::read(&file);
-            let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{file:?}: {error}"));
+            let syntax = syn::parse_file(&text)
+                .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
             found.file = files::label(&root, &file);
             found.visit_file(&syntax);
         }

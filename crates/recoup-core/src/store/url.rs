@@ -144,10 +144,7 @@ impl StoreUrl {
     /// True if the store is a directory whose format has no scopes: such a store is a scope of its
     /// own.
     pub fn is_own_scope(&self) -> bool {
-        match self {
-            Self::File(_) | Self::Dir(_) => true,
-            _ => false,
-        }
+        matches!(self, Self::File(_) | Self::Dir(_))
     }
 
     /// A short name for files that belong to this store, independent of credentials.

@@ -6,13 +6,13 @@ use recoup_core::Result;
 use recoup_core::memory::team::{self, TeamRule};
 use recoup_core::memory::{ForgetReport, Note, NoteId};
 
-use super::AppContext;
+use super::App;
 use crate::config::trust::{self, TrustStore};
 use crate::config::{ClientDirs, ResolvedSettings};
 use crate::jobs;
 use crate::mirror::find_transcripts_with;
 
-impl AppContext {
+impl App {
     /// Removes notes; first from queued jobs, which would record them again, and from the mirrors.
     pub(crate) fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
         let memory = self.memory_for_writing()?;
@@ -41,7 +41,7 @@ impl AppContext {
 
 /// The team's rules file, if it or its accepted version has one of the notes: it is not ours to
 /// change here.
-fn shared_team_file(app: &AppContext, notes: &[Note]) -> Option<PathBuf> {
+fn shared_team_file(app: &App, notes: &[Note]) -> Option<PathBuf> {
     let (home, project) = (&app.settings.home, &app.settings.project);
     let file = team::read_rule_file(project.root()).ok().flatten();
     let ledger = TrustStore::read(home).ok();

@@ -11,13 +11,13 @@ use recoup_core::memory::NoteScope;
 use recoup_core::{Error, Result};
 
 use super::projects::ProjectNames;
-use super::{AppContext, memory_in};
+use super::{App, memory_in};
 use crate::config::{ClientDirs, FlagOverrides, ResolvedSettings};
 use crate::mirror::{
     self, ClaudeMirror, LeftReason, MirrorLocations, MirrorReport, MirrorSettings,
 };
 
-impl AppContext {
+impl App {
     /// Syncs the mirrors of a project, as configured.
     pub(crate) fn sync_mirrors(&self, project: &Project, dry: bool) -> Result<MirrorReport> {
         if !dry && self.settings.mirror.is_any() {
@@ -46,7 +46,7 @@ impl AppContext {
     }
 }
 
-/// Like [`AppContext::refresh_mirrors`], for commands that load no settings.
+/// Like [`App::refresh_mirrors`], for commands that load no settings.
 pub(crate) fn refresh_mirrors(
     home: &Path,
     project: &Project,

@@ -1,6 +1,6 @@
 //! The application below its edges: settings, and what is opened by them, each on first use.
 //!
-//! Commands, hooks and the MCP server work through an [`AppContext`]. It prints nothing: what must
+//! Commands, hooks and the MCP server work through an [`App`]. It prints nothing: what must
 //! be told is returned, or goes to the fault log that it was opened with.
 
 pub(crate) mod disk;
@@ -41,13 +41,13 @@ const EARLY_EXIT_DIR: &str = "early-exit";
 /// Context of one command or server. Leaked on purpose: the process ends first, and closing a
 /// database that is about to be closed anyway only takes time.
 #[derive(Debug)]
-pub(crate) struct AppContext {
+pub(crate) struct App {
     pub(crate) settings: ResolvedSettings,
     /// Receives faults after which the work goes on, and warnings.
     pub(crate) faults: Arc<dyn FaultLog>,
 }
 
-impl AppContext {
+impl App {
     /// Loads the settings; opens nothing else.
     pub(crate) fn open(
         overrides: &FlagOverrides,
@@ -118,7 +118,7 @@ impl AppContext {
             claims: url.claims(&self.store_context(), claims_dir),
             options: options.options(),
         });
-        // Leaked on purpose, like `AppContext`.
+        // Leaked on purpose, like `App`.
         std::mem::forget(cache.clone());
         cache
     }

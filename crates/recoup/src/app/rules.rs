@@ -10,7 +10,7 @@ use recoup_core::memory::NoteId;
 use recoup_core::memory::hooked::{HookClient, has_our_hooks};
 use recoup_core::memory::inject::{BlockBudget, RulesBlock, rules_digest};
 
-use super::AppContext;
+use super::App;
 use crate::config::ClientDirs;
 
 /// Budget for all rules: those that do not fit at the start of a session may still be given at a
@@ -20,7 +20,7 @@ const UNLIMITED: BlockBudget = BlockBudget { tokens: u32::MAX, units: usize::MAX
 /// Length of a rule's name, in characters.
 const MAX_NAME_CHARS: usize = 80;
 
-impl AppContext {
+impl App {
     /// The rules of this project and universal ones, as a session begins with them.
     pub(crate) fn rules(&self, budget: BlockBudget) -> Result<Option<RulesBlock>> {
         self.memory().rules_block(&self.settings.project, budget)

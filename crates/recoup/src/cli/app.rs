@@ -8,10 +8,10 @@ use recoup_core::memory::Memory;
 
 use super::failure::FaultPrinter;
 use crate::app;
-pub(super) use crate::app::AppContext;
+pub(super) use crate::app::App;
 use crate::config::FlagOverrides;
 
-impl AppContext {
+impl App {
     /// Loads the settings, and prints warnings about them.
     pub(super) fn load(overrides: &FlagOverrides) -> Result<&'static Self> {
         Self::open(overrides, Arc::new(FaultPrinter)).inspect(|app| app.print_warnings())

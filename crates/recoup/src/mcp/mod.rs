@@ -34,7 +34,7 @@ use self::consent::ConsentSigner;
 use self::workers::EngineThreads;
 use self::workers::MemoryUpkeep;
 use self::workers::WorkerLimits;
-use crate::app::AppContext;
+use crate::app::App;
 use crate::config::FlagOverrides;
 
 pub(crate) use http::{HttpOptions, serve as serve_http};
@@ -51,7 +51,7 @@ pub(crate) use stdio::{StdioStreams, serve as serve_stdio};
 /// Services that tools use, opened once.
 #[derive(Debug)]
 pub(crate) struct McpServices {
-    app: &'static AppContext,
+    app: &'static App,
     memory: Memory,
     cache: Cache,
     /// Identifier of this server process, unlike that of any earlier or later one.
@@ -148,8 +148,8 @@ impl ServerState {
         }
         let faults = Arc::clone(&self.faults);
         let app = match strictness {
-            ConfigStrictness::Strict => AppContext::open(&self.overrides, faults)?,
-            ConfigStrictness::Lenient => AppContext::open_lenient(&self.overrides, faults)?,
+            ConfigStrictness::Strict => App::open(&self.overrides, faults)?,
+            ConfigStrictness::Lenient => App::open_lenient(&self.overrides, faults)?,
         };
         app.report_warnings();
         let session = fresh_id(&SystemClock);

@@ -13,7 +13,7 @@ use recoup_core::memory::{NoteFilter, NoteKind, NoteStatus};
 use recoup_core::store::{ScanFilter, ScanFlow};
 
 use super::cache::EntryReport;
-use crate::cli::app::{AppContext, memory_in};
+use crate::cli::app::{App, memory_in};
 use crate::cli::{CommandAnswer, CommandResult, build_command_tree, ui};
 use crate::config::{FlagOverrides, env};
 use crate::install::AgentClient;
@@ -193,8 +193,8 @@ impl<'a> CompletionCursor<'a> {
         }
     }
 
-    fn app(&self) -> Result<&'static AppContext> {
-        AppContext::load_lenient_silently(&self.overrides)
+    fn app(&self) -> Result<&'static App> {
+        App::load_lenient_silently(&self.overrides)
     }
 
     /// Notes with a status that the current command accepts.

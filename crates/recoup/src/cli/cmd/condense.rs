@@ -16,7 +16,7 @@ use recoup_core::store::StoreUrl;
 use recoup_core::{Error, ErrorKind, Result, secrets};
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::FlagOverrides;
 
@@ -188,7 +188,7 @@ impl<'a> ExternalizedResult<'a> {
             dir
         } else {
             // In a `dir:` store, where scripts of the protocol look, else in our home.
-            let settings = &AppContext::load(&FlagOverrides::default())?.settings;
+            let settings = &App::load(&FlagOverrides::default())?.settings;
             let parent = if let StoreUrl::Dir(dir) = &settings.store {
                 dir
             } else {

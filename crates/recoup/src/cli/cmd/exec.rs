@@ -16,7 +16,7 @@ use recoup_core::secrets;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::place::StoreScopeArgs;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::failure::{self, CommandError, DataLocation};
 use crate::cli::{CommandAnswer, input, ui};
@@ -207,8 +207,8 @@ impl ExecArgs {
     }
 
     /// Loads the settings; none without a usable home: the command then runs uncached.
-    fn load(&mut self, messages: &StderrMessages) -> Result<Option<&'static AppContext>> {
-        match AppContext::load(&self.place.overrides()) {
+    fn load(&mut self, messages: &StderrMessages) -> Result<Option<&'static App>> {
+        match App::load(&self.place.overrides()) {
             Ok(app) => Ok(Some(app)),
             Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Absent) => {
                 messages.warn(&error.context("not cached"));
@@ -221,7 +221,7 @@ impl ExecArgs {
     /// The cache slot of this command. Problems are reported before anything is run.
     fn cache_slot(
         self,
-        app: &AppContext,
+        app: &App,
         exec: &ExecInvocation<'_>,
         environment: BTreeMap<String, Option<OsString>>,
         limits: LookupLimits,
@@ -305,7 +305,7 @@ impl ExecArgs {
     }
 
     /// Collects the files to watch: given sources, programs and files among the arguments.
-    fn watched_files(&self, program: &ResolvedProgram, app: &AppContext) -> Result<WatchedFiles> {
+    fn watched_files(&self, program: &ResolvedProgram, app: &App) -> Result<WatchedFiles> {
         let cwd = &app.settings.cwd;
         let named = self.sources.iter().map(|source| exec::path_as_source(Path::new(source)));
         let mut files = WatchedFiles {
@@ -366,11 +366,11 @@ struct WatchedFiles {
 struct PreparedCommand<'a> {
     exec: ExecInvocation<'a>,
     /// None without a usable home.
-    app: Option<&'static AppContext>,
+    app: Option<&'static App>,
 }
 
 /// Explanation of the look-up; none if the cache is bypassed.
-fn explain_lookup(exec: &ExecInvocation<'_>, app: Option<&AppContext>) -> Option<ExplainReport> {
+fn explain_lookup(exec: &ExecInvocation<'_>, app: Option<&App>) -> Option<ExplainReport> {
     Some(ExplainReport::with_rule_names(&exec.explain()?, &app?.rule_names()))
 }
 
@@ -388,7 +388,7 @@ fn read_variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>
 /// Working directory for the key: relative in a repository, so that clones share entries; absolute
 /// elsewhere. Without sources nothing tells checkouts apart, so each has its own entries unless the
 /// user chose a wider scope.
-fn key_directory(app: &AppContext, has_sources: bool) -> PathBuf {
+fn key_directory(app: &App, has_sources: bool) -> PathBuf {
     let (project, cwd) = (&app.settings.project, &app.settings.cwd);
     let unshared = app.settings.store.is_own_scope() || app.scope() == Scope::project(project.id());
     let is_own = !has_sources && unshared;

@@ -10,7 +10,7 @@ use super::cache::{ResultSelectorArgs, find_entry};
 use super::exec::ExecArgs;
 use super::key::AgentRunArgs;
 use super::place::StoreScopeArgs;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
@@ -60,7 +60,7 @@ impl ExplainArgs {
         if entry.is_some() && named.is_given() {
             return Err(Error::usage("explain either a KEY, or what its key is made from").into());
         }
-        let app = || AppContext::load(&place.overrides());
+        let app = || App::load(&place.overrides());
         let report = match (asked, entry) {
             (Some(ExplainTarget::Exec(args)), _) => match args.explain()? {
                 Ok(report) => report,
@@ -94,7 +94,7 @@ impl ExplainArgs {
 }
 
 /// Explains the entry with exactly this key, or else the one whose key starts with it.
-fn explain_abbreviated(app: &AppContext, typed: &str) -> Result<LookupExplanation> {
+fn explain_abbreviated(app: &App, typed: &str) -> Result<LookupExplanation> {
     // Faults of the store are part of the explanation.
     let found = match find_entry(app, &app.cache(), typed) {
         Err(error) if error.kind() == ErrorKind::Usage => return Err(error),
@@ -110,13 +110,13 @@ fn explain_abbreviated(app: &AppContext, typed: &str) -> Result<LookupExplanatio
 }
 
 /// Explains a bare key, whose kind is known only if the entry exists.
-fn explain_key(app: &AppContext, key: Key) -> LookupExplanation {
+fn explain_key(app: &App, key: Key) -> LookupExplanation {
     let id = EntryId::new(app.scope(), key.clone());
     let stored = app.cache().head(&id).ok().flatten().map(|head| head.header.kind);
     explain_parts(app, key, &[], stored.unwrap_or(Kind::Result))
 }
 
-fn explain_parts(app: &AppContext, key: Key, parts: &[KeyPart], kind: Kind) -> LookupExplanation {
+fn explain_parts(app: &App, key: Key, parts: &[KeyPart], kind: Kind) -> LookupExplanation {
     let (cache, view, id) = (app.cache(), app.view(), EntryId::new(app.scope(), key));
     cache.explain(&LookupRequest { parts, ..LookupRequest::new(kind, &id, &view) })
 }

@@ -9,7 +9,7 @@ use recoup_core::memory::judge::{
 use recoup_core::{Error, ErrorKind};
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, human, input, ui};
 use crate::config::{FlagOverrides, JudgeSettings, JudgeUnreadyReason, env};
@@ -30,7 +30,7 @@ enum JudgeCommand {
 
 impl JudgeArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
-        let app = AppContext::load(&FlagOverrides::default())?;
+        let app = App::load(&FlagOverrides::default())?;
         match self.action {
             JudgeCommand::Status(args) => args.run(app),
             JudgeCommand::Test(args) => args.run(app),
@@ -73,7 +73,7 @@ struct LastFailure {
 }
 
 impl JudgeStatusArgs {
-    fn run(self, app: &AppContext) -> CommandResult {
+    fn run(self, app: &App) -> CommandResult {
         let (judge, why_not) = match app.judge()? {
             Ok(judge) => (judge, None),
             Err(why) => (app.judge_without_key(), Some(why.to_string())),
@@ -161,7 +161,7 @@ struct JudgeTestReport {
 }
 
 impl JudgeTestArgs {
-    fn run(self, app: &AppContext) -> CommandResult {
+    fn run(self, app: &App) -> CommandResult {
         let judge = match app.judge_for_asking()? {
             Ok(judge) => judge.ignoring_pause(),
             Err(why) => {

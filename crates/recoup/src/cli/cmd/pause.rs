@@ -5,7 +5,7 @@ use recoup_core::Error;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::ttl::Ttl;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ impl PauseArgs {
         if time == Some(Ttl::Off) {
             return Err(Error::usage("a pause needs some time; `recoup resume` ends one").into());
         }
-        let app = AppContext::load_lenient()?;
+        let app = App::load_lenient()?;
         let memory = app.memory_for_writing()?;
         if self.project {
             memory.ignore(&app.note_scope(false))?;
@@ -53,7 +53,7 @@ impl PauseArgs {
 
 impl ResumeArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
-        let app = AppContext::load_lenient()?;
+        let app = App::load_lenient()?;
         let memory = app.memory_for_writing()?;
         let was =
             if self.project { memory.unignore(&app.note_scope(false)) } else { memory.resume() };

@@ -7,7 +7,7 @@ use recoup_core::entry::{CostSavings, EntryEvent, EntryEventKind};
 use recoup_core::ledger::LedgerFollower;
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::projects::ProjectNames;
 use crate::cli::ui::{DIM, GREEN, YELLOW, padded, printable};
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
@@ -47,7 +47,7 @@ struct WatchLine<'a> {
 impl WatchArgs {
     /// Runs until it is interrupted or its reader is gone.
     pub(in crate::cli) fn run(self) -> CommandResult {
-        let app = AppContext::load(&FlagOverrides::default())?;
+        let app = App::load(&FlagOverrides::default())?;
         if !app.settings.notes.ledger {
             ui::warn("nothing is noted in this directory: ledger.enabled is false");
         }

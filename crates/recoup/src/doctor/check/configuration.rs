@@ -7,7 +7,7 @@ use std::sync::Arc;
 use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::judge::account::AccountStatus;
 
-use crate::app::{AppContext, remove_all_mirrors};
+use crate::app::{App, remove_all_mirrors};
 use crate::config::{JudgeSettings, JudgeUnreadyReason, trust};
 use crate::doctor::DoctorContext;
 use crate::doctor::doctor_context::ConfigDiagnosis;
@@ -73,7 +73,7 @@ fn judge_finding(context: &DoctorContext) -> DoctorFinding {
         let what = "whether a model may be asked can't be told: the configuration is wrong";
         return DoctorFinding::skipped(JUDGE, "unknown", what);
     };
-    let app = AppContext { settings: settings.clone(), faults: Arc::clone(&context.faults) };
+    let app = App { settings: settings.clone(), faults: Arc::clone(&context.faults) };
     let judge = match app.judge() {
         Ok(Ok(judge)) => judge,
         Ok(Err(unready)) => return unready_finding(&unready),

@@ -18,7 +18,7 @@ use recoup_core::memory::{EventDetails, Memory};
 use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, Result};
 
-use crate::app::{AppContext, memory_in};
+use crate::app::{App, memory_in};
 use crate::config::{FlagOverrides, env, find_project};
 use crate::hooks::notice;
 use crate::hooks::outcome::ProjectPaths;
@@ -60,7 +60,7 @@ type EndedProjects = BTreeMap<PathBuf, JobOrigin>;
 pub(crate) fn run(project: &str, home: &Path, log: &HookLog) {
     process::leave_session();
     let note = |error: &Error| log.log_failure(None, ACTIVITY, &error.to_string());
-    let app = AppContext::open(&FlagOverrides::default(), Arc::new(log.clone()));
+    let app = App::open(&FlagOverrides::default(), Arc::new(log.clone()));
     let app = app.inspect_err(note).ok();
     for left_out in app.into_iter().flat_map(|app| &app.settings.left_out) {
         log.log_failure(None, ACTIVITY, left_out);
@@ -86,7 +86,7 @@ pub(crate) fn run(project: &str, home: &Path, log: &HookLog) {
 #[derive(Debug)]
 struct MemoryWorker<'a> {
     /// None if the settings can't be read.
-    app: Option<&'a AppContext>,
+    app: Option<&'a App>,
     memory: &'a Memory,
     /// Model to ask, if the user has agreed to that.
     judge: Option<&'a dyn MemoryJudge>,

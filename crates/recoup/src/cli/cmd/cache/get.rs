@@ -8,7 +8,7 @@ use recoup_core::key::{EntryId, Key, Kind};
 use serde::Serialize;
 
 use super::select::{ResultSelectorArgs, expand_key};
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 
@@ -44,7 +44,7 @@ struct CacheMissReport<'a> {
 }
 
 impl GetArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let named = self.named.resolve()?;
         let identity = named.identity();
         let (cache, view) = (app.cache(), app.view());

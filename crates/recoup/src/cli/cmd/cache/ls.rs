@@ -11,7 +11,7 @@ use recoup_core::store::{ScanFilter, ScanFlow};
 use serde::Serialize;
 
 use super::select::{find_entry, is_generated};
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 
@@ -35,7 +35,7 @@ pub(super) struct LsArgs {
 }
 
 impl LsArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let is_page = !self.json && !self.all && self.limit.is_none() && ui::stdout_is_terminal();
         let limit = self.limit.unwrap_or(if is_page { ui::PAGE_ROWS } else { usize::MAX });
         if self.json {
@@ -71,7 +71,7 @@ impl LsArgs {
 
 /// Passes the newest entries to `show` as they are read, until it fails.
 fn for_each_entry(
-    app: &AppContext,
+    app: &App,
     limit: usize,
     mut show: impl FnMut(EntryReport) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
@@ -114,7 +114,7 @@ struct EntryStatusReport {
 }
 
 impl CacheShowArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let cache = app.cache();
         let Some((id, head)) = find_entry(app, &cache, &self.key)? else {
             ui::error(format_args!("there is no entry of the key {}", self.key));

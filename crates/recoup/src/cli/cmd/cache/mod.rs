@@ -12,7 +12,7 @@ mod verify;
 use clap::{Args, Subcommand};
 
 use crate::cli::CommandResult;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::cmd::key::ResultArgs;
 use crate::cli::cmd::place::StoreScopeArgs;
 pub(in crate::cli) use ls::{EntryReport, describe_entry};
@@ -70,7 +70,7 @@ impl CacheArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         let Self { action, place } = self;
         let overrides = place.overrides();
-        let app = || AppContext::load(&overrides);
+        let app = || App::load(&overrides);
         match action {
             // A key depends on its parts only: no settings are loaded.
             CacheCommand::GenerateKey(args) => args.run(),

@@ -9,7 +9,7 @@ use recoup_core::store::EvictionReport;
 use serde::Serialize;
 
 use super::select::{ResultSelectorArgs, expand_key};
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::megabytes_in_bytes;
 
@@ -20,7 +20,7 @@ pub(super) struct DeleteArgs {
 }
 
 impl DeleteArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let cache = app.cache();
         let key = expand_key(app, &cache, self.named.resolve()?.key)?;
         let id = EntryId::new(app.scope(), key);
@@ -53,7 +53,7 @@ struct InvalidateReport {
 }
 
 impl InvalidateArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let Self { paths, tag, operation, json } = self;
         let selection =
             EntrySelection::from_criteria(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
@@ -88,7 +88,7 @@ struct CacheCleanupReport {
 }
 
 impl CacheCleanupArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let cache = app.cache();
         let mut limits = cache.limits();
         if let Some(text) = &self.max_size_mb {
@@ -122,7 +122,7 @@ pub(super) struct ClearArgs {
 }
 
 impl ClearArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let scope = app.scope();
         if !self.yes && !ui::can_ask() {
             let remedy = if scope == Scope::project(app.settings.project.id()) {

@@ -9,7 +9,7 @@ use recoup_core::key::{EntryId, Key};
 use recoup_core::store::{ScanFilter, ScanFlow};
 use recoup_core::{Error, Result};
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 
 /// Minimum length of an abbreviated key.
 const MIN_PREFIX_LEN: usize = 8;
@@ -59,7 +59,7 @@ impl ResultSelectorArgs {
 
 /// Finds the entry with exactly this key, or else the only one whose generated key starts with it.
 pub(in crate::cli) fn find_entry(
-    app: &AppContext,
+    app: &App,
     cache: &Cache,
     typed: &str,
 ) -> Result<Option<(EntryId, EntryHead)>> {
@@ -90,7 +90,7 @@ pub(in crate::cli) fn find_entry(
 
 /// Expands an abbreviated key; returns it unchanged if no entry matches. A full key is not looked
 /// up: the caller does that.
-pub(super) fn expand_key(app: &AppContext, cache: &Cache, typed: Key) -> Result<Key> {
+pub(super) fn expand_key(app: &App, cache: &Cache, typed: Key) -> Result<Key> {
     if !is_abbreviated(typed.as_str()) {
         return Ok(typed);
     }

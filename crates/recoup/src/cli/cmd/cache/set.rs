@@ -14,7 +14,7 @@ use recoup_core::{Error, ErrorKind, Result, secrets};
 use serde::de::IgnoredAny;
 
 use super::select::ResultSelectorArgs;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::PriceTable;
 
@@ -55,7 +55,7 @@ pub(super) struct SetArgs {
 }
 
 impl SetArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let named = self.named.resolve()?;
         let ttl = input::duration("--ttl", self.ttl.as_deref())?;
         let ttl = ttl.unwrap_or(app.settings.cache.ttl);
@@ -236,7 +236,7 @@ struct DecisionNote {
 
 impl DecisionNote {
     /// Checks the message and finds the notes file, before anything is stored.
-    fn new(app: &AppContext, message: String) -> Result<Self> {
+    fn new(app: &App, message: String) -> Result<Self> {
         if let Some(rule) = secrets::detect_secret(message.as_bytes()) {
             let refusal = FillRefusal::Secret(rule).to_string();
             return Err(Error::new(ErrorKind::Invalid, refusal).context("--synthesize"));

@@ -6,7 +6,7 @@ use clap::Args;
 use recoup_core::cache::CacheStats;
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ struct CacheStatsReport {
 }
 
 impl CacheStatsArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let (cache, scope) = (app.cache(), app.scope());
         let stats = cache.stats(&scope)?;
         if let Some(why) = &stats.behind {

@@ -10,7 +10,7 @@ use recoup_core::store::{SqliteStore, StoreUrl};
 use recoup_core::{ErrorKind, Result};
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::failure::FaultPrinter;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
@@ -44,7 +44,7 @@ struct DamagedRow {
 }
 
 impl VerifyArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let database = find_database_damage(app)?;
         if let Some((store, _)) = database.as_ref().filter(|_| self.repair) {
             store.repair()?;
@@ -89,7 +89,7 @@ impl VerifyArgs {
 
 /// The database behind this cache and its damage, if any: an index that has lost rows hides
 /// entries, and a broken trigger fails every write.
-fn find_database_damage(app: &AppContext) -> Result<Option<(SqliteStore, String)>> {
+fn find_database_damage(app: &App) -> Result<Option<(SqliteStore, String)>> {
     let StoreUrl::Sqlite(path) = &app.settings.store else { return Ok(None) };
     let why = match sqlite::inspect(path, INSPECT_TIMEOUT) {
         Ok(Some((DatabaseInspection { soundness: DatabaseSoundness::Damaged(why), .. }, _))) => why,

@@ -8,7 +8,7 @@ mod winner;
 use clap::{Args, Subcommand};
 
 use crate::cli::CommandResult;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::config::FlagOverrides;
 
 #[derive(Debug, Args)]
@@ -91,7 +91,7 @@ impl EarlyExitArgs {
         let Self { action, place } = self;
         let overrides = FlagOverrides { store: place.store, scope: None };
         // Loaded late: a wrong name is an error whatever the configuration says.
-        let app = || AppContext::load(&overrides);
+        let app = || App::load(&overrides);
         match action {
             EarlyExitCommand::Check(args) => args.run(app),
             EarlyExitCommand::Signal(args) => args.run(app),

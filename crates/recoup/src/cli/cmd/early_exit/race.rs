@@ -10,7 +10,7 @@ use recoup_core::base::ttl::Ttl;
 use recoup_core::{Error, ErrorKind, Result};
 
 use super::sessions::SessionNameArgs;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::failure::{self, CommandError, DataLocation};
 use crate::cli::{CommandAnswer, NO, USAGE, YES, input, ui};
 use crate::exec::CommandEnd;
@@ -61,7 +61,7 @@ impl GuardArgs {
 
 impl RaceArgs {
     /// Runs the race; a failure is reported and becomes an exit code.
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandAnswer {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandAnswer {
         ui::prefix_lines();
         CommandAnswer::Exit(match self.run_race(app) {
             Ok(code) => code,
@@ -76,10 +76,7 @@ impl RaceArgs {
         })
     }
 
-    fn run_race(
-        self,
-        app: impl FnOnce() -> Result<&'static AppContext>,
-    ) -> Result<i32, CommandError> {
+    fn run_race(self, app: impl FnOnce() -> Result<&'static App>) -> Result<i32, CommandError> {
         let session = self.session.name()?;
         let limit = |ttl: Ttl| ttl.as_millis().map(Duration::from_millis);
         let timeout = input::duration("--timeout", self.timeout.as_deref())?.and_then(limit);

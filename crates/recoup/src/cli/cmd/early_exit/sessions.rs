@@ -9,7 +9,7 @@ use recoup_core::early_exit::{DEFAULT_LEASE, ElectionBid, ElectionOutcome, UNKNO
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 
 /// `SESSION`
@@ -44,7 +44,7 @@ struct SessionCheckReport<'a> {
 }
 
 impl SessionCheckArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let session = self.session.name()?;
         let found = app()?.early_exit().and_then(|sessions| sessions.winner(&session));
         let winner = match found {
@@ -84,7 +84,7 @@ pub(super) struct SignalArgs {
 }
 
 impl SignalArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let (session, agent) = (self.session.name()?, parse_agent(&self.agent)?);
         let usual = u64::try_from(DEFAULT_LEASE.as_millis()).ok().and_then(Ttl::from_millis);
         let lease = input::duration("--lease", self.lease.as_deref())?.or(usual);
@@ -121,7 +121,7 @@ pub(super) struct RegisterArgs {
 }
 
 impl RegisterArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let (session, agent) = (self.session.name()?, parse_agent(&self.agent)?);
         app()?.early_exit_for_writing()?.register(&session, &agent)?;
         ui::say(format_args!("Registered agent: {agent} in session: {session}"));
@@ -142,7 +142,7 @@ pub(super) struct WriteResultArgs {
 }
 
 impl WriteResultArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let (session, agent) = (self.session.name()?, parse_agent(&self.agent)?);
         let result = input::file_or_stdin("write-result", &self.file)?;
         let other = app()?.early_exit_for_writing()?.write_result(&session, &agent, &result)?;
@@ -161,7 +161,7 @@ pub(super) struct SessionCleanupArgs {
 }
 
 impl SessionCleanupArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let session = self.session.name()?;
         if app()?.early_exit()?.remove(&session)? {
             ui::say(format_args!("Cleaned up session: {session}"));

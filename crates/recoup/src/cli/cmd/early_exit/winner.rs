@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::sessions::{SessionNameArgs, parse_session};
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
@@ -32,7 +32,7 @@ struct WinnerReport<'a> {
 }
 
 impl ReadWinnerArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let session = self.session.name()?;
         let Some(found) = app()?.early_exit()?.answer(&session)? else {
             ui::say(format_args!("No winner in session: {session}"));
@@ -70,7 +70,7 @@ struct PollTimeoutReport<'a> {
 }
 
 impl PollArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let session = self.session.name()?;
         let within = Duration::from_millis(self.timeout);
         if let Some(found) = app()?.early_exit()?.poll(&session, within)? {
@@ -135,7 +135,7 @@ struct SessionListReport<'a> {
 }
 
 impl SessionStatusArgs {
-    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static AppContext>) -> CommandResult {
+    pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let session = self.session.as_deref().map(parse_session).transpose()?;
         let sessions = app()?.early_exit()?;
         let Some(session) = session else {

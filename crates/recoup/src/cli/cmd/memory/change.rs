@@ -7,7 +7,7 @@ use recoup_core::memory::{
 use recoup_core::{Error, Result};
 
 use super::{NoteIdArgs, NoteReport};
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub(super) struct AddArgs {
 }
 
 impl AddArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let kind = NoteKind::parse(&self.kind)?;
         let scope = app.note_scope(self.universal);
         let text = input::join_words(&self.words)?;
@@ -69,7 +69,7 @@ pub(super) struct EditArgs {
 }
 
 impl EditArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let (id, text) = (NoteId::parse(&self.id)?, input::join_words(&self.words)?);
         let memory = app.memory_for_writing()?;
         let (note, instead_of) = memory.edit(&id, &text)?;
@@ -82,7 +82,7 @@ impl EditArgs {
 
 impl NoteIdArgs {
     /// Brings back what was superseded or retired.
-    pub(super) fn restore(self, app: &AppContext) -> CommandResult {
+    pub(super) fn restore(self, app: &App) -> CommandResult {
         let fits = |status| matches!(status, NoteStatus::Superseded | NoteStatus::Retired);
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
@@ -93,7 +93,7 @@ impl NoteIdArgs {
     }
 
     /// Agrees to what an agent suggested or what was inferred: it is a rule of the user's then.
-    pub(super) fn promote(self, app: &AppContext) -> CommandResult {
+    pub(super) fn promote(self, app: &App) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         let suggestion = memory.suggestion(&id)?;
@@ -104,7 +104,7 @@ impl NoteIdArgs {
     }
 
     /// Lets it count no longer, and keeps it.
-    pub(super) fn retire(self, app: &AppContext) -> CommandResult {
+    pub(super) fn retire(self, app: &App) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let memory = app.memory_for_writing()?;
         ensure_status(memory.note(&id)?.as_ref(), |status| status != NoteStatus::Retired)?;

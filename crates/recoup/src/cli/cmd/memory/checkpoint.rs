@@ -5,7 +5,7 @@ use recoup_core::base::clock::Timestamp;
 use recoup_core::memory::WorkCheckpoint;
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Show where work in this project stands, or clear that; exit 1 when nothing is saved.
@@ -45,7 +45,7 @@ struct CheckpointReport<'a> {
 }
 
 impl CheckpointArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let (memory, scope) = (app.memory(), app.note_scope(false));
         let Some((checkpoint, saved_at)) = memory.checkpoint(&scope)? else {
             ui::error("no checkpoint is saved for this project");

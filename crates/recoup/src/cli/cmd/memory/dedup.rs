@@ -6,7 +6,7 @@ use recoup_core::memory::{Note, NoteFilter};
 use serde::Serialize;
 
 use super::NoteReport;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
 /// Find memories that say the same in other words, and merge them.
@@ -39,7 +39,7 @@ struct DuplicateGroupReport {
 }
 
 impl DedupArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let here = NoteFilter::active_in(&app.note_scope(false));
         let wanted = if self.all { NoteFilter { scopes: Vec::new(), ..here } } else { here };
         let found = if self.yes {

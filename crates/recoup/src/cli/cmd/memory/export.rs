@@ -13,7 +13,7 @@ use recoup_core::memory::{
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::team::{TeamChangesReport, print_diff};
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::trust::{self, TrustStore, TrustedFile};
@@ -52,7 +52,7 @@ pub(super) struct ImportArgs {
 }
 
 impl ExportArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let Self { all, team, ids, dry_run, yes, json } = self;
         if team {
             return TeamExport { ids, dry_run, yes, json }.run(app);
@@ -67,7 +67,7 @@ impl ExportArgs {
 }
 
 impl ImportArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let bytes = input::file_or_stdin("FILE", &self.file)?;
         let notes = parse_export(&input::decode_utf8("FILE", bytes)?)?;
         let memory = app.memory_for_writing()?;
@@ -119,7 +119,7 @@ struct TeamFile {
 }
 
 impl TeamExport {
-    fn run(self, app: &AppContext) -> CommandResult {
+    fn run(self, app: &App) -> CommandResult {
         let Some(found) = read_team_file(app)? else { return Ok(CommandAnswer::No) };
         let scope = app.note_scope(false);
         let wanted = NoteFilter { scopes: vec![scope.clone()], statuses: Vec::new() };
@@ -163,7 +163,7 @@ impl TeamExport {
         Ok(if refused { CommandAnswer::No } else { CommandAnswer::Yes })
     }
 
-    fn parse_chosen_ids(&self, app: &AppContext, scope: &NoteScope) -> Result<Option<Vec<NoteId>>> {
+    fn parse_chosen_ids(&self, app: &App, scope: &NoteScope) -> Result<Option<Vec<NoteId>>> {
         if self.ids.is_empty() {
             return Ok(None);
         }
@@ -216,7 +216,7 @@ fn print_changes(diff: &RuleDiff, left_out: &[OmittedNote], is_there: bool) {
 }
 
 /// Reads the team's file; none if it is invalid, after printing its problems.
-fn read_team_file(app: &AppContext) -> Result<Option<TeamFile>> {
+fn read_team_file(app: &App) -> Result<Option<TeamFile>> {
     let root = app.settings.project.root();
     let path = team::rule_file_path(root);
     if path.is_symlink() {
@@ -237,7 +237,7 @@ fn read_team_file(app: &AppContext) -> Result<Option<TeamFile>> {
     }
 }
 
-fn write_team_file(app: &AppContext, found: &TeamFile, merged: &MergedRules) -> Result<()> {
+fn write_team_file(app: &App, found: &TeamFile, merged: &MergedRules) -> Result<()> {
     let (home, project) = (&app.settings.home, &app.settings.project);
     let path = team::rule_file_path(project.root());
     if team::read_rule_file(project.root())? != found.bytes {

@@ -8,7 +8,7 @@ use recoup_core::memory::mirror::INDEX;
 use recoup_core::memory::{ForgetReport, NoteId, team};
 use serde::Serialize;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ struct MemoryForgetReport {
 }
 
 impl ForgetArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let ids = self.ids.iter().map(|id| NoteId::parse(id)).collect::<Result<Vec<_>, _>>()?;
         if !self.confirm(app, &ids)? {
             return Ok(CommandAnswer::No);
@@ -61,7 +61,7 @@ impl ForgetArgs {
     }
 
     /// Shows the notes and asks for confirmation, if there is a terminal.
-    fn confirm(&self, app: &AppContext, ids: &[NoteId]) -> Result<bool> {
+    fn confirm(&self, app: &App, ids: &[NoteId]) -> Result<bool> {
         if self.yes || !ui::can_ask() {
             return Ok(true);
         }

@@ -9,7 +9,7 @@ use recoup_core::memory::search::SearchQuery;
 use recoup_core::memory::{Note, NoteFilter, NoteId, NoteScope, NoteStatus};
 
 use super::{NoteIdArgs, NoteReport};
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::projects::ProjectNames;
 use crate::cli::{CommandAnswer, CommandResult, human, input, ui};
 use crate::config::trust;
@@ -37,7 +37,7 @@ pub(super) struct ListArgs {
 const MOST_PROPOSED: usize = 5;
 
 impl ListArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let (memory, here) = (app.memory(), app.note_scope(false));
         let mut wanted =
             if self.all { NoteFilter::default() } else { NoteFilter::active_in(&here) };
@@ -84,7 +84,7 @@ struct ScopeNames {
 }
 
 impl ScopeNames {
-    fn of(all: bool, app: &AppContext) -> Self {
+    fn of(all: bool, app: &App) -> Self {
         let others = all.then(|| ProjectNames::read(&app.settings.home));
         Self { here: app.note_scope(false), others }
     }
@@ -114,7 +114,7 @@ fn row(scopes: &ScopeNames, note: &Note) -> Vec<String> {
 
 impl NoteIdArgs {
     /// Tells everything about one memory.
-    pub(super) fn show(self, app: &AppContext) -> CommandResult {
+    pub(super) fn show(self, app: &App) -> CommandResult {
         let id = NoteId::parse(&self.id)?;
         let Some(note) = app.memory().note(&id)? else {
             ui::error(format_args!(
@@ -169,7 +169,7 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let text = input::join_words(&self.words)?;
         let here = NoteFilter::active_in(&app.note_scope(false)).scopes;
         let scopes = if self.all { &[] } else { &here[..] };
@@ -201,7 +201,7 @@ pub(super) struct RulesArgs {
 }
 
 impl RulesArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let budget = BlockBudget { tokens: self.tokens, ..BlockBudget::default() };
         match app.rules(budget)? {
             Some(block) => ui::data(&[block.text().as_bytes()])?,

@@ -14,7 +14,7 @@ use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatus, NoteTrust};
 use serde::Serialize;
 
 use crate::cli::CommandResult;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::config::FlagOverrides;
 
 #[derive(Debug, Args)]
@@ -79,8 +79,8 @@ impl MemoryArgs {
             | MemoryCommand::Promote(_)
             | MemoryCommand::Retire(_)
             | MemoryCommand::Checkpoint(_)
-            | MemoryCommand::Forget(_) => AppContext::load_lenient()?,
-            _ => AppContext::load(&FlagOverrides::default())?,
+            | MemoryCommand::Forget(_) => App::load_lenient()?,
+            _ => App::load(&FlagOverrides::default())?,
         };
         match self.action {
             MemoryCommand::Add(args) => args.run(app),

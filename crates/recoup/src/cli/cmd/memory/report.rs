@@ -6,7 +6,7 @@ use recoup_core::memory::learn::RuleEffect;
 use serde::Serialize;
 
 use super::NoteReport;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ struct RuleUsageLine {
 }
 
 impl MemoryReportArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let mut wanted = NoteFilter::active_in(&app.note_scope(false));
         if self.all {
             wanted.scopes.clear();

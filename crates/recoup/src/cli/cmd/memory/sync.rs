@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers, warn_of_problems};
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use crate::mirror::{MirrorAction, MirrorChange};
@@ -21,7 +21,7 @@ pub(super) struct SyncArgs {
 }
 
 impl SyncArgs {
-    pub(super) fn run(self, app: &AppContext) -> CommandResult {
+    pub(super) fn run(self, app: &App) -> CommandResult {
         let report = if self.remove {
             remove_all_mirrors(&app.settings.home, &app.settings.cwd, self.dry_run)
         } else {

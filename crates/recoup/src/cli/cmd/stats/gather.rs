@@ -11,7 +11,7 @@ use recoup_core::{Error, Result};
 use serde::Serialize;
 
 use super::PeriodStart;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::cmd::cache::describe_entry;
 use crate::cli::disk::{self, DiskUsage};
 use crate::cli::projects::ProjectNames;
@@ -124,7 +124,7 @@ pub(super) struct ValuedEntry {
 }
 
 impl StatsReport {
-    pub(super) fn gather(app: &AppContext, wanted: &StatsOptions) -> Result<Self> {
+    pub(super) fn gather(app: &App, wanted: &StatsOptions) -> Result<Self> {
         let cache = app.cache();
         let names = ProjectNames::read(&app.settings.home);
         let today = day_number(cache.clock().now());

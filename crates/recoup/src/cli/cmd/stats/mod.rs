@@ -11,7 +11,7 @@ use recoup_core::key::Scope;
 use recoup_core::{Error, Result};
 
 use super::place::StoreScopeArgs;
-use crate::cli::app::AppContext;
+use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 use gather::{StatsOptions, StatsReport};
 
@@ -44,7 +44,7 @@ impl StatsArgs {
         let overrides = place.overrides();
         let one_scope = overrides.scope.is_some();
         let since = PeriodStart::parse(since.as_deref())?;
-        let app = AppContext::load(&overrides)?;
+        let app = App::load(&overrides)?;
         let scope: Option<Scope> = one_scope.then(|| app.scope());
         let report = StatsReport::gather(app, &StatsOptions { scope, since, top })?;
         if let Some(why) = &report.behind {
