@@ -5,7 +5,7 @@
 //! closing tag proves nothing: a wrapper ends at the last closing tag of its name, and if the
 //! opening and closing tags of that name differ in number, nothing behind it is trusted.
 //!
-//! A tag in the middle of a line is mostly the user's own word: "never use <mat-icon>". Where it
+//! A tag in the middle of a line is mostly the user's own word: "never use `<mat-icon>`". Where it
 //! does wrap, and is not a client's, its line is dropped whole: half a sentence may say the opposite
 //! of the whole.
 

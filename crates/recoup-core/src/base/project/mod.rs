@@ -52,7 +52,7 @@ impl Project {
     /// none above (nor a bare repository) does a marker file count, then `start`
     /// itself. What can't be read on the way up is passed over.
     ///
-    /// Its id is that of its own place: see [`ProjectRegistry::find_repository`].
+    /// Its id is that of its own place: see [`ProjectRegistry::find`].
     pub fn find(start: &Path) -> Result<Self> {
         if !start.is_absolute() {
             return Err(Error::usage(format!("not an absolute directory: {}", start.display())));
@@ -155,7 +155,7 @@ impl Project {
     }
 
     /// The repository that this one lies in: a submodule's, or that of something unpacked
-    /// there. Its id is that of its own place, as with [`Self::find_repository`].
+    /// there. Its id is that of its own place, as with [`Self::find`].
     pub fn enclosing_repository(&self) -> Option<Self> {
         let (root, repository) = git::find_repository(self.root.parent()?)?;
         Some(Self::in_repository(root, repository))

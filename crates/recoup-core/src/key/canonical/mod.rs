@@ -33,7 +33,7 @@ const MAX_PATH: usize = 1_000;
 
 /// The canonical form of the JSON in `text`.
 ///
-/// Refused, with [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and the path
+/// Refused, with [`ErrorKind::Invalid`] and the path
 /// of the fault: what is not JSON, duplicate member names, lone surrogates, more
 /// than 128 levels, numbers beyond a double's range, and integers beyond ±2^53.
 /// An integer is a literal of digits alone; a literal with a fraction or an
