@@ -36,7 +36,7 @@ impl ProjectPaths<'_> {
 
 /// Records the outcome of a call, and learns from it.
 pub(super) fn record_outcome(
-    turn: &EventTransaction<'_>,
+    transaction: &EventTransaction<'_>,
     call: &ToolCall,
     outcome: &CallOutcome,
     place: ProjectPaths<'_>,
@@ -58,38 +58,37 @@ pub(super) fn record_outcome(
         (CallStatus::Refused, ..) => {
             let output = call.command().map(|command| command.hide_values_in(&outcome.output));
             let why = error_line(output.as_deref().unwrap_or(&outcome.output));
-            turn.record_event(MemoryEventKind::Refused, of(why.as_deref())).map(|_| None)
+            transaction.record_event(MemoryEventKind::Refused, of(why.as_deref())).map(|_| None)
         }
         // Refusing a command or a server's tool shows a preference; refusing one edit or plan does
         // not.
-        (CallStatus::Denied, _, Some(ran)) => turn.record_denial(&ran),
-        (CallStatus::Denied, _, None) if call.tool.starts_with("mcp__") => {
-            turn.record_denial(&CompletedCommand {
+        (CallStatus::Denied, _, Some(ran)) => transaction.record_denial(&ran),
+        (CallStatus::Denied, _, None) if call.tool.starts_with("mcp__") => transaction
+            .record_denial(&CompletedCommand {
                 kind: subject,
                 command: RedactedCommand::default(),
                 call: &call.id,
-            })
-        }
+            }),
         (CallStatus::Denied, ..) => {
-            turn.record_event(MemoryEventKind::Denied, of(None)).map(|_| None)
+            transaction.record_event(MemoryEventKind::Denied, of(None)).map(|_| None)
         }
         (_, Some(failure), Some(ran)) => {
-            turn.record_failure(&ran, failure.exit, Some(&failure.error))
+            transaction.record_failure(&ran, failure.exit, Some(&failure.error))
         }
-        (_, Some(failure), None) => {
-            turn.record_event(MemoryEventKind::Failed, of(Some(&failure.error))).map(|_| None)
-        }
-        (CallStatus::Succeeded, None, Some(ran)) => turn.record_success(&ran),
+        (_, Some(failure), None) => transaction
+            .record_event(MemoryEventKind::Failed, of(Some(&failure.error)))
+            .map(|_| None),
+        (CallStatus::Succeeded, None, Some(ran)) => transaction.record_success(&ran),
         (CallStatus::Succeeded, None, None) => {
-            record_edits(turn, call, place)?;
-            turn.record_event(MemoryEventKind::Succeeded, of(None)).map(|_| None)
+            record_edits(transaction, call, place)?;
+            transaction.record_event(MemoryEventKind::Succeeded, of(None)).map(|_| None)
         }
     }
 }
 
 /// Records the files that a call changed.
 pub(super) fn record_edits(
-    turn: &EventTransaction<'_>,
+    transaction: &EventTransaction<'_>,
     call: &ToolCall,
     place: ProjectPaths<'_>,
 ) -> Result<()> {
@@ -98,7 +97,7 @@ pub(super) fn record_edits(
     }
     for (number, path) in call_files(call).into_iter().enumerate() {
         let (path, id) = (place.project_path(path), format!("{}#{number}", call.id));
-        turn.record_event(MemoryEventKind::Edited, EventDetails::call(&path, &id))?;
+        transaction.record_event(MemoryEventKind::Edited, EventDetails::call(&path, &id))?;
     }
     Ok(())
 }

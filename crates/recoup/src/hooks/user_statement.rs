@@ -18,25 +18,27 @@ pub(super) fn prompt_digest(prompt: &str) -> String {
 /// the prompt's text if it repeats a request. Skips statements that memory refuses, such as
 /// secrets.
 pub(super) fn record_prompt(
-    turn: &EventTransaction<'_>,
+    transaction: &EventTransaction<'_>,
     of: EventDetails<'_>,
     re_ask: Option<&str>,
     said: &[UserStatement],
 ) -> Result<Option<Vec<RecordOutcome>>> {
-    if !turn.record_event(MemoryEventKind::Prompted, of)? {
+    if !transaction.record_event(MemoryEventKind::Prompted, of)? {
         return Ok(None);
     }
     if let Some(text) = re_ask {
-        turn.record_reask(text)?;
+        transaction.record_reask(text)?;
     }
     let mut all = Vec::new();
     for said in said {
-        let Some(recorded) = turn.try_record(&said.to_statement(turn))? else { continue };
+        let Some(recorded) = transaction.try_record(&said.to_statement(transaction))? else {
+            continue;
+        };
         if let RecordOutcome::Confirmed { note, .. } = &recorded {
-            turn.record_repetition(note)?;
+            transaction.record_repetition(note)?;
         }
         // Said in this context, so it need not be delivered to it.
-        turn.mark_delivered([&recorded.note().id])?;
+        transaction.mark_delivered([&recorded.note().id])?;
         all.push(recorded);
     }
     Ok(Some(all))

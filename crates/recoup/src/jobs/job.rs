@@ -259,7 +259,7 @@ impl UserStatement {
         }
     }
 
-    pub(crate) fn to_statement(&self, turn: &EventTransaction<'_>) -> NoteStatement {
+    pub(crate) fn to_statement(&self, transaction: &EventTransaction<'_>) -> NoteStatement {
         let Self { kind, text, quote, universal, paths, topic, tentative, lasting } = self.clone();
         NoteStatement {
             quote,
@@ -267,7 +267,7 @@ impl UserStatement {
             topic,
             tentative,
             lasting,
-            ..NoteStatement::new(kind, text, NoteSource::User, turn.scope_for(universal))
+            ..NoteStatement::new(kind, text, NoteSource::User, transaction.scope_for(universal))
         }
     }
 }

@@ -39,33 +39,33 @@ const READ_WAIT: Duration = Duration::from_millis(150);
 
 /// Handles an event.
 pub(super) fn handle_event(event: &HookEvent, services: &HookServices<'_>) -> HookReply {
-    let here = match HookContext::open(event, services) {
-        Ok(here) => here,
+    let context = match HookContext::open(event, services) {
+        Ok(context) => context,
         Err(error) => {
             services.log.log_error(event.client, "a project was not found", &error);
             return HookReply::default();
         }
     };
     match &event.what {
-        HookEventKind::Began(how) => session::on_session_start(&here, *how),
-        HookEventKind::Opened(how) => session::on_session_open(&here, *how),
-        HookEventKind::Starting(prompt) => session::on_answer_start(&here, prompt),
-        HookEventKind::Prompt(prompt) => prompt::on_prompt(&here, prompt),
-        HookEventKind::Calling(call) => tool::before_call(&here, call),
-        HookEventKind::Called(call, outcome) => tool::after_call(&here, call, outcome),
+        HookEventKind::Began(how) => session::on_session_start(&context, *how),
+        HookEventKind::Opened(how) => session::on_session_open(&context, *how),
+        HookEventKind::Starting(prompt) => session::on_answer_start(&context, prompt),
+        HookEventKind::Prompt(prompt) => prompt::on_prompt(&context, prompt),
+        HookEventKind::Calling(call) => tool::before_call(&context, call),
+        HookEventKind::Called(call, outcome) => tool::after_call(&context, call, outcome),
         HookEventKind::CalledSomehow(call, output) => {
-            tool::after_call_of_unknown_outcome(&here, call, output)
+            tool::after_call_of_unknown_outcome(&context, call, output)
         }
-        HookEventKind::Batch(calls) => tool::after_batch(&here, calls),
-        HookEventKind::Task(task) => tool::on_task_end(&here, task),
-        HookEventKind::AgentBegan => tool::on_agent_start(&here),
+        HookEventKind::Batch(calls) => tool::after_batch(&context, calls),
+        HookEventKind::Task(task) => tool::on_task_end(&context, task),
+        HookEventKind::AgentBegan => tool::on_agent_start(&context),
         HookEventKind::AgentDone { sort, answer, transcript } => {
-            tool::on_agent_end(&here, sort, answer.as_deref(), transcript.as_deref())
+            tool::on_agent_end(&context, sort, answer.as_deref(), transcript.as_deref())
         }
-        HookEventKind::Compacting => session::before_compaction(&here),
-        HookEventKind::Compacted => session::after_compaction(&here),
-        HookEventKind::Stopped(stop) => session::on_answer_end(&here, stop),
-        HookEventKind::Ended(how) => session::on_session_end(&here, how),
+        HookEventKind::Compacting => session::before_compaction(&context),
+        HookEventKind::Compacted => session::after_compaction(&context),
+        HookEventKind::Stopped(stop) => session::on_answer_end(&context, stop),
+        HookEventKind::Ended(how) => session::on_session_end(&context, how),
     }
 }
 
@@ -165,15 +165,17 @@ impl<'a> HookContext<'a> {
         };
         let cwd = services.places.cwd.join(&event.cwd);
         let has_person = OnceCell::new();
-        let here = Self { event, services, memory, project, cwd, occasion, has_person };
+        let context = Self { event, services, memory, project, cwd, occasion, has_person };
         if event.begins_session_or_turn() {
-            match memory.move_from_former_ids(&here.project) {
+            match memory.move_from_former_ids(&context.project) {
                 Ok(0) => {}
-                Ok(_) => here.record_project(),
-                Err(error) => here.log_error("what was said before was not brought along", &error),
+                Ok(_) => context.record_project(),
+                Err(error) => {
+                    context.log_error("what was said before was not brought along", &error)
+                }
             }
         }
-        Ok(here)
+        Ok(context)
     }
 
     fn scope(&self) -> &NoteScope {

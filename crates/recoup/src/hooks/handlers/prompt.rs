@@ -50,71 +50,72 @@ struct PromptOutcome {
     block: Option<RulesBlock>,
 }
 
-pub(super) fn on_prompt(here: &HookContext<'_>, prompt: &UserPrompt) -> HookReply {
+pub(super) fn on_prompt(context: &HookContext<'_>, prompt: &UserPrompt) -> HookReply {
     let text = without_private_and_opted_out(&prompt.text).into_owned();
     // A script can't retract what a person said.
     let retraction =
-        parse_retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(here));
+        parse_retraction(&without_private(&prompt.text)).filter(|_| !is_tentative(context));
     let reading = match retraction {
         Some(_) => PromptClassification::default(),
         None => classify::classify(&text),
     };
     // Recognised by a digest, which is not readable.
-    let session = &here.occasion.session;
-    let digest = |turn| wire::text_digest(&format!("{session}\n{turn}\n{}", prompt.text));
+    let session = &context.occasion.session;
+    let digest =
+        |transaction| wire::text_digest(&format!("{session}\n{transaction}\n{}", prompt.text));
     let heard = ParsedPrompt {
-        said: to_user_statements(here, &reading.sayings),
+        said: to_user_statements(context, &reading.sayings),
         once: prompt.turn.as_ref().map(digest),
         print: user_statement::prompt_digest(&text),
-        has_person: here.has_person(),
+        has_person: context.has_person(),
         text,
         reading,
         retraction,
     };
-    let found = find_candidates(here, &heard.text);
-    match here.record_turn(|turn| record_prompt(here, turn, &heard, &found)) {
+    let found = find_candidates(context, &heard.text);
+    match context.record_turn(|transaction| record_prompt(context, transaction, &heard, &found)) {
         WriteOutcome::Done(Some(came)) => {
             // The user is told that it will be remembered, but waiting for the disk would take
             // long.
             if !came.recorded.is_empty() {
-                here.queue_job(WorkerJobKind::Sync);
+                context.queue_job(WorkerJobKind::Sync);
             }
-            queue_judge_job(here, &heard.reading, &came.recorded);
+            queue_judge_job(context, &heard.reading, &came.recorded);
             came.reply()
         }
-        WriteOutcome::Failed(error) => queue_statements(here, heard, &error),
+        WriteOutcome::Failed(error) => queue_statements(context, heard, &error),
         WriteOutcome::Done(None) | WriteOutcome::Silent => HookReply::default(),
     }
 }
 
 /// Records a prompt; none if another event has reported it.
 fn record_prompt(
-    here: &HookContext<'_>,
-    turn: &EventTransaction<'_>,
+    context: &HookContext<'_>,
+    transaction: &EventTransaction<'_>,
     heard: &ParsedPrompt,
     found: &[RuleCandidate],
 ) -> Result<Option<PromptOutcome>> {
     let of =
         EventDetails { call: heard.once.as_deref(), subject: Some(&heard.print), detail: None };
     let re_ask = heard.reading.re_ask.then_some(&*heard.text);
-    let recorded = user_statement::record_prompt(turn, of, re_ask, &heard.said)?;
+    let recorded = user_statement::record_prompt(transaction, of, re_ask, &heard.said)?;
     let Some(recorded) = recorded else { return Ok(None) };
-    let retracted = heard.retraction.map_or(Ok(Vec::new()), |how| turn.retract(how))?;
+    let retracted = heard.retraction.map_or(Ok(Vec::new()), |how| transaction.retract(how))?;
     let has_secret = heard.has_person && heard.reading.withheld;
     let mut came = PromptOutcome { recorded, retracted, has_secret, ..PromptOutcome::default() };
-    if here.event.heard {
+    if context.event.heard {
         // Notes about the prompt that this context does not have, without those that the prompt
         // superseded.
         if !found.is_empty() {
-            let mut known = turn.delivered_notes()?;
+            let mut known = transaction.delivered_notes()?;
             let superseded = came.recorded.iter().flat_map(RecordOutcome::instead_of);
             known.extend(superseded.map(|note| note.id.clone()));
-            came.block = candidate_block(here, found, &known, BlockBudget::default());
-            came.block.as_ref().map_or(Ok(0), |block| turn.deliver(block))?;
+            came.block = candidate_block(context, found, &known, BlockBudget::default());
+            came.block.as_ref().map_or(Ok(0), |block| transaction.deliver(block))?;
         }
-        came.told = if heard.has_person { turn.take_notices()? } else { Vec::new() };
+        came.told = if heard.has_person { transaction.take_notices()? } else { Vec::new() };
     } else if heard.has_person {
-        came.notice_lines().iter().try_for_each(|line| turn.add_notice(line))?;
+        came.notice_lines().iter().try_for_each(|line| transaction.add_notice(line))?;
     }
     Ok(Some(came))
 }
@@ -140,7 +141,7 @@ impl PromptOutcome {
 
 /// Memory can't be written now: leaves the statements to the worker. The user is told, also if that
 /// fails.
-fn queue_statements(here: &HookContext<'_>, heard: ParsedPrompt, why: &Error) -> HookReply {
+fn queue_statements(context: &HookContext<'_>, heard: ParsedPrompt, why: &Error) -> HookReply {
     let mut reply = HookReply::default();
     let ParsedPrompt { said, once, print, retraction, .. } = heard;
     if retraction.is_some() {
@@ -152,11 +153,11 @@ fn queue_statements(here: &HookContext<'_>, heard: ParsedPrompt, why: &Error) ->
     // A candidate is not worth a notice.
     let text = said.iter().find(|said| said.lasting).map(|said| said.text.clone());
     // Reading whether memory is paused may work all the same.
-    if here.memory.pause_reason(here.scope()).is_ok_and(|silence| silence.is_some()) {
+    if context.memory.pause_reason(context.scope()).is_ok_and(|silence| silence.is_some()) {
         return reply;
     }
     let what = WorkerJobKind::Remember { at: SystemClock.now(), once, print: Some(print), said };
-    let kept = what.is_retried_after(why) && here.queue_job(what);
+    let kept = what.is_retried_after(why) && context.queue_job(what);
     if let Some(text) = text {
         let line = if kept {
             notice::remembered_later(&text, why)
@@ -171,7 +172,7 @@ fn queue_statements(here: &HookContext<'_>, heard: ParsedPrompt, why: &Error) ->
 /// Queues each possible statement for the model, if the user has agreed to that. Its verdict "no
 /// statement" is final.
 fn queue_judge_job(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     reading: &PromptClassification,
     recorded: &[RecordOutcome],
 ) {
@@ -180,43 +181,46 @@ fn queue_judge_job(
         RecordOutcome::Confirmed { .. } => None,
     });
     let clean = |text: String| secrets::redact(&text).into_owned();
-    let doubtful = to_user_statements(here, &reading.doubtful).into_iter().map(|said| {
+    let doubtful = to_user_statements(context, &reading.doubtful).into_iter().map(|said| {
         let (text, quote) = (clean(said.text), said.quote.map(clean));
         JudgeQuestion::Doubtful(UserStatement { text, quote, ..said })
     });
     let asked: Vec<JudgeQuestion> = kept.chain(doubtful).collect();
-    if !asked.is_empty() && here.services.settings().is_some_and(|it| it.judge.enabled) {
-        here.queue_job(WorkerJobKind::Judge { asked });
+    if !asked.is_empty() && context.services.settings().is_some_and(|it| it.judge.enabled) {
+        context.queue_job(WorkerJobKind::Judge { asked });
     }
 }
 
-pub(super) fn is_tentative(here: &HookContext<'_>) -> bool {
-    !here.has_person() && !here.services.settings().is_some_and(|it| it.keeps_headless)
+pub(super) fn is_tentative(context: &HookContext<'_>) -> bool {
+    !context.has_person() && !context.services.settings().is_some_and(|it| it.keeps_headless)
 }
 
 /// Converts sayings to statements; tentative ones if no person is present.
-fn to_user_statements(here: &HookContext<'_>, found: &[ClassifiedStatement]) -> Vec<UserStatement> {
+fn to_user_statements(
+    context: &HookContext<'_>,
+    found: &[ClassifiedStatement],
+) -> Vec<UserStatement> {
     if found.is_empty() {
         return Vec::new();
     }
-    let tentative = is_tentative(here);
+    let tentative = is_tentative(context);
     found.iter().map(|saying| UserStatement::new(saying, tentative)).collect()
 }
 
 /// Finds notes about the matter of a text, without a lock.
-pub(super) fn find_candidates(here: &HookContext<'_>, text: &str) -> Vec<RuleCandidate> {
-    here.read_or_default("what fits", here.memory.related_notes(text, here.scope()))
+pub(super) fn find_candidates(context: &HookContext<'_>, text: &str) -> Vec<RuleCandidate> {
+    context.read_or_default("what fits", context.memory.related_notes(text, context.scope()))
 }
 
 /// Makes a block of at most three candidates.
 pub(super) fn candidate_block(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     found: &[RuleCandidate],
     known: &HashSet<NoteId>,
     budget: BlockBudget,
 ) -> Option<RulesBlock> {
-    let stale = StaleCheck::new(here.project.root());
-    let context = here.inject_context(known, budget);
+    let stale = StaleCheck::new(context.project.root());
+    let context = context.inject_context(known, budget);
     inject::select_concerning(found, TouchedFiles::default(), &context, |note| {
         stale.missing_in_note(note)
     })

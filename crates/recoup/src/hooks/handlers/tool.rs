@@ -25,21 +25,26 @@ const MAX_SEARCHED_CHARS: usize = 2_000;
 const LESSON_SCORE: f64 = 0.9;
 
 /// A call is about to start: delivers the rules that concern it.
-pub(super) fn before_call(here: &HookContext<'_>, call: &ToolCall) -> HookReply {
+pub(super) fn before_call(context: &HookContext<'_>, call: &ToolCall) -> HookReply {
     let mut reply = HookReply::default();
-    let touched = touched_files(here, call);
-    deliver_candidates(here, &find_call_candidates(here, call, &touched), &touched, &mut reply);
+    let touched = touched_files(context, call);
+    deliver_candidates(
+        context,
+        &find_call_candidates(context, call, &touched),
+        &touched,
+        &mut reply,
+    );
     reply
 }
 
 /// Files that a call names, relative to the project.
-fn touched_files(here: &HookContext<'_>, call: &ToolCall) -> Vec<String> {
-    call_files(call).iter().map(|path| here.project_paths().project_path(path)).collect()
+fn touched_files(context: &HookContext<'_>, call: &ToolCall) -> Vec<String> {
+    call_files(call).iter().map(|path| context.project_paths().project_path(path)).collect()
 }
 
 /// Delivers the few candidates that concern a call, unless this context has them.
 fn deliver_candidates(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     found: &[RuleCandidate],
     touched: &[String],
     reply: &mut HookReply,
@@ -48,27 +53,33 @@ fn deliver_candidates(
         return;
     }
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
-    let known = here.deliveries().notes;
-    let stale = StaleCheck::new(here.project.root());
-    let context = here.inject_context(&known, BlockBudget::default());
+    let known = context.deliveries().notes;
+    let stale = StaleCheck::new(context.project.root());
+    let within = context.inject_context(&known, BlockBudget::default());
     let moment = TouchedFiles { touches: &touched };
     let block =
-        inject::select_concerning(found, moment, &context, |note| stale.missing_in_note(note));
+        inject::select_concerning(found, moment, &within, |note| stale.missing_in_note(note));
     let Some(block) = block else { return };
     // Of two simultaneous calls only one gets it.
-    if here.record_turn(|turn| turn.deliver(&block)).into_done().is_some_and(|new| new > 0) {
+    if context
+        .record_turn(|transaction| transaction.deliver(&block))
+        .into_done()
+        .is_some_and(|new| new > 0)
+    {
         reply.add_context(block.text());
     }
 }
 
 fn find_call_candidates(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     call: &ToolCall,
     touched: &[String],
 ) -> Vec<RuleCandidate> {
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
-    let mut found = here
-        .read_or_default("rules for files", here.memory.rules_for_files(&touched, here.scope()));
+    let mut found = context.read_or_default(
+        "rules for files",
+        context.memory.rules_for_files(&touched, context.scope()),
+    );
     let about = match &call.action {
         ToolAction::Shell(line) => shorten_text(line, MAX_SEARCHED_CHARS).into_owned(),
         ToolAction::Edit(_) | ToolAction::Write(_) => touched.join(" "),
@@ -76,7 +87,7 @@ fn find_call_candidates(
         ToolAction::Other if call.tool.starts_with("mcp__") => call.tool.replace("__", " "),
         _ => return found,
     };
-    let by_words = prompt::find_candidates(here, &about);
+    let by_words = prompt::find_candidates(context, &about);
     // Names of what a call does, as rules use them.
     let deeds = match &call.action {
         ToolAction::Shell(_) => {
@@ -86,8 +97,10 @@ fn find_call_candidates(
         ToolAction::Other => inject::named_actions(&call.tool),
         _ => Vec::new(),
     };
-    let by_deed = here
-        .read_or_default("rules for deeds", here.memory.rules_for_actions(&deeds, here.scope()));
+    let by_deed = context.read_or_default(
+        "rules for deeds",
+        context.memory.rules_for_actions(&deeds, context.scope()),
+    );
     for candidate in by_words.into_iter().chain(by_deed) {
         if found.iter().all(|other| other.note.id != candidate.note.id) {
             found.push(candidate);
@@ -99,42 +112,47 @@ fn find_call_candidates(
 /// A call ended: records its outcome, and delivers the lesson that explains a failure. Clients that
 /// take no context before a call get the rules that concern it now.
 pub(super) fn after_call(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     call: &ToolCall,
     outcome: &CallOutcome,
 ) -> HookReply {
     let mut reply = HookReply::default();
-    let learned = here
-        .record_turn(|turn| record_outcome(turn, call, outcome, here.project_paths()))
+    let learned = context
+        .record_turn(|transaction| {
+            record_outcome(transaction, call, outcome, context.project_paths())
+        })
         .into_done()
         .flatten();
     if let Some(line) = learned.as_ref().and_then(notice::learned) {
         reply.add_notice(&line);
     }
-    let mut found = find_lesson(here, call, detect_failure(call, outcome).map(|it| it.error));
-    let touched = touched_files(here, call);
-    if here.is_told_after_calls() {
-        let known = here.deliveries();
+    let mut found = find_lesson(context, call, detect_failure(call, outcome).map(|it| it.error));
+    let touched = touched_files(context, call);
+    if context.is_told_after_calls() {
+        let known = context.deliveries();
         // A context may be compacted in the middle of an answer, and then Pi and Cursor take
         // context only with a call's result.
         if known.last_whole.is_none() {
             // A delivery that can't be recorded would be repeated with every call.
-            if let Some(rules) = here.undelivered_rules(&known, BlockBudget::default())
-                && here.record_turn(|turn| turn.deliver_all(Some(&rules))).into_done() == Some(true)
+            if let Some(rules) = context.undelivered_rules(&known, BlockBudget::default())
+                && context
+                    .record_turn(|transaction| transaction.deliver_all(Some(&rules)))
+                    .into_done()
+                    == Some(true)
             {
                 reply.add_context(rules.text());
             }
             return reply;
         }
-        found.extend(find_call_candidates(here, call, &touched));
+        found.extend(find_call_candidates(context, call, &touched));
     }
-    deliver_candidates(here, &found, &touched, &mut reply);
+    deliver_candidates(context, &found, &touched, &mut reply);
     reply
 }
 
 /// Finds the lesson that explains why a call failed with that error.
 fn find_lesson(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     call: &ToolCall,
     error: Option<String>,
 ) -> Vec<RuleCandidate> {
@@ -143,36 +161,39 @@ fn find_lesson(
         return Vec::new();
     };
     let ran = CompletedCommand { kind: &kind, command: command.clone(), call: &call.id };
-    let found =
-        here.read_or_default("a lesson", here.memory.lesson_for(&ran, &error, here.scope()));
+    let found = context
+        .read_or_default("a lesson", context.memory.lesson_for(&ran, &error, context.scope()));
     found.map(|note| RuleCandidate { note, score: LESSON_SCORE }).into_iter().collect()
 }
 
 /// A call ended with unknown outcome: records the files that it changed. An output with the error
 /// that a lesson is about delivers that lesson.
 pub(super) fn after_call_of_unknown_outcome(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     call: &ToolCall,
     output: &str,
 ) -> HookReply {
     let mut reply = HookReply::default();
     if call.edits() {
-        here.record_turn(|turn| record_edits(turn, call, here.project_paths()));
+        context.record_turn(|transaction| record_edits(transaction, call, context.project_paths()));
     }
     let output = call.command().map(|command| command.hide_values_in(output));
     let error = output.and_then(|output| error_line(&output));
-    deliver_candidates(here, &find_lesson(here, call, error), &[], &mut reply);
+    deliver_candidates(context, &find_lesson(context, call, error), &[], &mut reply);
     reply
 }
 
 /// A batch ended: records refused calls that had no event of their own. One that ran could have
 /// printed the text of a refusal itself.
-pub(super) fn after_batch(here: &HookContext<'_>, calls: &[(ToolCall, CallOutcome)]) -> HookReply {
+pub(super) fn after_batch(
+    context: &HookContext<'_>,
+    calls: &[(ToolCall, CallOutcome)],
+) -> HookReply {
     if !calls.is_empty() {
-        here.record_turn(|turn| {
+        context.record_turn(|transaction| {
             for (call, outcome) in calls {
-                if !turn.has_run(&call.id)? {
-                    record_outcome(turn, call, outcome, here.project_paths())?;
+                if !transaction.has_run(&call.id)? {
+                    record_outcome(transaction, call, outcome, context.project_paths())?;
                 }
             }
             Ok(())
@@ -182,13 +203,13 @@ pub(super) fn after_batch(here: &HookContext<'_>, calls: &[(ToolCall, CallOutcom
 }
 
 /// A sub-agent started. It sees nothing that was delivered to its parent, so it gets all rules.
-pub(super) fn on_agent_start(here: &HookContext<'_>) -> HookReply {
+pub(super) fn on_agent_start(context: &HookContext<'_>) -> HookReply {
     // Without a name there is no context to record deliveries for.
-    let is_named = here.event.agent.is_some();
-    let known = if is_named { here.deliveries() } else { ContextDeliveries::default() };
-    let block = here.undelivered_rules(&known, BlockBudget::default());
+    let is_named = context.event.agent.is_some();
+    let known = if is_named { context.deliveries() } else { ContextDeliveries::default() };
+    let block = context.undelivered_rules(&known, BlockBudget::default());
     if is_named {
-        here.record_turn(|turn| turn.deliver_all(block.as_ref()));
+        context.record_turn(|transaction| transaction.deliver_all(block.as_ref()));
     }
     let mut reply = HookReply::default();
     if let Some(block) = &block {
@@ -199,31 +220,31 @@ pub(super) fn on_agent_start(here: &HookContext<'_>) -> HookReply {
 
 /// A sub-agent ended. Its own transcript is queued for reading.
 pub(super) fn on_agent_end(
-    here: &HookContext<'_>,
+    context: &HookContext<'_>,
     sort: &str,
     answer: Option<&str>,
     transcript: Option<&Path>,
 ) -> HookReply {
     let cited = answer.map(citations).unwrap_or_default();
-    let call = here.event.agent.as_ref().map(|agent| task_end_key(agent, "completed"));
-    here.record_turn(|turn| {
+    let call = context.event.agent.as_ref().map(|agent| task_end_key(agent, "completed"));
+    context.record_turn(|transaction| {
         let of =
             EventDetails { subject: Some("completed"), call: call.as_deref(), detail: Some(sort) };
-        turn.record_event(MemoryEventKind::Task, of)?;
-        answer.map_or(Ok(0), |answer| turn.record_citations(answer, &cited))
+        transaction.record_event(MemoryEventKind::Task, of)?;
+        answer.map_or(Ok(0), |answer| transaction.record_citations(answer, &cited))
     });
     if let Some(transcript) = transcript {
-        here.queue_sweep(transcript, SweepReason::SubAgent);
+        context.queue_sweep(transcript, SweepReason::SubAgent);
     }
     HookReply::default()
 }
 
 /// A background task completed, failed or was killed.
-pub(super) fn on_task_end(here: &HookContext<'_>, task: &TaskNotification) -> HookReply {
+pub(super) fn on_task_end(context: &HookContext<'_>, task: &TaskNotification) -> HookReply {
     let call = task_end_key(&task.id, &task.status);
-    here.record_turn(|turn| {
+    context.record_turn(|transaction| {
         let (subject, detail) = (Some(&*task.status), Some(&*task.summary));
-        turn.record_event(
+        transaction.record_event(
             MemoryEventKind::Task,
             EventDetails { subject, call: Some(&call), detail },
         )

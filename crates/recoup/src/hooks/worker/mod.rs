@@ -134,8 +134,9 @@ impl MemoryWorker<'_> {
         for job in queue.keep_unstored(|line| self.log(line))? {
             let WorkerJobKind::Remember { said, .. } = &job.what else { continue };
             let occasion = job.from.occasion()?;
-            self.memory.transact(&occasion, |turn| {
-                said.iter().try_for_each(|said| turn.add_notice(&notice::unstored(&said.text)))
+            self.memory.transact(&occasion, |transaction| {
+                said.iter()
+                    .try_for_each(|said| transaction.add_notice(&notice::unstored(&said.text)))
             })?;
         }
         Ok(())
@@ -184,7 +185,9 @@ impl MemoryWorker<'_> {
             self.log(&format!("left as it is: {}", left.path.display()));
         }
         let Some(line) = report.notice() else { return Ok(()) };
-        self.memory.transact(&from.occasion()?, |turn| turn.add_notice(&line)).map(drop)
+        self.memory
+            .transact(&from.occasion()?, |transaction| transaction.add_notice(&line))
+            .map(drop)
     }
 
     fn log(&self, line: &str) {

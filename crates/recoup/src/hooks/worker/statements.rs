@@ -29,10 +29,10 @@ impl MemoryWorker<'_> {
         if self.memory.was_paused(&occasion.scope, at)? {
             return Ok(());
         }
-        let done = self.memory.transact(occasion, |turn| {
-            let recorded = user_statement::record_prompt(&turn.at_time(at), of, None, said)?;
+        let done = self.memory.transact(occasion, |transaction| {
+            let recorded = user_statement::record_prompt(&transaction.at_time(at), of, None, said)?;
             let mut recorded = recorded.iter().flatten();
-            recorded.try_for_each(|it| queue_notice(turn, notice::superseded_others(it)))
+            recorded.try_for_each(|it| queue_notice(transaction, notice::superseded_others(it)))
         });
         done.map(drop)
     }
@@ -51,9 +51,9 @@ impl MemoryWorker<'_> {
         }
         let verdicts = judge.classify(&candidates)?;
         self.memory
-            .transact(occasion, |turn| {
+            .transact(occasion, |transaction| {
                 let mut decided = asked.iter().zip(&verdicts);
-                decided.try_for_each(|(asked, verdict)| apply_verdict(turn, asked, verdict))
+                decided.try_for_each(|(asked, verdict)| apply_verdict(transaction, asked, verdict))
             })
             .map(drop)
     }
@@ -61,24 +61,24 @@ impl MemoryWorker<'_> {
 
 /// Applies a verdict. Without a clear one, the decision of the classifier stands.
 fn apply_verdict(
-    turn: &EventTransaction<'_>,
+    transaction: &EventTransaction<'_>,
     asked: &JudgeQuestion,
     verdict: &JudgeVerdict,
 ) -> Result<()> {
     match (verdict, asked) {
         // The user can restore a note that the model did not recognise as a statement.
         (JudgeVerdict::Nothing, JudgeQuestion::Kept { note, .. }) => {
-            let retired = turn.retract_note(&NoteId::parse(note)?)?;
-            queue_notice(turn, retired.as_ref().map(notice::taken_back))
+            let retired = transaction.retract_note(&NoteId::parse(note)?)?;
+            queue_notice(transaction, retired.as_ref().map(notice::taken_back))
         }
         // A doubtful sentence that the model recognised is recorded in the model's wording. The
         // model is asked for lasting statements only.
         (JudgeVerdict::Keep(finding), JudgeQuestion::Doubtful(said)) => {
             let (kind, text) = (finding.kind, finding.statement.clone());
             let said = UserStatement { kind, text, topic: None, lasting: true, ..said.clone() };
-            match turn.try_record(&said.to_statement(turn))? {
+            match transaction.try_record(&said.to_statement(transaction))? {
                 Some(recorded @ RecordOutcome::Stored { .. }) => {
-                    queue_notice(turn, notice::remembered(&recorded))
+                    queue_notice(transaction, notice::remembered(&recorded))
                 }
                 Some(RecordOutcome::Confirmed { .. }) | None => Ok(()),
             }
@@ -93,12 +93,12 @@ fn apply_verdict(
 /// client fires a hook for what is typed while the agent works, and a hook may fail; the transcript
 /// has it all the same.
 pub(super) fn record_missed_prompts(
-    turn: &EventTransaction<'_>,
+    transaction: &EventTransaction<'_>,
     entries: &[TranscriptEntry],
     by_person: bool,
 ) -> Result<()> {
     // Pi reports every input; a user's message in its transcript may be an extension's.
-    if turn.client() == HookClient::Pi {
+    if transaction.client() == HookClient::Pi {
         return Ok(());
     }
     let oldest = SystemClock.now().as_millis() - RECENT_MS;
@@ -107,17 +107,17 @@ pub(super) fn record_missed_prompts(
         let is_news = !reading.sayings.is_empty() || reading.re_ask;
         let is_recent = at.is_none_or(|at| at.as_millis() > oldest);
         let print = user_statement::prompt_digest(prompt);
-        if !is_news || !is_recent || turn.is_known_prompt(&print, at)? {
+        if !is_news || !is_recent || transaction.is_known_prompt(&print, at)? {
             continue;
         }
         let said: Vec<UserStatement> =
             reading.sayings.iter().map(|it| UserStatement::new(it, !by_person)).collect();
-        let then = at.map_or(*turn, |at| turn.at_time(at));
+        let then = at.map_or(*transaction, |at| transaction.at_time(at));
         let of = EventDetails { subject: Some(&print), ..EventDetails::default() };
         let re_ask = reading.re_ask.then_some(prompt);
         let recorded = user_statement::record_prompt(&then, of, re_ask, &said)?;
         for recorded in recorded.iter().flatten() {
-            queue_notice(turn, notice::remembered(recorded))?;
+            queue_notice(transaction, notice::remembered(recorded))?;
         }
     }
     Ok(())
@@ -130,7 +130,7 @@ pub(super) fn has_doubtful_statements(entries: &[TranscriptEntry]) -> bool {
 
 /// Keeps doubtful statements, which a compaction would lose, as candidates.
 pub(super) fn preserve_doubtful(
-    turn: &EventTransaction<'_>,
+    transaction: &EventTransaction<'_>,
     entries: &[TranscriptEntry],
     by_person: bool,
 ) -> Result<()> {
@@ -138,13 +138,13 @@ pub(super) fn preserve_doubtful(
     for (prompt, _) in prompts(entries) {
         for saying in &classify(prompt).doubtful {
             let said = UserStatement { lasting: false, ..UserStatement::new(saying, !by_person) };
-            let statement = said.to_statement(turn);
-            if let Some(RecordOutcome::Stored { note, .. }) = turn.try_record(&statement)? {
+            let statement = said.to_statement(transaction);
+            if let Some(RecordOutcome::Stored { note, .. }) = transaction.try_record(&statement)? {
                 preserved.push(note);
             }
         }
     }
-    queue_notice(turn, notice::preserved(&preserved))
+    queue_notice(transaction, notice::preserved(&preserved))
 }
 
 /// Prompts of the main conversation, with their times.
@@ -155,6 +155,6 @@ fn prompts(entries: &[TranscriptEntry]) -> impl Iterator<Item = (&str, Option<Ti
     })
 }
 
-fn queue_notice(turn: &EventTransaction<'_>, line: Option<String>) -> Result<()> {
-    line.map_or(Ok(()), |line| turn.add_notice(&line))
+fn queue_notice(transaction: &EventTransaction<'_>, line: Option<String>) -> Result<()> {
+    line.map_or(Ok(()), |line| transaction.add_notice(&line))
 }

@@ -72,13 +72,13 @@ impl MemoryWorker<'_> {
         let news = self.read_update(&occasion.scope, &transcript, path)?;
         // A sub-agent's tasks and prompts come from its parent agent.
         let is_own = reason.why != SweepReason::SubAgent;
-        self.memory.transact(occasion, |turn| {
-            let learned = record_missed_events(turn, &news, place)?;
+        self.memory.transact(occasion, |transaction| {
+            let learned = record_missed_events(transaction, &news, place)?;
             for line in learned.iter().filter_map(notice::learned) {
-                turn.add_notice(&line)?;
+                transaction.add_notice(&line)?;
             }
             if is_own {
-                statements::record_missed_prompts(turn, news.new_entries(), reason.by_person)
+                statements::record_missed_prompts(transaction, news.new_entries(), reason.by_person)
             } else {
                 Ok(())
             }
@@ -146,8 +146,8 @@ impl MemoryWorker<'_> {
             .map(|it| self.without_paused_entries(&occasion.scope, it.entries))
             .transpose()?;
         let entries = earlier.as_deref().unwrap_or(news.new_entries());
-        self.memory.transact(occasion, |turn| {
-            statements::preserve_doubtful(turn, entries, reason.by_person)
+        self.memory.transact(occasion, |transaction| {
+            statements::preserve_doubtful(transaction, entries, reason.by_person)
         })?;
         self.memory.store_transcript_position(&name, &news.mark)
     }
@@ -193,12 +193,14 @@ impl MemoryWorker<'_> {
         let Some(tail) = SessionTail::new(turns, self.hidden) else { return Ok(()) };
         let learnings = judge.learn(&tail)?;
         // Candidates, like everything that was only inferred.
-        let recorded = self.memory.transact(occasion, |turn| {
+        let recorded = self.memory.transact(occasion, |transaction| {
             for it in &learnings {
-                let scope = turn.scope_for(false);
+                let scope = transaction.scope_for(false);
                 let statement = NoteStatement::new(it.kind, it.text.clone(), it.source, scope);
-                if let Some(RecordOutcome::Stored { note, .. }) = turn.try_record(&statement)? {
-                    turn.add_notice(&notice::candidate(&note))?;
+                if let Some(RecordOutcome::Stored { note, .. }) =
+                    transaction.try_record(&statement)?
+                {
+                    transaction.add_notice(&notice::candidate(&note))?;
                 }
             }
             Ok(())
@@ -258,7 +260,7 @@ impl MemoryWorker<'_> {
 /// Records outcomes, citations and troubles that hooks may have missed. What a hook has recorded is
 /// recognised by its call id, and counts once.
 fn record_missed_events(
-    turn: &EventTransaction<'_>,
+    transaction: &EventTransaction<'_>,
     news: &TranscriptUpdate,
     place: ProjectPaths<'_>,
 ) -> Result<Vec<LearnedNote>> {
@@ -267,13 +269,13 @@ fn record_missed_events(
     let known = *known;
     for step in tool_steps(entries).into_iter().filter(|step| step.until >= known) {
         if let Some(outcome) = step.outcome {
-            let then = entries[step.until].at.map_or(*turn, |at| turn.at_time(at));
+            let then = entries[step.until].at.map_or(*transaction, |at| transaction.at_time(at));
             learned.extend(outcome::record_outcome(&then, step.call, outcome, place)?);
         }
     }
     for entry in news.new_entries() {
         if let EntryKind::Words(words) = &entry.what {
-            turn.record_citations(words, &citations(words))?;
+            transaction.record_citations(words, &citations(words))?;
         }
     }
     for trouble in find_troubles(entries).into_iter().filter(|it| it.entries.end > known) {
@@ -285,10 +287,10 @@ fn record_missed_events(
             let print = Sha256Digest::of(
                 format!("{:?}\n{subject}\n{:?}", trouble.sort, trouble.error).as_bytes(),
             );
-            let call = format!("{} {}", turn.session(), &print.to_hex()[..16]);
+            let call = format!("{} {}", transaction.session(), &print.to_hex()[..16]);
             let detail = trouble.error.as_deref();
             let of = EventDetails { subject: Some(&subject), detail, call: Some(&call) };
-            turn.record_event(MemoryEventKind::Trouble, of)?;
+            transaction.record_event(MemoryEventKind::Trouble, of)?;
         }
     }
     Ok(learned)
