@@ -142,7 +142,7 @@ impl<T> IoContext<T> for std::io::Result<T> {
 }
 
 /// Maps an operating-system error to a kind.
-pub fn classify_io_error(error: &std::io::Error) -> ErrorKind {
+pub(crate) fn classify_io_error(error: &std::io::Error) -> ErrorKind {
     use std::io::ErrorKind as Io;
     match error.kind() {
         Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => ErrorKind::Full,

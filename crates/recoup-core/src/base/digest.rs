@@ -11,7 +11,7 @@ pub struct Sha256Digest([u8; 32]);
 
 impl Sha256Digest {
     /// Length in bytes.
-    pub const LEN: usize = 32;
+    pub(crate) const LEN: usize = 32;
 
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
@@ -44,7 +44,7 @@ pub fn encode_hex(bytes: &[u8]) -> String {
 }
 
 /// Decodes pairs of hex digits of either case; `None` for anything else.
-pub fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_chunks::<2>();
     let value = |digit: u8| char::from(digit).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| u8::try_from(value(*high)? << 4 | value(*low)?).ok();

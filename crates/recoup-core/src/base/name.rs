@@ -10,7 +10,7 @@ use super::text::shorten_text;
 use crate::error::{Error, Result};
 
 /// The longest name.
-pub const MAX_LEN: usize = 128;
+pub(crate) const MAX_LEN: usize = 128;
 /// Crockford's alphabet: no letter that reads like a digit, and in ASCII order.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -43,7 +43,7 @@ impl SafeName {
     }
 
     /// 64 hex digits, which are always a name.
-    pub fn from_digest(digest: Sha256Digest) -> Self {
+    pub(crate) fn from_digest(digest: Sha256Digest) -> Self {
         Self(digest.to_hex().into())
     }
 

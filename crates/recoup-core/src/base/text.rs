@@ -12,7 +12,7 @@ pub fn shorten_text(text: &str, max: usize) -> Cow<'_, str> {
 
 /// Decodes base64 in either alphabet into at most `most` bytes; `None` if it is not base64. Just
 /// enough to look inside a token or a report.
-pub fn decode_base64(text: &[u8], most: usize) -> Option<Vec<u8>> {
+pub(crate) fn decode_base64(text: &[u8], most: usize) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),

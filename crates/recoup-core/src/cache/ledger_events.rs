@@ -64,7 +64,7 @@ impl Cache {
 
     /// The recorded events of an entry (stored, refused, evicted, expired, with their reasons),
     /// latest first.
-    pub fn history(&self, id: &EntryId) -> Result<Vec<EntryEvent>> {
+    pub(crate) fn history(&self, id: &EntryId) -> Result<Vec<EntryEvent>> {
         self.inner.ledger.as_ref().map_or_else(|| Ok(Vec::new()), |ledger| ledger.history(id))
     }
 

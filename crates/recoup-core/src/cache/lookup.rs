@@ -184,7 +184,7 @@ pub enum MissReason {
 
 impl MissReason {
     /// The ledger event of this reason; `None` if no look-up took place.
-    pub fn happening(&self) -> Option<EntryEventKind> {
+    pub(crate) fn happening(&self) -> Option<EntryEventKind> {
         match self {
             Self::Absent | Self::Failure | Self::StreamsMerged => Some(EntryEventKind::Absent),
             Self::Disabled | Self::Asked => None,

@@ -233,7 +233,7 @@ impl Cache {
     }
 
     /// Calls `visit` with the head of each entry in a scope.
-    pub fn scan(&self, scope: &Scope, visit: &mut RecordVisitor<'_>) -> Result<()> {
+    pub(crate) fn scan(&self, scope: &Scope, visit: &mut RecordVisitor<'_>) -> Result<()> {
         self.store().scan(&ScanFilter::of_scope(scope), visit)
     }
 

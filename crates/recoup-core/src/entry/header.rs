@@ -123,7 +123,7 @@ pub struct ProductionCost {
 
 impl ProductionCost {
     /// True if nothing is known.
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -141,7 +141,7 @@ pub fn to_micro_dollars(dollars: f64) -> Option<u64> {
 
 impl Header {
     /// A header for a plain body of which hardly anything else is known.
-    pub fn of_plain_body(
+    pub(crate) fn of_plain_body(
         kind: Kind,
         created: Timestamp,
         ttl: Option<u64>,
@@ -169,12 +169,12 @@ impl Header {
     }
 
     /// Stored bytes of the body and the full result.
-    pub fn stored_len(&self) -> u64 {
+    pub(crate) fn stored_len(&self) -> u64 {
         self.body.stored_len.saturating_add(self.full.map_or(0, |full| full.stored_len))
     }
 
     /// Start of the work: changes since then need not be in the result.
-    pub fn work_began(&self) -> Timestamp {
+    pub(crate) fn work_began(&self) -> Timestamp {
         self.began.unwrap_or(self.created)
     }
 

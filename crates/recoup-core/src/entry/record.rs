@@ -44,7 +44,7 @@ pub struct EntryHead {
 
 impl EntryHead {
     /// The head of an entry that arrives now.
-    pub fn new(header: Header, now: Timestamp) -> Self {
+    pub(crate) fn new(header: Header, now: Timestamp) -> Self {
         Self { header, stored_at: now, hits: 0, last_used: now }
     }
 }
@@ -84,7 +84,7 @@ impl StoredBody {
     }
 
     /// The plain bytes in one piece, verified, whatever their number.
-    pub fn to_plain(&self, info: &BodyInfo) -> Result<Bytes> {
+    pub(crate) fn to_plain(&self, info: &BodyInfo) -> Result<Bytes> {
         let body = self.open(info).map_err(|damage| {
             Error::new(ErrorKind::Corrupt, format!("the stored body is damaged: {damage}"))
         })?;
@@ -129,7 +129,7 @@ impl Entry {
     }
 
     /// Loads the whole body into memory and verifies it.
-    pub fn load_body(mut self) -> Result<Self> {
+    pub(crate) fn load_body(mut self) -> Result<Self> {
         if let Body::Large(_) = self.body() {
             self.decoded = Some(Body::Whole(self.body().to_bytes()?));
         }
@@ -156,7 +156,7 @@ impl EntryRecord {
     }
 
     /// True if everything has the form that the header says.
-    pub fn is_sealed(&self) -> bool {
+    pub(crate) fn is_sealed(&self) -> bool {
         self.payload.is_sealed() && self.full.as_ref().is_none_or(StoredBody::is_sealed)
     }
 

@@ -93,12 +93,12 @@ impl EntryEventKind {
     }
 
     /// True if it tells what became of an entry: such events are kept after they were counted.
-    pub fn is_lifecycle_event(self) -> bool {
+    pub(crate) fn is_lifecycle_event(self) -> bool {
         !matches!(self, Self::Hit | Self::Absent | Self::Unavailable)
     }
 
     /// The kind with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|what| what.as_str() == name)
     }
 }
@@ -206,7 +206,7 @@ impl EventDetail {
     }
 
     /// True if nothing is known.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -376,12 +376,14 @@ impl CostSavings {
     }
 
     /// The four sums, in this order: milliseconds, tokens in, tokens out, millionths.
-    pub fn to_array(self) -> [u64; 4] {
+    pub(crate) fn to_array(self) -> [u64; 4] {
         [self.millis, self.input_tokens, self.output_tokens, self.micro_dollars]
     }
 
     /// From the four sums.
-    pub fn from_array([millis, input_tokens, output_tokens, micro_dollars]: [u64; 4]) -> Self {
+    pub(crate) fn from_array(
+        [millis, input_tokens, output_tokens, micro_dollars]: [u64; 4],
+    ) -> Self {
         Self { millis, input_tokens, output_tokens, micro_dollars }
     }
 

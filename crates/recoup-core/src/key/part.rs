@@ -51,7 +51,7 @@ pub struct KeyPart {
 
 impl KeyPart {
     /// True if the preview is the whole value.
-    pub fn is_fully_shown(&self) -> bool {
+    pub(crate) fn is_fully_shown(&self) -> bool {
         self.preview
             .as_ref()
             .is_some_and(|preview| Sha256Digest::of(preview.as_bytes()) == self.digest)

@@ -145,23 +145,23 @@ impl Ledger {
 
     /// True if reading a source file of this size is cheaper than looking it up among the verified
     /// ones.
-    pub fn is_cheaper_to_read(&self, size: u64) -> bool {
+    pub(crate) fn is_cheaper_to_read(&self, size: u64) -> bool {
         self.inner.verified.is_cheaper_to_read(size)
     }
 
     /// True if a source file in that state is known to be unchanged.
-    pub fn is_verified(&self, state: &Sha256Digest) -> bool {
+    pub(crate) fn is_verified(&self, state: &Sha256Digest) -> bool {
         self.inner.verified.contains(state)
     }
 
     /// Records that a source file in that state is unchanged; visible to other processes after
     /// [`Ledger::save_verified`].
-    pub fn mark_verified(&self, state: Sha256Digest) {
+    pub(crate) fn mark_verified(&self, state: Sha256Digest) {
         self.inner.verified.add(state);
     }
 
     /// Appends the states marked since the last call.
-    pub fn save_verified(&self) -> Result<()> {
+    pub(crate) fn save_verified(&self) -> Result<()> {
         self.inner.verified.save()
     }
 

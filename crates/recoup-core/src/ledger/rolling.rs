@@ -61,7 +61,7 @@ impl RollingLog {
 
     /// Sets the approximate size of its files.
     #[must_use]
-    pub fn with_max_len(self, max_len: u64) -> Self {
+    pub(crate) fn with_max_len(self, max_len: u64) -> Self {
         Self { max_len, ..self }
     }
 

@@ -34,7 +34,7 @@ pub struct WorkCheckpoint {
 
 impl WorkCheckpoint {
     /// True if there is nothing in it.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 

@@ -178,7 +178,7 @@ impl NoteTrust {
 
 impl NoteSource {
     /// Trust in statements from this source.
-    pub fn trust(self) -> NoteTrust {
+    pub(crate) fn trust(self) -> NoteTrust {
         match self {
             Self::User | Self::Manual => NoteTrust::Stated,
             Self::Team => NoteTrust::Agreed,
@@ -189,7 +189,7 @@ impl NoteSource {
     }
 
     /// Initial status of a statement from this source.
-    pub fn first_status(self) -> NoteStatus {
+    pub(crate) fn first_status(self) -> NoteStatus {
         match self.trust() {
             NoteTrust::Stated | NoteTrust::Agreed | NoteTrust::Recorded => NoteStatus::Active,
             NoteTrust::Inferred | NoteTrust::Untrusted => NoteStatus::Candidate,

@@ -48,7 +48,7 @@ impl Memory {
     }
 
     /// True if anything is remembered for the project with this id.
-    pub fn knows_project(&self, id: &ProjectId) -> Result<bool> {
+    pub(crate) fn knows_project(&self, id: &ProjectId) -> Result<bool> {
         let scope = NoteScope::Project(id.clone());
         Ok(self.read(|connection| has_records(connection, &scope))?.unwrap_or(false))
     }

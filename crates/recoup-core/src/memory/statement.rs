@@ -55,7 +55,7 @@ impl NoteStatement {
     }
 
     /// Initial status of its note.
-    pub fn first_status(&self) -> NoteStatus {
+    pub(crate) fn first_status(&self) -> NoteStatus {
         if self.tentative || !self.lasting {
             NoteStatus::Candidate
         } else {

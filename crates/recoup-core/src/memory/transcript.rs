@@ -285,10 +285,10 @@ pub fn tool_steps(entries: &[TranscriptEntry]) -> Vec<ToolStep<'_>> {
 }
 
 /// Maximum bytes of a text in an entry.
-pub const MOST_TEXT: usize = 16 << 10;
+pub(crate) const MOST_TEXT: usize = 16 << 10;
 
 /// Maximum bytes of a name, an id or a path.
-pub const MOST_NAME: usize = 512;
+pub(crate) const MOST_NAME: usize = 512;
 
 /// Bytes of the beginning. Compilers report errors first, test runners last; the end has more room,
 /// because the verdict is there.

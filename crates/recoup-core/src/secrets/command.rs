@@ -68,7 +68,7 @@ impl RedactedCommand {
 
     /// Shortens the line with `shortened_by`.
     #[must_use]
-    pub fn shortened_by<'a>(&'a self, cut: impl FnOnce(&'a str) -> Cow<'a, str>) -> Self {
+    pub(crate) fn shortened_by<'a>(&'a self, cut: impl FnOnce(&'a str) -> Cow<'a, str>) -> Self {
         Self { line: cut(&self.line).into_owned(), hidden: self.hidden.clone() }
     }
 

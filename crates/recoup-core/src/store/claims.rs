@@ -52,7 +52,7 @@ pub trait ClaimGuard: Send + Sync + fmt::Debug {
 
 impl Claim {
     /// A claim that is released when `held` is dropped.
-    pub fn new(held: impl ClaimGuard + 'static) -> Self {
+    pub(crate) fn new(held: impl ClaimGuard + 'static) -> Self {
         Self(Box::new(held))
     }
 

@@ -294,7 +294,7 @@ impl EntrySelection {
 
     /// Selects entries whose key was made with that operation.
     #[must_use]
-    pub fn with_operation(mut self, operation: &str) -> Self {
+    pub(crate) fn with_operation(mut self, operation: &str) -> Self {
         self.operation = Some(operation.to_owned());
         self
     }

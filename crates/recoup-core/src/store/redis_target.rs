@@ -53,7 +53,7 @@ const SCHEMES: [(&str, bool, bool); 4] = [
 
 impl RedisTarget {
     /// True if the scheme is that of a Redis URL.
-    pub fn has_scheme(scheme: &str) -> bool {
+    pub(crate) fn has_scheme(scheme: &str) -> bool {
         SCHEMES.iter().any(|(name, ..)| *name == scheme)
     }
 

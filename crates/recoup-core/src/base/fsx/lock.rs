@@ -78,7 +78,7 @@ pub struct EphemeralLock {
 
 impl EphemeralLock {
     /// Takes the lock on `path`; `None` if another owner holds it. Creates directories as needed.
-    pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
+    pub(crate) fn try_acquire(path: &Path) -> Result<Option<Self>> {
         for _ in 0..EPHEMERAL_ATTEMPTS {
             let file = open_creating_parent(
                 path,
@@ -93,7 +93,7 @@ impl EphemeralLock {
     }
 
     /// Removes the file of a lock that nobody holds; `false` if it is held or missing.
-    pub fn remove_unheld(path: &Path) -> Result<bool> {
+    pub(crate) fn remove_unheld(path: &Path) -> Result<bool> {
         let file = match private_options().write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             opened => opened.with_context(|| format!("opening {}", path.display()))?,

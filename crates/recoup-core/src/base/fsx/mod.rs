@@ -176,7 +176,7 @@ fn write_temp_file(
 }
 
 /// Syncs a file to disk.
-pub fn sync_file(path: &Path) -> Result<()> {
+pub(crate) fn sync_file(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.with_context(|| format!("syncing {}", path.display()))
 }
@@ -300,27 +300,27 @@ pub struct StagedFile(tempfile::NamedTempFile);
 impl StagedFile {
     /// Writes `contents` to a private file in `dir`, which must be on the target's file system. Not
     /// synced.
-    pub fn new(dir: &Path, contents: &[u8]) -> Result<Self> {
+    pub(crate) fn new(dir: &Path, contents: &[u8]) -> Result<Self> {
         let written = write_temp_file(dir, HIDDEN.as_ref(), HIDDEN_RANDOM, contents);
         Ok(Self(written.with_context(|| format!("writing to {}", dir.display()))?))
     }
 
     /// Moves it to `path` in one step, replacing what is there. Returns the moved file, whatever
     /// has taken its place since.
-    pub fn move_into_place(self, path: &Path) -> Result<File> {
+    pub(crate) fn move_into_place(self, path: &Path) -> Result<File> {
         let put = self.0.persist(path).map_err(io::Error::from);
         put.with_context(|| format!("writing {}", path.display()))
     }
 }
 
 /// Truncates an existing file.
-pub fn truncate_file(path: &Path) -> Result<()> {
+pub(crate) fn truncate_file(path: &Path) -> Result<()> {
     let emptied = private_options().write(true).truncate(true).open(path);
     emptied.map(drop).with_write_context(|| format!("emptying {}", path.display()))
 }
 
 /// Writes each part at its offset and syncs the file.
-pub fn overwrite_ranges<'a>(
+pub(crate) fn overwrite_ranges<'a>(
     path: &Path,
     parts: impl Iterator<Item = (u64, &'a [u8])>,
 ) -> Result<()> {
@@ -355,7 +355,7 @@ pub fn is_real_dir(path: &Path) -> Result<bool> {
 /// Renames a directory to an unused name in one step; `false`, with nothing changed, if the name is
 /// taken. Not synced.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
-pub fn rename_noreplace(from: &Path, to: &Path) -> Result<bool> {
+pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> Result<bool> {
     use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
     let renamed = match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // Not all file systems support this; a plain rename replaces only an empty directory.

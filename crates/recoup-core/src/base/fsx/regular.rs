@@ -98,7 +98,7 @@ impl RegularFile {
     }
 
     /// Time of the last modification.
-    pub fn modified(&self) -> Timestamp {
+    pub(crate) fn modified(&self) -> Timestamp {
         let (seconds, nanos) = (self.metadata.mtime(), self.metadata.mtime_nsec());
         Timestamp::from_millis(seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000))
     }

@@ -114,7 +114,7 @@ impl ProjectRegistry {
 
     /// Like [`Self::find`], for a project that was found already. Only reads; [`Self::record`]
     /// writes.
-    pub fn resolve_standing(
+    pub(crate) fn resolve_standing(
         &self,
         mut project: Project,
         is_remembered: impl Fn(&ProjectId) -> bool,

@@ -101,7 +101,7 @@ pub struct WatchedSources {
 impl WatchedSources {
     /// Captures the state of each source. A missing file, a glob without matches, or more than
     /// `limits` allow is an error.
-    pub fn capture(
+    pub(crate) fn capture(
         view: &PathContext,
         given: &[String],
         limits: SourceLimits,
@@ -139,7 +139,7 @@ impl WatchedSources {
     }
 
     /// Returns the sources in `given` that exist and can be watched, without reading them.
-    pub fn watchable_paths(
+    pub(crate) fn watchable_paths(
         view: &PathContext,
         given: &[String],
         limits: SourceLimits,
@@ -165,7 +165,7 @@ impl WatchedSources {
     }
 
     /// Why the sources are not in the earlier state of the token.
-    pub fn changed_since(&self, since: &SinceToken) -> Option<FillRefusal> {
+    pub(crate) fn changed_since(&self, since: &SinceToken) -> Option<FillRefusal> {
         let Some(SourceSnapshot { state, names }) = since.before() else {
             return since.first_changed_after(&self.sources);
         };
@@ -223,7 +223,7 @@ impl WatchedSources {
     }
 
     /// The sources as an entry stores them.
-    pub fn into_sources(self) -> RecordedSources {
+    pub(crate) fn into_sources(self) -> RecordedSources {
         self.sources
     }
 }

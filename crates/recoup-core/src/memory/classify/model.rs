@@ -26,10 +26,10 @@ pub(super) type ClassOdds = [f32; CLASSES];
 
 impl ClassifierModel {
     /// Size of a model in bytes.
-    pub const LENGTH: usize = CLASSES * 8 + BUCKETS * CLASSES;
+    pub(crate) const LENGTH: usize = CLASSES * 8 + BUCKETS * CLASSES;
 
     /// Returns the model that is part of the program.
-    pub fn shipped() -> Self {
+    pub(crate) fn shipped() -> Self {
         Self::from_static(BYTES)
     }
 

@@ -49,7 +49,7 @@ pub enum TurnSpeaker {
 
 impl TurnSpeaker {
     /// The word that a model is shown.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Agent => "agent",

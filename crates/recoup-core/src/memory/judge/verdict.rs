@@ -131,10 +131,10 @@ pub enum SentenceLabel {
 
 impl SentenceLabel {
     /// The word for [`SentenceLabel::Nothing`].
-    pub const NONE: &str = "none";
+    pub(crate) const NONE: &str = "none";
 
     /// Parses a label; none for unknown words.
-    pub fn parse(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         match word {
             Self::NONE => Some(Self::Nothing),
             word => NoteKind::parse(word).ok().map(Self::Of),
@@ -148,7 +148,7 @@ pub struct LabelConfidence(f64);
 
 impl LabelConfidence {
     /// Returns none for a number outside of the range.
-    pub fn new(number: f64) -> Option<Self> {
+    pub(crate) fn new(number: f64) -> Option<Self> {
         (0.0..=1.0).contains(&number).then_some(Self(number))
     }
 
@@ -159,7 +159,7 @@ impl LabelConfidence {
 
     /// True if it is enough for this kind. Rules that change how an agent works need more than
     /// facts that only inform it.
-    pub fn is_enough_for(self, kind: NoteKind) -> bool {
+    pub(crate) fn is_enough_for(self, kind: NoteKind) -> bool {
         let least = match kind {
             NoteKind::Correction | NoteKind::Preference | NoteKind::Devops => 0.75,
             NoteKind::Failure | NoteKind::ProjectKnowledge => 0.6,

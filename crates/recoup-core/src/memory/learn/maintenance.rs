@@ -40,7 +40,7 @@ pub struct MaintenanceReport {
 
 impl Memory {
     /// Runs maintenance if that was not done for a day. Creates no memory where there is none.
-    pub fn maintain_daily(&self) -> Result<Option<MaintenanceReport>> {
+    pub(crate) fn maintain_daily(&self) -> Result<Option<MaintenanceReport>> {
         let now = self.now();
         let is_due = self.read(|connection| pauses::is_settling_due(connection, DAY, now))?;
         if is_due != Some(true) {

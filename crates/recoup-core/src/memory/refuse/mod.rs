@@ -65,7 +65,7 @@ pub fn statement_refusal(statement: &str) -> Option<RefusalReason> {
 }
 
 /// Returns the reason why a text of any length must not be kept, if there is one.
-pub fn text_refusal(text: &str) -> Option<RefusalReason> {
+pub(crate) fn text_refusal(text: &str) -> Option<RefusalReason> {
     // Control characters, direction overrides and tag characters. Invisible joiners and separators
     // of words are allowed: they come with text from web pages.
     let is_harmful = |c: char| {

@@ -80,7 +80,7 @@ pub fn find_notes(connection: &Connection, query: &SearchQuery<'_>) -> Result<Ve
 }
 
 /// Minimum fit of a note that is delivered unasked.
-pub const FITS: f32 = 0.5;
+pub(crate) const FITS: f32 = 0.5;
 
 /// Returns the notes that fit the subject of a prompt, best first, if any do. They may go into a
 /// context that did not ask for them.

@@ -39,7 +39,7 @@ pub use rule_file::{RuleFileProblem, parse_rules, render_rules};
 pub const FILE: &str = "recoup-rules.md";
 
 /// Maximum bytes of the file.
-pub const MAX_LEN: u64 = 256 << 10;
+pub(crate) const MAX_LEN: u64 = 256 << 10;
 
 /// State of a project's rule file, compared with what the user has accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

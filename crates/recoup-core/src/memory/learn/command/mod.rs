@@ -42,7 +42,7 @@ impl CommandKind {
     }
 
     /// Returns the plain name of the program.
-    pub fn program(&self) -> &str {
+    pub(crate) fn program(&self) -> &str {
         &self.program
     }
 
@@ -52,7 +52,7 @@ impl CommandKind {
     }
 
     /// True if the command only displays existing text: its output is not its own.
-    pub fn only_displays(&self) -> bool {
+    pub(crate) fn only_displays(&self) -> bool {
         is_filter(&self.program)
             || is_incidental_program(&self.program)
             || matches!(
@@ -66,12 +66,12 @@ impl CommandKind {
     }
 
     /// True if the command only inspects or queries: a failure is an answer.
-    pub fn only_inspects(&self) -> bool {
+    pub(crate) fn only_inspects(&self) -> bool {
         self.only_displays() || self.exits_one_for_no() || is_one_of(&self.program, LOOKS)
     }
 
     /// True if exit code 1 is this program's way to say "no": nothing found, not equal.
-    pub fn exits_one_for_no(&self) -> bool {
+    pub(crate) fn exits_one_for_no(&self) -> bool {
         is_one_of(&self.program, ASKS)
             || (self.program == "git"
                 && matches!(self.sub(), Some("grep" | "diff" | "check-ignore")))

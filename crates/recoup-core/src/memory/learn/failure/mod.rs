@@ -95,7 +95,7 @@ fn output_of<'a>(call: &ToolCall, outcome: &'a CallOutcome) -> Cow<'a, str> {
 }
 
 /// Removes escape sequences, overwritten parts and control characters.
-pub fn strip_terminal_codes(text: &str) -> Cow<'_, str> {
+pub(crate) fn strip_terminal_codes(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(odd) {
         return Cow::Borrowed(text);
