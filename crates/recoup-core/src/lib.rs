@@ -62,6 +62,9 @@
 //! All are on by default. `redis`: stores on a Redis or Valkey server. `tokens`: exact token counts in
 //! [`condense`]. `memory`: the module [`memory`].
 //!
+//! Modules that only the program needs are public but hidden from these pages, and may change at any
+//! time.
+//!
 //! There is no terminal, environment variable, async runtime or server in here: those are in the
 //! program `recoup`. ARCHITECTURE.md lists the modules by level; each uses only those below its own.
 

@@ -6,25 +6,32 @@
 
 mod checkpoint;
 pub mod classify;
+#[doc(hidden)]
 pub mod dedup;
 mod deliveries;
 mod forget;
+#[doc(hidden)]
 pub mod hooked;
 pub mod inject;
+#[doc(hidden)]
 pub mod inspect;
 pub mod judge;
+#[doc(hidden)]
 pub mod learn;
 mod log_mark;
+#[doc(hidden)]
 pub mod mirror;
 mod note;
 mod note_rows;
 mod opt_out;
 mod pauses;
 mod plain_clauses;
+#[doc(hidden)]
 pub mod private_text;
 mod project_move;
 mod recording;
 pub mod refuse;
+#[doc(hidden)]
 pub mod retract;
 mod rules;
 mod salvage;
@@ -35,12 +42,16 @@ mod sql;
 mod statement;
 mod store;
 mod suggestions;
+#[doc(hidden)]
 pub mod team;
+#[doc(hidden)]
 pub mod topic;
 mod transaction;
+#[doc(hidden)]
 pub mod transcript;
 mod transfer;
 mod word_lists;
+#[doc(hidden)]
 pub mod wrapped;
 
 pub use crate::database::WaitLimits;
