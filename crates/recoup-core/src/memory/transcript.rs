@@ -298,7 +298,7 @@ const CUT: &str = "\n…\n";
 /// Maximum bytes by which a cut moves to fall between two lines.
 const NEAR: usize = 1 << 10;
 
-/// Cuts out the middle of a text that is longer than [`MOST_TEXT`].
+/// Cuts out the middle of a text that is longer than `MOST_TEXT`.
 pub fn bound_text(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_TEXT {
         return Cow::Borrowed(text);
@@ -313,7 +313,7 @@ pub fn bound_text(text: &str) -> Cow<'_, str> {
     Cow::Owned([&text[..head], CUT, &text[tail..]].concat())
 }
 
-/// Cuts a name to [`MOST_NAME`] bytes.
+/// Cuts a name to `MOST_NAME` bytes.
 pub fn bound_name(text: &str) -> String {
     text[..text.floor_char_boundary(MOST_NAME)].to_owned()
 }

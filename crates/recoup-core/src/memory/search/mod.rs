@@ -3,7 +3,7 @@
 //! Writers of a note call [`index_note`] in the same transaction, after its row is in `notes`, and
 //! again when its text, topic or scope changes; on deletion they call [`unindex_note`]. A
 //! [`SearchHit`] has two figures: `score` orders the answers to one query, `fit` tells whether a
-//! note is about the same thing at all, and compares with [`FITS`] whatever the query.
+//! note is about the same thing at all, and compares with `FITS` whatever the query.
 
 mod forms;
 mod index;
