@@ -52,6 +52,22 @@ impl HookProbeError {
         }
     }
 
+    /// Instruction for the user.
+    pub(super) fn remedy(&self) -> &'static str {
+        match self {
+            Self::NotStarted(_) => "`recoup init` puts in a program that can be started",
+            Self::TooLate(_) => {
+                "the client ends it there, and nothing is remembered: see what the command waits for"
+            }
+            Self::Ended(_) => {
+                "a hook must exit with 0, or the client stops its work: see what the command is"
+            }
+            Self::Reply(_) => {
+                "the client drops what it can't read: see what the command prints besides"
+            }
+        }
+    }
+
     pub(super) fn describe(&self) -> String {
         match self {
             Self::NotStarted(why) => format!("it can't be started: {why}"),
@@ -158,7 +174,16 @@ const PROMPT: &str = "thanks";
 /// The payload of an event; none for an unknown event.
 fn payload(client: HookClient, event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
     match client {
-        HookClient::Pi => pi_payload(event, sandbox),
+        HookClient::Pi => {
+            let inner = match event {
+                "session_start" => json!({"type": event, "reason": "startup"}),
+                "input" => json!({"type": event, "text": PROMPT, "source": "interactive"}),
+                "before_agent_start" => json!({"type": event, "prompt": PROMPT}),
+                "session_shutdown" => json!({"type": event, "reason": "quit"}),
+                _ => return None,
+            };
+            Some(json!({"event": inner, "session": SESSION, "cwd": sandbox.project, "ui": false}))
+        }
         HookClient::Codex => {
             let mut payload = claude_code_payload(event, sandbox)?;
             payload["turn_id"] = json!("1");
@@ -201,17 +226,6 @@ fn claude_code_payload(event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
         "session_id": SESSION, "cwd": sandbox.project, "hook_event_name": event,
     });
     Some(merge_objects(common, own))
-}
-
-fn pi_payload(event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
-    let inner = match event {
-        "session_start" => json!({"type": event, "reason": "startup"}),
-        "input" => json!({"type": event, "text": PROMPT, "source": "interactive"}),
-        "before_agent_start" => json!({"type": event, "prompt": PROMPT}),
-        "session_shutdown" => json!({"type": event, "reason": "quit"}),
-        _ => return None,
-    };
-    Some(json!({"event": inner, "session": SESSION, "cwd": sandbox.project, "ui": false}))
 }
 
 fn merge_objects(mut all: Value, more: Value) -> Value {
