@@ -71,30 +71,29 @@ pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
 
 fn check_store(url: &StoreUrl, context: &DoctorContext) -> Vec<DoctorFinding> {
     match url {
-        StoreUrl::Sqlite(path) => check_sqlite_file(path, context),
+        StoreUrl::Sqlite(path) => {
+            let database = DatabaseCheck {
+                check: CACHE,
+                path,
+                if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
+                fix: RepairAction::MendCache(path.clone()),
+            };
+            let first = match sqlite::inspect(path, CACHE_READ_LIMIT) {
+                Err(error) => database.unusable_finding(&error, context),
+                Ok(None) => database.missing_finding(context),
+                Ok(Some((seen, entries))) => {
+                    let noun = if entries == 1 { "entry" } else { "entries" };
+                    let holds = format!("{} {noun}", human::count(entries));
+                    database.usable_finding(&seen, &holds, context).fact("entries", entries)
+                }
+            };
+            let first = first.fact("store", "sqlite");
+            [first].into_iter().chain(database.set_aside_finding(context)).collect()
+        }
         StoreUrl::File(dir) => vec![check_directory(dir, "file", context)],
         StoreUrl::Dir(dir) => vec![check_directory(dir, "dir", context)],
         StoreUrl::Redis(target) => vec![check_redis(target)],
     }
-}
-
-fn check_sqlite_file(path: &Path, context: &DoctorContext) -> Vec<DoctorFinding> {
-    let database = DatabaseCheck {
-        check: CACHE,
-        path,
-        if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
-        fix: RepairAction::MendCache(path.to_owned()),
-    };
-    let first = match sqlite::inspect(path, CACHE_READ_LIMIT) {
-        Err(error) => database.unusable_finding(&error, context),
-        Ok(None) => database.missing_finding(context),
-        Ok(Some((seen, entries))) => {
-            let noun = if entries == 1 { "entry" } else { "entries" };
-            let holds = format!("{} {noun}", human::count(entries));
-            database.usable_finding(&seen, &holds, context).fact("entries", entries)
-        }
-    };
-    [first.fact("store", "sqlite")].into_iter().chain(database.set_aside_finding(context)).collect()
 }
 
 fn check_directory(dir: &Path, store: &'static str, context: &DoctorContext) -> DoctorFinding {
