@@ -114,7 +114,13 @@ fn find_unapproved_hooks(
     let state = hooks.and_then(|hooks| hooks.get("state")).map(Spanned::get_ref);
     let entries = || state.and_then(DeValue::as_table).into_iter().flatten();
     let is_allowed = |file: &str, event: &str| {
-        let place = format!("{file}:{}:", to_snake_case(event));
+        let mut place = format!("{file}:");
+        // There, `SessionStart` is `session_start`.
+        for (at, c) in event.char_indices() {
+            place.extend((at > 0 && c.is_ascii_uppercase()).then_some('_'));
+            place.push(c.to_ascii_lowercase());
+        }
+        place.push(':');
         entries().any(|(key, entry)| {
             let is_off = entry
                 .get_ref()
@@ -137,18 +143,6 @@ fn find_unapproved_hooks(
             .remedy("start Codex, say /hooks, and allow them")
             .fact("waiting", count),
     )
-}
-
-/// Converts `SessionStart` to `session_start`.
-fn to_snake_case(event: &str) -> String {
-    let mut name = String::new();
-    for c in event.chars() {
-        if c.is_ascii_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-    }
-    name
 }
 
 /// Reports clients without our hooks, and how to install them.

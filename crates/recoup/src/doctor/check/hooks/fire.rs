@@ -86,6 +86,11 @@ pub(super) fn fire_events(
     sandbox: &ProbeSandbox,
     context: &DoctorContext,
 ) -> HookProbeResult {
+    // The event at which a client's agents are given their rules.
+    let rules_event = match client {
+        HookClient::Pi => "before_agent_start",
+        HookClient::ClaudeCode | HookClient::Codex => "SessionStart",
+    };
     let mut fired = HookProbeResult::default();
     let mut hanging: Vec<&RecoupCall> = Vec::new();
     for hook in &of.hooks {
@@ -108,19 +113,11 @@ pub(super) fn fire_events(
             let Some(told) = payload(client, &event, sandbox) else { continue };
             let limit =
                 Duration::from_secs(hook.timeout.unwrap_or(DEFAULT_TIMEOUT_SECS).max(1)).min(MOST);
-            match fire_event(
-                client,
-                &event,
-                &call,
-                told.to_string().as_bytes(),
-                limit,
-                sandbox,
-                context,
-            ) {
+            match fire_event(client, &event, &call, &told, limit, sandbox, context) {
                 Ok((reply, took)) => {
                     fired.sound += 1;
                     fired.slowest = fired.slowest.max(took);
-                    if event == rules_event(client) {
+                    if event == rules_event {
                         fired.rule = Some(reply == ProbedReply::Said { rule: true });
                     }
                 }
@@ -143,7 +140,7 @@ fn fire_event(
     client: HookClient,
     event: &str,
     call: &RecoupCall,
-    told: &[u8],
+    told: &Value,
     limit: Duration,
     sandbox: &ProbeSandbox,
     context: &DoctorContext,
@@ -152,10 +149,12 @@ fn fire_event(
     if client == HookClient::ClaudeCode {
         command.env("CLAUDE_PROJECT_DIR", &sandbox.project);
     }
-    let ran = probe::run_to_end(command, told, limit).map_err(|failed| match failed {
-        ProbeError::NotStarted(error) => HookProbeError::NotStarted(error.to_string()),
-        ProbeError::TooLate => HookProbeError::TooLate(limit),
-    })?;
+    let told = told.to_string();
+    let ran =
+        probe::run_to_end(command, told.as_bytes(), limit).map_err(|failed| match failed {
+            ProbeError::NotStarted(error) => HookProbeError::NotStarted(error.to_string()),
+            ProbeError::TooLate => HookProbeError::TooLate(limit),
+        })?;
     if ran.code != Some(0) {
         return Err(HookProbeError::Ended(ran.code));
     }
@@ -270,12 +269,4 @@ fn parse_reply(
     };
     let rule = context.and_then(Value::as_str).is_some_and(|text| text.contains(RULE));
     Ok(ProbedReply::Said { rule })
-}
-
-/// The event at which a client's agents are given their rules.
-fn rules_event(client: HookClient) -> &'static str {
-    match client {
-        HookClient::Pi => "before_agent_start",
-        HookClient::ClaudeCode | HookClient::Codex => "SessionStart",
-    }
 }
