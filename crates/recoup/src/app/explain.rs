@@ -94,6 +94,17 @@ impl ExplainReport {
     pub(crate) fn with_rule_names(explanation: &LookupExplanation, names: RuleNames<'_>) -> Self {
         let LookupExplanation { id, kind, verdict, causes, past, nearest } = explanation;
         let now = SystemClock.now();
+        // Hits and misses don't explain why an entry is absent.
+        let explains = |event: &EntryEvent| {
+            use EntryEventKind::{Absent, Hit, Unavailable};
+            !matches!(event.what, Hit | Absent | Unavailable)
+        };
+        let describe = |event: &EntryEvent| PastEvent {
+            at: event.at.to_string(),
+            what: event.what.as_str(),
+            why: event.detail.why.as_ref().map(EventReason::code),
+            text: format!("{event}, {} ago", human::long_duration(now.millis_since(event.at))),
+        };
         Self {
             key: id.key.to_string(),
             scope: id.scope.to_string(),
@@ -101,7 +112,7 @@ impl ExplainReport {
             status: status(*verdict),
             text: heading(*verdict, causes),
             causes: causes.iter().flat_map(|cause| cause_findings(cause, now, names)).collect(),
-            past: past.iter().filter_map(|event| past_event(event, now)).collect(),
+            past: past.iter().filter(|event| explains(event)).map(describe).collect(),
             nearest: nearest.as_ref().map(|nearest| nearest_report(nearest, now, names)),
         }
     }
@@ -257,19 +268,6 @@ fn cause_findings(cause: &MissCause, now: Timestamp, names: RuleNames<'_>) -> Ve
         }
     };
     vec![one]
-}
-
-/// Describes an event; hits and misses don't explain why an entry is absent.
-fn past_event(event: &EntryEvent, now: Timestamp) -> Option<PastEvent> {
-    if let EntryEventKind::Hit | EntryEventKind::Absent | EntryEventKind::Unavailable = event.what {
-        return None;
-    }
-    Some(PastEvent {
-        at: event.at.to_string(),
-        what: event.what.as_str(),
-        why: event.detail.why.as_ref().map(EventReason::code),
-        text: format!("{event}, {} ago", human::long_duration(now.millis_since(event.at))),
-    })
 }
 
 fn nearest_report(nearest: &NearestEntry, now: Timestamp, names: RuleNames<'_>) -> NearestReport {

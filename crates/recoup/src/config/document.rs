@@ -178,22 +178,19 @@ pub(super) fn read_yaml(text: &str) -> Result<ConfigNode, DocumentError> {
         non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options::<LocatedNode>(text, options)
-        .map(ConfigNode::from)
-        .map_err(|error| to_document_error(&error))
-}
-
-fn to_document_error(error: &serde_saphyr::Error) -> DocumentError {
-    let position = error.location().filter(|at| *at != Location::UNKNOWN);
-    let message = error.without_snippet().to_string();
-    // Messages end with the position, which ours begin with, or with advice for callers of the
-    // parser.
-    let end = [" at line ", "; use "].iter().filter_map(|end| message.find(end)).min();
-    let message = message[..end.unwrap_or(message.len())].trim().to_owned();
-    DocumentError {
-        position: position.map(|at| TextPosition { line: at.line(), column: at.column() }),
-        message,
-    }
+    serde_saphyr::from_str_with_options::<LocatedNode>(text, options).map(ConfigNode::from).map_err(
+        |error| {
+            let position = error.location().filter(|at| *at != Location::UNKNOWN);
+            let message = error.without_snippet().to_string();
+            // Messages end with the position, which ours begin with, or with advice for callers of
+            // the parser.
+            let end = [" at line ", "; use "].iter().filter_map(|end| message.find(end)).min();
+            DocumentError {
+                position: position.map(|at| TextPosition { line: at.line(), column: at.column() }),
+                message: message[..end.unwrap_or(message.len())].trim().to_owned(),
+            }
+        },
+    )
 }
 
 /// A node with a line number.

@@ -217,27 +217,30 @@ fn read_prices(node: &ConfigNode, reader: &mut SectionReader) {
 fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
     let is_below = |name: &str| name.strip_prefix(full).is_some_and(|rest| rest.starts_with('.'));
     match keys::find_key(full) {
-        Some(key) if !reader.is_user_file() && !may_repository_set(key, &node.value) => {
-            let message = match key.repository {
-                RepositoryPermission::MaySwitchOff => "a repository may only switch it off (false)",
-                _ => "this belongs into your own configuration file (`recoup config path`)",
-            };
-            reader.add_problem(full, node, message);
-        }
-        Some(key) => reader.add_value(key, full, node),
+        Some(key) if reader.is_user_file() => reader.add_value(key, full, node),
+        // Some values a repository's file may not set, with trust or without.
+        Some(key) => match (key.repository, &node.value) {
+            (
+                RepositoryPermission::May
+                | RepositoryPermission::MayForItself
+                | RepositoryPermission::AfterTrust,
+                _,
+            )
+            | (RepositoryPermission::MaySwitchOff, ConfigValue::Bool(false)) => {
+                reader.add_value(key, full, node);
+            }
+            (RepositoryPermission::MaySwitchOff, _) => {
+                let message = "a repository may only switch it off (false)";
+                reader.add_problem(full, node, message);
+            }
+            (RepositoryPermission::MayNot, _) => {
+                let message =
+                    "this belongs into your own configuration file (`recoup config path`)";
+                reader.add_problem(full, node, message);
+            }
+        },
         None if KEYS.iter().any(|key| is_below(key.info().name)) => read_table(full, node, reader),
         None => reader.add_unknown_name(full, node, KEYS.iter().map(|key| key.info().name)),
-    }
-}
-
-/// True if a repository's file may set this value at all, with trust or without.
-fn may_repository_set(key: &KeyInfo, value: &ConfigValue) -> bool {
-    match key.repository {
-        RepositoryPermission::May
-        | RepositoryPermission::MayForItself
-        | RepositoryPermission::AfterTrust => true,
-        RepositoryPermission::MaySwitchOff => matches!(value, ConfigValue::Bool(false)),
-        RepositoryPermission::MayNot => false,
     }
 }
 
@@ -248,35 +251,25 @@ fn walk_ai_agent(document: &ConfigNode, reader: &mut SectionReader) {
     let Some(block) = document.at(&[AI_AGENT_BLOCK]) else { return };
     let entries =
         reader.table(AI_AGENT_BLOCK, block, &["backend", "sqlite", "redis", "maxEntries"]);
-    let wants_redis = backend_is_redis(&entries, reader);
+    let mut redis_backend = None;
+    if let Some((_, full, node)) = entries.iter().find(|(name, ..)| *name == "backend") {
+        match &node.value {
+            ConfigValue::Text(backend) if backend == "sqlite" => {}
+            ConfigValue::Text(backend) if backend == "redis" => redis_backend = Some((full, node)),
+            _ => reader.add_type_problem(full, node, "\"sqlite\" or \"redis\""),
+        }
+    }
     let mut server = RedisBlock::default();
     for (name, full, node) in &entries {
         match *name {
-            "sqlite" => sqlite(full, node, reader, !wants_redis),
+            "sqlite" => sqlite(full, node, reader, redis_backend.is_none()),
             "redis" => server = redis(full, node, reader),
             "maxEntries" => reader.add_value(&MAX_ENTRIES.info, full, node),
             _ => {}
         }
     }
-    let backend = entries.iter().find(|(name, ..)| *name == "backend");
-    if let Some((_, full, node)) = backend.filter(|_| wants_redis) {
+    if let Some((full, node)) = redis_backend {
         reader.add_raw_value(&STORE.info, full, node, RawSetting::Redis(Box::new(server)));
-    }
-}
-
-type BlockEntry<'a> = (&'static str, String, &'a ConfigNode);
-
-fn backend_is_redis(entries: &[BlockEntry<'_>], reader: &mut SectionReader) -> bool {
-    let Some((_, full, node)) = entries.iter().find(|(name, ..)| *name == "backend") else {
-        return false;
-    };
-    match &node.value {
-        ConfigValue::Text(backend) if backend == "sqlite" => false,
-        ConfigValue::Text(backend) if backend == "redis" => true,
-        _ => {
-            reader.add_type_problem(full, node, "\"sqlite\" or \"redis\"");
-            false
-        }
     }
 }
 
@@ -300,7 +293,15 @@ fn redis(block: &str, node: &ConfigNode, reader: &mut SectionReader) -> RedisBlo
     let mut server = RedisBlock::default();
     for (name, full, node) in reader.table(block, node, known) {
         let (text, expected) = match (name, &node.value) {
-            ("database", value) => (whole_number_text(value), "a whole number"),
+            ("database", ConfigValue::Number(number)) => {
+                (number.as_u64().map(|number| number.to_string()), "a whole number")
+            }
+            ("database", ConfigValue::Text(text)) => {
+                // A variable is checked once it is expanded.
+                let may_be_whole = text.parse::<u32>().is_ok() || text.contains("${");
+                (may_be_whole.then(|| text.clone()), "a whole number")
+            }
+            ("database", _) => (None, "a whole number"),
             (_, ConfigValue::Text(text)) => (Some(text.clone()), "a string"),
             (_, _) => (None, "a string"),
         };
@@ -318,17 +319,6 @@ fn redis(block: &str, node: &ConfigNode, reader: &mut SectionReader) -> RedisBlo
     server
 }
 
-/// The number as text, which may contain a variable.
-fn whole_number_text(value: &ConfigValue) -> Option<String> {
-    match value {
-        ConfigValue::Number(number) => number.as_u64().map(|number| number.to_string()),
-        ConfigValue::Text(text) if text.parse::<u32>().is_ok() || text.contains("${") => {
-            Some(text.clone())
-        }
-        _ => None,
-    }
-}
-
 const LOA_BLOCK: [&str; 2] = ["recursive_jit", "cache"];
 
 /// Reads `.loa.config.yaml`: only its block `recursive_jit.cache`.
@@ -339,16 +329,17 @@ fn walk_loa(document: &ConfigNode, reader: &mut SectionReader) {
         match name {
             "enabled" => reader.add_value(&ENABLED.info, &full, node),
             "max_size_mb" => reader.add_value(&MAX_SIZE_MB.info, &full, node),
-            _ => ttl_days(&full, node, reader),
+            _ => {
+                let days = match &node.value {
+                    ConfigValue::Number(days) => Some(days.to_string()),
+                    ConfigValue::Text(days) => Some(days.clone()),
+                    _ => None,
+                };
+                match days.map(RawSetting::Days) {
+                    Some(days) => reader.add_raw_value(&TTL.info, &full, node, days),
+                    None => reader.add_type_problem(&full, node, "a number of days"),
+                }
+            }
         }
     }
-}
-
-fn ttl_days(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
-    let days = match &node.value {
-        ConfigValue::Number(days) => days.to_string(),
-        ConfigValue::Text(days) => days.clone(),
-        _ => return reader.add_type_problem(full, node, "a number of days"),
-    };
-    reader.add_raw_value(&TTL.info, full, node, RawSetting::Days(days));
 }

@@ -66,7 +66,11 @@ impl GatheredConfig {
         };
         gathered.read_files();
         gathered.read_variables();
-        gathered.givens.extend(flag_values(overrides));
+        let FlagOverrides { store, scope } = overrides;
+        let flags = [(&keys::STORE.info, "--store", store), (&keys::SCOPE.info, "--scope", scope)];
+        gathered.givens.extend(flags.into_iter().filter_map(|(key, flag, text)| {
+            Some(counting_value(key, RawSetting::Word(text.clone()?), ValueOrigin::Flag(flag)))
+        }));
         gathered.givens.sort_by_key(|given| given.origin.layer());
         gathered.leave_out_faulty(&ConfigFile::OF_REPOSITORY);
         Ok(gathered)
@@ -184,14 +188,6 @@ fn judge_trust(
         }
     }
     SensitiveFile { file, text, verdict, says }
-}
-
-fn flag_values(overrides: &FlagOverrides) -> impl Iterator<Item = ConfiguredValue> {
-    let FlagOverrides { store, scope } = overrides;
-    let given = [(&keys::STORE.info, "--store", store), (&keys::SCOPE.info, "--scope", scope)];
-    given.into_iter().filter_map(|(key, flag, text)| {
-        Some(counting_value(key, RawSetting::Word(text.clone()?), ValueOrigin::Flag(flag)))
-    })
 }
 
 fn counting_value(key: &'static KeyInfo, raw: RawSetting, origin: ValueOrigin) -> ConfiguredValue {

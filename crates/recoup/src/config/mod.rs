@@ -190,8 +190,14 @@ impl ResolvedSettings {
             ("cache.notes", self.cache.notes.as_deref()),
             ("early_exit.dir", self.early_exit_dir.as_deref()),
         ];
+        let root = self.project.root();
         for (key, path) in paths {
-            if let Some(path) = path.filter(|path| self.leads_out(path)) {
+            let is_inside = |path: &&Path| path.starts_with(root) && !path.starts_with(&self.home);
+            let Some(path) = path.filter(is_inside) else { continue };
+            let is_dangling = path.is_symlink() && !path.exists();
+            // A path that does not exist yet is where its directory is.
+            let real = path.ancestors().find_map(|part| part.canonicalize().ok());
+            if is_dangling || real.is_none_or(|real| !real.starts_with(root)) {
                 return Err(Error::usage(format!(
                     "{key}: {} is inside the project, and a link leads out of it; name the place itself",
                     path.display()
@@ -199,15 +205,6 @@ impl ResolvedSettings {
             }
         }
         Ok(())
-    }
-
-    fn leads_out(&self, path: &Path) -> bool {
-        let root = self.project.root();
-        let inside = path.starts_with(root) && !path.starts_with(&self.home);
-        // A path that does not exist yet is where its directory is.
-        let real = || path.ancestors().find_map(|part| part.canonicalize().ok());
-        let dangling = || path.is_symlink() && !path.exists();
-        inside && (dangling() || real().is_none_or(|real| !real.starts_with(root)))
     }
 }
 

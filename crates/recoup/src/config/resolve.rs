@@ -68,7 +68,13 @@ impl GatheredConfig {
             let ignored: Vec<&str> = self
                 .givens
                 .iter()
-                .filter(|given| self.lacks_only_trust(given))
+                .filter(|given| {
+                    // Only trust is lacking if no stronger value overrides it.
+                    let layer = given.origin.layer();
+                    let mut counting = self.counting_values(given.key.name);
+                    given.standing == ValueStanding::Untrusted
+                        && !counting.any(|other| other.origin.layer() > layer)
+                })
                 .filter_map(|given| match &given.origin {
                     ValueOrigin::File { file, key, .. } if *file == delicate.file => {
                         Some(key.as_str())
@@ -90,12 +96,5 @@ impl GatheredConfig {
             "ignored until you say `recoup trust`: {} in this repository{why}",
             files.join(", ")
         ))
-    }
-
-    /// True if the value is ignored only for lack of trust: no stronger value overrides it.
-    fn lacks_only_trust(&self, given: &ConfiguredValue) -> bool {
-        let layer = given.origin.layer();
-        given.standing == ValueStanding::Untrusted
-            && !self.counting_values(given.key.name).any(|other| other.origin.layer() > layer)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::configured_value::{ConfiguredValue, ValueStanding};
 use super::keys::{AnyKey, KEYS};
-use super::{FlagOverrides, GatheredConfig, ResolvedSettings, problem};
+use super::{FlagOverrides, GatheredConfig, problem};
 
 pub(crate) use super::keys::{KeyInfo, RepositoryPermission};
 pub(crate) use super::origin::ConfigLayer;
@@ -79,12 +79,7 @@ pub(crate) fn load_rows(overrides: &FlagOverrides) -> Result<ShownSettings> {
         return Err(problem::as_error(&gathered.problems));
     };
     let mut rows: Vec<SettingRow> = KEYS.iter().map(|key| gathered.row_for(*key)).collect();
-    rows.push(prices_row(&settings, &gathered));
-    Ok(ShownSettings { rows, left_out: settings.left_out, notices: gathered.notices() })
-}
-
-/// The row for prices, which are a table and not a key.
-fn prices_row(settings: &ResolvedSettings, gathered: &GatheredConfig) -> SettingRow {
+    // Prices are a table and not a key.
     let origin = if settings.prices.own_count() > 0 {
         ShownOrigin {
             layer: ConfigLayer::User,
@@ -94,7 +89,8 @@ fn prices_row(settings: &ResolvedSettings, gathered: &GatheredConfig) -> Setting
         ShownOrigin { layer: ConfigLayer::BuiltIn, place: "built-in".to_owned() }
     };
     let value = settings.prices.describe().into();
-    SettingRow { key: "prices", value, origin: Some(origin), others: Vec::new() }
+    rows.push(SettingRow { key: "prices", value, origin: Some(origin), others: Vec::new() });
+    Ok(ShownSettings { rows, left_out: settings.left_out, notices: gathered.notices() })
 }
 
 impl GatheredConfig {
@@ -103,8 +99,22 @@ impl GatheredConfig {
         let winner = self.counting_values(name).last();
         let lost =
             |given: &&ConfiguredValue| !winner.is_some_and(|winner| std::ptr::eq(winner, *given));
-        let mut others: Vec<_> =
-            self.values_of(name).filter(lost).map(|g| self.to_inactive(key, g)).collect();
+        let to_inactive = |given: &ConfiguredValue| {
+            let (value, why) = match given.standing {
+                ValueStanding::Counts => {
+                    (self.display_value(key, given), InactiveReason::Overridden)
+                }
+                ValueStanding::OtherScope => {
+                    (self.display_value(key, given), InactiveReason::OtherScope)
+                }
+                // Not expanded: an untrusted file may not read variables.
+                ValueStanding::Untrusted => {
+                    (given.raw.display_text().into(), InactiveReason::Untrusted)
+                }
+            };
+            InactiveValue { value, origin: shown_origin(given), why }
+        };
+        let mut others: Vec<_> = self.values_of(name).filter(lost).map(to_inactive).collect();
         others.reverse();
         SettingRow {
             key: name,
@@ -112,20 +122,6 @@ impl GatheredConfig {
             origin: winner.map(shown_origin),
             others,
         }
-    }
-
-    fn to_inactive(&self, key: &'static dyn AnyKey, given: &ConfiguredValue) -> InactiveValue {
-        let (value, why) = match given.standing {
-            ValueStanding::Counts => (self.display_value(key, given), InactiveReason::Overridden),
-            ValueStanding::OtherScope => {
-                (self.display_value(key, given), InactiveReason::OtherScope)
-            }
-            // Not expanded: an untrusted file may not read variables.
-            ValueStanding::Untrusted => {
-                (given.raw.display_text().into(), InactiveReason::Untrusted)
-            }
-        };
-        InactiveValue { value, origin: shown_origin(given), why }
     }
 
     /// The parsed value for display; as written if it cannot be parsed.

@@ -30,6 +30,17 @@ pub(super) enum ClientProgram {
     Untold,
 }
 
+impl ClientProgram {
+    /// Description and stable identifier of a program that cannot be started.
+    pub(super) fn fault(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Here(_) | Self::Untold => None,
+            Self::Missing => Some(("is not there", "program-missing")),
+            Self::NotExecutable => Some(("can't be run", "not-executable")),
+        }
+    }
+}
+
 /// Finds the program that a client starts for a call, as the system would: ours, or the one that
 /// starts it. Packages that `npx` would run are not resolved.
 pub(super) fn find_program(call: &RecoupCall, context: &DoctorContext) -> ClientProgram {
@@ -89,7 +100,14 @@ pub(super) fn permitted_call(
     };
     let real = path.canonicalize().map_err(|_| ProbeSkipReason::OfRepository)?;
     let is_known = trusted_programs(context).into_iter().any(|known| known == real);
-    (is_known && !call.wrapped && is_as_installed(&call.args))
+    let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
+    // Other arguments could open a port, or write elsewhere.
+    let is_as_installed = match args[..] {
+        ["mcp" | "hook"] | ["mcp", "--with-hooks"] => true,
+        ["hook", "--client", name] => hooked::HookClient::ALL.iter().any(|it| it.as_str() == name),
+        _ => false,
+    };
+    (is_known && !call.wrapped && is_as_installed)
         .then(|| RecoupCall::plain(path.display().to_string(), call.args.clone()))
         .ok_or(ProbeSkipReason::OfRepository)
 }
@@ -98,17 +116,6 @@ pub(super) fn permitted_call(
 /// the repository: then its authors wrote them.
 fn belongs_to_user(of: &ClientInstallation, context: &DoctorContext) -> bool {
     of.level == InstallLevel::User && !context.repository.contains(&of.path)
-}
-
-/// True if the arguments are exactly those that `init` writes. Others could open a port, or write
-/// elsewhere.
-fn is_as_installed(args: &[String]) -> bool {
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args[..] {
-        ["mcp" | "hook"] | ["mcp", "--with-hooks"] => true,
-        ["hook", "--client", name] => hooked::HookClient::ALL.iter().any(|it| it.as_str() == name),
-        _ => false,
-    }
 }
 
 /// True if the PATH leads a name into the repository. A client, unlike us, also searches relative

@@ -1,7 +1,6 @@
 //! Repairs for `--fix`. Files in a project are never touched: they are the team's, and `recoup init
 //! --project` shows its changes and asks.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -77,8 +76,29 @@ fn apply_repair(fix: &RepairAction, context: &DoctorContext) -> Result<()> {
         RepairAction::MakePrivate(paths) => {
             paths.iter().try_for_each(|path| fsx::make_private(path))
         }
-        RepairAction::Install(client) => reinstall_client(*client, context),
-        RepairAction::Work { project, root } => start_worker(project, root, context),
+        // As `recoup init` does for that client, with backups.
+        RepairAction::Install(client) => {
+            let plan = plan_reinstall(*client, InstallLevel::User, context)?;
+            let is_theirs =
+                |it: &FileChange| it.has_effect() && context.repository.contains(&it.path);
+            if plan.changes.iter().any(is_theirs) {
+                let message =
+                    "its files are in this project: run `recoup init`, which shows what it changes";
+                return Err(Error::new(ErrorKind::Invalid, message));
+            }
+            install::install_changes(&plan.changes, &context.places.own, SystemClock.now())
+                .map(drop)
+        }
+        RepairAction::Work { project, root } => {
+            jobs::retry_kept(&context.home, project)?;
+            worker::start_in(project, root)?;
+            let deadline = Deadline::after(TO_BEGIN);
+            // The lock is not probed: the worker needs to take it.
+            while jobs::count_waiting_jobs(&context.home, project) > 0 && !deadline.has_passed() {
+                thread::sleep(Duration::from_millis(20));
+            }
+            Ok(())
+        }
         RepairAction::MendMemory => context.memory_in(&context.home).repair().map(drop),
         RepairAction::MendCache(path) => {
             SqliteStore::at(path, WaitLimits::default(), Arc::clone(&context.faults))
@@ -86,29 +106,6 @@ fn apply_repair(fix: &RepairAction, context: &DoctorContext) -> Result<()> {
                 .map(drop)
         }
     }
-}
-
-/// Starts a worker and waits briefly for its backlog to empty.
-fn start_worker(project: &str, root: &Path, context: &DoctorContext) -> Result<()> {
-    jobs::retry_kept(&context.home, project)?;
-    worker::start_in(project, root)?;
-    let deadline = Deadline::after(TO_BEGIN);
-    // The lock is not probed: the worker needs to take it.
-    while jobs::count_waiting_jobs(&context.home, project) > 0 && !deadline.has_passed() {
-        thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
-}
-
-/// Does what `recoup init` does for that client, with backups.
-fn reinstall_client(client: AgentClient, context: &DoctorContext) -> Result<()> {
-    let plan = plan_reinstall(client, InstallLevel::User, context)?;
-    if plan.changes.iter().any(|it| it.has_effect() && context.repository.contains(&it.path)) {
-        let message =
-            "its files are in this project: run `recoup init`, which shows what it changes";
-        return Err(Error::new(ErrorKind::Invalid, message));
-    }
-    install::install_changes(&plan.changes, &context.places.own, SystemClock.now()).map(drop)
 }
 
 /// Offers `recoup init` as a repair if it would change the faulty file; otherwise says why not.

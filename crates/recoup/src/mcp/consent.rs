@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
-use recoup_core::base::digest::encode_hex;
+use recoup_core::base::digest::{decode_hex, encode_hex};
 use ring::hmac::{self, HMAC_SHA256, Key};
 use ring::rand::SystemRandom;
 use rmcp::model::{
@@ -213,20 +213,11 @@ impl ConsentSigner {
         let new = MARKS.iter().find(|(known, _)| mark.starts_with(*known))?.1;
         let at = Timestamp::from_millis(i64::from_str_radix(at, 16).ok()?);
         // Constant-time comparison of the signatures.
-        hmac::verify(&self.0, &signed_message(head, subject), &decode_hex(tag)?).ok()?;
+        hmac::verify(&self.0, &signed_message(head, subject), &decode_hex(tag.as_bytes())?).ok()?;
         Some(AskedQuestion { new, at })
     }
 }
 
 fn signed_message(head: &str, subject: &str) -> Vec<u8> {
     format!("recoup/consent/2 {head} {subject}").into_bytes()
-}
-
-fn decode_hex(digits: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|it| u8::try_from(it).ok());
-    let pair = |pair: &[u8]| match *pair {
-        [high, low] => Some(digit(high)? << 4 | digit(low)?),
-        _ => None,
-    };
-    digits.as_bytes().chunks(2).map(pair).collect()
 }

@@ -407,7 +407,12 @@ const OLDER: [&str; 4] = ["initialize", "ping", "resources/subscribe", "resource
 /// Error for such a request.
 pub(super) fn unknown_request_error(request: &CustomRequest) -> ErrorData {
     let method = request.method.as_str();
-    if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern(request)) {
+    let meta = request.params.as_ref().and_then(|params| params.get("_meta"));
+    let version = meta.and_then(|meta| meta.get("io.modelcontextprotocol/protocolVersion"));
+    let is_modern = version
+        .and_then(Value::as_str)
+        .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str());
+    if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern) {
         let what = format!("{method}: the parameters are missing or of the wrong shape");
         return ErrorData::new(ErrorCode::INVALID_PARAMS, what, None);
     }
@@ -436,14 +441,4 @@ pub(super) fn unknown_method_response(version: Option<&str>, message: &[u8]) -> 
     let (id, method) = (id?, method?);
     let error = (!METHODS.contains(&&*method)).then(|| not_found(&method))?;
     Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
-}
-
-/// True if the request declares 2026-07-28 or later.
-fn is_modern(request: &CustomRequest) -> bool {
-    let version = request
-        .params
-        .as_ref()
-        .and_then(|params| params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion"));
-    let version = version.and_then(Value::as_str);
-    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
 }

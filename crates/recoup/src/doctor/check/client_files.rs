@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::doctor::DoctorContext;
 use crate::doctor::finding::DoctorFinding;
-use crate::install::{ClientInstallation, SettingsContent};
+use crate::install::SettingsContent;
 
 /// Purpose of a client's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,44 +20,31 @@ pub(super) fn find_malformed(
     kind: ClientFileRole,
     context: &DoctorContext,
 ) -> Vec<DoctorFinding> {
-    let mut known = Vec::new();
-    let all = context.installed.iter().filter(|of| is_malformed_with_role(of, kind, context));
-    let all = all.filter(|of| {
-        let is_new = !known.contains(&&of.path);
+    let (mut known, mut found) = (Vec::new(), Vec::new());
+    for of in &context.installed {
+        let Some(fault) = &of.fault else { continue };
+        let slots = of.client.settings_files(of.level, &context.places);
+        let slot = slots.iter().find(|slot| slot.path == of.path);
+        let role = slot.map(|slot| match slot.holds {
+            SettingsContent::Hooks(_) | SettingsContent::Extension => ClientFileRole::Hooks,
+            SettingsContent::Servers(_) | SettingsContent::TomlServers => ClientFileRole::Servers,
+        });
+        if role != Some(kind) || known.contains(&&of.path) {
+            continue;
+        }
         known.push(&of.path);
-        is_new
-    });
-    all.filter_map(|of| malformed_finding(check, of, context)).collect()
-}
-
-fn malformed_finding(
-    check: &'static str,
-    of: &ClientInstallation,
-    context: &DoctorContext,
-) -> Option<DoctorFinding> {
-    let (title, shown) = (of.client.title(), context.places.display_path(&of.path));
-    let what = format!("{title} can't read {shown}: {}", of.fault.as_ref()?);
-    let finding = if of.client.is_present(&context.places) {
-        DoctorFinding::fail(check, "malformed", what)
-    } else {
-        DoctorFinding::warn(check, "malformed", what)
-    };
-    let finding = finding.remedy("mend the file: nothing in it counts until then");
-    Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
-}
-
-fn is_malformed_with_role(
-    of: &ClientInstallation,
-    kind: ClientFileRole,
-    context: &DoctorContext,
-) -> bool {
-    let slots = of.client.settings_files(of.level, &context.places);
-    let slot = slots.iter().find(|slot| slot.path == of.path);
-    let found = slot.map(|slot| match slot.holds {
-        SettingsContent::Hooks(_) | SettingsContent::Extension => ClientFileRole::Hooks,
-        SettingsContent::Servers(_) | SettingsContent::TomlServers => ClientFileRole::Servers,
-    });
-    of.fault.is_some() && found == Some(kind)
+        let (title, shown) = (of.client.title(), context.places.display_path(&of.path));
+        let what = format!("{title} can't read {shown}: {fault}");
+        let is_present = of.client.is_present(&context.places);
+        let make = if is_present { DoctorFinding::fail } else { DoctorFinding::warn };
+        found.push(
+            make(check, "malformed", what)
+                .remedy("mend the file: nothing in it counts until then")
+                .fact("client", of.client.as_str())
+                .fact("level", of.level.as_str()),
+        );
+    }
+    found
 }
 
 const INSTALLED: &str = "installed";

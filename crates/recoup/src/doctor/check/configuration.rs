@@ -1,7 +1,6 @@
 //! Checks the configuration and what it switches on: the judge (consent, API key, token budget), and
 //! the mirror (rules and skills in files that Claude Code reads).
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use recoup_core::base::clock::Timestamp;
@@ -65,49 +64,38 @@ const JUDGE: &str = "judge";
 
 /// Checks the judge.
 pub(super) fn check_judge(context: &DoctorContext) -> Vec<DoctorFinding> {
-    vec![judge_finding(context)]
-}
-
-fn judge_finding(context: &DoctorContext) -> DoctorFinding {
     let Some(settings) = context.settings() else {
         let what = "whether a model may be asked can't be told: the configuration is wrong";
-        return DoctorFinding::skipped(JUDGE, "unknown", what);
+        return vec![DoctorFinding::skipped(JUDGE, "unknown", what)];
     };
     let app = App { settings: settings.clone(), faults: Arc::clone(&context.faults) };
-    let judge = match app.judge() {
-        Ok(Ok(judge)) => judge,
-        Ok(Err(unready)) => return unready_finding(&unready),
-        Err(error) => {
-            return DoctorFinding::warn(JUDGE, "wrong-key", error.to_string())
-                .remedy("mend the variable's value")
-                .fact("agreed", true);
-        }
-    };
-    match judge.standing() {
-        Ok(standing) => ready_finding(&settings.judge, standing),
-        Err(error) => {
-            let what = format!("what it cost can't be read: {error}");
-            DoctorFinding::warn(JUDGE, "unusable", what)
-                .remedy("nothing is asked while nothing can be counted: move the file away")
-        }
-    }
-}
-
-fn unready_finding(unready: &JudgeUnreadyReason) -> DoctorFinding {
-    match unready {
-        JudgeUnreadyReason::NotAgreed => {
+    let found = match app.judge() {
+        Ok(Ok(judge)) => match judge.standing() {
+            Ok(standing) => ready_finding(&settings.judge, standing),
+            Err(error) => {
+                let what = format!("what it cost can't be read: {error}");
+                DoctorFinding::warn(JUDGE, "unusable", what)
+                    .remedy("nothing is asked while nothing can be counted: move the file away")
+            }
+        },
+        Ok(Err(JudgeUnreadyReason::NotAgreed)) => {
             let what = "no model is asked: you have not agreed to one";
             DoctorFinding::ok(JUDGE, what).fact("agreed", false)
         }
-        JudgeUnreadyReason::NoKey(variable) => {
+        Ok(Err(JudgeUnreadyReason::NoKey(variable))) => {
             let what = format!("you have agreed to a model, and there is no key in {variable}");
             let remedy = format!(
-                "set {variable} where your agents are started, or name another variable with judge.key_env"
+                "set {variable} where your agents are started, or name another variable with \
+                 judge.key_env"
             );
             let found = DoctorFinding::warn(JUDGE, "no-key", what).remedy(remedy);
             found.fact("agreed", true).fact("key", false)
         }
-    }
+        Err(error) => DoctorFinding::warn(JUDGE, "wrong-key", error.to_string())
+            .remedy("mend the variable's value")
+            .fact("agreed", true),
+    };
+    vec![found]
 }
 
 /// Finding for a judge that has consent and a key: paused, out of budget, or ready.
@@ -150,7 +138,6 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
         )
         .remedy("mend that, then say `recoup memory sync`")
     });
-    let missed = missing_files_finding(&report.missed, context);
     let files = report.count();
     let is_off = context.settings().is_some_and(|settings| !settings.users_mirror.is_any());
     let all = match (files, is_off) {
@@ -163,19 +150,19 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
         (1, _) => DoctorFinding::ok(SYNCED, "1 file for Claude Code"),
         (n, _) => DoctorFinding::ok(SYNCED, format!("{n} files for Claude Code")),
     };
-    let missed = missed.filter(|_| !is_off);
+    // Deleted on purpose, perhaps, but the next sync writes them again.
+    let missed = report.missed.first().filter(|_| !is_off).map(|first| {
+        let first = context.display_path(first);
+        let what = match report.missed.len() - 1 {
+            0 => format!("{first} is gone"),
+            more => format!("{first} and {more} more are gone"),
+        };
+        DoctorFinding::warn(SYNCED, "missing", what)
+            .remedy(
+                "`recoup memory sync` in that project writes it again, as the next session does; \
+                 what should stay away, retire or forget",
+            )
+            .fact("files", report.missed.len())
+    });
     [all.fact("files", files)].into_iter().chain(changed).chain(missed).chain(faults).collect()
-}
-
-/// Reports deleted files. That may be intended, but the next sync writes them again.
-fn missing_files_finding(files: &[PathBuf], context: &DoctorContext) -> Option<DoctorFinding> {
-    let first = context.display_path(files.first()?);
-    let what = match files.len() - 1 {
-        0 => format!("{first} is gone"),
-        more => format!("{first} and {more} more are gone"),
-    };
-    let finding = DoctorFinding::warn(SYNCED, "missing", what)
-        .remedy("`recoup memory sync` in that project writes it again, as the next session does; what should stay away, retire or forget")
-        .fact("files", files.len());
-    Some(finding)
 }

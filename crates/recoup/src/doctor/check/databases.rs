@@ -53,36 +53,47 @@ pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
         let what = format!("in front of it, {}", found.what);
         DoctorFinding { what, ..found }.fact("near", true)
     }));
-    found.extend(find_open_breakers(context));
+    let now = SystemClock.now();
+    for server in paused_servers(&context.home.join("breakers"), now) {
+        let wait = human::long_duration(server.until.millis_since(now));
+        let what = format!(
+            "a server is not asked for another {wait}, after {} faults; the last: {}",
+            server.faults, server.last
+        );
+        found.push(
+            DoctorFinding::warn(CACHE, "breaker-open", what)
+                .remedy("it is asked again by itself then; see that it runs")
+                .fact("faults", u64::from(server.faults)),
+        );
+    }
     found
 }
 
 fn check_store(url: &StoreUrl, context: &DoctorContext) -> Vec<DoctorFinding> {
     match url {
-        StoreUrl::Sqlite(path) => check_sqlite_file(path, context),
+        StoreUrl::Sqlite(path) => {
+            let database = DatabaseCheck {
+                check: CACHE,
+                path,
+                if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
+                fix: RepairAction::MendCache(path.clone()),
+            };
+            let first = match sqlite::inspect(path, CACHE_READ_LIMIT) {
+                Err(error) => database.unusable_finding(&error, context),
+                Ok(None) => database.missing_finding(context),
+                Ok(Some((seen, entries))) => {
+                    let noun = if entries == 1 { "entry" } else { "entries" };
+                    let holds = format!("{} {noun}", human::count(entries));
+                    database.usable_finding(&seen, &holds, context).fact("entries", entries)
+                }
+            };
+            let first = first.fact("store", "sqlite");
+            [first].into_iter().chain(database.set_aside_finding(context)).collect()
+        }
         StoreUrl::File(dir) => vec![check_directory(dir, "file", context)],
         StoreUrl::Dir(dir) => vec![check_directory(dir, "dir", context)],
         StoreUrl::Redis(target) => vec![check_redis(target)],
     }
-}
-
-fn check_sqlite_file(path: &Path, context: &DoctorContext) -> Vec<DoctorFinding> {
-    let database = DatabaseCheck {
-        check: CACHE,
-        path,
-        if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
-        fix: RepairAction::MendCache(path.to_owned()),
-    };
-    let first = match sqlite::inspect(path, CACHE_READ_LIMIT) {
-        Err(error) => database.unusable_finding(&error, context),
-        Ok(None) => database.missing_finding(context),
-        Ok(Some((seen, entries))) => {
-            let noun = if entries == 1 { "entry" } else { "entries" };
-            let holds = format!("{} {noun}", human::count(entries));
-            database.usable_finding(&seen, &holds, context).fact("entries", entries)
-        }
-    };
-    [first.fact("store", "sqlite")].into_iter().chain(database.set_aside_finding(context)).collect()
 }
 
 fn check_directory(dir: &Path, store: &'static str, context: &DoctorContext) -> DoctorFinding {
@@ -108,7 +119,8 @@ fn check_directory(dir: &Path, store: &'static str, context: &DoctorContext) -> 
 
 /// Asks the server without its circuit breaker, which might refuse before the server can answer.
 fn check_redis(target: &RedisTarget) -> DoctorFinding {
-    let found = match RedisStore::at(target.clone()).server_info() {
+    let server = match RedisStore::at(target.clone()).server_info() {
+        Ok(server) => server,
         Err(error) => {
             let remedy = match error.kind() {
                 ErrorKind::Unavailable => {
@@ -116,24 +128,21 @@ fn check_redis(target: &RedisTarget) -> DoctorFinding {
                 }
                 _ => "see what the server says, and whether this user may use it",
             };
-            DoctorFinding::fail(CACHE, "unreachable", format!("{target}: {error}")).remedy(remedy)
+            return DoctorFinding::fail(CACHE, "unreachable", format!("{target}: {error}"))
+                .remedy(remedy)
+                .fact("store", "redis");
         }
-        Ok(server) => answering_server_finding(target, &server),
     };
-    found.fact("store", "redis")
-}
-
-fn answering_server_finding(target: &RedisTarget, server: &RedisServerInfo) -> DoctorFinding {
     let RedisServerInfo { product, version, nodes, is_replica, took } = server;
     let version = version.as_deref().unwrap_or("(its version is not told)");
-    let nodes_said = if *nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
+    let nodes_said = if nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    let time = human::fine_millis(*took);
+    let time = human::fine_millis(took);
     let what = format!("{target}: {product} {version}{nodes_said}, answers in {time}");
-    let found = if *is_replica {
+    let found = if is_replica {
         DoctorFinding::fail(CACHE, "read-only", format!("{what}, and only has copies"))
             .remedy("name the primary in the store's URL: a replica refuses what is written to it")
-    } else if *took > SLOW_SERVER {
+    } else if took > SLOW_SERVER {
         DoctorFinding::warn(CACHE, "slow", what)
             .remedy("a store in front of it answers at once: near.store = \"sqlite:near.db\"")
     } else {
@@ -141,23 +150,9 @@ fn answering_server_finding(target: &RedisTarget, server: &RedisServerInfo) -> D
     };
     found
         .fact("version", FindingFact::version(version))
-        .fact("nodes", *nodes)
+        .fact("nodes", nodes)
         .fact("micros", micros)
-}
-
-/// Reports servers whose circuit breaker is open.
-fn find_open_breakers(context: &DoctorContext) -> impl Iterator<Item = DoctorFinding> {
-    let now = SystemClock.now();
-    paused_servers(&context.home.join("breakers"), now).into_iter().map(move |server| {
-        let wait = human::long_duration(server.until.millis_since(now));
-        let what = format!(
-            "a server is not asked for another {wait}, after {} faults; the last: {}",
-            server.faults, server.last
-        );
-        DoctorFinding::warn(CACHE, "breaker-open", what)
-            .remedy("it is asked again by itself then; see that it runs")
-            .fact("faults", u64::from(server.faults))
-    })
+        .fact("store", "redis")
 }
 
 const MEMORY: &str = "memory";
@@ -188,8 +183,14 @@ pub(super) fn check_memory(context: &DoctorContext) -> Vec<DoctorFinding> {
         Err(error) => vec![database.unusable_finding(&error, context)],
         Ok(None) => vec![database.missing_finding(context)],
         Ok(Some((seen, notes))) => {
-            let mut first = database.usable_finding(&seen, &describe_notes(&notes), context);
-            for (status, count) in &notes.counts {
+            let counts = &notes.counts;
+            let of = |status| counts.iter().find(|(it, _)| *it == status).map_or(0, |(_, n)| *n);
+            let all: u64 = counts.iter().map(|(_, count)| count).sum();
+            let (active, waiting) = (of(NoteStatus::Active), of(NoteStatus::Candidate));
+            let noun = if all == 1 { "note" } else { "notes" };
+            let holds = format!("{all} {noun} ({active} active, {waiting} candidates)");
+            let mut first = database.usable_finding(&seen, &holds, context);
+            for (status, count) in counts {
                 first = first.fact(status.as_str(), *count);
             }
             let is_sound =
@@ -200,16 +201,6 @@ pub(super) fn check_memory(context: &DoctorContext) -> Vec<DoctorFinding> {
     };
     found.extend(database.set_aside_finding(context));
     found
-}
-
-fn describe_notes(notes: &NotesFound) -> String {
-    let counts = &notes.counts;
-    let of =
-        |status: NoteStatus| counts.iter().find(|(it, _)| *it == status).map_or(0, |(_, n)| *n);
-    let all: u64 = counts.iter().map(|(_, count)| count).sum();
-    let (active, waiting) = (of(NoteStatus::Active), of(NoteStatus::Candidate));
-    let noun = if all == 1 { "note" } else { "notes" };
-    format!("{all} {noun} ({active} active, {waiting} candidates)")
 }
 
 /// Reports the newest snapshot. Warns if it is too old and notes have changed since, or if there is

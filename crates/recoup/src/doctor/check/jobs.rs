@@ -71,6 +71,12 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
     let WorkerBacklog { project, root, jobs, lost, kept, .. } = backlog;
     let dir = context.home.join("queue").join(project);
     let place = context.display_path(root.as_ref().unwrap_or(&dir));
+    let offer_worker = |found: DoctorFinding| match root.as_ref().filter(|root| root.is_dir()) {
+        Some(root) => {
+            found.fix(RepairAction::Work { project: project.clone(), root: root.clone() })
+        }
+        None => found,
+    };
     let troubled = find_trouble(backlog, SystemClock.now()).map(|trouble| match trouble {
         BacklogTrouble::Stuck(age) => {
             let what = format!("somebody has been at one job of {place} for {}", human::long_duration(age));
@@ -83,10 +89,7 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
             let what = format!("{jobs} {noun} of {place} left, the oldest {} ago", human::long_duration(age));
             let found = DoctorFinding::warn(WORKER, "waiting", what)
                 .remedy("the next hook there starts a worker; `recoup doctor --fix` does it now");
-            match root.as_ref().filter(|root| root.is_dir()) {
-                Some(root) => found.fix(RepairAction::Work { project: project.clone(), root: root.clone() }),
-                None => found,
-            }
+            offer_worker(found)
         }
     });
     let given_up = (*lost > 0).then(|| {
@@ -101,10 +104,7 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
         let found = DoctorFinding::warn(WORKER, "not-stored", what)
             .remedy("`recoup doctor --fix` tries again; `recoup doctor --bundle` is what we need if it fails")
             .fact("kept", *kept);
-        match root.as_ref().filter(|root| root.is_dir()) {
-            Some(root) => found.fix(RepairAction::Work { project: project.clone(), root: root.clone() }),
-            None => found,
-        }
+        offer_worker(found)
     });
     troubled.into_iter().chain(given_up).chain(unstored).collect()
 }

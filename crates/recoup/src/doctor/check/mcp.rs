@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::client_files::{self, ClientFileRole};
 use super::hooks::{enable_hooks_remedy, version_remedy};
 use crate::doctor::DoctorContext;
-use crate::doctor::client_program::{ClientProgram, OUR_VERSION, find_program, permitted_call};
+use crate::doctor::client_program::{OUR_VERSION, find_program, permitted_call};
 use crate::doctor::finding::{DoctorFinding, FindingFact, FindingState};
 use crate::doctor::fix::{init_command, offer_reinstall};
 use crate::doctor::probe::{self, ProbeError, ProbedProcess};
@@ -30,7 +30,18 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let all = context.installed.iter().flat_map(|of| of.servers.iter().map(move |it| (of, it)));
     let servers: Vec<(&ClientInstallation, &InstalledServer)> = all.collect();
     let mut others = client_files::find_malformed(CHECK, ClientFileRole::Servers, context);
-    others.extend(context.installed.iter().filter_map(|of| find_taken_name(of, context)));
+    for of in &context.installed {
+        // `recoup init` leaves another server of our name, and adds none.
+        let Some(taken) = &of.taken else { continue };
+        let (name, shown) = (of.client.title(), context.places.display_path(&of.path));
+        let what = format!("{name} ({}): {taken}", of.level.as_str());
+        others.push(
+            DoctorFinding::warn(CHECK, "name-taken", what)
+                .remedy(format!("give it another name in {shown}, and run `recoup init`"))
+                .fact("client", of.client.as_str())
+                .fact("level", of.level.as_str()),
+        );
+    }
     others.extend(find_lost_servers(context));
     if servers.is_empty() && !others.is_empty() {
         return others;
@@ -54,15 +65,6 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let found =
         servers.into_iter().flat_map(|(of, server)| check_server(of, server, &sandbox, context));
     found.chain(others).collect()
-}
-
-/// Reports another server with our name: `recoup init` leaves it, and adds none.
-fn find_taken_name(of: &ClientInstallation, context: &DoctorContext) -> Option<DoctorFinding> {
-    let (name, shown) = (of.client.title(), context.places.display_path(&of.path));
-    let what = format!("{name} ({}): {}", of.level.as_str(), of.taken.as_ref()?);
-    let remedy = format!("give it another name in {shown}, and run `recoup init`");
-    let finding = DoctorFinding::warn(CHECK, "name-taken", what).remedy(remedy);
-    Some(finding.fact("client", of.client.as_str()).fact("level", of.level.as_str()))
 }
 
 /// Reports clients whose registration of our server is gone.
@@ -108,12 +110,7 @@ fn check_server(
         let remedy = format!("switch it on in {shown} if you want it");
         return vec![said(DoctorFinding::skipped(CHECK, "switched-off", what).remedy(remedy))];
     }
-    let unusable = match find_program(&server.call, context) {
-        ClientProgram::Here(_) | ClientProgram::Untold => None,
-        ClientProgram::Missing => Some(("is not there", "program-missing")),
-        ClientProgram::NotExecutable => Some(("can't be run", "not-executable")),
-    };
-    if let Some((why, code)) = unusable {
+    if let Some((why, code)) = find_program(&server.call, context).fault() {
         let shown = context.places.display_path(&of.path);
         let what = format!("{name}: {} {why}; {shown} has it", server.call.started());
         let finding = DoctorFinding::fail(CHECK, code, what);

@@ -156,24 +156,18 @@ impl HttpSessions {
     pub(super) async fn mark_used(&self, headers: &HeaderMap) {
         let Some(id) = headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()) else { return };
         let id: Arc<str> = id.into();
-        // Unknown ids must not displace sessions of ours.
-        if !self.manager.has_session(&id).await.unwrap_or(false) {
-            return self.forget_session(&id);
-        }
-        if let Some(oldest) = self.move_to_newest(id) {
+        let is_known = self.manager.has_session(&id).await.unwrap_or(false);
+        let oldest = {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.retain(|other| *other != id);
+            // Unknown ids must not displace sessions of ours.
+            if is_known {
+                used.push_back(id);
+            }
+            if used.len() > MAX_SESSIONS { used.pop_front() } else { None }
+        };
+        if let Some(oldest) = oldest {
             let _ = self.manager.close_session(&oldest).await;
         }
-    }
-
-    /// Moves a session to the end. Returns the one to close for it.
-    fn move_to_newest(&self, id: Arc<str>) -> Option<Arc<str>> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retain(|other| *other != id);
-        used.push_back(id);
-        (used.len() > MAX_SESSIONS).then(|| used.pop_front())?
-    }
-
-    fn forget_session(&self, id: &str) {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| **other != *id);
     }
 }

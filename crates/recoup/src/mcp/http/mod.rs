@@ -113,17 +113,16 @@ fn config(http: &HttpOptions) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(LONGEST_MESSAGE)
 }
 
-/// True if `Host` and `Origin` are unambiguous: of duplicates the SDK would check only one.
-fn has_clear_origin(request: &Request) -> bool {
-    let once = |name| request.headers().get_all(name).iter().count() <= 1;
-    let host = request.headers().get(header::HOST).map(header::HeaderValue::as_bytes);
-    let named = request.uri().authority().map(|named| named.as_str().as_bytes());
-    once(header::HOST) && once(header::ORIGIN) && (named.is_none() || named == host)
-}
-
 /// Lets requests with the token through.
 async fn require_token(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {
-    if !has_clear_origin(&request) {
+    // Of duplicate headers the SDK would check only one.
+    let is_unambiguous = {
+        let once = |name| request.headers().get_all(name).iter().count() <= 1;
+        let host = request.headers().get(header::HOST).map(header::HeaderValue::as_bytes);
+        let named = request.uri().authority().map(|named| named.as_str().as_bytes());
+        once(header::HOST) && once(header::ORIGIN) && (named.is_none() || named == host)
+    };
+    if !is_unambiguous {
         let what = "a request has one Host and at most one Origin\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     }

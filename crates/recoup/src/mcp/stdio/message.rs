@@ -178,17 +178,13 @@ impl<R: Read> LineReader<R> {
         if line.last() == Some(&b'\n') {
             line.pop();
         } else if read > self.most {
-            return Some(InputLine::TooLong(self.skip(&line)));
+            // Of the rest, only an id is kept.
+            let mut rest = LineRemainder { input: &mut self.input, ended: false };
+            let id = id::find_id(line.as_slice().chain(&mut rest));
+            let _ = io::copy(&mut rest, &mut io::sink());
+            return Some(InputLine::TooLong(id));
         }
         Some(InputLine::Whole(line))
-    }
-
-    /// Skips the rest of a line, and returns only its id.
-    fn skip(&mut self, start: &[u8]) -> Option<RequestId> {
-        let mut rest = LineRemainder { input: &mut self.input, ended: false };
-        let id = id::find_id(start.chain(&mut rest));
-        let _ = io::copy(&mut rest, &mut io::sink());
-        id
     }
 }
 

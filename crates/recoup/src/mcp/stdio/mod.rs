@@ -138,7 +138,12 @@ impl StdioTransport {
                 id,
                 result: ServerResult::ListToolsResult(list),
             }) => {
-                let (jsonrpc, id, result) = (*jsonrpc, id.clone(), self.cached_tool_list(list)?);
+                // Other protocol versions have other fields.
+                let (_, result) = match self.listed.take().filter(|(listed, _)| listed == list) {
+                    Some(listed) => self.listed.insert(listed),
+                    None => self.listed.insert((list.clone(), to_raw_value(list)?)),
+                };
+                let (jsonrpc, id) = (*jsonrpc, id.clone());
                 serde_json::to_vec(&JsonRpcResponse { jsonrpc, id, result })?
             }
             _ => serde_json::to_vec(message)?,
@@ -147,15 +152,6 @@ impl StdioTransport {
         self.load.charge_response(bytes.len());
         let output = self.output.as_ref().filter(|_| !self.unheard.is_cancelled());
         output.ok_or_else(gone)?.send(bytes).map_err(|_| gone())
-    }
-
-    fn cached_tool_list(&mut self, list: &ListToolsResult) -> io::Result<&RawValue> {
-        // Other protocol versions have other fields.
-        let (_, json) = match self.listed.take().filter(|(listed, _)| listed == list) {
-            Some(listed) => self.listed.insert(listed),
-            None => self.listed.insert((list.clone(), to_raw_value(list)?)),
-        };
-        Ok(json)
     }
 
     /// Returns the next line, once there is room for it. Cancel-safe.

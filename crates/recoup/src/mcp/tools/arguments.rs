@@ -214,7 +214,14 @@ fn object(schema: &Value, given: JsonObject, place: &str) -> Result<JsonObject> 
     let mut fitted = JsonObject::new();
     for (name, value) in given {
         let Some(field) = fields.get(&name) else {
-            return Err(unknown_field_error(&name, place, fields));
+            let known: Vec<&str> = fields.keys().map(String::as_str).collect();
+            let whose = if place.is_empty() { "this tool" } else { place };
+            let has = match known[..] {
+                [] => "takes nothing".to_owned(),
+                _ => format!("has {}", known.join(", ")),
+            };
+            let what = format!("{} is not known: {whose} {has}", quoted(&name));
+            return Err(Error::usage(what));
         };
         if !value.is_null() {
             fitted.insert(name.clone(), validate_value(field, value, &inside(&name))?);
@@ -225,16 +232,6 @@ fn object(schema: &Value, given: JsonObject, place: &str) -> Result<JsonObject> 
         Some(name) => Err(Error::usage(format!("{}: it is missing", inside(name)))),
         None => Ok(fitted),
     }
-}
-
-fn unknown_field_error(name: &str, place: &str, fields: &Map<String, Value>) -> Error {
-    let known: Vec<&str> = fields.keys().map(String::as_str).collect();
-    let whose = if place.is_empty() { "this tool" } else { place };
-    let has = match known[..] {
-        [] => "takes nothing".to_owned(),
-        _ => format!("has {}", known.join(", ")),
-    };
-    Error::usage(format!("{} is not known: {whose} {has}", quoted(name)))
 }
 
 fn validate_value(schema: &Value, value: Value, place: &str) -> Result<Value> {
@@ -268,13 +265,19 @@ fn validate_value(schema: &Value, value: Value, place: &str) -> Result<Value> {
 
 /// True if a value fits a schema, apart from its content.
 fn is_valid(schema: &Value, value: &Value) -> bool {
+    let length = match value {
+        Value::String(text) => Some(("maxLength", text.chars().count())),
+        Value::Array(items) => Some(("maxItems", items.len())),
+        _ => None,
+    };
     has_type(schema, value)
         && schema["enum"].as_array().is_none_or(|words| words.contains(value))
         && value.as_f64().is_none_or(|number| {
             schema["minimum"].as_f64().is_none_or(|least| number >= least)
                 && schema["maximum"].as_f64().is_none_or(|most| number <= most)
         })
-        && is_short(schema, value)
+        && length
+            .is_none_or(|(limit, has)| schema[limit].as_u64().is_none_or(|most| has as u64 <= most))
 }
 
 /// The types of a schema.
@@ -308,15 +311,6 @@ fn whole(number: &serde_json::Number) -> Option<u64> {
     let cut =
         |float: f64| (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
     number.as_u64().or_else(|| number.as_f64().and_then(cut))
-}
-
-fn is_short(schema: &Value, value: &Value) -> bool {
-    let (most, has) = match value {
-        Value::String(text) => (&schema["maxLength"], text.chars().count()),
-        Value::Array(items) => (&schema["maxItems"], items.len()),
-        _ => return true,
-    };
-    most.as_u64().is_none_or(|most| u64::try_from(has).is_ok_and(|has| has <= most))
 }
 
 fn mismatch_error(schema: &Value, value: &Value, place: &str) -> Error {

@@ -7,7 +7,7 @@ use recoup_core::key::{EntryId, Kind};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::arguments::{ResultArguments, SelectedResult, fields, parse_key};
 use super::schema::{LONGEST, closed, count, flag, open, short_text, text};
@@ -21,32 +21,29 @@ pub(super) const EXPLAIN: ToolSpec = ToolSpec {
     title: "Explain a hit or a miss",
     description: "Say why cache_lookup would be a hit or a miss: which source changed, what \
         expired or was evicted, and how the nearest result differs. Nothing is counted or changed.",
-    input: explain_input,
-    output: explain_output,
+    input: || closed(&fields(), &[]),
+    output: || {
+        open(
+            &[
+                ("key", text("The key of this question")),
+                ("scope", text("Who shares it")),
+                ("kind", text("What sort of entry it is")),
+                ("status", text("hit, stale or miss")),
+                ("text", text("The same in a sentence")),
+                ("causes", json!({ "type": "array", "description": "What is to be known" })),
+                ("past", json!({ "type": "array", "description": "What happened to it" })),
+                (
+                    "nearest",
+                    json!({ "type": ["object", "null"], "description": "The most like it" }),
+                ),
+            ],
+            &["key", "status", "text", "causes"],
+        )
+    },
     nature: ToolEffect::Reads,
     load: ToolVisibility::WhenFound,
     run: explain,
 };
-
-fn explain_input() -> Value {
-    closed(&fields(), &[])
-}
-
-fn explain_output() -> Value {
-    open(
-        &[
-            ("key", text("The key of this question")),
-            ("scope", text("Who shares it")),
-            ("kind", text("What sort of entry it is")),
-            ("status", text("hit, stale or miss")),
-            ("text", text("The same in a sentence")),
-            ("causes", json!({ "type": "array", "description": "What is to be known" })),
-            ("past", json!({ "type": "array", "description": "What happened to it" })),
-            ("nearest", json!({ "type": ["object", "null"], "description": "The most like it" })),
-        ],
-        &["key", "status", "text", "causes"],
-    )
-}
 
 fn explain(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let asked: ResultArguments = arguments::read(arguments)?;
@@ -70,8 +67,19 @@ pub(super) const INVALIDATE: ToolSpec = ToolSpec {
     description: "Forget the results of this project that were made from certain files, have a tag, \
         come from a kind of work, or have a key. Results whose sources changed need no call: they are \
         not given out any more.",
-    input: invalidate_input,
-    output: invalidate_output,
+    input: || {
+        let a_text = |what| short_text(LONGEST, what);
+        closed(
+            &[
+                ("paths", a_text("A glob: those with a source that matches; * also crosses /")),
+                ("tag", a_text("Those with this tag")),
+                ("operation", a_text("Those of this kind of work")),
+                ("key", a_text("The one with this key, and nothing else")),
+            ],
+            &[],
+        )
+    },
+    output: || open(&[("invalidated", count(0, "How many were forgotten"))], &["invalidated"]),
     nature: ToolEffect::Removes,
     load: ToolVisibility::WhenFound,
     run: invalidate,
@@ -83,23 +91,6 @@ struct CacheInvalidateArguments {
     tag: Option<String>,
     operation: Option<String>,
     key: Option<String>,
-}
-
-fn invalidate_input() -> Value {
-    let a_text = |what| short_text(LONGEST, what);
-    closed(
-        &[
-            ("paths", a_text("A glob: those with a source that matches; * also crosses /")),
-            ("tag", a_text("Those with this tag")),
-            ("operation", a_text("Those of this kind of work")),
-            ("key", a_text("The one with this key, and nothing else")),
-        ],
-        &[],
-    )
-}
-
-fn invalidate_output() -> Value {
-    open(&[("invalidated", count(0, "How many were forgotten"))], &["invalidated"])
 }
 
 fn invalidate(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
@@ -134,28 +125,26 @@ pub(super) const STATS: ToolSpec = ToolSpec {
     title: "Tell what the cache holds",
     description: "Tell what the cache of this project holds, and how often it was of use.",
     input: || closed(&[], &[]),
-    output: stats_output,
+    output: || {
+        let number = |what| count(0, what);
+        open(
+            &[
+                ("enabled", flag("Whether anything is kept")),
+                ("scope", text("Who shares it")),
+                ("entries", number("How many entries there are")),
+                ("bytes", number("What they take")),
+                ("hits", number("How many look-ups were hits")),
+                ("misses", number("How many were not")),
+                ("invalidations", number("Of these, because a source changed")),
+                ("counts", json!({ "type": "object", "description": "What happened, how often" })),
+            ],
+            &["enabled", "scope", "entries", "bytes", "hits", "misses", "invalidations"],
+        )
+    },
     nature: ToolEffect::Reads,
     load: ToolVisibility::WhenFound,
     run: stats,
 };
-
-fn stats_output() -> Value {
-    let number = |what| count(0, what);
-    open(
-        &[
-            ("enabled", flag("Whether anything is kept")),
-            ("scope", text("Who shares it")),
-            ("entries", number("How many entries there are")),
-            ("bytes", number("What they take")),
-            ("hits", number("How many look-ups were hits")),
-            ("misses", number("How many were not")),
-            ("invalidations", number("Of these, because a source changed")),
-            ("counts", json!({ "type": "object", "description": "What happened, how often" })),
-        ],
-        &["enabled", "scope", "entries", "bytes", "hits", "misses", "invalidations"],
-    )
-}
 
 fn stats(services: &McpServices, _: JsonObject) -> Result<ToolOutcome> {
     let (cache, scope) = (&services.cache, services.app.scope());

@@ -29,8 +29,41 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     description: "Before costly work that files determine, ask whether its result is known and \
         still true. A miss gives a token for cache_store, which then keeps your result only if the \
         files stayed the same during the work.",
-    input,
-    output,
+    input: || {
+        let mut all = fields();
+        all.push(("max_age", rare(duration("Accept nothing older: 30m, 12h, 7d"))));
+        all.push((
+            "sources",
+            texts(
+                "Files, directories and globs that the work will read. Default: those of the paths \
+                that exist",
+            ),
+        ));
+        closed(&all, &[])
+    },
+    output: || {
+        open(
+            &[
+                ("hit", flag("Whether there is a result")),
+                ("status", text("hit, stale, miss, expired, invalidated, corrupt or disabled")),
+                ("key", text("The key of this question")),
+                (
+                    "result",
+                    json!({ "description": "The result as it was stored: a text, or JSON; JSON \
+                        with numbers that would lose digits comes as a text" }),
+                ),
+                ("age_seconds", count(0, "How long ago it was stored")),
+                ("reason", maybe_text("Why it is a miss")),
+                ("token", maybe_text("For cache_store, after the work")),
+                (
+                    "sources",
+                    list(&text("One of them"), "What was checked, or what the token is for"),
+                ),
+                message(),
+            ],
+            &["hit", "status", "key", "sources", "message"],
+        )
+    },
     nature: ToolEffect::Reads,
     load: ToolVisibility::WhenFound,
     run,
@@ -42,40 +75,6 @@ struct CacheLookupArguments {
     asked: ResultArguments,
     max_age: Option<Value>,
     sources: Option<OneOrMany>,
-}
-
-fn input() -> Value {
-    let mut all = fields();
-    all.push(("max_age", rare(duration("Accept nothing older: 30m, 12h, 7d"))));
-    all.push((
-        "sources",
-        texts(
-            "Files, directories and globs that the work will read. Default: those of the paths that \
-            exist",
-        ),
-    ));
-    closed(&all, &[])
-}
-
-fn output() -> Value {
-    open(
-        &[
-            ("hit", flag("Whether there is a result")),
-            ("status", text("hit, stale, miss, expired, invalidated, corrupt or disabled")),
-            ("key", text("The key of this question")),
-            (
-                "result",
-                json!({ "description": "The result as it was stored: a text, or JSON; JSON with \
-                    numbers that would lose digits comes as a text" }),
-            ),
-            ("age_seconds", count(0, "How long ago it was stored")),
-            ("reason", maybe_text("Why it is a miss")),
-            ("token", maybe_text("For cache_store, after the work")),
-            ("sources", list(&text("One of them"), "What was checked, or what the token is for")),
-            message(),
-        ],
-        &["hit", "status", "key", "sources", "message"],
-    )
 }
 
 fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
@@ -105,19 +104,6 @@ enum HitFreshness {
     Stale,
 }
 
-impl HitFreshness {
-    /// Status word and explanation.
-    fn in_words(self, is_unwatched: bool) -> (&'static str, &'static str) {
-        match self {
-            Self::Hit if is_unwatched => {
-                ("hit", "and no file is watched for it, so nobody knows whether it is still true")
-            }
-            Self::Hit => ("hit", "still true: the files that it was made from are as they were"),
-            Self::Stale => ("stale", "its time is over, and nobody has made a newer one yet"),
-        }
-    }
-}
-
 /// The first line says what the rest is: a stored text may look like a miss.
 fn hit(
     services: &McpServices,
@@ -129,7 +115,15 @@ fn hit(
     let header = &entry.head().header;
     let age = services.cache.clock().now().millis_since(header.created) / 1000;
     let sources = watched(&header.sources);
-    let (status, whether) = freshness.in_words(sources.is_empty());
+    let (status, whether) = match freshness {
+        HitFreshness::Hit if sources.is_empty() => {
+            ("hit", "and no file is watched for it, so nobody knows whether it is still true")
+        }
+        HitFreshness::Hit => {
+            ("hit", "still true: the files that it was made from are as they were")
+        }
+        HitFreshness::Stale => ("stale", "its time is over, and nobody has made a newer one yet"),
+    };
     let said = format!("{status}: stored {} ago, {whether}.", ago(age));
     let text = format!("{said} The result:\n{text}");
     let data = json!({

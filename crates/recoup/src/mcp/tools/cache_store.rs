@@ -31,8 +31,56 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     title: "Keep a result",
     description: "Keep a result that was costly to work out, under the words that cache_lookup was \
         asked with. When one of its sources changes, it is no longer given out.",
-    input,
-    output,
+    input: || {
+        let cost = closed(
+            &[
+                ("seconds", json!({ "type": "number", "minimum": 0, "maximum": MOST_SECONDS })),
+                ("input_tokens", count(0, "Tokens in")),
+                ("output_tokens", count(0, "Tokens out")),
+                ("dollars", json!({ "type": "number", "minimum": 0, "maximum": MOST_DOLLARS })),
+            ],
+            &[],
+        );
+        let mut all = fields();
+        all.extend([
+            (
+                "result",
+                json!({
+                    "type": ["object", "array", "string", "number", "boolean"],
+                    "description": "JSON, or a text, which comes back byte for byte",
+                }),
+            ),
+            (
+                "sources",
+                texts(
+                    "Files, directories and globs that it depends on: those of cache_lookup, and \
+                    what else was read",
+                ),
+            ),
+            ("token", text("From the miss of cache_lookup")),
+            ("ttl", duration("30m, 12h, 7d, forever")),
+            ("tags", rare(texts_of(MOST_TAG, "For cache_invalidate"))),
+            ("cost", rare(cost)),
+        ]);
+        closed(&all, &["result"])
+    },
+    output: || {
+        open(
+            &[
+                ("stored", flag("Whether it is kept")),
+                ("key", text("Its key")),
+                ("reason", maybe_text("Why it is not kept")),
+                ("sources", list(&text("One of them"), "What is checked before it is given out")),
+                (
+                    "unwatched",
+                    list(&text("One of them"), "The paths that are not: nothing is there"),
+                ),
+                ("expires_at", maybe_text("Until when it is given out; none means for ever")),
+                message(),
+            ],
+            &["stored", "key", "reason", "sources", "message"],
+        )
+    },
     nature: ToolEffect::Replaces,
     load: ToolVisibility::WhenFound,
     run,
@@ -58,55 +106,6 @@ struct CostArguments {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     dollars: Option<f64>,
-}
-
-fn input() -> Value {
-    let cost = closed(
-        &[
-            ("seconds", json!({ "type": "number", "minimum": 0, "maximum": MOST_SECONDS })),
-            ("input_tokens", count(0, "Tokens in")),
-            ("output_tokens", count(0, "Tokens out")),
-            ("dollars", json!({ "type": "number", "minimum": 0, "maximum": MOST_DOLLARS })),
-        ],
-        &[],
-    );
-    let mut all = fields();
-    all.extend([
-        (
-            "result",
-            json!({
-                "type": ["object", "array", "string", "number", "boolean"],
-                "description": "JSON, or a text, which comes back byte for byte",
-            }),
-        ),
-        (
-            "sources",
-            texts(
-                "Files, directories and globs that it depends on: those of cache_lookup, and what \
-                else was read",
-            ),
-        ),
-        ("token", text("From the miss of cache_lookup")),
-        ("ttl", duration("30m, 12h, 7d, forever")),
-        ("tags", rare(texts_of(MOST_TAG, "For cache_invalidate"))),
-        ("cost", rare(cost)),
-    ]);
-    closed(&all, &["result"])
-}
-
-fn output() -> Value {
-    open(
-        &[
-            ("stored", flag("Whether it is kept")),
-            ("key", text("Its key")),
-            ("reason", maybe_text("Why it is not kept")),
-            ("sources", list(&text("One of them"), "What is checked before it is given out")),
-            ("unwatched", list(&text("One of them"), "The paths that are not: nothing is there")),
-            ("expires_at", maybe_text("Until when it is given out; none means for ever")),
-            message(),
-        ],
-        &["stored", "key", "reason", "sources", "message"],
-    )
 }
 
 fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
@@ -161,7 +160,21 @@ impl StoreReport<'_> {
             FillOutcome::Stored(_) => None,
             FillOutcome::Off if services.cache.enabled() => Some("the ttl is off".to_owned()),
             FillOutcome::Off => Some("the cache is switched off".to_owned()),
-            FillOutcome::Refused(refusal) => Some(format!("{refusal}{}", remedy(refusal))),
+            FillOutcome::Refused(refusal) => {
+                let advice = match refusal {
+                    FillRefusal::SourceChanged(_) => {
+                        ", or right before. If the result is about the files as they are, call \
+                         cache_lookup with the same sources, and cache_store with its token"
+                    }
+                    FillRefusal::SourcesDiffer => {
+                        ". If the result is about the files as they are now, call cache_lookup for \
+                         a new token"
+                    }
+                    FillRefusal::OtherSources => ": cache_lookup told them, and gives one",
+                    _ => "",
+                };
+                Some(format!("{refusal}{advice}"))
+            }
         };
         // File names may contain line breaks.
         let message = match &reason {
@@ -201,21 +214,6 @@ impl StoreReport<'_> {
             ),
         };
         format!("Kept under {key}. {watched}{unwatched}")
-    }
-}
-
-/// Advice for the agent.
-fn remedy(refusal: &FillRefusal) -> &'static str {
-    match refusal {
-        FillRefusal::SourceChanged(_) => {
-            ", or right before. If the result is about the files as they are, call cache_lookup \
-             with the same sources, and cache_store with its token"
-        }
-        FillRefusal::SourcesDiffer => {
-            ". If the result is about the files as they are now, call cache_lookup for a new token"
-        }
-        FillRefusal::OtherSources => ": cache_lookup told them, and gives one",
-        _ => "",
     }
 }
 
@@ -259,7 +257,13 @@ fn keeps_its_digits(json: &str) -> bool {
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
         rest = &rest[at..];
         if let Some(inside) = rest.strip_prefix('"') {
-            rest = &inside[text_length(inside)..];
+            let mut escaped = false;
+            let end = inside.bytes().position(|byte| {
+                let closes = byte == b'"' && !escaped;
+                escaped = byte == b'\\' && !escaped;
+                closes
+            });
+            rest = end.map_or("", |end| &inside[end + 1..]);
             continue;
         }
         let in_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
@@ -270,17 +274,6 @@ fn keeps_its_digits(json: &str) -> bool {
         rest = after;
     }
     true
-}
-
-/// Length of a string up to and including its closing quote.
-fn text_length(inside: &str) -> usize {
-    let mut escaped = false;
-    let end = inside.bytes().position(|byte| {
-        let closes = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        closes
-    });
-    end.map_or(inside.len(), |end| end + 1)
 }
 
 /// True for integers of 64 bits, numbers of up to 15 digits, and those that we would write the

@@ -5,7 +5,7 @@ use recoup_core::memory::{CheckpointOutcome, WorkCheckpoint};
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::arguments::OneOrMany;
 use super::schema::{closed, flag, list, maybe_text, message, open, project, text, texts_of};
@@ -22,8 +22,28 @@ pub(super) const SAVE: ToolSpec = ToolSpec {
     title: "Save where the work stands",
     description: "Save where the work in this project stands, in place of what was saved before. \
         Use it when work stays unfinished, and before a conversation ends or is compacted.",
-    input: input_of_save,
-    output: output_of_save,
+    input: || {
+        closed(
+            &[
+                ("completed", texts_of(LONGEST, "Done")),
+                ("remaining", texts_of(LONGEST, "Next step first")),
+                ("blockers", texts_of(LONGEST, "In the way")),
+                ("notes", text("What else to know")),
+                ("projectId", project()),
+            ],
+            &[],
+        )
+    },
+    output: || {
+        open(
+            &[
+                ("saved", flag("Whether it is saved")),
+                ("left_out", list(&text("Which, and why"), "What of it is not kept")),
+                message(),
+            ],
+            &["saved", "left_out", "message"],
+        )
+    },
     nature: ToolEffect::Replaces,
     load: ToolVisibility::WhenFound,
     run: save,
@@ -34,7 +54,22 @@ pub(super) const LOAD: ToolSpec = ToolSpec {
     title: "Load where the work stood",
     description: "Load what save_checkpoint last saved, to go on with earlier work.",
     input: || closed(&[("projectId", project())], &[]),
-    output: output_of_load,
+    output: || {
+        let items = |what| list(&text("One of them"), what);
+        let checkpoint = json!({
+            "anyOf": [{ "type": "null" }, open(
+                &[
+                    ("completed", items("What is done")),
+                    ("remaining", items("What remains")),
+                    ("blockers", items("What is in the way")),
+                    ("notes", maybe_text("What else was said")),
+                    ("saved_at", text("When that was")),
+                ],
+                &["completed", "remaining", "blockers", "notes", "saved_at"],
+            )],
+        });
+        open(&[("checkpoint", checkpoint), message()], &["checkpoint", "message"])
+    },
     nature: ToolEffect::Reads,
     load: ToolVisibility::WhenFound,
     run: load,
@@ -57,47 +92,6 @@ struct SaveCheckpointArguments {
 struct LoadCheckpointArguments {
     #[serde(rename = "projectId")]
     project: Option<String>,
-}
-
-fn input_of_save() -> Value {
-    closed(
-        &[
-            ("completed", texts_of(LONGEST, "Done")),
-            ("remaining", texts_of(LONGEST, "Next step first")),
-            ("blockers", texts_of(LONGEST, "In the way")),
-            ("notes", text("What else to know")),
-            ("projectId", project()),
-        ],
-        &[],
-    )
-}
-
-fn output_of_save() -> Value {
-    open(
-        &[
-            ("saved", flag("Whether it is saved")),
-            ("left_out", list(&text("Which, and why"), "What of it is not kept")),
-            message(),
-        ],
-        &["saved", "left_out", "message"],
-    )
-}
-
-fn output_of_load() -> Value {
-    let items = |what| list(&text("One of them"), what);
-    let checkpoint = json!({
-        "anyOf": [{ "type": "null" }, open(
-            &[
-                ("completed", items("What is done")),
-                ("remaining", items("What remains")),
-                ("blockers", items("What is in the way")),
-                ("notes", maybe_text("What else was said")),
-                ("saved_at", text("When that was")),
-            ],
-            &["completed", "remaining", "blockers", "notes", "saved_at"],
-        )],
-    });
-    open(&[("checkpoint", checkpoint), message()], &["checkpoint", "message"])
 }
 
 fn save(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {

@@ -6,7 +6,7 @@ use recoup_core::memory::{ForgetReport, Note, NoteId, NoteScope, NoteStatus, Not
 use recoup_core::{Error, Result};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::schema::{closed, flag, list, message, open, project, text};
 use super::{ConsentProposal, ConsentQuestion, ProposedAction};
@@ -18,8 +18,23 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     title: "Forget a memory",
     description: "Forget a memory by its id, when the user asks for that. A rule stays unless the \
         user confirms; tell the user what the answer says.",
-    input,
-    output,
+    input: || {
+        closed(
+            &[("id", text("From search_memory or load_rules")), ("projectId", project())],
+            &["id"],
+        )
+    },
+    output: || {
+        open(
+            &[
+                ("id", text("From search_memory or load_rules")),
+                ("removed", flag("Whether it is gone for good; otherwise nothing has changed")),
+                ("unreached", list(&text("A file"), "What may still have it")),
+                message(),
+            ],
+            &["id", "removed", "unreached", "message"],
+        )
+    },
     nature: ToolEffect::Removes,
     load: ToolVisibility::WhenFound,
     run,
@@ -32,22 +47,6 @@ struct DeleteMemoryArguments {
     project: Option<String>,
 }
 
-fn input() -> Value {
-    closed(&[("id", text("From search_memory or load_rules")), ("projectId", project())], &["id"])
-}
-
-fn output() -> Value {
-    open(
-        &[
-            ("id", text("From search_memory or load_rules")),
-            ("removed", flag("Whether it is gone for good; otherwise nothing has changed")),
-            ("unreached", list(&text("A file"), "What may still have it")),
-            message(),
-        ],
-        &["id", "removed", "unreached", "message"],
-    )
-}
-
 fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let DeleteMemoryArguments { id, project } = arguments::read(arguments)?;
     let (id, scope) =
@@ -56,35 +55,13 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let note = services.memory.note(&id)?.filter(holds_there).ok_or_else(|| {
         Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
     })?;
-    if is_agents_candidate(services, &note) {
-        return forget(services, &id).map(ToolOutcome::Done);
-    }
-    Ok(ToolOutcome::Asks(Box::new(ConsentProposal {
-        question: question(services, &note),
-        unasked: unchanged(
-            &note,
-            &format!(
-                "Nothing has changed: {}, and only the user can take it back. Tell them that `recoup \
-             memory retire {id}` lets it count no longer, and `recoup memory forget {id}` removes \
-             it for good.",
-                ownership_text(&note),
-            ),
-        ),
-        new: false,
-        just_said: false,
-        deed: ProposedAction::Forget(note),
-    })))
-}
-
-/// True for an unconfirmed note by an agent of this project.
-fn is_agents_candidate(services: &McpServices, note: &Note) -> bool {
     let is_near =
         note.scope == NoteScope::Universal || note.scope == arguments::current_scope(services);
-    is_near && note.trust() < NoteTrust::Agreed && note.status != NoteStatus::Active
-}
-
-fn ownership_text(note: &Note) -> &'static str {
-    match (note.trust(), note.status) {
+    // Agents remove unconfirmed notes by agents of this project.
+    if is_near && note.trust() < NoteTrust::Agreed && note.status != NoteStatus::Active {
+        return forget(services, &id).map(ToolOutcome::Done);
+    }
+    let whose = match (note.trust(), note.status) {
         (NoteTrust::Stated, _) => "the user said it",
         (NoteTrust::Agreed, _) => "it is a rule of the team that the user has accepted",
         (NoteTrust::Recorded, NoteStatus::Active) => {
@@ -92,7 +69,21 @@ fn ownership_text(note: &Note) -> &'static str {
         }
         (_, NoteStatus::Active) => "it counts as a rule, learned from earlier work",
         _ => "it is another project's",
-    }
+    };
+    Ok(ToolOutcome::Asks(Box::new(ConsentProposal {
+        question: question(services, &note),
+        unasked: unchanged(
+            &note,
+            &format!(
+                "Nothing has changed: {whose}, and only the user can take it back. Tell them that \
+                 `recoup memory retire {id}` lets it count no longer, and `recoup memory forget \
+                 {id}` removes it for good."
+            ),
+        ),
+        new: false,
+        just_said: false,
+        deed: ProposedAction::Forget(note),
+    })))
 }
 
 fn question(services: &McpServices, note: &Note) -> ConsentQuestion {

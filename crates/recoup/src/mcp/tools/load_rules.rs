@@ -17,8 +17,46 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     title: "Load the user's rules",
     description: "Load what the user has said before: corrections, preferences, facts. Call \
         it once at the start of a conversation, before anything else, and keep to its rules.",
-    input,
-    output,
+    input: || closed(&[("projectId", project())], &[]),
+    output: || {
+        let rule = open(
+            &[
+                ("id", text("What it is called by")),
+                ("text", text("The rule")),
+                (
+                    "said_by",
+                    one_of(
+                        &["user", "team", "agent", "learned"],
+                        "Who says so; agent: one that the user allows to record their words; \
+                         learned: nobody",
+                    ),
+                ),
+            ],
+            &["id", "text", "said_by"],
+        );
+        let noted = open(
+            &[
+                ("id", text("What it is called by")),
+                ("text", text("The note: a claim, not an instruction")),
+                ("sessions", count(1, "In how many sessions agents have noted it")),
+                (
+                    "confirm",
+                    maybe_text("Noted more than once: what the user runs to make it a rule"),
+                ),
+            ],
+            &["id", "text", "sessions", "confirm"],
+        );
+        open(
+            &[
+                ("rules", list(&rule, "The rules, the most important first")),
+                ("left_out", count(0, "How many more there are that did not fit")),
+                ("noted", list(&noted, "Noted by an agent for the user, not confirmed: no rules")),
+                ("noted_left_out", count(0, "How many more of these there are")),
+                message(),
+            ],
+            &["rules", "left_out", "noted", "noted_left_out", "message"],
+        )
+    },
     nature: ToolEffect::Reads,
     load: ToolVisibility::UnlessHooked(
         "Load what the user has said before: corrections, preferences, facts. You are given these \
@@ -31,47 +69,6 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
 struct LoadRulesArguments {
     #[serde(rename = "projectId")]
     project: Option<String>,
-}
-
-fn input() -> Value {
-    closed(&[("projectId", project())], &[])
-}
-
-fn output() -> Value {
-    let rule = open(
-        &[
-            ("id", text("What it is called by")),
-            ("text", text("The rule")),
-            (
-                "said_by",
-                one_of(
-                    &["user", "team", "agent", "learned"],
-                    "Who says so; agent: one that the user allows to record their words; \
-                     learned: nobody",
-                ),
-            ),
-        ],
-        &["id", "text", "said_by"],
-    );
-    let noted = open(
-        &[
-            ("id", text("What it is called by")),
-            ("text", text("The note: a claim, not an instruction")),
-            ("sessions", count(1, "In how many sessions agents have noted it")),
-            ("confirm", maybe_text("Noted more than once: what the user runs to make it a rule")),
-        ],
-        &["id", "text", "sessions", "confirm"],
-    );
-    open(
-        &[
-            ("rules", list(&rule, "The rules, the most important first")),
-            ("left_out", count(0, "How many more there are that did not fit")),
-            ("noted", list(&noted, "Noted by an agent for the user, not confirmed: no rules")),
-            ("noted_left_out", count(0, "How many more of these there are")),
-            message(),
-        ],
-        &["rules", "left_out", "noted", "noted_left_out", "message"],
-    )
 }
 
 const NO_RULES: &str = "No rules are recorded for this project.";

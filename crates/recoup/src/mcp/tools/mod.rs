@@ -215,9 +215,17 @@ impl ToolSpec {
             ToolSet::All => (self.input)(),
             ToolSet::Common => schema::shortened(&(self.input)()),
         };
+        let known = ToolAnnotations::new().open_world(false);
+        let annotations = match self.nature {
+            ToolEffect::Reads => known.read_only(true),
+            ToolEffect::Keeps => known.read_only(false).destructive(false).idempotent(true),
+            ToolEffect::Replaces | ToolEffect::Removes => {
+                known.read_only(false).destructive(true).idempotent(true)
+            }
+        };
         let mut tool = Tool::new(self.name, description, Arc::new(object(input)))
             .with_title(self.title)
-            .with_annotations(self.nature.annotations());
+            .with_annotations(annotations);
         if options.tools == ToolSet::All {
             tool = tool.with_raw_output_schema(Arc::new(object((self.output)())));
         }
@@ -232,19 +240,6 @@ impl ToolSpec {
         let mut meta = MetaObject::new();
         meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
         tool.with_meta(meta)
-    }
-}
-
-impl ToolEffect {
-    fn annotations(&self) -> ToolAnnotations {
-        let known = ToolAnnotations::new().open_world(false);
-        match self {
-            Self::Reads => known.read_only(true),
-            Self::Keeps => known.read_only(false).destructive(false).idempotent(true),
-            Self::Replaces | Self::Removes => {
-                known.read_only(false).destructive(true).idempotent(true)
-            }
-        }
     }
 }
 

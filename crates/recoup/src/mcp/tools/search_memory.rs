@@ -23,8 +23,31 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     title: "Search what is remembered",
     description: "Find what is remembered, by words, identifiers or paths. Use it before asking \
         the user what they may have said already. What the user has not confirmed is no rule.",
-    input,
-    output,
+    input: || {
+        closed(
+            &[
+                ("query", json!({ "type": "string" })),
+                (
+                    "limit",
+                    json!({
+                        "type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT,
+                    }),
+                ),
+                ("type", one_of(&kinds(), "Only this kind")),
+                ("projectId", project()),
+            ],
+            &["query"],
+        )
+    },
+    output: || {
+        open(
+            &[
+                ("memories", list(&note_schema(), "What was found, the best first")),
+                ("count", count(0, "How many these are")),
+            ],
+            &["memories", "count"],
+        )
+    },
     nature: ToolEffect::Reads,
     load: ToolVisibility::WhenFound,
     run,
@@ -38,31 +61,6 @@ struct SearchMemoryArguments {
     kind: Option<String>,
     #[serde(rename = "projectId")]
     project: Option<String>,
-}
-
-fn input() -> Value {
-    closed(
-        &[
-            ("query", json!({ "type": "string" })),
-            (
-                "limit",
-                json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT }),
-            ),
-            ("type", one_of(&kinds(), "Only this kind")),
-            ("projectId", project()),
-        ],
-        &["query"],
-    )
-}
-
-fn output() -> Value {
-    open(
-        &[
-            ("memories", list(&note_schema(), "What was found, the best first")),
-            ("count", count(0, "How many these are")),
-        ],
-        &["memories", "count"],
-    )
 }
 
 fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
@@ -143,24 +141,20 @@ pub(super) fn note_schema() -> Value {
 /// Note as one line of text, which cannot break out of what surrounds it.
 pub(in crate::mcp) fn note_line(note: &Note) -> String {
     let paths = note.paths.as_deref().map(|glob| format!("[only for {}] ", one_line(glob)));
-    format!(
-        "- {}{} ({}, {}, id {})",
-        paths.unwrap_or_default(),
-        one_line(&note.text),
-        note.kind,
-        label(note),
-        note.id
-    )
-}
-
-/// Says how far an agent may rely on a note.
-fn label(note: &Note) -> &'static str {
-    match (note.status, note.trust()) {
+    // How far an agent may rely on it.
+    let label = match (note.status, note.trust()) {
         (NoteStatus::Candidate, _) => "not confirmed by the user",
         (NoteStatus::Superseded | NoteStatus::Retired, _) => "no longer counts",
         (NoteStatus::Active, NoteTrust::Stated) => "said by the user",
         (NoteStatus::Active, NoteTrust::Agreed) => "accepted by the user",
         (NoteStatus::Active, NoteTrust::Recorded) => "recorded by an agent for the user",
         (NoteStatus::Active, _) => "learned from earlier work",
-    }
+    };
+    format!(
+        "- {}{} ({}, {label}, id {})",
+        paths.unwrap_or_default(),
+        one_line(&note.text),
+        note.kind,
+        note.id
+    )
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use recoup_core::base::fsx;
-use recoup_core::memory::hooked::{self, LARGEST, RecoupCall};
+use recoup_core::memory::hooked::{LARGEST, RecoupCall};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -28,32 +28,24 @@ pub(super) fn find(
             .filter(|it| it.client == client && !it.hooks.is_empty())
             .collect();
         let Some(known) = client.as_hook_client().filter(|_| !of.is_empty()) else { continue };
+        let by = client.file_disabling_hooks(InstallLevel::Project, &context.places);
+        // Whichever file takes precedence may disable all hooks.
+        let disabled = (by.is_some() || !context.has_our_hooks(known)).then(|| {
+            let place =
+                by.map_or("its settings".to_owned(), |path| context.places.display_path(&path));
+            let title = client.title();
+            let what = format!("{title}: hooks are disabled in {place}: ours do not run either");
+            DoctorFinding::fail(CHECK, "switched-off", what)
+                .remedy(enable_hooks_remedy(client, &place))
+        });
         let all = [
-            find_disabled_hooks(client, known, context),
+            disabled,
             find_duplicate_hooks(client, &of, context),
             find_unapproved_hooks(client, &of, context),
         ];
         found.extend(all.into_iter().flatten().map(|it| it.fact("client", client.as_str())));
     }
     found
-}
-
-/// Reports that all hooks are disabled, by whichever file takes precedence.
-fn find_disabled_hooks(
-    client: AgentClient,
-    known: hooked::HookClient,
-    context: &DoctorContext,
-) -> Option<DoctorFinding> {
-    let by = client.file_disabling_hooks(InstallLevel::Project, &context.places);
-    if by.is_none() && context.has_our_hooks(known) {
-        return None;
-    }
-    let place = by.map_or("its settings".to_owned(), |path| context.places.display_path(&path));
-    let what = format!("{}: hooks are disabled in {place}: ours do not run either", client.title());
-    Some(
-        DoctorFinding::fail(CHECK, "switched-off", what)
-            .remedy(enable_hooks_remedy(client, &place)),
-    )
 }
 
 /// Remedy for disabled hooks.
@@ -122,7 +114,13 @@ fn find_unapproved_hooks(
     let state = hooks.and_then(|hooks| hooks.get("state")).map(Spanned::get_ref);
     let entries = || state.and_then(DeValue::as_table).into_iter().flatten();
     let is_allowed = |file: &str, event: &str| {
-        let place = format!("{file}:{}:", to_snake_case(event));
+        let mut place = format!("{file}:");
+        // There, `SessionStart` is `session_start`.
+        for (at, c) in event.char_indices() {
+            place.extend((at > 0 && c.is_ascii_uppercase()).then_some('_'));
+            place.push(c.to_ascii_lowercase());
+        }
+        place.push(':');
         entries().any(|(key, entry)| {
             let is_off = entry
                 .get_ref()
@@ -147,18 +145,6 @@ fn find_unapproved_hooks(
     )
 }
 
-/// Converts `SessionStart` to `session_start`.
-fn to_snake_case(event: &str) -> String {
-    let mut name = String::new();
-    for c in event.chars() {
-        if c.is_ascii_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-    }
-    name
-}
-
 /// Reports clients without our hooks, and how to install them.
 pub(super) fn find_missing_hooks(
     installed: &[&ClientInstallation],
@@ -173,36 +159,29 @@ pub(super) fn find_missing_hooks(
             && !installed.iter().any(|of| of.client == *client)
             && !unreadable.iter().any(|of| of.client == *client)
     };
-    let found = |client: AgentClient| {
-        let title = client.title();
-        if client.as_hook_client().is_some_and(|client| context.has_our_hooks(client)) {
-            let what =
-                format!("{title} has our hooks in a file that others share, or write: not fired");
-            return DoctorFinding::skipped(CHECK, "elsewhere", what)
-                .fact("client", client.as_str());
-        }
-        missing_hooks_finding(client, context).fact("client", client.as_str())
-    };
-    AgentClient::ALL.into_iter().filter(is_bare).map(found).collect()
-}
-
-/// Finding for a client without our hooks.
-fn missing_hooks_finding(client: AgentClient, context: &DoctorContext) -> DoctorFinding {
-    let title = client.title();
-    let init = init_command(client, InstallLevel::User);
-    let remedy = format!("`{init}` hooks recoup in");
-    if let Some(error) = find_install_obstacle(client, context) {
-        let what = format!("{title} is here, and `{init}` can't put our hooks in");
-        return DoctorFinding::warn(CHECK, "not-installable", what).remedy(obstacle_remedy(&error));
-    }
-    let slots = client.settings_files(InstallLevel::User, &context.places);
     let is_of_hooks = |slot: &&SettingsFile| {
         matches!(slot.holds, SettingsContent::Hooks(_) | SettingsContent::Extension)
     };
-    if slots.iter().filter(is_of_hooks).any(|slot| context.was_installed(slot)) {
-        let what = format!("{title} had our hooks, and they are gone");
-        return DoctorFinding::warn(CHECK, "lost", what).remedy(format!("`{init}` puts them back"));
+    let mut found = Vec::new();
+    for client in AgentClient::ALL.into_iter().filter(is_bare) {
+        let (title, init) = (client.title(), init_command(client, InstallLevel::User));
+        let slots = client.settings_files(InstallLevel::User, &context.places);
+        let finding = if client.as_hook_client().is_some_and(|it| context.has_our_hooks(it)) {
+            let what =
+                format!("{title} has our hooks in a file that others share, or write: not fired");
+            DoctorFinding::skipped(CHECK, "elsewhere", what)
+        } else if let Some(error) = find_install_obstacle(client, context) {
+            let what = format!("{title} is here, and `{init}` can't put our hooks in");
+            DoctorFinding::warn(CHECK, "not-installable", what).remedy(obstacle_remedy(&error))
+        } else if slots.iter().filter(is_of_hooks).any(|slot| context.was_installed(slot)) {
+            let what = format!("{title} had our hooks, and they are gone");
+            DoctorFinding::warn(CHECK, "lost", what).remedy(format!("`{init}` puts them back"))
+        } else {
+            let what = format!("{title} is here, and does not have our hooks");
+            DoctorFinding::skipped(CHECK, "not-installed", what)
+                .remedy(format!("`{init}` hooks recoup in"))
+        };
+        found.push(finding.fact("client", client.as_str()));
     }
-    let what = format!("{title} is here, and does not have our hooks");
-    DoctorFinding::skipped(CHECK, "not-installed", what).remedy(remedy)
+    found
 }

@@ -52,6 +52,22 @@ impl HookProbeError {
         }
     }
 
+    /// Instruction for the user.
+    pub(super) fn remedy(&self) -> &'static str {
+        match self {
+            Self::NotStarted(_) => "`recoup init` puts in a program that can be started",
+            Self::TooLate(_) => {
+                "the client ends it there, and nothing is remembered: see what the command waits for"
+            }
+            Self::Ended(_) => {
+                "a hook must exit with 0, or the client stops its work: see what the command is"
+            }
+            Self::Reply(_) => {
+                "the client drops what it can't read: see what the command prints besides"
+            }
+        }
+    }
+
     pub(super) fn describe(&self) -> String {
         match self {
             Self::NotStarted(why) => format!("it can't be started: {why}"),
@@ -70,6 +86,11 @@ pub(super) fn fire_events(
     sandbox: &ProbeSandbox,
     context: &DoctorContext,
 ) -> HookProbeResult {
+    // The event at which a client's agents are given their rules.
+    let rules_event = match client {
+        HookClient::Pi => "before_agent_start",
+        HookClient::ClaudeCode | HookClient::Codex => "SessionStart",
+    };
     let mut fired = HookProbeResult::default();
     let mut hanging: Vec<&RecoupCall> = Vec::new();
     for hook in &of.hooks {
@@ -92,19 +113,11 @@ pub(super) fn fire_events(
             let Some(told) = payload(client, &event, sandbox) else { continue };
             let limit =
                 Duration::from_secs(hook.timeout.unwrap_or(DEFAULT_TIMEOUT_SECS).max(1)).min(MOST);
-            match fire_event(
-                client,
-                &event,
-                &call,
-                told.to_string().as_bytes(),
-                limit,
-                sandbox,
-                context,
-            ) {
+            match fire_event(client, &event, &call, &told, limit, sandbox, context) {
                 Ok((reply, took)) => {
                     fired.sound += 1;
                     fired.slowest = fired.slowest.max(took);
-                    if event == rules_event(client) {
+                    if event == rules_event {
                         fired.rule = Some(reply == ProbedReply::Said { rule: true });
                     }
                 }
@@ -127,7 +140,7 @@ fn fire_event(
     client: HookClient,
     event: &str,
     call: &RecoupCall,
-    told: &[u8],
+    told: &Value,
     limit: Duration,
     sandbox: &ProbeSandbox,
     context: &DoctorContext,
@@ -136,10 +149,12 @@ fn fire_event(
     if client == HookClient::ClaudeCode {
         command.env("CLAUDE_PROJECT_DIR", &sandbox.project);
     }
-    let ran = probe::run_to_end(command, told, limit).map_err(|failed| match failed {
-        ProbeError::NotStarted(error) => HookProbeError::NotStarted(error.to_string()),
-        ProbeError::TooLate => HookProbeError::TooLate(limit),
-    })?;
+    let told = told.to_string();
+    let ran =
+        probe::run_to_end(command, told.as_bytes(), limit).map_err(|failed| match failed {
+            ProbeError::NotStarted(error) => HookProbeError::NotStarted(error.to_string()),
+            ProbeError::TooLate => HookProbeError::TooLate(limit),
+        })?;
     if ran.code != Some(0) {
         return Err(HookProbeError::Ended(ran.code));
     }
@@ -158,7 +173,16 @@ const PROMPT: &str = "thanks";
 /// The payload of an event; none for an unknown event.
 fn payload(client: HookClient, event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
     match client {
-        HookClient::Pi => pi_payload(event, sandbox),
+        HookClient::Pi => {
+            let inner = match event {
+                "session_start" => json!({"type": event, "reason": "startup"}),
+                "input" => json!({"type": event, "text": PROMPT, "source": "interactive"}),
+                "before_agent_start" => json!({"type": event, "prompt": PROMPT}),
+                "session_shutdown" => json!({"type": event, "reason": "quit"}),
+                _ => return None,
+            };
+            Some(json!({"event": inner, "session": SESSION, "cwd": sandbox.project, "ui": false}))
+        }
         HookClient::Codex => {
             let mut payload = claude_code_payload(event, sandbox)?;
             payload["turn_id"] = json!("1");
@@ -203,17 +227,6 @@ fn claude_code_payload(event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
     Some(merge_objects(common, own))
 }
 
-fn pi_payload(event: &str, sandbox: &ProbeSandbox) -> Option<Value> {
-    let inner = match event {
-        "session_start" => json!({"type": event, "reason": "startup"}),
-        "input" => json!({"type": event, "text": PROMPT, "source": "interactive"}),
-        "before_agent_start" => json!({"type": event, "prompt": PROMPT}),
-        "session_shutdown" => json!({"type": event, "reason": "quit"}),
-        _ => return None,
-    };
-    Some(json!({"event": inner, "session": SESSION, "cwd": sandbox.project, "ui": false}))
-}
-
 fn merge_objects(mut all: Value, more: Value) -> Value {
     if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
         all.extend(more);
@@ -256,12 +269,4 @@ fn parse_reply(
     };
     let rule = context.and_then(Value::as_str).is_some_and(|text| text.contains(RULE));
     Ok(ProbedReply::Said { rule })
-}
-
-/// The event at which a client's agents are given their rules.
-fn rules_event(client: HookClient) -> &'static str {
-    match client {
-        HookClient::Pi => "before_agent_start",
-        HookClient::ClaudeCode | HookClient::Codex => "SessionStart",
-    }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use recoup_core::memory::hooked::{CallForm, RecoupCall};
+use recoup_core::memory::hooked::CallForm;
 
 use super::client_files::{self, ClientFileRole};
 use crate::doctor::DoctorContext;
@@ -20,7 +20,7 @@ use crate::doctor::fix::offer_reinstall;
 use crate::doctor::sandbox::ProbeSandbox;
 use crate::install::{ClientInstallation, HookCommand, InstallLevel, SettingsContent};
 pub(super) use combined_settings::enable_hooks_remedy;
-use fire::{HookProbeError, HookProbeResult, fire_events};
+use fire::{HookProbeResult, fire_events};
 
 const CHECK: &str = "hooks";
 
@@ -77,7 +77,9 @@ fn check_installation(
     let shown = context.places.display_path(&of.path);
     let title = of.client.title();
     let name = format!("{title} ({})", of.level.as_str());
-    if let Some((call, why, code)) = missing_program(of, context) {
+    let mut calls = of.hooks.iter().map(|hook| &hook.call);
+    let unusable = calls.find_map(|call| Some((call, find_program(call, context).fault()?)));
+    if let Some((call, (why, code))) = unusable {
         let what = format!("{name}: {} {why}; {shown} has it", call.started());
         let finding = DoctorFinding::fail(CHECK, code, what);
         return vec![said(if call.wrapped {
@@ -92,19 +94,6 @@ fn check_installation(
     found.extend(find_version_mismatch(&name, of, context).map(said));
     found.extend(find_incomplete_hooks(&name, of, context).map(said));
     found
-}
-
-/// The first call whose program is missing or not executable.
-fn missing_program<'a>(
-    of: &'a ClientInstallation,
-    context: &DoctorContext,
-) -> Option<(&'a RecoupCall, &'static str, &'static str)> {
-    let mut calls = of.hooks.iter().map(|hook| &hook.call);
-    calls.find_map(|call| match find_program(call, context) {
-        ClientProgram::Here(_) | ClientProgram::Untold => None,
-        ClientProgram::Missing => Some((call, "is not there", "program-missing")),
-        ClientProgram::NotExecutable => Some((call, "can't be run", "not-executable")),
-    })
 }
 
 /// Summarizes the probe in one finding.
@@ -122,7 +111,7 @@ fn probe_finding(
             all => format!(" (and {} more)", all - 1),
         };
         let what = format!("{name}: {event}: {}{more}", fault.describe());
-        let found = DoctorFinding::fail(CHECK, fault.code(), what).remedy(remedy_for(fault));
+        let found = DoctorFinding::fail(CHECK, fault.code(), what).remedy(fault.remedy());
         // `recoup init` is offered if it would replace the failing program with this one.
         let offered = offer_reinstall(found.clone(), of, context, "puts this program there");
         let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
@@ -161,21 +150,6 @@ fn describe_answers(fired: &HookProbeResult, millis: u64) -> String {
         .first()
         .map_or(String::new(), |why| format!("; {} not tried: {}", withheld.len(), why.describe()));
     format!("answers {sound} {noun}, the slowest in {millis} ms{rules}{others}")
-}
-
-fn remedy_for(fault: &HookProbeError) -> &'static str {
-    match fault {
-        HookProbeError::NotStarted(_) => "`recoup init` puts in a program that can be started",
-        HookProbeError::TooLate(_) => {
-            "the client ends it there, and nothing is remembered: see what the command waits for"
-        }
-        HookProbeError::Ended(_) => {
-            "a hook must exit with 0, or the client stops its work: see what the command is"
-        }
-        HookProbeError::Reply(_) => {
-            "the client drops what it can't read: see what the command prints besides"
-        }
-    }
 }
 
 /// Reports hooks that the installed version of the client does not understand.
