@@ -134,11 +134,6 @@ impl CanonicalWriter {
         self.text.push('"');
     }
 
-    /// Begins an array.
-    fn open_array(&mut self) -> Result<(), CanonicalError> {
-        self.open('[')
-    }
-
     /// One item of an array, written by `value`.
     fn write_item(
         &mut self,
@@ -149,10 +144,6 @@ impl CanonicalWriter {
             self.text.push(',');
         }
         value(self).map_err(|fault| fault.at_item(index))
-    }
-
-    fn close_array(&mut self) {
-        self.close(']');
     }
 
     fn open(&mut self, bracket: char) -> Result<(), CanonicalError> {
@@ -260,11 +251,11 @@ fn write_value(out: &mut CanonicalWriter, value: &Value) -> Result<(), Canonical
         },
         Value::String(text) => out.write_string(text),
         Value::Array(items) => {
-            out.open_array()?;
+            out.open('[')?;
             for (index, item) in items.iter().enumerate() {
                 out.write_item(index, |out| write_value(out, item))?;
             }
-            out.close_array();
+            out.close(']');
         }
         Value::Object(map) => {
             let mut members = ObjectMembers::open(out)?;

@@ -221,22 +221,15 @@ pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&s
         _ => doing.to_owned(),
     };
     // The message includes that of its cause.
-    Error::new(kind, words).with_source(redact_message(&error.to_string(), password))
-}
-
-/// Redacts secrets and `password` in a server's message.
-fn redact_message(said: &str, password: Option<&str>) -> String {
-    let said = secrets::redact(said).into_owned();
-    match password {
-        Some(password) if !password.is_empty() && said.contains(password) => {
-            // A short password may be a part of any word, which would reveal it by its position.
-            match password.len() {
-                ..4 => "the answer repeats the password".to_owned(),
-                _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
-            }
-        }
-        _ => said,
+    let mut said = secrets::redact(&error.to_string()).into_owned();
+    if let Some(password) = password.filter(|it| !it.is_empty() && said.contains(it)) {
+        // A short password may be a part of any word, which would reveal it by its position.
+        said = match password.len() {
+            ..4 => "the answer repeats the password".to_owned(),
+            _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
+        };
     }
+    Error::new(kind, words).with_source(said)
 }
 
 fn kind_of(error: &RedisError) -> ErrorKind {

@@ -237,8 +237,18 @@ fn remove_least_used(
         command.arg(shared.keys.used(&plan.scope, plan.kind));
         let count = shared.pool.query_one("evicting records", command)?;
         let count = ReplyFields::of(Value::Array(vec![count])).number().unwrap_or(0);
-        let excess = count.max(0).cast_unsigned().saturating_sub(max);
-        let ids = least_used(shared, plan, excess.min(BATCH as u64))?;
+        let excess = count.max(0).cast_unsigned().saturating_sub(max).min(BATCH as u64);
+        if excess == 0 {
+            return Ok(());
+        }
+        let mut command = redis::cmd("ZRANGE");
+        // One more, in case the spared one is among them.
+        command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(excess);
+        let members = shared.pool.query_one("evicting records", command)?;
+        let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());
+        let others = keys.filter(|key| plan.keep.as_ref() != Some(key));
+        let others = others.take(usize::try_from(excess).unwrap_or(usize::MAX));
+        let ids: Vec<_> = others.map(|key| (EntryId::new(plan.scope.clone(), key), None)).collect();
         if ids.is_empty() {
             return Ok(());
         }
@@ -252,24 +262,6 @@ fn remove_least_used(
             }
         }
     }
-}
-
-fn least_used(
-    shared: &RedisShared,
-    plan: &EvictionPlan,
-    count: u64,
-) -> Result<Vec<(EntryId, Option<Timestamp>)>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let mut command = redis::cmd("ZRANGE");
-    // One more, in case the spared one is among them.
-    command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(count);
-    let members = shared.pool.query_one("evicting records", command)?;
-    let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());
-    let others = keys.filter(|key| plan.keep.as_ref() != Some(key));
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(others.take(count).map(|key| (EntryId::new(plan.scope.clone(), key), None)).collect())
 }
 
 fn texts_in(members: Value) -> impl Iterator<Item = String> {
