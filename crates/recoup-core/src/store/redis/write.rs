@@ -29,8 +29,21 @@ pub(super) fn put(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> R
     }
     let body = write_payload(shared, id, &record.payload)?;
     let full = record.full.as_ref().map(|full| write_payload(shared, id, full)).transpose()?;
-    let expires = record.head.header.deletable_at().filter(|at| at.as_millis() < LAST);
-    let mut commands = index_commands(shared, id, record);
+    let header = &record.head.header;
+    // The lists come before the record, so that no record escapes the limits.
+    let mut commands = remove_from_lists(shared, id, |kind| kind != header.kind);
+    let mut used = redis::cmd("ZADD");
+    used.arg(shared.keys.used(&id.scope, header.kind));
+    used.arg(record.head.last_used.as_millis()).arg(id.key.as_str());
+    commands.push(used);
+    let mut dead = redis::cmd(if header.deletable_at().is_some() { "ZADD" } else { "ZREM" });
+    dead.arg(shared.keys.dead());
+    if let Some(at) = header.deletable_at() {
+        dead.arg(at.as_millis());
+    }
+    dead.arg(id.to_string());
+    commands.push(dead);
+    let expires = header.deletable_at().filter(|at| at.as_millis() < LAST);
     commands.push(put_command(shared, id, record, &body, full.as_ref(), expires));
     // The frames get the expiry of their record.
     let runs = std::iter::once(&body).chain(&full).filter_map(RedisPayload::frames);
@@ -92,24 +105,6 @@ fn put_command(
         };
     }
     command
-}
-
-/// Before the record, so that no record escapes the limits.
-fn index_commands(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> Vec<Cmd> {
-    let head = &record.head;
-    let mut commands = remove_from_lists(shared, id, |kind| kind != head.header.kind);
-    let mut used = redis::cmd("ZADD");
-    used.arg(shared.keys.used(&id.scope, head.header.kind));
-    used.arg(head.last_used.as_millis()).arg(id.key.as_str());
-    commands.push(used);
-    let mut dead = redis::cmd(if head.header.deletable_at().is_some() { "ZADD" } else { "ZREM" });
-    dead.arg(shared.keys.dead());
-    if let Some(at) = head.header.deletable_at() {
-        dead.arg(at.as_millis());
-    }
-    dead.arg(id.to_string());
-    commands.push(dead);
-    commands
 }
 
 /// Removes a record from the sorted sets of some kinds.
