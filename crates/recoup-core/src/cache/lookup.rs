@@ -352,9 +352,21 @@ impl Cache {
         if let Some(reason) = self.mismatch(header, request).or_else(changed) {
             return PeekOutcome::Miss(reason);
         }
-        let serve = match self.freshness(header, request, asked) {
-            Ok(serve) => serve,
-            Err(reason) => return PeekOutcome::Miss(reason),
+        // The TTL counts from the creation of the entry, `max_age` from the start of the work: the
+        // result need not reflect anything later.
+        let expired = |age, limit| PeekOutcome::Miss(MissReason::Expired { age, limit });
+        let now = self.clock().now();
+        let age = now.millis_since(header.created);
+        let ttl = request.ttl_for(header).unwrap_or(u64::MAX);
+        if self.is_from_the_future(header) {
+            return expired(age, ttl);
+        }
+        let work_age = asked.unwrap_or(now).millis_since(header.work_began());
+        let serve: fn(Entry) -> PeekOutcome = match request.max_age {
+            Some(limit) if work_age > limit => return expired(work_age, limit),
+            _ if age < ttl => PeekOutcome::Hit,
+            _ if age < ttl.saturating_add(header.grace) => PeekOutcome::Stale,
+            _ => return expired(age, ttl),
         };
         record.open().map_or_else(|damage| PeekOutcome::Miss(MissReason::Corrupt(damage)), serve)
     }
@@ -384,29 +396,6 @@ impl Cache {
     /// True if the entry was made further in the future than clocks differ. It would never expire.
     pub(super) fn is_from_the_future(&self, header: &Header) -> bool {
         header.ttl.is_some() && header.created > self.clock().now().plus_millis(MAX_LEAD)
-    }
-
-    /// Fresh or stale, or why it is neither. The TTL counts from the creation of the entry.
-    /// `max_age` counts from the start of the work: the result need not reflect anything later.
-    fn freshness(
-        &self,
-        header: &Header,
-        request: &LookupRequest<'_>,
-        asked: Option<Timestamp>,
-    ) -> Result<fn(Entry) -> PeekOutcome, MissReason> {
-        let now = self.clock().now();
-        let age = now.millis_since(header.created);
-        let ttl = request.ttl_for(header).unwrap_or(u64::MAX);
-        if self.is_from_the_future(header) {
-            return Err(MissReason::Expired { age, limit: ttl });
-        }
-        let work_age = asked.unwrap_or(now).millis_since(header.work_began());
-        match request.max_age {
-            Some(limit) if work_age > limit => Err(MissReason::Expired { age: work_age, limit }),
-            _ if age < ttl => Ok(PeekOutcome::Hit),
-            _ if age < ttl.saturating_add(header.grace) => Ok(PeekOutcome::Stale),
-            _ => Err(MissReason::Expired { age, limit: ttl }),
-        }
     }
 
     /// The full result of an entry, verified; `None` if there is none. Retries once, because entry

@@ -57,8 +57,11 @@ impl Default for CondenseOptions {
 pub fn condense(document: &InputDocument<'_>, options: &CondenseOptions) -> CondensedResult {
     let finish = |mut condensed: CondensedResult| {
         for path in &options.preserve {
-            if let Some(raw) = document.value_at(path) {
-                condensed.add_json(path, raw.get());
+            // The strategy's own fields come first.
+            if condensed.fields.iter().all(|(known, _)| known != path)
+                && let Some(raw) = document.value_at(path)
+            {
+                condensed.fields.push((path.clone(), raw.get().to_owned()));
             }
         }
         if let Some(path) = &options.full_result_path {
@@ -95,7 +98,7 @@ pub fn condense_or_keep(
         options.max_tokens.is_none_or(|most| Tokenizer::load().count(input) <= most)
     };
     let input = document.own_result().and_then(shorter).filter(fits);
-    input.map_or(condensed, CondensedResult::from_input)
+    input.map_or(condensed, |json| CondensedResult { fields: Vec::new(), input: Some(json) })
 }
 
 /// The paths to preserve that the document does not have.
@@ -118,11 +121,6 @@ pub struct CondensedResult {
 }
 
 impl CondensedResult {
-    /// The input itself in place of a condensed result.
-    fn from_input(json: String) -> Self {
-        Self { fields: Vec::new(), input: Some(json) }
-    }
-
     /// Sets a field, replacing one with the same name.
     fn set(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         let json = serde_json::to_string(value).expect("what is made from JSON is JSON");
@@ -134,13 +132,6 @@ impl CondensedResult {
         match self.fields.iter_mut().find(|(known, _)| known == name) {
             Some((_, value)) => *value = json,
             None => self.fields.push((name.to_owned(), json)),
-        }
-    }
-
-    /// Adds a field, unless there is one with the same name.
-    fn add_json(&mut self, name: &str, json: &str) {
-        if self.fields.iter().all(|(known, _)| known != name) {
-            self.fields.push((name.to_owned(), json.to_owned()));
         }
     }
 

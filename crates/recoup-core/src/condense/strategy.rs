@@ -1,7 +1,5 @@
 //! The strategies: their names, and what each keeps of a document.
 
-use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::fmt;
 
 use serde::Serialize;
@@ -120,7 +118,10 @@ pub(super) fn condense_to_identifiers(
 ) -> CondensedResult {
     let all = document.identifiers().into_iter();
     let mut all: Vec<_> = all.map(|text| (path_length(&text), text)).collect();
-    all.sort_unstable_by(compare_places);
+    all.sort_unstable_by(|(end, text), (other_end, other)| {
+        let numbers = numbers(&text[*end..]).cmp(numbers(&other[*other_end..]));
+        text[..*end].cmp(&other[..*other_end]).then(numbers).then_with(|| text.cmp(other))
+    });
     all.dedup_by(|one, other| one.1 == other.1);
     let all: Vec<_> = all.into_iter().map(|(_, text)| text).collect();
     let made = |kept: usize| {
@@ -154,14 +155,6 @@ fn max_fitting(all: usize, most: usize, made: impl Fn(usize) -> CondensedResult)
         if fits(middle) { fitting = middle } else { too_many = middle }
     }
     fitting
-}
-
-fn compare_places(
-    (end, text): &(usize, Cow<'_, str>),
-    (other_end, other): &(usize, Cow<'_, str>),
-) -> Ordering {
-    let numbers = numbers(&text[*end..]).cmp(numbers(&other[*other_end..]));
-    text[..*end].cmp(&other[..*other_end]).then(numbers).then_with(|| text.cmp(other))
 }
 
 /// True if the text contains a line number.

@@ -74,8 +74,19 @@ impl ConnectionPool {
     /// Writes, creating the database if it is missing. A damaged one is set aside, and `act` runs
     /// in a fresh one.
     pub(crate) fn write<T>(&self, act: impl FnMut(&mut Connection) -> Result<T>) -> Result<T> {
-        self.write_with(act, || self.open_or_create().map(Some))
-            .map(|done| done.expect("a database that is created when missing is there"))
+        let done = self.write_with(act, || {
+            if let Some(writer) = self.open_writer()? {
+                return Ok(Some(writer));
+            }
+            let healed = recover::create_database(&self.path, self.layout, self.waits.write)?;
+            if let Some(healed) = healed {
+                let error = Error::new(ErrorKind::Corrupt, "it was empty");
+                self.report_recovery(healed, &error);
+            }
+            let gone = || Error::new(ErrorKind::Io, "it was created, and is gone or empty again");
+            self.open_writer()?.ok_or_else(gone).map(Some)
+        })?;
+        Ok(done.expect("a database that is created when missing is there"))
     }
 
     /// Like [`Self::write`], for what must survive a power cut: it is on disk when this returns.
@@ -179,18 +190,6 @@ impl ConnectionPool {
             connection::configure_writer(&mut writer.connection, self.layout)?;
         }
         Ok(opened)
-    }
-
-    fn open_or_create(&self) -> Result<OpenDatabase> {
-        if let Some(writer) = self.open_writer()? {
-            return Ok(writer);
-        }
-        if let Some(healed) = recover::create_database(&self.path, self.layout, self.waits.write)? {
-            let error = Error::new(ErrorKind::Corrupt, "it was empty");
-            self.report_recovery(healed, &error);
-        }
-        self.open_writer()?
-            .ok_or_else(|| Error::new(ErrorKind::Io, "it was created, and is gone or empty again"))
     }
 
     /// Repairs a damaged database or sets it aside, and reports that once. False if it is sound.

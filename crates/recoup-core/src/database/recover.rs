@@ -56,7 +56,18 @@ pub(super) fn create_database(
     if connection::open_existing(path, layout)?.is_some() {
         return Ok(None);
     }
-    ensure_replaceable(path, layout, began_before)?;
+    // Only an empty file is replaced, or the stump of a database: never a device, or a file of the
+    // user's that SQLite takes for empty.
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(there) if there.is_file() && (there.len() == 0 || began_before) => {}
+        Ok(_) => {
+            let DatabaseLayout { name, elsewhere, .. } = layout;
+            let message = format!("it is no file that a {name} can be kept in; {elsewhere}");
+            return Err(Error::new(ErrorKind::Io, message));
+        }
+        Err(error) => return Err(error).with_context(|| "looking at its place".to_owned()),
+    }
     // We never leave an empty file: it had contents once.
     let emptied = began_before && layout.rescue.is_some() && identify_file(path)?.is_some();
     if emptied {
@@ -111,20 +122,6 @@ fn follow_links(path: &Path) -> Result<PathBuf> {
     Err(Error::new(ErrorKind::Io, "there are too many links on the way to it"))
 }
 
-/// Permits replacing only an empty file, or the stump of a database that `began_before`: never a
-/// device, or a file of the user's that SQLite takes for empty.
-fn ensure_replaceable(path: &Path, layout: &DatabaseLayout, began_before: bool) -> Result<()> {
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Ok(there) if there.is_file() && (there.len() == 0 || began_before) => Ok(()),
-        Ok(_) => Err(Error::new(
-            ErrorKind::Io,
-            format!("it is no file that a {} can be kept in; {}", layout.name, layout.elsewhere),
-        )),
-        Err(error) => Err(error).with_context(|| "looking at its place".to_owned()),
-    }
-}
-
 /// Recovers a damaged database: rebuilds its indexes, or moves it away together with its log.
 pub(super) fn recover_database(
     path: &Path,
@@ -166,8 +163,18 @@ fn try_reindex(path: &Path, layout: &DatabaseLayout) -> bool {
 pub(super) fn ensure_ours(path: &Path, layout: &DatabaseLayout) -> Result<()> {
     let path = follow_links(path)?;
     // Our lock file is made before the database.
-    let has_lock = identify_file(&lock_path(&path))?.is_some();
-    if has_lock || has_our_application_id(&path, layout)? {
+    if identify_file(&lock_path(&path))?.is_some() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    match File::open(&path).and_then(|file| file.take(72).read_to_end(&mut start)) {
+        // One of us set it aside.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        read => read.with_context(|| "reading its beginning".to_owned())?,
+    };
+    if start.starts_with(b"SQLite format 3\0")
+        && start.get(68..72) == Some(&layout.application_id.to_be_bytes())
+    {
         return Ok(());
     }
     let DatabaseLayout { name, elsewhere, .. } = layout;
@@ -214,17 +221,6 @@ fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutco
 /// Locks a database against being created, copied or replaced by others.
 pub(crate) fn lock_database(path: &Path, wait: Duration) -> Result<FileLock> {
     FileLock::acquire(&lock_path(path), Deadline::after(wait))
-}
-
-/// True if an SQLite file has our application id, or is missing: then one of us set it aside.
-fn has_our_application_id(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
-    let mut start = Vec::new();
-    match File::open(path).and_then(|file| file.take(72).read_to_end(&mut start)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        read => read.with_context(|| "reading its beginning".to_owned())?,
-    };
-    Ok(start.starts_with(b"SQLite format 3\0")
-        && start.get(68..72) == Some(&layout.application_id.to_be_bytes()))
 }
 
 /// Checks all of it: slow, and done only after SQLite complained.

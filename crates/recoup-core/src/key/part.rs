@@ -139,13 +139,6 @@ impl RuleFingerprint {
         let hash = Sha256Digest::of(text.as_bytes()).to_hex()[..RULE_HASH_DIGITS].to_owned();
         Self { hash, id: id.to_owned() }
     }
-
-    fn parse_line(line: &str) -> Option<Self> {
-        let (hash, id) = line.split_once(' ')?;
-        let is_hash =
-            hash.len() == RULE_HASH_DIGITS && hash.bytes().all(|it| it.is_ascii_hexdigit());
-        is_hash.then(|| Self { hash: hash.to_owned(), id: id.to_owned() })
-    }
 }
 
 impl RuleSetFingerprint {
@@ -164,8 +157,11 @@ impl RuleSetFingerprint {
 
 /// Parses the rules in a part's preview; true if they are complete.
 pub fn parse_rules(preview: &str) -> (Vec<RuleFingerprint>, bool) {
-    (
-        preview.lines().filter_map(RuleFingerprint::parse_line).collect(),
-        !preview.ends_with(MORE_RULES),
-    )
+    let rules = preview.lines().filter_map(|line| {
+        let (hash, id) = line.split_once(' ')?;
+        let is_hash =
+            hash.len() == RULE_HASH_DIGITS && hash.bytes().all(|it| it.is_ascii_hexdigit());
+        is_hash.then(|| RuleFingerprint { hash: hash.to_owned(), id: id.to_owned() })
+    });
+    (rules.collect(), !preview.ends_with(MORE_RULES))
 }

@@ -74,26 +74,24 @@ impl LedgerFollower {
                 || path.extension().is_some_and(|end| end == CLOSED || end == FOLDED)
         };
         for ledger in entries_of(&self.dir)? {
-            if ledger.file_type().is_ok_and(|kind| kind.is_dir()) {
-                let paths = entries_of(&ledger.path())?.into_iter().map(|entry| entry.path());
-                paths.filter(|path| is_log(path)).try_for_each(|path| self.add_log(&path))?;
+            if !ledger.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let paths = entries_of(&ledger.path())?.into_iter().map(|entry| entry.path());
+            for path in paths.filter(|path| is_log(path)) {
+                // Gone meanwhile, or not a file: nothing to read.
+                let Ok(there) = fs::symlink_metadata(&path) else { continue };
+                if self.logs.contains_key(&(there.dev(), there.ino())) || !there.is_file() {
+                    continue;
+                }
+                let Ok(file) = File::open(&path) else { continue };
+                // It may have been renamed between the two calls.
+                let looking = || format!("looking at {}", path.display());
+                let held = file.metadata().with_context(looking)?;
+                let id = (held.dev(), held.ino());
+                self.logs.entry(id).or_insert(FollowedLog { file, read: 0 });
             }
         }
-        Ok(())
-    }
-
-    fn add_log(&mut self, path: &Path) -> Result<()> {
-        // Gone meanwhile, or not a file: nothing to read.
-        let Ok(there) = fs::symlink_metadata(path) else { return Ok(()) };
-        let id = (there.dev(), there.ino());
-        if self.logs.contains_key(&id) || !there.is_file() {
-            return Ok(());
-        }
-        let Ok(file) = File::open(path) else { return Ok(()) };
-        // It may have been renamed between the two calls.
-        let held = file.metadata().with_context(|| format!("looking at {}", path.display()))?;
-        let id = (held.dev(), held.ino());
-        self.logs.entry(id).or_insert(FollowedLog { file, read: 0 });
         Ok(())
     }
 }

@@ -42,8 +42,16 @@ impl LedgerHistory {
     pub(super) fn add(&self, name: &SafeName, events: &[EntryEvent], left: bool) -> Result<()> {
         let fates = events.iter().filter(|event| event.what.is_lifecycle_event());
         let lines: Vec<String> = fates.map(format_event).collect();
-        if lines.is_empty() || (left && self.contains_batch(name)?) {
+        if lines.is_empty() {
             return Ok(());
+        }
+        if left {
+            let mark = format!("\n# {name}\n");
+            for log in self.logs()? {
+                if memmem::find(&read_log(&log)?, mark.as_bytes()).is_some() {
+                    return Ok(());
+                }
+            }
         }
         let current = self.dir.join(CURRENT);
         if std::fs::metadata(&current).is_ok_and(|log| log.len() >= PART_LEN) {
@@ -55,36 +63,22 @@ impl LedgerHistory {
         }
         // A truncated previous line may look complete, but not with a space at its end.
         let mut text = format!(" \n# {name}\n");
-        text.extend(newest(&lines).iter().map(String::as_str));
+        // The last lines that fit into one log.
+        let mut room = usize::try_from(PART_LEN).unwrap_or(usize::MAX);
+        let fits = |line: &&String| {
+            let left = room.checked_sub(line.len());
+            room = left.unwrap_or(0);
+            left.is_some()
+        };
+        let count = lines.iter().rev().take_while(fits).count();
+        text.extend(lines[lines.len() - count..].iter().map(String::as_str));
         fsx::append_shared(&current, text.as_bytes(), u64::MAX).map(drop)
-    }
-
-    fn contains_batch(&self, name: &SafeName) -> Result<bool> {
-        let mark = format!("\n# {name}\n");
-        for log in self.logs()? {
-            if memmem::find(&read_log(&log)?, mark.as_bytes()).is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// All logs, the oldest first: names begin with a digit, and so sort before `current.log`.
     pub(super) fn logs(&self) -> Result<Vec<PathBuf>> {
         files_of(&self.dir, "log")
     }
-}
-
-/// The last lines that fit into one log.
-fn newest(lines: &[String]) -> &[String] {
-    let mut room = usize::try_from(PART_LEN).unwrap_or(usize::MAX);
-    let fits = |line: &&String| {
-        let left = room.checked_sub(line.len());
-        room = left.unwrap_or(0);
-        left.is_some()
-    };
-    let count = lines.iter().rev().take_while(fits).count();
-    &lines[lines.len() - count..]
 }
 
 /// The events of `id` in one log, in its order. Only lines that contain it are parsed.

@@ -44,8 +44,20 @@ impl LineOutbox {
         waiting.count += add(&mut waiting);
         let is_full = waiting.count >= ENOUGH;
         drop(waiting);
+        if is_full || !was_empty {
+            return is_full;
+        }
+        let mut bell = lock(&self.bell);
+        if bell.is_none() {
+            let (sender, rings) = mpsc::channel();
+            let inner = Arc::downgrade(inner);
+            let thread = thread::Builder::new().name("recoup-ledger".to_owned());
+            if thread.spawn(move || flush_when_due(&inner, &rings)).is_ok() {
+                *bell = Some(sender);
+            }
+        }
         // Without a thread, nobody would write them later.
-        is_full || (was_empty && !self.wake_writer(inner))
+        !bell.as_ref().is_some_and(|bell| bell.send(()).is_ok())
     }
 
     pub(super) fn take(&self) -> PendingLines {
@@ -61,20 +73,6 @@ impl LineOutbox {
             lines.count += waiting.count;
             *waiting = lines;
         }
-    }
-
-    /// Wakes the thread. Returns false if there is none.
-    fn wake_writer(&self, inner: &Arc<LedgerInner>) -> bool {
-        let mut bell = lock(&self.bell);
-        if bell.is_none() {
-            let (sender, rings) = mpsc::channel();
-            let inner = Arc::downgrade(inner);
-            let thread = thread::Builder::new().name("recoup-ledger".to_owned());
-            if thread.spawn(move || flush_when_due(&inner, &rings)).is_ok() {
-                *bell = Some(sender);
-            }
-        }
-        bell.as_ref().is_some_and(|bell| bell.send(()).is_ok())
     }
 }
 

@@ -83,31 +83,23 @@ impl RollingLog {
     /// Appends complete lines.
     pub fn append(&self, lines: &[u8]) -> Result<()> {
         let path = self.path();
-        if len(&path) >= self.max_len {
-            self.rotate()?;
+        let is_long = || std::fs::metadata(&path).map_or(0, |file| file.len()) >= self.max_len;
+        // Checked again under the lock, because another process may just have rotated. While it
+        // does, the file may grow a little longer.
+        if is_long()
+            && let Some(_lock) =
+                FileLock::try_acquire(&self.dir.join(format!("{}.lock", self.name)))?
+            && is_long()
+        {
+            for number in (1..self.files.saturating_sub(1)).rev() {
+                if self.rotated_path(number).exists() {
+                    fsx::rename(&self.rotated_path(number), &self.rotated_path(number + 1))?;
+                }
+            }
+            fsx::rename_and_settle(&path, &self.rotated_path(1), Deadline::after(CLOSE_WAIT))?;
         }
         append_lines(&path, lines, u64::MAX, "moved")
     }
-
-    /// Checks again under the lock, because another process may just have rotated. While it does,
-    /// the file may grow a little longer.
-    fn rotate(&self) -> Result<()> {
-        let lock = self.dir.join(format!("{}.lock", self.name));
-        let Some(_lock) = FileLock::try_acquire(&lock)? else { return Ok(()) };
-        if len(&self.path()) < self.max_len {
-            return Ok(());
-        }
-        for number in (1..self.files.saturating_sub(1)).rev() {
-            if self.rotated_path(number).exists() {
-                fsx::rename(&self.rotated_path(number), &self.rotated_path(number + 1))?;
-            }
-        }
-        fsx::rename_and_settle(&self.path(), &self.rotated_path(1), Deadline::after(CLOSE_WAIT))
-    }
-}
-
-fn len(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
 /// The hit log.

@@ -86,14 +86,32 @@ impl StoreFolder {
         }
     }
 
-    /// The scopes that have a directory; `global` always does.
+    /// The scopes that have a directory; `global` always does. Links are not followed, and files are
+    /// skipped.
     pub(super) fn scopes(&self) -> Result<Vec<Scope>> {
         let mut scopes = vec![Scope::global()];
         for sort in SCOPE_TYPES {
-            let names = directories_in(&self.root.join(sort))?;
-            scopes.extend(
-                names.iter().filter_map(|name| Scope::parse(&format!("{sort}:{name}")).ok()),
-            );
+            let dir = self.root.join(sort);
+            match fs::symlink_metadata(&dir) {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => continue,
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                    ) =>
+                {
+                    continue;
+                }
+                Err(error) => {
+                    return Err(error).with_context(|| format!("looking at {}", dir.display()));
+                }
+            }
+            visit_entries(&dir, &mut |entry, name| {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    scopes.extend(Scope::parse(&format!("{sort}:{name}")).ok());
+                }
+            })?;
         }
         Ok(scopes)
     }
@@ -153,28 +171,6 @@ pub(super) fn payload_text(payload: &StoredBody, info: &BodyInfo) -> Result<Byte
             ),
         )),
     }
-}
-
-/// The names of the sub-directories. Links are not followed, neither below `dir` nor in its place,
-/// and files are skipped.
-fn directories_in(dir: &Path) -> Result<Vec<String>> {
-    let is_dir = fs::symlink_metadata(dir).map(|found| found.is_dir());
-    match is_dir {
-        Ok(false) => return Ok(Vec::new()),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            return Ok(Vec::new());
-        }
-        looked => looked.with_context(|| format!("looking at {}", dir.display()))?,
-    };
-    let mut names = Vec::new();
-    visit_entries(dir, &mut |entry, name| {
-        if entry.file_type().is_ok_and(|sort| sort.is_dir()) {
-            names.push(name.to_owned());
-        }
-    })?;
-    Ok(names)
 }
 
 /// Visits everything in `dir` that has a UTF-8 name; nothing if the directory does not exist. A

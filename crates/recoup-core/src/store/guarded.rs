@@ -250,35 +250,27 @@ impl CircuitBreaker {
     /// Records the result of a call. Only an unavailable server counts as a fault; an error about a
     /// record is an answer.
     pub(super) fn note_result<T>(&self, done: &Result<T>) {
+        let mut known = self.lock_state();
         match done {
-            Err(error) if error.kind() == ErrorKind::Unavailable => self.note_fault(error),
-            _ => self.note_answer(),
-        }
-    }
-
-    /// Records that the server did not answer, or not usefully.
-    fn note_fault(&self, error: &Error) {
-        let mut known = self.lock_state();
-        let lock = self.acquire_file_lock();
-        self.reload_state(&mut known);
-        let state = &mut known.state;
-        state.faults = state.faults.saturating_add(1);
-        state.until = self.clock.now().plus_millis(state.pause());
-        state.last = shorten_text(&error.to_string(), MAX_WORDS).into_owned();
-        self.publish_state(&mut known, &lock);
-    }
-
-    /// Records an answer, which closes the breaker.
-    fn note_answer(&self) {
-        let mut known = self.lock_state();
-        if known.state == BreakerState::default() {
-            return;
-        }
-        known.state = BreakerState::default();
-        known.is_ours_alone = false;
-        if let Some(file) = &self.file {
-            // Best effort: a process that still finds the file retries the server.
-            let _ = fsx::remove(file);
+            Err(error) if error.kind() == ErrorKind::Unavailable => {
+                let lock = self.acquire_file_lock();
+                self.reload_state(&mut known);
+                let state = &mut known.state;
+                state.faults = state.faults.saturating_add(1);
+                state.until = self.clock.now().plus_millis(state.pause());
+                state.last = shorten_text(&error.to_string(), MAX_WORDS).into_owned();
+                self.publish_state(&mut known, &lock);
+            }
+            _ if known.state == BreakerState::default() => {}
+            // An answer closes the breaker.
+            _ => {
+                known.state = BreakerState::default();
+                known.is_ours_alone = false;
+                if let Some(file) = &self.file {
+                    // Best effort: a process that still finds the file retries the server.
+                    let _ = fsx::remove(file);
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
+use moka::ops::compute::Op;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
@@ -44,17 +45,6 @@ impl InMemoryStore {
         Self { records, capacity, tallies: Mutex::default() }
     }
 
-    /// Changes the head of an existing record.
-    fn update_head(&self, id: &EntryId, change: impl FnOnce(&mut EntryHead)) {
-        self.records.entry_by_ref(id).and_compute_with(|found| {
-            found.map_or(moka::ops::compute::Op::Nop, |found| {
-                let mut record = found.into_value();
-                change(&mut Arc::make_mut(&mut record).head);
-                moka::ops::compute::Op::Put(record)
-            })
-        });
-    }
-
     fn matching(&self, filter: &ScanFilter) -> Vec<(Arc<EntryId>, Arc<EntryRecord>)> {
         let wanted = |id: &EntryId, head: &EntryHead| {
             filter.scope.as_ref().is_none_or(|scope| *scope == id.scope)
@@ -90,9 +80,17 @@ impl Store for InMemoryStore {
         // A body that would never fit is not read into memory first.
         if memory_bytes(&record.head) > self.capacity {
             self.records.invalidate(id);
-        } else {
-            self.records.insert(id.clone(), with_opened_payloads(record)?);
+            return Ok(());
         }
+        // Decoded and verified once, so that no hit has to. Large bodies are loaded: their own store
+        // may be gone when they are read.
+        let head = record.head.clone();
+        let payload = load_payload(&record.payload, &head.header.body)?;
+        let full = match (&record.full, &head.header.full) {
+            (Some(full), Some(info)) => Some(load_payload(full, info)?),
+            _ => None,
+        };
+        self.records.insert(id.clone(), Arc::new(EntryRecord { payload, head, full }));
         Ok(())
     }
 
@@ -111,10 +109,16 @@ impl Store for InMemoryStore {
         }
         for event in &batch.events {
             match event.what {
-                EntryEventKind::Hit => self.update_head(&event.id, |head| {
-                    head.hits += event.count;
-                    head.last_used = head.last_used.max(event.at);
-                }),
+                EntryEventKind::Hit => {
+                    self.records.entry_by_ref(&event.id).and_compute_with(|found| {
+                        let Some(found) = found else { return Op::Nop };
+                        let mut record = found.into_value();
+                        let head = &mut Arc::make_mut(&mut record).head;
+                        head.hits += event.count;
+                        head.last_used = head.last_used.max(event.at);
+                        Op::Put(record)
+                    });
+                }
                 EntryEventKind::Corrupt => {
                     // Unless it was stored again since.
                     let found = self.records.get(&event.id);
@@ -187,18 +191,6 @@ impl Store for InMemoryStore {
     fn info(&self) -> StoreInfo {
         StoreInfo { url: "memory:".to_owned(), durable: false, keeps_stale: true }
     }
-}
-
-/// Decodes and verifies the bodies once, so that no hit has to. Large bodies are loaded: their own
-/// store may be gone when they are read.
-fn with_opened_payloads(record: &EntryRecord) -> Result<Arc<EntryRecord>> {
-    let head = record.head.clone();
-    let payload = load_payload(&record.payload, &head.header.body)?;
-    let full = match (&record.full, &head.header.full) {
-        (Some(full), Some(info)) => Some(load_payload(full, info)?),
-        _ => None,
-    };
-    Ok(Arc::new(EntryRecord { payload, head, full }))
 }
 
 fn load_payload(payload: &StoredBody, info: &BodyInfo) -> Result<StoredBody> {

@@ -87,18 +87,6 @@ impl TieredStore {
         }
     }
 
-    /// An error if the back has another full result than the front's record refers to. The front is
-    /// updated, and the caller has to retry.
-    fn require_same_full(&self, id: &EntryId, near: &EntryRecord, seen: u64) -> Result<()> {
-        let far = self.back.get(id)?;
-        let named = |record: &EntryRecord| record.head.header.full.map(|full| full.sha256);
-        if far.as_deref().and_then(named) == named(near) {
-            return Ok(());
-        }
-        self.refresh_front(id, far.as_deref(), true, seen);
-        Err(Error::new(ErrorKind::Corrupt, "the full result was replaced meanwhile"))
-    }
-
     fn stamped_now(&self, record: &EntryRecord) -> EntryRecord {
         let mut record = record.clone();
         record.head.stored_at = self.clock.now();
@@ -202,10 +190,15 @@ impl Store for TieredStore {
         let seen = *self.writes();
         match self.back.full_payload(id) {
             Ok(full) => {
-                if let Some(near) = near {
-                    self.require_same_full(id, &near, seen)?;
+                let Some(near) = near else { return Ok(full) };
+                let far = self.back.get(id)?;
+                let named = |record: &EntryRecord| record.head.header.full.map(|full| full.sha256);
+                if far.as_deref().and_then(named) == named(&near) {
+                    return Ok(full);
                 }
-                Ok(full)
+                // The caller has to retry, and then finds the front updated.
+                self.refresh_front(id, far.as_deref(), true, seen);
+                Err(Error::new(ErrorKind::Corrupt, "the full result was replaced meanwhile"))
             }
             Err(error) => match self.front.full_payload(id) {
                 Ok(Some(full)) => {

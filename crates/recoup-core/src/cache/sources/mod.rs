@@ -19,9 +19,7 @@ use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::name::machine_fingerprint;
 use crate::base::text::shorten_text;
-use crate::entry::{
-    PatternKind, RecordedSources, SnapshotPlace, SourceFile, SourcePattern, TimedSources,
-};
+use crate::entry::{PatternKind, RecordedSources, SnapshotPlace, SourceFile, SourcePattern};
 use crate::error::{Error, ErrorKind, Result};
 use file::{NameFingerprint, SourceSnapshot, is_absence};
 
@@ -64,15 +62,6 @@ impl SourceLimits {
             "the source {:?} has more than {} files: use a narrower pattern, or raise cache.max_source_files",
             shorten_text(given, pattern::SHOWN),
             self.files
-        );
-        Error::new(ErrorKind::Invalid, message)
-    }
-
-    fn too_many_bytes(self, path: &Path) -> Error {
-        let message = format!(
-            "with {} the sources have more than {} MB: use a narrower pattern, or raise cache.max_source_mb",
-            path.display(),
-            self.bytes >> 20
         );
         Error::new(ErrorKind::Invalid, message)
     }
@@ -125,7 +114,12 @@ impl WatchedSources {
             // Before the read: a limit that is found out by hashing protects nobody.
             bytes = bytes.saturating_add(path.metadata().map_or(0, |meta| meta.len()));
             if bytes > limits.bytes {
-                return Err(limits.too_many_bytes(&path));
+                let message = format!(
+                    "with {} the sources have more than {} MB: use a narrower pattern, or raise cache.max_source_mb",
+                    path.display(),
+                    limits.bytes >> 20
+                );
+                return Err(Error::new(ErrorKind::Invalid, message));
             }
             files.push(file::capture(view, &path, given, now)?);
         }
@@ -286,8 +280,16 @@ pub(super) fn changed_sources<'a>(
         };
         sources.files.iter().filter_map(changed).chain(new_matching_files(sources, view, limits))
     });
-    let undated =
-        sources.older.iter().flat_map(move |older| changed_timed_sources(older, view, limits));
+    // Entries that other tools made record their paths and the second in which the result was
+    // stored. They count as unchanged only if they are older than that second.
+    let undated = sources.older.iter().flat_map(move |older| {
+        older.paths.iter().filter_map(move |path| {
+            let change = timed_change(path, older.than, view, limits);
+            // A path that cannot be inspected counts as changed.
+            let how = change.unwrap_or(Some(SourceChangeKind::Modified))?;
+            Some(SourceChange { path: path.clone(), how })
+        })
+    });
     taken.chain(undated)
 }
 
@@ -326,7 +328,15 @@ enum SourceSpec {
 impl SourceSpec {
     /// An existing path is taken literally, even if it looks like a glob.
     fn resolve(view: &PathContext, given: &str) -> Result<Self> {
-        let path = normalize_path(&view.cwd.join(given));
+        let path = view.cwd.join(given);
+        // A path with `..` is resolved by the file system: behind a symbolic link it leads elsewhere
+        // than its spelling says.
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let parent = path.parent().filter(|_| climbs).and_then(|dir| dir.canonicalize().ok());
+        let path = match (parent, path.file_name()) {
+            (Some(parent), Some(name)) => parent.join(name),
+            _ => normalize_lexically(&path),
+        };
         if path.is_dir() {
             return pattern::directory(view, &path, given).map(Self::Pattern);
         }
@@ -363,17 +373,6 @@ fn current_place(view: &PathContext) -> SnapshotPlace {
     }
 }
 
-/// Removes `.` and `..`. A path with `..` is resolved by the file system: behind a symbolic link it
-/// leads elsewhere than its spelling says.
-fn normalize_path(path: &Path) -> PathBuf {
-    let climbs = path.components().any(|part| part == Component::ParentDir);
-    let parent = path.parent().filter(|_| climbs).and_then(|dir| dir.canonicalize().ok());
-    match (parent, path.file_name()) {
-        (Some(parent), Some(name)) => parent.join(name),
-        _ => normalize_lexically(path),
-    }
-}
-
 /// Removes `.` and `..` by spelling alone: `a/../b` is `b` even if `a` does not exist.
 fn normalize_lexically(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
@@ -387,22 +386,6 @@ fn normalize_lexically(path: &Path) -> PathBuf {
         }
     }
     clean
-}
-
-/// Changes among sources of which only a time is known: entries that other tools made record their
-/// paths and the second in which the result was stored. They count as unchanged only if they are
-/// older than that second.
-fn changed_timed_sources<'a>(
-    older: &'a TimedSources,
-    view: &'a PathContext,
-    limits: SourceLimits,
-) -> impl Iterator<Item = SourceChange> + 'a {
-    older.paths.iter().filter_map(move |path| {
-        let change = timed_change(path, older.than, view, limits);
-        // A path that cannot be inspected counts as changed.
-        let how = change.unwrap_or(Some(SourceChangeKind::Modified))?;
-        Some(SourceChange { path: path.clone(), how })
-    })
 }
 
 /// The change of a path, if any. An existing path is taken literally, even if it looks like a glob.

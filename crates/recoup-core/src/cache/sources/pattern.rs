@@ -26,7 +26,18 @@ pub(super) fn directory(view: &PathContext, path: &Path, given: &str) -> Result<
 }
 
 pub(super) fn glob(view: &PathContext, given: &str) -> Result<SourcePattern> {
-    Ok(pattern(PatternKind::Glob, stored_glob(view, given)?, given))
+    let named = normalize_lexically(&view.cwd.join(given));
+    let path = if Path::new(given).is_absolute() && named.starts_with(&view.root) {
+        stored_path(view, &named)?
+    } else {
+        // Only characters that the caller wrote are special: those of the working directory are
+        // escaped.
+        let escaped = |path: &Path| PathBuf::from(globset::escape(&path.to_string_lossy()));
+        let (root, cwd) = (escaped(&view.root), escaped(&view.cwd));
+        let named = normalize_lexically(&cwd.join(given));
+        stored_path(&PathContext { root, cwd }, &named)?
+    };
+    Ok(pattern(PatternKind::Glob, path, given))
 }
 
 /// The files of a new pattern. No match is an error, because a misspelt glob or a directory of
@@ -55,17 +66,6 @@ pub(super) fn initial_matches(
 fn pattern(kind: PatternKind, path: String, given: &str) -> SourcePattern {
     let given = (given != path).then(|| given.to_owned());
     SourcePattern { kind, path, given }
-}
-
-/// Only characters that the caller wrote are special: those of the working directory are escaped.
-fn stored_glob(view: &PathContext, given: &str) -> Result<String> {
-    let named = normalize_lexically(&view.cwd.join(given));
-    if Path::new(given).is_absolute() && named.starts_with(&view.root) {
-        return stored_path(view, &named);
-    }
-    let escaped = |path: &Path| PathBuf::from(globset::escape(&path.to_string_lossy()));
-    let (root, cwd) = (escaped(&view.root), escaped(&view.cwd));
-    stored_path(&PathContext { root, cwd: cwd.clone() }, &normalize_lexically(&cwd.join(given)))
 }
 
 /// The files that currently match, resolved against `view`.

@@ -64,7 +64,15 @@ fn finding(message: &RawValue) -> Option<ReportFinding<'_>> {
     let [level, code, text, spans] = json::pick(message, ["level", "code", "message", "spans"]);
     let level = json::string(level).filter(|level| level != "failure-note")?;
     let text = json::string(text)?;
-    let span = spans.and_then(primary_span);
+    let (mut first, mut primary) = (None, None);
+    if let Some(spans) = spans {
+        json::visit_elements(spans, |span| {
+            first = first.or(Some(span));
+            let is_primary = json::field(span, "is_primary").is_some_and(|raw| raw.get() == "true");
+            primary = primary.or(is_primary.then_some(span));
+        });
+    }
+    let span = primary.or(first);
     let is_sum = text.starts_with("aborting due to") || text.ends_with(" emitted");
     if span.is_none() && is_sum {
         return None;
@@ -80,16 +88,6 @@ fn finding(message: &RawValue) -> Option<ReportFinding<'_>> {
         line: line.map(FieldValue::Json),
         message: Some(text),
     })
-}
-
-fn primary_span(spans: &RawValue) -> Option<&RawValue> {
-    let (mut first, mut primary) = (None, None);
-    json::visit_elements(spans, |span| {
-        first = first.or(Some(span));
-        let is_primary = json::field(span, "is_primary").is_some_and(|raw| raw.get() == "true");
-        primary = primary.or(is_primary.then_some(span));
-    });
-    primary.or(first)
 }
 
 /// Failed tests found so far in the output between cargo's messages: a successful build says nothing

@@ -200,16 +200,11 @@ fn message_text<'a>(message: &'a RawValue, rule: Option<&SarifRule<'a>>) -> Opti
     };
     let text = json::string(text).or_else(by_name)?;
     let arguments = map_list(arguments, json::text);
-    Some(if arguments.is_empty() {
-        text
-    } else {
-        Cow::Owned(substitute_arguments(&text, &arguments))
-    })
-}
-
-/// Substitutes `{0}`, `{1}` and so on, once: arguments are not expanded again.
-fn substitute_arguments(text: &str, arguments: &[Cow<'_, str>]) -> String {
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    if arguments.is_empty() {
+        return Some(text);
+    }
+    // `{0}`, `{1}` and so on are substituted once: arguments are not expanded again.
+    let (mut out, mut rest) = (String::with_capacity(text.len()), &*text);
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
         let named = after.split_once('}').and_then(|(number, after)| {
@@ -223,7 +218,7 @@ fn substitute_arguments(text: &str, arguments: &[Cow<'_, str>]) -> String {
             after
         };
     }
-    out + rest
+    Some(Cow::Owned(out + rest))
 }
 
 /// A plain path: without `file://`, percent-decoded, and starting with the drive letter if it has

@@ -53,7 +53,7 @@ const MAX_PATH: usize = 1_000;
 pub fn canonical(text: &str) -> Result<String> {
     let mut out = CanonicalWriter::with_capacity(text.len());
     JsonReader::new(text).read_document(&mut out)?;
-    Ok(out.finish())
+    Ok(out.text)
 }
 
 /// The canonical form of `value`.
@@ -65,7 +65,7 @@ pub fn canonical(text: &str) -> Result<String> {
 pub fn canonical_value(value: &Value) -> Result<String> {
     let mut out = CanonicalWriter::with_capacity(0);
     write_value(&mut out, value)?;
-    Ok(out.finish())
+    Ok(out.text)
 }
 
 /// Canonical text under construction.
@@ -78,10 +78,6 @@ struct CanonicalWriter {
 impl CanonicalWriter {
     fn with_capacity(bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), depth: 0 }
-    }
-
-    fn finish(self) -> String {
-        self.text
     }
 
     /// `null`, `true` or `false`.
@@ -134,11 +130,6 @@ impl CanonicalWriter {
         self.text.push('"');
     }
 
-    /// Begins an array.
-    fn open_array(&mut self) -> Result<(), CanonicalError> {
-        self.open('[')
-    }
-
     /// One item of an array, written by `value`.
     fn write_item(
         &mut self,
@@ -148,11 +139,10 @@ impl CanonicalWriter {
         if index > 0 {
             self.text.push(',');
         }
-        value(self).map_err(|fault| fault.at_item(index))
-    }
-
-    fn close_array(&mut self) {
-        self.close(']');
+        value(self).map_err(|mut fault| {
+            fault.steps.push(format!("[{index}]"));
+            fault
+        })
     }
 
     fn open(&mut self, bracket: char) -> Result<(), CanonicalError> {
@@ -207,7 +197,16 @@ impl<'a> ObjectMembers<'a> {
         let start = out.text.len();
         out.write_string(&name);
         out.text.push(':');
-        value(out).map_err(|fault| fault.at_member(&name))?;
+        value(out).map_err(|mut fault| {
+            let is_plain = name.starts_with(|c: char| !c.is_ascii_digit())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            fault.steps.push(if is_plain {
+                format!(".{}", shorten_text(&name, MAX_NAME))
+            } else {
+                format!("[{}]", quote_name(&name))
+            });
+            fault
+        })?;
         self.list.push(ObjectMember { name, text: start..out.text.len() });
         Ok(())
     }
@@ -260,11 +259,11 @@ fn write_value(out: &mut CanonicalWriter, value: &Value) -> Result<(), Canonical
         },
         Value::String(text) => out.write_string(text),
         Value::Array(items) => {
-            out.open_array()?;
+            out.open('[')?;
             for (index, item) in items.iter().enumerate() {
                 out.write_item(index, |out| write_value(out, item))?;
             }
-            out.close_array();
+            out.close(']');
         }
         Value::Object(map) => {
             let mut members = ObjectMembers::open(out)?;
@@ -319,35 +318,15 @@ impl CanonicalError {
     fn depth() -> Self {
         Self::new(format!("more than {MAX_DEPTH} levels of nesting"), "make the value flatter")
     }
-
-    /// Adds the index in the surrounding array to the path.
-    fn at_item(mut self, index: usize) -> Self {
-        self.steps.push(format!("[{index}]"));
-        self
-    }
-
-    /// Adds the name in the surrounding object to the path.
-    fn at_member(mut self, name: &str) -> Self {
-        let plain = name.starts_with(|c: char| !c.is_ascii_digit())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        self.steps.push(if plain {
-            format!(".{}", shorten_text(name, MAX_NAME))
-        } else {
-            format!("[{}]", quote_name(name))
-        });
-        self
-    }
-
-    fn path(&self) -> String {
-        let steps: String = self.steps.iter().rev().map(String::as_str).collect();
-        shorten_text(&format!("${steps}"), MAX_PATH).into_owned()
-    }
 }
 
 impl From<CanonicalError> for Error {
     fn from(fault: CanonicalError) -> Self {
-        let message = format!("{} at {}; {}", fault.what, fault.path(), fault.fix);
-        Error::new(ErrorKind::Invalid, message)
+        let CanonicalError { what, fix, steps } = fault;
+        let steps: String = steps.iter().rev().map(String::as_str).collect();
+        let path = format!("${steps}");
+        let path = shorten_text(&path, MAX_PATH);
+        Error::new(ErrorKind::Invalid, format!("{what} at {path}; {fix}"))
     }
 }
 

@@ -72,13 +72,13 @@ impl<'a> JsonReader<'a> {
 
     fn read_array(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
         self.at += 1;
-        out.open_array()?;
+        out.open('[')?;
         let mut index = 0;
         while self.has_another_item(index == 0, b']', "',' or ']'")? {
             out.write_item(index, |out| self.read_value(out))?;
             index += 1;
         }
-        out.close_array();
+        out.close(']');
         Ok(())
     }
 

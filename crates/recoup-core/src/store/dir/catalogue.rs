@@ -128,20 +128,18 @@ pub(super) struct UsageSum {
 impl UsageSum {
     pub(super) fn of<'a>(facts: impl Iterator<Item = &'a CatalogueEntry>) -> Self {
         let mut sum = Self::default();
-        facts.for_each(|fact| sum.add(fact));
-        sum
-    }
-
-    fn add(&mut self, fact: &CatalogueEntry) {
-        self.usage.entries += 1;
-        self.usage.bytes = self.usage.bytes.saturating_add(fact.bytes);
-        if let Some(full) = fact.full {
-            let sharers = self.fulls.entry((fact.kind, full)).or_default();
-            *sharers += 1;
-            if *sharers == 1 {
-                self.usage.bytes = self.usage.bytes.saturating_add(full.len);
+        for fact in facts {
+            sum.usage.entries += 1;
+            sum.usage.bytes = sum.usage.bytes.saturating_add(fact.bytes);
+            if let Some(full) = fact.full {
+                let sharers = sum.fulls.entry((fact.kind, full)).or_default();
+                *sharers += 1;
+                if *sharers == 1 {
+                    sum.usage.bytes = sum.usage.bytes.saturating_add(full.len);
+                }
             }
         }
+        sum
     }
 
     pub(super) fn subtract(&mut self, fact: &CatalogueEntry) {

@@ -174,27 +174,25 @@ pub(super) struct IndexStats {
 
 impl IndexStats {
     pub(super) fn of(counts: impl Iterator<Item = (EntryEventKind, u64)>) -> Self {
-        counts.fold(Self::default(), |sum, (what, count)| sum.plus(Self::of_one(what, count)))
-    }
-
-    /// A look-up whose sources had changed is a miss and an invalidation; a removal by hand is no
-    /// look-up.
-    fn of_one(what: EntryEventKind, count: u64) -> Self {
-        let (hits, misses, invalidations) = match what {
-            EntryEventKind::Hit => (count, 0, 0),
-            EntryEventKind::Invalidated => (0, count, count),
-            EntryEventKind::Removed => (0, 0, count),
-            EntryEventKind::Absent
-            | EntryEventKind::Expired
-            | EntryEventKind::Corrupt
-            | EntryEventKind::Unavailable => (0, count, 0),
-            EntryEventKind::Stored
-            | EntryEventKind::Refused
-            | EntryEventKind::Evicted
-            | EntryEventKind::Purged
-            | EntryEventKind::Deleted => (0, 0, 0),
-        };
-        Self { hits, misses, invalidations }
+        counts.fold(Self::default(), |sum, (what, count)| {
+            // A look-up whose sources had changed is a miss and an invalidation; a removal by hand
+            // is no look-up.
+            let (hits, misses, invalidations) = match what {
+                EntryEventKind::Hit => (count, 0, 0),
+                EntryEventKind::Invalidated => (0, count, count),
+                EntryEventKind::Removed => (0, 0, count),
+                EntryEventKind::Absent
+                | EntryEventKind::Expired
+                | EntryEventKind::Corrupt
+                | EntryEventKind::Unavailable => (0, count, 0),
+                EntryEventKind::Stored
+                | EntryEventKind::Refused
+                | EntryEventKind::Evicted
+                | EntryEventKind::Purged
+                | EntryEventKind::Deleted => (0, 0, 0),
+            };
+            sum.plus(Self { hits, misses, invalidations })
+        })
     }
 
     pub(super) fn read(fields: &JsonFields) -> Self {

@@ -37,10 +37,18 @@ pub(super) fn fold(dir: &DirectoryStore, batch: &EventBatch) -> Result<()> {
     let scopes: BTreeSet<&Scope> = sums.counts.keys().map(|counted| counted.scope).collect();
     let mut opened_scopes = Vec::new();
     for scope in scopes {
-        if let Some(mut opened) = open_used_scope(dir, scope)? {
-            update_entries(&mut opened, scope, &sums, &batch.name)?;
-            opened_scopes.push((scope, opened));
-        }
+        let opened = dir.layout(scope).and_then(|layout| {
+            if layout.is_used()? { OpenScope::open(dir, scope).map(Some) } else { Ok(None) }
+        });
+        let mut opened = match opened {
+            Ok(Some(opened)) => opened,
+            Ok(None) => continue,
+            // Skipped, so that it does not block the others: its readers and writers get the error.
+            Err(error) if error.kind() == ErrorKind::Invalid => continue,
+            Err(error) => return Err(error),
+        };
+        update_entries(&mut opened, scope, &sums, &batch.name)?;
+        opened_scopes.push((scope, opened));
     }
     folder.save_counts(&counts)?;
     for (scope, mut opened) in opened_scopes {
@@ -50,19 +58,6 @@ pub(super) fn fold(dir: &DirectoryStore, batch: &EventBatch) -> Result<()> {
         opened.save()?;
     }
     Ok(())
-}
-
-/// `None` if nothing is stored there. A refused scope is skipped, so that it does not block the
-/// others: its readers and writers get the error.
-fn open_used_scope<'a>(dir: &'a DirectoryStore, scope: &'a Scope) -> Result<Option<OpenScope<'a>>> {
-    let open = || {
-        let is_used = dir.layout(scope)?.is_used()?;
-        if is_used { OpenScope::open(dir, scope).map(Some) } else { Ok(None) }
-    };
-    match open() {
-        Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
-        opened => opened,
-    }
 }
 
 fn update_entries(
@@ -155,7 +150,14 @@ pub(super) fn evict(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Evictio
     for scope in &due {
         let mut opened = OpenScope::open(dir, scope)?;
         let before = UsageSum::of(opened.facts.values()).usage.bytes;
-        remove_dead(&mut opened, scope, plan.now, &mut evicted)?;
+        let dead = opened.facts.iter().filter(|(_, fact)| fact.is_dead(plan.now));
+        let dead = dead.filter(|(key, _)| opened.blocking_directory(key).is_none());
+        let dead: Vec<(Key, Kind)> = dead.map(|(key, fact)| (key.clone(), fact.kind)).collect();
+        for (key, kind) in dead {
+            opened.remove(&key)?;
+            evicted.count_entry(EvictionCause::Dead);
+            evicted.list_entry(EntryId::new(scope.clone(), key), kind, EvictionCause::Dead);
+        }
         if *scope == plan.scope {
             remove_least_used(&mut opened, plan, &mut evicted)?;
         }
@@ -200,23 +202,6 @@ fn is_due(layout: &ScopeLayout, plan: &EvictionPlan) -> bool {
 
 fn sum_of_kind(facts: &CatalogueEntries, plan: &EvictionPlan) -> UsageSum {
     UsageSum::of(facts.values().filter(|fact| fact.kind == plan.kind))
-}
-
-fn remove_dead(
-    opened: &mut OpenScope<'_>,
-    scope: &Scope,
-    now: Timestamp,
-    evicted: &mut EvictionReport,
-) -> Result<()> {
-    let dead = opened.facts.iter().filter(|(_, fact)| fact.is_dead(now));
-    let dead = dead.filter(|(key, _)| opened.blocking_directory(key).is_none());
-    let dead: Vec<(Key, Kind)> = dead.map(|(key, fact)| (key.clone(), fact.kind)).collect();
-    for (key, kind) in dead {
-        opened.remove(&key)?;
-        evicted.count_entry(EvictionCause::Dead);
-        evicted.list_entry(EntryId::new(scope.clone(), key), kind, EvictionCause::Dead);
-    }
-    Ok(())
 }
 
 fn remove_least_used(

@@ -98,11 +98,51 @@ impl Store for DirectoryStore {
     }
 
     fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
-        put_record(self, id, record)
+        let header = &record.head.header;
+        let body = payload_text(&record.payload, &header.body)?;
+        let full = match (&record.full, &header.full) {
+            (Some(full), Some(info)) => Some(payload_text(full, info)?),
+            _ => None,
+        };
+        for contents in std::iter::once(&body).chain(&full) {
+            // It could not be read again.
+            let len = contents.len() as u64;
+            if len > MAX_LEN {
+                let message =
+                    format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");
+                return Err(Error::new(ErrorKind::Invalid, message));
+            }
+        }
+        let _lock = self.folder.lock()?;
+        let mut opened = OpenScope::open(self, &id.scope)?;
+        opened.put(&id.key, &record.head, &body, full.as_deref())?;
+        opened.save()
     }
 
     fn remove(&self, ids: &[EntryId]) -> Result<usize> {
-        remove_records(self, ids)
+        let mut by_scope: BTreeMap<&Scope, Vec<&Key>> = BTreeMap::new();
+        for id in ids {
+            by_scope.entry(&id.scope).or_default().push(&id.key);
+        }
+        let mut used = Vec::new();
+        for (scope, keys) in by_scope {
+            if self.layout(scope)?.is_used()? {
+                used.push((scope, keys));
+            }
+        }
+        if used.is_empty() {
+            return Ok(0);
+        }
+        let _lock = self.folder.lock()?;
+        let mut removed = 0;
+        for (scope, keys) in used {
+            let mut opened = OpenScope::open(self, scope)?;
+            for key in keys {
+                removed += usize::from(opened.remove(key)?);
+            }
+            opened.save()?;
+        }
+        Ok(removed)
     }
 
     fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
@@ -148,51 +188,4 @@ impl Store for DirectoryStore {
         let url = format!("dir:{}", self.folder.root().display());
         StoreInfo { url, durable: true, keeps_stale: true }
     }
-}
-
-fn put_record(dir: &DirectoryStore, id: &EntryId, record: &EntryRecord) -> Result<()> {
-    let header = &record.head.header;
-    let body = payload_text(&record.payload, &header.body)?;
-    let full = match (&record.full, &header.full) {
-        (Some(full), Some(info)) => Some(payload_text(full, info)?),
-        _ => None,
-    };
-    for contents in std::iter::once(&body).chain(&full) {
-        // It could not be read again.
-        let len = contents.len() as u64;
-        if len > MAX_LEN {
-            let message = format!("the result has {len} bytes; this store keeps at most {MAX_LEN}");
-            return Err(Error::new(ErrorKind::Invalid, message));
-        }
-    }
-    let _lock = dir.folder.lock()?;
-    let mut opened = OpenScope::open(dir, &id.scope)?;
-    opened.put(&id.key, &record.head, &body, full.as_deref())?;
-    opened.save()
-}
-
-fn remove_records(dir: &DirectoryStore, ids: &[EntryId]) -> Result<usize> {
-    let mut by_scope: BTreeMap<&Scope, Vec<&Key>> = BTreeMap::new();
-    for id in ids {
-        by_scope.entry(&id.scope).or_default().push(&id.key);
-    }
-    let mut used = Vec::new();
-    for (scope, keys) in by_scope {
-        if dir.layout(scope)?.is_used()? {
-            used.push((scope, keys));
-        }
-    }
-    if used.is_empty() {
-        return Ok(0);
-    }
-    let _lock = dir.folder.lock()?;
-    let mut removed = 0;
-    for (scope, keys) in used {
-        let mut opened = OpenScope::open(dir, scope)?;
-        for key in keys {
-            removed += usize::from(opened.remove(key)?);
-        }
-        opened.save()?;
-    }
-    Ok(removed)
 }

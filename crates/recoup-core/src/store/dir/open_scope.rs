@@ -386,9 +386,8 @@ fn list_own_entries(layout: &ScopeLayout, index: &mut DirectoryIndex, facts: &Ca
     for (key, fact) in facts {
         let is_right =
             |listed: ListedEntry| fact.has_body(listed.integrity_hash) && listed.is_own();
-        let full = fact.full.map(|full| file_name(&full.sha256.to_hex()));
         if index.entry_for(key.as_str()).is_some_and(is_right)
-            && index.full_name(key.as_str(), layout) == full
+            && index.full_name(key.as_str(), layout) == full_name(fact)
         {
             continue;
         }

@@ -98,7 +98,14 @@ pub(super) fn scan(
 ) -> Result<ScanFlow> {
     let wanted = |head: &EntryHead| filter.kind.is_none_or(|kind| kind == head.header.kind);
     let index = layout.current_index()?;
-    for key in keys(layout, &index)? {
+    // Those with a body, and a head or an index entry. Heads are listed before bodies, because a
+    // removal deletes the body first.
+    let heads = keys_in(&layout.heads())?;
+    let mut keys: BTreeSet<Key> = foreign_keys(layout, &index, |key| heads.contains(key)).collect();
+    keys.extend(heads);
+    let bodies = keys_in(&layout.bodies())?;
+    keys.retain(|key| bodies.contains(key));
+    for key in keys {
         let flow = match head(layout, &key, &index) {
             Ok(None) => continue,
             Ok(Some(head)) if !wanted(&head) => continue,
@@ -110,17 +117,6 @@ pub(super) fn scan(
         }
     }
     Ok(ScanFlow::Continue(()))
-}
-
-/// All keys with a body, and a head or an index entry. Heads are listed before bodies, because a
-/// removal deletes the body first.
-fn keys(layout: &ScopeLayout, index: &DirectoryIndex) -> Result<BTreeSet<Key>> {
-    let heads = keys_in(&layout.heads())?;
-    let mut keys: BTreeSet<Key> = foreign_keys(layout, index, |key| heads.contains(key)).collect();
-    keys.extend(heads);
-    let bodies = keys_in(&layout.bodies())?;
-    keys.retain(|key| bodies.contains(key));
-    Ok(keys)
 }
 
 fn head(layout: &ScopeLayout, key: &Key, index: &DirectoryIndex) -> Result<Option<EntryHead>> {

@@ -3,7 +3,7 @@
 //! The directory contains only `KEY.json` files, so that other programs of the same format can
 //! share it. It is interoperable with our own `file:` store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +55,11 @@ impl FileCache {
             let message = format!("the answer for {key:?} is empty, and only others are kept");
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        let contents = format::render_shared_fields(value, self.expiry(ttl));
+        // Rounded up to whole milliseconds, so that a tiny TTL does not become forever.
+        let millis = u64::try_from(ttl.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        let expiry = self.clock.now().plus_millis(millis);
+        let expiry = (millis > 0 && expiry < Timestamp::MAX).then_some(expiry);
+        let contents = format::render_shared_fields(value, expiry);
         if contents.len() as u64 > classify::MAX_LEN {
             return Err(Error::new(
                 ErrorKind::Invalid,
@@ -78,30 +82,19 @@ impl FileCache {
     /// Returns the value; `None` if it is absent, expired or unreadable. An expired file is
     /// removed, unless another program replaced it meanwhile.
     pub fn get(&self, key: &str) -> Result<Option<String>> {
-        Ok(self.value_at(&self.path_of(key)?))
-    }
-
-    /// The value in a file; `None` for anything unreadable.
-    fn value_at(&self, path: &Path) -> Option<String> {
-        let file = classify::open_entry_file(path).ok()??;
-        let json = classify::read_contents(&file, path).ok()??;
-        let answer = SharedFields::parse(&json)?;
+        let path = self.path_of(key)?;
+        let Ok(Some(file)) = classify::open_entry_file(&path) else { return Ok(None) };
+        let Ok(Some(json)) = classify::read_contents(&file, &path) else { return Ok(None) };
+        let Some(answer) = SharedFields::parse(&json) else { return Ok(None) };
         if answer.expires().is_some_and(|at| at <= self.clock.now()) {
             // Best effort: the next read tries again.
-            fsx::try_remove_if_unchanged(path, file.stamp()).ok();
-            return None;
+            fsx::try_remove_if_unchanged(&path, file.stamp()).ok();
+            return Ok(None);
         }
-        Some(answer.value.into_owned())
+        Ok(Some(answer.value.into_owned()))
     }
 
     fn path_of(&self, key: &str) -> Result<PathBuf> {
         Ok(path_in(self.dir.clone(), &Key::parse(key)?))
-    }
-
-    /// Rounded up to whole milliseconds, so that a tiny TTL does not become forever.
-    fn expiry(&self, ttl: Duration) -> Option<Timestamp> {
-        let millis = u64::try_from(ttl.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
-        let at = self.clock.now().plus_millis(millis);
-        (millis > 0 && at < Timestamp::MAX).then_some(at)
     }
 }

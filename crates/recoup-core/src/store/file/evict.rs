@@ -29,7 +29,11 @@ pub(super) fn carry_out(folder: &StoreFolder, plan: &EvictionPlan) -> Result<Evi
     if !folder.exists()? {
         return Ok(evicted);
     }
-    if is_sweep_overdue(folder) {
+    // Without a sweep for so long, stale temporary files are likely. By the system clock, like file
+    // times; without a note a sweep is due anyway.
+    if let Ok(FileLookup::Regular(note)) = fsx::open_regular(&note_path(folder))
+        && SystemClock.now().millis_since(note.modified()) > HOUR
+    {
         // Best effort: the next eviction tries again. The note is rewritten unchanged, which updates
         // its age.
         let turn = folder.lock();
@@ -185,16 +189,6 @@ fn read_next_expiry(folder: &StoreFolder) -> NextExpiry {
             .parse()
             .map_or(NextExpiry::Unknown, |at| NextExpiry::At(Timestamp::from_millis(at))),
         None => NextExpiry::Unknown,
-    }
-}
-
-/// True if no sweep has run for so long that stale temporary files are likely. By the system clock,
-/// like file times.
-fn is_sweep_overdue(folder: &StoreFolder) -> bool {
-    match fsx::open_regular(&note_path(folder)) {
-        Ok(FileLookup::Regular(note)) => SystemClock.now().millis_since(note.modified()) > HOUR,
-        // Without a note a sweep is due anyway.
-        _ => false,
     }
 }
 

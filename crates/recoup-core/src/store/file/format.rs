@@ -62,7 +62,11 @@ pub(super) fn render_entry(record: &EntryRecord) -> Result<Vec<u8>> {
     }
     json.extend_from_slice(HEAD);
     json.extend_from_slice(&header.to_json());
-    json.extend_from_slice(render_counters(&record.head).as_bytes());
+    let EntryHead { stored_at, hits, last_used, .. } = &record.head;
+    let (stored_at, last_used) = (stored_at.as_millis(), last_used.as_millis());
+    let counters =
+        format!("{STORED_AT}{stored_at:+020}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}");
+    json.extend_from_slice(counters.as_bytes());
     Ok(json)
 }
 
@@ -139,22 +143,18 @@ pub(super) fn parse(json: &Bytes, modified: Timestamp) -> Result<Option<ParsedEn
             return parse_failure(json, de::Error::custom("its format is newer"));
         }
         Some(book) => (book.into_head(), EntryOwner::Ours),
-        None => (
-            synthesize_head(&value, expiry(expires_at, expires_at_ms), modified),
-            EntryOwner::Guest,
-        ),
+        // An entry of a program without headers expires when its file says, whatever the file's own
+        // times.
+        None => {
+            let expires = expiry(expires_at, expires_at_ms);
+            let created = expires.map_or(modified, |at| at.min(modified));
+            let (ttl, len) = (expires.map(|at| at.millis_since(created)), value.len() as u64);
+            let sha256 = Sha256Digest::of(&value);
+            let header = Header::of_plain_body(Kind::AgentRun, created, ttl, len, sha256);
+            (EntryHead::new(header, modified), EntryOwner::Guest)
+        }
     };
     Ok(Some(ParsedEntry { head, value, whose }))
-}
-
-/// A head for an entry of a program without headers. It expires when its file says, whatever the
-/// file's own times.
-fn synthesize_head(value: &[u8], expires: Option<Timestamp>, modified: Timestamp) -> EntryHead {
-    let created = expires.map_or(modified, |at| at.min(modified));
-    let (ttl, len) = (expires.map(|at| at.millis_since(created)), value.len() as u64);
-    let sha256 = Sha256Digest::of(value);
-    let header = Header::of_plain_body(Kind::AgentRun, created, ttl, len, sha256);
-    EntryHead::new(header, modified)
 }
 
 /// Slow path, which few files take.
@@ -314,13 +314,6 @@ impl RecoupHead {
             last_used: Timestamp::from_millis(self.last_used),
         }
     }
-}
-
-/// The text after the header.
-fn render_counters(head: &EntryHead) -> String {
-    let (stored_at, last_used) = (head.stored_at.as_millis(), head.last_used.as_millis());
-    let hits = head.hits;
-    format!("{STORED_AT}{stored_at:+020}{HITS}{hits:020}{LAST_USED}{last_used:+020}{END}")
 }
 
 /// Adds `hits`, the last of them at `at`, to the counters; `None` if this is not the end of a file

@@ -55,7 +55,7 @@ impl ClaimRegistry for RedisClaims {
         if self.pool.query_one("claiming the work for an entry", command)? != Value::Int(1) {
             return Ok(None);
         }
-        kept.keep(&hold);
+        kept.send(RenewerMessage::Keep(hold.clone()));
         let pool = Arc::clone(&self.pool);
         Ok(Some(Claim::new(RedisClaimGuard { hold, pool, kept, released: false })))
     }
@@ -101,11 +101,8 @@ impl ClaimGuard for RedisClaimGuard {
 
 impl Drop for RedisClaimGuard {
     fn drop(&mut self) {
-        if self.released {
-            self.kept.forget(&self.hold);
-        } else {
-            self.kept.release(&self.hold);
-        }
+        let message = if self.released { RenewerMessage::Forget } else { RenewerMessage::Release };
+        self.kept.send(message(self.hold.clone()));
     }
 }
 
@@ -170,18 +167,10 @@ impl ClaimRenewer {
     }
 }
 
-/// Send errors are ignored: claims of a dead thread expire.
 impl RenewerHandle {
-    pub(super) fn keep(&self, hold: &ClaimToken) {
-        let _ = self.0.send(RenewerMessage::Keep(hold.clone()));
-    }
-
-    pub(super) fn forget(&self, hold: &ClaimToken) {
-        let _ = self.0.send(RenewerMessage::Forget(hold.clone()));
-    }
-
-    fn release(&self, hold: &ClaimToken) {
-        let _ = self.0.send(RenewerMessage::Release(hold.clone()));
+    /// Errors are ignored: claims of a dead thread expire.
+    fn send(&self, message: RenewerMessage) {
+        let _ = self.0.send(message);
     }
 }
 

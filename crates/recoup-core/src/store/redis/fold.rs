@@ -56,8 +56,18 @@ fn count_batch<'a>(
     sums: &BatchSums<'a>,
 ) -> Result<HashSet<&'a Scope>> {
     let mut scopes: HashMap<&Scope, Vec<TallyField>> = HashMap::new();
-    for (counted, amount) in &sums.counts {
-        scopes.entry(counted.scope).or_default().extend(fields_for(counted, amount));
+    // `KIND/DAY/WHAT/NAME` for counts, `KIND/DAY/hit.UNIT/NAME` for savings.
+    for (TallyKey { scope, kind, day, what, by }, amount) in &sums.counts {
+        let others = if by.is_empty() { "" } else { OTHER_NAMES };
+        let field = |word: &str, count: u64| TallyField {
+            name: format!("{kind}/{day}/{word}/{by}"),
+            crowded: format!("{kind}/{day}/{word}/{others}"),
+            count: count.min(MOST),
+        };
+        let saved = UNITS.into_iter().zip(amount.saved.to_array()).filter(|(_, sum)| *sum > 0);
+        let fields = scopes.entry(*scope).or_default();
+        fields.push(field(what.as_str(), amount.count));
+        fields.extend(saved.map(|(unit, sum)| field(unit, sum)));
     }
     let commands = scopes.iter().map(|(scope, counts)| {
         let keys = [&*shared.keys.folded(scope), &*shared.keys.tally(scope)];
@@ -80,20 +90,6 @@ struct TallyField {
     name: String,
     crowded: String,
     count: u64,
-}
-
-/// `KIND/DAY/WHAT/NAME` for counts, `KIND/DAY/hit.UNIT/NAME` for savings.
-fn fields_for(counted: &TallyKey<'_>, amount: &TallyAmount) -> Vec<TallyField> {
-    let TallyKey { scope: _, kind, day, what, by } = counted;
-    let others = if by.is_empty() { "" } else { OTHER_NAMES };
-    let field = |word: &str, count: u64| TallyField {
-        name: format!("{kind}/{day}/{word}/{by}"),
-        crowded: format!("{kind}/{day}/{word}/{others}"),
-        count: count.min(MOST),
-    };
-    let saved = UNITS.into_iter().zip(amount.saved.to_array()).filter(|(_, sum)| *sum > 0);
-    let counted = std::iter::once(field(what.as_str(), amount.count));
-    counted.chain(saved.map(|(unit, sum)| field(unit, sum))).collect()
 }
 
 fn send_in_batches(shared: &RedisShared, commands: &[Cmd]) -> Result<()> {

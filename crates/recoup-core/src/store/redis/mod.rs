@@ -139,24 +139,15 @@ impl RedisStore {
                 connection.run_at(&node, &redis::cmd("INFO"), deadline).unwrap_or(Value::Nil);
             Ok((watch.elapsed(), said))
         })?;
-        Ok(parse_info(&said, count, took))
-    }
-}
-
-fn parse_info(said: &Value, nodes: usize, took: Duration) -> RedisServerInfo {
-    let text: String = redis::from_redis_value_ref(said).unwrap_or_default();
-    let field = |name: &str| {
-        let lines = text.lines().filter_map(|line| line.split_once(':'));
-        let value = lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)?;
-        Some(value.trim().to_owned())
-    };
-    let product = field("server_name").unwrap_or_else(|| "redis".to_owned());
-    let version = field(&format!("{product}_version")).or_else(|| field("redis_version"));
-    RedisServerInfo {
-        product,
-        version,
-        nodes,
-        is_replica: field("role").is_some_and(|role| role == "slave"),
-        took,
+        let text: String = redis::from_redis_value_ref(&said).unwrap_or_default();
+        let field = |name: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+            let (_, value) = lines.find(|(found, _)| *found == name)?;
+            Some(value.trim().to_owned())
+        };
+        let product = field("server_name").unwrap_or_else(|| "redis".to_owned());
+        let version = field(&format!("{product}_version")).or_else(|| field("redis_version"));
+        let is_replica = field("role").is_some_and(|role| role == "slave");
+        Ok(RedisServerInfo { product, version, nodes: count, is_replica, took })
     }
 }

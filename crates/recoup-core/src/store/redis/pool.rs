@@ -95,8 +95,15 @@ impl RedisPool {
     ) -> Result<T> {
         let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
         let idle = self.idle().pop();
-        if let Some(connection) = idle {
-            match self.run_on_idle(&act, connection, deadline) {
+        if let Some(mut connection) = idle {
+            let done = if connection.enforces_deadline() {
+                act(&mut connection, deadline)
+                    .inspect(|_| self.return_to_pool(connection))
+                    .map_err(RequestFailure::Answered)
+            } else {
+                self.run_on_thread(&act, Some(connection), deadline)
+            };
+            match done {
                 Err(RequestFailure::Answered(error))
                     // The connection is gone but not the server: an idle one may have been closed.
                     if (error.is_connection_dropped()
@@ -110,22 +117,6 @@ impl RedisPool {
             }
         }
         self.run_on_thread(&act, None, deadline).map_err(|failed| self.explain(doing, failed))
-    }
-
-    fn run_on_idle<T: Send + 'static>(
-        &self,
-        act: &Arc<
-            impl Fn(&mut RedisConnection, Deadline) -> RedisResult<T> + Send + Sync + 'static,
-        >,
-        mut connection: RedisConnection,
-        deadline: Deadline,
-    ) -> Result<T, RequestFailure> {
-        if !connection.enforces_deadline() {
-            return self.run_on_thread(act, Some(connection), deadline);
-        }
-        let answer = act(&mut connection, deadline).map_err(RequestFailure::Answered)?;
-        self.return_to_pool(connection);
-        Ok(answer)
     }
 
     /// Runs `act` on a thread, and keeps the connection if that succeeds.
@@ -221,22 +212,15 @@ pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&s
         _ => doing.to_owned(),
     };
     // The message includes that of its cause.
-    Error::new(kind, words).with_source(redact_message(&error.to_string(), password))
-}
-
-/// Redacts secrets and `password` in a server's message.
-fn redact_message(said: &str, password: Option<&str>) -> String {
-    let said = secrets::redact(said).into_owned();
-    match password {
-        Some(password) if !password.is_empty() && said.contains(password) => {
-            // A short password may be a part of any word, which would reveal it by its position.
-            match password.len() {
-                ..4 => "the answer repeats the password".to_owned(),
-                _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
-            }
-        }
-        _ => said,
+    let mut said = secrets::redact(&error.to_string()).into_owned();
+    if let Some(password) = password.filter(|it| !it.is_empty() && said.contains(it)) {
+        // A short password may be a part of any word, which would reveal it by its position.
+        said = match password.len() {
+            ..4 => "the answer repeats the password".to_owned(),
+            _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
+        };
     }
+    Error::new(kind, words).with_source(said)
 }
 
 fn kind_of(error: &RedisError) -> ErrorKind {

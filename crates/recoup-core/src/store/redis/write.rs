@@ -29,8 +29,21 @@ pub(super) fn put(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> R
     }
     let body = write_payload(shared, id, &record.payload)?;
     let full = record.full.as_ref().map(|full| write_payload(shared, id, full)).transpose()?;
-    let expires = record.head.header.deletable_at().filter(|at| at.as_millis() < LAST);
-    let mut commands = index_commands(shared, id, record);
+    let header = &record.head.header;
+    // The lists come before the record, so that no record escapes the limits.
+    let mut commands = remove_from_lists(shared, id, |kind| kind != header.kind);
+    let mut used = redis::cmd("ZADD");
+    used.arg(shared.keys.used(&id.scope, header.kind));
+    used.arg(record.head.last_used.as_millis()).arg(id.key.as_str());
+    commands.push(used);
+    let mut dead = redis::cmd(if header.deletable_at().is_some() { "ZADD" } else { "ZREM" });
+    dead.arg(shared.keys.dead());
+    if let Some(at) = header.deletable_at() {
+        dead.arg(at.as_millis());
+    }
+    dead.arg(id.to_string());
+    commands.push(dead);
+    let expires = header.deletable_at().filter(|at| at.as_millis() < LAST);
     commands.push(put_command(shared, id, record, &body, full.as_ref(), expires));
     // The frames get the expiry of their record.
     let runs = std::iter::once(&body).chain(&full).filter_map(RedisPayload::frames);
@@ -92,24 +105,6 @@ fn put_command(
         };
     }
     command
-}
-
-/// Before the record, so that no record escapes the limits.
-fn index_commands(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> Vec<Cmd> {
-    let head = &record.head;
-    let mut commands = remove_from_lists(shared, id, |kind| kind != head.header.kind);
-    let mut used = redis::cmd("ZADD");
-    used.arg(shared.keys.used(&id.scope, head.header.kind));
-    used.arg(head.last_used.as_millis()).arg(id.key.as_str());
-    commands.push(used);
-    let mut dead = redis::cmd(if head.header.deletable_at().is_some() { "ZADD" } else { "ZREM" });
-    dead.arg(shared.keys.dead());
-    if let Some(at) = head.header.deletable_at() {
-        dead.arg(at.as_millis());
-    }
-    dead.arg(id.to_string());
-    commands.push(dead);
-    commands
 }
 
 /// Removes a record from the sorted sets of some kinds.
@@ -237,8 +232,18 @@ fn remove_least_used(
         command.arg(shared.keys.used(&plan.scope, plan.kind));
         let count = shared.pool.query_one("evicting records", command)?;
         let count = ReplyFields::of(Value::Array(vec![count])).number().unwrap_or(0);
-        let excess = count.max(0).cast_unsigned().saturating_sub(max);
-        let ids = least_used(shared, plan, excess.min(BATCH as u64))?;
+        let excess = count.max(0).cast_unsigned().saturating_sub(max).min(BATCH as u64);
+        if excess == 0 {
+            return Ok(());
+        }
+        let mut command = redis::cmd("ZRANGE");
+        // One more, in case the spared one is among them.
+        command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(excess);
+        let members = shared.pool.query_one("evicting records", command)?;
+        let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());
+        let others = keys.filter(|key| plan.keep.as_ref() != Some(key));
+        let others = others.take(usize::try_from(excess).unwrap_or(usize::MAX));
+        let ids: Vec<_> = others.map(|key| (EntryId::new(plan.scope.clone(), key), None)).collect();
         if ids.is_empty() {
             return Ok(());
         }
@@ -252,24 +257,6 @@ fn remove_least_used(
             }
         }
     }
-}
-
-fn least_used(
-    shared: &RedisShared,
-    plan: &EvictionPlan,
-    count: u64,
-) -> Result<Vec<(EntryId, Option<Timestamp>)>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let mut command = redis::cmd("ZRANGE");
-    // One more, in case the spared one is among them.
-    command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(count);
-    let members = shared.pool.query_one("evicting records", command)?;
-    let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());
-    let others = keys.filter(|key| plan.keep.as_ref() != Some(key));
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(others.take(count).map(|key| (EntryId::new(plan.scope.clone(), key), None)).collect())
 }
 
 fn texts_in(members: Value) -> impl Iterator<Item = String> {

@@ -7,7 +7,7 @@
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{schema, write};
 use crate::database::{ConnectionPool, busy, connection, fault, in_transaction};
@@ -117,22 +117,19 @@ fn remove_dead(
                        (SELECT rowid FROM entries WHERE expires <= ?1 ORDER BY expires LIMIT ?2)
                        RETURNING scope, key, kind";
     let mut delete = writer.prepare_cached(SQL).map_err(evict_error)?;
-    let mut rows = delete.query(params![plan.now.as_millis(), BATCH]).map_err(evict_error)?;
-    while let Some(row) = rows.next().map_err(evict_error)? {
+    let rows = delete.query_map(params![plan.now.as_millis(), BATCH], |row| {
+        let (scope, key) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+        let id = Scope::parse(scope).ok().zip(Key::parse(key).ok());
+        Ok(id.zip(Kind::from_name(row.get_ref(2)?.as_str()?)))
+    });
+    for removed in rows.map_err(evict_error)? {
         evicted.count_entry(EvictionCause::Dead);
-        if let Some((id, kind)) = entry_from_row(row).map_err(evict_error)? {
-            evicted.list_entry(id, kind, EvictionCause::Dead);
+        // Those of a later version are only counted.
+        if let Some(((scope, key), kind)) = removed.map_err(evict_error)? {
+            evicted.list_entry(EntryId::new(scope, key), kind, EvictionCause::Dead);
         }
     }
     Ok(())
-}
-
-/// Id and kind of a removed row; `None` for those of a later version.
-fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<Option<(EntryId, Kind)>> {
-    let (scope, key) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
-    let id = Scope::parse(scope).ok().zip(Key::parse(key).ok());
-    let kind = Kind::from_name(row.get_ref(2)?.as_str()?);
-    Ok(id.zip(kind).map(|((scope, key), kind)| (EntryId::new(scope, key), kind)))
 }
 
 /// Removes the least used records. Returns true if the limits are still exceeded.

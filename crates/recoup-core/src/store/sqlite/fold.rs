@@ -1,7 +1,7 @@
 //! Folding of event batches, each once: the batch's name and all its effects are written in one
 //! transaction.
 
-use rusqlite::{Connection, Row, ToSql, params};
+use rusqlite::{Connection, ToSql, params};
 
 use super::schema;
 use crate::database::{fault, in_transaction, schema_version};
@@ -109,20 +109,24 @@ pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<
     };
     let counting = |error| fault::from_sqlite(error, "reading the counts");
     let mut statement = reader.prepare_cached(sql).map_err(counting)?;
-    let rows =
-        statement.query_map(params![scope.map(Scope::as_str)], tally_from_row).map_err(counting)?;
-    let all: Vec<Option<EventTally>> = rows.collect::<rusqlite::Result<_>>().map_err(counting)?;
+    let rows = statement.query_map(params![scope.map(Scope::as_str)], |row| {
+        let number = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
+        let scope = Scope::parse(row.get_ref(0)?.as_str()?).ok();
+        let kind = Kind::from_name(row.get_ref(1)?.as_str()?);
+        let what = EntryEventKind::from_name(row.get_ref(3)?.as_str()?);
+        let (day, by, count) = (row.get(2)?, row.get(4)?, number(5)?);
+        let saved = CostSavings::from_array([number(6)?, number(7)?, number(8)?, number(9)?]);
+        // Kinds and events of a later version are left out.
+        Ok(scope.zip(kind).zip(what).map(|((scope, kind), what)| EventTally {
+            scope,
+            kind,
+            day,
+            what,
+            by,
+            count,
+            saved,
+        }))
+    });
+    let all = rows.map_err(counting)?.collect::<rusqlite::Result<Vec<_>>>().map_err(counting)?;
     Ok(all.into_iter().flatten().collect())
-}
-
-/// `None` for kinds and events of a later version.
-fn tally_from_row(row: &Row<'_>) -> rusqlite::Result<Option<EventTally>> {
-    let number = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
-    let scope = Scope::parse(row.get_ref(0)?.as_str()?).ok();
-    let kind = Kind::from_name(row.get_ref(1)?.as_str()?);
-    let what = EntryEventKind::from_name(row.get_ref(3)?.as_str()?);
-    let (day, by, count) = (row.get(2)?, row.get(4)?, number(5)?);
-    let saved = CostSavings::from_array([number(6)?, number(7)?, number(8)?, number(9)?]);
-    let known = scope.zip(kind).zip(what);
-    Ok(known.map(|((scope, kind), what)| EventTally { scope, kind, day, what, by, count, saved }))
 }

@@ -146,23 +146,19 @@ pub(super) struct SqliteFrames {
 
 impl ChunkSource for SqliteFrames {
     fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        busy::with_wait_limit(self.wait, || self.read(visit))
-    }
-}
-
-impl SqliteFrames {
-    fn read(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let explained = |error| fault::from_sqlite(error, "reading a large body");
-        let reader = connection::open_unchecked(&self.path)?;
-        let mut statement = reader
-            .prepare("SELECT data FROM chunks WHERE frames = ?1 ORDER BY seq")
-            .map_err(explained)?;
-        let mut rows = statement.query([self.id]).map_err(explained)?;
-        while let Some(row) = rows.next().map_err(explained)? {
-            let data = row.get_ref(0).and_then(|data| Ok(data.as_bytes()?)).map_err(explained)?;
-            visit(data)?;
-        }
-        Ok(())
+        busy::with_wait_limit(self.wait, || {
+            let reader = connection::open_unchecked(&self.path)?;
+            let mut statement = reader
+                .prepare("SELECT data FROM chunks WHERE frames = ?1 ORDER BY seq")
+                .map_err(explained)?;
+            let mut rows = statement.query([self.id]).map_err(explained)?;
+            while let Some(row) = rows.next().map_err(explained)? {
+                let data = row.get_ref(0).and_then(|data| Ok(data.as_bytes()?));
+                visit(data.map_err(explained)?)?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -205,7 +205,14 @@ pub(super) static LAYOUT: DatabaseLayout = DatabaseLayout {
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
     if from <= WITHOUT_SKETCHES {
         add_sketches(connection)?;
-        add_tally_names(connection)?;
+        let script = format!(
+            "ALTER TABLE tallies RENAME TO earlier;
+             {TALLIES}
+             INSERT INTO tallies (scope, kind, day, what, count)
+             SELECT scope, kind, day, what, count FROM earlier;
+             DROP TABLE earlier;"
+        );
+        connection.execute_batch(&script).map_err(migrate_error)?;
     }
     if from <= WITHOUT_MARKS {
         let script = format!(
@@ -243,17 +250,6 @@ pub(super) fn is_complete(connection: &Connection) -> Result<bool> {
 
 fn migrate_error(error: rusqlite::Error) -> Error {
     fault::from_sqlite(error, "bringing the cache to this version")
-}
-
-fn add_tally_names(connection: &Connection) -> Result<()> {
-    let script = format!(
-        "ALTER TABLE tallies RENAME TO earlier;
-         {TALLIES}
-         INSERT INTO tallies (scope, kind, day, what, count)
-         SELECT scope, kind, day, what, count FROM earlier;
-         DROP TABLE earlier;"
-    );
-    connection.execute_batch(&script).map_err(migrate_error)
 }
 
 fn add_sketches(connection: &Connection) -> Result<()> {

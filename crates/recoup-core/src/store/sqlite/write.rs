@@ -20,6 +20,12 @@ use crate::store::plan::{EntrySelection, MarkSet};
 
 /// The `mark_set` of a record without marks.
 const NOTHING: i64 = 0;
+/// Stores a full result, once for all entries that share it. An existing one is overwritten,
+/// because it may be damaged.
+const UPSERT_FULL: &str = "INSERT INTO fulls (scope, kind, sha256, bytes, body, frames)
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                           ON CONFLICT (scope, kind, sha256) DO UPDATE SET
+                           bytes = excluded.bytes, body = excluded.body, frames = excluded.frames";
 /// Records marked in one transaction.
 const BATCH: i64 = 500;
 
@@ -30,30 +36,19 @@ pub(super) fn put(writer: &mut Connection, id: &EntryId, record: &EntryRecord) -
         return put(writer, id, &record.to_sealed()?);
     }
     in_transaction(writer, "storing a record", |writer| {
-        put_full(writer, id, record)?;
+        let header = &record.head.header;
+        if let (Some(info), Some(payload)) = (&header.full, &record.full) {
+            let (scope, kind) = (id.scope.as_str(), header.kind.as_str());
+            let (sha256, placed) = (info.sha256.to_hex(), write_payload(writer, payload)?);
+            let bytes = placed.len().cast_signed();
+            let values = params![scope, kind, sha256, bytes, placed.body(), placed.frames()];
+            writer
+                .prepare_cached(UPSERT_FULL)
+                .and_then(|mut insert| insert.execute(values))
+                .map_err(store_error)?;
+        }
         upsert(writer, id, record, &write_payload(writer, &record.payload)?)
     })
-}
-
-/// Stores the full result, once for all entries that share it. An existing one is overwritten,
-/// because it may be damaged.
-fn put_full(writer: &Connection, id: &EntryId, record: &EntryRecord) -> Result<()> {
-    const UPSERT: &str = "INSERT INTO fulls (scope, kind, sha256, bytes, body, frames)
-                          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                          ON CONFLICT (scope, kind, sha256) DO UPDATE SET
-                          bytes = excluded.bytes, body = excluded.body, frames = excluded.frames";
-    let header = &record.head.header;
-    let (Some(info), Some(payload)) = (&header.full, &record.full) else { return Ok(()) };
-    let (scope, kind, sha256) = (id.scope.as_str(), header.kind.as_str(), info.sha256.to_hex());
-    let placed = write_payload(writer, payload)?;
-    let bytes = placed.len().cast_signed();
-    writer
-        .prepare_cached(UPSERT)
-        .and_then(|mut insert| {
-            insert.execute(params![scope, kind, sha256, bytes, placed.body(), placed.frames()])
-        })
-        .map(drop)
-        .map_err(store_error)
 }
 
 fn write_payload<'a>(writer: &Connection, payload: &'a StoredBody) -> Result<SqlitePayload<'a>> {
