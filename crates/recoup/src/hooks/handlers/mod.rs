@@ -171,7 +171,7 @@ impl<'a> HookContext<'a> {
                 Ok(0) => {}
                 Ok(_) => context.record_project(),
                 Err(error) => {
-                    context.log_error("what was said before was not brought along", &error)
+                    context.log_error("what was said before was not brought along", &error);
                 }
             }
         }
