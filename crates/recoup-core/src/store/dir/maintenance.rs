@@ -170,7 +170,16 @@ fn due_scopes(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Vec<Scope>> {
     let mut due = Vec::new();
     for scope in dir.folder.scopes()? {
         let is_due = if scope == plan.scope {
-            is_due(&dir.layout(&scope)?, plan)
+            let layout = dir.layout(&scope)?;
+            // Without a current catalogue, the scope has to be opened.
+            layout.heads().is_dir()
+                && ScopeCatalogue::read_current(&layout).is_none_or(
+                    |ScopeCatalogue { facts, .. }| {
+                        let sum = sum_of_kind(&facts, plan).usage;
+                        !plan.allows(sum.entries, sum.bytes)
+                            || facts.values().any(|fact| fact.is_dead(plan.now))
+                    },
+                )
         } else {
             // A refused scope does not stop the eviction in others.
             expiries.may_have_expired(&scope, plan.now)
@@ -181,19 +190,6 @@ fn due_scopes(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Vec<Scope>> {
         }
     }
     Ok(due)
-}
-
-/// Without a current catalogue, the scope has to be opened.
-fn is_due(layout: &ScopeLayout, plan: &EvictionPlan) -> bool {
-    if !layout.heads().is_dir() {
-        return false;
-    }
-    let Some(ScopeCatalogue { facts, .. }) = ScopeCatalogue::read_current(layout) else {
-        return true;
-    };
-    let sum = sum_of_kind(&facts, plan).usage;
-    let any_dead = facts.values().any(|fact| fact.is_dead(plan.now));
-    any_dead || !plan.allows(sum.entries, sum.bytes)
 }
 
 fn sum_of_kind(facts: &CatalogueEntries, plan: &EvictionPlan) -> UsageSum {

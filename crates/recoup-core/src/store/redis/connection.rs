@@ -186,7 +186,24 @@ impl SingleServer {
         let stream = connect_first_address(host, *port, deadline)?;
         stream.set_nodelay(true)?;
         let mut server = Self { stream, tls, parser: Parser::new() };
-        let (commands, refusals): (Vec<_>, Vec<_>) = handshake_commands(target).into_iter().unzip();
+        // Each with the error message for its refusal.
+        let (mut commands, mut refusals) = (Vec::new(), Vec::new());
+        if target.username.is_some() || target.password.is_some() {
+            let mut command = redis::cmd("AUTH");
+            if let Some(username) = &target.username {
+                command.arg(username);
+            }
+            // Some users need no password, and accept any.
+            command.arg(target.password.as_deref().unwrap_or_default());
+            commands.push(command);
+            refusals.push("Password authentication failed");
+        }
+        if target.database != 0 {
+            let mut command = redis::cmd("SELECT");
+            command.arg(target.database);
+            commands.push(command);
+            refusals.push("The server refused to switch the database");
+        }
         for (answer, refusal) in server.run(&commands, deadline)?.into_iter().zip(refusals) {
             answer.extract_error().map_err(|error| {
                 // The server is still loading.
@@ -241,27 +258,6 @@ fn connect_first_address(host: &str, port: u16, deadline: Deadline) -> RedisResu
         }
     }
     Err(last.into())
-}
-
-/// The commands that authenticate and select the database, each with the error message for its
-/// refusal.
-fn handshake_commands(target: &RedisTarget) -> Vec<(Cmd, &'static str)> {
-    let mut greeting = Vec::new();
-    if target.username.is_some() || target.password.is_some() {
-        let mut command = redis::cmd("AUTH");
-        if let Some(username) = &target.username {
-            command.arg(username);
-        }
-        // Some users need no password, and accept any.
-        command.arg(target.password.as_deref().unwrap_or_default());
-        greeting.push((command, "Password authentication failed"));
-    }
-    if target.database != 0 {
-        let mut command = redis::cmd("SELECT");
-        command.arg(target.database);
-        greeting.push((command, "The server refused to switch the database"));
-    }
-    greeting
 }
 
 /// A stream that reads and writes until a deadline.
