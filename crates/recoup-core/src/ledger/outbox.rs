@@ -57,7 +57,7 @@ impl LineOutbox {
             }
         }
         // Without a thread, nobody would write them later.
-        !bell.as_ref().is_some_and(|bell| bell.send(()).is_ok())
+        bell.as_ref().is_none_or(|bell| bell.send(()).is_err())
     }
 
     pub(super) fn take(&self) -> PendingLines {

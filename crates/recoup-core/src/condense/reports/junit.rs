@@ -114,7 +114,15 @@ impl<'a> JunitTests<'a> {
             line: attribute(case, "line")
                 .and_then(|line| line.parse().ok())
                 .map(FieldValue::Number),
-            message: failure_message(complaint),
+            message: if json::is_string(complaint) {
+                Some(first_line(&json::text(complaint)))
+            } else {
+                let texts = json::pick(complaint, ["inner", "#text", "_", "_text", "_cdata"]);
+                let text = json::first_meaningful(&texts);
+                attribute(complaint, "message")
+                    .filter(|message| !message.is_empty())
+                    .or_else(|| text.map(|text| first_line(&json::text(text))))
+            },
         });
         true
     }
@@ -136,17 +144,6 @@ fn attribute<'a>(element: &'a RawValue, name: &str) -> Option<Cow<'a, str>> {
     let within = |group: Option<&'a RawValue>| json::field(group?, name);
     let all = [plain, at, at_underscore, within(dollar), within(attributes)];
     json::first_meaningful(&all).map(json::text)
-}
-
-/// The message of a failure, or the first line of its text.
-fn failure_message(complaint: &RawValue) -> Option<Cow<'_, str>> {
-    if json::is_string(complaint) {
-        return Some(first_line(&json::text(complaint)));
-    }
-    let texts = json::pick(complaint, ["inner", "#text", "_", "_text", "_cdata"]);
-    attribute(complaint, "message")
-        .filter(|message| !message.is_empty())
-        .or_else(|| json::first_meaningful(&texts).map(|text| first_line(&json::text(text))))
 }
 
 fn first_line<'a>(text: &str) -> Cow<'a, str> {

@@ -73,7 +73,17 @@ fn failed_test(test: &RawValue) -> Option<ReportFinding<'_>> {
     let file = id.split_once("::").map_or(&*id, |(file, _)| file).to_owned();
     let here = json::string(path).is_some_and(|path| path.ends_with(&file));
     let line = (if here { json::number(line) } else { None })
-        .or_else(|| line_in(&file, traceback))
+        .or_else(|| {
+            // The first frame in the test's own file.
+            let mut found = None;
+            json::visit_elements(traceback?, |step| {
+                let [path, line] = json::pick(step, ["path", "lineno"]);
+                if found.is_none() && json::string(path).is_some_and(|path| path.ends_with(&file)) {
+                    found = json::number(line);
+                }
+            });
+            found
+        })
         // Where the test begins, counted from 0.
         .or_else(|| json::number(lineno).map(|line| line + 1));
     let said = json::string(longrepr).map(|said| Cow::Owned(first_error_line(&said).to_owned()));
@@ -84,16 +94,4 @@ fn failed_test(test: &RawValue) -> Option<ReportFinding<'_>> {
         line: line.map(FieldValue::Number),
         message: json::string(message).or(said),
     })
-}
-
-/// The line of the first frame in this file.
-fn line_in(file: &str, traceback: Option<&RawValue>) -> Option<u64> {
-    let mut found = None;
-    json::visit_elements(traceback?, |step| {
-        let [path, line] = json::pick(step, ["path", "lineno"]);
-        if found.is_none() && json::string(path).is_some_and(|path| path.ends_with(file)) {
-            found = json::number(line);
-        }
-    });
-    found
 }

@@ -34,7 +34,17 @@ impl<'a> JsonReader<'a> {
         self.skip_space();
         match self.peek() {
             Some(b'{') => self.read_object(out),
-            Some(b'[') => self.read_array(out),
+            Some(b'[') => {
+                self.at += 1;
+                out.open('[')?;
+                let mut index = 0;
+                while self.has_another_item(index == 0, b']', "',' or ']'")? {
+                    out.write_item(index, |out| self.read_value(out))?;
+                    index += 1;
+                }
+                out.close(']');
+                Ok(())
+            }
             Some(b'"') => {
                 out.write_string(&self.read_string()?);
                 Ok(())
@@ -68,18 +78,6 @@ impl<'a> JsonReader<'a> {
             members.add(out, name, |out| self.read_value(out))?;
         }
         members.close(out)
-    }
-
-    fn read_array(&mut self, out: &mut CanonicalWriter) -> Result<(), CanonicalError> {
-        self.at += 1;
-        out.open('[')?;
-        let mut index = 0;
-        while self.has_another_item(index == 0, b']', "',' or ']'")? {
-            out.write_item(index, |out| self.read_value(out))?;
-            index += 1;
-        }
-        out.close(']');
-        Ok(())
     }
 
     /// True if another item follows. Consumes the comma before it, or the closing bracket.

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use super::catalogue::{CatalogueEntries, ExpiryIndex, ScopeCatalogue, UsageSum};
@@ -109,8 +108,10 @@ fn add_hits_to_entry(
 /// Checks again: the entry may have been stored anew or restored. Other tools take no lock, so a
 /// body newer than the damage may be one that is not in the index yet.
 fn is_still_damaged(layout: &ScopeLayout, key: &Key, at: Timestamp) -> bool {
-    let is_newer = || {
-        modification_time(&layout.body(key)).is_some_and(|modification_time| modification_time > at)
+    let modified_at = || {
+        let modified = fs::symlink_metadata(layout.body(key)).ok()?.modified().ok()?;
+        let since = modified.duration_since(UNIX_EPOCH).ok()?;
+        Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
     };
     let is_damaged = || match read::get(layout, key) {
         Ok(None) => false,
@@ -122,12 +123,7 @@ fn is_still_damaged(layout: &ScopeLayout, key: &Key, at: Timestamp) -> bool {
             is_ours && error.kind() == ErrorKind::Corrupt
         }
     };
-    !is_newer() && is_damaged()
-}
-
-fn modification_time(path: &Path) -> Option<Timestamp> {
-    let since = fs::symlink_metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH);
-    Some(Timestamp::from_millis(i64::try_from(since.ok()?.as_millis()).ok()?))
+    modified_at().is_none_or(|modified| modified <= at) && is_damaged()
 }
 
 /// True if the entry has no full result, or an intact one.
@@ -174,7 +170,16 @@ fn due_scopes(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Vec<Scope>> {
     let mut due = Vec::new();
     for scope in dir.folder.scopes()? {
         let is_due = if scope == plan.scope {
-            is_due(&dir.layout(&scope)?, plan)
+            let layout = dir.layout(&scope)?;
+            // Without a current catalogue, the scope has to be opened.
+            layout.heads().is_dir()
+                && ScopeCatalogue::read_current(&layout).is_none_or(
+                    |ScopeCatalogue { facts, .. }| {
+                        let sum = sum_of_kind(&facts, plan).usage;
+                        !plan.allows(sum.entries, sum.bytes)
+                            || facts.values().any(|fact| fact.is_dead(plan.now))
+                    },
+                )
         } else {
             // A refused scope does not stop the eviction in others.
             expiries.may_have_expired(&scope, plan.now)
@@ -185,19 +190,6 @@ fn due_scopes(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<Vec<Scope>> {
         }
     }
     Ok(due)
-}
-
-/// Without a current catalogue, the scope has to be opened.
-fn is_due(layout: &ScopeLayout, plan: &EvictionPlan) -> bool {
-    if !layout.heads().is_dir() {
-        return false;
-    }
-    let Some(ScopeCatalogue { facts, .. }) = ScopeCatalogue::read_current(layout) else {
-        return true;
-    };
-    let sum = sum_of_kind(&facts, plan).usage;
-    let any_dead = facts.values().any(|fact| fact.is_dead(plan.now));
-    any_dead || !plan.allows(sum.entries, sum.bytes)
 }
 
 fn sum_of_kind(facts: &CatalogueEntries, plan: &EvictionPlan) -> UsageSum {

@@ -187,7 +187,11 @@ impl RenewalLoop {
     fn run(mut self, words: &Receiver<RenewerMessage>) {
         loop {
             self.renew_due();
-            match self.next(words) {
+            let message = match self.held.iter().map(|(_, due)| due.remaining()).min() {
+                Some(time) => words.recv_timeout(time),
+                None => words.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match message {
                 Ok(RenewerMessage::Keep(hold)) => self.held.push((hold, self.next_renewal())),
                 Ok(RenewerMessage::Forget(hold)) => self.drop_held(&hold),
                 Ok(RenewerMessage::Release(hold)) => {
@@ -198,13 +202,6 @@ impl RenewalLoop {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-        }
-    }
-
-    fn next(&self, words: &Receiver<RenewerMessage>) -> Result<RenewerMessage, RecvTimeoutError> {
-        match self.held.iter().map(|(_, due)| due.remaining()).min() {
-            Some(time) => words.recv_timeout(time),
-            None => words.recv().map_err(|_| RecvTimeoutError::Disconnected),
         }
     }
 

@@ -45,11 +45,28 @@ impl RedisConnection {
             // The first provider counts for the whole process.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        if target.cluster {
-            connect_cluster(target)
-        } else {
-            SingleServer::connect(target).map(Self::Single)
+        if !target.cluster {
+            return SingleServer::connect(target).map(Self::Single);
         }
+        let nodes = target.nodes.iter().map(|node| info_for(target, node));
+        let mut builder = ClusterClient::builder(nodes.collect::<RedisResult<Vec<_>>>()?)
+            .retries(REDIRECTIONS)
+            .min_retry_wait(RETRY_WAIT.0)
+            .max_retry_wait(RETRY_WAIT.1)
+            .tcp_settings(without_delay())
+            .connection_timeout(target.timeout / SHARE)
+            .response_timeout(target.timeout);
+        if target.tls {
+            builder = builder.tls(TlsMode::Secure);
+        }
+        if let Some(authority) = load_ca_certificates(target)? {
+            builder =
+                builder.certs(TlsCertificates { client_tls: None, root_cert: Some(authority) });
+        }
+        let connection = builder.build()?.get_connection()?;
+        connection.set_read_timeout(Some(target.timeout))?;
+        connection.set_write_timeout(Some(target.timeout))?;
+        Ok(Self::Cluster(Box::new(connection)))
     }
 
     /// True if it enforces the deadline itself, whatever the server does.
@@ -59,10 +76,32 @@ impl RedisConnection {
 
     /// Sends all commands at once, and returns the answers in order, error answers included.
     pub(super) fn run(&mut self, commands: &[Cmd], deadline: Deadline) -> RedisResult<Vec<Value>> {
-        match self {
-            Self::Single(connection) => connection.run(commands, deadline),
-            Self::Cluster(connection) => run_on_cluster(connection, commands),
+        let connection = match self {
+            Self::Single(connection) => return connection.run(commands, deadline),
+            Self::Cluster(connection) => connection,
+        };
+        // A pipeline does not follow redirections, and one error in it hides all other answers. Then
+        // all commands are sent again one by one: they are idempotent.
+        if commands.len() > 1 {
+            let mut pipeline = ClusterPipeline::with_capacity(commands.len());
+            for command in commands {
+                pipeline.add_command(command.clone());
+            }
+            match pipeline.query(connection) {
+                Err(error) if error.clone().into_server_errors().is_some() => {}
+                done => return done,
+            }
         }
+        let run = |command: &Cmd| {
+            // An error that the server sent is an answer.
+            connection.req_command(command).or_else(|error| {
+                match error.clone().into_server_errors().as_deref() {
+                    Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),
+                    _ => Err(error),
+                }
+            })
+        };
+        commands.iter().map(run).collect()
     }
 
     /// The nodes that hold keys; empty for a single server.
@@ -106,28 +145,6 @@ impl RedisConnection {
     }
 }
 
-fn connect_cluster(target: &RedisTarget) -> RedisResult<RedisConnection> {
-    let nodes =
-        target.nodes.iter().map(|node| info_for(target, node)).collect::<RedisResult<Vec<_>>>()?;
-    let mut builder = ClusterClient::builder(nodes)
-        .retries(REDIRECTIONS)
-        .min_retry_wait(RETRY_WAIT.0)
-        .max_retry_wait(RETRY_WAIT.1)
-        .tcp_settings(without_delay())
-        .connection_timeout(target.timeout / SHARE)
-        .response_timeout(target.timeout);
-    if target.tls {
-        builder = builder.tls(TlsMode::Secure);
-    }
-    if let Some(authority) = load_ca_certificates(target)? {
-        builder = builder.certs(TlsCertificates { client_tls: None, root_cert: Some(authority) });
-    }
-    let connection = builder.build()?.get_connection()?;
-    connection.set_read_timeout(Some(target.timeout))?;
-    connection.set_write_timeout(Some(target.timeout))?;
-    Ok(RedisConnection::Cluster(Box::new(connection)))
-}
-
 fn info_for(target: &RedisTarget, (host, port): &(String, u16)) -> RedisResult<ConnectionInfo> {
     let host = host.clone();
     let address = if target.tls {
@@ -154,31 +171,6 @@ fn without_delay() -> TcpSettings {
     TcpSettings::default().set_nodelay(true)
 }
 
-/// A pipeline does not follow redirections, and one error in it hides all other answers. Then all
-/// commands are sent again one by one: they are idempotent.
-fn run_on_cluster(connection: &mut ClusterConnection, commands: &[Cmd]) -> RedisResult<Vec<Value>> {
-    if commands.len() > 1 {
-        let mut pipeline = ClusterPipeline::with_capacity(commands.len());
-        for command in commands {
-            pipeline.add_command(command.clone());
-        }
-        match pipeline.query(connection) {
-            Err(error) if error.clone().into_server_errors().is_some() => {}
-            done => return done,
-        }
-    }
-    let run = |command: &Cmd| {
-        // An error that the server sent is an answer.
-        connection.req_command(command).or_else(|error| {
-            match error.clone().into_server_errors().as_deref() {
-                Some([(_, answer), ..]) => Ok(Value::ServerError(answer.clone())),
-                _ => Err(error),
-            }
-        })
-    };
-    commands.iter().map(run).collect()
-}
-
 pub(super) struct SingleServer {
     stream: TcpStream,
     tls: Option<Box<ClientConnection>>,
@@ -194,7 +186,24 @@ impl SingleServer {
         let stream = connect_first_address(host, *port, deadline)?;
         stream.set_nodelay(true)?;
         let mut server = Self { stream, tls, parser: Parser::new() };
-        let (commands, refusals): (Vec<_>, Vec<_>) = handshake_commands(target).into_iter().unzip();
+        // Each with the error message for its refusal.
+        let (mut commands, mut refusals) = (Vec::new(), Vec::new());
+        if target.username.is_some() || target.password.is_some() {
+            let mut command = redis::cmd("AUTH");
+            if let Some(username) = &target.username {
+                command.arg(username);
+            }
+            // Some users need no password, and accept any.
+            command.arg(target.password.as_deref().unwrap_or_default());
+            commands.push(command);
+            refusals.push("Password authentication failed");
+        }
+        if target.database != 0 {
+            let mut command = redis::cmd("SELECT");
+            command.arg(target.database);
+            commands.push(command);
+            refusals.push("The server refused to switch the database");
+        }
         for (answer, refusal) in server.run(&commands, deadline)?.into_iter().zip(refusals) {
             answer.extract_error().map_err(|error| {
                 // The server is still loading.
@@ -251,27 +260,6 @@ fn connect_first_address(host: &str, port: u16, deadline: Deadline) -> RedisResu
     Err(last.into())
 }
 
-/// The commands that authenticate and select the database, each with the error message for its
-/// refusal.
-fn handshake_commands(target: &RedisTarget) -> Vec<(Cmd, &'static str)> {
-    let mut greeting = Vec::new();
-    if target.username.is_some() || target.password.is_some() {
-        let mut command = redis::cmd("AUTH");
-        if let Some(username) = &target.username {
-            command.arg(username);
-        }
-        // Some users need no password, and accept any.
-        command.arg(target.password.as_deref().unwrap_or_default());
-        greeting.push((command, "Password authentication failed"));
-    }
-    if target.database != 0 {
-        let mut command = redis::cmd("SELECT");
-        command.arg(target.database);
-        greeting.push((command, "The server refused to switch the database"));
-    }
-    greeting
-}
-
 /// A stream that reads and writes until a deadline.
 struct DeadlineStream<'a> {
     stream: &'a TcpStream,
@@ -307,31 +295,24 @@ fn tls_client(target: &RedisTarget) -> RedisResult<ClientConnection> {
     let (host, _) = &target.nodes[0];
     let name = ServerName::try_from(host.clone())
         .map_err(|error| tls_error("the host's name is none for TLS", &error))?;
-    let config = ClientConfig::builder().with_root_certificates(root_certificates(target)?);
-    ClientConnection::new(config.with_no_client_auth().into(), name)
-        .map_err(|error| tls_error("TLS can't be used", &error))
-}
-
-fn root_certificates(target: &RedisTarget) -> RedisResult<RootCertStore> {
-    let mut root_certificates = RootCertStore::empty();
+    let mut roots = RootCertStore::empty();
     match load_ca_certificates(target)? {
         Some(pem) => {
             for certificate in CertificateDer::pem_slice_iter(&pem).flatten() {
-                root_certificates
-                    .add(certificate)
-                    .map_err(|error| tls_error(UNREADABLE, &error))?;
+                roots.add(certificate).map_err(|error| tls_error(UNREADABLE, &error))?;
             }
         }
         None => {
-            root_certificates
-                .add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
     }
-    if root_certificates.is_empty() {
+    if roots.is_empty() {
         let remedy = "name one with ?ca=FILE";
         return Err(tls_error("this system has no certificate authorities", &remedy));
     }
-    Ok(root_certificates)
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    ClientConnection::new(config.into(), name)
+        .map_err(|error| tls_error("TLS can't be used", &error))
 }
 
 /// The CA certificates that the URL names, as PEM; `None` for the system's.

@@ -105,38 +105,26 @@ pub(super) fn tallies(shared: &RedisShared, scope: Option<&Scope>) -> Result<Vec
         scope.map_or_else(|| read::scopes_with_counts(shared), |one| Ok(vec![one.clone()]));
     let mut tallies = Vec::new();
     for scope in scopes? {
-        tallies.extend(tallies_of(shared, &scope)?);
+        let mut command = redis::cmd("HGETALL");
+        command.arg(shared.keys.tally(&scope));
+        let mut fields = match shared.pool.query_one("reading the counts", command)? {
+            Value::Map(pairs) => {
+                ReplyFields::of(Value::Array(pairs.into_iter().flat_map(|(k, v)| [k, v]).collect()))
+            }
+            other => ReplyFields::of(other),
+        };
+        let mut sums: HashMap<TallyCounter, TallyAmount> = HashMap::new();
+        while let Some(field) = fields.text() {
+            let count = fields.number().unwrap_or(0).max(0).cast_unsigned();
+            if let Some((counter, amount)) = counter_of(&field, count) {
+                sums.entry(counter).or_default().add(amount);
+            }
+        }
+        for ((kind, day, what, by), TallyAmount { count, saved }) in sums {
+            tallies.push(EventTally { scope: scope.clone(), kind, day, what, by, count, saved });
+        }
     }
     Ok(tallies)
-}
-
-fn tallies_of(shared: &RedisShared, scope: &Scope) -> Result<Vec<EventTally>> {
-    let mut command = redis::cmd("HGETALL");
-    command.arg(shared.keys.tally(scope));
-    let answer = shared.pool.query_one("reading the counts", command)?;
-    let mut fields = match answer {
-        Value::Map(pairs) => {
-            ReplyFields::of(Value::Array(pairs.into_iter().flat_map(|(k, v)| [k, v]).collect()))
-        }
-        other => ReplyFields::of(other),
-    };
-    let mut sums: HashMap<TallyCounter, TallyAmount> = HashMap::new();
-    while let Some(field) = fields.text() {
-        let count = fields.number().unwrap_or(0).max(0).cast_unsigned();
-        if let Some((counter, amount)) = counter_of(&field, count) {
-            sums.entry(counter).or_default().add(amount);
-        }
-    }
-    let tally = |((kind, day, what, by), TallyAmount { count, saved })| EventTally {
-        scope: scope.clone(),
-        kind,
-        day,
-        what,
-        by,
-        count,
-        saved,
-    };
-    Ok(sums.into_iter().map(tally).collect())
 }
 
 type TallyCounter = (Kind, i64, EntryEventKind, String);
