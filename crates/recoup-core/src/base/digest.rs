@@ -44,7 +44,7 @@ pub fn encode_hex(bytes: &[u8]) -> String {
 }
 
 /// Decodes pairs of hex digits of either case; `None` for anything else.
-pub(crate) fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
+pub fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_chunks::<2>();
     let value = |digit: u8| char::from(digit).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| u8::try_from(value(*high)? << 4 | value(*low)?).ok();
