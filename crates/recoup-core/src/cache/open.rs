@@ -10,7 +10,7 @@ use crate::base::fsx;
 use crate::entry::{Body, Draft};
 use crate::error::{IoContext as _, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
-use crate::store::{ClaimRegistry, StoreContext, StoreUrl, ThreadClaims};
+use crate::store::{ClaimRegistry, FileClaims, StoreContext, StoreUrl, ThreadClaims};
 
 impl Cache {
     /// Opens the cache at a store URL: `sqlite:PATH`, `dir:DIR`, `file:DIR` or, with the feature
@@ -48,10 +48,11 @@ impl Cache {
         let context =
             StoreContext { clock: clock.clone(), faults: Arc::new(IgnoreFaults), breakers: None };
         let store = url.open(&context);
-        let claims: Arc<dyn ClaimRegistry> = match url.path() {
-            Some(path) => url.claims(&context, fsx::with_suffix(path, ".claims")),
+        let near: Arc<dyn ClaimRegistry> = match url.path() {
+            Some(path) => Arc::new(FileClaims::at(fsx::with_suffix(path, ".claims"))),
             None => Arc::new(ThreadClaims::default()),
         };
+        let claims = url.claims(&context, near);
         Ok(Self::from_parts(CacheParts { store, clock, ledger: None, claims, options }))
     }
 

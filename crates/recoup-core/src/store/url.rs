@@ -11,7 +11,7 @@ use super::guarded::CircuitBreaker;
 use super::redis::RedisClaims;
 use super::redis_target::{self, RedisTarget};
 use super::sqlite::WaitLimits;
-use super::{ClaimRegistry, DirectoryStore, FaultLog, FileClaims, FileStore, SqliteStore, Store};
+use super::{ClaimRegistry, DirectoryStore, FaultLog, FileStore, SqliteStore, Store};
 #[cfg(feature = "redis")]
 use super::{GuardedStore, RedisStore};
 use crate::base::clock::Clock;
@@ -111,10 +111,13 @@ impl StoreUrl {
         }
     }
 
-    /// Claims for the users of this store: on this machine by files in `dir` and, for a server, on
-    /// that server too. Nothing is connected or created before the first use.
-    pub fn claims(&self, around: &StoreContext, dir: PathBuf) -> Arc<dyn ClaimRegistry> {
-        let near = Arc::new(FileClaims::at(dir));
+    /// Claims for the users of this store: `near` on this machine and, for a server, on that server
+    /// too. Nothing is connected or created before the first use.
+    pub fn claims(
+        &self,
+        around: &StoreContext,
+        near: Arc<dyn ClaimRegistry>,
+    ) -> Arc<dyn ClaimRegistry> {
         match self {
             Self::Sqlite(_) | Self::File(_) | Self::Dir(_) => near,
             #[cfg(feature = "redis")]

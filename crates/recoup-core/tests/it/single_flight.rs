@@ -7,6 +7,7 @@ mod files;
 mod handover;
 mod leases;
 mod meetings;
+mod opened;
 mod processes;
 mod stale;
 mod wait_limits;

@@ -23,7 +23,7 @@ use recoup_core::key::Scope;
 use recoup_core::ledger::{AppendMode, HitLog, Ledger};
 use recoup_core::memory::judge::account::JudgeAccount;
 use recoup_core::memory::{Memory, NoteScope, WaitLimits};
-use recoup_core::store::{DirectoryStore, Store, StoreContext, StoreUrl, TieredStore};
+use recoup_core::store::{DirectoryStore, FileClaims, Store, StoreContext, StoreUrl, TieredStore};
 use recoup_core::{Error, Result};
 
 use crate::clients::AgentClient;
@@ -115,7 +115,7 @@ impl App {
             store,
             clock: Arc::new(SystemClock),
             ledger: self.ledger(),
-            claims: url.claims(&self.store_context(), claims_dir),
+            claims: url.claims(&self.store_context(), Arc::new(FileClaims::at(claims_dir))),
             options: options.options(),
         });
         // Leaked on purpose, like `App`.

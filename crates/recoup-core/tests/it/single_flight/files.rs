@@ -128,7 +128,8 @@ fn sweeping_takes_what_nobody_holds_and_nothing_else() {
 fn a_local_store_has_claims_in_files() {
     let (dir, meeting) = (tempfile::tempdir().unwrap(), OnOneMachine::<InSqlite>::fresh());
     let url = StoreUrl::parse("sqlite:/x/cache.db", Path::new("/"), None).unwrap();
-    let claims = url.claims(&around(&Faults::new(), meeting.clock()), dir.path().join("claims"));
+    let near = Arc::new(FileClaims::at(dir.path().join("claims")));
+    let claims = url.claims(&around(&Faults::new(), meeting.clock()), near);
     assert!(!dir.path().join("claims").exists(), "before it is needed");
     let claim = claims.try_claim(&id("a")).unwrap();
     assert_eq!(names_in(&dir.path().join("claims")).len(), 1);

@@ -110,7 +110,10 @@ impl<S: Shared> Meeting for OnTwoMachines<S> {
     fn parts(&self) -> (Arc<dyn Store>, Arc<dyn ClaimRegistry>) {
         let machine = tempfile::tempdir_in(self.dir.path()).unwrap().keep();
         let around = around(&Faults::new(), &self.clock);
-        (self.url.open(&around), self.url.claims(&around, machine.join("claims")))
+        (
+            self.url.open(&around),
+            self.url.claims(&around, Arc::new(FileClaims::at(machine.join("claims")))),
+        )
     }
 }
 
@@ -126,5 +129,6 @@ pub(super) fn claims_at(
     faults: &Arc<Faults>,
 ) -> Arc<dyn ClaimRegistry> {
     let around = around(faults, &ManualClock::at(START));
-    StoreUrl::Redis(Box::new(target)).claims(&around, dir.path().join("claims"))
+    StoreUrl::Redis(Box::new(target))
+        .claims(&around, Arc::new(FileClaims::at(dir.path().join("claims"))))
 }
