@@ -2,66 +2,18 @@
 //! statistics.
 
 use super::Cache;
-use super::lookup::{LookupRequest, MissReason, PeekOutcome};
+use super::lookup::MissReason;
 use super::permit::FillRefusal;
-use crate::base::text::shorten_text;
 use crate::entry::{
-    BodyDamage, EntryEvent, EntryEventKind, EntryHead, EventDetail, EventReason, Header,
-    ProducerIdentity,
+    BodyDamage, EntryEvent, EntryEventKind, EventDetail, EventReason, Header, ProducerIdentity,
 };
 use crate::error::Result;
 use crate::key::{EntryId, Kind};
-use crate::ledger::{HitRecord, Ledger};
+use crate::ledger::{name_of, redact_and_shorten};
 use crate::secrets;
 use crate::store::{EvictedEntry, EvictionCause, EvictionLimit, EvictionPlan, EvictionReport};
 
-/// Maximum length of a recorded name or path, in characters.
-const MAX_NAME: usize = 120;
-
 impl Cache {
-    /// Records the result of a look-up.
-    pub(super) fn note_lookup(&self, request: &LookupRequest<'_>, found: &PeekOutcome) {
-        let Some(ledger) = &self.inner.ledger else { return };
-        let _ = ledger.save_verified();
-        match found {
-            PeekOutcome::Hit(entry) | PeekOutcome::Stale(entry) => {
-                self.note_hit(ledger, request, entry.head());
-            }
-            PeekOutcome::Miss(reason) => {
-                let Some(what) = reason.happening() else { return };
-                let by = name_of(request.identity);
-                let detail = EventDetail { by, ..detail_of(reason) };
-                self.note_event(request.kind, request.id, what, detail);
-            }
-        }
-    }
-
-    fn note_hit(&self, ledger: &Ledger, request: &LookupRequest<'_>, head: &EntryHead) {
-        let Header { created, kind, identity: stored, cost, .. } = &head.header;
-        let now = self.clock().now();
-        let age = now.millis_since(*created);
-        let (current, made) = (request.identity.map(redacted_identity), redacted_identity(stored));
-        let by = current.as_ref().and_then(|current| current.name.clone());
-        let stored_by = made.name.clone().filter(|made| by.as_ref() != Some(made));
-        // A request without a name is attributed to the producer of the entry.
-        let (by, stored_by) = if by.is_none() { (stored_by, None) } else { (by, stored_by) };
-        let detail =
-            EventDetail { by, stored_by, age: Some(age), cost: *cost, ..EventDetail::default() };
-        let event = EntryEvent::new(now, request.id.clone(), *kind, EntryEventKind::Hit);
-        let _ = ledger.append_event(&EntryEvent { detail, ..event });
-        if ledger.logs_hits() {
-            let _ = ledger.log_hit(&HitRecord {
-                at: now,
-                kind: *kind,
-                id: request.id,
-                age,
-                current: current.as_ref(),
-                stored: &made,
-                saved: *cost,
-            });
-        }
-    }
-
     /// The recorded events of an entry (stored, refused, evicted, expired, with their reasons),
     /// latest first.
     pub(crate) fn history(&self, id: &EntryId) -> Result<Vec<EntryEvent>> {
@@ -144,7 +96,13 @@ impl Cache {
         self.note_events(&ids.iter().take(EvictionReport::NAMED).map(event).collect::<Vec<_>>());
     }
 
-    fn note_event(&self, kind: Kind, id: &EntryId, what: EntryEventKind, detail: EventDetail) {
+    pub(super) fn note_event(
+        &self,
+        kind: Kind,
+        id: &EntryId,
+        what: EntryEventKind,
+        detail: EventDetail,
+    ) {
         let event = EntryEvent::new(self.clock().now(), id.clone(), kind, what);
         self.note_events(&[EntryEvent { detail, ..event }]);
     }
@@ -157,7 +115,7 @@ impl Cache {
 }
 
 /// Event details of a miss reason.
-fn detail_of(reason: &MissReason) -> EventDetail {
+pub(super) fn detail_of(reason: &MissReason) -> EventDetail {
     let (age, why) = match reason {
         MissReason::Absent
         | MissReason::Failure
@@ -178,20 +136,4 @@ fn detail_of(reason: &MissReason) -> EventDetail {
         MissReason::Unavailable(_) => (None, Some(EventReason::StoreUnavailable)),
     };
     EventDetail { age, why, ..EventDetail::default() }
-}
-
-fn name_of(identity: Option<&ProducerIdentity>) -> Option<String> {
-    identity.and_then(|identity| identity.name.as_deref()).map(redact_and_shorten)
-}
-
-fn redacted_identity(identity: &ProducerIdentity) -> ProducerIdentity {
-    let ProducerIdentity { name, namespace, hash } = identity;
-    let tidy = |text: &Option<String>| text.as_deref().map(redact_and_shorten);
-    ProducerIdentity { name: tidy(name), namespace: tidy(namespace), hash: tidy(hash) }
-}
-
-/// Redacts and shortens a text that came from a caller.
-fn redact_and_shorten(text: &str) -> String {
-    // Redact before shortening: a cut-off secret may no longer match its rule.
-    shorten_text(&secrets::redact(text), MAX_NAME).into_owned()
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Cache;
+use super::ledger_events::detail_of;
 use super::permit::Permit;
 use super::single_flight::{WaitPolicy, WorkGrant};
 use super::sources::{self, PathContext, SinceToken, WatchedSources};
@@ -12,11 +13,12 @@ use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
 use crate::base::ttl::Ttl;
 use crate::entry::{
-    Body, BodyDamage, Entry, EntryEventKind, EntryRecord, Header, ProducerIdentity,
+    Body, BodyDamage, Entry, EntryEventKind, EntryRecord, EventDetail, Header, ProducerIdentity,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::result::ResultRecipe;
 use crate::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
+use crate::ledger::name_of;
 use crate::secrets::{self, SecretValues};
 
 /// How often the read of a large body is repeated while another process keeps replacing it.
@@ -313,6 +315,23 @@ impl Cache {
             (PeekOutcome::Miss(reason), Some(permit)) => Outcome::Miss(permit, reason),
             (PeekOutcome::Miss(reason), None) => Outcome::Bypass(reason),
         })
+    }
+
+    /// Records the result of a look-up.
+    fn note_lookup(&self, request: &LookupRequest<'_>, found: &PeekOutcome) {
+        let Some(ledger) = &self.inner.ledger else { return };
+        let _ = ledger.save_verified();
+        match found {
+            PeekOutcome::Hit(entry) | PeekOutcome::Stale(entry) => {
+                let header = &entry.head().header;
+                let _ = ledger.record_hit(self.clock().now(), request.id, header, request.identity);
+            }
+            PeekOutcome::Miss(reason) => {
+                let Some(what) = reason.happening() else { return };
+                let detail = EventDetail { by: name_of(request.identity), ..detail_of(reason) };
+                self.note_event(request.kind, request.id, what, detail);
+            }
+        }
     }
 
     /// Like [`Self::peek`], but measures `max_age` from `asked`: a result made while the caller

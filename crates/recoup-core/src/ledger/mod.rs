@@ -34,9 +34,11 @@ use crate::base::digest::Sha256Digest;
 use crate::base::fsx::{self, FileLock};
 use crate::base::name::SafeName;
 use crate::base::name::fresh_id;
-use crate::entry::{EntryEvent, EntryEventKind, EventBatch, EventDetail};
+use crate::base::text::shorten_text;
+use crate::entry::{EntryEvent, EntryEventKind, EventBatch, EventDetail, Header, ProducerIdentity};
 use crate::error::{Error, ErrorKind, IoContext as _, Result};
 use crate::key::{EntryId, Key, Kind, Scope};
+use crate::secrets;
 use history::LedgerHistory;
 use outbox::{LineOutbox, PendingLines};
 use rolling::VerifiedFiles;
@@ -59,6 +61,8 @@ const CLOSE_WAIT: Duration = Duration::from_secs(1);
 const KEEP_MILLIS: u64 = 10_000;
 /// Bytes handed to the store at once: about a thousand events.
 const SLICE: usize = 128 << 10;
+/// Maximum length of a recorded name or path, in characters.
+const MAX_NAME: usize = 120;
 
 /// A directory of events that have not been handed to a store. Clones share pending lines.
 #[derive(Debug, Clone)]
@@ -118,9 +122,35 @@ impl Ledger {
         }
     }
 
-    /// True if hits are logged one by one.
-    pub fn logs_hits(&self) -> bool {
-        self.inner.hits.is_some()
+    /// Records that the entry `id` was served at `at`, to `reader` if it has a name.
+    pub(crate) fn record_hit(
+        &self,
+        at: Timestamp,
+        id: &EntryId,
+        header: &Header,
+        reader: Option<&ProducerIdentity>,
+    ) -> Result<()> {
+        let Header { created, kind, identity, cost, .. } = header;
+        let age = at.millis_since(*created);
+        let (current, stored) = (reader.map(redacted_identity), redacted_identity(identity));
+        let by = current.as_ref().and_then(|current| current.name.clone());
+        let stored_by = stored.name.clone().filter(|stored| by.as_ref() != Some(stored));
+        // A request without a name is attributed to the producer of the entry.
+        let (by, stored_by) = if by.is_none() { (stored_by, None) } else { (by, stored_by) };
+        let detail =
+            EventDetail { by, stored_by, age: Some(age), cost: *cost, ..EventDetail::default() };
+        let event = EntryEvent::new(at, id.clone(), *kind, EntryEventKind::Hit);
+        let appended = self.append_event(&EntryEvent { detail, ..event });
+        let (current, stored) = (current.as_ref(), &stored);
+        appended.and(self.log_hit(&HitRecord {
+            at,
+            kind: *kind,
+            id,
+            age,
+            current,
+            stored,
+            saved: *cost,
+        }))
     }
 
     /// Appends a hit to the hit log, if there is one.
@@ -355,6 +385,23 @@ fn format_event(event: &EntryEvent) -> String {
     }
     line.push('\n');
     line
+}
+
+/// The name of a producer or reader, as it is recorded.
+pub(crate) fn name_of(identity: Option<&ProducerIdentity>) -> Option<String> {
+    identity.and_then(|identity| identity.name.as_deref()).map(redact_and_shorten)
+}
+
+fn redacted_identity(identity: &ProducerIdentity) -> ProducerIdentity {
+    let ProducerIdentity { name, namespace, hash } = identity;
+    let tidy = |text: &Option<String>| text.as_deref().map(redact_and_shorten);
+    ProducerIdentity { name: tidy(name), namespace: tidy(namespace), hash: tidy(hash) }
+}
+
+/// Redacts and shortens a text that came from a caller.
+pub(crate) fn redact_and_shorten(text: &str) -> String {
+    // Redact before shortening: a cut-off secret may no longer match its rule.
+    shorten_text(&secrets::redact(text), MAX_NAME).into_owned()
 }
 
 /// `None` if the line is not an event. Unknown fields of a later version are ignored; anything but

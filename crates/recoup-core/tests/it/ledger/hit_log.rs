@@ -105,7 +105,6 @@ fn lines_of_many_writers_are_whole_and_none_is_lost_while_files_move_on() {
 fn without_a_log_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let ledger = Ledger::at(dir.path().join("ledger"));
-    assert!(!ledger.logs_hits());
     log(&ledger, "a");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
