@@ -17,4 +17,5 @@ pub mod llm;
 mod mcp;
 pub mod mirror;
 mod process;
+mod proxy;
 mod race;

@@ -1,6 +1,8 @@
-//! `recoup mcp`: arguments of the MCP server. No settings are loaded before a client has said hello.
+//! `recoup mcp`: arguments of the MCP server, and the commands below it. No settings are loaded before a client has said hello.
 //! Clients of the HTTP server send a token: the user's own, or one that is made once and kept in a
 //! file that only the user can read.
+
+mod proxy;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -9,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use recoup_core::base::clock::Deadline;
 use recoup_core::base::digest::encode_hex;
 use recoup_core::base::fsx::{self, FileLock};
@@ -24,11 +26,36 @@ use crate::hooks::ClientEntrypoint;
 use crate::mcp::{
     HttpOptions, ServerOptions, ServerState, TOKEN_FILE, ToolSet, serve_http, serve_stdio,
 };
+use crate::proxy::run_guard;
 
 /// Serve memory and cache to agents, over MCP.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(in crate::cli) struct McpArgs {
+    #[command(subcommand)]
+    action: Option<McpCommand>,
+    #[command(flatten)]
+    serve: ServeArgs,
+    #[command(flatten)]
+    place: StoreScopeArgs,
+}
+
+/// Commands about other MCP servers.
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    /// Stand in front of another MCP server, and answer repeated calls from the cache
+    ///
+    /// Everything passes through as it is, in both directions. Only calls for which the
+    /// configuration gives a duration are answered from the cache.
+    Proxy(proxy::McpProxyArgs),
+    /// Be the process that ends the server of a killed proxy.
+    #[command(hide = true)]
+    ProxyGuard,
+}
+
+/// Flags of the server.
+#[derive(Debug, Args)]
+struct ServeArgs {
     /// Hooks give the rules to the agent already: it is not told to load them
     #[arg(long)]
     with_hooks: bool,
@@ -50,8 +77,6 @@ pub(in crate::cli) struct McpArgs {
     /// ~/.recoup/mcp-token, which is made]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
-    #[command(flatten)]
-    place: StoreScopeArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -70,15 +95,44 @@ The token may also be in the variable RECOUP_MCP_TOKEN. Memories and results are
 const TERMINAL_NOTICE: &str = "This speaks MCP on stdin and stdout, with clients that start it \
     themselves (see `recoup mcp --help`); Ctrl-D ends it";
 
+/// The arguments of `recoup mcp proxy` alone.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct McpProxyLeafArgs {
+    #[command(flatten)]
+    proxy: proxy::McpProxyArgs,
+    #[command(flatten)]
+    serve: ServeArgs,
+    #[command(flatten)]
+    place: StoreScopeArgs,
+}
+
 impl McpArgs {
+    pub(in crate::cli) fn proxy(args: McpProxyLeafArgs) -> Self {
+        let McpProxyLeafArgs { proxy, serve, place } = args;
+        Self { action: Some(McpCommand::Proxy(proxy)), serve, place }
+    }
+
     pub(in crate::cli) fn run(self) -> CommandResult {
+        match self.action {
+            None => self.serve.run(&self.place),
+            Some(McpCommand::Proxy(args)) => args.run(&self.place),
+            Some(McpCommand::ProxyGuard) => {
+                run_guard(std::io::stdin());
+                Ok(CommandAnswer::Yes)
+            }
+        }
+    }
+}
+
+impl ServeArgs {
+    fn run(self, place: &StoreScopeArgs) -> CommandResult {
         let options = ServerOptions {
             with_hooks: self.with_hooks,
             may_ask: !ClientEntrypoint::from_env().is_headless(),
             tools: if self.tools == "all" { ToolSet::All } else { ToolSet::Common },
         };
         // Faults go to stderr, which clients hide or keep in a log.
-        let state = ServerState::new(self.place.overrides(), Arc::new(FaultPrinter));
+        let state = ServerState::new(place.overrides(), Arc::new(FaultPrinter));
         // The place of a panic but not its text, which may repeat what an agent sent.
         panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
