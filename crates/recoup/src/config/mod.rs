@@ -18,6 +18,7 @@ pub(crate) mod prices;
 mod problem;
 mod resolve;
 pub(crate) mod show;
+mod tools;
 pub(crate) mod trust;
 mod value;
 
@@ -276,7 +277,7 @@ impl GatheredConfig {
             recording: recording?,
             users_mirror: self.resolve_users_mirror(),
             prices: PriceTable::new(self.prices.clone()),
-            tools: ToolCacheSettings::default(),
+            tools: tools::merge(self.tools.iter()),
             left_out: self.left_out_warnings(),
             // Advice that was given once is repeated only on request.
             warnings: match self.project.standing() {
@@ -360,12 +361,5 @@ impl GatheredConfig {
         problems.extend(self.left_out);
         problems.sort_by_key(|problem| problem.order);
         (problems, notices)
-    }
-}
-
-impl ResolvedSettings {
-    /// Tool settings with those of the file that `--config` names on top.
-    pub(crate) fn tools_with_file(&self, _file: &Path) -> Result<ToolCacheSettings> {
-        Ok(self.tools.clone())
     }
 }

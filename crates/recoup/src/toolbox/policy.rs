@@ -66,6 +66,19 @@ pub(crate) struct ToolCacheRule {
     pub(crate) invalidates: Vec<NamePattern>,
 }
 
+impl ToolCacheRule {
+    /// This rule, with everything that it does not say from `weaker`.
+    pub(crate) fn completed_by(&self, weaker: &Self) -> Self {
+        let Self { ttl, sources, invalidates } = self;
+        let invalidates = if invalidates.is_empty() { &weaker.invalidates } else { invalidates };
+        Self {
+            ttl: ttl.or(weaker.ttl),
+            sources: sources.clone().or_else(|| weaker.sources.clone()),
+            invalidates: invalidates.clone(),
+        }
+    }
+}
+
 /// Decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CacheDecision {
@@ -123,7 +136,10 @@ impl ServerCachePolicy {
     /// This policy, with everything that it does not say from `wider`.
     fn completed_by(&self, wider: &Self) -> Self {
         let mut tools = wider.tools.clone();
-        tools.extend(self.tools.clone());
+        for (pattern, rule) in &self.tools {
+            let weaker = tools.remove(pattern).unwrap_or_default();
+            tools.insert(pattern.clone(), rule.completed_by(&weaker));
+        }
         Self {
             default_ttl: self.default_ttl.or(wider.default_ttl),
             tools,
