@@ -19,3 +19,5 @@ pub mod mirror;
 mod process;
 mod proxy;
 mod race;
+#[allow(dead_code, unused_imports, reason = "the proxy, which uses it, is to come")]
+mod toolbox;
