@@ -1,6 +1,7 @@
 //! JSON-RPC messages as they pass: fields borrowed from a line, whose bytes nobody changes.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 use serde::{Deserialize, Deserializer};
@@ -72,6 +73,14 @@ impl<'a> RequestParams<'a> {
     /// Reads parameters; nothing of what is malformed.
     pub(super) fn parse(params: Option<&'a RawValue>) -> Self {
         params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
+    }
+
+    /// `_meta` without what belongs to one request, as JSON.
+    pub(super) fn shared_meta(&self) -> Option<String> {
+        let meta: BTreeMap<String, &RawValue> = serde_json::from_str(self.meta?.get()).ok()?;
+        let is_shared = |name: &str| name.starts_with("io.modelcontextprotocol/");
+        let shared: BTreeMap<_, _> = meta.iter().filter(|(name, _)| is_shared(name)).collect();
+        serde_json::to_string(&shared).ok()
     }
 
     pub(super) fn request_meta(&self) -> RequestMeta<'a> {

@@ -7,9 +7,11 @@
 //! Every line passes byte for byte, in both directions. The session looks at some of them, and
 //! answers from the cache where the configuration gives a TTL. The proxy never speaks first.
 
+mod call_table;
 mod client_output;
 mod guard;
 mod http;
+mod keeper;
 mod message;
 mod server_process;
 mod session;
@@ -37,6 +39,7 @@ use self::message::{LineReader, ReadPiece};
 use self::server_process::{ServerInput, ServerProcess};
 use self::session::ProxySession;
 use crate::process::IgnoredSignals;
+use crate::toolbox::ToolCache;
 
 /// How long the output of a server that has ended may be held open in silence, by a process that it
 /// left behind.
@@ -107,19 +110,23 @@ impl Upstream {
 }
 
 /// Connects a client and a server until one of them has left; returns the exit code.
-pub(crate) fn run_proxy(server: ServerSpec, client: ClientStreams) -> Result<i32> {
+pub(crate) fn run_proxy(
+    server: ServerSpec,
+    client: ClientStreams,
+    cache: Option<ToolCache>,
+) -> Result<i32> {
     let (events, received) = mpsc::channel();
     match server {
-        ServerSpec::Command(words) => run_process(&words, client, &events, &received),
-        ServerSpec::Http(options) => run_http(options, client, &events, &received),
+        ServerSpec::Command(words) => run_process(&words, client, cache, (&events, &received)),
+        ServerSpec::Http(options) => run_http(options, client, cache, (&events, &received)),
     }
 }
 
 fn run_process(
     words: &[OsString],
     client: ClientStreams,
-    events: &Sender<ProxyEvent>,
-    received: &Receiver<ProxyEvent>,
+    cache: Option<ToolCache>,
+    (events, received): (&Sender<ProxyEvent>, &Receiver<ProxyEvent>),
 ) -> Result<i32> {
     // Before the server runs: a signal in between must find its receiver.
     announce_signals(events)?;
@@ -129,7 +136,7 @@ fn run_process(
     let relay = thread::spawn(move || stderr_relay::relay_stderr(&stderr, errors));
     process.announce_exit(events.clone());
     let client = ClientOutput::new(output, close_stdout, events.clone());
-    let session = Arc::new(ProxySession::new(client, Upstream::Process(streams.input)));
+    let session = Arc::new(ProxySession::new(client, Upstream::Process(streams.input), cache));
     let (reading, server_events) = (Arc::clone(&session), events.clone());
     let mut from_server = LineReader::new(streams.output);
     thread::spawn(move || {
@@ -181,13 +188,13 @@ fn run_process(
 fn run_http(
     options: HttpServerOptions,
     client: ClientStreams,
-    events: &Sender<ProxyEvent>,
-    received: &Receiver<ProxyEvent>,
+    cache: Option<ToolCache>,
+    (events, received): (&Sender<ProxyEvent>, &Receiver<ProxyEvent>),
 ) -> Result<i32> {
     let (upstream, mut messages) = HttpUpstream::start(options, events.clone())?;
     let ClientStreams { input, output, close_stdout, .. } = client;
     let client = ClientOutput::new(output, close_stdout, events.clone());
-    let session = Arc::new(ProxySession::new(client, Upstream::Http(upstream)));
+    let session = Arc::new(ProxySession::new(client, Upstream::Http(upstream), cache));
     let reading = Arc::clone(&session);
     thread::spawn(move || {
         while let Some(mut line) = messages.blocking_recv() {
