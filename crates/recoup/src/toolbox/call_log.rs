@@ -29,6 +29,12 @@ pub(crate) struct CallLogLine {
     /// Why it was not cached, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<String>,
+    /// True if it would be cached, had it a TTL.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) lacks_ttl: bool,
+    /// Whether the tool declares itself read-only; none if its definition is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) read_only: Option<bool>,
     /// True if the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) error: bool,

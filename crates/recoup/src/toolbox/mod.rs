@@ -6,6 +6,7 @@
 
 mod call;
 mod call_log;
+mod call_stats;
 mod identity;
 mod params;
 mod plan;
@@ -19,6 +20,7 @@ mod writes;
 
 pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
 pub(crate) use call_log::{CallLog, CallLogLine, LoggedOutcome};
+pub(crate) use call_stats::{CallStatsCollector, ToolStats};
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
 pub(crate) use plan::{CallPlan, CallRoute, PassReason, RootsState, ToolCache, ToolCacheParts};
 pub(crate) use policy::{

@@ -3,6 +3,7 @@
 //! file that only the user can read.
 
 mod proxy;
+mod stats;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -48,6 +49,8 @@ enum McpCommand {
     /// Everything passes through as it is, in both directions. Only calls for which the
     /// configuration gives a duration are answered from the cache.
     Proxy(proxy::McpProxyArgs),
+    /// Calls, hits and savings of each tool behind the proxy, and what is worth caching
+    Stats(stats::McpStatsArgs),
     /// Be the process that ends the server of a killed proxy.
     #[command(hide = true)]
     ProxyGuard,
