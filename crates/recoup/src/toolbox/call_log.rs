@@ -32,7 +32,7 @@ pub(crate) struct CallLogLine {
     /// True if it would be cached, had it a TTL.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lacks_ttl: bool,
-    /// Whether the tool declares itself read-only; none if its definition is not known.
+    /// True if the tool declares itself read-only, false if it declares that it writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) read_only: Option<bool>,
     /// True if the call failed.

@@ -119,6 +119,7 @@ impl McpArgs {
         match self.action {
             None => self.serve.run(&self.place),
             Some(McpCommand::Proxy(args)) => args.run(&self.place),
+            Some(McpCommand::Stats(args)) => args.run(),
             Some(McpCommand::ProxyGuard) => {
                 run_guard(std::io::stdin());
                 Ok(CommandAnswer::Yes)

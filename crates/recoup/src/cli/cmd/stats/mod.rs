@@ -69,7 +69,7 @@ const DAY: u64 = 86_400_000;
 
 /// Start of the reported period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PeriodStart {
+pub(in crate::cli) enum PeriodStart {
     /// So many milliseconds ago.
     Ago(u64),
     /// A day, counted from 1970.
@@ -79,7 +79,7 @@ pub(super) enum PeriodStart {
 }
 
 impl PeriodStart {
-    pub(super) fn parse(given: Option<&str>) -> Result<Self> {
+    pub(in crate::cli) fn parse(given: Option<&str>) -> Result<Self> {
         let Some(text) = given else { return Ok(Self::of(DEFAULT)) };
         if let Some(day) = date_to_day(text.trim()) {
             return Ok(Self::Day(day));
@@ -97,7 +97,7 @@ impl PeriodStart {
     }
 
     /// First day to count, as a whole: `7d` are seven days, today included.
-    pub(super) fn first_day(self, now: Timestamp) -> i64 {
+    pub(in crate::cli) fn first_day(self, now: Timestamp) -> i64 {
         match self {
             Self::Day(day) => day,
             Self::Ever => i64::MIN,
