@@ -8,10 +8,10 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::{SQLITE_ERROR, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -44,12 +44,12 @@ thread_local! {
 
 /// Prevents databases from being moved within this process.
 fn block_moves() -> RwLockReadGuard<'static, ()> {
-    MOVE_LOCK.read().unwrap_or_else(PoisonError::into_inner)
+    MOVE_LOCK.read()
 }
 
 /// Prevents databases from being opened within this process.
 pub(super) fn block_openings() -> RwLockWriteGuard<'static, ()> {
-    MOVE_LOCK.write().unwrap_or_else(PoisonError::into_inner)
+    MOVE_LOCK.write()
 }
 
 /// Metadata of the file that a path leads to; `None` if it is missing. Rejects files of other users:

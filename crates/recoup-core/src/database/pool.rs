@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::connection::{self, OpenDatabase, with_wait_limit};
@@ -60,7 +61,7 @@ impl ConnectionPool {
         let done: Result<Option<T>> = with_wait_limit(self.waits.read, || {
             let Some(reader) = self.take_reader()? else { return Ok(None) };
             let done = act(&reader.connection)?;
-            lock(&self.readers).push(reader);
+            self.readers.lock().push(reader);
             Ok(Some(done))
         });
         match done {
@@ -120,8 +121,8 @@ impl ConnectionPool {
             Err(error) if error.kind() == ErrorKind::Full => error,
             done => return done,
         };
-        lock(&self.readers).clear();
-        lock(&self.writer).take();
+        self.readers.lock().clear();
+        self.writer.lock().take();
         let wait = self.waits.write;
         with_wait_limit(wait, || recover::write_in_place(&self.path, self.layout, wait, &mut act))
             .map_err(|_| full)
@@ -158,7 +159,7 @@ impl ConnectionPool {
         open: &impl Fn() -> Result<Option<OpenDatabase>>,
     ) -> Result<Option<T>> {
         with_wait_limit(self.waits.write, || {
-            let mut slot = lock(&self.writer);
+            let mut slot = self.writer.lock();
             loop {
                 let kept = slot.take().filter(|writer| writer.is_current(&self.path));
                 let Some(mut writer) = kept.map_or_else(open, |writer| Ok(Some(writer)))? else {
@@ -176,7 +177,7 @@ impl ConnectionPool {
     }
 
     fn take_reader(&self) -> Result<Option<OpenDatabase>> {
-        let idle = lock(&self.readers).pop();
+        let idle = self.readers.lock().pop();
         match idle {
             Some(reader) if reader.is_current(&self.path) => Ok(Some(reader)),
             _ => connection::open_existing(&self.path, self.layout),
@@ -194,8 +195,8 @@ impl ConnectionPool {
 
     /// Repairs a damaged database or sets it aside, and reports that once. False if it is sound.
     fn recover_damage(&self, error: &Error, wait: Duration) -> Result<bool> {
-        lock(&self.readers).clear();
-        lock(&self.writer).take();
+        self.readers.lock().clear();
+        self.writer.lock().take();
         let has_short_deadline =
             self.layout.rescue.is_some() && self.waits.write < WaitLimits::default().write;
         if has_short_deadline
@@ -246,11 +247,6 @@ impl ConnectionPool {
         }
         error.context(format!("the {} {}", self.layout.name, self.path.display()))
     }
-}
-
-/// A panic elsewhere leaves the list usable: each connection in it is whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 //! A thread renews claims and releases dropped ones, so that dropping a claim never waits for a
 //! server.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::Value;
 
 use super::pool::RedisPool;
@@ -151,7 +152,7 @@ impl ClaimRenewer {
     /// Starts the thread if necessary, and returns its handle.
     fn ensure_running(&self) -> Result<RenewerHandle> {
         // Replaced as a whole; no panic leaves half of it.
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         if let Some(handle) = &*running {
             return Ok(handle.clone());
         }

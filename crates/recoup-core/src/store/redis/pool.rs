@@ -6,10 +6,11 @@
 //! after the other) cannot be interrupted, but can be abandoned. A thread for every request would
 //! double the cost of a look-up.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, thread};
 
+use parking_lot::Mutex;
 use redis::{Cmd, ErrorKind as Redis, RedisError, RedisResult, ServerErrorKind, Value};
 
 use super::connection::RedisConnection;
@@ -50,7 +51,7 @@ impl RedisPool {
             if error.kind() == Redis::Server(ServerErrorKind::ReadOnly) {
                 // The server was the primary when we connected; its name may now resolve to the new
                 // one.
-                self.idle().clear();
+                self.idle.lock().clear();
             }
             explain_error(&error, doing, self.target.password.as_deref())
         })
@@ -94,7 +95,7 @@ impl RedisPool {
         act: impl Fn(&mut RedisConnection, Deadline) -> RedisResult<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
-        let idle = self.idle().pop();
+        let idle = self.idle.lock().pop();
         if let Some(mut connection) = idle {
             let done = if connection.enforces_deadline() {
                 act(&mut connection, deadline)
@@ -111,7 +112,7 @@ impl RedisPool {
                         && !deadline.has_passed() =>
                 {
                     // The other idle ones are most likely closed too.
-                    self.idle().clear();
+                    self.idle.lock().clear();
                 }
                 done => return done.map_err(|failed| self.explain(doing, failed)),
             }
@@ -171,13 +172,8 @@ impl RedisPool {
         }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<RedisConnection>> {
-        // Connections are put in and taken out whole; no panic leaves half of one.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn return_to_pool(&self, connection: RedisConnection) {
-        let mut idle = self.idle();
+        let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE {
             idle.push(connection);
         }
