@@ -324,7 +324,7 @@ impl LedgerSlice {
     /// Skips unreadable lines: they were cut off by a full disk, or are not ours. A line without
     /// its end may look complete, and is not.
     fn read(path: &Path, name: &SafeName) -> Result<Self> {
-        let reading = || format!("reading {}", path.display());
+        let reading = || format!("cannot read {}", path.display());
         let (batch, start) = match name.as_str().rsplit_once('-') {
             Some((batch, at)) => (batch, at.parse().unwrap_or(0)),
             None => (name.as_str(), 0),
@@ -430,7 +430,7 @@ fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries
             .and_then(Iterator::collect)
-            .with_context(|| format!("listing {}", dir.display())),
+            .with_context(|| format!("cannot list {}", dir.display())),
     }
 }
 

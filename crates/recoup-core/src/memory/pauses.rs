@@ -10,7 +10,7 @@ use super::sql::{CachedSql as _, SqlContext as _};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 
-const READING_SETTINGS: &str = "reading what was said about memory";
+const READING_SETTINGS: &str = "cannot access the settings of memory";
 
 /// Setting with the end of a pause, in milliseconds; empty for until further notice.
 const PAUSED: &str = "paused";

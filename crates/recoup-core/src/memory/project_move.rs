@@ -25,7 +25,7 @@ impl Memory {
             let from = NoteScope::Project(former);
             if self.read(|connection| has_records(connection, &from))?.unwrap_or(false) {
                 let now = self.now();
-                moved += self.change("moving a project's memories", |connection| {
+                moved += self.change("cannot move the project's memories", |connection| {
                     let moved = move_scope(connection, &from, &to, now)?;
                     let came = match moved {
                         0 => return Ok(0),

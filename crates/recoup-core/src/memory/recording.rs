@@ -12,7 +12,7 @@ use super::{Note, NoteId, NoteStatus, NoteTrust, deliveries, learn, search};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 
-pub(super) const KEEPING: &str = "keeping a memory";
+pub(super) const KEEPING: &str = "cannot store a memory";
 
 /// Outcome of recording a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]

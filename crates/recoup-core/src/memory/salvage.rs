@@ -14,7 +14,7 @@ use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::DamagedPages;
 use crate::error::Result;
 
-const SALVAGING: &str = "taking over what can be read";
+const SALVAGING: &str = "cannot recover the readable memories";
 
 /// Tables that are worth recovering.
 const TABLES: [&str; 12] = [

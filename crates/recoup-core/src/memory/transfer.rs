@@ -148,12 +148,12 @@ pub(super) fn import(
             imported.known += 1;
             continue;
         }
-        insert(connection, note).doing("importing memories")?;
+        insert(connection, note).doing("cannot import memories")?;
         let row = connection.last_insert_rowid();
         search::index_note(connection, row, &note.text, note.topic.as_deref())?;
         connection
             .execute_cached(YIELD, params![note.id.as_str(), scope, paths, note.topic])
-            .doing("importing memories")?;
+            .doing("cannot import memories")?;
         imported.added += 1;
         rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
     }

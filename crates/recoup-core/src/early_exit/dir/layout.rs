@@ -146,7 +146,7 @@ impl SessionLayout {
     pub(super) fn result(&self, session: &SafeName, agent: &SafeName) -> Result<Option<Vec<u8>>> {
         match self.look_at_result(session, agent)? {
             FileLookup::Regular(file) => {
-                file.read().map(Some).with_context(|| format!("reading the result of {agent}"))
+                file.read().map(Some).with_context(|| format!("cannot read the result of {agent}"))
             }
             FileLookup::Nothing | FileLookup::Other | FileLookup::Denied => Ok(None),
         }
@@ -204,7 +204,7 @@ fn parse_record(bytes: &[u8]) -> Option<WinnerRecord> {
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
     match fsx::open_regular(path)? {
         FileLookup::Regular(file) => {
-            file.read().map(Some).with_context(|| format!("reading {}", path.display()))
+            file.read().map(Some).with_context(|| format!("cannot read {}", path.display()))
         }
         FileLookup::Nothing | FileLookup::Other | FileLookup::Denied => Ok(None),
     }
@@ -220,8 +220,9 @@ pub(super) fn modified_at(path: &Path) -> Result<Option<Timestamp>> {
         }
         found => found.and_then(|found| found.modified()),
     };
-    let since =
-        found.with_context(|| format!("looking at {}", path.display()))?.duration_since(UNIX_EPOCH);
+    let since = found
+        .with_context(|| format!("cannot access {}", path.display()))?
+        .duration_since(UNIX_EPOCH);
     let millis = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     Ok(Some(Timestamp::from_millis(millis)))
 }
@@ -233,7 +234,7 @@ fn names_in(dir: &Path, suffix: &str) -> Result<Vec<SafeName>> {
 
 /// The valid names in a directory for which `counts` holds, sorted.
 fn list_names(dir: &Path, suffix: &str, counts: fn(&DirEntry) -> bool) -> Result<Vec<SafeName>> {
-    let listing = || format!("listing {}", dir.display());
+    let listing = || format!("cannot list {}", dir.display());
     let found = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found.with_context(listing)?,
@@ -268,7 +269,7 @@ pub(super) fn session_owner(dir: &Path) -> Result<SessionOwner> {
         fsx::is_real_dir(&dir.join(part))?;
     }
     let ours = has_marker(dir);
-    let looking = || format!("looking at {}", dir.display());
+    let looking = || format!("cannot access {}", dir.display());
     if let Some(name) = find_foreign(dir, ours).with_context(looking)? {
         return Err(not_a_session_error(dir, &format!("it has {name:?} in it")));
     }

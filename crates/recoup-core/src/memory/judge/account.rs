@@ -149,7 +149,7 @@ impl JudgeAccount {
 
     /// Changes the file under its lock. If it can't be written, nothing may be asked.
     fn change<T>(&self, act: impl FnOnce(&mut AccountState, Timestamp) -> Result<T>) -> Result<T> {
-        let counting = |error: Error| error.context("counting what a model costs");
+        let counting = |error: Error| error.context("cannot record the model's token usage");
         fsx::ensure_dir(fsx::parent(&self.file)).map_err(counting)?;
         let lock = fsx::with_suffix(&self.file, ".lock");
         let _held = FileLock::acquire(&lock, Deadline::after(WAIT)).map_err(counting)?;

@@ -54,7 +54,7 @@ fn what_can_be_read_of_a_damaged_memory_is_taken_over() {
     assert!(notes.iter().any(|note| note.text.starts_with("statement number 150:")));
     assert_eq!(set_aside(&scene), 1);
     let told = scene.faults.take();
-    let rescued = |text: &str| text.contains("rows of it are in a fresh one");
+    let rescued = |text: &str| text.contains("rows were recovered into a new one");
     assert!(told.iter().any(|(_, _, text)| rescued(text)), "{told:?}");
     scene.say("and it goes on", None);
     assert!(scene.active().contains(&"and it goes on".to_owned()));
