@@ -120,7 +120,7 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
         Some(subject) if subject == "retrieval" => return retrieval(arguments),
         Some(subject) if subject == "classify" => return classify(arguments),
         Some(other) => {
-            return Err(usage(&format!("nothing to evaluate called `{}`", other.display())));
+            return Err(usage(&format!("unknown evaluation `{}`", other.display())));
         }
         None => {
             return Err(usage(

@@ -87,8 +87,8 @@ impl RedisSessions {
         };
         let answer = answer.map_err(|error| match error.kind() {
             ErrorKind::Unavailable => error.context(format!(
-                "whether {agent} has won is not known: when the server answers, ask who has \
-                 (recoup early-exit check {session} --json), or signal again by the same name"
+                "unknown whether {agent} has won: when the server is back, run `recoup early-exit \
+                 check {session} --json`, or signal again with the same name"
             )),
             _ => error,
         })?;
@@ -216,8 +216,8 @@ fn refuse_large(result: &[u8]) -> Result<()> {
     Err(Error::new(
         ErrorKind::Invalid,
         format!(
-            "the result has {} bytes, more than the {MAX_RESULT} that go over a server; \
-             condense it, or keep it elsewhere and write where it is",
+            "the result has {} bytes, more than the limit of {MAX_RESULT} on a server; condense \
+             it, or store it elsewhere and write its location",
             result.len()
         ),
     ))
@@ -235,7 +235,7 @@ fn reply_text(value: Value) -> Option<String> {
 }
 
 fn parse_agent(text: &str) -> Result<SafeName> {
-    let damaged = |_| Error::new(ErrorKind::Corrupt, format!("{text:?} is no agent's name"));
+    let damaged = |_| Error::new(ErrorKind::Corrupt, format!("invalid agent name {text:?}"));
     SafeName::parse("agent", text).map_err(damaged)
 }
 

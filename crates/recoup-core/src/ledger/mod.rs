@@ -396,7 +396,10 @@ fn append_lines(path: &Path, lines: &[u8], max_len: u64, moved: &str) -> Result<
             return Ok(());
         }
     }
-    Err(Error::new(ErrorKind::Locked, format!("{} is {moved} all the time", path.display())))
+    Err(Error::new(
+        ErrorKind::Locked,
+        format!("other processes keep replacing {} (it was {moved})", path.display()),
+    ))
 }
 
 /// Beside all ledgers, so that it covers later ones too.

@@ -159,7 +159,8 @@ impl Memory {
         let is_done = checkpoint.says_all_is_done();
         let (checkpoint, left_out) = checkpoint.clean();
         if checkpoint.is_empty() {
-            let needs = "a checkpoint needs something that is done, remains or blocks".to_owned();
+            let needs =
+                "the checkpoint is empty: give completed, remaining, blockers or notes".to_owned();
             let why = left_out.first().map_or(needs, ToString::to_string);
             return Err(Error::usage(why));
         }

@@ -33,12 +33,12 @@ pub enum PauseReason {
 impl fmt::Display for PauseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Paused(None) => f.write_str("memory is paused; `recoup resume` goes on"),
+            Self::Paused(None) => f.write_str("memory is paused; run `recoup resume` to continue"),
             Self::Paused(Some(until)) => {
-                write!(f, "memory is paused until {until}; `recoup resume` goes on")
+                write!(f, "memory is paused until {until}; run `recoup resume` to continue")
             }
             Self::Ignored => f.write_str(
-                "memory keeps nothing in this project; `recoup resume --project` goes on",
+                "memory is off in this project; run `recoup resume --project` to turn it on",
             ),
         }
     }

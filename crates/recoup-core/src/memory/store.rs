@@ -412,7 +412,7 @@ pub(super) fn change_text(
     let Note { scope, paths, .. } = &kept.note;
     let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
     if let Some(same) = same.filter(|same| same.row != kept.row) {
-        return Err(Error::usage(format!("{} says that already", same.note.id)));
+        return Err(Error::usage(format!("{} already says the same", same.note.id)));
     }
     connection
         .execute(
@@ -454,16 +454,16 @@ pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement
     if let Some(given) = statement.topic.as_ref() {
         let chars = given.chars().count();
         if given.trim().is_empty() {
-            return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+            return Err(Error::usage("the topic is empty: omit it to derive it from the text"));
         }
         let is_derived = derive_topic(&text).as_ref() == Some(given);
         if !is_derived && chars > MOST_TOPIC {
             return Err(Error::usage(format!(
-                "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
+                "the topic has {chars} characters, the limit is {MOST_TOPIC}"
             )));
         }
         if let Some(refusal) = statement_refusal(given).filter(|_| !is_derived) {
-            return refused(format!("the topic: {refusal}"));
+            return refused(format!("invalid topic: {refusal}"));
         }
     }
     let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();

@@ -181,7 +181,8 @@ impl Memory {
                 && kept.note.scope == to.note.scope
                 && shown_texts(&notes(instead_of)) == shown_texts(&to.instead_of);
             if !as_shown {
-                let changed = format!("{} has changed meanwhile: look at it again", to.note.id);
+                let changed =
+                    format!("{} has changed since it was shown: review it again", to.note.id);
                 return Err(Error::new(ErrorKind::Invalid, changed));
             }
             // A more trusted source is kept.

@@ -102,7 +102,8 @@ impl SessionLayout {
                 return Ok(LockedSession::new(self, session.clone(), lock));
             }
             if deadline.has_passed() {
-                let message = format!("others keep changing the session {session}");
+                let message =
+                    format!("timed out: other processes keep changing the session {session}");
                 return Err(Error::new(ErrorKind::Locked, message));
             }
             thread::sleep(Duration::from_micros(fastrand::u64(200..2_000)));
@@ -271,7 +272,7 @@ pub(super) fn session_owner(dir: &Path) -> Result<SessionOwner> {
     let ours = has_marker(dir);
     let looking = || format!("cannot access {}", dir.display());
     if let Some(name) = find_foreign(dir, ours).with_context(looking)? {
-        return Err(not_a_session_error(dir, &format!("it has {name:?} in it")));
+        return Err(not_a_session_error(dir, &format!("it contains {name:?}")));
     }
     if ours {
         return Ok(SessionOwner::Ours);
@@ -294,8 +295,8 @@ pub(super) fn not_a_session_error(dir: &Path, why: &str) -> Error {
     Error::new(
         ErrorKind::Invalid,
         format!(
-            "{} is no session: {why}; remove it yourself, or choose another name or directory \
-             (early_exit.dir)",
+            "{} is not an early-exit session: {why}; remove it, or choose another session name or \
+             directory (early_exit.dir)",
             dir.display()
         ),
     )

@@ -233,8 +233,8 @@ impl DailyBudget {
         if self.tokens.saturating_add(tokens) > limit {
             let used = self.tokens(limit);
             return Err(not_asked(format!(
-                "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are spent, and this \
-                 could take {tokens}; judge.daily_tokens is the limit"
+                "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are used, \
+                 and this request could take {tokens}; judge.daily_tokens sets the limit"
             )));
         }
         Ok(())
@@ -298,8 +298,8 @@ impl BackOff {
     fn admit(&mut self, terms: &JudgeTerms, now: Timestamp) -> Result<()> {
         if let Some(until) = self.paused_until(terms, now).filter(|_| !terms.insists) {
             return Err(not_asked(format!(
-                "the model is not asked before {}, after a fault (`recoup judge status` tells which, \
-                 `recoup judge test` asks at once)",
+                "the model is not asked before {}, after an error (`recoup judge status` shows \
+                 it, `recoup judge test` retries now)",
                 until.to_second_string()
             )));
         }

@@ -160,7 +160,7 @@ impl ClaimRenewer {
         let keeping = move || RenewalLoop { pool, lease, held: Vec::new() }.run(&words);
         let thread = thread::Builder::new().name("recoup-claims".to_owned());
         thread.spawn(keeping).map_err(|error| {
-            let message = "claims can't be renewed: no thread";
+            let message = "cannot start the thread that renews claims";
             Error::new(ErrorKind::Unavailable, message).with_source(error)
         })?;
         Ok(running.insert(RenewerHandle(sender)).clone())

@@ -30,7 +30,7 @@ pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<
         return Ok(None);
     }
     let head = fields.head()?;
-    let payload = fields.payload(shared, id)?.ok_or_else(|| corrupt("the record has no body"))?;
+    let payload = fields.payload(shared, id)?.ok_or_else(|| corrupt("the entry has no body"))?;
     Ok(Some(Arc::new(EntryRecord { payload, head, full: None })))
 }
 
@@ -70,7 +70,7 @@ impl ReplyFields {
         if fields.0.len() == count {
             return Ok(fields);
         }
-        Err(Error::new(ErrorKind::Unavailable, "the server's answer makes no sense"))
+        Err(Error::new(ErrorKind::Unavailable, "unexpected reply from the server"))
     }
 
     fn are_absent(&self) -> bool {
@@ -97,9 +97,9 @@ impl ReplyFields {
     }
 
     fn head(&mut self) -> Result<EntryHead> {
-        let header = self.bytes().ok_or_else(|| corrupt("the record has no header"))?;
+        let header = self.bytes().ok_or_else(|| corrupt("the entry has no header"))?;
         let header = Header::from_json(&header)?;
-        let mut number = || self.number().ok_or_else(|| corrupt("the record's times are missing"));
+        let mut number = || self.number().ok_or_else(|| corrupt("the entry has no times"));
         Ok(EntryHead {
             header,
             stored_at: Timestamp::from_millis(number()?),
@@ -113,13 +113,13 @@ impl ReplyFields {
         match (self.bytes(), self.text()) {
             (Some(body), None) => Ok(Some(StoredBody::Inline(Bytes::from(body)))),
             (None, Some(frames)) => {
-                let run =
-                    FrameRun::parse(&frames).ok_or_else(|| corrupt("the frames have no name"))?;
+                let run = FrameRun::parse(&frames)
+                    .ok_or_else(|| corrupt("invalid reference to the body"))?;
                 let (shared, id) = (Arc::clone(shared), id.clone());
                 Ok(Some(StoredBody::Framed(Arc::new(RedisFrames { shared, id, run }))))
             }
             (None, None) => Ok(None),
-            (Some(_), Some(_)) => Err(corrupt("the record has two bodies")),
+            (Some(_), Some(_)) => Err(corrupt("the entry has two bodies")),
         }
     }
 }
@@ -173,7 +173,7 @@ impl ChunkSource for RedisFrames {
             match self.shared.pool.query_one("cannot read a large body", command)? {
                 Value::BulkString(frame) => visit(&frame)?,
                 // Replaced, or evicted by the server.
-                _ => return Err(corrupt("the stored body is damaged: a chunk is gone")),
+                _ => return Err(corrupt("the stored body is damaged: a chunk is missing")),
             }
         }
         Ok(())

@@ -88,7 +88,7 @@ impl SqliteStore {
                 let (path, wait) = (self.path().to_owned(), self.pool.waits().read);
                 Ok(StoredBody::Framed(Arc::new(SqliteFrames { path, id, wait })))
             }
-            _ => Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
+            _ => Err(Error::new(ErrorKind::Corrupt, "the entry has no body, or two")),
         }
     }
 }
