@@ -249,8 +249,8 @@ fn grace_of(draft: &Draft, ttl: Ttl, cache: &Cache) -> Result<u64> {
     match cache.store().info() {
         StoreInfo { keeps_stale: true, .. } => Ok(draft.grace),
         StoreInfo { url, .. } => Err(Error::usage(format!(
-            "{url} cannot serve stale entries; omit --stale-while-revalidate, or use a sqlite: or \
-             redis: store"
+            "{url} cannot serve stale entries; omit the grace period (--stale-while-revalidate), \
+             or use a sqlite: or redis: store"
         ))),
     }
 }

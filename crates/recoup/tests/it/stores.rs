@@ -88,7 +88,8 @@ fn a_file_that_is_not_ours_is_refused_and_untouched() {
     home.cache(&set).expect_failure("not a cache database of recoup");
     home.cache(&["get", "--key", "k", "--store", "sqlite:notes.txt"])
         .expect_failure("not a cache database of recoup");
-    home.cache(&["ls", "--store", "sqlite:notes.txt"]).expect_failure("not a cache database of recoup");
+    home.cache(&["ls", "--store", "sqlite:notes.txt"])
+        .expect_failure("not a cache database of recoup");
     assert_eq!(fs::read_to_string(home.project().join("notes.txt")).unwrap(), contents);
     assert_eq!(tree(&home.project()), [home.project().join("notes.txt")]);
 }

@@ -109,11 +109,11 @@ fn whatever_is_wrong_is_said_with_its_line_and_its_remedy() {
     for no_rule in ["use tabs", "* use tabs", "    - use tabs", "```", "> late", "[//]: # (x)"] {
         starts(problems(file(no_rule)), "line 5: not a rule");
     }
-    starts(problems(file("- use tabs\n  - why: because")), "line 6: unknown detail of a rule: expected `  - paths");
     starts(
-        problems(file("- use tabs\n  - paths: src/**")),
-        "line 6: a glob must be in backticks",
+        problems(file("- use tabs\n  - why: because")),
+        "line 6: unknown detail of a rule: expected `  - paths",
     );
+    starts(problems(file("- use tabs\n  - paths: src/**")), "line 6: a glob must be in backticks");
     starts(
         problems(file("- use tabs\n  - paths: `/etc/**`")),
         "line 6: the glob must be relative to the project's root",
@@ -123,10 +123,7 @@ fn whatever_is_wrong_is_said_with_its_line_and_its_remedy() {
         "line 6: the glob must be relative to the project's root",
     );
     starts(problems(file("- use tabs\n  - paths: `a[`")), "line 6: invalid glob");
-    starts(
-        problems(file("- use tabs\n  - topic: a\n  - topic: b")),
-        "line 7: duplicate detail",
-    );
+    starts(problems(file("- use tabs\n  - topic: a\n  - topic: b")), "line 7: duplicate detail");
     starts(problems(file("<<<<<<< HEAD\n- use tabs")), "line 5: unresolved merge conflict");
     starts(problems(file("- use tabs\n- Use tabs.")), "line 6: conflicts with line 5");
     starts(problems(file("- use tabs\n- use spaces")), "line 6: conflicts with line 5");

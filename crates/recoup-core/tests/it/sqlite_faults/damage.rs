@@ -229,7 +229,10 @@ fn a_trigger_of_somebody_else_is_found() {
         &scene,
         "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
     );
-    assert_eq!(soundness(&scene), DatabaseSoundness::Damaged("t differs from the expected schema".to_owned()));
+    assert_eq!(
+        soundness(&scene),
+        DatabaseSoundness::Damaged("t differs from the expected schema".to_owned())
+    );
     assert!(scene.open().repair().unwrap());
     assert_eq!(scene.set_aside().len(), 1);
 }

@@ -62,7 +62,10 @@ fn a_repository_that_gets_a_remote_keeps_its_rules() {
     git(&main, &["remote", "add", "origin", "https://example.com/own/app.git"]);
     let told = Talk::new(&home, "s3").within(&main).tell("SessionStart-startup");
     told.has_rules(&["use pnpm"]);
-    assert_eq!(told.notice, "recoup: this project is now identified by its git remote: 1 memory was moved");
+    assert_eq!(
+        told.notice,
+        "recoup: this project is now identified by its git remote: 1 memory was moved"
+    );
     let told = Talk::new(&home, "s4").within(&main).tell("SessionStart-startup");
     assert_eq!(told.notice, "", "once");
 }
