@@ -61,7 +61,7 @@ fn trusted_metadata(path: &Path) -> Result<Option<fs::Metadata>> {
         }
         Ok(_) => Err(Error::new(ErrorKind::Io, "refusing to use it: owned by another user")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| "looking for it".to_owned()),
+        Err(error) => Err(error).with_context(|| "cannot access the file".to_owned()),
     }
 }
 
@@ -128,8 +128,9 @@ pub(crate) fn open_unchecked(path: &Path) -> Result<Connection> {
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| from_sqlite(error, "opening it"))?;
-    configure(&mut connection).map_err(|error| from_sqlite(error, "configuring it"))?;
+        .map_err(|error| from_sqlite(error, "cannot open the database"))?;
+    configure(&mut connection)
+        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
     Ok(connection)
 }
 
@@ -159,7 +160,7 @@ pub(super) fn configure_writer(connection: &mut Connection, layout: &DatabaseLay
              PRAGMA cache_size = -{};",
             layout.cache
         ))
-        .map_err(|error| from_sqlite(error, "configuring it"))?;
+        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
     layout.migrate_if_needed(connection)
 }
 
@@ -168,7 +169,7 @@ pub(super) fn sync_commits(connection: &Connection, is_synced: bool) -> Result<(
     let level = if is_synced { "FULL" } else { "NORMAL" };
     connection
         .pragma_update(None, "synchronous", level)
-        .map_err(|error| from_sqlite(error, "configuring it"))
+        .map_err(|error| from_sqlite(error, "cannot configure the database"))
 }
 
 /// Gives back up to `most` unused pages of a file that is vacuumed in steps; all of them for 0.

@@ -81,10 +81,11 @@ impl ConnectionPool {
             }
             let healed = recover::create_database(&self.path, self.layout, self.waits.write)?;
             if let Some(healed) = healed {
-                let error = Error::new(ErrorKind::Corrupt, "it was empty");
+                let error = Error::new(ErrorKind::Corrupt, "the file was empty");
                 self.report_recovery(healed, &error);
             }
-            let gone = || Error::new(ErrorKind::Io, "it was created, and is gone or empty again");
+            let gone =
+                || Error::new(ErrorKind::Io, "the new database was removed or emptied meanwhile");
             self.open_writer()?.ok_or_else(gone).map(Some)
         })?;
         Ok(done.expect("a database that is created when missing is there"))
@@ -202,9 +203,8 @@ impl ConnectionPool {
         if has_short_deadline
             && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICK_RECOVERY_MAX)
         {
-            let message = format!(
-                "it is damaged ({error}), and is repaired by a command that may take longer"
-            );
+            let message =
+                format!("damaged ({error}): too large to repair now; run `recoup doctor --fix`");
             return Err(self.with_location(Error::new(ErrorKind::Locked, message)));
         }
         match with_wait_limit(wait, || recover::recover_database(&self.path, self.layout, wait)) {
@@ -221,18 +221,18 @@ impl ConnectionPool {
         let (place, rescued) = match healed {
             recover::RecoveryOutcome::AlreadySound => return,
             recover::RecoveryOutcome::Reindexed => {
-                let outcome = format!("its indexes were damaged ({error}), and are made anew");
+                let outcome = format!("the indexes were damaged ({error}) and have been rebuilt");
                 return self.report_damage(outcome);
             }
             recover::RecoveryOutcome::SetAside { place, rescued } => (place, rescued),
         };
         let fresh = match rescued {
-            None => "a fresh one begins".to_owned(),
-            Some(rows) => format!("{rows} rows of it are in a fresh one"),
+            None => "an empty one was started".to_owned(),
+            Some(rows) => format!("{rows} rows were recovered into a new one"),
         };
         self.begun_anew.store(true, Ordering::Relaxed);
         let place = place.display();
-        self.report_damage(format!("it was damaged ({error}); it is now in {place}, and {fresh}"));
+        self.report_damage(format!("damaged ({error}): moved to {place}, and {fresh}"));
     }
 
     fn report_damage(&self, outcome: String) {

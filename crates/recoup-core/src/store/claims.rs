@@ -151,7 +151,7 @@ impl ClaimRegistry for FileClaims {
         if !self.dir.is_dir() {
             return Ok(0);
         }
-        let listing = || format!("listing {}", self.dir.display());
+        let listing = || format!("cannot list {}", self.dir.display());
         let mut swept = 0;
         for entry in std::fs::read_dir(&self.dir).with_context(listing)? {
             let path = entry.with_context(listing)?.path();
@@ -197,7 +197,7 @@ impl ClaimRegistry for LayeredClaims {
             }
             (Ok(None), _) => Ok(None),
             (Err(error), near) => {
-                let error = error.context("claiming the work for an entry");
+                let error = error.context("cannot claim an entry");
                 self.faults.fault(&self.server, &error);
                 near
             }

@@ -90,7 +90,7 @@ impl ChunkSource for GuardedFrames {
             visit(frame).map_err(|error| {
                 // An error of the reader stops the server's stream, and is what the caller gets.
                 theirs = Some(error);
-                Error::new(ErrorKind::Io, "the reader wants no more")
+                Error::new(ErrorKind::Io, "the reader stopped")
             })
         });
         self.breaker.note_result(&done);
@@ -222,7 +222,7 @@ impl CircuitBreaker {
         let wait = until.millis_since(self.clock.now()).div_ceil(1_000);
         Err(Error::new(
             ErrorKind::Unavailable,
-            format!("not asked for another {wait} s, after {faults} faults; the last was: {last}"),
+            format!("not asked for another {wait} s after {faults} failures; the last was: {last}"),
         ))
     }
 

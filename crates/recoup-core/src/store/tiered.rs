@@ -125,7 +125,10 @@ fn buffer_body(record: &Arc<EntryRecord>) -> Result<Option<Arc<EntryRecord>>> {
         chunks.for_each_chunk(&mut |frame| {
             len += frame.len();
             if is_large(len) {
-                return Err(Error::new(ErrorKind::Corrupt, "the body is longer than it says"));
+                return Err(Error::new(
+                    ErrorKind::Corrupt,
+                    "the body is longer than its header says",
+                ));
             }
             frames.push(frame.to_vec());
             Ok(())

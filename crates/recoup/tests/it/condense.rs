@@ -153,7 +153,8 @@ fn errors_are_in_the_words_that_scripts_look_for() {
     condense(&home, &["--input", "broken.json"]).expect_failure("error: Invalid JSON input: EOF");
     condense(&home, &["estimate", "--input", "broken.json"])
         .expect_failure("error: Invalid JSON input: EOF");
-    condense(&home, &["--input", "list.json"]).expect_failure("neither an object nor a report");
+    condense(&home, &["--input", "list.json"])
+        .expect_failure("neither an object nor a known report");
     condense(&home, &["--input", "."]).expect_failure("Is a directory");
     let unknown =
         "Unknown strategy: brief (available: structured_verdict, identifiers_only, summary)";

@@ -109,7 +109,7 @@ fn another_user_s_home_is_not_written_to() {
         return; // Only root can give a file away.
     }
     home.cache(&["set", "--key", "k", "--condensed", "2"])
-        .expect_failure("belongs to another user; choose another directory");
+        .expect_failure("owned by another user; choose another directory");
     run(&home, &GET).expect_hit("1");
 }
 

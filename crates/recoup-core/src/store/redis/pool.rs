@@ -69,7 +69,7 @@ impl RedisPool {
 
     /// The error for an answer that no Redis server gives to such a command.
     pub(crate) fn not_redis_error(doing: &str) -> Error {
-        let message = "what answers there is no Redis: its answer is none that Redis gives";
+        let message = "the server is not Redis: unexpected reply";
         Error::new(ErrorKind::Unavailable, format!("{doing}: {message}"))
     }
 
@@ -166,9 +166,11 @@ impl RedisPool {
                 unavailable(format!("no answer within {millis} ms"))
             }
             RequestFailure::NoThread(error) => {
-                unavailable("no thread".to_owned()).with_source(error)
+                unavailable("cannot start a thread".to_owned()).with_source(error)
             }
-            RequestFailure::Panicked => unavailable("the client failed".to_owned()),
+            RequestFailure::Panicked => {
+                unavailable("internal error in the Redis client".to_owned())
+            }
         }
     }
 
@@ -197,13 +199,16 @@ pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&s
         ErrorKind::Full => format!("{doing}: the server has no room left"),
         // A cluster node redirects a client that does not know about the cluster.
         _ if matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved)) => {
-            format!("{doing}: another node has that key; the URL of a cluster is redis+cluster://…")
+            format!("{doing}: another node has that key; for a cluster, use a redis+cluster:// URL")
         }
         _ if error.kind() == Redis::Parse => {
-            return Error::new(kind, format!("{doing}: what answers there does not speak Redis"));
+            return Error::new(
+                kind,
+                format!("{doing}: the server does not speak the Redis protocol"),
+            );
         }
         _ if error.kind() == Redis::ClusterConnectionNotFound => {
-            format!("{doing}: no cluster answers there; the URL of a single server is redis://…")
+            format!("{doing}: the server is not a cluster; for a single server, use a redis:// URL")
         }
         _ => doing.to_owned(),
     };
@@ -212,7 +217,7 @@ pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&s
     if let Some(password) = password.filter(|it| !it.is_empty() && said.contains(it)) {
         // A short password may be a part of any word, which would reveal it by its position.
         said = match password.len() {
-            ..4 => "the answer repeats the password".to_owned(),
+            ..4 => "error hidden: it repeats the password".to_owned(),
             _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
         };
     }

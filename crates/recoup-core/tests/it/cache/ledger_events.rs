@@ -125,7 +125,7 @@ fn a_miss_says_which_source_or_how_old() {
     scene.pass(1_500);
     drop(scene.lookup("b"));
     assert_eq!(story(&ledger, "a")[0], "invalidated: a.rs changed");
-    assert_eq!(story(&ledger, "b")[0], "expired: 1 s old, good for 1 s");
+    assert_eq!(story(&ledger, "b")[0], "expired: 1 s old, limit 1 s");
     assert_eq!(misses(&scene), 2);
 }
 

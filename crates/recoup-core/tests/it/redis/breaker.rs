@@ -65,7 +65,7 @@ fn after_three_faults_no_process_asks() {
     let scene = Scene::new();
     let (mine, yours) = (scene.process(), scene.process());
     open(&mine);
-    let said = "fake:: not asked for another 5 s, after 3 faults; the last was: as told";
+    let said = "fake:: not asked for another 5 s after 3 failures; the last was: as told";
     let asked = scene.asked_by(|| {
         assert_eq!(ask(&mine), said);
         assert_eq!(ask(&yours), said, "one that has never asked");

@@ -224,7 +224,8 @@ fn a_memory_without_its_beginning_is_given_all_the_same_and_the_user_is_told_onc
         file.write_all_at(&vec![0; length], 0).unwrap();
         let reply = Talk::new(&home, "one").tell("SessionStart-startup");
         reply.has_rules(&["use pnpm", "never push to main"]);
-        let told = "recoup: memory.db was damaged: 2 memories could be saved; what it was is in ";
+        let told =
+            "recoup: memory.db was damaged: 2 memories were recovered; the damaged file is in ";
         assert!(reply.notice.starts_with(told), "{}", reply.notice);
         assert_eq!(Talk::new(&home, "two").tell("SessionStart-startup").notice, "");
     }
@@ -236,7 +237,10 @@ fn a_memory_that_was_emptied_is_told_and_what_is_said_is_kept() {
     add(&home, &["never push to main"]);
     fs::write(home.recoup().join("memory.db"), "").unwrap();
     let notice = Talk::new(&home, "one").says("from now on use yarn").notice;
-    assert!(notice.starts_with("recoup: memory.db was damaged: 1 memory could be "), "{notice}");
+    assert!(
+        notice.starts_with("recoup: memory.db was damaged: 1 memory was recovered"),
+        "{notice}"
+    );
     assert!(notice.ends_with("; will remember: use yarn"), "{notice}");
     assert_eq!(remembered(&home, "active"), ["never push to main", "use yarn"]);
 }

@@ -52,7 +52,7 @@ fn when_it_is_spent_nobody_connects() {
     let mut command = asking(&home, &server, "anthropic", "use tabs");
     command.env("RECOUP_JUDGE_DAILY_TOKENS", "500");
     let output = crate::support::finish(&mut command);
-    output.expect_failure("0 of 500 tokens are spent, and this could take");
+    output.expect_failure("0 of 500 tokens are used, and this request could take");
     assert_eq!(server.connections(), 0);
 }
 

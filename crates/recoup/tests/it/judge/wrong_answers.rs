@@ -69,7 +69,7 @@ fn labels_and_numbers_that_there_are_not_decide_nothing() {
 fn more_verdicts_than_questions_are_no_answer() {
     let many: Vec<Value> = (1..=1_000).map(|id| json!({"id": id, "label": "none"})).collect();
     let said = failure(&Server::anthropic(&json!(many)));
-    assert_eq!(said, "the model's answer has 1000 items where 1 are the most");
+    assert_eq!(said, "the model's answer has 1000 items, the limit is 1");
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn wrong_types_are_named_to_the_model() {
         ("store_memory", json!({ "content": "a b", "metadata": { "type": "rumour" } }), "rumour"),
         ("store_memory", json!({ "content": "a b", "scope": "galaxy" }), "galaxy"),
         ("save_checkpoint", json!({ "completed": [1] }), "completed[0]"),
-        ("save_checkpoint", json!({}), "a checkpoint needs"),
+        ("save_checkpoint", json!({}), "the checkpoint is empty"),
         ("delete_memory", json!({ "id": "../../etc" }), "no id"),
         ("cache_lookup", json!({ "paths": ["a"] }), "query and operation missing"),
         ("cache_store", json!({ "key": "abc" }), "result: it is missing"),

@@ -33,7 +33,7 @@ fn a_linked_folder_is_not_followed() {
         symlink(&target, &link).unwrap();
         let output = scene.run(&["memory", "sync"]).expect(1);
         assert!(
-            output.stderr.contains("is a symbolic link, which is not followed"),
+            output.stderr.contains("is a symbolic link, which recoup does not follow"),
             "{}",
             output.stderr
         );

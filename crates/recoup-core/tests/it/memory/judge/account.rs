@@ -79,7 +79,7 @@ fn what_is_on_its_way_counts_and_what_was_never_settled_is_spent() {
     let (account, terms) = (scene.account(), terms());
     let first = account.reserve(&terms, 600).unwrap();
     let refused = account.reserve(&terms, 600).unwrap_err().to_string();
-    assert!(refused.contains("600 of 1000 tokens are spent"), "{refused}");
+    assert!(refused.contains("600 of 1000 tokens are used"), "{refused}");
     drop(first);
     assert_eq!(scene.tokens(), 600);
 }
