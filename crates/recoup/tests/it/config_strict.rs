@@ -146,7 +146,7 @@ fn peers_may_write_what_they_like_outside_our_blocks() {
     );
     scene.ai_agent(r#"{"a": 1, "a": [{}], "big": 123456789012345678901234567890, "cache": {"maxEntries": "8"}}"#);
     let said = scene.run(&["config", "check"]);
-    assert_eq!(said.err, "The configuration is fine.\n");
+    assert_eq!(said.err, "The configuration is valid.\n");
     assert_eq!(scene.value("cache.ttl"), "2d");
     assert_eq!(scene.value("cache.max_entries"), 8);
     for nothing in

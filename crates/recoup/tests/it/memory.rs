@@ -64,7 +64,7 @@ fn a_change_of_mind_is_visible_and_can_be_taken_back() {
     let tabs = add(&home, &["--topic", "indentation", "use tabs"]);
     let output = memory(&home, &["add", "use", "spaces", "--topic", "indentation"]).expect(0);
     assert!(output.stderr.starts_with("Remembered: use spaces ("), "{}", output.stderr);
-    assert!(output.stderr.contains(&format!("Instead of: use tabs ({tabs})")), "{}", output.stderr);
+    assert!(output.stderr.contains(&format!("Replaces: use tabs ({tabs})")), "{}", output.stderr);
     assert_eq!(texts(&home, &[]), ["use spaces"]);
     assert_eq!(texts(&home, &["--status", "superseded"]), ["use tabs"]);
     memory(&home, &["restore", &tabs]).expect(0);
@@ -162,7 +162,7 @@ fn memories_move_from_one_home_to_another() {
     add(&one, &["--universal", "use tabs"]);
     let exported = memory(&one, &["export", "--all"]).expect(0).text();
     let output = other.run_with_stdin(&["memory", "import", "-"], exported.as_bytes()).expect(0);
-    assert_eq!(output.stderr, "Imported 1; 0 were known\n");
+    assert_eq!(output.stderr, "Imported 1; 0 already known\n");
     assert_eq!(memory(&other, &["export", "--all"]).expect(0).text(), exported);
     other.run_with_stdin(&["memory", "import", "-"], b"nonsense").expect(1);
     memory(&other, &["import", "no-such-file"]).expect(1);
@@ -194,7 +194,7 @@ fn memories_are_found_by_their_words() {
     assert_eq!(found("rotateKeys"), "AuthTokenCache must be cleared after rotate_keys");
     assert_eq!(found("which port is staging on"), "staging runs on port 8443");
     let output = memory(&home, &["search", "haiku"]).expect(1);
-    assert_eq!(output.stderr, "Nothing that is remembered answers that\n");
+    assert_eq!(output.stderr, "No memory matches\n");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn the_report_tells_what_became_of_each_rule() {
 fn what_says_the_same_is_shown_first_and_merged_when_asked() {
     let home = Home::new();
     add(&home, &["always run `make lint --all` before you push to the shared main branch"]);
-    assert_eq!(memory(&home, &["dedup"]).expect(0).stderr, "No two memories say the same\n");
+    assert_eq!(memory(&home, &["dedup"]).expect(0).stderr, "No duplicates found\n");
     add(&home, &["Before pushing to the shared main branch, run `make lint --all`."]);
     let found = memory(&home, &["dedup", "--json"]).expect(0).json();
     assert_eq!(found["merged"], false);
@@ -293,7 +293,7 @@ fn input_that_means_nothing_is_refused() {
     }
     let id = add(&home, &["be kind"]);
     let output = memory(&home, &["rules", "--tokens", "5"]).expect(0);
-    assert_eq!(output.stderr, "hint: no rule fits into 5 tokens\n");
+    assert_eq!(output.stderr, "hint: no rule fits into a budget of 5 tokens\n");
     memory(&home, &["retire", &id]).expect(0);
     memory(&home, &["retire", &id]).expect(2);
 }
@@ -380,7 +380,7 @@ fn a_snapshot_that_can_not_be_made_is_no_failure_of_the_command() {
 fn a_checkpoint_is_shown_and_cleared() {
     let home = Home::new();
     let none = memory(&home, &["checkpoint"]).expect(1);
-    assert!(none.stderr.contains("no checkpoint is saved for this project"), "{}", none.stderr);
+    assert!(none.stderr.contains("no checkpoint saved for this project"), "{}", none.stderr);
     assert!(!home.recoup().exists(), "looking has no side effects");
     memory(&home, &["checkpoint", "clear"]).expect(1);
     let mut client = Client::greeted(&home);

@@ -84,7 +84,7 @@ fn the_report_for_people() {
     assert!(disk.contains("cache.db") && disk.contains("ledger") && disk.contains("together"));
     assert!(disk.trim_end().ends_with("prices: built-in, of 2025-11"));
     insta::assert_snapshot!(before, @"
-    What it was worth · all projects · -29 days    to - 0 days   
+    What the cache saved · all projects · -29 days    to - 0 days   
 
       saved     54m · 931.0k tokens · $8.40
       hits      57 of 74 look-ups (77.0 %)

@@ -80,7 +80,7 @@ fn every_sort_of_damage_is_found_and_stays_until_it_is_repaired() {
     for key in BAD {
         assert!(output.stderr.contains(&format!("{key}: ")), "{}", output.stderr);
     }
-    assert!(output.stderr.ends_with("8 entries: 5 damaged; --repair removes them\n"));
+    assert!(output.stderr.ends_with("8 entries: 5 damaged; use --repair to remove them\n"));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_client_that_was_left_out_is_not_said_to_remember() {
     machine.write(".cursor/mcp.json", "{}");
     let output = machine.run(&["init", "--yes"]).expect(1);
     let said = &output.stderr;
-    assert!(said.contains("Claude Code is left out: ~/.claude/settings.json, line 1"), "{said}");
+    assert!(said.contains("skipping Claude Code: ~/.claude/settings.json, line 1"), "{said}");
     assert!(!said.contains("nothing was changed"), "something was: {said}");
     assert!(!said.contains("Sessions that you begin now remember"), "{said}");
     assert!(said.contains("run `recoup init` again"), "{said}");

@@ -54,9 +54,9 @@ fn it_is_shown_in_colours_and_written_after_a_yes() {
     let (code, text) = seen(&machine, &["init"], &[]);
     assert_eq!(code, 0, "{text}");
     assert!(!text.contains("[y/N]"), "asked once: {text}");
-    let (code, text) = seen(&machine, &["uninstall"], &["Take this out?"]);
+    let (code, text) = seen(&machine, &["uninstall"], &["Remove this?"]);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Take this out? [y/N]"), "{text}");
+    assert!(text.contains("Remove this? [y/N]"), "{text}");
     assert_eq!(machine.text(SETTINGS), "{\n  \"model\": \"opus\"\n}\n");
 }
 
@@ -77,7 +77,7 @@ fn others_that_remember_are_asked_about() {
     let (code, text) = seen(&machine, &["init"], &["Take claude-recall out", "Write these"]);
     assert_eq!(code, 0, "{text}");
     assert!(
-        text.contains("Take claude-recall out (its hooks, servers and plug-ins)? [y/N]"),
+        text.contains("Remove claude-recall (its hooks, servers and plug-ins)? [y/N]"),
         "{text}"
     );
     assert!(!machine.text(SETTINGS).contains("claude-recall"));

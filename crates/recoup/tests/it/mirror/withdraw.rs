@@ -96,7 +96,7 @@ fn a_project_that_is_gone_is_no_fault() {
 fn nothing_was_ever_put_anywhere() {
     let scene = Scene::asking(&[]);
     let output = scene.run(&["memory", "sync", "--remove"]).expect(0);
-    assert_eq!((output.text(), &*output.stderr), (String::new(), "Nothing is to be changed\n"));
+    assert_eq!((output.text(), &*output.stderr), (String::new(), "Nothing to change\n"));
 }
 
 #[test]
