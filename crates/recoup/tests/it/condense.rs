@@ -31,18 +31,18 @@ fn help_names_it_as_people_know_it() {
 
     Options:
           --input <FILE|->    The result, which must be JSON: a file, or - for stdin
-          --strategy <NAME>       The strategy: `structured_verdict`, `identifiers_only` or `summary`
-                                  [default: structured_verdict]
-          --output <FILE|->       Write to this file instead of stdout
-          --externalize           Also write the full result to a file, and put its path into the
-                                  condensed result
-          --output-dir <DIR>      The directory for the full result [default: ~/.recoup/full, or `full`
-                                  in a dir: store]
-          --preserve <CSV>        Fields to keep unchanged, separated by commas; use dots for fields of
-                                  nested objects and lists
-          --top <N>               How many findings `structured_verdict` keeps [default: 5]
-          --max-tokens <N>        Maximum number of tokens with `identifiers_only`; the output says how
-                                  many identifiers were left out
+          --strategy <NAME>   The strategy: `structured_verdict`, `identifiers_only` or `summary`
+                              [default: structured_verdict]
+          --output <FILE|->   Write to this file instead of stdout
+          --externalize       Also write the full result to a file, and put its path into the condensed
+                              result
+          --output-dir <DIR>  The directory for the full result [default: ~/.recoup/full, or `full` in a
+                              dir: store]
+          --preserve <CSV>    Fields to keep unchanged, separated by commas; use dots for fields of
+                              nested objects and lists
+          --top <N>           How many findings `structured_verdict` keeps [default: 5]
+          --max-tokens <N>    Maximum number of tokens with `identifiers_only`; the output says how many
+                              identifiers were left out
       -h, --help              Print help
     ");
 }
@@ -162,7 +162,7 @@ fn errors_are_in_the_words_that_scripts_look_for() {
     condense(&home, &[]).expect_usage("--input <FILE|->");
     condense(&home, &["--input", "list.json", "--top", "-1"]).expect_usage("--top");
     condense(&home, &["--input", "list.json", "--max-tokens", "9"])
-        .expect_usage("--max-tokens is for identifiers_only");
+        .expect_usage("--max-tokens works only with identifiers_only");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn sources_that_changed_are_named_with_the_time() {
     miss: an entry exists, but cannot be used
       sources: src/auth.rs changed N ago
       sources: src/gone.rs is gone
-      sources: src/new.rs is new, from N ago
+      sources: src/new.rs is new, modified N ago
     ");
 }
 

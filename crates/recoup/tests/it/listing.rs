@@ -82,7 +82,7 @@ fn show_tells_everything_but_the_body() {
     key        345cf3460c5936cbff86d69ad7a93faf8923c117c5155e20731ef95e89dd783b
     scope      [PROJECT]
     kind       result
-    status     good
+    status     valid
     stored     [TIME] ([AGE] ago)
     expires    [TIME] (in 30d)
     size       18 B

@@ -230,7 +230,7 @@ fn what_speaks_about_the_agents_instructions_is_refused_and_what_is_private_is_c
 fn the_report_tells_what_became_of_each_rule() {
     let home = Home::new();
     let empty = memory(&home, &["report"]).expect(0);
-    assert!(empty.stderr.contains("There are no rules here yet"), "{}", empty.stderr);
+    assert!(empty.stderr.contains("No rules here yet"), "{}", empty.stderr);
     let id = add(&home, &["use tabs"]);
     let report = memory(&home, &["report", "--json"]).expect(0).json();
     assert_eq!(report[0]["id"], id);
@@ -266,7 +266,7 @@ fn what_says_the_same_is_shown_first_and_merged_when_asked() {
     let shown = memory(&home, &["dedup"]).expect(0);
     assert_eq!(
         shown.text(),
-        format!("stays  be kind ({wide})\ngoes   be kind [only for src/**] ({narrow})\n")
+        format!("keep    be kind ({wide})\nremove  be kind [only for src/**] ({narrow})\n")
     );
     assert_eq!(listed(&home, &[]).len(), 3);
     let merged = memory(&home, &["dedup", "--yes", "--json"]).expect(0).json();
@@ -387,7 +387,7 @@ fn a_checkpoint_is_shown_and_cleared() {
     let saved = json!({ "completed": "the parser", "remaining": ["tests", "docs"] });
     client.data("save_checkpoint", saved.clone());
     let shown = memory(&home, &["checkpoint", "show"]).expect(0).text();
-    assert!(shown.starts_with("remains  tests\nremains  docs\ndone     the parser\n"), "{shown}");
+    assert!(shown.starts_with("remaining  tests\nremaining  docs\ndone       the parser\n"), "{shown}");
     let report = memory(&home, &["checkpoint", "--json"]).expect(0).json();
     assert_eq!(
         (&report["remaining"], &report["cleared"]),

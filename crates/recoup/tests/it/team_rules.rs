@@ -182,7 +182,7 @@ fn what_the_user_said_wins_and_that_is_told() {
     run(&scene, &["memory", "add", "use tabs"]);
     let said = run(&scene, &["trust", "--yes"]);
     assert!(
-        plain(&said.err).contains("What you said stays: use tabs (ID) and not: use spaces (ID)"),
+        plain(&said.err).contains("Your own rule takes precedence: use tabs (ID) not the team's: use spaces (ID)"),
         "{}",
         plain(&said.err)
     );

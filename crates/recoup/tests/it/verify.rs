@@ -61,7 +61,7 @@ fn everything_sound_is_said_to_be_so() {
     let home = scene();
     let output = home.cache(&["verify"]).expect(0);
     assert_eq!(output.text(), "");
-    assert_eq!(output.stderr, "8 entries: all sound\n");
+    assert_eq!(output.stderr, "8 entries: no damage found\n");
     let report = home.cache(&["verify", "--repair", "--json"]).expect(0).json();
     assert_eq!(report, json!({"entries": 8, "damaged": [], "repaired": false}));
 }
@@ -120,7 +120,7 @@ fn other_scopes_are_not_looked_at() {
     let home = scene();
     harm(&home);
     let output = home.cache(&["verify", "--scope", "global"]).expect(0);
-    assert_eq!(output.stderr, "0 entries: all sound\n");
+    assert_eq!(output.stderr, "0 entries: no damage found\n");
 }
 
 #[test]

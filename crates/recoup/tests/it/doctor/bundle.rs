@@ -83,7 +83,7 @@ fn a_reader_that_has_seen_enough_does_not_cost_the_bundle() {
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("is for a bug report"), "{said}");
+        assert!(said.contains("for a bug report: review it"), "{said}");
         let text = fs::read_to_string(&bundle).unwrap();
         let found = serde_json::from_str::<Value>(&text).unwrap();
         assert!(found["findings"].as_array().unwrap().len() > 5, "{text}");

@@ -85,7 +85,7 @@ fn forgetting_names_what_it_could_not_read() {
     let (queue, job) = with_job(&home, "0001.0.json");
     fs::write(&job, format!("{WORDS}{}", " ".repeat(300 * 1024))).unwrap();
     let said = home.run(&["memory", "forget", "--yes", &id]).expect(0).stderr;
-    let named = format!("{} may still contain it: it waits there for the worker", job.display());
+    let named = format!("{} may still contain it: a job for the worker could not be read", job.display());
     assert!(said.contains(&named), "{said}");
     assert_eq!(jobs(&queue), [job]);
 }

@@ -173,12 +173,12 @@ fn usage_is_checked() {
     machine.run(&["init", "--user", "--project"]).expect_usage("cannot be used with");
     machine.run(&["init", "--judge", "maybe"]).expect_usage("maybe");
     machine.run(&["uninstall", "--purge", "--client", "pi"]).expect_usage("cannot be used with");
-    machine.run(&["uninstall", "--client", "mcp"]).expect_usage("remove there by hand");
+    machine.run(&["uninstall", "--client", "mcp"]).expect_usage("remove recoup from its configuration by hand");
     let mut command = machine.command(&["init", "--yes"]);
     let output = finish(command.env_remove("HOME")).expect(2);
     assert!(output.stderr.contains("HOME is not set"), "{}", output.stderr);
     let output = machine.run(&["init", "--yes"]).expect(1);
-    assert!(output.stderr.contains("no client was found"), "{}", output.stderr);
+    assert!(output.stderr.contains("no supported client found"), "{}", output.stderr);
 }
 
 /// Settings may hold keys; a diff ends up in logs and bug reports.

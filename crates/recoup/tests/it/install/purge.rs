@@ -38,7 +38,7 @@ fn what_is_remembered_stays() {
     machine.init(&["--client", "claude-code", "--judge", "no"]);
     used(&machine);
     let output = machine.uninstall(&[]);
-    assert!(output.stderr.contains("What is remembered and kept stays"), "{}", output.stderr);
+    assert!(output.stderr.contains("Memories and cached results stay"), "{}", output.stderr);
     let rules = machine.run(&["memory", "list", "--json"]).expect(0);
     assert!(rules.text().contains("use tabs"));
     assert!(machine.home.recoup().join("config.toml").exists());
@@ -136,7 +136,7 @@ fn what_only_has_a_name_like_ours_is_left() {
     assert!(docs.join("memory.db").exists());
     let output = run(&["uninstall", "--purge", "--yes"]);
     assert!(output.stderr.contains("and left: "), "{}", output.stderr);
-    assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
+    assert!(!output.stderr.contains("all memories and cached results are deleted"), "{}", output.stderr);
     for (name, text) in theirs {
         assert_eq!(machine.text(name), text, "{name}");
     }
@@ -158,7 +158,7 @@ fn what_is_kept_elsewhere_is_named() {
     let output = machine.uninstall(&["--purge"]);
     let place = format!("Left, because it is outside recoup's directory: sqlite:{}", machine.path("st/c.db").display());
     assert!(output.stderr.contains(&place), "{}", output.stderr);
-    assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
+    assert!(!output.stderr.contains("all memories and cached results are deleted"), "{}", output.stderr);
     assert!(machine.path("st/c.db").exists());
     assert!(!machine.home.recoup().exists());
 }

@@ -72,7 +72,7 @@ fn a_repository_says_nothing_about_whom_and_at_whose_expense() {
     ] {
         home.write("recoup.toml", format!("[judge]\n{line}\n"));
         let check = home.run(&["config", "check"]).expect(2);
-        assert!(check.stderr.contains("this belongs into your own configuration file"));
+        assert!(check.stderr.contains("this can only be set in your own configuration file"));
         finish(&mut asking(&home, &server, "anthropic", "use tabs"));
     }
     // The user's own settings count: all of it went to their server.
@@ -114,7 +114,7 @@ fn a_key_is_never_repeated() {
     command.env("ANTHROPIC_API_KEY", "two words\u{e9}");
     let output = finish(&mut command);
     assert!(!output.stderr.contains("two words"), "{}", output.stderr);
-    output.expect_usage("ANTHROPIC_API_KEY: this is no key");
+    output.expect_usage("ANTHROPIC_API_KEY: not a valid API key");
 
     let pasted = "sk-ant-pasted-by-mistake";
     let mut command = asking(&home, &server, "anthropic", "use tabs");

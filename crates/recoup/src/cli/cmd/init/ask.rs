@@ -145,11 +145,11 @@ pub(super) fn collect_answers(
     }
 }
 
-const JUDGE: &str = "Let a model help to recognize rules? Sentences of yours that may be rules, and \
+const JUDGE: &str = "May a model help to recognize rules? Sentences of yours that may be rules, and \
     the last turns of a session, are then sent to the provider whose API key is in your \
     environment, without secrets and private parts.";
-const SYNC: &str = "Also write rules into Claude Code's own memory? Then sessions without recoup's \
-    hooks know them, too; the rules are stored in files under ~/.claude.";
+const SYNC: &str = "Write rules into Claude Code's own memory, too? Then sessions without \
+    recoup's hooks also know them; the rules are stored in files under ~/.claude.";
 const SKILLS: &str = "Turn three or more memories on one topic into a skill? Claude Code then reads it \
     when the topic comes up; recoup rewrites the file when the memories change.";
 const SKILLS_PLACE: &str = "Write skills to your own folder, ~/.claude/skills? Otherwise they go into each \

@@ -294,7 +294,7 @@ impl TeamRulesReview {
         ));
         for team::OverruledRule { rule, by } in &outvoted {
             ui::say(format_args!(
-                "Your own rule {} ({}) takes precedence over the team's: {} ({})",
+                "Your own rule takes precedence: {} ({}), not the team's: {} ({})",
                 by.text, by.id, rule.text, rule.id
             ));
         }
