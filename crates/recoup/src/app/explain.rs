@@ -255,10 +255,7 @@ fn cause_findings(cause: &MissCause, now: Timestamp, names: RuleNames<'_>) -> Ve
         }
         MissCause::TooOld { age, limit } => {
             let (age, limit) = (human::long_duration(*age), human::short_duration(*limit));
-            ExplainFinding::new(
-                "too_old",
-                format!("started {age} ago, older than max-age {limit}"),
-            )
+            ExplainFinding::new("too_old", format!("started {age} ago, older than max-age {limit}"))
         }
         MissCause::Damaged(damage) => {
             ExplainFinding::new("corrupt", format!("the entry is damaged: {damage}"))
@@ -324,10 +321,14 @@ fn describe_change(part: &str, how: &PartChange) -> ExplainFinding {
         PartChange::Replaced { path } => {
             ("replaced", both(path, path), format!("{path} now resolves to another file"))
         }
-        PartChange::Added { now: Some(now) } => {
-            ("added", (Some(now.clone()), None), format!("now {}, was not given before", quoted(now)))
+        PartChange::Added { now: Some(now) } => (
+            "added",
+            (Some(now.clone()), None),
+            format!("now {}, was not given before", quoted(now)),
+        ),
+        PartChange::Added { now: None } => {
+            ("added", (None, None), "now given, was not given before".to_owned())
         }
-        PartChange::Added { now: None } => ("added", (None, None), "now given, was not given before".to_owned()),
         PartChange::Gone { was: Some(was) } => {
             ("gone", (None, Some(was.clone())), format!("no longer given, was {}", quoted(was)))
         }
@@ -363,9 +364,7 @@ fn describe_rules(part: &str, changes: &RuleChanges, names: RuleNames<'_>) -> Ve
         Some(ComparedSide::Question) => {
             Some(("added", "hooks now deliver them to the agent, but did not before"))
         }
-        Some(ComparedSide::Entry) => {
-            Some(("gone", "hooks no longer deliver them to the agent"))
-        }
+        Some(ComparedSide::Entry) => Some(("gone", "hooks no longer deliver them to the agent")),
         None if *more => Some(("rules", "too many to list which ones differ")),
         None if none_differs => Some(("weight", "the same rules in a different order")),
         None => None,

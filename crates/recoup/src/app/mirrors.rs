@@ -73,7 +73,9 @@ pub(crate) fn remove_unwanted_mirrors(faults: &Arc<dyn FaultLog>) {
 fn report_refresh(refreshed: Result<MirrorReport>, faults: &dyn FaultLog) {
     let warnings = match refreshed {
         Ok(report) => problem_warnings(&report),
-        Err(error) => vec![format!("cannot update Claude Code's copy of rules and skills: {error}")],
+        Err(error) => {
+            vec![format!("cannot update Claude Code's copy of rules and skills: {error}")]
+        }
     };
     for warning in warnings {
         faults.fault("mirror", &Error::usage(warning));

@@ -200,7 +200,8 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
 /// projects would not be comparable.
 fn read_prices(node: &ConfigNode, reader: &mut SectionReader) {
     if !reader.is_user_file() {
-        let message = "prices can only be set in your own configuration file (`recoup config path`)";
+        let message =
+            "prices can only be set in your own configuration file (`recoup config path`)";
         return reader.add_problem("prices", node, message);
     }
     let ConfigValue::Table(entries) = &node.value else {

@@ -77,7 +77,8 @@ impl JobQueue {
     pub fn put(&self, job: &WorkerJob, clock: &dyn Clock) -> Result<()> {
         fsx::ensure_private_dir(&self.dir)?;
         if self.waiting()?.len() >= MOST {
-            let message = format!("the queue is full: {MOST} jobs are waiting in {}", self.dir.display());
+            let message =
+                format!("the queue is full: {MOST} jobs are waiting in {}", self.dir.display());
             return Err(Error::new(ErrorKind::Io, message));
         }
         let json = serde_json::to_vec(job).map_err(|error| {

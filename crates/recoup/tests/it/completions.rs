@@ -206,8 +206,7 @@ fn all_pages_can_be_written_at_once() {
 #[test]
 fn an_unknown_command_has_no_page() {
     let home = Home::new();
-    home.run(&["man", "cache", "frobnicate"])
-        .expect_usage("no such command: \"cache frobnicate\"");
+    home.run(&["man", "cache", "frobnicate"]).expect_usage("no such command: \"cache frobnicate\"");
     home.run(&["man", "frobnicate"]).expect_usage("no such command");
 }
 

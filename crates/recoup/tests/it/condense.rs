@@ -211,7 +211,10 @@ fn a_report_that_is_smaller_than_its_result_comes_with_a_note() {
     let home = Home::new();
     let report = br#"{"reason":"build-finished","success":true}"#;
     let output = home.run_with_stdin(&["condense", "--input", "-"], report).expect(0);
-    assert_eq!(output.stderr, "note: the condensed result (97 bytes) is larger than the input (42 bytes)\n");
+    assert_eq!(
+        output.stderr,
+        "note: the condensed result (97 bytes) is larger than the input (42 bytes)\n"
+    );
     assert_eq!(output.json()["verdict"], "PASS");
 }
 

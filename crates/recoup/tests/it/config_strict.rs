@@ -79,7 +79,7 @@ fn wrong_values_are_errors() {
     assert_snapshot!(scene.problems(), @r#"
     error: .loa.config.yaml:3: recursive_jit.cache.ttl_days: expected a number of days (got -1)
     error: .loa.config.yaml:4: recursive_jit.cache.max_size_mb: expected a number of MB above 0 (got inf)
-    error: .ai-agent.json: cache.maxEntries: said twice
+    error: .ai-agent.json: cache.maxEntries: given twice
     error: .ai-agent.json: cache.backend: expected "sqlite" or "redis" (got "memory")
     error: .ai-agent.json: cache.maxEntries: expected a whole number above 0 (got -1)
     error: [DIR]/home/config.toml:1: store: invalid store "postgres:x": unknown scheme "postgres"; expected sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST

@@ -64,7 +64,7 @@ fn a_change_of_mind_is_visible_and_can_be_taken_back() {
     let tabs = add(&home, &["--topic", "indentation", "use tabs"]);
     let output = memory(&home, &["add", "use", "spaces", "--topic", "indentation"]).expect(0);
     assert!(output.stderr.starts_with("Remembered: use spaces ("), "{}", output.stderr);
-    assert!(output.stderr.contains(&format!("Replaces: use tabs ({tabs})")), "{}", output.stderr);
+    assert!(output.stderr.contains(&format!("Instead of: use tabs ({tabs})")), "{}", output.stderr);
     assert_eq!(texts(&home, &[]), ["use spaces"]);
     assert_eq!(texts(&home, &["--status", "superseded"]), ["use tabs"]);
     memory(&home, &["restore", &tabs]).expect(0);
@@ -387,7 +387,10 @@ fn a_checkpoint_is_shown_and_cleared() {
     let saved = json!({ "completed": "the parser", "remaining": ["tests", "docs"] });
     client.data("save_checkpoint", saved.clone());
     let shown = memory(&home, &["checkpoint", "show"]).expect(0).text();
-    assert!(shown.starts_with("remaining  tests\nremaining  docs\ndone       the parser\n"), "{shown}");
+    assert!(
+        shown.starts_with("remaining  tests\nremaining  docs\ndone       the parser\n"),
+        "{shown}"
+    );
     let report = memory(&home, &["checkpoint", "--json"]).expect(0).json();
     assert_eq!(
         (&report["remaining"], &report["cleared"]),

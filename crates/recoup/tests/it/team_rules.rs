@@ -115,10 +115,7 @@ fn rules_go_from_one_to_another_and_back_without_a_change() {
       - topic: migrations
     ");
     // What one has written oneself needs no trust.
-    assert_eq!(
-        run(&team.one, &["trust"]).err,
-        "Nothing in this repository needs your trust.\n"
-    );
+    assert_eq!(run(&team.one, &["trust"]).err, "Nothing in this repository needs your trust.\n");
     team.pull();
     assert_eq!(given(&team.other), "");
     let said = run(&team.other, &["trust", "--yes"]);
@@ -138,7 +135,10 @@ fn rules_go_from_one_to_another_and_back_without_a_change() {
     for scene in [&team.one, &team.other] {
         let before = fs::read(scene.path(RULES)).unwrap();
         let said = run(scene, &["memory", "export", "--team"]);
-        assert_eq!(said.err, "recoup-rules.md is up to date: it has all active rules of this project\n");
+        assert_eq!(
+            said.err,
+            "recoup-rules.md is up to date: it has all active rules of this project\n"
+        );
         assert_eq!(fs::read(scene.path(RULES)).unwrap(), before);
     }
 }
@@ -182,7 +182,9 @@ fn what_the_user_said_wins_and_that_is_told() {
     run(&scene, &["memory", "add", "use tabs"]);
     let said = run(&scene, &["trust", "--yes"]);
     assert!(
-        plain(&said.err).contains("Your own rule takes precedence: use tabs (ID) not the team's: use spaces (ID)"),
+        plain(&said.err).contains(
+            "Your own rule takes precedence: use tabs (ID) not the team's: use spaces (ID)"
+        ),
         "{}",
         plain(&said.err)
     );
@@ -289,7 +291,7 @@ fn links_are_neither_believed_nor_written_through() {
     run(&scene, &["memory", "add", "squash before merging"]);
     let said = scene.run(&["memory", "export", "--team"]);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("is a link"), "{said:?}");
+    assert!(said.err.contains("is a symbolic link"), "{said:?}");
     assert_eq!(fs::read_to_string(scene.path("elsewhere.md")).unwrap(), rules(&["be kind"]));
     for target in ["/dev/zero", "/etc/passwd", "nowhere"] {
         fs::remove_file(scene.path(RULES)).unwrap();
@@ -385,7 +387,7 @@ fn what_is_shared_can_be_chosen_and_looked_at_first() {
     assert!(!fs::read_to_string(scene.path(RULES)).unwrap().contains("be kind"));
     let said = scene.run(&["memory", "export", "--team", &everywhere]);
     assert_eq!(said.code, 2, "{said:?}");
-    assert!(said.err.contains("holds in all projects"), "{said:?}");
+    assert!(said.err.contains("applies in all projects"), "{said:?}");
     for wrong in [
         &["--team", "00000000"][..],
         &["--team", "x"],

@@ -202,7 +202,9 @@ impl<'a> ExternalizedResult<'a> {
         let file = dir.join(format!("{}.json", Sha256Digest::of(contents)));
         let path = file.into_os_string().into_string().map_err(|path| {
             let path = path.display();
-            Error::usage(format!("--output-dir: {path} is not valid UTF-8 and cannot be written as JSON"))
+            Error::usage(format!(
+                "--output-dir: {path} is not valid UTF-8 and cannot be written as JSON"
+            ))
         })?;
         Ok(Self { contents, dir, path })
     }

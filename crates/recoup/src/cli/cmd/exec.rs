@@ -268,7 +268,9 @@ impl ExecArgs {
             return Ok(None);
         }
         let Some(mark) = env::begin_work_on(&id.to_string()) else {
-            reporter.detail(format_args!("not cached: the same command is already running as a parent process"));
+            reporter.detail(format_args!(
+                "not cached: the same command is already running as a parent process"
+            ));
             return Ok(None);
         };
         // `explain` must not write; and an unusable store must not stop the command.

@@ -58,7 +58,10 @@ impl ExplainArgs {
             return Err(Error::usage("give either an entry or a command, not both").into());
         }
         if entry.is_some() && named.is_given() {
-            return Err(Error::usage("give either KEY or the options that select an entry, not both").into());
+            return Err(Error::usage(
+                "give either KEY or the options that select an entry, not both",
+            )
+            .into());
         }
         let app = || App::load(&place.overrides());
         let report = match (asked, entry) {

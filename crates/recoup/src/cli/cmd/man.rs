@@ -81,6 +81,8 @@ fn write_pages(command: &Command, dir: &Path) -> Result<usize> {
 
 fn render_page(command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
-    Man::new(command.clone()).render(&mut page).with_context(|| "rendering a manual page".to_owned())?;
+    Man::new(command.clone())
+        .render(&mut page)
+        .with_context(|| "rendering a manual page".to_owned())?;
     Ok(page)
 }

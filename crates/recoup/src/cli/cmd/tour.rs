@@ -120,13 +120,15 @@ impl GuidedTour<'_> {
         if output.status.code() == Some(expected) {
             Ok(())
         } else {
-            let message = format!("the tour expected exit code {expected}, but got {}", output.status);
+            let message =
+                format!("the tour expected exit code {expected}, but got {}", output.status);
             Err(Error::new(ErrorKind::Io, message).into())
         }
     }
 
     fn run(&self, args: &[&str]) -> Result<Output> {
-        let program = std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
+        let program =
+            std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
         let mut command = Command::new(program);
         // The user's configuration must not influence the tour.
         for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {

@@ -216,8 +216,7 @@ impl UninstallArgs {
             report.missing = Some(MissingFlag::Yes);
             ui::json(report)?;
         }
-        let question =
-            if deletes { "Remove this, and delete all that?" } else { "Remove this?" };
+        let question = if deletes { "Remove this, and delete all that?" } else { "Remove this?" };
         confirm_changes(question, self.json, "nothing was changed", "recoup uninstall")
     }
 }
@@ -254,9 +253,7 @@ impl UninstallOutlook {
                  would delete. Fix these files first, or run without --purge.",
             ),
             Self::OnlyTold => ui::say("Nothing was changed: the files named above stay."),
-            Self::Nothing => ui::say(
-                "Nothing was changed: no client has recoup in its settings.",
-            ),
+            Self::Nothing => ui::say("No client has recoup in its settings. Nothing was changed."),
         }
     }
 }

@@ -183,7 +183,7 @@ fn somebody_elses_file_is_not_written_over() {
     let home = Home::new();
     let mine = home.write("mine", "dear to me");
     let said = doctor(&home, &["--bundle", mine.to_str().unwrap()]);
-    said.expect_usage("is there already");
+    said.expect_usage("already exists");
     assert_eq!(fs::read(mine).unwrap(), b"dear to me");
     let nowhere = home.path("no/such/dir/report.json");
     let said = doctor(&home, &["--bundle", nowhere.to_str().unwrap()]).expect(1);

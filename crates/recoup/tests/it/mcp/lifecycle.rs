@@ -173,5 +173,5 @@ fn other_machines_are_let_in_only_on_purpose() {
     finish(home.command(&["mcp", "--http", "0"]).env("RECOUP_MCP_TOKEN", "short"))
         .expect_usage("RECOUP_MCP_TOKEN");
     finish(&mut home.command(&["mcp", "--http", "0", "--token-file", "none"]))
-        .expect_usage("there is no none");
+        .expect_usage("no such file: none");
 }

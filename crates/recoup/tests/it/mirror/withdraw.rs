@@ -180,8 +180,12 @@ fn a_purge_names_what_it_leaves_and_does_not_say_that_nothing_is_left() {
         "{}",
         output.stderr
     );
-    assert!(!output.stderr.contains("all memories and cached results are deleted"), "{}", output.stderr);
-    assert!(!output.stderr.contains("the next sync writes"), "{}", output.stderr);
+    assert!(
+        !output.stderr.contains("all memories and cached results are deleted"),
+        "{}",
+        output.stderr
+    );
+    assert!(!output.stderr.contains("the next sync write"), "{}", output.stderr);
     assert!(!scene.memory().exists(), "a mark that is missing keeps nothing");
 }
 

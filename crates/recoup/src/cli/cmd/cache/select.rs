@@ -82,9 +82,7 @@ pub(in crate::cli) fn find_entry(
     })?;
     match found.len() {
         0 | 1 => Ok(found.pop()),
-        many => Err(Error::usage(format!(
-            "{many} keys begin with {wanted}; give more characters"
-        ))),
+        many => Err(Error::usage(format!("{many} keys begin with {wanted}; give more characters"))),
     }
 }
 

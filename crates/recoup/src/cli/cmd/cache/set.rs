@@ -99,7 +99,7 @@ impl SetArgs {
         let answer = report_filled(&id.key, ttl, &filled);
         if let (Some(path), FillOutcome::Stored(_)) = (ignored, &filled) {
             ui::say(format_args!(
-                "files that git ignores are not watched, such as {path}; list them in --sources"
+                "files that git ignores are not watched, such as {path}: name them in --sources"
             ));
         }
         Ok(answer)
@@ -186,7 +186,11 @@ impl CostArgs {
             None => None,
             Some(Ttl::Off) => Some(0),
             Some(ttl) => match ttl.as_millis() {
-                None => return Err(Error::usage("invalid --took: expected a finite duration such as 90s")),
+                None => {
+                    return Err(Error::usage(
+                        "invalid --took: expected a finite duration such as 90s",
+                    ));
+                }
                 millis => millis,
             },
         };

@@ -72,7 +72,11 @@ impl VerifyArgs {
                 ui::warn(format_args!("{key}: {damage}"));
             }
             if let Some(why) = &report.database {
-                let now = if repaired { "it was repaired or set aside" } else { "use --repair to repair it" };
+                let now = if repaired {
+                    "it was repaired or set aside"
+                } else {
+                    "use --repair to repair it"
+                };
                 ui::warn(format_args!("the database is damaged: {why}; {now}"));
             }
             let what_now = match (report.damaged.len(), repaired) {

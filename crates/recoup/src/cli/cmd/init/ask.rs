@@ -140,7 +140,9 @@ pub(super) fn collect_answers(
     let all: Vec<ConfigAnswer> = [judge, sync, skills, place].into_iter().flatten().collect();
     // An unknown key would make the configuration invalid.
     match all.iter().find(|answer| !config::is_known_key(answer.key)) {
-        Some(unknown) => Err(Error::usage(format!("this version of recoup has no setting `{}`", unknown.key))),
+        Some(unknown) => {
+            Err(Error::usage(format!("this version of recoup has no setting `{}`", unknown.key)))
+        }
         None => Ok(all),
     }
 }

@@ -245,7 +245,10 @@ impl InitArgs {
 
     fn print_for_any_client(&self, around: &InitContext) -> CommandResult {
         if self.clients.len() > 1 {
-            return Err(Error::usage("`--client mcp` cannot be combined with other clients: it only prints").into());
+            return Err(Error::usage(
+                "`--client mcp` cannot be combined with other clients: it only prints",
+            )
+            .into());
         }
         let program = around.program(self.program.as_deref()).unwrap_or_else(|error| {
             ui::warn(&error);
@@ -339,7 +342,8 @@ impl InitContext {
     }
 
     fn program(&self, named: Option<&Path>) -> Result<String> {
-        let running = std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
+        let running =
+            std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
         let named = named.map(|path| self.cwd.join(path));
         let path = install::program_path(&running, named.as_deref(), &self.places)?;
         Ok(path.display().to_string())

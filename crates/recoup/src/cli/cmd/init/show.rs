@@ -197,7 +197,9 @@ impl InitReport {
             "Done. New sessions remember: correct an agent, then start another session."
         });
         if !self.failed.is_empty() {
-            ui::say("Some clients were skipped: fix the errors above, and run `recoup init` again.");
+            ui::say(
+                "Some clients were skipped: fix the errors above, and run `recoup init` again.",
+            );
         }
         ui::hint(
             "`recoup memory list` shows what is remembered, `recoup uninstall` undoes all of this",

@@ -131,7 +131,7 @@ fn print_change(word: &str, note: &Note, instead_of: &[Note], json: bool) -> Com
     }
     ui::say(format_args!("{word}: {} ({})", note.text, note.id));
     for old in instead_of {
-        ui::say(format_args!("Replaces: {} ({})", old.text, old.id));
+        ui::say(format_args!("Instead of: {} ({})", old.text, old.id));
     }
     Ok(CommandAnswer::Yes)
 }

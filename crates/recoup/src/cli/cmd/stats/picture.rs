@@ -51,8 +51,7 @@ fn total_lines(report: &StatsReport) -> Vec<String> {
     let all = report.sum.look_ups();
     let rate = report.hit_rate_pct.as_deref().unwrap_or("0.0");
     let worth = human::savings(saved);
-    let worth =
-        if worth.is_empty() { "nothing measured".to_owned() } else { worth.join(" · ") };
+    let worth = if worth.is_empty() { "nothing measured".to_owned() } else { worth.join(" · ") };
     lines.push(format!("  saved     {GREEN}{worth}{GREEN:#}"));
     let hits = human::count(hits);
     lines.push(format!("  hits      {hits} of {} look-ups ({rate} %)", human::count(all)));

@@ -80,7 +80,10 @@ impl TrustFileReport {
             FileTrustState::Trusted => return,
             FileTrustState::New => ui::say(format_args!("{} sets:", self.file)),
             FileTrustState::Changed => {
-                ui::say(format_args!("{} has changed since you trusted it, and now sets:", self.file));
+                ui::say(format_args!(
+                    "{} has changed since you trusted it, and now sets:",
+                    self.file
+                ));
             }
         }
         for TrustGatedValue { key, value } in &self.says {
@@ -247,7 +250,9 @@ impl TeamRulesReview {
             }
         }
         if !self.problems.is_empty() {
-            ui::hint("the file cannot be accepted until this is fixed; rules that you accepted before stay in force");
+            ui::hint(
+                "the file cannot be accepted until this is fixed; rules that you accepted before stay in force",
+            );
         }
     }
 
@@ -287,11 +292,7 @@ impl TeamRulesReview {
             trust::withdraw_trust(home, project.id(), self.file)?;
         }
         refresh_mirrors(home, project, &[project_scope(project)]);
-        ui::say(format_args!(
-            "Team rules: {} added, {} removed",
-            active.len(),
-            retired.len()
-        ));
+        ui::say(format_args!("Team rules: {} added, {} removed", active.len(), retired.len()));
         for team::OverruledRule { rule, by } in &outvoted {
             ui::say(format_args!(
                 "Your own rule takes precedence: {} ({}), not the team's: {} ({})",
