@@ -50,7 +50,7 @@ fn what_is_trusted_takes_effect() {
     scene.project(ELSEWHERE);
     let said = scene.run(&["trust", "--yes"]);
     assert_snapshot!(said.err, @r"
-    recoup.toml says:
+    recoup.toml sets:
       store = sqlite:data/cache.db
     Trusted: recoup.toml
     ");
@@ -69,7 +69,7 @@ fn trust_is_never_granted_by_accident() {
     let said = scene.run(&["trust"]);
     assert_eq!(said.code, 1);
     assert_snapshot!(said.err, @r"
-    recoup.toml says:
+    recoup.toml sets:
       store = sqlite:data/cache.db
     error: not trusted: cannot ask for confirmation without a terminal
     hint: use `recoup trust --yes` to confirm

@@ -54,8 +54,8 @@ pub(super) fn decide_peers(found: &[&'static str], all: bool, may_ask: bool) -> 
     let names = open.join(" and ");
     ui::say(format_args!(
         "{names} {verb} installed, too: together with recoup, everything is remembered and given to \
-         agents twice. The data of {names} is not deleted. `recoup uninstall` restores {it}, unless \
-         the file has changed in between: then use the copy in `backups`."
+         agents twice. The data of {names} is not deleted. `recoup uninstall` restores {it}, \
+         unless the file has changed in between: then use the copy in `backups`."
     ));
     if ui::confirm(format_args!("Remove {names} ({whose} hooks, servers and plug-ins)?")) {
         return PeerDecision { replaced: open, kept, is_news: false };
@@ -147,12 +147,12 @@ pub(super) fn collect_answers(
     }
 }
 
-const JUDGE: &str = "May a model help to recognize rules? Sentences of yours that may be rules, and \
-    the last turns of a session, are then sent to the provider whose API key is in your \
+const JUDGE: &str = "May a model help to recognize rules? Sentences of yours that may be rules, \
+    and the last turns of a session, are then sent to the provider whose API key is in your \
     environment, without secrets and private parts.";
 const SYNC: &str = "Write rules into Claude Code's own memory, too? Then sessions without \
     recoup's hooks also know them; the rules are stored in files under ~/.claude.";
-const SKILLS: &str = "Turn three or more memories on one topic into a skill? Claude Code then reads it \
-    when the topic comes up; recoup rewrites the file when the memories change.";
-const SKILLS_PLACE: &str = "Write skills to your own folder, ~/.claude/skills? Otherwise they go into each \
-    project's .claude/skills, hidden from git.";
+const SKILLS: &str = "Turn three or more memories on one topic into a skill? Claude Code then reads \
+    it when the topic comes up; recoup rewrites the file when the memories change.";
+const SKILLS_PLACE: &str = "Write skills to your own folder, ~/.claude/skills? Otherwise they go into \
+    each project's .claude/skills, hidden from git.";

@@ -118,7 +118,7 @@ impl NoteIdArgs {
 fn ensure_status(note: Option<&Note>, fits: impl Fn(NoteStatus) -> bool) -> Result<()> {
     match note {
         Some(note) if !fits(note.status) => {
-            Err(Error::usage(format!("{} is already {}: nothing to do", note.id, note.status)))
+            Err(Error::usage(format!("{} is {}: nothing to do", note.id, note.status)))
         }
         _ => Ok(()),
     }
