@@ -45,7 +45,7 @@ pub(in crate::cli) struct McpArgs {
     /// be given several times
     #[arg(long = "host", value_name = "NAME", requires = "public")]
     hosts: Vec<String>,
-    /// The file with the token that clients must send [default: RECOUP_MCP_TOKEN, or
+    /// The file with the token that clients must send [default: `RECOUP_MCP_TOKEN`, or
     /// ~/.recoup/mcp-token, which is created]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,

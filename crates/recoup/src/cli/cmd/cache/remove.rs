@@ -73,7 +73,7 @@ impl InvalidateArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CacheCleanupArgs {
-    /// The size limit for this scope, in MB [default: cache.max_size_mb of the configuration]
+    /// The size limit for this scope, in MB [default: `cache.max_size_mb` of the configuration]
     #[arg(long, value_name = "N")]
     max_size_mb: Option<String>,
     /// As JSON
