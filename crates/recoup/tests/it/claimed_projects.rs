@@ -123,7 +123,7 @@ fn the_user_confirms_a_checkout_once_and_what_was_said_there_comes_along() {
         (&json["trusted"], &json["checkout"]["claims"]),
         (&true.into(), &"example.com/own/app".into())
     );
-    assert!(report.stderr.contains("1 memory came along"), "{}", report.stderr);
+    assert!(report.stderr.contains("1 memory was moved to the project"), "{}", report.stderr);
     for dir in ["main", "evil"] {
         let rules = scene.rules(dir);
         assert!(rules.contains("use pnpm") && rules.contains("never use var"), "{dir}: {rules}");

@@ -115,7 +115,7 @@ fn ttl_off_stores_nothing_and_says_so() {
     for ttl in ["off", "0"] {
         let output = home.cache(&["set", "--key", "k", "--condensed", "1", "--ttl", ttl]).expect(0);
         assert_eq!(output.text(), "");
-        assert_eq!(output.stderr, "Not cached: the duration is off\n");
+        assert_eq!(output.stderr, "Not cached: the TTL is off\n");
         home.get("k").expect_miss();
     }
     home.set("k", "1");

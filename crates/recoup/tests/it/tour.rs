@@ -38,5 +38,6 @@ fn the_tour_needs_no_home() {
 fn a_tour_without_room_says_so() {
     let home = Home::new();
     let gone = home.path("gone");
-    finish(home.command(&["tour"]).env("TMPDIR", gone)).expect_failure("creating a temporary home");
+    finish(home.command(&["tour"]).env("TMPDIR", gone))
+        .expect_failure("creating a temporary home directory");
 }

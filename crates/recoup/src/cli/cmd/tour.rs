@@ -32,7 +32,7 @@ pub(super) fn run() -> CommandResult {
     let temp = tempfile::Builder::new()
         .prefix("recoup-tour-")
         .tempdir()
-        .with_context(|| "creating a temporary home".to_owned())?;
+        .with_context(|| "creating a temporary home directory".to_owned())?;
     // A hook leaves a worker behind, which would write into the home while it is removed.
     process::adopt_orphans();
     let taken = GuidedTour { dir: temp.path() }.play();
@@ -50,40 +50,40 @@ impl GuidedTour<'_> {
         self.edit_source("fn login() {}\n")?;
         fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
 
-        print_comment("A command that takes its time, for instance an agent that reviews a file:")?;
+        print_comment("A slow command, such as an agent that reviews a file:")?;
         self.run_step(&EXEC, 0)?;
         print_comment("The same again is replayed, without running anything:")?;
         self.run_step(&EXEC, 0)?;
         print_comment(
-            "Somebody edits the file. The old output is no longer true, and it runs again:",
+            "Somebody edits the file. The old output is no longer valid, and the command runs again:",
         )?;
         self.edit_source("fn login() {\n    query()\n}\n")?;
         self.run_step(&EXEC, 0)?;
 
-        print_comment("Agents can also file results themselves. Has this been asked before?")?;
+        print_comment("Agents can also store results themselves. Has this been asked before?")?;
         self.cache_step(&["get"], 1)?;
         print_comment(
-            "A miss (exit 1). It does the work, and keeps the result with the file it is about:",
+            "A miss (exit 1). The agent does the work, and stores the result with the file that it depends on:",
         )?;
         self.cache_step(&["set", "--condensed", REVIEW, "--sources", SOURCE], 0)?;
         print_comment("The next agent that asks the same gets the answer, without paying again:")?;
         self.cache_step(&["get"], 0)?;
         print_comment(
-            "Somebody edits the file. The old answer is no longer true, and is not given out:",
+            "Somebody edits the file. The old answer is no longer valid, and `get` is a miss:",
         )?;
         self.edit_source("fn login(name: &str) { query(name) }\n")?;
         self.cache_step(&["get"], 1)?;
 
         print_comment(
-            "A client that has our hooks hands on what its user says, here a correction:",
+            "A client with recoup's hooks passes on what its user says, here a correction:",
         )?;
         self.run_step(&["hook", CORRECTION], 0)?;
-        print_comment("Its next session, tomorrow, is told before it begins:")?;
+        print_comment("Its next session, tomorrow, gets the rule at the start:")?;
         self.run_step(&["hook", NEXT_SESSION], 0)?;
-        print_comment("What is remembered is yours to see and to change:")?;
+        print_comment("You can see and change everything that is remembered:")?;
         self.run_step(&["memory", "list"], 0)?;
         print_comment(
-            "That is all there is to it. `recoup exec --help`, `recoup cache --help` and `recoup memory --help` have the rest.",
+            "For more, see `recoup exec --help`, `recoup cache --help` and `recoup memory --help`.",
         )?;
         Ok(CommandAnswer::Yes)
     }
@@ -120,13 +120,15 @@ impl GuidedTour<'_> {
         if output.status.code() == Some(expected) {
             Ok(())
         } else {
-            let message = format!("the tour expected exit {expected}, and got {}", output.status);
+            let message =
+                format!("the tour expected exit code {expected}, but got {}", output.status);
             Err(Error::new(ErrorKind::Io, message).into())
         }
     }
 
     fn run(&self, args: &[&str]) -> Result<Output> {
-        let program = std::env::current_exe().with_context(|| "finding this program".to_owned())?;
+        let program =
+            std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
         let mut command = Command::new(program);
         // The user's configuration must not influence the tour.
         for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {

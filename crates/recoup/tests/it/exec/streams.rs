@@ -92,7 +92,7 @@ fn what_was_recorded_as_one_stream_is_run_again_for_two_places() {
         let told = exec(&home, &[&flags[..], &["--explain"]].concat(), &script);
         // Not every store keeps what is known of an entry: there it is found out when it is read.
         if store.starts_with("sqlite") {
-            let explained = format!("recoup:   {joined}, and go to different places now\n");
+            let explained = format!("recoup:   {joined}, but now go to different places\n");
             assert!(told.stderr.contains(&explained), "{told:?}");
         }
         assert!(told.text() == "out\n" && told.stderr.ends_with("err\n"), "{store}: {told:?}");

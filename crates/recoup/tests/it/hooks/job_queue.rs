@@ -85,7 +85,8 @@ fn forgetting_names_what_it_could_not_read() {
     let (queue, job) = with_job(&home, "0001.0.json");
     fs::write(&job, format!("{WORDS}{}", " ".repeat(300 * 1024))).unwrap();
     let said = home.run(&["memory", "forget", "--yes", &id]).expect(0).stderr;
-    let named = format!("{} may still have it: it waits there for the worker", job.display());
+    let named =
+        format!("{} may still contain it: a job for the worker could not be read", job.display());
     assert!(said.contains(&named), "{said}");
     assert_eq!(jobs(&queue), [job]);
 }
@@ -168,7 +169,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
     };
     put("x".repeat(200 * 1024)).unwrap();
     let refused = put("x".repeat(300 * 1024)).unwrap_err().to_string();
-    assert!(refused.contains("262144 are the most"), "{refused}");
+    assert!(refused.contains("the maximum is 262144"), "{refused}");
     assert!(queue.take(&mut SkippedJobs::default(), |lost| panic!("{lost}")).unwrap().is_some());
 }
 

@@ -169,16 +169,20 @@ fn without_a_terminal_it_is_shown_and_not_written() {
 fn usage_is_checked() {
     let machine = Machine::new();
     machine.run(&["init", "--client", "emacs"]).expect_usage("expected one of claude-code, codex");
-    machine.run(&["init", "--client", "mcp", "--client", "pi"]).expect_usage("stands alone");
+    machine
+        .run(&["init", "--client", "mcp", "--client", "pi"])
+        .expect_usage("cannot be combined with other clients");
     machine.run(&["init", "--user", "--project"]).expect_usage("cannot be used with");
     machine.run(&["init", "--judge", "maybe"]).expect_usage("maybe");
     machine.run(&["uninstall", "--purge", "--client", "pi"]).expect_usage("cannot be used with");
-    machine.run(&["uninstall", "--client", "mcp"]).expect_usage("remove there by hand");
+    machine
+        .run(&["uninstall", "--client", "mcp"])
+        .expect_usage("remove recoup from its configuration by hand");
     let mut command = machine.command(&["init", "--yes"]);
     let output = finish(command.env_remove("HOME")).expect(2);
     assert!(output.stderr.contains("HOME is not set"), "{}", output.stderr);
     let output = machine.run(&["init", "--yes"]).expect(1);
-    assert!(output.stderr.contains("no client was found"), "{}", output.stderr);
+    assert!(output.stderr.contains("no supported client found"), "{}", output.stderr);
 }
 
 /// Settings may hold keys; a diff ends up in logs and bug reports.
@@ -205,7 +209,7 @@ fn what_helps_without_room_is_no_other_store() {
     let machine = Machine::with_settings("{}\n");
     let script = "trap '' XFSZ; ulimit -f 0; exec recoup init --yes --client claude-code";
     let output = finish(&mut machine.prepared("sh", &["-c", script])).expect(1);
-    assert!(output.stderr.contains("\nhint: make room on the disk"), "{}", output.stderr);
+    assert!(output.stderr.contains("\nhint: free disk space"), "{}", output.stderr);
     assert!(!output.stderr.contains("--store"), "{}", output.stderr);
     assert_eq!(machine.text(SETTINGS), "{}\n");
     machine.init(&CLAUDE);

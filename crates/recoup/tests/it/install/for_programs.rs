@@ -34,7 +34,7 @@ fn without_a_client_it_says_so() {
         let report = output.json();
         assert_eq!(report["missing"], "--client");
         assert_eq!((&report["written"], &report["clients"]), (&json!(false), &json!([])));
-        assert!(output.stderr.contains("no client was found"), "{}", output.stderr);
+        assert!(output.stderr.contains("no supported client found"), "{}", output.stderr);
     }
     let report = machine.run(&["uninstall", "--json"]).expect(0).json();
     assert_eq!((&report["written"], &report["files"]), (&json!(false), &json!([])));

@@ -45,7 +45,7 @@ fn they_are_named_and_stay_unless_one_says_otherwise() {
         "{}",
         output.stderr
     );
-    assert!(output.stderr.contains("--replace-peers takes them out"), "{}", output.stderr);
+    assert!(output.stderr.contains("--replace-peers removes them"), "{}", output.stderr);
     assert!(machine.text(SETTINGS).contains("claude-recall-cli.js hook run correction-detector"));
 }
 

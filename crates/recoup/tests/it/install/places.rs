@@ -176,7 +176,7 @@ fn a_file_that_was_not_there_goes_when_the_last_has_left_it() {
 fn a_file_with_two_names_is_written_with_a_warning() {
     let machine = Machine::with_settings("{}");
     fs::hard_link(machine.path(SETTINGS), machine.path("dotfiles.json")).unwrap();
-    let said = "~/.claude/settings.json: it has another name elsewhere (a hard link)";
+    let said = "~/.claude/settings.json: the file has another hard link";
     let shown = machine.run(&["init", "--dry-run"]).expect(0);
     assert!(shown.stderr.contains(said), "{}", shown.stderr);
     let report = machine.run(&["init", "--dry-run", "--json"]).expect(0).json();

@@ -141,7 +141,7 @@ fn where_no_hook_runs_the_server_gives_the_rules() {
         "{}",
         output.stderr
     );
-    assert!(!output.stderr.contains("Sessions that you begin now remember"), "{}", output.stderr);
+    assert!(!output.stderr.contains("New sessions remember"), "{}", output.stderr);
     assert_eq!(machine.json(".claude.json")["mcpServers"]["recoup"]["args"], json!(["mcp"]));
     assert!(machine.text(".codex/config.toml").contains("args = [\"mcp\"]\n"));
     machine.write(SETTINGS, machine.text(SETTINGS).replace("true", "false"));

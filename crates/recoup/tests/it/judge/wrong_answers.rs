@@ -58,11 +58,11 @@ fn labels_and_numbers_that_there_are_not_decide_nothing() {
             &json!({"id": 1, "label": label, "confidence": confidence, "statement": "use tabs"}),
         )
     };
-    assert_eq!(item("rule", json!(0.9)), "it gave a label that there is not");
-    assert_eq!(item("preference", json!(7)), "it gave no confidence from 0 to 1");
-    assert_eq!(item("preference", json!("sure")), "it gave no confidence from 0 to 1");
-    assert_eq!(item("preference", json!(0.74)), "it is not sure enough");
-    assert_eq!(undecided(&json!({"id": 9, "label": "none"})), "it said nothing about it");
+    assert_eq!(item("rule", json!(0.9)), "the model gave an unknown label");
+    assert_eq!(item("preference", json!(7)), "the model gave no confidence from 0 to 1");
+    assert_eq!(item("preference", json!("sure")), "the model gave no confidence from 0 to 1");
+    assert_eq!(item("preference", json!(0.74)), "the model is not sure enough");
+    assert_eq!(undecided(&json!({"id": 9, "label": "none"})), "the model gave no answer about it");
 }
 
 #[test]

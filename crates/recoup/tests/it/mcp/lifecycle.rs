@@ -161,7 +161,7 @@ fn rules_are_loaded_whatever_the_configuration_says() {
 #[test]
 fn other_machines_are_let_in_only_on_purpose() {
     let home = Home::new();
-    let words = "say --public";
+    let words = "use --public";
     finish(&mut home.command(&["mcp", "--http", "0.0.0.0:0"])).expect_usage(words);
     let open = ["mcp", "--http", "0.0.0.0:0", "--public"];
     finish(&mut home.command(&open)).expect_usage("--host NAME");
@@ -173,5 +173,5 @@ fn other_machines_are_let_in_only_on_purpose() {
     finish(home.command(&["mcp", "--http", "0"]).env("RECOUP_MCP_TOKEN", "short"))
         .expect_usage("RECOUP_MCP_TOKEN");
     finish(&mut home.command(&["mcp", "--http", "0", "--token-file", "none"]))
-        .expect_usage("there is no none");
+        .expect_usage("no such file: none");
 }

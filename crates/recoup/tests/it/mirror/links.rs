@@ -74,7 +74,7 @@ fn what_can_not_be_written_is_said_and_the_rest_is_done() {
     fs::create_dir_all(scene.skills()).unwrap();
     fs::set_permissions(scene.skills(), fs::Permissions::from_mode(0o555)).unwrap();
     let output = scene.run(&["memory", "sync"]).expect(1);
-    assert!(output.stderr.contains("is not in step"), "{}", output.stderr);
+    assert!(output.stderr.contains("cannot update "), "{}", output.stderr);
     assert!(scene.index().contains("vitest"), "rules are in step");
     fs::set_permissions(scene.skills(), fs::Permissions::from_mode(0o755)).unwrap();
     scene.sync();

@@ -145,7 +145,7 @@ fn a_skill_of_somebodys_own_by_that_name_is_not_called_changed() {
     let own = scene.home.write(".claude/skills/recoup-testing/SKILL.md", "mine");
     on_testing(&scene);
     let output = scene.run(&["memory", "sync"]).expect(0);
-    assert!(output.stderr.contains("is not recoup's"), "{}", output.stderr);
+    assert!(output.stderr.contains("was not written by recoup"), "{}", output.stderr);
     assert!(!output.stderr.contains("delete it"), "{}", output.stderr);
     assert_eq!(fs::read_to_string(own).unwrap(), "mine");
     let seen = git(&scene.home.project(), &["status", "--porcelain"]);
@@ -201,7 +201,7 @@ fn a_line_that_somebody_has_changed_is_left_and_told() {
     let path = scene.memory().join("MEMORY.md");
     fs::write(&path, scene.index().replace("— use vitest", "— EDITED by me\n")).unwrap();
     let output = scene.run(&["memory", "sync"]).expect(0);
-    assert!(output.stderr.contains("has lines about files of recoup's"), "{}", output.stderr);
+    assert!(output.stderr.contains("has lines about recoup's files"), "{}", output.stderr);
     assert!(scene.index().contains("— EDITED by me\n\n"), "{}", scene.index());
     assert!(!scene.index().contains("vitest"), "and is not said twice: {}", scene.index());
     assert!(scene.index().contains("answer in English"));
