@@ -173,8 +173,7 @@ fn the_doctor_names_what_an_older_client_does_not_understand() {
     let machine = installed("2.1.117");
     let found = machine.doctor(1);
     assert_eq!((&*found[1].0, &*found[1].1), ("unknown-event", "fail"), "{found:?}");
-    let words =
-        "version 2.1.117 does not know PostToolBatch, and skips all of ~/.claude/settings.json";
+    let words = "version 2.1.117 does not support PostToolBatch, and ignores all of ~/.claude/settings.json";
     assert!(found[1].2.contains(words), "{found:?}");
     machine.run(&["doctor", "--fix"]).expect(0);
     assert!(machine.hooks()["PostToolBatch"].is_null() && machine.hooks()["Stop"].is_array());
