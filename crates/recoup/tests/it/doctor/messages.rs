@@ -166,7 +166,9 @@ fn a_receipt_that_can_not_be_read() {
     let machine = Machine::new();
     machine.init(&CLAUDE);
     assert_eq!(of(&machine).of("installed"), [("ok", "ok")]);
-    for (receipt, words) in [("{oops", "can't be read"), (r#"{"version": 99}"#, "a newer recoup")] {
+    for (receipt, words) in
+        [("{oops", "can't be read"), (r#"{"version": 99}"#, "a newer version of recoup")]
+    {
         fs::write(machine.home.recoup().join("installed.json"), receipt).unwrap();
         let said = of(&machine);
         let found = said.has("installed", "unreadable", "fail");

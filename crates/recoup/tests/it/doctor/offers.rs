@@ -63,7 +63,7 @@ fn a_link_out_of_the_repository() {
     fs::create_dir_all(project.join(".claude")).unwrap();
     fs::rename(machine.path(SETTINGS), machine.path("mine.json")).unwrap();
     symlink(machine.path("mine.json"), project.join(".claude/settings.local.json")).unwrap();
-    is_in_the_way(&machine, "is a link out of the project");
+    is_in_the_way(&machine, "is a symbolic link out of the project");
 }
 
 #[test]

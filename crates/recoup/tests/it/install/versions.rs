@@ -96,7 +96,7 @@ fn a_version_that_does_not_know_args_gets_a_line_for_the_shell() {
         let line = json!({"type": "command", "command": format!("{program} hook"), "timeout": 10});
         let expected = if knows { &exec } else { &line };
         assert_eq!(machine.events_and_command().1, *expected, "{version}");
-        let note = format!("version {version} does not know `args`");
+        let note = format!("version {version} does not support `args`");
         assert_eq!((said.text() + &said.stderr).contains(&note), !knows, "{version}");
     }
 }
