@@ -43,7 +43,7 @@ pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
             DoctorFinding::warn(
                 CACHE,
                 "off",
-                "the cache is disabled: nothing is stored or returned",
+                "the cache is switched off: nothing is stored or returned",
             )
             .remedy("cache.enabled is false: `recoup config show --origin` shows where it is set"),
         );
