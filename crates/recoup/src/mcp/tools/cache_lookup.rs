@@ -49,9 +49,8 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
                 ("key", text("The key of this question")),
                 (
                     "result",
-                    json!({ "description": 
-                        "The result as it was stored: a text, or JSON; JSON with numbers that \
-                         would lose digits is returned as a text" }),
+                    json!({ "description": "The result as it was stored: a text, or JSON; JSON \
+                        with numbers that would lose digits is returned as a text" }),
                 ),
                 ("age_seconds", count(0, "How long ago it was stored")),
                 ("reason", maybe_text("Why it is a miss")),

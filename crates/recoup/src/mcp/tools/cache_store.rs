@@ -170,7 +170,7 @@ impl StoreReport<'_> {
                         ". If the result describes the files as they are now, call cache_lookup \
                          for a new token"
                     }
-                    FillRefusal::OtherSources => ": cache_lookup returned them, with a token",
+                    FillRefusal::OtherSources => ": cache_lookup returns both",
                     _ => "",
                 };
                 Some(format!("{refusal}{advice}"))
