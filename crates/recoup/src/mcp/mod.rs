@@ -156,7 +156,7 @@ impl ServerState {
 
     /// Reserves a subscription, unless there are too many.
     fn reserve_listener(&self) -> Result<OwnedSemaphorePermit, ErrorData> {
-        let full = "too many listen at once: end a subscription first";
+        let full = "too many subscriptions: end one first";
         self.listeners
             .clone()
             .try_acquire_owned()

@@ -42,8 +42,8 @@ const RESOURCES: [ResourceSpec; 3] = [
         uri: "recoup://rules",
         name: "rules",
         title: "The user's rules",
-        description: "What the user has said before, for this project and for all: as load_rules \
-            returns it",
+        description: "What the user has said before, for this project and for all projects: the \
+                      same text as load_rules returns",
         priority: 1.0,
         text: |services| tools::told_rules(services, &current_scope(services)),
     },
@@ -72,7 +72,7 @@ const RESOURCES: [ResourceSpec; 3] = [
             list_notes(
                 services,
                 |note| note.kind == NoteKind::Correction && note.trust() > NoteTrust::Inferred,
-                "The user has corrected nothing here yet.",
+                "The user has not corrected anything here yet.",
             )
         },
     },

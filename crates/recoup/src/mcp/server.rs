@@ -72,7 +72,8 @@ impl McpServer {
         let done = run_blocking(turn, move || work(state.services(strictness)?)).await;
         // A panic. Its message stays unsaid: it may quote the arguments.
         Ok(done.unwrap_or_else(|| {
-            let what = "an error in Recoup itself: this was not finished; other arguments may do";
+            let what =
+                "internal error in Recoup: the call was not completed; other arguments may work";
             Err(recoup_core::Error::new(recoup_core::ErrorKind::Io, what))
         }))
     }
@@ -163,7 +164,9 @@ fn error_text(error: &recoup_core::Error) -> String {
 fn reject_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
-        Some(_) => Err(ErrorData::invalid_params("the list has one page, and no cursors", None)),
+        Some(_) => {
+            Err(ErrorData::invalid_params("invalid cursor: the list has only one page", None))
+        }
     }
 }
 
@@ -407,7 +410,7 @@ pub(super) fn unknown_request_error(request: &CustomRequest) -> ErrorData {
         .and_then(Value::as_str)
         .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str());
     if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern) {
-        let what = format!("{method}: the parameters are missing or of the wrong shape");
+        let what = format!("{method}: the parameters are missing or have the wrong type");
         return ErrorData::new(ErrorCode::INVALID_PARAMS, what, None);
     }
     not_found(method)

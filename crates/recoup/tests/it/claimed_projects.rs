@@ -104,7 +104,7 @@ fn doctor_names_a_checkout_that_is_not_confirmed() {
         serde_json::from_str(&scene.run("evil", &["doctor", "--json"]).text()).unwrap();
     let found = report.to_string();
     assert!(found.contains("\"unconfirmed-checkout\""), "{found}");
-    assert!(found.contains("`recoup trust` explains what is asked"), "{found}");
+    assert!(found.contains("`recoup trust`: it explains the question"), "{found}");
     assert!(!found.contains("\"untrusted\""), "{found}");
 }
 

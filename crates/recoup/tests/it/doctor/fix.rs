@@ -207,7 +207,7 @@ fn files_of_a_project_are_left_to_init() {
         for found in found {
             let remedy = found["remedy"].as_str().unwrap();
             let command =
-                format!("`recoup init --project --client {client}` puts this program there");
+                format!("`recoup init --project --client {client}` sets it to this program");
             assert!(remedy.starts_with(&command), "{found:#}");
             assert_eq!(found["fixable"], false);
         }

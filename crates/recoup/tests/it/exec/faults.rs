@@ -79,7 +79,7 @@ fn the_value_of_a_credential_is_not_stored_whatever_it_looks_like() {
         let mut command = home.command(&words(&["--env", "SERVICE_API_KEY"], &script));
         let output = finish(command.env("SERVICE_API_KEY", value)).expect(0);
         assert_eq!(output.text().trim_end(), format!("the key is {value}").trim_end());
-        let told = "recoup: not cached: there is a secret in it (environment-credential)\n";
+        let told = "recoup: not cached: it contains a secret (environment-credential)\n";
         assert_eq!(output.stderr, if kept { "" } else { told });
     }
 }

@@ -315,8 +315,8 @@ fn a_file_that_the_command_itself_writes_is_named_with_the_remedy() {
     let output = home.run(&[&["exec"], &words[..]].concat()).expect(0);
     assert_eq!(
         output.stderr,
-        "recoup: not cached: the source out.txt has changed while the command ran; if it is \
-         written and not read, use --no-auto-source\n"
+        "recoup: not cached: the source out.txt has changed while the command ran; if the \
+         command only writes it, use --no-auto-source\n"
     );
     home.run(&[&["exec", "--no-auto-source"], &words[..]].concat()).said(0, "", "");
     home.run(&[&["exec", "-v", "--no-auto-source"], &words[..]].concat()).said_by_a_hit("");

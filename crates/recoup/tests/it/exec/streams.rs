@@ -163,7 +163,7 @@ fn what_a_command_leaves_behind_is_not_waited_for() {
     assert_eq!(output.text(), "done\n");
     assert_eq!(
         output.stderr,
-        "recoup: not cached: a process that the command left behind still holds its output open\n"
+        "recoup: not cached: a background process of the command still holds its output open\n"
     );
     let pid = fs::read_to_string(home.path("pid")).unwrap();
     assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());

@@ -190,7 +190,7 @@ fn a_statement_that_could_not_be_stored_is_kept_told_and_tried_again() {
     assert_eq!(fs::read_to_string(&kept).unwrap(), known.to_string());
     assert_eq!(remembered(&home, "active"), [""; 0]);
     let reply = Talk::new(&home, "two").says("what is next?");
-    assert!(reply.notice.contains("could not be stored, and is kept: use pnpm"), "{reply:?}");
+    assert!(reply.notice.contains("could not be stored yet: use pnpm"), "{reply:?}");
     let report = home.run(&["doctor", "--json"]).json();
     let found = report["findings"].as_array().unwrap().iter();
     let found = found.filter(|it| it["code"] == "not-stored").collect::<Vec<_>>();

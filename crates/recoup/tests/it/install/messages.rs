@@ -31,8 +31,8 @@ fn of_a_neighbour_and_of_variables_nothing_is_shown() {
 fn of_a_server_with_our_name_only_the_program_is_named() {
     for (command, said) in [
         ("TOKEN=Zx81kQ foo", "(\"foo\")"),
-        ("https://user:Zx81kQ@host/x", "(it has an address)"),
-        ("TOKEN=Zx81kQ", "(its program is not named)"),
+        ("https://user:Zx81kQ@host/x", "(a URL)"),
+        ("TOKEN=Zx81kQ", "(no program named)"),
     ] {
         let machine = Machine::with_settings("{}");
         let servers = json!({ "mcpServers": { "recoup": { "command": command } } });

@@ -83,12 +83,12 @@ fn a_repository_says_nothing_about_whom_and_at_whose_expense() {
 fn an_address_is_encrypted_or_on_this_machine() {
     let (home, server) = (Home::new(), none());
     for (url, words) in [
-        ("http://api.example.com", "http:// is for this machine alone"),
-        ("http://127.0.0.1.example.com", "http:// is for this machine alone"),
-        ("http://0.0.0.0:80", "http:// is for this machine alone"),
+        ("http://api.example.com", "http:// is only allowed for this machine"),
+        ("http://127.0.0.1.example.com", "http:// is only allowed for this machine"),
+        ("http://0.0.0.0:80", "http:// is only allowed for this machine"),
         ("ftp://127.0.0.1", "expected https://HOST"),
         ("api.example.com", "expected https://HOST"),
-        ("https://user:hunter2@api.example.com", "a name or a password in it"),
+        ("https://user:hunter2@api.example.com", "contains a user name or password"),
         ("https://api.example.com?key=1", "a ? or a #"),
         ("", ""),
     ] {

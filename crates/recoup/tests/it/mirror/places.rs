@@ -25,7 +25,7 @@ fn a_home_by_another_name_is_the_same_home() {
         let dir = if name == "HOME" { link.clone() } else { link.join(".claude") };
         command.current_dir(&home).env(name, dir).env("RECOUP_HOME", scene.home.recoup());
         let report = finish(&mut command).expect(0).json();
-        assert!(report["remarks"].to_string().contains("seen by all projects"), "{report}");
+        assert!(report["remarks"].to_string().contains("visible to all projects"), "{report}");
         assert!(!home.join(".claude/skills").exists(), "{name}: {report}");
     }
 }
@@ -245,6 +245,6 @@ fn what_git_has_is_not_guessed() {
         let report = scene.sync();
         assert!(!scene.skills().join("recoup-testing").exists(), "{n}: {report}");
         let remark = report["remarks"][0].as_str().unwrap();
-        assert!(remark.contains("nothing is added to skills"), "{n}: {report}");
+        assert!(remark.contains("no skills are added"), "{n}: {report}");
     }
 }

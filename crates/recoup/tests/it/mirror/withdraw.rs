@@ -157,10 +157,10 @@ fn a_register_of_a_newer_version_is_named_and_nothing_else_waits_for_it() {
     let newer = r#"{"version": 9, "places": []}"#;
     fs::write(&path, newer).unwrap();
     let output = scene.run(&["memory", "sync"]).expect(1);
-    assert!(output.stderr.contains("newer recoup"), "{}", output.stderr);
+    assert!(output.stderr.contains("newer version of recoup"), "{}", output.stderr);
     scene.init(&[]);
     let output = scene.run(&["uninstall", "--yes"]).expect(1);
-    assert!(output.stderr.contains("newer recoup"), "{}", output.stderr);
+    assert!(output.stderr.contains("newer version of recoup"), "{}", output.stderr);
     assert!(!scene.home.path(".claude/settings.json").exists(), "hooks are out all the same");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
