@@ -234,7 +234,7 @@ impl MissReason {
 impl fmt::Display for MissReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent => f.write_str("there is no entry"),
+            Self::Absent => f.write_str("no entry for this key"),
             Self::Failure => f.write_str("the stored result is a failure"),
             Self::StreamsMerged => f.write_str("stdout and stderr were recorded as one stream"),
             Self::Disabled => f.write_str("the cache is switched off"),

@@ -399,6 +399,6 @@ pub(super) fn require_note(connection: &Connection, id: &NoteId) -> Result<Store
 pub(super) fn no_such_note_error(id: &NoteId) -> Error {
     Error::new(
         ErrorKind::Absent,
-        format!("there is no memory {id}; `recoup memory list --all` shows them"),
+        format!("no such memory: {id}; `recoup memory list --all` shows all ids"),
     )
 }

@@ -222,7 +222,7 @@ impl CircuitBreaker {
         let wait = until.millis_since(self.clock.now()).div_ceil(1_000);
         Err(Error::new(
             ErrorKind::Unavailable,
-            format!("not asked for another {wait} s after {faults} failures; the last was: {last}"),
+            format!("skipped for another {wait} s after {faults} errors; last error: {last}"),
         ))
     }
 

@@ -211,7 +211,7 @@ fn output_that_was_too_large_says_so() {
     finish(run.env("RECOUP_CACHE_MAX_SIZE_MB", "1")).expect(0);
     insta::assert_snapshot!(explain_exec(&home, &[], &command), @"
     miss: no entry for this key
-      refused: 1.0 MB is over 1 MB, N ago
+      refused: 1.0 MB is over the limit of 1 MB, N ago
     ");
 }
 
@@ -226,7 +226,7 @@ fn why_a_run_was_not_kept_is_told() {
     let script = ["sh", "-c", "sleep 5 & echo x"];
     exec(&home, &[], &script);
     let told = explain_exec(&home, &[], &script);
-    assert!(told.contains("refused: a process that the command left behind"), "{told}");
+    assert!(told.contains("refused: a background process of the command"), "{told}");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_hit_prints_the_body_with_json_too() {
 #[test]
 fn a_miss_says_so_on_stderr_alone() {
     let output = Home::new().get("k").expect_miss();
-    assert_eq!(output.stderr, "miss: there is no entry\n");
+    assert_eq!(output.stderr, "miss: no entry for this key\n");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn wrong_use_names_the_remedy_and_secrets_are_refused() {
     let output = memory(&home, &["show", "nope"]).expect(2);
     assert!(output.stderr.contains("recoup memory list"), "{}", output.stderr);
     let output = memory(&home, &["forget", "00000000"]).expect(2);
-    assert!(output.stderr.starts_with("error: there is no memory 00000000"), "{}", output.stderr);
+    assert!(output.stderr.starts_with("error: no such memory: 00000000"), "{}", output.stderr);
     memory(&home, &["add", "--kind", "rule", "x"]).expect(2);
     memory(&home, &["list", "--status", "gone"]).expect(2);
     memory(&home, &["add"]).expect(2);

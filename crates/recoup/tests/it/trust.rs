@@ -86,7 +86,7 @@ fn a_change_asks_again_and_shows_the_difference() {
     scene.project("store = 'sqlite:evil/cache.db'\n\n[cache]\nttl = '1d'\n");
     assert_snapshot!(scene.run(&["cache", "get", "--key", "k"]).err, @r"
     warning: ignored until you run `recoup trust`: recoup.toml (store, changed since you trusted it) in this repository
-    miss: there is no entry
+    miss: no entry for this key
     ");
     let said = scene.run(&["trust"]);
     assert_eq!(said.code, 1);
@@ -216,7 +216,7 @@ fn a_damaged_ledger_trusts_nothing_and_is_left_alone() {
     assert_eq!(said.code, 1);
     assert_snapshot!(said.err, @r"
     warning: ignored until you run `recoup trust`: recoup.toml (store) in this repository; [DIR]/home/trust.json is damaged; remove it to start over: EOF while parsing an object at line 1 column 1
-    miss: there is no entry
+    miss: no entry for this key
     ");
     assert_eq!(scene.run(&["trust", "--yes"]).code, 1);
     assert_eq!(fs::read_to_string(scene.path("home/trust.json")).unwrap(), "{");

@@ -87,7 +87,7 @@ fn what_chooses_by_the_directory_is_not_run() {
     write(&trap.home, ".claude.json", server.to_string());
     let report = trap.report(&path, &[]);
     let found = report.has("mcp", "withheld", "skipped");
-    assert!(found["what"].as_str().unwrap().contains("what npx starts"), "{found:#}");
+    assert!(found["what"].as_str().unwrap().contains("which program npx starts"), "{found:#}");
 }
 
 #[test]

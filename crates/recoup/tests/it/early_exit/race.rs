@@ -73,7 +73,7 @@ fn a_session_that_is_won_runs_nothing() {
     with_stdin(&home, &["signal", "s", "a", "--result", "-"], "theirs").expect(0);
     let output = early_exit(&home, &race("s", &[], &["touch ran; echo ours"])).expect(0);
     assert_eq!(output.text(), "theirs");
-    assert!(output.stderr.contains("a has won this session at 20"), "{}", output.stderr);
+    assert!(output.stderr.contains("a has already won this session at 20"), "{}", output.stderr);
     assert!(output.stderr.contains("nothing was run"), "{}", output.stderr);
     assert!(output.stderr.contains("early-exit cleanup s"), "{}", output.stderr);
     assert!(!home.project().join("ran").exists());

@@ -62,7 +62,7 @@ fn a_secret_reaches_the_user_and_not_the_store() {
         let output = finish(home.command(&words(&[], &script)).env("T", &token)).expect(0);
         assert_eq!(output.text(), format!("{token}\n"));
         assert!(
-            output.stderr.starts_with("recoup: not cached: there is a secret in it ("),
+            output.stderr.starts_with("recoup: not cached: it contains a secret ("),
             "{}",
             output.stderr
         );

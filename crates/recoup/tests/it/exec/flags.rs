@@ -32,7 +32,7 @@ fn only_if_cached_never_runs_it() {
     exec(&home, &["--only-if-cached"], &script).said(
         124,
         "",
-        "recoup: not in the cache: there is no entry\n",
+        "recoup: not in the cache: no entry for this key\n",
     );
     assert_eq!(runs(&home), 0);
     exec(&home, &[], &script).expect(0);

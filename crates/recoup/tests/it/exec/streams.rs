@@ -85,7 +85,7 @@ fn what_was_recorded_as_one_stream_is_run_again_for_two_places() {
         let flags = ["-v", "--no-auto-source", "--store", store];
         let script = format!("{COUNT}echo out; echo err >&2");
         let told = into(&home, "both", &flags, &script);
-        assert_eq!(told, "recoup: miss: there is no entry\nout\nerr\n", "{store}");
+        assert_eq!(told, "recoup: miss: no entry for this key\nout\nerr\n", "{store}");
         let joined = "stdout and stderr were recorded as one stream";
         let explained = [&["explain"][..], &words(&flags[1..], &script)].concat();
         home.run(&explained).expect(0);

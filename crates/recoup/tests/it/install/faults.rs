@@ -13,7 +13,7 @@ fn malformed_settings_are_named_with_line_and_column_and_nothing_is_touched() {
     let cases: [(&[u8], &str); 8] = [
         (b"{\n  \"a\": 1,\n}\n", "~/.claude/settings.json, line 3, column 1: "),
         (b"{\n  // mine\n}\n", "line 2, column 3: comments are not allowed here"),
-        (b"[]\n", "line 1, column 1: an object is expected here"),
+        (b"[]\n", "line 1, column 1: expected an object here"),
         (b"{\"hooks\": []}", "line 1, column 11: \u{201c}hooks\u{201d} should be an object"),
         (
             b"{\"hooks\": {\n \"Stop\": \"x\"}}",
@@ -147,7 +147,7 @@ fn without_a_terminal_it_is_shown_and_not_written() {
         if command == "init" {
             let output = output.expect(2);
             assert!(output.text().contains("+  \"hooks\": {"), "{}", output.text());
-            assert!(output.stderr.contains("say `recoup init --yes`"), "{}", output.stderr);
+            assert!(output.stderr.contains("Use `recoup init --yes`"), "{}", output.stderr);
         } else {
             output.expect(0);
         }
@@ -155,7 +155,7 @@ fn without_a_terminal_it_is_shown_and_not_written() {
     }
     machine.init(&[]);
     let output = machine.run(&["uninstall"]).expect(2);
-    assert!(output.stderr.contains("say `recoup uninstall --yes`"), "{}", output.stderr);
+    assert!(output.stderr.contains("Use `recoup uninstall --yes`"), "{}", output.stderr);
     let shown = machine.run(&["uninstall", "--dry-run"]).expect(0);
     assert!(shown.text().contains("--- ~/.claude/settings.json"), "{}", shown.text());
     assert!(machine.text(SETTINGS).contains("recoup"));

@@ -178,6 +178,6 @@ fn a_proxy_is_for_what_is_encrypted() {
 
     command.env_remove("NO_PROXY").env("HTTPS_PROXY", "http://user:hunter2@[");
     let output = finish(&mut command).expect(1);
-    assert!(output.stderr.contains("HTTPS_PROXY: this is no address"), "{}", output.stderr);
+    assert!(output.stderr.contains("HTTPS_PROXY: not a valid proxy address"), "{}", output.stderr);
     assert!(!output.stderr.contains("hunter2"), "{}", output.stderr);
 }

@@ -160,7 +160,7 @@ fn another_home_of_the_client_is_where_it_says() {
 #[test]
 fn where_the_client_reads_it_elsewhere_or_not_at_all_nothing_is_written() {
     let (off, moved) = (json!({"autoMemoryEnabled": false}), json!({"autoMemoryDirectory": "~/m"}));
-    for (settings, words) in [(off, "switches"), (moved, "other projects would read")] {
+    for (settings, words) in [(off, "disables"), (moved, "other projects would read")] {
         let scene = Scene::asking(&[RULES]);
         fs::write(scene.home.path(".claude/settings.json"), settings.to_string()).unwrap();
         scene.add("use pnpm");
