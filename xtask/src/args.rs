@@ -11,19 +11,19 @@ Usage: cargo xtask TASK
 
 Tasks:
   test [--full] [--seed N]
-                     everything that a change must pass: tools, fmt, clippy, tests;
+                     all checks that a change must pass: tools, fmt, clippy, tests;
                      --full also drives the real Claude Code, Codex, Gemini CLI,
                      opencode and Pi, from the npm registry; --seed repeats the random
                      cases of an earlier run, which printed its seed
-  bench [-- ARGS]    the table of speed ratios; ARGS go to the benchmark
-  dist               the program as it is distributed: static, optimized as a whole
-  eval secrets       how well secrets are told from clean texts, with what is wrong
-  eval retrieval     how well notes are found, against plain BM25; --verbose lists misses
-  eval classify      how well prompts are read: the working half with every error, the
-                     frozen half in figures; --working leaves the frozen half alone,
-                     --errors lists its errors (then nobody may tune for it any more)
-  tools [--full]     bring the programs that tests need, and say where they are
-  help               this text";
+  bench [-- ARGS]    print the table of speed ratios; ARGS go to the benchmark
+  dist               build the program for distribution: static, with full optimization
+  eval secrets       accuracy of secret detection, with every error
+  eval retrieval     quality of memory search, against plain BM25; --verbose lists misses
+  eval classify      accuracy of the prompt classifier: every error of the working half,
+                     only figures of the frozen half; --working skips the frozen half,
+                     --errors lists its errors (after which nobody may tune for it)
+  tools [--full]     install the programs that tests need, and print where they are
+  help               print this text";
 
 /// One thing to do, as understood from the command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ fn eval(mut arguments: impl Iterator<Item = OsString>) -> Result<Task, Failure> 
         Some(subject) if subject == "retrieval" => return retrieval(arguments),
         Some(subject) if subject == "classify" => return classify(arguments),
         Some(other) => {
-            return Err(usage(&format!("nothing to evaluate called `{}`", other.display())));
+            return Err(usage(&format!("unknown evaluation `{}`", other.display())));
         }
         None => {
             return Err(usage(

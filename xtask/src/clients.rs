@@ -163,7 +163,7 @@ impl Client {
                 symlink(target, folder.join("bin").join(self.program)).map_err(described)
             }
             Start::Script(file) if !folder.join(file).is_file() => {
-                Err(format!("there is no {file} in what npm has brought"))
+                Err(format!("no {file} in the package that npm installed"))
             }
             Start::Script(file) => {
                 unpacked::write_script(folder, self.program, &starter(file)).map_err(described)
@@ -186,7 +186,7 @@ fn native(folder: &Path, within: &str, package: &str, file: &str) -> Result<Path
         .map(|entry| Path::new(within).join(entry).join(file))
         .find(|executable| folder.join(executable).is_file())
         .map(|executable| Path::new("..").join(executable))
-        .ok_or_else(|| "there is no package for this kind of machine".to_owned())
+        .ok_or_else(|| "no package for this platform".to_owned())
 }
 
 /// Each line of the list is `NAME@VERSION`.

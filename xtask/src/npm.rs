@@ -36,5 +36,5 @@ fn download(node: &Node, package: &str, into: &Path) -> Result<String, String> {
     let answer = process::capture(&mut npm)
         .map_err(|error| format!("npm could not fetch {package}: {error}"))?;
     let file = answer.lines().map(str::trim).rfind(|line| !line.is_empty());
-    file.map(str::to_owned).ok_or_else(|| format!("npm named no file for {package}"))
+    file.map(str::to_owned).ok_or_else(|| format!("npm reported no file for {package}"))
 }

@@ -119,9 +119,8 @@ impl Tools {
     pub(crate) fn extend(&self, command: &mut Command) -> Result<(), Failure> {
         let own = self.folders().map(Path::to_owned);
         let inherited = env::var_os("PATH").unwrap_or_default();
-        let path = env::join_paths(own.chain(env::split_paths(&inherited))).map_err(|error| {
-            Failure::Task(format!("the tools can't be put on the PATH: {error}"))
-        })?;
+        let path = env::join_paths(own.chain(env::split_paths(&inherited)))
+            .map_err(|error| Failure::Task(format!("cannot add the tools to PATH: {error}")))?;
         command.env("PATH", path);
         Ok(())
     }

@@ -82,7 +82,7 @@ impl AgentClient {
         let is_named = |it: &Self| it.as_str() == word || it.aliases().contains(&word);
         Self::ALL.into_iter().find(is_named).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str).join(", ");
-            Error::usage(format!("{word:?} is no client that is known here: expected one of {all}"))
+            Error::usage(format!("unknown client {word:?}: expected one of {all}"))
         })
     }
 

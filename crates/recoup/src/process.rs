@@ -24,7 +24,8 @@ pub(crate) fn start_detached(
     dir: Option<&Path>,
     doing: &str,
 ) -> Result<()> {
-    let program = std::env::current_exe().with_context(|| "finding this program".to_owned())?;
+    let program =
+        std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
     // It may have been replaced or removed since we were started; the system still has it.
     let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
     // A caller that waits for the end of our pipes must not wait for the child.

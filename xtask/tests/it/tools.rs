@@ -241,7 +241,7 @@ fn a_client_that_can_not_be_had_fails_and_says_what_is_missing() {
     let nothing =
         Machine::without_clients().with("stand-in-npm", "mkdir -p node_modules/@anthropic-ai");
     let (success, said) = nothing.full_tools();
-    assert!(!success && said.contains("no package for this kind of machine"), "{said}");
+    assert!(!success && said.contains("no package for this platform"), "{said}");
     assert!(!nothing.client().exists());
 }
 

@@ -28,11 +28,11 @@ pub(crate) fn compile_glob(text: &str, slash: SlashMatching) -> Result<GlobSet> 
         Error::usage(format!("invalid glob {:?}", shorten_text(text, SHOWN))).with_source(why)
     };
     if text.len() > LONGEST {
-        return Err(wrong(format!("it has {} bytes, and may have {LONGEST}", text.len())));
+        return Err(wrong(format!("{} bytes, the limit is {LONGEST}", text.len())));
     }
     let braces = text.bytes().filter(|byte| *byte == b'{').count();
     if braces > BRACES {
-        return Err(wrong(format!("it opens {braces} braces, and may open {BRACES}")));
+        return Err(wrong(format!("{braces} opening braces, the limit is {BRACES}")));
     }
     let separates = slash == SlashMatching::Separates;
     let glob = GlobBuilder::new(text).literal_separator(separates).backslash_escape(true).build();

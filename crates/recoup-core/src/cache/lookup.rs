@@ -234,16 +234,16 @@ impl MissReason {
 impl fmt::Display for MissReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent => f.write_str("there is no entry"),
-            Self::Failure => f.write_str("what is kept is a failure"),
+            Self::Absent => f.write_str("no entry for this key"),
+            Self::Failure => f.write_str("the stored result is a failure"),
             Self::StreamsMerged => f.write_str("stdout and stderr were recorded as one stream"),
             Self::Disabled => f.write_str("the cache is switched off"),
-            Self::Asked => f.write_str("a fresh result was asked for"),
+            Self::Asked => f.write_str("a fresh result was requested"),
             Self::Expired { .. } => f.write_str("the entry has expired"),
             Self::SourceModified(path) => write!(f, "the source {path} has changed"),
             Self::SourceMissing(path) => write!(f, "the source {path} is missing"),
             Self::Corrupt(damage) => write!(f, "the entry is damaged: {damage}"),
-            Self::Unavailable(_) => f.write_str("the store could not answer"),
+            Self::Unavailable(_) => f.write_str("the store is unavailable"),
         }
     }
 }
@@ -444,7 +444,7 @@ impl Cache {
         let Some(info) = record.head.header.full else { return Ok(None) };
         let damaged = |what: String| Error::new(ErrorKind::Corrupt, what);
         let payload = self.store().full_payload(id)?;
-        let payload = payload.ok_or_else(|| damaged("the full result is gone".to_owned()))?;
+        let payload = payload.ok_or_else(|| damaged("the full result is missing".to_owned()))?;
         let opened = payload.open(&info);
         opened.map(Some).map_err(|damage| damaged(format!("the full result is damaged: {damage}")))
     }
@@ -521,8 +521,8 @@ impl ResultReference<'_> {
         let (key, mark) = (recipe.key()?, self.mark);
         if let Some(given) = given.filter(|given| *given != key) {
             return Err(Error::usage(format!(
-                "{mark}key {given} is not the key of these {mark}paths, {mark}query and \
-                 {mark}operation, which is {key}"
+                "{mark}key {given} does not match {mark}paths, {mark}query and {mark}operation, \
+                 whose key is {key}"
             )));
         }
         // Secrets are looked for in the query as given: lower-cased, many are no longer recognized.
@@ -550,7 +550,7 @@ impl ResultReference<'_> {
                 let missing: Vec<String> =
                     missing.map(|(name, _)| format!("{mark}{name}")).collect();
                 Err(Error::usage(format!(
-                    "{mark}paths, {mark}query and {mark}operation go together: {} missing",
+                    "{mark}paths, {mark}query and {mark}operation must be given together: {} missing",
                     missing.join(" and ")
                 )))
             }

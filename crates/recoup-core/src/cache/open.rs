@@ -41,8 +41,8 @@ impl Cache {
 
     /// Opens the cache at a store URL with other than the default options.
     pub fn open_with(url: &str, options: CacheOptions) -> Result<Self> {
-        let cwd =
-            std::path::absolute(".").with_context(|| "finding the current directory".to_owned())?;
+        let cwd = std::path::absolute(".")
+            .with_context(|| "cannot find the current directory".to_owned())?;
         let url = StoreUrl::parse(url, &cwd, None)?;
         let clock = Arc::new(SystemClock);
         let context =

@@ -73,20 +73,20 @@ impl fmt::Display for FillRefusal {
         match self {
             Self::SourceChanged(reason) => write!(f, "{reason} since the work began"),
             Self::SourcesDiffer => {
-                f.write_str("its sources have changed since the token was given out")
+                f.write_str("its sources have changed since the token was issued")
             }
             Self::OtherSources => f.write_str(
-                "the token was given out for other sources: name those as well, or take a new token",
+                "the token was issued for other sources: give those as well, or get a new token",
             ),
             Self::Overtaken => {
-                f.write_str("there is a result already for which the work began later")
+                f.write_str("a newer result is already stored: its work began later")
             }
             Self::Secret(rule) => {
                 write!(f, "Secret patterns detected in content - refusing to cache ({rule})")
             }
             Self::Unkept(why) => f.write_str(why),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "it takes {bytes} bytes, more than the limit of {limit}")
+                write!(f, "the entry takes {bytes} bytes, more than the limit of {limit}")
             }
         }
     }
@@ -170,7 +170,7 @@ impl Cache {
     pub fn check_draft(&self, id: &EntryId, draft: &Draft, ttl: Ttl) -> Result<(), Error> {
         grace_of(draft, ttl, self)?;
         match secret_in_key_or_tags(id, draft) {
-            Some(rule) => Err(Error::usage(format!("there is a secret among the tags ({rule})"))),
+            Some(rule) => Err(Error::usage(format!("the key or a tag contains a secret ({rule})"))),
             None => Ok(()),
         }
     }
@@ -249,7 +249,7 @@ fn grace_of(draft: &Draft, ttl: Ttl, cache: &Cache) -> Result<u64> {
     match cache.store().info() {
         StoreInfo { keeps_stale: true, .. } => Ok(draft.grace),
         StoreInfo { url, .. } => Err(Error::usage(format!(
-            "{url} can't serve entries after their TTL; leave the time for that out, \
+            "{url} cannot serve stale entries; omit the grace period (--stale-while-revalidate), \
              or use a sqlite: or redis: store"
         ))),
     }

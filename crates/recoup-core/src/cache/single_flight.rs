@@ -99,7 +99,7 @@ impl Cache {
                 .or_else(|error| Ok(served(&entry, ResultOrigin::Stale(Some(error))))),
             Outcome::Miss(permit, _) => compute_and_fill(permit, compute),
             Outcome::Bypass(reason) if request.mode == CacheMode::OnlyIfCached => {
-                Err(Error::usage(format!("only what is cached was asked for, and {reason}")))
+                Err(Error::usage(format!("only a cached result was requested, but {reason}")))
             }
             Outcome::Bypass(reason) => {
                 let (draft, _) = compute()?;

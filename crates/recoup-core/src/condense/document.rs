@@ -52,8 +52,8 @@ impl<'a> InputDocument<'a> {
                 (None, None) => {
                     return Err(Error::new(
                         ErrorKind::Invalid,
-                        "the input is JSON, but neither an object nor a report that is known \
-                         (SARIF, ESLint, cargo, pytest, JUnit, ripgrep)",
+                        "the input is JSON, but neither an object nor a known report (SARIF, \
+                         ESLint, cargo, pytest, JUnit, ripgrep)",
                     ));
                 }
             },

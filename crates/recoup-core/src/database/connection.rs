@@ -8,10 +8,10 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::{SQLITE_ERROR, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -44,12 +44,12 @@ thread_local! {
 
 /// Prevents databases from being moved within this process.
 fn block_moves() -> RwLockReadGuard<'static, ()> {
-    MOVE_LOCK.read().unwrap_or_else(PoisonError::into_inner)
+    MOVE_LOCK.read()
 }
 
 /// Prevents databases from being opened within this process.
 pub(super) fn block_openings() -> RwLockWriteGuard<'static, ()> {
-    MOVE_LOCK.write().unwrap_or_else(PoisonError::into_inner)
+    MOVE_LOCK.write()
 }
 
 /// Metadata of the file that a path leads to; `None` if it is missing. Rejects files of other users:
@@ -61,7 +61,7 @@ fn trusted_metadata(path: &Path) -> Result<Option<fs::Metadata>> {
         }
         Ok(_) => Err(Error::new(ErrorKind::Io, "refusing to use it: owned by another user")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| "looking for it".to_owned()),
+        Err(error) => Err(error).with_context(|| "cannot access the file".to_owned()),
     }
 }
 
@@ -128,8 +128,9 @@ pub(crate) fn open_unchecked(path: &Path) -> Result<Connection> {
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| from_sqlite(error, "opening it"))?;
-    configure(&mut connection).map_err(|error| from_sqlite(error, "configuring it"))?;
+        .map_err(|error| from_sqlite(error, "cannot open the database"))?;
+    configure(&mut connection)
+        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
     Ok(connection)
 }
 
@@ -159,7 +160,7 @@ pub(super) fn configure_writer(connection: &mut Connection, layout: &DatabaseLay
              PRAGMA cache_size = -{};",
             layout.cache
         ))
-        .map_err(|error| from_sqlite(error, "configuring it"))?;
+        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
     layout.migrate_if_needed(connection)
 }
 
@@ -168,7 +169,7 @@ pub(super) fn sync_commits(connection: &Connection, is_synced: bool) -> Result<(
     let level = if is_synced { "FULL" } else { "NORMAL" };
     connection
         .pragma_update(None, "synchronous", level)
-        .map_err(|error| from_sqlite(error, "configuring it"))
+        .map_err(|error| from_sqlite(error, "cannot configure the database"))
 }
 
 /// Gives back up to `most` unused pages of a file that is vacuumed in steps; all of them for 0.

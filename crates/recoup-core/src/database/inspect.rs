@@ -86,7 +86,7 @@ fn inspect_connection<T>(
         return Ok(None);
     }
     let version = schema_version(connection)?;
-    let more = also(connection).map_err(|error| from_sqlite(error, "reading it"))?;
+    let more = also(connection).map_err(|error| from_sqlite(error, "cannot read the database"))?;
     let soundness = match check_integrity(connection, limit, "quick_check")? {
         DatabaseSoundness::Sound => match layout.find_schema_fault(connection)? {
             Some(fault) => DatabaseSoundness::Damaged(fault),
@@ -108,11 +108,11 @@ fn size_with_log(path: &Path) -> Result<Option<u64>> {
         // Missing, or not accessible.
         return match fs::symlink_metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            _ => Err(Error::new(ErrorKind::Io, "it can't be looked at")),
+            _ => Err(Error::new(ErrorKind::Io, "cannot access the file")),
         };
     };
     if !found.is_file() {
-        return Err(Error::new(ErrorKind::Io, "it is no file"));
+        return Err(Error::new(ErrorKind::Io, "not a regular file"));
     }
     Ok(Some(found.len() + log_size(path)))
 }
@@ -128,10 +128,10 @@ fn open_read_only(path: &Path, alone: bool) -> Result<Connection> {
         }
         None => Connection::open_with_flags(path, flags),
     };
-    let mut connection = opened.map_err(|error| from_sqlite(error, "opening it"))?;
+    let mut connection = opened.map_err(|error| from_sqlite(error, "cannot open the database"))?;
     connection
         .busy_handler(Some(busy_handler))
-        .map_err(|error| from_sqlite(error, "configuring it"))?;
+        .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
     Ok(connection)
 }
 
@@ -159,7 +159,7 @@ fn check_integrity(
         {
             Ok(DatabaseSoundness::Unfinished)
         }
-        Err(error) => Err(from_sqlite(error, "checking it")),
+        Err(error) => Err(from_sqlite(error, "cannot check the database")),
     }
 }
 

@@ -96,7 +96,7 @@ impl DatabaseLayout {
         if self.pragmas.is_empty() {
             return Ok(());
         }
-        let explained = |error| from_sqlite(error, "configuring it");
+        let explained = |error| from_sqlite(error, "cannot configure the database");
         connection.execute_batch(self.pragmas).map_err(explained)
     }
 
@@ -106,7 +106,7 @@ impl DatabaseLayout {
         if version == 0 {
             let tables: i64 = connection
                 .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-                .map_err(|error| from_sqlite(error, "reading the schema"))?;
+                .map_err(|error| from_sqlite(error, "cannot read the schema"))?;
             if tables == 0 {
                 return Ok(SchemaState::Empty);
             }
@@ -120,14 +120,13 @@ impl DatabaseLayout {
         match version {
             version if (self.oldest..=known).contains(&version) => Ok(SchemaState::Ready),
             version if (self.first..self.oldest).contains(&version) => Ok(SchemaState::Older),
-            older if older < known => Err(Error::new(
-                ErrorKind::Io,
-                format!("its schema has the unknown version {older}"),
-            )),
+            older if older < known => {
+                Err(Error::new(ErrorKind::Io, format!("unknown schema version {older}")))
+            }
             newer => Err(Error::new(
                 ErrorKind::TooNew,
                 format!(
-                    "it was made by a newer version of recoup (its schema is {newer}, this version knows {known})"
+                    "made by a newer version of recoup (schema {newer}, this version supports up to {known})"
                 ),
             )),
         }
@@ -147,7 +146,7 @@ impl DatabaseLayout {
             Ok((required, schema_objects(&expected)?, schema_objects(connection)?))
         };
         let (required, expected, found) =
-            made().map_err(|error| from_sqlite(error, "reading the schema"))?;
+            made().map_err(|error| from_sqlite(error, "cannot read the schema"))?;
         let differs = expected.iter().find(|(name, made)| match found.get(*name) {
             Some(found) => found != *made,
             None => required.contains_key(*name),
@@ -156,7 +155,8 @@ impl DatabaseLayout {
         let added = found
             .iter()
             .find(|(name, it)| it.starts_with("CREATE TRIGGER") && !expected.contains_key(*name));
-        let fault = |(name, _): (&String, &String)| format!("{name} is not as it was made");
+        let fault =
+            |(name, _): (&String, &String)| format!("{name} differs from the expected schema");
         Ok(differs.or(added).map(fault))
     }
 
@@ -176,7 +176,8 @@ impl DatabaseLayout {
              COMMIT;
              PRAGMA journal_mode = WAL;"
         );
-        let explained = |error| from_sqlite(error, &format!("creating the {}'s tables", self.name));
+        let explained =
+            |error| from_sqlite(error, &format!("cannot create the tables of the {}", self.name));
         connection.execute_batch(&script).map_err(explained)
     }
 
@@ -186,7 +187,7 @@ impl DatabaseLayout {
         if schema_version(connection)? >= self.version {
             return Ok(());
         }
-        let doing = format!("bringing the {} to this version", self.name);
+        let doing = format!("cannot migrate the {}", self.name);
         if self.backs_up {
             back_up_before_migration(connection)?;
         }
@@ -220,7 +221,7 @@ fn back_up_before_migration(connection: &Connection) -> Result<()> {
     fsx::create_private(&part)?;
     connection
         .execute("VACUUM INTO ?1", [part.to_string_lossy()])
-        .map_err(|error| from_sqlite(error, "copying it before it is changed"))?;
+        .map_err(|error| from_sqlite(error, "cannot back up the database before its migration"))?;
     fsx::rename(&part, &backup)
 }
 
@@ -245,7 +246,7 @@ fn schema_objects(connection: &Connection) -> rusqlite::Result<BTreeMap<String, 
 
 fn schema_pragma(connection: &Connection, name: &str) -> Result<i64> {
     pragma_number(connection, name)
-        .map_err(|error| from_sqlite(error, "reading the schema's version"))
+        .map_err(|error| from_sqlite(error, "cannot read the schema version"))
 }
 
 /// Runs `act` in one transaction that is a write from the start, so that it waits its turn or fails

@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::connection::{self, OpenDatabase, with_wait_limit};
@@ -60,7 +61,7 @@ impl ConnectionPool {
         let done: Result<Option<T>> = with_wait_limit(self.waits.read, || {
             let Some(reader) = self.take_reader()? else { return Ok(None) };
             let done = act(&reader.connection)?;
-            lock(&self.readers).push(reader);
+            self.readers.lock().push(reader);
             Ok(Some(done))
         });
         match done {
@@ -80,10 +81,11 @@ impl ConnectionPool {
             }
             let healed = recover::create_database(&self.path, self.layout, self.waits.write)?;
             if let Some(healed) = healed {
-                let error = Error::new(ErrorKind::Corrupt, "it was empty");
+                let error = Error::new(ErrorKind::Corrupt, "the file was empty");
                 self.report_recovery(healed, &error);
             }
-            let gone = || Error::new(ErrorKind::Io, "it was created, and is gone or empty again");
+            let gone =
+                || Error::new(ErrorKind::Io, "the new database was removed or emptied meanwhile");
             self.open_writer()?.ok_or_else(gone).map(Some)
         })?;
         Ok(done.expect("a database that is created when missing is there"))
@@ -120,8 +122,8 @@ impl ConnectionPool {
             Err(error) if error.kind() == ErrorKind::Full => error,
             done => return done,
         };
-        lock(&self.readers).clear();
-        lock(&self.writer).take();
+        self.readers.lock().clear();
+        self.writer.lock().take();
         let wait = self.waits.write;
         with_wait_limit(wait, || recover::write_in_place(&self.path, self.layout, wait, &mut act))
             .map_err(|_| full)
@@ -158,7 +160,7 @@ impl ConnectionPool {
         open: &impl Fn() -> Result<Option<OpenDatabase>>,
     ) -> Result<Option<T>> {
         with_wait_limit(self.waits.write, || {
-            let mut slot = lock(&self.writer);
+            let mut slot = self.writer.lock();
             loop {
                 let kept = slot.take().filter(|writer| writer.is_current(&self.path));
                 let Some(mut writer) = kept.map_or_else(open, |writer| Ok(Some(writer)))? else {
@@ -176,7 +178,7 @@ impl ConnectionPool {
     }
 
     fn take_reader(&self) -> Result<Option<OpenDatabase>> {
-        let idle = lock(&self.readers).pop();
+        let idle = self.readers.lock().pop();
         match idle {
             Some(reader) if reader.is_current(&self.path) => Ok(Some(reader)),
             _ => connection::open_existing(&self.path, self.layout),
@@ -194,16 +196,15 @@ impl ConnectionPool {
 
     /// Repairs a damaged database or sets it aside, and reports that once. False if it is sound.
     fn recover_damage(&self, error: &Error, wait: Duration) -> Result<bool> {
-        lock(&self.readers).clear();
-        lock(&self.writer).take();
+        self.readers.lock().clear();
+        self.writer.lock().take();
         let has_short_deadline =
             self.layout.rescue.is_some() && self.waits.write < WaitLimits::default().write;
         if has_short_deadline
             && fs::metadata(&self.path).is_ok_and(|it| it.len() > QUICK_RECOVERY_MAX)
         {
-            let message = format!(
-                "it is damaged ({error}), and is repaired by a command that may take longer"
-            );
+            let message =
+                format!("damaged ({error}): too large to repair now; run `recoup doctor --fix`");
             return Err(self.with_location(Error::new(ErrorKind::Locked, message)));
         }
         match with_wait_limit(wait, || recover::recover_database(&self.path, self.layout, wait)) {
@@ -220,18 +221,18 @@ impl ConnectionPool {
         let (place, rescued) = match healed {
             recover::RecoveryOutcome::AlreadySound => return,
             recover::RecoveryOutcome::Reindexed => {
-                let outcome = format!("its indexes were damaged ({error}), and are made anew");
+                let outcome = format!("the indexes were damaged ({error}) and have been rebuilt");
                 return self.report_damage(outcome);
             }
             recover::RecoveryOutcome::SetAside { place, rescued } => (place, rescued),
         };
         let fresh = match rescued {
-            None => "a fresh one begins".to_owned(),
-            Some(rows) => format!("{rows} rows of it are in a fresh one"),
+            None => "an empty one was started".to_owned(),
+            Some(rows) => format!("{rows} rows were recovered into a new one"),
         };
         self.begun_anew.store(true, Ordering::Relaxed);
         let place = place.display();
-        self.report_damage(format!("it was damaged ({error}); it is now in {place}, and {fresh}"));
+        self.report_damage(format!("damaged ({error}): moved to {place}, and {fresh}"));
     }
 
     fn report_damage(&self, outcome: String) {
@@ -246,11 +247,6 @@ impl ConnectionPool {
         }
         error.context(format!("the {} {}", self.layout.name, self.path.display()))
     }
-}
-
-/// A panic elsewhere leaves the list usable: each connection in it is whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

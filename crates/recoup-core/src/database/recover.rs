@@ -63,10 +63,10 @@ pub(super) fn create_database(
         Ok(there) if there.is_file() && (there.len() == 0 || began_before) => {}
         Ok(_) => {
             let DatabaseLayout { name, elsewhere, .. } = layout;
-            let message = format!("it is no file that a {name} can be kept in; {elsewhere}");
+            let message = format!("not a file that can hold a {name} database; {elsewhere}");
             return Err(Error::new(ErrorKind::Io, message));
         }
-        Err(error) => return Err(error).with_context(|| "looking at its place".to_owned()),
+        Err(error) => return Err(error).with_context(|| "cannot access the file".to_owned()),
     }
     // We never leave an empty file: it had contents once.
     let emptied = began_before && layout.rescue.is_some() && identify_file(path)?.is_some();
@@ -90,7 +90,7 @@ fn build_and_move<T>(
         fsx::remove(&old)?;
     }
     if !fsx::create_private(&fresh)? {
-        let message = format!("{} is in the way", fresh.display());
+        let message = format!("cannot create {}: it already exists", fresh.display());
         return Err(Error::new(ErrorKind::Io, message));
     }
     let connection = connection::connect(&fresh)?;
@@ -98,7 +98,7 @@ fn build_and_move<T>(
     layout.create_tables(&connection)?;
     let done = fill(&connection)?;
     // What was written so far is in the log: fold it in, so that all of it is moved.
-    let explained = |error| from_sqlite(error, "beginning a database");
+    let explained = |error| from_sqlite(error, "cannot create the database");
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(explained)?;
     drop(connection);
     let _alone = connection::block_openings();
@@ -119,7 +119,7 @@ fn follow_links(path: &Path) -> Result<PathBuf> {
         let Ok(target) = fs::read_link(&path) else { return Ok(path) };
         path = fsx::parent(&path).join(target);
     }
-    Err(Error::new(ErrorKind::Io, "there are too many links on the way to it"))
+    Err(Error::new(ErrorKind::Io, "too many symbolic links in its path"))
 }
 
 /// Recovers a damaged database: rebuilds its indexes, or moves it away together with its log.
@@ -152,7 +152,7 @@ fn try_reindex(path: &Path, layout: &DatabaseLayout) -> bool {
             return Ok(false);
         }
         let made = connection.execute_batch("REINDEX");
-        made.map_err(|error| from_sqlite(error, "making its indexes anew"))?;
+        made.map_err(|error| from_sqlite(error, "cannot rebuild the indexes"))?;
         passes_check(&connection, "integrity_check")
     };
     let reindexed: Result<bool> = reindex();
@@ -170,7 +170,7 @@ pub(super) fn ensure_ours(path: &Path, layout: &DatabaseLayout) -> Result<()> {
     match File::open(&path).and_then(|file| file.take(72).read_to_end(&mut start)) {
         // One of us set it aside.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        read => read.with_context(|| "reading its beginning".to_owned())?,
+        read => read.with_context(|| "cannot read the file header".to_owned())?,
     };
     if start.starts_with(b"SQLite format 3\0")
         && start.get(68..72) == Some(&layout.application_id.to_be_bytes())
@@ -178,7 +178,7 @@ pub(super) fn ensure_ours(path: &Path, layout: &DatabaseLayout) -> Result<()> {
         return Ok(());
     }
     let DatabaseLayout { name, elsewhere, .. } = layout;
-    let message = format!("it is not a {name} of recoup's; move it away, or {elsewhere}");
+    let message = format!("not a {name} database of recoup; move the file away, or {elsewhere}");
     Err(Error::new(ErrorKind::Io, message))
 }
 
@@ -242,7 +242,7 @@ fn is_sound(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
 fn passes_check(connection: &Connection, check: &str) -> Result<bool> {
     connection::find_damage(connection, check)
         .map(|damage| damage.is_none())
-        .map_err(|error| from_sqlite(error, "checking it"))
+        .map_err(|error| from_sqlite(error, "cannot check the database"))
 }
 
 /// Runs `act` on a full disk. A transaction needs room for its log before it frees any, so rows are
@@ -283,7 +283,7 @@ fn open_without_log(path: &Path, layout: &DatabaseLayout) -> Result<Connection> 
 fn open_exclusively(path: &Path, layout: &DatabaseLayout) -> Result<Connection> {
     let connection = connection::connect(path)?;
     layout.run_pragmas(&connection)?;
-    let explained = |error| from_sqlite(error, "taking it for ourselves");
+    let explained = |error| from_sqlite(error, "cannot lock the database");
     // Defensive mode would not let us switch the journal off.
     let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false);
     set.map_err(explained)?;
@@ -291,7 +291,7 @@ fn open_exclusively(path: &Path, layout: &DatabaseLayout) -> Result<Connection> 
                  BEGIN EXCLUSIVE; COMMIT;";
     connection.execute_batch(alone).map_err(explained)?;
     if schema_version(&connection)? != layout.version {
-        return Err(Error::new(ErrorKind::Full, "it has to be brought to this version first"));
+        return Err(Error::new(ErrorKind::Full, "the database must be migrated first"));
     }
     Ok(connection)
 }
@@ -299,11 +299,11 @@ fn open_exclusively(path: &Path, layout: &DatabaseLayout) -> Result<Connection> 
 fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
     let set: String = connection
         .query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))
-        .map_err(|error| from_sqlite(error, "changing its journal"))?;
+        .map_err(|error| from_sqlite(error, "cannot change the journal mode"))?;
     if set.eq_ignore_ascii_case(mode) {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Locked, format!("its journal stays {set}")))
+    Err(Error::new(ErrorKind::Locked, format!("the journal mode stays {set}")))
 }
 
 /// Folds the log in where its pages have no room beside it: it is read, emptied, and only then
@@ -325,7 +325,7 @@ fn fold_log(path: &Path, layout: &DatabaseLayout) -> Result<()> {
 
 /// Shrinks the file to its contents.
 fn release_free_pages(connection: &Connection) -> Result<()> {
-    let explained = |error| from_sqlite(error, "giving back what is free");
+    let explained = |error| from_sqlite(error, "cannot release free pages");
     let number = |name| connection::pragma_number(connection, name).map_err(explained);
     let free = number("freelist_count")?;
     let used = number("page_count")? - free;

@@ -80,20 +80,20 @@ impl RedisSessions {
 
     /// Runs an election command, twice if necessary: it is idempotent.
     fn vote(&self, session: &SafeName, agent: &SafeName, command: &Cmd) -> Result<ElectionOutcome> {
-        let ask = || self.query("signalling", command.clone());
+        let ask = || self.query("cannot signal", command.clone());
         let answer = match ask() {
             Err(error) if error.kind() == ErrorKind::Unavailable => ask(),
             answer => answer,
         };
         let answer = answer.map_err(|error| match error.kind() {
             ErrorKind::Unavailable => error.context(format!(
-                "whether {agent} has won is not known: when the server answers, ask who has \
-                 (recoup early-exit check {session} --json), or signal again by the same name"
+                "unknown whether {agent} has won: when the server is back, run `recoup early-exit \
+                 check {session} --json`, or signal again with the same name"
             )),
             _ => error,
         })?;
         if answer == Value::Okay {
-            return Err(self.with_server_url(RedisPool::not_redis_error("signalling")));
+            return Err(self.with_server_url(RedisPool::not_redis_error("cannot signal")));
         }
         match reply_text(answer) {
             None => Ok(ElectionOutcome::Won),
@@ -109,7 +109,7 @@ impl RedisSessions {
 impl SessionStore for RedisSessions {
     fn winner(&self, session: &SafeName) -> Result<Option<SessionWinner>> {
         let command = self.script(WINNER, session);
-        let mut answer = reply_values(self.query("looking for a winner", command)?);
+        let mut answer = reply_values(self.query("cannot look up the winner", command)?);
         let Some(agent) = answer.next().and_then(reply_text) else { return Ok(None) };
         let has_result = answer.next() == Some(Value::Int(1));
         Ok(Some(SessionWinner { agent: parse_agent(&agent)?, has_result }))
@@ -117,7 +117,7 @@ impl SessionStore for RedisSessions {
 
     fn answer(&self, session: &SafeName) -> Result<Option<WinnerAnswer>> {
         let command = self.script(ANSWER, session);
-        let mut answer = reply_values(self.query("looking for a winner's result", command)?);
+        let mut answer = reply_values(self.query("cannot read the winner's result", command)?);
         let Some(agent) = answer.next().and_then(reply_text) else { return Ok(None) };
         let at = answer.next().and_then(reply_text).and_then(|millis| millis.parse().ok());
         let result = answer.next().and_then(|value| match value {
@@ -150,19 +150,19 @@ impl SessionStore for RedisSessions {
     fn register(&self, session: &SafeName, agent: &SafeName) -> Result<()> {
         let mut command = self.script(REGISTER, session);
         command.arg(format!("agent:{agent}")).arg(self.kept_millis());
-        self.write("registering an agent", command).map(drop)
+        self.write("cannot register the agent", command).map(drop)
     }
 
     fn write_result(&self, session: &SafeName, agent: &SafeName, result: &[u8]) -> Result<()> {
         refuse_large(result)?;
         let mut command = self.script(WRITE, session);
         command.arg(format!("result:{agent}")).arg(self.kept_millis()).arg(result);
-        self.write("writing a result", command).map(drop)
+        self.write("cannot write the result", command).map(drop)
     }
 
     fn status(&self, session: &SafeName) -> Result<Option<SessionStatus>> {
         let command = self.script(STATUS, session);
-        let mut answer = reply_values(self.query("looking at a session", command)?);
+        let mut answer = reply_values(self.query("cannot read the session", command)?);
         let Some(winner) = answer.next() else { return Ok(None) };
         let fields: Vec<String> = answer.filter_map(reply_text).collect();
         let winner = reply_text(winner).map(|winner| parse_agent(&winner)).transpose()?;
@@ -173,10 +173,11 @@ impl SessionStore for RedisSessions {
     fn list(&self) -> Result<Vec<SafeName>> {
         let mut names = Vec::new();
         let pattern = format!("{}{{*}}", self.prefix);
-        let scanned = self.line.scan("listing the sessions", &pattern, LIST_STEP, &mut |keys| {
-            names.extend(keys.iter().filter_map(|key| self.session_of(key)));
-            Ok(true)
-        });
+        let scanned =
+            self.line.scan("cannot list the sessions", &pattern, LIST_STEP, &mut |keys| {
+                names.extend(keys.iter().filter_map(|key| self.session_of(key)));
+                Ok(true)
+            });
         scanned.map_err(|error| self.with_server_url(error))?;
         // A key may occur twice.
         names.sort();
@@ -187,7 +188,7 @@ impl SessionStore for RedisSessions {
     fn remove(&self, session: &SafeName) -> Result<bool> {
         let mut command = redis::cmd("UNLINK");
         command.arg(self.key(session));
-        Ok(self.write("forgetting a session", command)? == [1])
+        Ok(self.write("cannot remove the session", command)? == [1])
     }
 
     fn watch<'a>(&'a self, _: &'a SafeName) -> Box<dyn SessionWatch + 'a> {
@@ -215,8 +216,8 @@ fn refuse_large(result: &[u8]) -> Result<()> {
     Err(Error::new(
         ErrorKind::Invalid,
         format!(
-            "the result has {} bytes, more than the {MAX_RESULT} that go over a server; \
-             condense it, or keep it elsewhere and write where it is",
+            "the result has {} bytes, more than the limit of {MAX_RESULT} on a server; condense \
+             it, or store it elsewhere and write its location",
             result.len()
         ),
     ))
@@ -234,7 +235,7 @@ fn reply_text(value: Value) -> Option<String> {
 }
 
 fn parse_agent(text: &str) -> Result<SafeName> {
-    let damaged = |_| Error::new(ErrorKind::Corrupt, format!("{text:?} is no agent's name"));
+    let damaged = |_| Error::new(ErrorKind::Corrupt, format!("invalid agent name {text:?}"));
     SafeName::parse("agent", text).map_err(damaged)
 }
 

@@ -399,7 +399,7 @@ impl ChunkSource for UnframedChunks {
             index += 1;
             seen += data.len() as u64;
             if seen > self.raw_len {
-                return Err(damaged_body_error("it is longer than its header says"));
+                return Err(damaged_body_error("longer than its header says"));
             }
             visit(data)
         })?;

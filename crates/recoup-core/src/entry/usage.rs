@@ -280,18 +280,25 @@ impl fmt::Display for EventReason {
         match self {
             Self::SourceModified(path) => write!(f, "{path} changed"),
             Self::SourceMissing(path) => write!(f, "{path} is missing"),
-            Self::SourcesDiffer => f.write_str("other sources than the token's, or changed since"),
-            Self::Unkept(why) => f.write_str(why),
-            Self::Overtaken => f.write_str("a later run's result was there already"),
-            Self::TooOld { age, limit } => {
-                write!(f, "{} old, good for {}", DurationDisplay(*age), DurationDisplay(*limit))
+            Self::SourcesDiffer => {
+                f.write_str("the sources differ from the token's, or have changed")
             }
-            Self::IntegrityMismatch => f.write_str("damaged: another checksum"),
+            Self::Unkept(why) => f.write_str(why),
+            Self::Overtaken => f.write_str("a newer result was already stored"),
+            Self::TooOld { age, limit } => {
+                write!(f, "{} old, limit {}", DurationDisplay(*age), DurationDisplay(*limit))
+            }
+            Self::IntegrityMismatch => f.write_str("damaged: checksum mismatch"),
             Self::Unreadable => f.write_str("damaged: unreadable"),
-            Self::StoreUnavailable => f.write_str("the store could not answer"),
+            Self::StoreUnavailable => f.write_str("the store is unavailable"),
             Self::Secret(rule) => write!(f, "secret ({})", rule.replace('-', " ")),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "{} is over {}", ByteSizeDisplay(*bytes), ByteSizeDisplay(*limit))
+                write!(
+                    f,
+                    "{} is over the limit of {}",
+                    ByteSizeDisplay(*bytes),
+                    ByteSizeDisplay(*limit)
+                )
             }
             Self::MaxEntries(1) => f.write_str("over 1 entry"),
             Self::MaxEntries(limit) => write!(f, "over {limit} entries"),
@@ -322,7 +329,7 @@ impl fmt::Display for DurationDisplay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(millis) = *self;
         match millis {
-            u64::MAX => f.write_str("for ever"),
+            u64::MAX => f.write_str("forever"),
             0..1_000 => write!(f, "{millis} ms"),
             1_000..60_000 => write!(f, "{} s", millis / 1_000),
             60_000..3_600_000 => write!(f, "{} m", millis / 60_000),

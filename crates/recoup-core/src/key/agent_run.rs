@@ -35,7 +35,7 @@ impl KeyRecipe for AgentRunRecipe {
         for (name, value) in self.fields() {
             if value.contains('\0') {
                 return Err(Error::usage(format!(
-                    "the field {name:?} contains a NUL byte, which would move the boundary between the fields"
+                    "the field {name:?} contains a NUL byte, which is reserved as a separator"
                 )));
             }
             hasher.update(value.as_bytes());

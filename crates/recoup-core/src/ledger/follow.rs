@@ -45,7 +45,11 @@ impl LedgerFollower {
         let mut follow = Self { dir, logs: HashMap::new(), _watching: watching };
         follow.find_logs()?;
         for log in follow.logs.values_mut() {
-            log.read = log.file.metadata().with_context(|| "looking at a log".to_owned())?.len();
+            log.read = log
+                .file
+                .metadata()
+                .with_context(|| "cannot access a ledger file".to_owned())?
+                .len();
         }
         Ok(follow)
     }
@@ -86,7 +90,7 @@ impl LedgerFollower {
                 }
                 let Ok(file) = File::open(&path) else { continue };
                 // It may have been renamed between the two calls.
-                let looking = || format!("looking at {}", path.display());
+                let looking = || format!("cannot access {}", path.display());
                 let held = file.metadata().with_context(looking)?;
                 let id = (held.dev(), held.ino());
                 self.logs.entry(id).or_insert(FollowedLog { file, read: 0 });
@@ -99,7 +103,7 @@ impl LedgerFollower {
 impl FollowedLog {
     /// Reads complete lines; a partial one is left until its end is there.
     fn read_new_lines(&mut self, events: &mut Vec<EntryEvent>) -> Result<()> {
-        let reading = || "reading a log of the ledger".to_owned();
+        let reading = || "cannot read a ledger file".to_owned();
         let end = self.file.metadata().with_context(reading)?.len();
         if end <= self.read {
             return Ok(());

@@ -354,7 +354,7 @@ impl LedgerSlice {
     /// Skips unreadable lines: they were cut off by a full disk, or are not ours. A line without
     /// its end may look complete, and is not.
     fn read(path: &Path, name: &SafeName) -> Result<Self> {
-        let reading = || format!("reading {}", path.display());
+        let reading = || format!("cannot read {}", path.display());
         let (batch, start) = match name.as_str().rsplit_once('-') {
             Some((batch, at)) => (batch, at.parse().unwrap_or(0)),
             None => (name.as_str(), 0),
@@ -443,7 +443,10 @@ fn append_lines(path: &Path, lines: &[u8], max_len: u64, moved: &str) -> Result<
             return Ok(());
         }
     }
-    Err(Error::new(ErrorKind::Locked, format!("{} is {moved} all the time", path.display())))
+    Err(Error::new(
+        ErrorKind::Locked,
+        format!("other processes keep replacing {} (it was {moved})", path.display()),
+    ))
 }
 
 /// Beside all ledgers, so that it covers later ones too.
@@ -477,7 +480,7 @@ fn entries_of(dir: &Path) -> Result<Vec<DirEntry>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries
             .and_then(Iterator::collect)
-            .with_context(|| format!("listing {}", dir.display())),
+            .with_context(|| format!("cannot list {}", dir.display())),
     }
 }
 

@@ -2,9 +2,11 @@
 //! waited long enough.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::LedgerInner;
 use crate::base::clock::Deadline;
@@ -39,7 +41,7 @@ impl LineOutbox {
         inner: &Arc<LedgerInner>,
         add: impl FnOnce(&mut PendingLines) -> usize,
     ) -> bool {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         let was_empty = waiting.count == 0;
         waiting.count += add(&mut waiting);
         let is_full = waiting.count >= ENOUGH;
@@ -47,7 +49,7 @@ impl LineOutbox {
         if is_full || !was_empty {
             return is_full;
         }
-        let mut bell = lock(&self.bell);
+        let mut bell = self.bell.lock();
         if bell.is_none() {
             let (sender, rings) = mpsc::channel();
             let inner = Arc::downgrade(inner);
@@ -61,12 +63,12 @@ impl LineOutbox {
     }
 
     pub(super) fn take(&self) -> PendingLines {
-        std::mem::take(&mut *lock(&self.waiting))
+        std::mem::take(&mut *self.waiting.lock())
     }
 
     /// Puts back lines that could not be written, before later ones.
     pub(super) fn put_back(&self, mut lines: PendingLines) {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         if lines.count + waiting.count <= MOST {
             lines.events.append(&mut waiting.events);
             lines.hits.append(&mut waiting.hits);
@@ -92,9 +94,4 @@ fn flush_when_due(inner: &Weak<LedgerInner>, rings: &Receiver<()>) {
             let _ = inner.flush();
         }
     }
-}
-
-/// Lines are added whole; no panic leaves half of one.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,8 +10,8 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::{CLOSE_WAIT, append_lines};
@@ -201,7 +201,7 @@ impl VerifiedFiles {
 
     /// True if reading a file of this size is cheaper than loading the log.
     pub(super) fn is_cheaper_to_read(&self, size: u64) -> bool {
-        let mut states = self.states();
+        let mut states = self.states.lock();
         if states.known.is_some() || size > DIRECT_SIZE {
             return false;
         }
@@ -210,12 +210,12 @@ impl VerifiedFiles {
     }
 
     pub(super) fn contains(&self, state: &Sha256Digest) -> bool {
-        self.states().known.get_or_insert_with(|| self.load()).contains(state)
+        self.states.lock().known.get_or_insert_with(|| self.load()).contains(state)
     }
 
     /// Adds a state, for this process only until it is saved.
     pub(super) fn add(&self, state: Sha256Digest) {
-        let mut states = self.states();
+        let mut states = self.states.lock();
         let known = states.known.get_or_insert_with(|| self.load());
         if known.len() >= MOST_KNOWN {
             known.clear();
@@ -226,7 +226,7 @@ impl VerifiedFiles {
     }
 
     pub(super) fn save(&self) -> Result<()> {
-        let unsaved = std::mem::take(&mut self.states().unsaved);
+        let unsaved = std::mem::take(&mut self.states.lock().unsaved);
         if unsaved.is_empty() {
             return Ok(());
         }
@@ -246,9 +246,5 @@ impl VerifiedFiles {
                 digests.collect::<Vec<_>>()
             })
             .collect()
-    }
-
-    fn states(&self) -> MutexGuard<'_, VerifiedStates> {
-        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -159,12 +159,13 @@ impl Memory {
         let is_done = checkpoint.says_all_is_done();
         let (checkpoint, left_out) = checkpoint.clean();
         if checkpoint.is_empty() {
-            let needs = "a checkpoint needs something that is done, remains or blocks".to_owned();
+            let needs =
+                "the checkpoint is empty: give completed, remaining, blockers or notes".to_owned();
             let why = left_out.first().map_or(needs, ToString::to_string);
             return Err(Error::usage(why));
         }
         let body = StoredCheckpoint { checkpoint, given_to: Vec::new() }.to_json();
-        self.change("keeping a checkpoint", |connection| {
+        self.change("cannot save the checkpoint", |connection| {
             if let Some(silence) = pauses::pause_reason(connection, scope, now)? {
                 return Ok(CheckpointOutcome::Silent(silence));
             }
@@ -177,7 +178,7 @@ impl Memory {
                     params![scope.to_string(), now.as_millis(), body],
                 )
                 .map(|_| CheckpointOutcome::Without(left_out.clone()))
-                .doing("keeping a checkpoint")
+                .doing("cannot save the checkpoint")
         })
     }
 
@@ -206,13 +207,12 @@ impl Memory {
     ) -> Result<Option<(WorkCheckpoint, Timestamp)>> {
         let Some((found, at)) = self.open_checkpoint(scope, session)? else { return Ok(None) };
         let now = self.now();
-        let counted =
-            self.change("giving a checkpoint", |connection| {
-                match pauses::pause_reason(connection, scope, now)? {
-                    Some(_) => Ok(true),
-                    None => count_session(connection, scope, session, now),
-                }
-            });
+        let counted = self.change("cannot load the checkpoint", |connection| {
+            match pauses::pause_reason(connection, scope, now)? {
+                Some(_) => Ok(true),
+                None => count_session(connection, scope, session, now),
+            }
+        });
         // Best effort: a memory that can't be written is read all the same.
         Ok(counted.unwrap_or(true).then_some((found.checkpoint, at)))
     }
@@ -229,7 +229,7 @@ impl Memory {
 
     /// Removes the checkpoint of a scope; true if there was one.
     pub fn drop_checkpoint(&self, scope: &NoteScope) -> Result<bool> {
-        self.change("removing a checkpoint", |connection| remove(connection, scope))
+        self.change("cannot remove the checkpoint", |connection| remove(connection, scope))
     }
 }
 
@@ -275,7 +275,7 @@ fn load_unexpired(
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()
-        .doing("reading a checkpoint")?;
+        .doing("cannot read the checkpoint")?;
     let Some((body, at)) = found else { return Ok(None) };
     let stored = serde_json::from_str(&body).map_err(|error| {
         Error::new(ErrorKind::Corrupt, "the checkpoint can't be read").with_source(error)
@@ -287,20 +287,20 @@ fn remove(connection: &Connection, scope: &NoteScope) -> Result<bool> {
     connection
         .execute("DELETE FROM checkpoints WHERE scope = ?1", [scope.to_string()])
         .map(|gone| gone > 0)
-        .doing("removing a checkpoint")
+        .doing("cannot remove the checkpoint")
 }
 
 fn update(connection: &Connection, scope: &str, stored: &StoredCheckpoint) -> Result<()> {
     connection
         .execute("UPDATE checkpoints SET body = ?2 WHERE scope = ?1", [scope, &stored.to_json()])
         .map(drop)
-        .doing("keeping a checkpoint")
+        .doing("cannot save the checkpoint")
 }
 
 /// Removes every item that contains these words, within the caller's transaction. A checkpoint that
 /// becomes empty is removed, and so is an unreadable one, which may contain them.
 pub(super) fn forget_words(connection: &Connection, words: &str) -> Result<()> {
-    const FORGETTING: &str = "forgetting what a checkpoint says";
+    const FORGETTING: &str = "cannot remove text from a checkpoint";
     let all = connection
         .list_cached("SELECT scope, body FROM checkpoints", [], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))

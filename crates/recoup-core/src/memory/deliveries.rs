@@ -10,7 +10,7 @@ use super::sql::{CachedSql as _, SqlContext as _};
 use crate::base::clock::Timestamp;
 use crate::error::Result;
 
-const DELIVERING: &str = "noting what a context is given";
+const DELIVERING: &str = "cannot record a delivery";
 
 /// Separator of the ids in a list.
 const BETWEEN: &str = " ";

@@ -13,7 +13,7 @@ use crate::base::fsx;
 use crate::database::{DatabaseFileRole, connection, lock_database, schema_version};
 use crate::error::Result;
 
-const FORGETTING: &str = "forgetting a memory";
+const FORGETTING: &str = "cannot forget a memory";
 
 /// Forgotten notes, and the files that they were removed from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -36,8 +36,8 @@ impl CountedChange {
         let marked = read(&mark).unwrap_or(0);
         let counted = pauses::get(connection, CHANGES)?.and_then(|it| it.parse().ok());
         if counted.is_some_and(|counted: u64| counted < marked) {
-            let text = "the log of memory.db was cut off, as in a crash of the machine: what was \
-                        said last may be missing (recoup memory list)";
+            let text = "the log of memory.db was truncated, as by a system crash: the latest \
+                        memories may be missing (check with `recoup memory list`)";
             insert_notice(connection, &NoteScope::Universal, text, now)?;
         }
         let number = counted.unwrap_or(0).max(marked) + 1;

@@ -79,7 +79,7 @@ impl NoteId {
             return Ok(Self(text.to_owned()));
         }
         Err(Error::usage(format!(
-            "{text:?} is no id of a memory: these have eight letters and digits, as `recoup memory list` shows them"
+            "invalid memory id {text:?}: expected eight letters and digits, as `recoup memory list` shows"
         )))
     }
 
@@ -97,7 +97,7 @@ impl fmt::Display for NoteId {
 
 words! {
     /// Kind of a note's content.
-    NoteKind: "kind of memory" {
+    NoteKind: "memory kind" {
         /// The user corrected the agent.
         Correction = "correction",
         /// The user said how things are to be done.
@@ -113,7 +113,7 @@ words! {
 
 words! {
     /// Origin of a note.
-    NoteSource: "source of a memory" {
+    NoteSource: "memory source" {
         /// The user said it to an agent.
         User = "user",
         /// The user typed it for us: `recoup memory add`.
@@ -136,7 +136,7 @@ words! {
 words! {
     /// How far a note is trusted, the least first. Only what the user said, or agreed to,
     /// becomes a rule by itself.
-    NoteTrust: "level of trust" {
+    NoteTrust: "trust level" {
         /// Nobody vouches for it: it never becomes a rule, whatever it says.
         Untrusted = "untrusted",
         /// Inferred: evidence, or the user, makes it a rule.
@@ -152,7 +152,7 @@ words! {
 
 words! {
     /// State of a note.
-    NoteStatus: "status of a memory" {
+    NoteStatus: "memory status" {
         /// Waits for evidence, or for the user.
         Candidate = "candidate",
         /// Counts as a rule.
@@ -251,7 +251,7 @@ macro_rules! words {
             pub fn parse(word: &str) -> $crate::error::Result<Self> {
                 Self::ALL.iter().copied().find(|it| it.as_str() == word).ok_or_else(|| {
                     let all: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();
-                    $crate::error::Error::usage(format!("{word:?} is no {}: expected one of {}", $what, all.join(", ")))
+                    $crate::error::Error::usage(format!("invalid {} {word:?}: expected one of {}", $what, all.join(", ")))
                 })
             }
         }

@@ -9,7 +9,7 @@ use super::{Note, NoteId, NoteKind, NoteScope, NoteSource, NoteStatus};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 
-const READING: &str = "reading memories";
+const READING: &str = "cannot read memories";
 
 /// The columns of a note, in the order in which [`read`] expects them.
 pub(super) const COLUMNS: &str = "row, id, kind, text, quote, source, scope, paths, topic, status,

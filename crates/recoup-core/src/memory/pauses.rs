@@ -10,7 +10,7 @@ use super::sql::{CachedSql as _, SqlContext as _};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 
-const READING_SETTINGS: &str = "reading what was said about memory";
+const READING_SETTINGS: &str = "cannot access the settings of memory";
 
 /// Setting with the end of a pause, in milliseconds; empty for until further notice.
 const PAUSED: &str = "paused";
@@ -33,12 +33,12 @@ pub enum PauseReason {
 impl fmt::Display for PauseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Paused(None) => f.write_str("memory is paused; `recoup resume` goes on"),
+            Self::Paused(None) => f.write_str("memory is paused; run `recoup resume` to continue"),
             Self::Paused(Some(until)) => {
-                write!(f, "memory is paused until {until}; `recoup resume` goes on")
+                write!(f, "memory is paused until {until}; run `recoup resume` to continue")
             }
             Self::Ignored => f.write_str(
-                "memory keeps nothing in this project; `recoup resume --project` goes on",
+                "memory is off in this project; run `recoup resume --project` to turn it on",
             ),
         }
     }

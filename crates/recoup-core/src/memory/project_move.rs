@@ -25,19 +25,19 @@ impl Memory {
             let from = NoteScope::Project(former);
             if self.read(|connection| has_records(connection, &from))?.unwrap_or(false) {
                 let now = self.now();
-                moved += self.change("moving a project's memories", |connection| {
+                moved += self.change("cannot move the project's memories", |connection| {
                     let moved = move_scope(connection, &from, &to, now)?;
                     let came = match moved {
                         0 => return Ok(0),
-                        1 => "1 memory came along".to_owned(),
-                        moved => format!("{moved} memories came along"),
+                        1 => "1 memory was moved".to_owned(),
+                        moved => format!("{moved} memories were moved"),
                     };
                     // The user is told: the same path may be another project's by now.
                     let text = match project.origin() {
                         ProjectOrigin::Remote(_) => {
-                            format!("this repository goes by its remote now: {came}")
+                            format!("this project is now identified by its git remote: {came}")
                         }
-                        _ => format!("this folder is a repository now: {came}"),
+                        _ => format!("this folder is now a git repository: {came}"),
                     };
                     insert_notice(connection, &to, &text, now)?;
                     Ok(moved)

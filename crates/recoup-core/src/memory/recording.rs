@@ -12,7 +12,7 @@ use super::{Note, NoteId, NoteStatus, NoteTrust, deliveries, learn, search};
 use crate::base::clock::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 
-pub(super) const KEEPING: &str = "keeping a memory";
+pub(super) const KEEPING: &str = "cannot store a memory";
 
 /// Outcome of recording a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -309,7 +309,7 @@ pub(super) fn set_status(
     let kept = require_note(connection, id)?;
     if status == NoteStatus::Active && kept.note.trust() == NoteTrust::Untrusted {
         return Err(Error::usage(format!(
-            "{id} came out of a tool, and never becomes a rule; if it is right, say so yourself: recoup memory add"
+            "{id} comes from a tool's output and cannot become a rule; if it is right, record it yourself: recoup memory add"
         )));
     }
     connection
@@ -399,6 +399,6 @@ pub(super) fn require_note(connection: &Connection, id: &NoteId) -> Result<Store
 pub(super) fn no_such_note_error(id: &NoteId) -> Error {
     Error::new(
         ErrorKind::Absent,
-        format!("there is no memory {id}; `recoup memory list --all` shows them"),
+        format!("no such memory: {id}; `recoup memory list --all` shows all ids"),
     )
 }

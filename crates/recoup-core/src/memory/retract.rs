@@ -10,7 +10,7 @@ use super::transaction::EventTransaction;
 use super::{Note, NoteId, NoteStatus, note_rows, opt_out, plain_clauses, recording};
 use crate::error::Result;
 
-const RETRACTING: &str = "taking back a memory";
+const RETRACTING: &str = "cannot retract a memory";
 
 /// How the user takes something back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::base::clock::Timestamp;
 use crate::base::project::{Project, ProjectId};
 use crate::error::Result;
 
-const READING_RULES: &str = "reading the rules";
+const READING_RULES: &str = "cannot read the rules";
 
 /// Most related notes that are searched for those that a context does not have yet.
 const FITTING: usize = 12;

@@ -14,7 +14,7 @@ use crate::base::clock::{Clock as _, SystemClock};
 use crate::database::DamagedPages;
 use crate::error::Result;
 
-const SALVAGING: &str = "taking over what can be read";
+const SALVAGING: &str = "cannot recover the readable memories";
 
 /// Tables that are worth recovering.
 const TABLES: [&str; 12] = [
@@ -179,14 +179,16 @@ fn leave_notice(
     let notes: i64 =
         fresh.query_row("SELECT count(*) FROM notes", [], |row| row.get(0)).doing(SALVAGING)?;
     let saved = match notes {
-        0 => "no memory could be saved".to_owned(),
-        1 => "1 memory could be saved".to_owned(),
-        notes => format!("{notes} memories could be saved"),
+        0 => "no memory could be recovered".to_owned(),
+        1 => "1 memory was recovered".to_owned(),
+        notes => format!("{notes} memories were recovered"),
     };
     let whence = from_snapshot.filter(|it| it.notes > 0).map_or(String::new(), |it| {
         format!(", {} of them from the snapshot of {}", it.notes, it.date)
     });
-    let text =
-        format!("memory.db was damaged: {saved}{whence}; what it was is in {}", place.display());
+    let text = format!(
+        "memory.db was damaged: {saved}{whence}; the damaged file is in {}",
+        place.display()
+    );
     insert_notice(fresh, &NoteScope::Universal, &text, SystemClock.now())
 }

@@ -221,7 +221,7 @@ CREATE TABLE givings (
 fn migrate(connection: &Connection, from: i64) -> Result<()> {
     if from < LISTS {
         let script = [CLEAR, SECOND, TAKE_OVER].concat();
-        connection.execute_batch(&script).doing("bringing the memory to this version")?;
+        connection.execute_batch(&script).doing("cannot migrate the memory")?;
     }
     Ok(())
 }

@@ -105,11 +105,14 @@ impl Memory {
         fsx::create_private(&part)?;
         self.read(|connection| {
             let copy = part.to_string_lossy();
-            connection.execute("VACUUM INTO ?1", [copy]).map(drop).doing("copying the memory")
+            connection
+                .execute("VACUUM INTO ?1", [copy])
+                .map(drop)
+                .doing("cannot write a snapshot of memory")
         })?;
         let copy = connection::open_unchecked(&part)?;
         copy.execute_batch(&format!("PRAGMA secure_delete = ON; BEGIN; {LEFT_OUT} COMMIT"))
-            .doing("copying the memory")?;
+            .doing("cannot write a snapshot of memory")?;
         drop(copy);
         fsx::sync_file(&part)?;
         fsx::rename(&part, &snapshot)?;

@@ -98,7 +98,7 @@ impl Memory {
     pub fn record(&self, statement: &NoteStatement) -> Result<RecordOutcome> {
         let statement = &check_statement(statement)?;
         let details = RecordDetails::of(statement, self.now());
-        self.change_durably("remembering it", |connection| {
+        self.change_durably("cannot record the statement", |connection| {
             pauses::check_not_paused(connection, &statement.scope, details.now)?;
             deliveries::clamp_future_deliveries(connection, details.now)?;
             recording::record(connection, statement, &details)
@@ -108,19 +108,21 @@ impl Memory {
     /// Pauses recording everywhere, until a time if one is given.
     pub fn pause(&self, until: Option<Timestamp>) -> Result<()> {
         let now = self.now();
-        self.change_durably("pausing memory", |connection| pauses::pause(connection, until, now))
+        self.change_durably("cannot pause memory", |connection| {
+            pauses::pause(connection, until, now)
+        })
     }
 
     /// Ends a pause; true if there was one.
     pub fn resume(&self) -> Result<bool> {
         let now = self.now();
-        self.change_durably("resuming memory", |connection| pauses::resume(connection, now))
+        self.change_durably("cannot resume memory", |connection| pauses::resume(connection, now))
     }
 
     /// Stops recording in a scope.
     pub fn ignore(&self, scope: &NoteScope) -> Result<()> {
         let now = self.now();
-        self.change_durably("ignoring a project", |connection| {
+        self.change_durably("cannot turn memory off for the project", |connection| {
             pauses::ignore(connection, scope, now)
         })
     }
@@ -128,7 +130,7 @@ impl Memory {
     /// Resumes recording in an ignored scope; true if it was ignored.
     pub fn unignore(&self, scope: &NoteScope) -> Result<bool> {
         let now = self.now();
-        self.change_durably("heeding a project", |connection| {
+        self.change_durably("cannot turn memory on for the project", |connection| {
             pauses::unignore(connection, scope, now)
         })
     }
@@ -153,7 +155,7 @@ impl Memory {
         // In chunks, so that hooks can write meanwhile. An interrupted import can be repeated: what
         // it added is known then.
         for some in notes.chunks(AT_ONCE) {
-            let part = self.change_durably("importing memories", |connection| {
+            let part = self.change_durably("cannot import memories", |connection| {
                 // A pause covers imports, whatever their scope.
                 pauses::check_not_paused(connection, &NoteScope::Universal, now)?;
                 transfer::import(connection, some, now)
@@ -162,7 +164,7 @@ impl Memory {
             imported.known += part.known;
         }
         if imported.added > 0 {
-            self.change("importing memories", search::merge_segments)?;
+            self.change("cannot import memories", search::merge_segments)?;
         }
         Ok(imported)
     }
@@ -175,7 +177,7 @@ impl Memory {
         before: &[TeamRule],
     ) -> Result<team::AcceptedRules> {
         let now = self.now();
-        self.change_durably("accepting the team's rules", |connection| {
+        self.change_durably("cannot accept the team rules", |connection| {
             pauses::check_not_paused(connection, scope, now)?;
             deliveries::clamp_future_deliveries(connection, now)?;
             team::accept_rules(connection, scope, rules, before, now)
@@ -186,7 +188,7 @@ impl Memory {
     pub fn retire_team_rules(&self, scope: &NoteScope) -> Result<Vec<Note>> {
         let now = self.now();
         self.pool.write_existing(|connection| {
-            in_transaction(connection, "retiring the team's rules", |connection| {
+            in_transaction(connection, "cannot retire the team rules", |connection| {
                 team::retire_all(connection, scope, now)
             })
         })
@@ -202,7 +204,7 @@ impl Memory {
     pub fn merge_duplicates(&self, scopes: &[NoteScope]) -> Result<Vec<DuplicateGroup>> {
         let now = self.now();
         self.pool.write_existing(|connection| {
-            in_transaction(connection, "merging memories", |connection| {
+            in_transaction(connection, "cannot merge memories", |connection| {
                 dedup::merge_duplicates(connection, scopes, now)
             })
         })
@@ -278,7 +280,7 @@ impl Memory {
     /// Activates a note; returns it and the notes that it replaced.
     pub fn activate(&self, id: &NoteId, what: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
-        self.change_durably("bringing a memory back", |connection| {
+        self.change_durably("cannot activate the memory", |connection| {
             deliveries::clamp_future_deliveries(connection, now)?;
             recording::set_status(connection, id, NoteStatus::Active, what, now)
         })
@@ -287,7 +289,7 @@ impl Memory {
     /// Retires a note.
     pub fn retire(&self, id: &NoteId) -> Result<Note> {
         let now = self.now();
-        self.change_durably("retiring a memory", |connection| {
+        self.change_durably("cannot retire the memory", |connection| {
             recording::set_status(connection, id, NoteStatus::Retired, "retired", now)
                 .map(|(note, _)| note)
         })
@@ -296,7 +298,7 @@ impl Memory {
     /// Changes the text of a note; returns it and the notes on its new topic that it replaced.
     pub fn edit(&self, id: &NoteId, text: &str) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
-        self.change_durably("changing a memory", |connection| {
+        self.change_durably("cannot change the memory", |connection| {
             deliveries::clamp_future_deliveries(connection, now)?;
             let kept = recording::require_note(connection, id)?;
             let Note { kind, source, scope, .. } = kept.note.clone();
@@ -318,8 +320,9 @@ impl Memory {
     /// Removes notes for good, here and in the copies that we made; reports what was reached and
     /// what was not.
     pub fn forget(&self, ids: &[NoteId]) -> Result<ForgetReport> {
-        let notes = self
-            .change_durably("forgetting memories", |connection| forget::forget(connection, ids))?;
+        let notes = self.change_durably("cannot forget memories", |connection| {
+            forget::forget(connection, ids)
+        })?;
         self.pool.write_existing(|connection| forget::truncate_log(connection))?;
         Ok(forget::forget_in_copies(self.path(), notes, ids))
     }
@@ -334,7 +337,7 @@ impl Memory {
     /// log was cut off since the last time.
     pub fn sync(&self) -> Result<()> {
         if self.has_notes()? {
-            self.change_durably("syncing memory", |_| Ok(()))?;
+            self.change_durably("cannot sync memory", |_| Ok(()))?;
         }
         Ok(())
     }
@@ -409,7 +412,7 @@ pub(super) fn change_text(
     let Note { scope, paths, .. } = &kept.note;
     let same = note_rows::find_same(connection, scope, paths.as_deref(), text)?;
     if let Some(same) = same.filter(|same| same.row != kept.row) {
-        return Err(Error::usage(format!("{} says that already", same.note.id)));
+        return Err(Error::usage(format!("{} already says the same", same.note.id)));
     }
     connection
         .execute(
@@ -451,16 +454,16 @@ pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement
     if let Some(given) = statement.topic.as_ref() {
         let chars = given.chars().count();
         if given.trim().is_empty() {
-            return Err(Error::usage("a topic can't be empty: leave it out, and the words say it"));
+            return Err(Error::usage("the topic is empty: omit it to derive it from the text"));
         }
         let is_derived = derive_topic(&text).as_ref() == Some(given);
         if !is_derived && chars > MOST_TOPIC {
             return Err(Error::usage(format!(
-                "a topic has at most {MOST_TOPIC} characters, and this has {chars}"
+                "the topic has {chars} characters, the limit is {MOST_TOPIC}"
             )));
         }
         if let Some(refusal) = statement_refusal(given).filter(|_| !is_derived) {
-            return refused(format!("the topic: {refusal}"));
+            return refused(format!("invalid topic: {refusal}"));
         }
     }
     let more = [quote.as_ref(), topic.as_ref(), statement.paths.as_ref()].into_iter().flatten();

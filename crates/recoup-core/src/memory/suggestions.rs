@@ -60,7 +60,7 @@ impl Memory {
         let names_topic = statement.topic.is_some();
         let statement = &NoteStatement { tentative: true, ..check_statement(statement)? };
         let now = self.now();
-        self.change_durably("remembering it", |connection| {
+        self.change_durably("cannot record the statement", |connection| {
             for scope in [at, &statement.scope] {
                 pauses::check_not_paused(connection, scope, now)?;
             }
@@ -107,7 +107,7 @@ impl Memory {
         client: &str,
     ) -> Result<Option<(Note, Vec<Note>)>> {
         let (id, now) = (&suggestion.note.id, self.now());
-        self.change_durably("recording a memory", |connection| {
+        self.change_durably("cannot record a memory", |connection| {
             let kept = recording::require_note(connection, id)?;
             if kept.note.status != NoteStatus::Candidate
                 || kept.note.trust() != NoteTrust::Inferred
@@ -174,14 +174,15 @@ impl Memory {
     /// replaced. Fails if the note has changed since it was shown.
     pub fn agree(&self, to: &RuleSuggestion) -> Result<(Note, Vec<Note>)> {
         let now = self.now();
-        self.change_durably("agreeing to a memory", |connection| {
+        self.change_durably("cannot accept the suggestion", |connection| {
             let kept = recording::require_note(connection, &to.note.id)?;
             let instead_of = recording::rivals(connection, &kept)?;
             let as_shown = kept.note.text == to.note.text
                 && kept.note.scope == to.note.scope
                 && shown_texts(&notes(instead_of)) == shown_texts(&to.instead_of);
             if !as_shown {
-                let changed = format!("{} has changed meanwhile: look at it again", to.note.id);
+                let changed =
+                    format!("{} has changed since it was shown: review it again", to.note.id);
                 return Err(Error::new(ErrorKind::Invalid, changed));
             }
             // A more trusted source is kept.

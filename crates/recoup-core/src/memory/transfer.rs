@@ -95,10 +95,10 @@ pub fn parse_export(text: &str) -> Result<Vec<Note>> {
     match opening {
         Some(Ok(ExportHeader { recoup, version })) if recoup == "memory" && version <= VERSION => {}
         Some(Ok(ExportHeader { recoup, version })) if recoup == "memory" => {
-            let message = format!("it was exported by a newer version of recoup (form {version})");
+            let message = format!("exported by a newer version of recoup (format {version})");
             return Err(Error::new(ErrorKind::TooNew, message));
         }
-        _ => return Err(invalid(0, "this is no export of `recoup memory export`".to_owned())),
+        _ => return Err(invalid(0, "not an export of `recoup memory export`".to_owned())),
     }
     let note = |(at, line): &(usize, &str)| {
         let line: ExportedNote =
@@ -148,12 +148,12 @@ pub(super) fn import(
             imported.known += 1;
             continue;
         }
-        insert(connection, note).doing("importing memories")?;
+        insert(connection, note).doing("cannot import memories")?;
         let row = connection.last_insert_rowid();
         search::index_note(connection, row, &note.text, note.topic.as_deref())?;
         connection
             .execute_cached(YIELD, params![note.id.as_str(), scope, paths, note.topic])
-            .doing("importing memories")?;
+            .doing("cannot import memories")?;
         imported.added += 1;
         rows = Some(rows.map_or((row, row), |(first, last)| (first.min(row), last.max(row))));
     }
@@ -222,7 +222,7 @@ impl ExportedNote {
             _ => None,
         };
         if let Some(rule) = in_text.or_else(beside_text) {
-            let message = format!("there is a secret in it ({rule})");
+            let message = format!("it contains a secret ({rule})");
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         if let Some(refused) = refused {

@@ -9,9 +9,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::FaultLog;
 use super::guarded::CircuitBreaker;
@@ -70,16 +72,9 @@ pub struct ThreadClaims {
     owners: Arc<AtomicU64>,
 }
 
-impl ThreadClaims {
-    fn taken(&self) -> MutexGuard<'_, HashMap<EntryId, u64>> {
-        // Ids are inserted and removed whole; no panic leaves half of one.
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl ClaimRegistry for ThreadClaims {
     fn try_claim(&self, id: &EntryId) -> Result<Option<Claim>> {
-        let mut taken = self.taken();
+        let mut taken = self.taken.lock();
         if taken.contains_key(id) {
             return Ok(None);
         }
@@ -88,7 +83,7 @@ impl ClaimRegistry for ThreadClaims {
     }
 
     fn holder(&self, id: &EntryId) -> Option<u64> {
-        self.taken().get(id).copied()
+        self.taken.lock().get(id).copied()
     }
 
     fn longest_pause(&self) -> Duration {
@@ -112,7 +107,7 @@ impl ClaimGuard for ThreadClaimGuard {
 
 impl Drop for ThreadClaimGuard {
     fn drop(&mut self) {
-        self.claims.taken().remove(&self.id);
+        self.claims.taken.lock().remove(&self.id);
     }
 }
 
@@ -156,7 +151,7 @@ impl ClaimRegistry for FileClaims {
         if !self.dir.is_dir() {
             return Ok(0);
         }
-        let listing = || format!("listing {}", self.dir.display());
+        let listing = || format!("cannot list {}", self.dir.display());
         let mut swept = 0;
         for entry in std::fs::read_dir(&self.dir).with_context(listing)? {
             let path = entry.with_context(listing)?.path();
@@ -202,7 +197,7 @@ impl ClaimRegistry for LayeredClaims {
             }
             (Ok(None), _) => Ok(None),
             (Err(error), near) => {
-                let error = error.context("claiming the work for an entry");
+                let error = error.context("cannot claim an entry");
                 self.faults.fault(&self.server, &error);
                 near
             }

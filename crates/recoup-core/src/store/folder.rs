@@ -104,7 +104,7 @@ impl StoreFolder {
                     continue;
                 }
                 Err(error) => {
-                    return Err(error).with_context(|| format!("looking at {}", dir.display()));
+                    return Err(error).with_context(|| format!("cannot access {}", dir.display()));
                 }
             }
             visit_entries(&dir, &mut |entry, name| {
@@ -120,7 +120,7 @@ impl StoreFolder {
     pub(super) fn exists(&self) -> Result<bool> {
         let found = match fs::metadata(&self.root) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            found => found.with_context(|| format!("looking at {}", self.root.display()))?,
+            found => found.with_context(|| format!("cannot access {}", self.root.display()))?,
         };
         if found.is_dir() {
             return Ok(true);
@@ -140,12 +140,12 @@ impl StoreFolder {
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                     return Err(not_a_directory_error(fsx::parent(&path)));
                 }
-                found => found.with_context(|| format!("looking at {}", path.display()))?,
+                found => found.with_context(|| format!("cannot access {}", path.display()))?,
             };
             if found.is_symlink() {
                 let path = path.display();
                 let message = format!(
-                    "{path} is a symbolic link, which is not followed: put a directory in its place"
+                    "{path} is a symbolic link, which recoup does not follow: replace it with a directory"
                 );
                 return Err(Error::new(ErrorKind::Invalid, message));
             }
@@ -176,7 +176,7 @@ pub(super) fn payload_text(payload: &StoredBody, info: &BodyInfo) -> Result<Byte
 /// Visits everything in `dir` that has a UTF-8 name; nothing if the directory does not exist. A
 /// file in its place, or a directory without search permission, is an error: it would seem empty.
 pub(super) fn visit_entries(dir: &Path, visit: &mut dyn FnMut(&DirEntry, &str)) -> Result<()> {
-    let listing = || format!("listing {}", dir.display());
+    let listing = || format!("cannot list {}", dir.display());
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.with_context(listing)?,

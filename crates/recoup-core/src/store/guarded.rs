@@ -11,9 +11,10 @@
 //! written, each process has a breaker of its own.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -89,7 +90,7 @@ impl ChunkSource for GuardedFrames {
             visit(frame).map_err(|error| {
                 // An error of the reader stops the server's stream, and is what the caller gets.
                 theirs = Some(error);
-                Error::new(ErrorKind::Io, "the reader wants no more")
+                Error::new(ErrorKind::Io, "the reader stopped")
             })
         });
         self.breaker.note_result(&done);
@@ -210,7 +211,7 @@ impl CircuitBreaker {
     /// Ok if the server may be called; otherwise an error with the remaining pause and the last
     /// fault.
     pub(super) fn admit(&self) -> Result<()> {
-        let mut known = self.lock_state();
+        let mut known = self.known.lock();
         if known.look.is_none_or(Deadline::has_passed) {
             self.reload_state(&mut known);
         }
@@ -221,7 +222,7 @@ impl CircuitBreaker {
         let wait = until.millis_since(self.clock.now()).div_ceil(1_000);
         Err(Error::new(
             ErrorKind::Unavailable,
-            format!("not asked for another {wait} s, after {faults} faults; the last was: {last}"),
+            format!("skipped for another {wait} s after {faults} errors; last error: {last}"),
         ))
     }
 
@@ -250,7 +251,7 @@ impl CircuitBreaker {
     /// Records the result of a call. Only an unavailable server counts as a fault; an error about a
     /// record is an answer.
     pub(super) fn note_result<T>(&self, done: &Result<T>) {
-        let mut known = self.lock_state();
+        let mut known = self.known.lock();
         match done {
             Err(error) if error.kind() == ErrorKind::Unavailable => {
                 let lock = self.acquire_file_lock();
@@ -272,11 +273,6 @@ impl CircuitBreaker {
                 }
             }
         }
-    }
-
-    fn lock_state(&self) -> MutexGuard<'_, CachedState> {
-        // Replaced as a whole; no panic leaves half of it.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the shared state. Without a readable file, this process's own state counts.

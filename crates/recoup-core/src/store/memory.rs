@@ -1,12 +1,13 @@
 //! In-memory store: bounded by bytes, thread-safe, lost with the process. Bodies are kept decoded,
 //! so that a hit costs no decoding.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use moka::ops::compute::Op;
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
+use parking_lot::Mutex;
 
 use super::plan::{clear_by_scan, scan_refined};
 use super::tallies::{BatchSums, TallyTable};
@@ -104,7 +105,7 @@ impl Store for InMemoryStore {
 
     fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
         let sums = BatchSums::of(batch);
-        if !self.tallies.lock().unwrap_or_else(PoisonError::into_inner).add(batch, &sums) {
+        if !self.tallies.lock().add(batch, &sums) {
             return Ok(());
         }
         for event in &batch.events {
@@ -133,7 +134,7 @@ impl Store for InMemoryStore {
     }
 
     fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
-        Ok(self.tallies.lock().unwrap_or_else(PoisonError::into_inner).for_scope(scope))
+        Ok(self.tallies.lock().for_scope(scope))
     }
 
     fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {

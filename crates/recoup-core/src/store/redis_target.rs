@@ -161,7 +161,7 @@ impl RedisUrlParser<'_> {
         let (username, password) = credentials.map_or(Ok((None, None)), read_credentials)?;
         let nodes: Vec<_> = hosts.split(',').map(read_node).collect::<Result<_, _>>()?;
         if nodes.len() > 1 && !cluster {
-            return Err("several hosts are for redis+cluster: URLs".to_owned());
+            return Err("only redis+cluster: URLs can have several hosts".to_owned());
         }
         let mut target = RedisTarget {
             nodes,
@@ -195,12 +195,12 @@ impl RedisUrlParser<'_> {
             }
             "ca" if target.tls => {
                 if value.is_empty() {
-                    return Err("the option ca names no file".to_owned());
+                    return Err("the option ca is empty, expected a file".to_owned());
                 }
                 let path = resolve_path(&value, self.base, self.home);
                 target.ca = Some(path.map_err(|error| error.to_string())?);
             }
-            "ca" => return Err("the option ca is for rediss: URLs".to_owned()),
+            "ca" => return Err("the option ca needs a rediss: URL".to_owned()),
             _ => {
                 return Err(format!("unknown option {name:?}; expected prefix, timeout or ca"));
             }
@@ -214,7 +214,7 @@ fn read_credentials(text: &str) -> Result<(Option<String>, Option<String>), UrlF
         Some((username, password)) => (username, Some(password)),
         None => (text, None),
     };
-    let username = (!username.is_empty()).then(|| percent_decode(username, "the user's name"));
+    let username = (!username.is_empty()).then(|| percent_decode(username, "the user name"));
     let password = password.filter(|password| username.is_some() || !password.is_empty());
     let password = password.map(|password| percent_decode(password, "the password"));
     Ok((username.transpose()?, password.transpose()?))
@@ -231,7 +231,7 @@ fn read_node(text: &str) -> Result<(String, u16), UrlFault> {
         Some(rest) => {
             let (host, after) = rest.split_once(']').ok_or("the host's bracket [ is not closed")?;
             if host.split_once('%').map_or(host, |(ip, _)| ip).parse::<Ipv6Addr>().is_err() {
-                return Err(format!("the host {host:?} in brackets is no IPv6 address"));
+                return Err(format!("the host {host:?} in brackets is not an IPv6 address"));
             }
             (host, after.strip_prefix(':').or(after.is_empty().then_some("")))
         }
@@ -245,7 +245,7 @@ fn read_node(text: &str) -> Result<(String, u16), UrlFault> {
     }
     let fine = |c: char| c.is_alphanumeric() || "._-:%".contains(c);
     if let Some(other) = host.chars().find(|c| !fine(*c)) {
-        return Err(format!("the host {host:?} has {other:?} in it"));
+        return Err(format!("the host {host:?} contains {other:?}"));
     }
     let port = match port {
         Some("") => Some(DEFAULT_PORT),

@@ -6,7 +6,9 @@
 //! back is unavailable, the front answers alone.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::plan::scan_refined;
 use super::{
@@ -63,14 +65,9 @@ impl TieredStore {
         })
     }
 
-    fn writes(&self) -> MutexGuard<'_, u64> {
-        // A counter cannot be left half-written by a panic.
-        self.writes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Updates the front with the answer of the back, unless there were writes since `seen`.
     fn refresh_front(&self, id: &EntryId, found: Option<&EntryRecord>, had: bool, seen: u64) {
-        let writes = self.writes();
+        let writes = self.writes.lock();
         if *writes != seen {
             return;
         }
@@ -100,7 +97,7 @@ impl TieredStore {
     /// Runs `act` in both tiers, even if the first one fails. Errors carry the URL of their tier.
     fn in_both_tiers<T>(&self, mut act: impl FnMut(&dyn Store) -> Result<T>) -> Result<T> {
         let back = act(&*self.back).map_err(|error| with_store_url(error, &*self.back));
-        let mut writes = self.writes();
+        let mut writes = self.writes.lock();
         *writes += 1;
         let front = act(&*self.front).map_err(|error| with_store_url(error, &*self.front));
         let done = back?;
@@ -128,7 +125,10 @@ fn buffer_body(record: &Arc<EntryRecord>) -> Result<Option<Arc<EntryRecord>>> {
         chunks.for_each_chunk(&mut |frame| {
             len += frame.len();
             if is_large(len) {
-                return Err(Error::new(ErrorKind::Corrupt, "the body is longer than it says"));
+                return Err(Error::new(
+                    ErrorKind::Corrupt,
+                    "the body is longer than its header says",
+                ));
             }
             frames.push(frame.to_vec());
             Ok(())
@@ -148,7 +148,7 @@ fn with_store_url(error: Error, store: &dyn Store) -> Error {
 impl Store for TieredStore {
     fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
         let near = self.get_from_front(id);
-        let seen = *self.writes();
+        let seen = *self.writes.lock();
         match near {
             Some(record) if self.is_current(&record) => Ok(Some(record)),
             near => match self.back.get(id) {
@@ -187,7 +187,7 @@ impl Store for TieredStore {
         {
             return Ok(Some(full));
         }
-        let seen = *self.writes();
+        let seen = *self.writes.lock();
         match self.back.full_payload(id) {
             Ok(full) => {
                 let Some(near) = near else { return Ok(full) };

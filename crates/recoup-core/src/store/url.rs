@@ -192,7 +192,9 @@ pub(super) fn resolve_path(path: &str, base: &Path, home: Option<&Path>) -> Resu
         return Ok(base.join(path).components().collect());
     };
     if !rest.is_empty() && !rest.starts_with('/') {
-        return Err(invalid("only ~/ is known, no other user's home; ./~ is a file of that name"));
+        return Err(invalid(
+            "only ~/ is supported, not another user's home; write ./~ for a file of that name",
+        ));
     }
     let home = home.ok_or_else(|| invalid("there is no home directory for ~"))?;
     Ok(home.join(rest.trim_start_matches('/')))

@@ -33,7 +33,7 @@ fn a_name_that_a_uri_would_take_apart() {
     fs::write(&path, "no database").unwrap();
     let error = sqlite::inspect(&path, LIMIT).unwrap_err();
     // The file was read: it is no database, and nobody knows it as one of ours.
-    assert!(error.to_string().starts_with("it is not a cache of recoup's"), "{error}");
+    assert!(error.to_string().starts_with("not a cache database of recoup"), "{error}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was made beside it");
     // What is beside each of ours.
     fs::write(dir.path().join("a?b#c%41&mode=memory.db.recoup-lock"), "").unwrap();

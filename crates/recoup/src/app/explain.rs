@@ -15,10 +15,10 @@ use crate::human;
 /// Maximum number of sources, and of rules, that are listed.
 const MAX_LISTED: usize = 10;
 
-const FAILURE: &str = "what is kept is a failure: --cache-failures accepts those";
+const FAILURE: &str = "the stored result is a failure; use --cache-failures to accept it";
 const STREAMS_MERGED: &str =
-    "stdout and stderr were recorded as one stream, and go to different places now";
-const FUTURE: &str = "it was made in the future, and would never expire: check the clocks";
+    "stdout and stderr were recorded as one stream, but now go to different places";
+const FUTURE: &str = "the entry's creation time is in the future; check the system clocks";
 
 /// Maximum number of past events that are shown to people.
 const MAX_PAST_EVENTS: usize = 3;
@@ -175,27 +175,27 @@ fn status(verdict: LookupVerdict) -> &'static str {
 fn heading(verdict: LookupVerdict, causes: &[MissCause]) -> String {
     match verdict {
         LookupVerdict::Hit { age, left: None } => {
-            format!("hit: {} old, good for ever", human::long_duration(age))
+            format!("hit: {} old, never expires", human::long_duration(age))
         }
         LookupVerdict::Hit { age, left: Some(left) } => {
             format!(
-                "hit: {} old, good for another {}",
+                "hit: {} old, expires in {}",
                 human::long_duration(age),
                 human::long_duration(left)
             )
         }
         LookupVerdict::Stale { since } => format!(
-            "stale: good until {} ago; it is served, and run again in the background",
+            "stale: expired {} ago; still served while it is refreshed in the background",
             human::long_duration(since)
         ),
         LookupVerdict::Miss => match causes {
-            [MissCause::Absent, ..] => "miss: there is no such entry".to_owned(),
+            [MissCause::Absent, ..] => "miss: no entry for this key".to_owned(),
             [MissCause::AnotherQuestion(_), ..] => {
-                "miss: the entry of that key answers another question".to_owned()
+                "miss: the entry for this key answers a different question".to_owned()
             }
             [MissCause::Disabled, ..] => "miss: the cache is switched off".to_owned(),
-            [MissCause::Asked, ..] => "miss: a fresh result was asked for".to_owned(),
-            [MissCause::Unavailable(_), ..] => "miss: the store could not answer".to_owned(),
+            [MissCause::Asked, ..] => "miss: a fresh result was requested".to_owned(),
+            [MissCause::Unavailable(_), ..] => "miss: the store is unavailable".to_owned(),
             _ => "miss: an entry exists, but cannot be used".to_owned(),
         },
     }
@@ -233,7 +233,7 @@ fn cause_findings(cause: &MissCause, now: Timestamp, names: RuleNames<'_>) -> Ve
                 (SourceChangeKind::Modified, None) => ("source_modified", "changed".to_owned()),
                 (SourceChangeKind::Missing, _) => ("source_missing", "is gone".to_owned()),
                 (SourceChangeKind::New, Some(at)) => {
-                    ("source_new", format!("is new, from {} ago", ago(*at)))
+                    ("source_new", format!("is new, modified {} ago", ago(*at)))
                 }
                 (SourceChangeKind::New, None) => ("source_new", "is new".to_owned()),
             };
@@ -255,10 +255,7 @@ fn cause_findings(cause: &MissCause, now: Timestamp, names: RuleNames<'_>) -> Ve
         }
         MissCause::TooOld { age, limit } => {
             let (age, limit) = (human::long_duration(*age), human::short_duration(*limit));
-            ExplainFinding::new(
-                "too_old",
-                format!("begun {age} ago, longer than accepted (max-age {limit})"),
-            )
+            ExplainFinding::new("too_old", format!("started {age} ago, older than max-age {limit}"))
         }
         MissCause::Damaged(damage) => {
             ExplainFinding::new("corrupt", format!("the entry is damaged: {damage}"))
@@ -275,8 +272,8 @@ fn nearest_report(nearest: &NearestEntry, now: Timestamp, names: RuleNames<'_>) 
     let ago = human::long_duration(now.millis_since(*created));
     let short: String = id.key.as_str().chars().take(16).collect();
     let text = match differences.len() {
-        0 => format!("nearest: {short}, made {ago} ago by another version of recoup"),
-        _ => format!("nearest: {short}, made {ago} ago, which differs in"),
+        0 => format!("nearest: {short}, created {ago} ago by another version of recoup"),
+        _ => format!("nearest: {short}, created {ago} ago, differs in:"),
     };
     NearestReport {
         key: id.key.to_string(),
@@ -322,23 +319,27 @@ fn describe_change(part: &str, how: &PartChange) -> ExplainFinding {
             ("unset", both("unset", "set"), "unset, was set".to_owned())
         }
         PartChange::Replaced { path } => {
-            ("replaced", both(path, path), format!("{path} leads to another file"))
+            ("replaced", both(path, path), format!("{path} now resolves to another file"))
         }
-        PartChange::Added { now: Some(now) } => {
-            ("added", (Some(now.clone()), None), format!("now {}, was not given", quoted(now)))
+        PartChange::Added { now: Some(now) } => (
+            "added",
+            (Some(now.clone()), None),
+            format!("now {}, was not given before", quoted(now)),
+        ),
+        PartChange::Added { now: None } => {
+            ("added", (None, None), "now given, was not given before".to_owned())
         }
-        PartChange::Added { now: None } => ("added", (None, None), "given, was not".to_owned()),
         PartChange::Gone { was: Some(was) } => {
-            ("gone", (None, Some(was.clone())), format!("not given, was {}", quoted(was)))
+            ("gone", (None, Some(was.clone())), format!("no longer given, was {}", quoted(was)))
         }
-        PartChange::Gone { was: None } => ("gone", (None, None), "not given, was".to_owned()),
+        PartChange::Gone { was: None } => ("gone", (None, None), "no longer given".to_owned()),
         PartChange::Hidden | PartChange::Rules(_) => {
-            ("content", (None, None), "other content".to_owned())
+            ("content", (None, None), "different content".to_owned())
         }
         PartChange::Value { of } => {
             let names: Vec<&str> =
                 of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
-            ("value", (None, None), format!("another value of {}", names.join(" or ")))
+            ("value", (None, None), format!("different value of {}", names.join(" or ")))
         }
     };
     ExplainFinding { now, was, ..part_finding(part, code, &what) }
@@ -361,13 +362,11 @@ fn describe_rules(part: &str, changes: &RuleChanges, names: RuleNames<'_>) -> Ve
     let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
     let of_all = match only {
         Some(ComparedSide::Question) => {
-            Some(("added", "our hooks tell them to the agent, and did not"))
+            Some(("added", "hooks now deliver them to the agent, but did not before"))
         }
-        Some(ComparedSide::Entry) => {
-            Some(("gone", "our hooks do not tell them to the agent, and did"))
-        }
-        None if *more => Some(("rules", "there are too many to tell which are other ones")),
-        None if none_differs => Some(("weight", "the same ones, and others of them come first")),
+        Some(ComparedSide::Entry) => Some(("gone", "hooks no longer deliver them to the agent")),
+        None if *more => Some(("rules", "too many to list which ones differ")),
+        None if none_differs => Some(("weight", "the same rules in a different order")),
         None => None,
     };
     let mut all: Vec<ExplainFinding> =
@@ -385,7 +384,7 @@ fn describe_rules(part: &str, changes: &RuleChanges, names: RuleNames<'_>) -> Ve
         }));
     };
     tell(added, new, "is new");
-    tell(reworded, other_words, "had other words");
+    tell(reworded, other_words, "was reworded");
     tell(gone, no_longer, "is gone");
     all
 }

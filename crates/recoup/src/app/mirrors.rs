@@ -73,7 +73,9 @@ pub(crate) fn remove_unwanted_mirrors(faults: &Arc<dyn FaultLog>) {
 fn report_refresh(refreshed: Result<MirrorReport>, faults: &dyn FaultLog) {
     let warnings = match refreshed {
         Ok(report) => problem_warnings(&report),
-        Err(error) => vec![format!("not in step for Claude Code: {error}")],
+        Err(error) => {
+            vec![format!("cannot update Claude Code's copy of rules and skills: {error}")]
+        }
     };
     for warning in warnings {
         faults.fault("mirror", &Error::usage(warning));
@@ -137,13 +139,13 @@ pub(crate) fn problem_warnings(report: &MirrorReport) -> Vec<String> {
     let left = report.left.iter().map(|left| {
         let what = match left.why {
             LeftReason::Changed => {
-                "was changed since recoup wrote it, and is left as it is: delete it, and the next sync writes it anew"
+                "was changed since recoup wrote it and is left as it is; delete it to have the next sync write it again"
             }
             LeftReason::NotOurs => {
-                "is not recoup's, and is left as it is: what would go there is not written"
+                "was not written by recoup and is left as it is; recoup's own file is not written there"
             }
             LeftReason::Lines => {
-                "has lines about files of recoup's that somebody else wrote or changed, and they are left: delete them there, and the next sync writes its own"
+                "has lines about recoup's files that recoup did not write or that were changed; they are left as they are. Delete them to have the next sync write its own"
             }
         };
         format!("{} {what}", left.path.display())
@@ -155,7 +157,7 @@ pub(crate) fn problem_warnings(report: &MirrorReport) -> Vec<String> {
 pub(crate) fn leftover_warnings(report: &MirrorReport) -> Vec<String> {
     let left = report.left.iter().filter(|left| left.why != LeftReason::NotOurs).map(|left| {
         format!(
-            "{} was changed since recoup wrote it, and is left: remove by hand what you no longer want",
+            "{} was changed since recoup wrote it and is left as it is; remove by hand what you no longer want",
             left.path.display()
         )
     });
@@ -164,5 +166,5 @@ pub(crate) fn leftover_warnings(report: &MirrorReport) -> Vec<String> {
 
 fn fault_warnings(report: &MirrorReport) -> impl Iterator<Item = String> {
     let faults = report.faults.iter();
-    faults.map(|fault| format!("{} is not in step: {}", fault.dir.display(), fault.why))
+    faults.map(|fault| format!("cannot update {}: {}", fault.dir.display(), fault.why))
 }

@@ -104,20 +104,20 @@ impl From<Error> for CommandError {
 fn remedy(kind: ErrorKind, keeps: DataLocation) -> Option<&'static str> {
     use DataLocation::{InFiles, InStore};
     match (kind, keeps) {
-        (ErrorKind::Locked, InStore) => Some("another process is busy with the store; try again"),
-        (ErrorKind::Locked, InFiles) => Some("another process is busy with it; try again"),
+        (ErrorKind::Locked, InStore) => Some("another process is using the store; try again"),
+        (ErrorKind::Locked, InFiles) => Some("another process is using it; try again"),
         (ErrorKind::ReadOnly, InStore) => Some(
-            "check who owns it and whether it may be written; --store names another store, RECOUP_HOME another directory for all that is recoup's",
+            "check its owner and permissions; use --store for another store, or set RECOUP_HOME to another directory for recoup's files",
         ),
         (ErrorKind::ReadOnly, InFiles) => Some(
-            "check who owns it and whether it may be written; RECOUP_HOME names another directory for what is recoup's",
+            "check its owner and permissions, or set RECOUP_HOME to another directory for recoup's files",
         ),
         (ErrorKind::Full, InStore) => Some(
-            "make room for it (on the disk, or on the server: its maxmemory), or choose another store with --store",
+            "free disk space (or raise the server's maxmemory), or choose another store with --store",
         ),
-        (ErrorKind::Full, InFiles) => Some("make room on the disk, and try again"),
+        (ErrorKind::Full, InFiles) => Some("free disk space and try again"),
         (ErrorKind::Unavailable, _) => Some(
-            "check that the server runs and the URL is right (`recoup config show --origin`); without it every look-up is a miss",
+            "check that the server is running and the URL is right (`recoup config show --origin`); without it every look-up is a miss",
         ),
         (ErrorKind::TooNew, InStore) => {
             Some("upgrade recoup, or choose another store with --store")

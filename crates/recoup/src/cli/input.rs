@@ -86,6 +86,6 @@ pub(super) fn stdin_up_to(limit: u64) -> Result<Vec<u8>> {
 }
 
 fn too_large(what: &str, limit: u64) -> Error {
-    let message = format!("{what} is larger than {} MiB, the most that is read", limit >> 20);
+    let message = format!("{what} is larger than {} MiB, the maximum", limit >> 20);
     Error::new(ErrorKind::Invalid, message)
 }

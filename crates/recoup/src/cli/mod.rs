@@ -115,9 +115,9 @@ fn build_command_tree() -> clap::Command {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
-Others: exec, explain and early-exit have some of their own (see their help); hook always exits 0.
+exec, explain and early-exit have additional codes (see their help); hook always exits with 0.
 
-`recoup help COMMAND` tells more about a command, `recoup config env` lists environment variables.";
+`recoup help COMMAND` explains a command; `recoup config env` lists environment variables.";
 
 /// Groups of commands in `recoup --help`.
 const COMMAND_GROUPS: [(&str, &[&str]); 5] = [

@@ -73,7 +73,7 @@ fn copy_chunks(chunks: &dyn ChunkSource) -> Result<(), CommandError> {
     let read = chunks.for_each_chunk(&mut |chunk| {
         data(&[chunk]).map_err(|failure| {
             failed = Some(failure);
-            Error::new(ErrorKind::Io, "the output could not be written")
+            Error::new(ErrorKind::Io, "cannot write the output")
         })
     });
     failed.map_or_else(|| Ok(read?), Err)
@@ -121,7 +121,7 @@ pub(super) fn compact_json(value: &impl Serialize) -> Result<(), CommandError> {
 /// Explains why a value can't be JSON: a path in it is not UTF-8.
 fn map_json_error(json: serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, Error> {
     json.map_err(|error| {
-        let message = "this can't be told as JSON: a path in it is no UTF-8; ask without --json";
+        let message = "cannot print this as JSON: a path is not valid UTF-8; try without --json";
         Error::new(ErrorKind::Invalid, message).with_source(error)
     })
 }

@@ -32,37 +32,45 @@ pub(super) const RECOUP_HOME: EnvVar =
 pub(super) const STORE: EnvVar =
     var("RECOUP_STORE", "where entries are kept (default: sqlite:~/.recoup/cache.db)");
 pub(super) const NEAR_STORE: EnvVar =
-    var("RECOUP_NEAR_STORE", "a store of this machine's own in front of a shared one");
-pub(super) const NEAR_TTL: EnvVar =
-    var("RECOUP_NEAR_TTL", "for how long that one answers alone (default: 30s)");
-pub(super) const SCOPE: EnvVar = var("RECOUP_SCOPE", "who shares them (default: project)");
+    var("RECOUP_NEAR_STORE", "a local store in front of a shared one");
+pub(super) const NEAR_TTL: EnvVar = var(
+    "RECOUP_NEAR_TTL",
+    "how long the local store answers without asking the shared one (default: 30s)",
+);
+pub(super) const SCOPE: EnvVar = var("RECOUP_SCOPE", "who shares entries (default: project)");
 pub(super) const ENABLED: EnvVar =
-    var("RECOUP_CACHE_ENABLED", "false: nothing is kept, and nothing given out");
+    var("RECOUP_CACHE_ENABLED", "false: the cache is switched off, nothing is stored or replayed");
 pub(super) const MAX_SIZE_MB: EnvVar =
-    var("RECOUP_CACHE_MAX_SIZE_MB", "how much is kept, in MB (default: 100)");
+    var("RECOUP_CACHE_MAX_SIZE_MB", "maximum size of all entries, in MB (default: 100)");
 pub(super) const MAX_ENTRIES: EnvVar = var(
     "RECOUP_CACHE_MAX_ENTRIES",
-    "how many entries are kept (default: 5000 tool calls, else no limit)",
+    "maximum number of entries (default: 5000 tool calls, otherwise no limit)",
 );
 pub(super) const TTL: EnvVar = var("RECOUP_CACHE_TTL", "how long results are kept (default: 30d)");
 pub(super) const FRESHNESS: EnvVar =
-    var("RECOUP_CACHE_FRESHNESS", "what counts as a change: auto, mtime or content");
-pub(super) const MAX_SOURCE_FILES: EnvVar =
-    var("RECOUP_CACHE_MAX_SOURCE_FILES", "the most source files of an entry (default: 50000)");
-pub(super) const MAX_SOURCE_MB: EnvVar =
-    var("RECOUP_CACHE_MAX_SOURCE_MB", "the most MB of source files of an entry (default: 2048)");
+    var("RECOUP_CACHE_FRESHNESS", "what counts as a change of a source: auto, mtime or content");
+pub(super) const MAX_SOURCE_FILES: EnvVar = var(
+    "RECOUP_CACHE_MAX_SOURCE_FILES",
+    "maximum number of source files of an entry (default: 50000)",
+);
+pub(super) const MAX_SOURCE_MB: EnvVar = var(
+    "RECOUP_CACHE_MAX_SOURCE_MB",
+    "maximum size of an entry's source files, in MB (default: 2048)",
+);
 pub(super) const NOTES: EnvVar =
     var("RECOUP_CACHE_NOTES", "the file that `cache set --synthesize` appends to");
 pub(super) const EARLY_EXIT_DIR: EnvVar =
     var("RECOUP_EARLY_EXIT_DIR", "where early-exit keeps its sessions, on this machine");
 pub(super) const LOA_ENABLED: EnvVar =
-    var("LOA_CACHE_ENABLED", "as RECOUP_CACHE_ENABLED, which wins");
+    var("LOA_CACHE_ENABLED", "same as RECOUP_CACHE_ENABLED, which takes precedence");
 pub(super) const LOA_MAX_SIZE_MB: EnvVar =
-    var("LOA_CACHE_MAX_SIZE_MB", "as RECOUP_CACHE_MAX_SIZE_MB, which wins");
+    var("LOA_CACHE_MAX_SIZE_MB", "same as RECOUP_CACHE_MAX_SIZE_MB, which takes precedence");
 pub(super) const LOA_TTL_DAYS: EnvVar =
-    var("LOA_CACHE_TTL_DAYS", "as RECOUP_CACHE_TTL, which wins, in days");
-pub(super) const LEDGER_ENABLED: EnvVar =
-    var("RECOUP_LEDGER_ENABLED", "false: nothing is counted, and nothing told to watchers");
+    var("LOA_CACHE_TTL_DAYS", "same as RECOUP_CACHE_TTL, which takes precedence; in days");
+pub(super) const LEDGER_ENABLED: EnvVar = var(
+    "RECOUP_LEDGER_ENABLED",
+    "false: look-ups are not counted, and `recoup watch` does not show them",
+);
 pub(super) const LOG_HITS: EnvVar =
     var("RECOUP_LOG_HITS", "false: hits are not written to ~/.recoup/logs (default: true)");
 const MCP_TOKEN: EnvVar =
@@ -73,46 +81,55 @@ pub(super) const CODEX_HOME: EnvVar =
     var("CODEX_HOME", "where Codex keeps its settings (default: ~/.codex)");
 pub(super) const PI_CODING_AGENT_DIR: EnvVar =
     var("PI_CODING_AGENT_DIR", "where Pi keeps its settings (default: ~/.pi/agent)");
-const XDG_CONFIG_HOME: EnvVar =
-    var("XDG_CONFIG_HOME", "where VS Code, Zed and opencode keep theirs (default: ~/.config)");
-pub(super) const JUDGE_ENABLED: EnvVar =
-    var("RECOUP_JUDGE_ENABLED", "true: a model may read what may be worth remembering");
+const XDG_CONFIG_HOME: EnvVar = var(
+    "XDG_CONFIG_HOME",
+    "where VS Code, Zed and opencode keep their settings (default: ~/.config)",
+);
+pub(super) const JUDGE_ENABLED: EnvVar = var(
+    "RECOUP_JUDGE_ENABLED",
+    "true: a model, the judge, may read statements that may be worth remembering",
+);
 pub(super) const JUDGE_PROVIDER: EnvVar =
-    var("RECOUP_JUDGE_PROVIDER", "whose API it has: anthropic or openai (default: anthropic)");
-pub(super) const JUDGE_MODEL: EnvVar = var("RECOUP_JUDGE_MODEL", "which model that is");
-pub(super) const JUDGE_URL: EnvVar = var("RECOUP_JUDGE_URL", "where it is");
+    var("RECOUP_JUDGE_PROVIDER", "the judge's API: anthropic or openai (default: anthropic)");
+pub(super) const JUDGE_MODEL: EnvVar = var("RECOUP_JUDGE_MODEL", "the judge's model");
+pub(super) const JUDGE_URL: EnvVar = var("RECOUP_JUDGE_URL", "the URL of the judge's API");
 pub(super) const JUDGE_KEY_ENV: EnvVar =
-    var("RECOUP_JUDGE_KEY_ENV", "the variable that has its key");
-pub(super) const JUDGE_DAILY_TOKENS: EnvVar =
-    var("RECOUP_JUDGE_DAILY_TOKENS", "how much it may cost in a day (default: 100000)");
+    var("RECOUP_JUDGE_KEY_ENV", "the variable that holds the judge's API key");
+pub(super) const JUDGE_DAILY_TOKENS: EnvVar = var(
+    "RECOUP_JUDGE_DAILY_TOKENS",
+    "maximum number of tokens that the judge may use per day (default: 100000)",
+);
 pub(super) const JUDGE_DEADLINE: EnvVar =
-    var("RECOUP_JUDGE_DEADLINE", "how long its answer may take (default: 20s)");
-const ANTHROPIC_API_KEY: EnvVar = var("ANTHROPIC_API_KEY", "the key for judge.provider anthropic");
-const OPENAI_API_KEY: EnvVar = var("OPENAI_API_KEY", "the key for judge.provider openai");
-const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy through which a model is reached");
-const NO_PROXY: EnvVar = var("NO_PROXY", "hosts that are reached without it");
+    var("RECOUP_JUDGE_DEADLINE", "maximum time for an answer of the judge (default: 20s)");
+const ANTHROPIC_API_KEY: EnvVar = var("ANTHROPIC_API_KEY", "API key for judge.provider anthropic");
+const OPENAI_API_KEY: EnvVar = var("OPENAI_API_KEY", "API key for judge.provider openai");
+const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy for requests to the judge");
+const NO_PROXY: EnvVar = var("NO_PROXY", "hosts that are reached without the proxy");
 pub(super) const RULES_SYNC: EnvVar =
-    var("RECOUP_RULES_SYNC", "true: rules go into Claude Code's own memory");
+    var("RECOUP_RULES_SYNC", "true: rules are written into Claude Code's own memory");
 pub(super) const SKILLS_ENABLED: EnvVar =
-    var("RECOUP_SKILLS_ENABLED", "true: what is remembered on a subject becomes a skill");
+    var("RECOUP_SKILLS_ENABLED", "true: three or more memories on one topic become a skill");
 pub(super) const SKILLS_PLACE: EnvVar =
     var("RECOUP_SKILLS_PLACE", "where skills go: project or user (default: project)");
 pub(super) const PEERS_KEEP: EnvVar =
-    var("RECOUP_PEERS_KEEP", "other programs that remember and stay: claude-recall, claude-mem");
+    var("RECOUP_PEERS_KEEP", "other memory tools to keep beside recoup: claude-recall, claude-mem");
 pub(super) const RECORD_ALLOW: EnvVar = var(
     "RECOUP_RECORD_ALLOW",
     "clients whose agents may record rules for you, such as cursor, zed",
 );
-pub(super) const RECORD_DENY: EnvVar =
-    var("RECOUP_RECORD_DENY", "clients whose agents may not: `recoup init` does not ask again");
+pub(super) const RECORD_DENY: EnvVar = var(
+    "RECOUP_RECORD_DENY",
+    "clients whose agents may not record rules: `recoup init` does not ask again",
+);
 pub(super) const CAPTURE_HEADLESS: EnvVar = var(
     "RECOUP_CAPTURE_HEADLESS",
-    "true: what is said in a run without a person is remembered as if by one",
+    "true: statements in unattended runs are remembered as if a person had made them",
 );
 const NO_COLOR: EnvVar = var("NO_COLOR", "when set, output has no colours");
 
 /// Set only by our own processes for their children: the entries that they are working on.
-const WORKING_ON: EnvVar = var("RECOUP_WORKING_ON", "what is being run by those who started us");
+const WORKING_ON: EnvVar =
+    var("RECOUP_WORKING_ON", "entries that the parent processes are computing");
 
 /// All documented variables.
 pub const VARIABLES: [EnvVar; 44] = [
@@ -233,7 +250,9 @@ pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
         return Ok(None);
     };
     let key = value.to_str().and_then(ApiKey::new);
-    let wrong = || Error::usage(format!("{name}: this is no key (it has spaces, or no ASCII)"));
+    let wrong = || {
+        Error::usage(format!("{name}: not a valid API key: it has spaces or non-ASCII characters"))
+    };
     key.map(Some).ok_or_else(wrong)
 }
 

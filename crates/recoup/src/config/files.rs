@@ -170,7 +170,7 @@ impl SectionReader {
                     self.add_unknown_name(&full, node, known.iter().map(String::as_str));
                 }
                 Some(entry) if found.iter().any(|(earlier, ..)| earlier == entry) => {
-                    self.add_problem(&full, node, "said twice");
+                    self.add_problem(&full, node, "given twice");
                 }
                 Some(entry) => found.push((entry, full, node)),
             }
@@ -221,7 +221,8 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
 /// projects would not be comparable.
 fn read_prices(node: &ConfigNode, reader: &mut SectionReader) {
     if !reader.is_user_file() {
-        let message = "prices belong into your own configuration file (`recoup config path`)";
+        let message =
+            "prices can only be set in your own configuration file (`recoup config path`)";
         return reader.add_problem("prices", node, message);
     }
     let ConfigValue::Table(entries) = &node.value else {
@@ -251,12 +252,12 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
                 reader.add_value(key, full, node);
             }
             (RepositoryPermission::MaySwitchOff, _) => {
-                let message = "a repository may only switch it off (false)";
+                let message = "a repository may only switch this off (false)";
                 reader.add_problem(full, node, message);
             }
             (RepositoryPermission::MayNot, _) => {
                 let message =
-                    "this belongs into your own configuration file (`recoup config path`)";
+                    "this can only be set in your own configuration file (`recoup config path`)";
                 reader.add_problem(full, node, message);
             }
         },

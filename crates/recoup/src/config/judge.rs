@@ -41,7 +41,7 @@ impl fmt::Display for JudgeUnreadyReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAgreed => f.write_str("no model is asked: judge.enabled is false"),
-            Self::NoKey(variable) => write!(f, "no model is asked: there is no key in {variable}"),
+            Self::NoKey(variable) => write!(f, "no model is asked: no API key in {variable}"),
         }
     }
 }

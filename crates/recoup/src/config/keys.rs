@@ -123,8 +123,8 @@ pub(super) static STORE: ConfigKey<StoreUrl> = ConfigKey {
         name: "store",
         expected: "a URL such as sqlite:PATH, file:DIR, dir:DIR or redis://HOST",
         default: Some("sqlite:cache.db"),
-        meaning: "where entries are kept; a file's relative path starts where that file is, \
-                  the default one in ~/.recoup",
+        meaning: "where entries are stored; a relative path starts at the directory of the file \
+                  that sets it, the default at ~/.recoup",
         variable: env::STORE,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -138,7 +138,7 @@ pub(super) static SCOPE: ConfigKey<ScopeChoice> = ConfigKey {
         name: "scope",
         expected: "project, global, tenant:NAME or session:NAME",
         default: Some("project"),
-        meaning: "who shares them; a file: or dir: store is a scope of its own until this is said",
+        meaning: "who shares entries; a file: or dir: store is a scope of its own unless this is set",
         variable: env::SCOPE,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -152,7 +152,7 @@ pub(super) static ENABLED: ConfigKey<bool> = ConfigKey {
         name: "cache.enabled",
         expected: "true or false",
         default: Some("true"),
-        meaning: "false: nothing is kept, and nothing given out",
+        meaning: "false: the cache is switched off, nothing is stored or replayed",
         variable: env::ENABLED,
         peer_variable: Some(env::LOA_ENABLED),
         repository: RepositoryPermission::May,
@@ -166,7 +166,7 @@ pub(super) static MAX_SIZE_MB: ConfigKey<MegabyteSize> = ConfigKey {
         name: "cache.max_size_mb",
         expected: "a number of MB above 0",
         default: Some("100"),
-        meaning: "how much is kept of each kind within a scope",
+        meaning: "maximum size of the entries of each kind within a scope",
         variable: env::MAX_SIZE_MB,
         peer_variable: Some(env::LOA_MAX_SIZE_MB),
         repository: RepositoryPermission::MayForItself,
@@ -180,8 +180,8 @@ pub(super) static MAX_ENTRIES: ConfigKey<u64> = ConfigKey {
         name: "cache.max_entries",
         expected: "a whole number above 0",
         default: None,
-        meaning: "how many entries are kept of each kind within a scope; 5,000 tool calls, and any \
-                  number of others, if this is not said",
+        meaning: "maximum number of entries of each kind within a scope; by default 5,000 tool calls, and any \
+                  number of other entries",
         variable: env::MAX_ENTRIES,
         peer_variable: None,
         repository: RepositoryPermission::MayForItself,
@@ -209,9 +209,9 @@ pub(super) static FRESHNESS: ConfigKey<FreshnessCheck> = ConfigKey {
         name: "cache.freshness",
         expected: "auto, mtime or content",
         default: Some("auto"),
-        meaning: "what counts as a change of a source. auto: other contents, which are read only if \
-                  times or inode differ; mtime: other times or another inode too; content: as auto, \
-                  also while a command runs. A dir: store has mtime if this is not said",
+        meaning: "what counts as a change of a source. auto: different contents, which are read \
+                  only if times or inode differ; mtime: different times or inode, too; content: \
+                  as auto, also while a command runs. A dir: store uses mtime unless this is set",
         variable: env::FRESHNESS,
         peer_variable: None,
         repository: RepositoryPermission::May,
@@ -225,7 +225,7 @@ pub(super) static MAX_SOURCE_FILES: ConfigKey<u64> = ConfigKey {
         name: "cache.max_source_files",
         expected: "a whole number above 0",
         default: Some("50000"),
-        meaning: "how many source files an entry may have; with more, nothing is kept",
+        meaning: "maximum number of source files of an entry; a result with more is not stored",
         variable: env::MAX_SOURCE_FILES,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -239,7 +239,7 @@ pub(super) static MAX_SOURCE_MB: ConfigKey<MegabyteSize> = ConfigKey {
         name: "cache.max_source_mb",
         expected: "a number of MB above 0",
         default: Some("2048"),
-        meaning: "how large all source files of an entry together may be",
+        meaning: "maximum total size of an entry's source files",
         variable: env::MAX_SOURCE_MB,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -267,8 +267,8 @@ pub(super) static NEAR_STORE: ConfigKey<StoreUrl> = ConfigKey {
         name: "near.store",
         expected: "sqlite:PATH",
         default: None,
-        meaning: "a store of this machine's own in front of a shared one: it answers first, \
-                  and alone while the other is away",
+        meaning: "a local store in front of a shared one: it answers first, and alone while the \
+                  shared one is unavailable",
         variable: env::NEAR_STORE,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -282,7 +282,7 @@ pub(super) static NEAR_TTL: ConfigKey<Ttl> = ConfigKey {
         name: "near.ttl",
         expected: "a duration such as 30s",
         default: Some("30s"),
-        meaning: "for how long it answers before the shared one is asked again",
+        meaning: "how long the local store answers before the shared one is asked again",
         variable: env::NEAR_TTL,
         peer_variable: None,
         repository: RepositoryPermission::May,
@@ -296,8 +296,8 @@ pub(super) static EARLY_EXIT_DIR: ConfigKey<PathBuf> = ConfigKey {
         name: "early_exit.dir",
         expected: "a path",
         default: None,
-        meaning: "where early-exit keeps its sessions, unless the store is a server; \
-                  ~/.recoup/early-exit or, for a dir: store, its own early-exit if this is not said",
+        meaning: "where early-exit keeps its sessions, unless the store is a server; by default \
+                  ~/.recoup/early-exit or, for a dir: store, early-exit inside it",
         variable: env::EARLY_EXIT_DIR,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -311,8 +311,8 @@ pub(super) static LEDGER_ENABLED: ConfigKey<bool> = ConfigKey {
         name: "ledger.enabled",
         expected: "true or false",
         default: Some("true"),
-        meaning: "false: look-ups are not counted, so that `stats`, `watch` and the order of eviction \
-                  know nothing of them",
+        meaning: "false: look-ups are not counted, and `stats`, `watch` and the order of eviction \
+                  ignore them",
         variable: env::LEDGER_ENABLED,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -326,7 +326,7 @@ pub(super) static LOG_HITS: ConfigKey<bool> = ConfigKey {
         name: "log.hits",
         expected: "true or false",
         default: Some("true"),
-        meaning: "whether each hit is a line in ~/.recoup/logs/hits.jsonl",
+        meaning: "whether each hit is logged to ~/.recoup/logs/hits.jsonl",
         variable: env::LOG_HITS,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -340,8 +340,8 @@ pub(super) static CAPTURE_HEADLESS: ConfigKey<bool> = ConfigKey {
         name: "capture.headless",
         expected: "true or false",
         default: Some("false"),
-        meaning: "whether what is said in a run without a person (`claude -p` in a script) is \
-                  remembered as if by one; else it waits as a candidate",
+        meaning: "whether statements in an unattended run (`claude -p` in a script) are \
+                  remembered as if a person had made them; otherwise they become candidates",
         variable: env::CAPTURE_HEADLESS,
         peer_variable: None,
         repository: RepositoryPermission::AfterTrust,
@@ -357,8 +357,8 @@ pub(super) static JUDGE_ENABLED: ConfigKey<bool> = ConfigKey {
         name: "judge.enabled",
         expected: "true or false",
         default: Some("false"),
-        meaning: "true: you agree that a model reads what you said that may be worth remembering, \
-                  without secrets and private parts",
+        meaning: "true: you agree that a model reads statements of yours that may be worth \
+                  remembering, without secrets and private parts",
         variable: env::JUDGE_ENABLED,
         peer_variable: None,
         repository: RepositoryPermission::MaySwitchOff,
@@ -372,7 +372,7 @@ pub(super) static JUDGE_PROVIDER: ConfigKey<ModelProvider> = ConfigKey {
         name: "judge.provider",
         expected: "anthropic or openai",
         default: Some("anthropic"),
-        meaning: "whose API it has: Anthropic's Messages, or chat completions as OpenAI and many others have them",
+        meaning: "the model's API: Anthropic's Messages, or the chat completions of OpenAI and many others",
         variable: env::JUDGE_PROVIDER,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -386,7 +386,7 @@ pub(super) static JUDGE_MODEL: ConfigKey<String> = ConfigKey {
         name: "judge.model",
         expected: "a model's name",
         default: None,
-        meaning: "which model; claude-haiku-4-5 or gpt-4.1-mini if this is not said",
+        meaning: "the name of the model; by default claude-haiku-4-5 or gpt-4.1-mini",
         variable: env::JUDGE_MODEL,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -400,8 +400,8 @@ pub(super) static JUDGE_URL: ConfigKey<BaseUrl> = ConfigKey {
         name: "judge.url",
         expected: "https://HOST/PATH, or http://127.0.0.1:PORT/PATH",
         default: None,
-        meaning: "where it is, up to /v1/messages or /chat/completions; the provider's own address \
-                  if this is not said",
+        meaning: "the URL of the API, up to /v1/messages or /chat/completions; by default the \
+                  provider's own",
         variable: env::JUDGE_URL,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -415,7 +415,7 @@ pub(super) static JUDGE_KEY_ENV: ConfigKey<String> = ConfigKey {
         name: "judge.key_env",
         expected: "the name of a variable",
         default: None,
-        meaning: "the variable that has the key; ANTHROPIC_API_KEY or OPENAI_API_KEY if this is not said",
+        meaning: "the variable that holds the API key; by default ANTHROPIC_API_KEY or OPENAI_API_KEY",
         variable: env::JUDGE_KEY_ENV,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -429,7 +429,7 @@ pub(super) static JUDGE_DAILY_TOKENS: ConfigKey<u64> = ConfigKey {
         name: "judge.daily_tokens",
         expected: "a whole number above 0",
         default: Some("100000"),
-        meaning: "how many tokens it may use in a day (UTC), all processes together",
+        meaning: "maximum number of tokens per day (UTC), for all processes together",
         variable: env::JUDGE_DAILY_TOKENS,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -443,7 +443,7 @@ pub(super) static JUDGE_DEADLINE: ConfigKey<Duration> = ConfigKey {
         name: "judge.deadline",
         expected: "a duration from 100ms to 5m",
         default: Some("20s"),
-        meaning: "how long an answer may take; nobody waits for it",
+        meaning: "maximum time for an answer; agents do not wait for it",
         variable: env::JUDGE_DEADLINE,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -458,8 +458,8 @@ pub(super) static RULES_SYNC: ConfigKey<bool> = ConfigKey {
         name: "rules.sync",
         expected: "true or false",
         default: Some("false"),
-        meaning: "true: rules that our hooks do not give to Claude Code go into its own memory, \
-                  30 at most, as files in ~/.claude/projects",
+        meaning: "true: rules that hooks do not deliver to Claude Code are written into its own \
+                  memory, 30 at most, as files in ~/.claude/projects",
         variable: env::RULES_SYNC,
         peer_variable: None,
         repository: RepositoryPermission::MaySwitchOff,
@@ -473,7 +473,7 @@ pub(super) static SKILLS_ENABLED: ConfigKey<bool> = ConfigKey {
         name: "skills.enabled",
         expected: "true or false",
         default: Some("false"),
-        meaning: "true: three or more memories on a subject become a skill",
+        meaning: "true: three or more memories on one topic become a skill",
         variable: env::SKILLS_ENABLED,
         peer_variable: None,
         repository: RepositoryPermission::MaySwitchOff,
@@ -487,8 +487,8 @@ pub(super) static SKILLS_PLACE: ConfigKey<SkillsPlace> = ConfigKey {
         name: "skills.place",
         expected: "project or user",
         default: Some("project"),
-        meaning: "project: skills go into the project's .claude/skills, hidden from git; user: into \
-                  ~/.claude/skills, only of what holds in all projects",
+        meaning: "project: skills go into the project's .claude/skills, hidden from git; user: \
+                  into ~/.claude/skills, only from memories that apply in all projects",
         variable: env::SKILLS_PLACE,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -500,10 +500,10 @@ pub(super) static SKILLS_PLACE: ConfigKey<SkillsPlace> = ConfigKey {
 pub(super) static PEERS_KEEP: ConfigKey<Vec<&'static str>> = ConfigKey {
     info: KeyInfo {
         name: "peers.keep",
-        expected: "claude-recall and claude-mem, with a comma between, or none",
+        expected: "claude-recall and claude-mem, separated by a comma, or none",
         default: Some("none"),
-        meaning: "which programs that remember, too, stay beside recoup: `recoup init` does not ask \
-                  about them again",
+        meaning: "other memory tools to keep beside recoup: `recoup init` does not ask about them \
+                  again",
         variable: env::PEERS_KEEP,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -516,12 +516,12 @@ pub(super) static PEERS_KEEP: ConfigKey<Vec<&'static str>> = ConfigKey {
 pub(super) static RECORD_ALLOW: ConfigKey<Vec<AgentClient>> = ConfigKey {
     info: KeyInfo {
         name: "record.allow",
-        expected: "cursor, windsurf, vscode, zed, gemini and opencode, with a comma between, or none",
+        expected: "cursor, windsurf, vscode, zed, gemini and opencode, separated by commas, or none",
         default: Some("none"),
-        meaning: "clients whose agents may record rules on your behalf: what they take for your words \
-                  counts at once, in that project, for every client that works there, also if a web \
-                  page made them do so; what may contradict you or your team, and all else, waits as a \
-                  candidate",
+        meaning: "clients whose agents may record rules on your behalf: what they record as your \
+                  words applies at once, in that project, for every client that works there, even \
+                  if a web page made them record it; statements that may contradict you or your \
+                  team, and all others, become candidates",
         variable: env::RECORD_ALLOW,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,
@@ -535,8 +535,8 @@ pub(super) static RECORD_DENY: ConfigKey<Vec<AgentClient>> = ConfigKey {
         name: "record.deny",
         expected: RECORD_ALLOW.info.expected,
         default: Some("none"),
-        meaning: "clients whose agents may not: this wins over `record.allow`, and `recoup init` does \
-                  not ask about them again",
+        meaning: "clients whose agents may not record rules: takes precedence over \
+                  `record.allow`, and `recoup init` does not ask about them again",
         variable: env::RECORD_DENY,
         peer_variable: None,
         repository: RepositoryPermission::MayNot,

@@ -203,7 +203,7 @@ impl ResolvedSettings {
             let real = path.ancestors().find_map(|part| part.canonicalize().ok());
             if is_dangling || real.is_none_or(|real| !real.starts_with(root)) {
                 return Err(Error::usage(format!(
-                    "{key}: {} is inside the project, and a link leads out of it; name the place itself",
+                    "{key}: {} is inside the project, but a symbolic link leads out of it; give the real path",
                     path.display()
                 )));
             }

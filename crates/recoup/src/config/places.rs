@@ -40,7 +40,7 @@ impl BaseDirs {
             Some(given) => check_named_home(&given, user_home.as_deref())?,
             None => user_home.as_ref().map(|home| home.join(".recoup")).ok_or_else(|| {
                 let message =
-                    "there is no home directory: set RECOUP_HOME to the directory that recoup may use";
+                    "no home directory found: set RECOUP_HOME to a directory for recoup's files";
                 Error::new(ErrorKind::Absent, message)
             })?,
         };
@@ -67,7 +67,7 @@ fn check_named_home(given: &Path, user_home: Option<&Path>) -> Result<PathBuf> {
     let is = |other: &Path| home == other || found.as_ref().is_some_and(|it| same(other, it));
     let is_sticky = || found.as_ref().is_some_and(|it| it.mode() & STICKY != 0);
     let why = if !home.is_absolute() {
-        "a relative path would be another directory in each project"
+        "a relative path would mean a different directory in each project"
     } else if is(Path::new("/")) {
         "this is the root of the file system"
     } else if user_home.is_some_and(is) {

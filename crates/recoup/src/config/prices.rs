@@ -92,7 +92,7 @@ pub(super) fn read_price(node: &ConfigNode) -> Result<TokenPrice, (String, Strin
         let wrong = || {
             (
                 format!(".{name}"),
-                format!("expected dollars for a million tokens (got {})", node.value),
+                format!("expected dollars per million tokens (got {})", node.value),
             )
         };
         *place = Some(number.ok_or_else(wrong)?);
@@ -103,7 +103,7 @@ pub(super) fn read_price(node: &ConfigNode) -> Result<TokenPrice, (String, Strin
     }
 }
 
-const EXPECTED: &str = "input and output, in dollars for a million tokens";
+const EXPECTED: &str = "input and output, in dollars per million tokens";
 
 /// Month in which the built-in prices were looked up.
 pub(crate) const DATE: &str = "2025-11";

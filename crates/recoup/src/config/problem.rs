@@ -70,7 +70,7 @@ impl fmt::Display for ConfigProblem {
 /// cause of the others.
 pub(super) fn as_error(problems: &[ConfigProblem]) -> Error {
     Error::usage(match problems {
-        [] => "the configuration can't be read".to_owned(),
+        [] => "cannot read the configuration".to_owned(),
         [only] => only.to_string(),
         [first, rest @ ..] => {
             format!("{first} (and {} more: see `recoup config check`)", rest.len())

@@ -105,7 +105,7 @@ impl GatheredConfig {
         }
         let why = self.no_ledger.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
         Some(format!(
-            "ignored until you say `recoup trust`: {} in this repository{why}",
+            "ignored until you run `recoup trust`: {} in this repository{why}",
             files.join(", ")
         ))
     }

@@ -78,7 +78,7 @@ impl TrustStore {
             .with_source(error)
         })?;
         if ledger.version > VERSION {
-            let message = format!("{} was written by a newer version", path.display());
+            let message = format!("{} was written by a newer version of recoup", path.display());
             return Err(Error::new(ErrorKind::TooNew, message));
         }
         Ok(ledger)
@@ -137,7 +137,7 @@ pub(crate) fn grant_trust(
     now: Timestamp,
 ) -> Result<()> {
     let root = root.to_str().ok_or_else(|| {
-        let message = format!("{} can't be trusted: its path is no text", root.display());
+        let message = format!("cannot trust {}: its path is not valid UTF-8", root.display());
         Error::new(ErrorKind::Invalid, message)
     })?;
     change_store(home, |ledger| {

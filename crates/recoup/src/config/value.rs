@@ -213,7 +213,7 @@ pub(super) fn path(
         (None, _) => Ok(context.base.join(text)),
         (Some(rest), Some(home)) => Ok(home.join(rest)),
         (Some(_), None) => {
-            Err(ConfigProblem::at(context.origin, "there is no home directory for ~"))
+            Err(ConfigProblem::at(context.origin, "cannot expand ~: no home directory found"))
         }
     }
 }
@@ -325,7 +325,7 @@ pub(super) fn variable_name(
         }
         _ => Err(ConfigProblem::at(
             context.origin,
-            format!("expected {}, and never a key itself", context.expected),
+            format!("expected {}, not the key itself", context.expected),
         )),
     }
 }

@@ -35,8 +35,8 @@ impl ClientProgram {
     pub(super) fn fault(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Here(_) | Self::Untold => None,
-            Self::Missing => Some(("is not there", "program-missing")),
-            Self::NotExecutable => Some(("can't be run", "not-executable")),
+            Self::Missing => Some(("does not exist", "program-missing")),
+            Self::NotExecutable => Some(("is not executable", "not-executable")),
         }
     }
 }
@@ -195,14 +195,14 @@ pub(super) enum ProbeSkipReason {
 impl ProbeSkipReason {
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::OfRepository => "it comes with the repository, or leads there".to_owned(),
+            Self::OfRepository => "it is part of the repository, or refers to it".to_owned(),
             Self::HasHome => {
-                "it sets RECOUP_HOME, or drops it: that would be your own memory".to_owned()
+                "it changes RECOUP_HOME, so the test would use your own memory".to_owned()
             }
-            Self::Chooses(name) => format!("what {name} starts depends on the directory"),
-            Self::Goes => "it goes to another directory first".to_owned(),
-            Self::AsAnother(name) => format!("{name} would start it as another user"),
-            Self::Untold => "only the client knows what its path stands for".to_owned(),
+            Self::Chooses(name) => format!("which program {name} starts depends on the directory"),
+            Self::Goes => "it changes the directory first".to_owned(),
+            Self::AsAnother(name) => format!("{name} would run it as another user"),
+            Self::Untold => "only the client can expand its path".to_owned(),
         }
     }
 }

@@ -53,19 +53,19 @@ pub(crate) fn run_repairs(found: &[DoctorFinding], context: &DoctorContext) -> V
 fn describe_repair(fix: &RepairAction, context: &DoctorContext) -> String {
     match fix {
         RepairAction::MakePrivate(paths) => match &paths[..] {
-            [only] => format!("close {} to others", context.display_path(only)),
-            paths => format!("close {} files and directories to others", paths.len()),
+            [only] => format!("make {} private", context.display_path(only)),
+            paths => format!("make {} files and directories private", paths.len()),
         },
-        RepairAction::Install(client) => format!("install into {} anew", client.title()),
+        RepairAction::Install(client) => format!("reinstall into {}", client.title()),
         RepairAction::Work { root, .. } => {
             format!("start a worker for {}", context.display_path(root))
         }
         RepairAction::MendMemory => {
             let path = context.home.join("memory.db");
-            format!("mend {}, or set it aside", context.display_path(&path))
+            format!("repair {}, or set it aside", context.display_path(&path))
         }
         RepairAction::MendCache(path) => {
-            format!("mend {}, or set it aside", context.display_path(path))
+            format!("repair {}, or set it aside", context.display_path(path))
         }
     }
 }
@@ -82,8 +82,8 @@ fn apply_repair(fix: &RepairAction, context: &DoctorContext) -> Result<()> {
             let is_theirs =
                 |it: &FileChange| it.has_effect() && context.repository.contains(&it.path);
             if plan.changes.iter().any(is_theirs) {
-                let message =
-                    "its files are in this project: run `recoup init`, which shows what it changes";
+                let message = "its files are in this project: run `recoup init`, which shows the \
+                               changes first";
                 return Err(Error::new(ErrorKind::Invalid, message));
             }
             install::install_changes(&plan.changes, &context.places.own, SystemClock.now())
@@ -133,7 +133,7 @@ pub(super) fn offer_reinstall(
     let is_theirs =
         |change: &FileChange| change.has_effect() && context.repository.contains(&change.path);
     if of.level == InstallLevel::Project || plan.changes.iter().any(is_theirs) {
-        return finding.remedy(format!("`{init}` {does}, and shows it first"));
+        return finding.remedy(format!("`{init}` {does}, and shows the change first"));
     }
     finding
         .remedy(format!("`recoup doctor --fix` (or `recoup init`) {does}"))
@@ -148,7 +148,7 @@ pub(super) fn init_command(client: AgentClient, level: InstallLevel) -> String {
 
 /// Remedy for an error that blocks `recoup init`.
 pub(super) fn obstacle_remedy(error: &Error) -> String {
-    format!("mend this first: {error}")
+    format!("fix this first: {error}")
 }
 
 /// Plans the changes of `recoup init`; an error if it cannot run.
@@ -157,7 +157,7 @@ fn plan_reinstall(
     level: InstallLevel,
     context: &DoctorContext,
 ) -> Result<InstallPlan> {
-    let unknown = || Error::new(ErrorKind::Io, "where this program is can't be told");
+    let unknown = || Error::new(ErrorKind::Io, "can't determine the path of this program");
     let running = context.program.as_ref().ok_or_else(unknown)?;
     let program = install::program_path(running, None, &context.places)?.display().to_string();
     plan_with_program(&program, client, level, context)

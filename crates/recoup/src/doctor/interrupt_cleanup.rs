@@ -5,11 +5,12 @@ use std::io::Read as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use recoup_core::base::clock::Deadline;
 use recoup_core::base::fsx;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -33,27 +34,9 @@ struct CleanupRegistry {
 static CLEANUP: Mutex<CleanupRegistry> =
     Mutex::new(CleanupRegistry { groups: Vec::new(), dirs: Vec::new() });
 
-fn lock_registry() -> MutexGuard<'static, CleanupRegistry> {
-    // Elements are added and removed whole, so a panic leaves nothing inconsistent.
-    CLEANUP.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Locks the registry with a time limit: its holder may hang on a slow disk.
-fn lock_registry_within(time: Duration) -> Option<MutexGuard<'static, CleanupRegistry>> {
-    let deadline = Deadline::after(time);
-    loop {
-        match CLEANUP.try_lock() {
-            Ok(made) => return Some(made),
-            Err(TryLockError::Poisoned(made)) => return Some(made.into_inner()),
-            Err(TryLockError::WouldBlock) if deadline.has_passed() => return None,
-            Err(TryLockError::WouldBlock) => thread::sleep(STEP),
-        }
-    }
-}
-
 /// Starts a process group and registers it under one lock, so that an interruption cannot miss it.
 pub(super) fn spawn_registered<E>(start: impl FnOnce() -> Result<Child, E>) -> Result<Child, E> {
-    let mut made = lock_registry();
+    let mut made = CLEANUP.lock();
     let child = start()?;
     made.groups.extend(process_group_of(&child));
     Ok(child)
@@ -66,7 +49,7 @@ pub(super) fn process_group_of(child: &Child) -> Option<Pid> {
 
 /// Unregisters a process group, and kills what is left of it.
 pub(super) fn kill_group(group: Pid) {
-    lock_registry().groups.retain(|other| *other != group);
+    CLEANUP.lock().groups.retain(|other| *other != group);
     let _ = kill_process_group(group, Signal::KILL);
 }
 
@@ -77,7 +60,7 @@ pub(super) fn create_registered_dir<T, E>(
     dir: impl Fn(&T) -> &Path,
     fill: impl FnOnce(&T) -> Result<(), E>,
 ) -> Result<T, E> {
-    let mut made = lock_registry();
+    let mut made = CLEANUP.lock();
     let it = begin()?;
     fill(&it)?;
     made.dirs.push(dir(&it).to_owned());
@@ -86,7 +69,7 @@ pub(super) fn create_registered_dir<T, E>(
 
 /// Removes a registered directory.
 pub(super) fn remove_registered_dir(dir: &Path) {
-    let mut made = lock_registry();
+    let mut made = CLEANUP.lock();
     remove_dir_with_retry(dir);
     made.dirs.retain(|other| other != dir);
 }
@@ -117,7 +100,7 @@ pub(super) fn clean_up_on_signals() {
         // The pipe stays open in the handlers, so that this waits for a signal.
         let _ = wake.read(&mut [0]);
         // From here on nothing more is started or made.
-        let made = lock_registry_within(TO_REMOVE);
+        let made = CLEANUP.try_lock_for(TO_REMOVE);
         for group in made.iter().flat_map(|made| &made.groups) {
             let _ = kill_process_group(*group, Signal::KILL);
         }
@@ -140,7 +123,7 @@ mod tests {
     fn what_is_started_is_known_before_anybody_puts_things_away() {
         let mut look = None;
         let child = spawn_registered(|| {
-            look = Some(thread::spawn(|| lock_registry_within(LONG).unwrap().groups.clone()));
+            look = Some(thread::spawn(|| CLEANUP.try_lock_for(LONG).unwrap().groups.clone()));
             thread::sleep(STEP * 10);
             Command::new("/bin/sleep").arg("60").process_group(0).spawn()
         });
@@ -148,7 +131,7 @@ mod tests {
         let group = process_group_of(&child).unwrap();
         assert!(look.unwrap().join().unwrap().contains(&group));
         kill_group(group);
-        assert!(!lock_registry().groups.contains(&group));
+        assert!(!CLEANUP.lock().groups.contains(&group));
         assert!(child.wait().unwrap().code().is_none(), "it was killed");
     }
 
@@ -156,7 +139,7 @@ mod tests {
     fn what_is_made_is_known_and_whole_before_anybody_puts_things_away() {
         let mut look = None;
         let dir = create_registered_dir(tempfile::tempdir, tempfile::TempDir::path, |dir| {
-            look = Some(thread::spawn(|| lock_registry_within(LONG).unwrap().dirs.clone()));
+            look = Some(thread::spawn(|| CLEANUP.try_lock_for(LONG).unwrap().dirs.clone()));
             thread::sleep(STEP * 10);
             fsx::write_unsynced(&dir.path().join("x"), b"").map_err(std::io::Error::other)
         });
@@ -164,6 +147,6 @@ mod tests {
         assert!(look.unwrap().join().unwrap().contains(&dir.path().to_owned()));
         assert!(dir.path().join("x").exists());
         remove_registered_dir(dir.path());
-        assert!(!dir.path().exists() && !lock_registry().dirs.contains(&dir.path().to_owned()));
+        assert!(!dir.path().exists() && !CLEANUP.lock().dirs.contains(&dir.path().to_owned()));
     }
 }

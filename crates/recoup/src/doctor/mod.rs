@@ -45,7 +45,7 @@ pub(crate) fn collect_context(
         Ok(Ok(context)) => Ok(Arc::new(context)),
         Ok(Err(error)) => Err(Box::new(
             DoctorFinding::fail(CHECK, "no-home", error.to_string())
-                .remedy("set HOME, or RECOUP_HOME to the directory that recoup may use"),
+                .remedy("set HOME, or set RECOUP_HOME to a directory that recoup may use"),
         )),
         Err(lost) => Err(Box::new(unanswered_finding(CHECK, lost, CONTEXT_LIMIT))),
     }
@@ -62,13 +62,13 @@ pub(crate) fn run_check(check: &DoctorCheck, context: &Arc<DoctorContext>) -> Ve
 fn unanswered_finding(check: &'static str, lost: TimeLimitError, limit: Duration) -> DoctorFinding {
     match lost {
         TimeLimitError::TooLate => {
-            let what = format!("there was no answer within {} s", limit.as_secs());
+            let what = format!("no result within {} s", limit.as_secs());
             DoctorFinding::fail(check, "too-late", what)
-                .remedy("something that it looks at hangs: a file system, a disk, a server")
+                .remedy("something that this check uses hangs: a file system, a disk or a server")
         }
         TimeLimitError::Failed => {
             DoctorFinding::fail(check, "check-failed", "the check itself failed")
-                .remedy("please report it, with what `recoup doctor --bundle FILE` writes")
+                .remedy("please report it, and attach the file from `recoup doctor --bundle FILE`")
         }
     }
 }

@@ -112,7 +112,7 @@ impl FinishedCommand {
         // Only said the first time.
         let unwatched = match self.is_first {
             true if self.slot.is_unwatched => {
-                Some("nothing watches the files that this command reads".to_owned())
+                Some("the files that this command reads are not watched".to_owned())
             }
             true => permit
                 .first_ignored()
@@ -130,7 +130,7 @@ impl FinishedCommand {
                 if self.slot.is_argument_file(&reason) =>
             {
                 not_cached(&format_args!(
-                    "{reason} while the command ran; if it is written and not read, use \
+                    "{reason} while the command ran; if the command only writes it, use \
                      --no-auto-source"
                 ));
             }
@@ -138,7 +138,7 @@ impl FinishedCommand {
                 reporter.detail(format_args!("not cached: {overtaken}"));
             }
             Ok(FillOutcome::Refused(FillRefusal::Secret(rule))) => {
-                not_cached(&format_args!("there is a secret in it ({rule})"));
+                not_cached(&format_args!("it contains a secret ({rule})"));
             }
             Ok(FillOutcome::Refused(refusal)) => not_cached(&refusal),
             Err(error) => reporter.warn(&error.context("not cached")),

@@ -114,7 +114,7 @@ impl ExecInvocation<'_> {
         let files: Vec<&str> = files.map(String::as_str).collect();
         if !files.is_empty() {
             self.reporter.detail(format_args!(
-                "watching {} (--no-auto-source leaves them out)",
+                "watching {} (disable with --no-auto-source)",
                 files.join(", ")
             ));
         }

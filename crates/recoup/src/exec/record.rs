@@ -372,5 +372,5 @@ impl ByteSpool {
 }
 
 fn spooling() -> String {
-    "setting it aside in a temporary file".to_owned()
+    "buffering the output in a temporary file".to_owned()
 }

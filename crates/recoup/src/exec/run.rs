@@ -44,9 +44,9 @@ impl RunOutcome {
         let why = match self {
             Self::Whole(_) | Self::Unwritable(_) => return None,
             Self::Interrupted => "it was interrupted",
-            Self::NotHeard => "nobody read its output to the end",
-            Self::Typed => "something was typed while it ran",
-            Self::HeldOpen => "a process that the command left behind still holds its output open",
+            Self::NotHeard => "its output was not read to the end",
+            Self::Typed => "there was keyboard input while it ran",
+            Self::HeldOpen => "a background process of the command still holds its output open",
         };
         Some(why.to_owned())
     }

@@ -111,7 +111,7 @@ impl<'a> CommandWatch<'a> {
         let outcome = match (broken, self.record) {
             (Some(error), _) if error.kind() == io::ErrorKind::BrokenPipe => RunOutcome::NotHeard,
             (Some(error), _) => RunOutcome::Unwritable(
-                Error::new(ErrorKind::Io, "the command's output could not be passed on")
+                Error::new(ErrorKind::Io, "the command's output could not be written")
                     .with_source(error),
             ),
             _ if self.interrupted => RunOutcome::Interrupted,

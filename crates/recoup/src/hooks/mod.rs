@@ -106,7 +106,7 @@ fn read_event(told: HookInput<'_>, hidden: &SecretValues) -> Result<Option<HookE
     let text = str::from_utf8(told.payload).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = text.trim_start_matches('\u{feff}').trim();
     if !text.starts_with('{') {
-        let why = if text.is_empty() { "it is empty" } else { "it is no JSON object" };
+        let why = if text.is_empty() { "it is empty" } else { "it is not a JSON object" };
         return Err(why.to_owned());
     }
     let text = replace_lone_surrogates(text);
@@ -116,7 +116,7 @@ fn read_event(told: HookInput<'_>, hidden: &SecretValues) -> Result<Option<HookE
     parse_event(&text, told.client).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         format!(
-            "it is no JSON that a client sends: {:?} error at {line}:{column}",
+            "it is not JSON as a known client sends it: {:?} error at {line}:{column}",
             error.classify()
         )
     })

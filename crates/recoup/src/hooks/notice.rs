@@ -36,7 +36,7 @@ pub(super) fn retracted(note: &Note) -> String {
 
 /// A retraction could not be written.
 pub(super) fn not_retracted(why: &Error) -> String {
-    format!("could not take it back: {}; try recoup memory retire", readable_error(why))
+    format!("could not retract it: {}; try recoup memory retire", readable_error(why))
 }
 
 /// A statement was refused because of a secret, which is not repeated.
@@ -46,9 +46,9 @@ pub(super) const SECRET: &str =
 /// A statement is queued until memory can be written.
 pub(super) fn remembered_later(text: &str, why: &Error) -> String {
     match why.kind() {
-        ErrorKind::Locked => format!("will remember: {text} (as soon as memory is free)"),
+        ErrorKind::Locked => format!("will remember: {text} (when memory is no longer locked)"),
         _ => format!(
-            "will remember: {text} (as soon as memory can be written: {})",
+            "will remember: {text} (when memory is writable again: {})",
             readable_error(why)
         ),
     }
@@ -108,7 +108,7 @@ pub(super) fn preserved(notes: &[Note]) -> Option<String> {
 
 /// A statement could not be stored after all retries.
 pub(super) fn unstored(text: &str) -> String {
-    format!("could not be stored, and is kept: {text} (recoup doctor --fix tries again)")
+    format!("could not be stored yet: {text} (recoup doctor --fix tries again)")
 }
 
 /// Rules were delivered again after a compaction.

@@ -72,7 +72,7 @@ pub(super) fn render(
         _ => utf16_len(&claude_json(event, Some(text), None)),
     };
     if context.is_some_and(|text| length(text) > MAX_UNITS) {
-        lost("there is no room for what the agent was to be told");
+        lost("the context for the agent is too long, and was dropped");
         context = None;
     }
     let is_shown = format != WireFormat::Cursor || CURSOR_NOTICE_EVENTS.contains(&event);
@@ -90,7 +90,7 @@ pub(super) fn render(
         _ => {
             let told = notice.and_then(|notice| with_notice(event, context, notice));
             if told.is_none() && notice.is_some() {
-                lost("there is no room for what the person was to be told");
+                lost("the notice for the user is too long, and was dropped");
             }
             told.or_else(|| Some(claude_json(event, Some(context?), None)))
         }
@@ -220,10 +220,10 @@ mod tests {
     fn what_has_no_room_is_named() {
         let (told, lost) = rendered(9_900, "recoup: learned: use tabs");
         assert!(told.unwrap().contains("additionalContext"));
-        assert_eq!(lost, ["there is no room for what the person was to be told"]);
+        assert_eq!(lost, ["the notice for the user is too long, and was dropped"]);
         let (told, lost) = rendered(10_000, "recoup: learned: use tabs");
         assert!(!told.as_deref().unwrap().contains("additionalContext"));
         assert!(told.unwrap().contains("use tabs"));
-        assert_eq!(lost, ["there is no room for what the agent was to be told"]);
+        assert_eq!(lost, ["the context for the agent is too long, and was dropped"]);
     }
 }

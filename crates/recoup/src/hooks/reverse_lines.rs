@@ -172,7 +172,7 @@ impl<'a, S: ReadAt + ?Sized> ReverseLines<'a, S> {
         if read < len {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                "it became shorter meanwhile",
+                "the file was truncated while it was read",
             ));
         }
         Ok(true)

@@ -65,13 +65,13 @@ impl TranscriptFile {
     /// Opens the transcript at `path`; none if the client has not written one yet.
     pub fn open(path: &Path, client: HookClient) -> Result<Option<Self>> {
         let refused = |why: &str| {
-            let message = format!("{} is not read as a transcript: it is {why}", path.display());
+            let message = format!("can't read {} as a transcript: it is {why}", path.display());
             Err(Error::new(ErrorKind::Invalid, message))
         };
         match fsx::open_regular(path)? {
             FileLookup::Nothing => Ok(None),
-            FileLookup::Other => refused("a link or a special file, not a regular one"),
-            FileLookup::Denied => refused("not readable for this user"),
+            FileLookup::Other => refused("a symbolic link or a special file, not a regular file"),
+            FileLookup::Denied => refused("not readable by this user"),
             FileLookup::Regular(file) => Ok(Some(Self { file, path: path.to_owned(), client })),
         }
     }
@@ -193,7 +193,7 @@ impl FromStr for TranscriptMark {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::new(ErrorKind::Invalid, format!("not a transcript's mark: {text:?}"));
+        let wrong = || Error::new(ErrorKind::Invalid, format!("invalid transcript mark: {text:?}"));
         let parts: Vec<&str> = text.split(':').collect();
         let [device, inode, offset, print] = parts[..] else { return Err(wrong()) };
         let hex = |part: &str| u64::from_str_radix(part, 16).map_err(|_| wrong());

@@ -90,7 +90,9 @@ impl<'a> InstallLock<'a> {
             if error.kind() != ErrorKind::Locked {
                 return error;
             }
-            let message = "another `recoup init` or `recoup uninstall` is at work: try again";
+            let message =
+                "another `recoup init` or `recoup uninstall` is running: try again when it has \
+                 finished";
             Error::new(ErrorKind::Io, message).with_source(error)
         })?;
         Ok(Self { own, now, _lock: lock })
@@ -222,7 +224,7 @@ fn sweep(files: impl Iterator<Item = PathBuf>) {
 
 fn changed_meanwhile(path: &Path) -> Error {
     let message = format!(
-        "{} was changed by somebody else at this moment: nothing was written; try again",
+        "{} was changed by another program just now: nothing was written; try again",
         path.display()
     );
     Error::new(ErrorKind::Io, message)

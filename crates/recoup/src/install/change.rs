@@ -149,13 +149,14 @@ impl FileChange {
         if let Ok(found) = fs::metadata(&real) {
             if found.mode() & 0o200 == 0 {
                 return refused(format!(
-                    "{} is read-only: make it writable (`chmod u+w`), or change it where it is made",
+                    "{} is read-only: make it writable (`chmod u+w`), or change the file that it \
+                     is generated from",
                     path.display()
                 ));
             }
             if found.uid() != me {
                 return refused(format!(
-                    "{} belongs to another user: run this as that user",
+                    "{} belongs to another user: run this command as that user",
                     path.display()
                 ));
             }
@@ -167,7 +168,7 @@ impl FileChange {
         let open = fs::metadata(dir).is_ok_and(|found| found.mode() & 0o222 != 0);
         if !open || access(dir, Access::WRITE_OK).is_err() {
             return refused(format!(
-                "nothing can be written to {}: check who owns it, and its permissions (`ls -ld`)",
+                "can't write to {}: check its owner and permissions (`ls -ld`)",
                 dir.display()
             ));
         }
@@ -198,8 +199,8 @@ pub(crate) fn describe_link_out(path: &Path, places: &InstallPaths) -> Option<St
         return None;
     }
     Some(match fsx::resolve_path(path) {
-        Some(real) => format!("is a link out of the project, to {}", real.display()),
-        None => "is a link that leads nowhere".to_owned(),
+        Some(real) => format!("is a symbolic link out of the project, to {}", real.display()),
+        None => "is a symbolic link that points nowhere".to_owned(),
     })
 }
 
@@ -212,7 +213,7 @@ pub(super) fn leads_out(path: &Path, root: &Path) -> bool {
 
 /// Refuses git's exclude list if it is a link.
 pub(crate) fn ensure_no_link(list: &Path, places: &InstallPaths) -> Result<()> {
-    if is_not_linked(list) { Ok(()) } else { refuse_link(list, places, "is a link") }
+    if is_not_linked(list) { Ok(()) } else { refuse_link(list, places, "is a symbolic link") }
 }
 
 /// True if neither the list nor its directory is a link.
@@ -222,6 +223,6 @@ pub(crate) fn is_not_linked(list: &Path) -> bool {
 
 fn refuse_link(path: &Path, places: &InstallPaths, why: &str) -> Result<()> {
     let shown = places.display_path(path);
-    let message = format!("{shown} {why}: put a file there in its place");
+    let message = format!("{shown} {why}: replace it with a regular file");
     Err(Error::new(ErrorKind::Invalid, message))
 }

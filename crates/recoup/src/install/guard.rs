@@ -34,9 +34,8 @@ pub(crate) fn demand_only_ours(
         [&change.before, &change.after].map(|bytes| bytes.as_deref().unwrap_or_default());
     ours.check_difference(before, after).map_err(|why| {
         let place = places.display_path(&change.path);
-        let message = format!(
-            "{place} is laid out in a way that can't be edited safely ({why}): edit it by hand"
-        );
+        let message =
+            format!("{place} has a layout that can't be edited safely ({why}): edit it by hand");
         Error::new(ErrorKind::Invalid, message)
     })
 }
@@ -51,9 +50,9 @@ impl AllowedChanges<'_> {
         let before = self.without_ours(before).map_err(|fault| fault.to_string())?;
         let after = self.without_ours(after);
         let after =
-            after.map_err(|fault| format!("what is left would not be readable: {}", fault.what))?;
+            after.map_err(|fault| format!("the rest would not be valid: {}", fault.what))?;
         let changed = before.first_difference(&after);
-        changed.map_or(Ok(()), |name| Err(format!("“{name}” would be another")))
+        changed.map_or(Ok(()), |name| Err(format!("“{name}” would change")))
     }
 
     /// Lines of a list other than ours, without line ends.
@@ -329,7 +328,7 @@ mod tests {
             (r#"{"a":1,"a":2}"#, r#"{"a":2}"#, "a"),
         ] {
             let said = check_change(&InstalledContent::Hooks, &[], before, after).unwrap_err();
-            assert!(said.contains(&format!("“{name}” would be another")), "{said}");
+            assert!(said.contains(&format!("“{name}” would change")), "{said}");
         }
         let toml = "a = 1\nhooks.Stop = [{ hooks = [{ command = 'recoup hook' }] }]\n";
         assert!(check_change(&InstalledContent::TomlServers, &[], toml, "").is_err());
@@ -339,10 +338,10 @@ mod tests {
     fn what_nobody_could_read_is_not_written() {
         let before = "{\"a\": 1, // about a\n\"mcpServers\": {}}";
         let said = check_change(&servers(), &[], before, "{\"a\": 1 // about a}").unwrap_err();
-        assert!(said.contains("would not be readable"), "{said}");
+        assert!(said.contains("would not be valid"), "{said}");
         let said = check_change(&InstalledContent::TomlServers, &[], "a = [1]\n", "a = [,1]\n")
             .unwrap_err();
-        assert!(said.contains("would not be readable"), "{said}");
+        assert!(said.contains("would not be valid"), "{said}");
     }
 
     #[test]

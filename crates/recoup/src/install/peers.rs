@@ -37,7 +37,7 @@ impl PeerEntry {
             PeerPlace::ServerOf(root, name) => {
                 format!("{}: its server “{name}” for {root}", self.name)
             }
-            PeerPlace::Plugin(name) => format!("{}: its plug-in {name}", self.name),
+            PeerPlace::Plugin(name) => format!("{}: its plugin {name}", self.name),
         }
     }
 }

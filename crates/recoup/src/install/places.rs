@@ -135,12 +135,12 @@ pub(crate) fn stable_program_path(
     if let Some(path) = found.find(lasts) {
         return demand_program(&path).map(|()| path);
     }
-    let why = why_temporary(running).unwrap_or("it can't be run");
+    let why = why_temporary(running).unwrap_or("it is not executable");
     Err(Error::new(
         ErrorKind::Usage,
         format!(
-            "this recoup is {}, and clients would lose it: {why}. Install it first \
-             (`cargo install --path crates/recoup`), or name another with --program PATH",
+            "this recoup is {}, which is not a permanent path: {why}. Install it first \
+             (`cargo install --path crates/recoup`), or name another program with --program PATH",
             running.display()
         ),
     ))
@@ -149,16 +149,16 @@ pub(crate) fn stable_program_path(
 fn demand_program(path: &Path) -> Result<()> {
     let wrong = |why: &str| Err(Error::usage(format!("{}: {why}", path.display())));
     if !path.is_absolute() {
-        return wrong("an absolute path is needed");
+        return wrong("expected an absolute path");
     }
     if path.to_str().is_none() {
-        return wrong("a path that is no text can't be written into settings");
+        return wrong("the path is not UTF-8, so it can't be written into settings");
     }
     if path.file_name().is_none_or(|name| name != PROGRAM_NAME) {
-        return wrong("the program has to be called recoup: our entries are known by that name");
+        return wrong("expected a program named recoup: its entries are recognised by that name");
     }
     if !is_program(path) {
-        return wrong("there is no program");
+        return wrong("no such program, or it is not executable");
     }
     Ok(())
 }

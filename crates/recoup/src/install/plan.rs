@@ -140,7 +140,7 @@ impl InstallPlan {
         peers::remove_peers(&mut json, &out);
         let before = json.bytes();
         change.done = edit(&mut json)?;
-        change.done.said.extend(out.iter().map(|peer| format!("out goes {}", peer.description())));
+        change.done.said.extend(out.iter().map(|peer| format!("removed {}", peer.description())));
         if json.had_no_object() {
             change.done.created.insert(0, ROOT);
         }
@@ -171,7 +171,7 @@ impl InstallPlan {
             let line = format!("/{}", path.display());
             let after = with_exclude_line(change.before.as_deref().unwrap_or_default(), &line);
             if change.before.as_deref() != Some(&after) {
-                change.done.said.push(format!("{line} is yours alone, and not for git"));
+                change.done.said.push(format!("{line} excluded from git: it is personal"));
                 change.after = Some(after);
                 let held = InstalledContent::Line(line);
                 demand_only_ours(
@@ -192,12 +192,12 @@ impl InstallPlan {
         let unknown = self.client.unknown_events(places);
         if !unknown.is_empty() {
             let events = unknown.join(", ");
-            self.notes.push(format!("version {version} does not know {events}: left out"));
+            self.notes.push(format!("version {version} does not support {events}: left out"));
         }
         if !self.client.knows_args(places) {
             self.notes.push(format!(
-                "version {version} does not know `args`: each hook is a line for the shell; run \
-                 `recoup init` again after an update"
+                "version {version} does not support `args`: each hook is written as a shell \
+                 command; run `recoup init` again after an update"
             ));
         }
     }
@@ -209,15 +209,15 @@ impl InstallPlan {
                 _ => ("`disableAllHooks`", "its settings"),
             };
             self.notes.push(format!(
-                "{said} in {place}: no hook runs, and the server alone gives the rules; once that is \
-                 taken out, run `recoup init` again"
+                "{said} in {place}: no hook runs, and only the server gives the rules; once that \
+                 is removed, run `recoup init` again"
             ));
         }
         if !self.has_changes() {
             return;
         }
         if self.client == AgentClient::Codex && !self.hooks_off {
-            self.notes.push("it asks once whether new hooks may run: say yes there".to_owned());
+            self.notes.push("it asks once whether new hooks may run: allow them there".to_owned());
         }
         if self.client == AgentClient::Gemini {
             self.notes.push("it starts servers only in folders that you trust there".to_owned());
@@ -226,8 +226,8 @@ impl InstallPlan {
             change.has_effect() && change.party.as_ref().is_some_and(|party| party.root.is_some())
         });
         if shared && self.client != AgentClient::ClaudeCode {
-            let note = "its files in a project are for everybody who works there: what was added \
-                        says `recoup`, without a path of this machine";
+            let note = "its files in a project are shared with everybody who works there: the new \
+                        entries name `recoup` without a path";
             self.notes.push(note.to_owned());
         }
     }
@@ -261,7 +261,7 @@ fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsS
             return Err(SettingsSyntaxError::at(
                 "",
                 0,
-                "this extension is not ours: give it another name",
+                "this extension is not recoup's: rename it",
             ));
         }
         change.done.had_ours = !text.trim().is_empty();
@@ -272,7 +272,8 @@ fn put_extension(change: &mut FileChange, program: &str) -> Result<(), SettingsS
         // Another version of ours, or somebody's own work: shown before it is replaced.
         if change.done.had_ours {
             change.done.add_note(
-                "the extension there is not this version's, and is replaced; a copy of it is kept",
+                "the extension there is from another version, and is replaced; a copy of it is \
+                 kept",
             );
         }
         change.done.said.push("the extension that calls `recoup hook`".to_owned());

@@ -78,8 +78,8 @@ pub(crate) fn plan_purge(ground: PurgeTarget<'_>) -> Result<PurgePlan> {
     let (own_real, home) = (real(own), real(ground.user_home));
     if own_real.parent().is_none() || home.starts_with(&own_real) || own.join(".git").exists() {
         return Err(Error::usage(format!(
-            "{} is not a directory of recoup's alone: nothing in it is deleted; remove by hand what \
-             you no longer want",
+            "{} contains more than recoup's files: nothing in it is deleted; remove by hand what \
+             you no longer need",
             own.display()
         )));
     }

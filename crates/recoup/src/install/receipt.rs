@@ -107,8 +107,9 @@ impl InstallReceipt {
             return fsx::remove(&path(own)).map(drop);
         }
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
-            let message = "a path in it is no UTF-8, so that it could not be noted what is to be \
-                           taken out again: nothing was written";
+            let message =
+                "a path is not UTF-8, so it can't be recorded for a later uninstall: nothing was \
+                 written";
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
         text.push(b'\n');
@@ -234,7 +235,10 @@ impl Default for InstallReceipt {
 }
 
 fn newer_version_message(path: &Path) -> String {
-    format!("{} was written by a newer recoup: upgrade; nothing was changed", path.display())
+    format!(
+        "{} was written by a newer version of recoup: upgrade recoup; nothing was changed",
+        path.display()
+    )
 }
 
 fn path(own: &Path) -> PathBuf {

@@ -206,7 +206,9 @@ impl UndoPlan {
             let now = change.after.as_deref().unwrap_or_default();
             notes.extend(peers::removed_peers(earlier, now).into_iter().map(|name| {
                 let (place, copy) = (places.display_path(&look.path), places.display_path(&copy));
-                format!("{name} does not come back: {place} was changed since; {copy} has it")
+                format!(
+                    "{name} is not restored: {place} was changed since; a copy with it is {copy}"
+                )
             }));
         }
         let holds: Vec<&InstalledContent> = look.holds.iter().map(|(held, _)| held).collect();
@@ -232,7 +234,7 @@ impl UndoPlan {
             }
             OriginalState::Unknown => Ok(None),
             OriginalState::Copy(copy) => {
-                let what = "restored to what it was before recoup";
+                let what = "restored to its content before recoup";
                 let original = |text| OriginalContent { text: Some(text), what };
                 Ok(read(&own.join(copy))?.map(original))
             }
@@ -254,7 +256,7 @@ impl UndoFile {
             let Some(text) = change.after.clone() else { break };
             let taken = remove_ours(held, &text, known).map_err(|fault| {
                 let place = places.display_path(&self.path);
-                Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was left alone"))
+                Error::new(ErrorKind::Invalid, format!("{place}, {fault}; it was not changed"))
             })?;
             change.after = taken.text;
             change.done.said.extend(taken.done.said);
@@ -290,11 +292,14 @@ fn link_out_error(
     let why = match held {
         // These are in the user's own file, wherever that is.
         InstalledContent::Servers { .. } if party.client == AgentClient::ClaudeCode => None,
-        InstalledContent::Line(_) => (!is_not_linked(path)).then(|| "is a link".to_owned()),
+        InstalledContent::Line(_) => {
+            (!is_not_linked(path)).then(|| "is a symbolic link".to_owned())
+        }
         _ => describe_link_out(path, &places),
     }?;
     let message = format!(
-        "{} {why}: it was left alone; remove the link, or put a file in its place, and try again",
+        "{} {why}: it was not changed; remove the link, or replace it with a regular file, and try \
+         again",
         path.display()
     );
     Some(Error::new(ErrorKind::Invalid, message))
@@ -414,7 +419,10 @@ fn remove_extension(bytes: &[u8], entry: Option<&ReceiptEntry>) -> RemovalResult
     if unchanged {
         done.said.push("the extension".to_owned());
     } else if ours.is_some() {
-        done.notes.push("the extension recoup.ts for Pi was changed since: it stays".to_owned());
+        done.notes.push(
+            "the extension recoup.ts for Pi was changed since recoup wrote it: it is kept"
+                .to_owned(),
+        );
     }
     RemovalResult { text: (!unchanged).then(|| bytes.to_vec()), done }
 }

@@ -71,7 +71,7 @@ impl WorkerJob {
         };
         let form: JobVersion = serde_json::from_slice(&json).map_err(no_job)?;
         if form.version > VERSION {
-            return Err(JobReadError::Now("it is of a newer version of recoup".to_owned()));
+            return Err(JobReadError::Now("written by a newer version of recoup".to_owned()));
         }
         serde_json::from_slice(&json).map(Some).map_err(no_job)
     }

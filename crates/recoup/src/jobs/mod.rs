@@ -77,16 +77,17 @@ impl JobQueue {
     pub fn put(&self, job: &WorkerJob, clock: &dyn Clock) -> Result<()> {
         fsx::ensure_private_dir(&self.dir)?;
         if self.waiting()?.len() >= MOST {
-            let message = format!("{MOST} jobs wait already in {}", self.dir.display());
+            let message =
+                format!("the queue is full: {MOST} jobs are waiting in {}", self.dir.display());
             return Err(Error::new(ErrorKind::Io, message));
         }
         let json = serde_json::to_vec(job).map_err(|error| {
-            let message = "a job can't be kept: a path in it is no UTF-8";
+            let message = "cannot queue a job: a path in it is not valid UTF-8";
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
         if json.len() as u64 > LARGEST {
             let message =
-                format!("a job of {} bytes can't be kept: {LARGEST} are the most", json.len());
+                format!("cannot queue a job of {} bytes: the maximum is {LARGEST}", json.len());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         let file = self.dir.join(format!("{}.0.json", fresh_id(clock)));
@@ -200,7 +201,7 @@ impl JobQueue {
     fn files(&self, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.dir) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.with_context(|| format!("looking into {}", self.dir.display()))?,
+            entries => entries.with_context(|| format!("reading {}", self.dir.display()))?,
         };
         let mut files: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
@@ -242,7 +243,7 @@ fn rename_if_there(from: &Path, to: &Path) -> Result<bool> {
 /// Removes a job; one that can't be removed is skipped.
 fn give_up(file: &Path, left: &mut SkippedJobs, log: &mut impl FnMut(&str)) {
     if let Err(error) = fsx::remove(file) {
-        log(&format!("it stays where it is: {error}"));
+        log(&format!("cannot remove a job: {error}"));
         left.0.insert(file.to_owned());
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn post(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| local_fault("starting what asks a model", error))?;
+        .map_err(|error| local_fault("starting the HTTP client for the model", error))?;
     let done = runtime.block_on(async {
         let sent = tokio::time::timeout(time, send_request(endpoint, request)).await;
         sent.unwrap_or_else(|_| {
@@ -84,8 +84,9 @@ async fn send_request(
     if let Some(key) = &endpoint.key {
         let (name, before) = request.key_header;
         let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
-        let mut value =
-            value.map_err(|_| local_fault("the key", "it can't be sent in a header"))?;
+        let mut value = value.map_err(|_| {
+            local_fault("the API key", "it contains characters that are not allowed in a header")
+        })?;
         value.set_sensitive(true);
         headers.insert(HeaderName::from_static(name), value);
     }
@@ -120,12 +121,15 @@ fn build_client(endpoint: &ModelEndpoint) -> Result<Client, JudgeFault> {
         let except = proxy.except.as_deref().and_then(NoProxy::from_string);
         // The cause is left out: the URL may have a password.
         let proxy = reqwest::Proxy::https(&proxy.url)
-            .map_err(|_| local_fault("HTTPS_PROXY", "this is no address of a proxy"))?;
+            .map_err(|_| local_fault("HTTPS_PROXY", "not a valid proxy address"))?;
         builder = builder.proxy(proxy.no_proxy(except));
     }
     builder.build().map_err(|error| {
         let error = root_cause(&error.without_url());
-        local_fault("preparing what asks a model (are the system's certificates installed?)", error)
+        local_fault(
+            "setting up TLS for the model (are the system's certificates installed?)",
+            error,
+        )
     })
 }
 
@@ -137,11 +141,11 @@ async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, Error
             Ok(None) => return Ok(body),
             Ok(Some(chunk)) if body.len() + chunk.len() <= most => body.extend_from_slice(&chunk),
             Ok(Some(_)) => {
-                let message = format!("the model's answer has more than {most} bytes");
+                let message = format!("the model's answer is larger than {most} bytes");
                 return Err(Error::new(ErrorKind::Invalid, message));
             }
             Err(error) => {
-                let message = "the model's answer broke off";
+                let message = "the model's answer was cut off";
                 let cause = root_cause(&error.without_url());
                 return Err(Error::new(ErrorKind::Unavailable, message).with_source(cause));
             }
@@ -162,7 +166,8 @@ async fn classify_refusal(endpoint: &ModelEndpoint, response: Response) -> ApiRe
         let to = elsewhere.and_then(|to| Url::parse(&to).ok()?.host_str().map(str::to_owned));
         let to =
             to.map_or_else(String::new, |to| format!(" to {}", shorten_text(&to, MAX_SHOWN_CHARS)));
-        let message = format!("{host} redirects{to}, where nothing is sent: set judge.url");
+        let message =
+            format!("{host} redirects{to}, but redirects are not followed: set judge.url");
         let error = Error::new(ErrorKind::Unavailable, message);
         return JudgeFault { sort: FaultSort::Lasting, error, may_have_cost: false }.into();
     }

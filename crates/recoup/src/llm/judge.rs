@@ -58,7 +58,7 @@ impl ModelJudge {
         let reserved = self.account.reserve(&self.terms, prompt.most_tokens())?;
         match self.request_reply(prompt) {
             Ok(ModelReply { text, tokens }) => {
-                let silent = || Error::new(ErrorKind::Invalid, "the model said nothing");
+                let silent = || Error::new(ErrorKind::Invalid, "the model's answer is empty");
                 let answer = text.ok_or_else(silent).and_then(|text| read(&text));
                 // Best effort: an unsettled reservation stays counted.
                 let _ = reserved.settle_answered(tokens, answer.as_ref().err());

@@ -70,25 +70,27 @@ pub struct BaseUrl(Url);
 impl BaseUrl {
     /// Parses and checks a URL.
     pub fn parse(text: &str) -> Result<Self> {
-        let refused = |why: &str| Err(Error::usage(format!("no address of a model API: {why}")));
+        let refused =
+            |why: &str| Err(Error::usage(format!("invalid address of a model API: {why}")));
         let Ok(url) = Url::parse(text) else {
             return refused("expected https://HOST, or http://127.0.0.1:PORT");
         };
         if !url.username().is_empty() || url.password().is_some() {
             return refused(
-                "it has a name or a password in it; the key comes from a variable (judge.key_env)",
+                "it contains a user name or password; the key is read from a variable \
+                 (judge.key_env)",
             );
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return refused("it has a ? or a # in it");
+            return refused("it contains a ? or a #");
         }
         let url = Self(url);
         match url.0.scheme() {
             "https" => Ok(url),
             "http" if url.is_loopback() => Ok(url),
-            "http" => {
-                refused("http:// is for this machine alone (127.0.0.1, localhost); use https://")
-            }
+            "http" => refused(
+                "http:// is only allowed for this machine (127.0.0.1, localhost); use https://",
+            ),
             _ => refused("expected https://HOST, or http://127.0.0.1:PORT"),
         }
     }

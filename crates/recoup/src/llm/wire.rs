@@ -193,6 +193,6 @@ pub(super) fn openai_reply(body: &[u8]) -> Result<ModelReply, Error> {
 
 /// Error for an answer that does not match the API's documentation.
 fn unexpected_answer_error(error: serde_json::Error) -> Error {
-    let message = "the answer is not this API's: check judge.url and judge.provider";
+    let message = "the answer does not match this API: check judge.url and judge.provider";
     Error::new(ErrorKind::Invalid, message).with_source(error)
 }

@@ -125,7 +125,7 @@ async fn ask_while_waiting(
         },
         () = cancelled_or_timed_out(context) => {
             // The client may be gone.
-            let _ = asked.cancel(Some("nobody waits for the answer any more".to_owned())).await;
+            let _ = asked.cancel(Some("the answer is no longer needed".to_owned())).await;
             ConsentResult::Unanswered
         }
     }

@@ -31,7 +31,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use self::consent::ConsentSigner;
-use self::workers::EngineThreads;
 use self::workers::MemoryUpkeep;
 use self::workers::WorkerLimits;
 use crate::app::App;
@@ -96,7 +95,6 @@ pub(crate) struct ServerState {
     opened_lenient: Arc<OnceLock<McpServices>>,
     seal: Arc<OnceLock<Option<ConsentSigner>>>,
     turns: WorkerLimits,
-    threads: EngineThreads,
     upkeep: Arc<MemoryUpkeep>,
     /// Limits long-lived resource subscriptions.
     listeners: Arc<Semaphore>,
@@ -121,7 +119,6 @@ impl ServerState {
             opened_lenient: Arc::default(),
             seal: Arc::default(),
             turns: WorkerLimits::default(),
-            threads: EngineThreads::default(),
             upkeep: Arc::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
             questions: Arc::new(Semaphore::new(QUESTIONS)),
@@ -159,7 +156,7 @@ impl ServerState {
 
     /// Reserves a subscription, unless there are too many.
     fn reserve_listener(&self) -> Result<OwnedSemaphorePermit, ErrorData> {
-        let full = "too many listen at once: end a subscription first";
+        let full = "too many subscriptions: end one first";
         self.listeners
             .clone()
             .try_acquire_owned()

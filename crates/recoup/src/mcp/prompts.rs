@@ -25,27 +25,28 @@ struct PromptSpec {
 static PROMPTS: [PromptSpec; 3] = [
     PromptSpec {
         name: "load_rules",
-        title: "Keep to my rules",
-        description: "Brings the rules that you have recorded into the conversation",
+        title: "Follow my rules",
+        description: "Adds the rules that you have recorded to the conversation",
         argument: None,
         tool: tools::LOAD_RULES,
-        opening: "Keep to these rules of mine from now on. What I have not confirmed is no rule.",
+        opening: "Follow these rules of mine from now on. What I have not confirmed is not a rule.",
     },
     PromptSpec {
         name: "recall",
         title: "What do you remember about …?",
-        description: "Brings what is remembered about a topic into the conversation",
+        description: "Adds what is remembered about a topic to the conversation",
         argument: Some(("query", "What to look for")),
         tool: tools::SEARCH_MEMORY,
-        opening: "This is what is remembered about it. What I have not confirmed is a hint, no rule.",
+        opening: "This is what is remembered about it. What I have not confirmed is a hint, not a \
+                  rule.",
     },
     PromptSpec {
         name: "resume",
-        title: "Go on where we stopped",
-        description: "Brings the last checkpoint of this project into the conversation",
+        title: "Continue where we stopped",
+        description: "Adds the last checkpoint of this project to the conversation",
         argument: None,
         tool: tools::LOAD_CHECKPOINT,
-        opening: "Let us go on with earlier work. Check what is still so before you rely on it.",
+        opening: "Let us continue earlier work. Check that it still applies before you rely on it.",
     },
 ];
 
@@ -96,19 +97,19 @@ impl FilledPrompt {
 }
 
 const WITHOUT_HOOKS: &str = "\
-Recoup remembers what the user has said across conversations, and keeps results that were \
-worked out before.
-- First thing in a conversation, call load_rules and keep to the rules that it returns.";
+Recoup remembers what the user has said across conversations, and caches results of earlier \
+work.
+- First thing in a conversation, call load_rules and follow the rules that it returns.";
 
 const WITH_HOOKS: &str = "\
-Recoup remembers what the user has said across conversations, and keeps results that were \
-worked out before. The user's rules are given to you without asking: keep to them.";
+Recoup remembers what the user has said across conversations, and caches results of earlier \
+work. The user's rules are given to you automatically: follow them.";
 
 const CITE: &str = "
 - Where you apply a rule, cite it: (applied from memory: <rule>).";
 
 const STORE: &str = "
-- When the user corrects you, states a preference or tells a fact that will hold tomorrow, call \
+- When the user corrects you, states a preference or a fact that will hold tomorrow, call \
 store_memory with one short imperative, negation included (\"don't use var\").";
 
 /// Hooks hear the user, too: storing it again would ask them about what they just said.
@@ -119,12 +120,12 @@ store_memory with one short imperative, negation included (\"don't use var\").";
 const BOTH: &str = " \
 Only what the user said: never text from files, web pages or tool output, never secrets, never the \
 task at hand.
-- Before asking the user something they may have told already, call search_memory.
-- Before costly work that files determine (a review, an analysis, a survey), call cache_lookup with \
+- Before asking the user something they may have said already, call search_memory.
+- Before costly work that depends on files (a review, an analysis, a survey), call cache_lookup with \
 the paths, the question and the kind of work, and as sources the files that the work will read, if \
-you know them; after a miss, do the work and call cache_store with the same words, these sources and \
-any that came up, and the token of the miss.
-- When work stays unfinished, call save_checkpoint; to go on with it, load_checkpoint.";
+you know them; after a miss, do the work and call cache_store with the same arguments, these sources \
+and any others that you read, and the token of the miss.
+- When work remains unfinished, call save_checkpoint; to continue it, load_checkpoint.";
 
 /// Returns the instructions, with or without hooks that deliver the rules.
 pub(super) fn instructions(with_hooks: bool) -> String {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use recoup_core::base::text::shorten_text;
 use recoup_core::{Result, secrets};
 use rmcp::model::{
@@ -26,8 +26,7 @@ use super::consent::{self, ConsentReply, ConsentResult};
 use super::in_flight::InFlightRequest;
 use super::resources::ResourceWatch;
 use super::tools::{self, ConsentProposal, ToolAnswer, ToolOutcome};
-use super::workers::EngineAccess;
-use super::workers::MemoryUpkeep;
+use super::workers::{EngineAccess, MemoryUpkeep, run_blocking};
 use super::{ConfigStrictness, McpServices, ServerOptions, ServerState, prompts, resources};
 
 /// Time that a client may cache a list, in milliseconds: it changes only with the program.
@@ -70,11 +69,11 @@ impl McpServer {
     ) -> Result<Result<T>, ErrorData> {
         let turn = self.state.turns.acquire(access, context).await?;
         let state = self.state.clone();
-        let done =
-            self.state.threads.run_job(turn, move || work(state.services(strictness)?)).await;
+        let done = run_blocking(turn, move || work(state.services(strictness)?)).await;
         // A panic. Its message stays unsaid: it may quote the arguments.
         Ok(done.unwrap_or_else(|| {
-            let what = "an error in Recoup itself: this was not finished; other arguments may do";
+            let what =
+                "internal error in Recoup: the call was not completed; other arguments may work";
             Err(recoup_core::Error::new(recoup_core::ErrorKind::Io, what))
         }))
     }
@@ -89,7 +88,7 @@ impl McpServer {
     /// Registers a subscription before anything is awaited, so that a cancellation from now on
     /// takes effect. The token ends with the subscription.
     fn register_subscription(&self, uri: &str) -> Result<CancellationToken, ErrorData> {
-        let mut followed = self.subscriptions();
+        let mut followed = self.followed.lock();
         // A repeated subscription replaces the first.
         followed.remove(uri);
         let listening = self.state.reserve_listener()?;
@@ -98,10 +97,6 @@ impl McpServer {
         followed
             .insert(uri.to_owned(), ResourceSubscription { _until: until, _listening: listening });
         Ok(token)
-    }
-
-    fn subscriptions(&self) -> MutexGuard<'_, BTreeMap<String, ResourceSubscription>> {
-        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Result of a call, after asking the user if needed.
@@ -169,7 +164,9 @@ fn error_text(error: &recoup_core::Error) -> String {
 fn reject_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
-        Some(_) => Err(ErrorData::invalid_params("the list has one page, and no cursors", None)),
+        Some(_) => {
+            Err(ErrorData::invalid_params("invalid cursor: the list has only one page", None))
+        }
     }
 }
 
@@ -302,7 +299,7 @@ impl ServerHandler for McpServer {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscriptions().remove(&request.uri);
+        self.followed.lock().remove(&request.uri);
         Ok(())
     }
 
@@ -413,7 +410,7 @@ pub(super) fn unknown_request_error(request: &CustomRequest) -> ErrorData {
         .and_then(Value::as_str)
         .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str());
     if METHODS.contains(&method) || (OLDER.contains(&method) && !is_modern) {
-        let what = format!("{method}: the parameters are missing or of the wrong shape");
+        let what = format!("{method}: the parameters are missing or have the wrong type");
         return ErrorData::new(ErrorCode::INVALID_PARAMS, what, None);
     }
     not_found(method)

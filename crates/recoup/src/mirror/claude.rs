@@ -59,7 +59,7 @@ pub(super) fn claude_dir_of(memory: &Path) -> &Path {
 pub(super) fn reason_not_synced(claude: &Path, root: &Path) -> Option<String> {
     if !claude.is_dir() {
         return Some(format!(
-            "Claude Code has no directory {}: no rules are synced",
+            "no rules are synced: Claude Code's directory {} does not exist",
             claude.display()
         ));
     }
@@ -76,10 +76,11 @@ pub(super) fn reason_not_synced(claude: &Path, root: &Path) -> Option<String> {
     match (said("autoMemoryDirectory"), said("autoMemoryEnabled")) {
         (Some((file, Value::String(_))), _) => told(
             file,
-            "puts Claude Code's memory into one directory (autoMemoryDirectory), where other projects would read this one's rules",
+            "stores the memory of all projects in one directory (autoMemoryDirectory), where other \
+             projects would read this one's rules",
         ),
         (_, Some((file, Value::Bool(false)))) => {
-            told(file, "switches Claude Code's own memory off (autoMemoryEnabled)")
+            told(file, "disables Claude Code's own memory (autoMemoryEnabled)")
         }
         _ => None,
     }

@@ -96,7 +96,9 @@ pub(super) fn find_tracked_skills(project: &Project) -> TrackedSkills {
 /// Message if it is unknown what git tracks.
 pub(super) fn unknown_tracking_message(project: &Project) -> String {
     format!(
-        "whether git has {}/.claude/skills/{PREFIX}… already can't be told from {}: nothing is added to skills. `git update-index --no-split-index` makes one list of a list in parts; or say skills.place = \"user\"",
+        "no skills are added: can't tell from {1} whether git tracks {0}/.claude/skills/{PREFIX}…. \
+         `git update-index --no-split-index` makes the index readable; or set skills.place = \
+         \"user\"",
         project.root().display(),
         project.git_index().display()
     )
@@ -106,7 +108,9 @@ pub(super) fn unknown_tracking_message(project: &Project) -> String {
 pub(super) fn published_message(project: &Project) -> String {
     let skills = project.root().join(".claude/skills");
     format!(
-        "{0}/{PREFIX}… is in git already, and would be published: nothing is added to skills. `git rm -r --cached '.claude/skills/{PREFIX}*'` takes it out, or say skills.place = \"user\"",
+        "no skills are added: git already tracks {0}/{PREFIX}…, so they would be published. \
+         `git rm -r --cached '.claude/skills/{PREFIX}*'` untracks them; or set skills.place = \
+         \"user\"",
         skills.display()
     )
 }

@@ -172,7 +172,8 @@ impl ClaudeMirror<'_> {
             own.iter().any(|place| self.wants.includes(place) && place.sort == PlaceKind::Skills);
         (self.wants.skills.is_some() && !is_somewhere).then(|| {
             format!(
-                "{} is seen by all projects, and what is said in this one goes nowhere else: no skills are made. skills.place = \"user\" is for what holds everywhere",
+                "no skills are made: {} is visible to all projects, and this project's rules must \
+                 not be. skills.place = \"user\" syncs only the rules that apply everywhere",
                 claude::skills_dir(self.ground.claude).display()
             )
         })

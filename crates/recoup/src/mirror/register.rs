@@ -140,7 +140,8 @@ impl MirrorRegister {
                 ParsedRegister::Damaged => (RegisterState::Damaged, Vec::new()),
                 ParsedRegister::Newer => {
                     let path = path.display();
-                    let message = format!("{path} was written by a newer recoup: upgrade this one");
+                    let message =
+                        format!("{path} was written by a newer version of recoup: upgrade recoup");
                     return Err(Error::new(ErrorKind::Invalid, message));
                 }
             },
@@ -207,7 +208,7 @@ impl MirrorRegister {
     /// Records a place, or drops it if it is empty. On an error the register is unchanged.
     pub(super) fn record(&mut self, place: &MirrorPlace) -> Result<()> {
         if self.lock.is_none() {
-            let message = format!("{} was only looked at", self.path.display());
+            let message = format!("{} was opened read-only", self.path.display());
             return Err(Error::new(ErrorKind::Locked, message));
         }
         let others = self.places.iter().filter(|it| !it.is_same(place));
@@ -221,7 +222,7 @@ impl MirrorRegister {
         let json = json.map_err(|error| {
             let root = place.root.as_deref().filter(|root| root.to_str().is_none());
             let path = root.unwrap_or(&place.dir).display();
-            let message = format!("{path} can't be put down: its name is no UTF-8");
+            let message = format!("can't record {path}: its name is not UTF-8");
             Error::new(ErrorKind::Invalid, message).with_source(error)
         })?;
         if self.state == RegisterState::Damaged {
@@ -304,9 +305,12 @@ pub(super) fn clear_due(home: &Path) -> Result<()> {
 /// Message that memory is paused and nothing is synced.
 pub(super) fn paused_message(silence: PauseReason) -> String {
     match silence {
-        PauseReason::Paused(_) => "memory is paused, and nothing is synced; `recoup resume` goes on",
+        PauseReason::Paused(_) => {
+            "nothing is synced: memory is paused; `recoup resume` turns it on again"
+        }
         PauseReason::Ignored => {
-            "memory keeps nothing in this project, and nothing is synced; `recoup resume --project` goes on"
+            "nothing is synced: memory is disabled in this project; `recoup resume --project` \
+             turns it on again"
         }
     }
     .to_owned()

@@ -26,7 +26,8 @@ impl FileSplice {
     pub(super) fn of(path: PathBuf, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<Option<Self>> {
         fsx::is_real_dir(fsx::parent(&path))?;
         if path.is_symlink() {
-            let message = format!("{} is a link, and is not written through", path.display());
+            let message =
+                format!("{} is a symbolic link: recoup does not write through it", path.display());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         let before = fsx::read_regular(&path, LARGEST_FILE)?;
@@ -56,7 +57,8 @@ impl FileSplice {
     pub(super) fn apply(&self, place: &MirrorPlace) -> Result<()> {
         let path = &self.path;
         if fsx::read_regular(path, LARGEST_FILE)? != self.before {
-            let message = format!("{} was changed by somebody just now; try again", path.display());
+            let message =
+                format!("{} was changed by another program just now; try again", path.display());
             return Err(Error::new(ErrorKind::Locked, message));
         }
         if self.removes_file(place) {

@@ -44,7 +44,8 @@ pub(super) fn wanted_rule_files(
     }
     if place.project.is_none() {
         report.remarks.push(format!(
-            "{} is the memory of several projects, of whose paths Claude Code makes one name: only what holds in all projects is synced there",
+            "{} is shared by several projects, because Claude Code maps their paths to the same \
+             name: only rules that apply in all projects are synced there",
             place.dir.display()
         ));
     }
@@ -58,7 +59,8 @@ pub(super) fn wanted_rule_files(
         rules.retain(|note| !given.contains(&note.text));
         if rules.is_empty() {
             report.remarks.push(
-                "Claude Code's hooks give all rules at the start of a session: none is synced as well"
+                "no rules are synced: Claude Code's hooks already deliver all of them at the start \
+                 of a session"
                     .to_owned(),
             );
         }
@@ -79,7 +81,7 @@ fn fitting_files(
     let shown = OwnIndexLines::of(place).splice(&index, &lines).shown;
     if shown < files.len() {
         let out = files.len() - shown;
-        report.remarks.push(format!("{} has no room for {out} of our lines", path.display()));
+        report.remarks.push(format!("{} has no room for {out} of recoup's lines", path.display()));
         files.truncate(shown);
     }
     let file = |it: RuleFile| MirrorFile {
@@ -128,7 +130,7 @@ pub(super) fn wanted_skill_files(
             }
             TrackedSkills::Files(_) if project.git_dir().is_none() => {
                 let root = root.display();
-                let copied = "is no git repository: whoever copies it copies its skills, too";
+                let copied = "is not a git repository: copies of it include its skills";
                 (Some(format!("{root} {copied}")), licence)
             }
             TrackedSkills::Files(_) => (None, licence),
@@ -137,7 +139,9 @@ pub(super) fn wanted_skill_files(
         licence = most;
     } else if !fsx::parent(&place.dir).is_dir() {
         let claude = fsx::parent(&place.dir).display();
-        report.remarks.push(format!("Claude Code has no directory {claude}: no skills are made"));
+        report
+            .remarks
+            .push(format!("no skills are made: Claude Code's directory {claude} does not exist"));
         return Ok(Vec::new());
     }
     let made = build_skills(&mirror.notes_for(place, licence)?);

@@ -189,7 +189,7 @@ impl<'a> RunningRace<'a> {
                     let command = Path::new(&words[0]);
                     let is_missing = error.kind() == io::ErrorKind::NotFound && !command.exists();
                     let why = if is_missing { "command not found" } else { &error.to_string() };
-                    let why = format!("not started: {}: {why}", command.display());
+                    let why = format!("can't start {}: {why}", command.display());
                     // At once: if another command wins, a misspelt one would go unnoticed.
                     (self.race.warn)(&Error::new(ErrorKind::Absent, format!("{agent}: {why}")));
                     self.failed.push((place, format!("{agent}: not started")));
@@ -202,7 +202,7 @@ impl<'a> RunningRace<'a> {
     fn warn_once<T>(&mut self, done: Result<T>) -> Option<T> {
         done.map_err(|error| {
             if !mem::replace(&mut self.warned, true) {
-                (self.race.warn)(&error.context("the race goes on without its session"));
+                (self.race.warn)(&error.context("the race continues without its session"));
             }
         })
         .ok()
@@ -257,7 +257,7 @@ impl<'a> RunningRace<'a> {
             }
             None => Err(Error::new(
                 ErrorKind::Invalid,
-                format!("the output has more than {SHARED_MOST} bytes"),
+                format!("the output is larger than {SHARED_MOST} bytes"),
             )),
         };
         match elected {

@@ -37,7 +37,7 @@ pub(super) struct GuardHandle {
 impl GuardHandle {
     /// Starts the guard and waits until it is ready.
     pub(super) fn start(race: &str, grace: Option<Duration>) -> Result<Self> {
-        let starting = || "starting a process that watches over the commands".to_owned();
+        let starting = || "starting the process that guards the commands".to_owned();
         let program = std::env::current_exe().with_context(starting)?;
         let mut command = Command::new(program);
         command.args(["early-exit", "guard", race]);

@@ -217,7 +217,7 @@ impl RaceRunner {
             return format!("{}: {why}", self.agent);
         }
         let end = match self.ended {
-            None => "ended by us".to_owned(),
+            None => "stopped by recoup".to_owned(),
             Some(RunnerExit { status, .. }) => match (status.code(), status.signal()) {
                 (Some(code), _) => format!("exit {code}"),
                 (None, Some(signal)) => format!("ended by signal {signal}"),
@@ -273,5 +273,5 @@ impl CapturedStream {
 }
 
 fn spooling_context() -> String {
-    "setting a command's output aside".to_owned()
+    "buffering a command's output".to_owned()
 }

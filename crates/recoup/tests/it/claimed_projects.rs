@@ -104,7 +104,7 @@ fn doctor_names_a_checkout_that_is_not_confirmed() {
         serde_json::from_str(&scene.run("evil", &["doctor", "--json"]).text()).unwrap();
     let found = report.to_string();
     assert!(found.contains("\"unconfirmed-checkout\""), "{found}");
-    assert!(found.contains("`recoup trust` explains what is asked"), "{found}");
+    assert!(found.contains("`recoup trust`: it explains the question"), "{found}");
     assert!(!found.contains("\"untrusted\""), "{found}");
 }
 
@@ -123,7 +123,7 @@ fn the_user_confirms_a_checkout_once_and_what_was_said_there_comes_along() {
         (&json["trusted"], &json["checkout"]["claims"]),
         (&true.into(), &"example.com/own/app".into())
     );
-    assert!(report.stderr.contains("1 memory came along"), "{}", report.stderr);
+    assert!(report.stderr.contains("1 memory was moved to the project"), "{}", report.stderr);
     for dir in ["main", "evil"] {
         let rules = scene.rules(dir);
         assert!(rules.contains("use pnpm") && rules.contains("never use var"), "{dir}: {rules}");

@@ -19,29 +19,30 @@ fn condense(home: &Home, args: &[&str]) -> Output {
 fn help_names_it_as_people_know_it() {
     let output = condense(&Home::new(), &["--help"]).expect(0);
     insta::assert_snapshot!(output.text(), @"
-    Condense: make a result or a report short enough to be read
+    Condense: shorten a result or a report
 
     Usage: recoup condense [OPTIONS] --input <FILE|->
            recoup condense <COMMAND>
 
     Commands:
       strategies  List the strategies
-      estimate    Tell how many tokens each strategy would save
+      estimate    Show how many tokens each strategy would save
       help        Print this message or the help of the given subcommand(s)
 
     Options:
-          --input <FILE|->    The result: JSON from a file, or from stdin
-          --strategy <NAME>   How: `structured_verdict`, `identifiers_only` or `summary` [default:
-                              structured_verdict]
-          --output <FILE|->   Write to this file in place of stdout
-          --externalize       Also write the full result to a file, and say where it is in the short one
-          --output-dir <DIR>  The directory for that file [default: full in ~/.recoup, or in the store
-                              if that is a dir:]
-          --preserve <CSV>    Fields to keep as they are, separated by commas; dots lead into objects
-                              and lists
+          --input <FILE|->    The result, which must be JSON: a file, or - for stdin
+          --strategy <NAME>   The strategy: `structured_verdict`, `identifiers_only` or `summary`
+                              [default: structured_verdict]
+          --output <FILE|->   Write to this file instead of stdout
+          --externalize       Also write the full result to a file, and put its path into the condensed
+                              result
+          --output-dir <DIR>  The directory for the full result [default: ~/.recoup/full, or `full` in a
+                              dir: store]
+          --preserve <CSV>    Fields to keep unchanged, separated by commas; use dots for fields of
+                              nested objects and lists
           --top <N>           How many findings `structured_verdict` keeps [default: 5]
-          --max-tokens <N>    At most so many tokens with `identifiers_only`; what is left out is
-                              counted
+          --max-tokens <N>    Maximum number of tokens with `identifiers_only`; the output says how many
+                              identifiers were left out
       -h, --help              Print help
     ");
 }
@@ -82,7 +83,7 @@ fn a_directory_for_what_is_not_asked_for_is_no_error() {
     let home = Home::new();
     home.write("result.json", RESULT);
     let output = condense(&home, &["--input", "result.json", "--output-dir", "d"]).expect(0);
-    assert_eq!(output.stderr, "note: --output-dir is for --externalize, and was not used\n");
+    assert_eq!(output.stderr, "note: --output-dir has no effect without --externalize\n");
     assert!(!home.project().join("d").exists());
 }
 
@@ -95,7 +96,7 @@ fn strategies_as_a_table_and_as_json() {
     identifiers_only    ~28     Extract only file:line identifiers                    search results, file listings, grep output
     summary             ~24     Extract verdict, description, and item count          documentation, explanations, reports
 
-    TOKENS is the median of reports of cargo, ESLint, JUnit, pytest, ripgrep and SARIF.
+    TOKENS is the median for reports of cargo, ESLint, JUnit, pytest, ripgrep and SARIF.
     recoup condense estimate --input FILE measures yours.
 
     Default strategy: structured_verdict
@@ -153,7 +154,8 @@ fn errors_are_in_the_words_that_scripts_look_for() {
     condense(&home, &["--input", "broken.json"]).expect_failure("error: Invalid JSON input: EOF");
     condense(&home, &["estimate", "--input", "broken.json"])
         .expect_failure("error: Invalid JSON input: EOF");
-    condense(&home, &["--input", "list.json"]).expect_failure("neither an object nor a report");
+    condense(&home, &["--input", "list.json"])
+        .expect_failure("neither an object nor a known report");
     condense(&home, &["--input", "."]).expect_failure("Is a directory");
     let unknown =
         "Unknown strategy: brief (available: structured_verdict, identifiers_only, summary)";
@@ -161,7 +163,7 @@ fn errors_are_in_the_words_that_scripts_look_for() {
     condense(&home, &[]).expect_usage("--input <FILE|->");
     condense(&home, &["--input", "list.json", "--top", "-1"]).expect_usage("--top");
     condense(&home, &["--input", "list.json", "--max-tokens", "9"])
-        .expect_usage("--max-tokens is for identifiers_only");
+        .expect_usage("--max-tokens works only with identifiers_only");
 }
 
 #[test]
@@ -210,7 +212,10 @@ fn a_report_that_is_smaller_than_its_result_comes_with_a_note() {
     let home = Home::new();
     let report = br#"{"reason":"build-finished","success":true}"#;
     let output = home.run_with_stdin(&["condense", "--input", "-"], report).expect(0);
-    assert_eq!(output.stderr, "note: the result has 97 bytes, more than its input (42)\n");
+    assert_eq!(
+        output.stderr,
+        "note: the condensed result (97 bytes) is larger than the input (42 bytes)\n"
+    );
     assert_eq!(output.json()["verdict"], "PASS");
 }
 

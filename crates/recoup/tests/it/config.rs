@@ -224,7 +224,7 @@ fn a_disabled_cache_gives_nothing_and_keeps_nothing() {
     "#);
     let said = scene.run(&["cache", "set", "--key", "other", "--condensed", "not JSON"]);
     assert_eq!((said.code, said.out.as_str()), (0, ""));
-    assert_snapshot!(said.err, @r"warning: the cache is switched off: nothing was kept");
+    assert_snapshot!(said.err, @r"warning: the cache is switched off: nothing was stored");
     scene.project("");
     assert_eq!(scene.run(&["cache", "get", "--key", "k"]).code, 0);
     assert_eq!(scene.run(&["cache", "get", "--key", "other"]).code, 1);

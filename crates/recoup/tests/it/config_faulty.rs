@@ -101,7 +101,7 @@ fn what_protects_the_user_works_without_the_users_own_file_and_the_rest_does_not
         assert_eq!(said.code, code, "{args:?}: {said:?}");
     }
     let said = scene.run(&["memory", "promote", "7khwnwww"]);
-    assert!(said.err.contains("there is no memory 7khwnwww"), "memory was asked: {said:?}");
+    assert!(said.err.contains("no such memory: 7khwnwww"), "memory was asked: {said:?}");
     assert!(scene.problems().contains("config.toml:1: x"));
     let doctor = scene.run(&["doctor"]);
     assert!(doctor.err.contains("config.toml:1: x") || doctor.out.contains("config.toml:1: x"));

@@ -79,7 +79,7 @@ fn wrong_values_are_errors() {
     assert_snapshot!(scene.problems(), @r#"
     error: .loa.config.yaml:3: recursive_jit.cache.ttl_days: expected a number of days (got -1)
     error: .loa.config.yaml:4: recursive_jit.cache.max_size_mb: expected a number of MB above 0 (got inf)
-    error: .ai-agent.json: cache.maxEntries: said twice
+    error: .ai-agent.json: cache.maxEntries: given twice
     error: .ai-agent.json: cache.backend: expected "sqlite" or "redis" (got "memory")
     error: .ai-agent.json: cache.maxEntries: expected a whole number above 0 (got -1)
     error: [DIR]/home/config.toml:1: store: invalid store "postgres:x": unknown scheme "postgres"; expected sqlite:PATH, file:DIR, dir:DIR, redis://HOST, rediss://HOST or redis+cluster://HOST
@@ -146,7 +146,7 @@ fn peers_may_write_what_they_like_outside_our_blocks() {
     );
     scene.ai_agent(r#"{"a": 1, "a": [{}], "big": 123456789012345678901234567890, "cache": {"maxEntries": "8"}}"#);
     let said = scene.run(&["config", "check"]);
-    assert_eq!(said.err, "The configuration is fine.\n");
+    assert_eq!(said.err, "The configuration is valid.\n");
     assert_eq!(scene.value("cache.ttl"), "2d");
     assert_eq!(scene.value("cache.max_entries"), 8);
     for nothing in

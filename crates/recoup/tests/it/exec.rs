@@ -85,7 +85,7 @@ fn without_dashes_the_first_word_that_is_no_flag_is_the_command() {
 #[test]
 fn verbose_says_what_happened() {
     let home = Home::new();
-    exec(&home, &["-v"], "echo x").said(0, "x\n", "recoup: miss: there is no entry\n");
+    exec(&home, &["-v"], "echo x").said(0, "x\n", "recoup: miss: no entry for this key\n");
     exec(&home, &["-v"], "echo x").said_by_a_hit("x\n");
 }
 

@@ -56,9 +56,9 @@ fn a_command_that_is_kept_and_one_that_is_not() {
     let home = Home::new();
     let flags = ["--source", "src/**"];
     home.write("src/auth.rs", "one");
-    assert_eq!(explain_exec(&home, &flags, &["echo", "a b"]), "miss: there is no such entry");
+    assert_eq!(explain_exec(&home, &flags, &["echo", "a b"]), "miss: no entry for this key");
     exec(&home, &flags, &["echo", "a b"]);
-    assert_eq!(explain_exec(&home, &flags, &["echo", "a b"]), "hit: N s old, good for another N h");
+    assert_eq!(explain_exec(&home, &flags, &["echo", "a b"]), "hit: N s old, expires in N h");
     assert_eq!(home.cache(&["stats", "--json"]).json()["hits"], 0, "nothing is counted");
 }
 
@@ -76,7 +76,7 @@ fn sources_that_changed_are_named_with_the_time() {
     miss: an entry exists, but cannot be used
       sources: src/auth.rs changed N ago
       sources: src/gone.rs is gone
-      sources: src/new.rs is new, from N ago
+      sources: src/new.rs is new, modified N ago
     ");
 }
 
@@ -99,22 +99,22 @@ fn what_differs_from_the_nearest_is_named() {
     insta::assert_snapshot!(
         explain_exec(&home, &["--env", "FLAGS", "--key-extra", "v1"], &["echo", "review", "lib"]),
         @"
-    miss: there is no such entry
-    nearest: KEY, made N ago, which differs in
+    miss: no entry for this key
+    nearest: KEY, created N ago, differs in:
       arguments: differs in the last word: “lib”, was “src”
     ");
     insta::assert_snapshot!(
         explain_exec(&home, &["--env", "FLAGS", "--key-extra", "v2"], &["echo", "review", "src"]),
         @"
-    miss: there is no such entry
-    nearest: KEY, made N ago, which differs in
+    miss: no entry for this key
+    nearest: KEY, created N ago, differs in:
       extra: now “v2”, was “v1”
     ");
     let words = ["explain", "exec", "--env", "FLAGS", "--key-extra", "v1", "echo", "review", "src"];
     let set = told(&finish(home.command(&words).env("FLAGS", "x")).expect(1));
     insta::assert_snapshot!(set, @"
-    miss: there is no such entry
-    nearest: KEY, made N ago, which differs in
+    miss: no entry for this key
+    nearest: KEY, created N ago, differs in:
       env FLAGS: set, was unset
     ");
 }
@@ -129,9 +129,9 @@ fn a_value_that_is_not_kept_is_inferred() {
     };
     run(&[], "one").expect(0);
     insta::assert_snapshot!(told(&run(&["explain"], "two").expect(1)), @"
-    miss: there is no such entry
-    nearest: KEY, made N ago, which differs in
-      env: another value of MODEL or OTHER
+    miss: no entry for this key
+    nearest: KEY, created N ago, differs in:
+      env: different value of MODEL or OTHER
     ");
 }
 
@@ -169,7 +169,7 @@ fn what_was_refused_says_why() {
     exec(&home, &[], &["echo", &token]);
     let told = explain_exec(&home, &[], &["echo", &token]);
     insta::assert_snapshot!(told, @"
-    miss: there is no such entry
+    miss: no entry for this key
       refused: secret (github token), N ago
     ");
 }
@@ -186,7 +186,7 @@ fn what_gave_way_says_to_what() {
     }
     let told = explain_exec(&home, &[], &["echo", "one"]);
     let lines: Vec<&str> = told.lines().take(2).collect();
-    assert_eq!(lines, ["miss: there is no such entry", "  evicted: over 2 entries, N ago"]);
+    assert_eq!(lines, ["miss: no entry for this key", "  evicted: over 2 entries, N ago"]);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn what_was_deleted_or_cleared_says_so() {
     for key in ["one", "two"] {
         let told = explain(&home, &[key]);
         let lines: Vec<&str> = told.lines().take(2).collect();
-        assert_eq!(lines, ["miss: there is no such entry", "  deleted, N ago"], "{key}");
+        assert_eq!(lines, ["miss: no entry for this key", "  deleted, N ago"], "{key}");
     }
 }
 
@@ -210,8 +210,8 @@ fn output_that_was_too_large_says_so() {
     let mut run = home.command(&[&["exec", "--"], &command[..]].concat());
     finish(run.env("RECOUP_CACHE_MAX_SIZE_MB", "1")).expect(0);
     insta::assert_snapshot!(explain_exec(&home, &[], &command), @"
-    miss: there is no such entry
-      refused: 1.0 MB is over 1 MB, N ago
+    miss: no entry for this key
+      refused: 1.0 MB is over the limit of 1 MB, N ago
     ");
 }
 
@@ -220,13 +220,13 @@ fn why_a_run_was_not_kept_is_told() {
     let home = Home::new();
     home.run(&["exec", "--", "false"]).expect(1);
     insta::assert_snapshot!(explain_exec(&home, &[], &["false"]), @"
-    miss: there is no such entry
+    miss: no entry for this key
       refused: exit code 1, N ago
     ");
     let script = ["sh", "-c", "sleep 5 & echo x"];
     exec(&home, &[], &script);
     let told = explain_exec(&home, &[], &script);
-    assert!(told.contains("refused: a process that the command left behind"), "{told}");
+    assert!(told.contains("refused: a background process of the command"), "{told}");
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_failure_that_is_kept_is_no_hit_for_who_does_not_want_failures() {
     home.run(&[&["exec", "--cache-failures", "1h", "--"], &command[..]].concat()).expect(3);
     insta::assert_snapshot!(explain_exec(&home, &[], &command), @"
     miss: an entry exists, but cannot be used
-      what is kept is a failure: --cache-failures accepts those
+      the stored result is a failure; use --cache-failures to accept it
     ");
     for _ in 0..3 {
         home.run(&[&["exec", "--"], &command[..]].concat()).expect(3);
@@ -294,10 +294,10 @@ fn a_key_is_that_very_key_and_its_beginning_is_named() {
     let home = Home::new();
     let key = "0123456789abcdef".repeat(4);
     home.set(&key, "{}");
-    assert_eq!(explain(&home, &["--key", "76543210"]), "miss: there is no such entry");
+    assert_eq!(explain(&home, &["--key", "76543210"]), "miss: no entry for this key");
     assert!(explain(&home, &["--key", "01234567"]).starts_with("hit: "));
     let output = home.run(&["explain", "01234567"]).expect(0);
-    assert_eq!(output.stderr, format!("of {key}, whose key begins so:\n"));
+    assert_eq!(output.stderr, format!("explaining {key}, whose key begins with this:\n"));
     assert!(output.text().starts_with("hit: "), "{}", output.text());
     let parts = ["--paths", "a", "--query", "b", "--operation", "c"];
     home.run(&[&["explain", "review"], &parts[..]].concat()).expect(2);
@@ -315,7 +315,7 @@ fn programs_can_tell_the_reasons_apart() {
     let away = ["explain", "--json", "--store", "redis://127.0.0.1:1", "key"];
     let output = home.run(&away).expect(1);
     assert_eq!(output.json()["causes"][0]["code"], "store_unavailable");
-    assert_eq!(output.json()["text"], "miss: the store could not answer");
+    assert_eq!(output.json()["text"], "miss: the store is unavailable");
 }
 
 #[test]
@@ -325,22 +325,22 @@ fn a_result_is_explained_by_its_parts_or_its_key() {
     let set = [&["set", "--condensed", "{}"][..], &parts("find sql injection")].concat();
     home.cache(&set).expect(0);
     insta::assert_snapshot!(explain(&home, &parts("find sql injections")), @"
-    miss: there is no such entry
-    nearest: KEY, made N ago, which differs in
+    miss: no entry for this key
+    nearest: KEY, created N ago, differs in:
       query: differs in the last word: “injections”, was “injection”
     ");
     let key = home.cache(&["ls", "--json"]).json()[0]["key"].as_str().unwrap().to_owned();
-    assert_eq!(explain(&home, &[&key]), "hit: N s old, good for another N days");
-    assert_eq!(explain(&home, &[&key[..16]]), "hit: N s old, good for another N days");
-    assert_eq!(explain(&home, &["--key", &key]), "hit: N s old, good for another N days");
-    assert_eq!(explain(&home, &["no-such-key"]), "miss: there is no such entry");
+    assert_eq!(explain(&home, &[&key]), "hit: N s old, expires in N days");
+    assert_eq!(explain(&home, &[&key[..16]]), "hit: N s old, expires in N days");
+    assert_eq!(explain(&home, &["--key", &key]), "hit: N s old, expires in N days");
+    assert_eq!(explain(&home, &["no-such-key"]), "miss: no entry for this key");
 }
 
 #[test]
 fn an_agent_run_is_explained() {
     let home = Home::new();
     let words = ["agent-run", "--agent", "a", "--system", "s", "--user", "u", "--model", "m"];
-    assert_eq!(explain(&home, &words), "miss: there is no such entry");
+    assert_eq!(explain(&home, &words), "miss: no entry for this key");
 }
 
 #[test]
@@ -368,14 +368,14 @@ fn commands_that_look_something_up_explain_it_by_the_way() {
     let home = Home::new();
     let output = home.run(&["exec", "--explain", "--", "echo", "one"]).expect(0);
     assert_eq!(output.text(), "one\n");
-    assert_eq!(output.stderr, "recoup: miss: there is no such entry\n");
+    assert_eq!(output.stderr, "recoup: miss: no entry for this key\n");
     let output = home.run(&["exec", "--explain", "--", "echo", "one"]).expect(0);
     assert!(output.stderr.starts_with("recoup: hit: "), "{}", output.stderr);
     home.set("key", "{}");
     let output = home.cache(&["get", "--key", "key", "--explain"]).expect(0);
     assert!(output.stderr.starts_with("hit: "), "{}", output.stderr);
     let output = home.cache(&["get", "--key", "other", "--explain"]).expect(1);
-    assert_eq!(output.stderr, "miss: there is no such entry\n");
+    assert_eq!(output.stderr, "miss: no entry for this key\n");
     let output = home.cache(&["get", "--key", "other", "--explain", "--json"]).expect(1);
     assert_eq!(output.json()["status"], "miss");
 }

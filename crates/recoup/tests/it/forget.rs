@@ -32,11 +32,11 @@ fn clear_needs_a_yes_where_nobody_can_be_asked_and_says_how_many() {
         home.cache(&["set", "--scope", "tenant:t", "--key", key, "--condensed", "1"]).expect(0);
     }
     home.cache(&["clear", "--scope", "tenant:t"]).expect_usage(
-        "nothing was deleted: there is no terminal to ask on; `recoup cache clear --scope tenant:t \
-         --yes` deletes everything in tenant:t",
+        "nothing was deleted: cannot ask for confirmation without a terminal; `recoup cache clear --scope tenant:t \
+         --yes` deletes all entries in tenant:t",
     );
     home.cache(&["clear"])
-        .expect_usage("`recoup cache clear --yes` deletes everything of this project");
+        .expect_usage("`recoup cache clear --yes` deletes all entries of this project");
     for key in ["a", "b", "c"] {
         home.cache(&["get", "--scope", "tenant:t", "--key", key]).expect_hit("1");
     }

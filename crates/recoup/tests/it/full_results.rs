@@ -47,7 +47,7 @@ fn an_entry_without_one_says_so() {
     let home = Home::new();
     home.set("k", "1");
     home.cache(&["show", "--key", "k", "--full"]).expect_failure("has no full result");
-    home.cache(&["show", "--key", "none", "--full"]).expect_failure("there is no entry");
+    home.cache(&["show", "--key", "none", "--full"]).expect_failure("no entry for key none");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_hit_prints_the_body_with_json_too() {
 #[test]
 fn a_miss_says_so_on_stderr_alone() {
     let output = Home::new().get("k").expect_miss();
-    assert_eq!(output.stderr, "miss: there is no entry\n");
+    assert_eq!(output.stderr, "miss: no entry for this key\n");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn ttl_off_stores_nothing_and_says_so() {
     for ttl in ["off", "0"] {
         let output = home.cache(&["set", "--key", "k", "--condensed", "1", "--ttl", ttl]).expect(0);
         assert_eq!(output.text(), "");
-        assert_eq!(output.stderr, "Not cached: the duration is off\n");
+        assert_eq!(output.stderr, "Not cached: the TTL is off\n");
         home.get("k").expect_miss();
     }
     home.set("k", "1");

@@ -20,35 +20,35 @@ fn the_program() {
     Usage: recoup <COMMAND>
 
     Set up:
-      init         Hook recoup into the agents on this machine
-      doctor       Look at everything that must work together, and say what is wrong and what to do
-      uninstall    Take recoup out of the agents on this machine
-      tour         Show the main job end to end, in a temporary home
+      init         Set up recoup for the agents on this machine
+      doctor       Check the whole installation, and report problems and their remedies
+      uninstall    Remove recoup from the agents on this machine
+      tour         Show how recoup works, step by step, in a temporary home
 
     Never pay twice:
       exec         Run a command once, and replay it afterwards
-      cache        Cache Manager: keep results, and get them back while they are true
-      explain      Say why something is a hit or a miss
-      stats        Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
+      cache        Cache Manager: store results, and get them back while they are valid
+      explain      Explain why something is a hit or a miss
+      stats        Show what the cache saved: hits, misses and their reasons, time, tokens and dollars
       watch        Show hits and misses as they happen, in all processes
-      condense     Condense: make a result or a report short enough to be read
+      condense     Condense: shorten a result or a report
       early-exit   Early Exit: the first agent to answer tells the others to stop
 
     Never say it twice:
-      memory       See and change what is remembered
-      pause        Remember nothing for a while
-      resume       Remember again
-      judge        See and try the model that helps to remember, if you want one to
+      memory       Show and change what is remembered
+      pause        Pause memory: remember nothing new
+      resume       Resume memory after a pause
+      judge        Show and test the optional model that helps to recognize rules
       trust        Trust this repository's configuration and team rules
 
     For clients and agents:
       mcp          Serve memory and cache to agents, over MCP
-      hook         Take in what a client tells, and answer it; clients call this
+      hook         Process an event of a client; called by clients
       key          Print a cache key, without touching any cache
 
     Reference:
       config       Show and check the configuration
-      completions  Print a shell's completions
+      completions  Print completions for a shell
       man          Show a manual page, or write all of them
 
     Options:
@@ -56,9 +56,9 @@ fn the_program() {
       -V, --version  Print version
 
     Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
-    Others: exec, explain and early-exit have some of their own (see their help); hook always exits 0.
+    exec, explain and early-exit have additional codes (see their help); hook always exits with 0.
 
-    `recoup help COMMAND` tells more about a command, `recoup config env` lists environment variables.
+    `recoup help COMMAND` explains a command; `recoup config env` lists environment variables.
     ");
 }
 
@@ -67,27 +67,27 @@ fn the_cache() {
     let text = help(&["cache", "--help"]);
     assert!(text.contains("Cache Manager"));
     insta::assert_snapshot!(text, @"
-    Cache Manager: keep results, and get them back while they are true
+    Cache Manager: store results, and get them back while they are valid
 
     Usage: recoup cache [OPTIONS] <COMMAND>
 
     Commands:
       generate-key  Print the key for paths, query and operation
-      get           Print a result that is still true; exit 1 on a miss
-      set           Keep a result
-      delete        Forget one result
-      invalidate    Forget the results of certain files, tags or operations
-      cleanup       Delete what has expired, then the least recently used until under the limit
-      ls            List what is kept
-      show          Tell everything about one entry but its body
-      stats         Tell what this scope holds, and how often it was of use
-      verify        Read everything in this scope and check it
-      clear         Forget everything in this scope
+      get           Print a result that is still valid; exit 1 on a miss
+      set           Store a result
+      delete        Delete one result
+      invalidate    Delete results by source file, tag or operation
+      cleanup       Delete expired entries, then the least recently used until under the limit
+      ls            List entries
+      show          Show everything about an entry except its body
+      stats         Show the size and the hit rate of this scope
+      verify        Check all entries in this scope for damage
+      clear         Delete all entries in this scope
       help          Print this message or the help of the given subcommand(s)
 
     Options:
-          --store <URL>    The store for entries [default: sqlite:~/.recoup/cache.db]
-          --scope <SCOPE>  The scope that shares them: project, global, tenant:NAME or session:NAME
+          --store <URL>    The store of the entries [default: sqlite:~/.recoup/cache.db]
+          --scope <SCOPE>  The scope of the entries: project, global, tenant:NAME or session:NAME
                            [default: project]
       -h, --help           Print help
     ");
@@ -96,38 +96,39 @@ fn the_cache() {
 #[test]
 fn keeping_a_result() {
     insta::assert_snapshot!(help(&["cache", "set", "--help"]), @"
-    Keep a result
+    Store a result
 
     Usage: recoup cache set [OPTIONS] <--condensed <JSON|-|@FILE>|--condense <STRATEGY>>
 
     Options:
           --key <KEY>                 The entry's key
-          --paths <CSV>               In place of the key: what was looked at, separated by commas
-          --query <TEXT>              In place of the key: what was asked
-          --operation <NAME>          In place of the key: the skill or operation
-          --condensed <JSON|-|@FILE>  The result, which must be JSON: as it is, from stdin, or from a
-                                      file
-          --condense <STRATEGY>       In place of --condensed: make it from the full result, with this
+          --paths <CSV>               Instead of the key: the paths that were looked at, separated by
+                                      commas
+          --query <TEXT>              Instead of the key: the question
+          --operation <NAME>          Instead of the key: the skill or operation
+          --condensed <JSON|-|@FILE>  The result, which must be JSON: given here, from stdin (-) or from
+                                      a file (@FILE)
+          --condense <STRATEGY>       Instead of --condensed: condense the full result, with this
                                       strategy of `recoup condense`
-          --sources <CSV>             The files, directories and globs it was made from, separated by
-                                      commas: when one changes, the result is no longer given out
+          --sources <CSV>             The files, directories and globs that the result depends on,
+                                      separated by commas: when one changes, `get` is a miss
           --full <FILE>               A file with the full result, of which --condensed is the short
                                       form; `show --full` prints it
-          --ttl <DURATION>            How long it is good for: 30m, 12h, 7d, forever, off [default: 30d,
-                                      or cache.ttl of the configuration]
-          --since <TOKEN>             The token of the `get` that missed: nothing is kept if the sources
-                                      have changed since
-          --synthesize <MSG>          Also write this down, as a dated row in the notes file
+          --ttl <DURATION>            How long the result stays valid: 30m, 12h, 7d, forever, off
+                                      [default: 30d, or cache.ttl of the configuration]
+          --since <TOKEN>             The token from the `get` that missed: nothing is stored if the
+                                      sources have changed since
+          --synthesize <MSG>          Also append this message, with the date, to the notes file
                                       (cache.notes of the configuration)
-          --tag <TAG>                 A word to find it by; may be given several times
-          --took <DURATION>           How long the work took, such as 850ms, 90s or 2m: a later hit has
-                                      saved that
-          --input-tokens <N>          How many tokens went in
-          --output-tokens <N>         How many tokens came out
-          --model <MODEL>             Which model it was: what its tokens cost is then looked up
+          --tag <TAG>                 A tag to find the entry by; may be given several times
+          --took <DURATION>           How long the work took, such as 850ms, 90s or 2m: the time that
+                                      each later hit saves
+          --input-tokens <N>          Number of input tokens
+          --output-tokens <N>         Number of output tokens
+          --model <MODEL>             The model, to compute the cost from the tokens
           --dollars <X>               The cost in dollars
-          --store <URL>               The store for entries [default: sqlite:~/.recoup/cache.db]
-          --scope <SCOPE>             The scope that shares them: project, global, tenant:NAME or
+          --store <URL>               The store of the entries [default: sqlite:~/.recoup/cache.db]
+          --scope <SCOPE>             The scope of the entries: project, global, tenant:NAME or
                                       session:NAME [default: project]
       -h, --help                      Print help
     ");
@@ -138,13 +139,13 @@ fn running_a_command() {
     insta::assert_snapshot!(help(&["exec", "--help"]), @"
     Run a command once, and replay it afterwards
 
-    The first time the command runs, and what it writes passes through as it comes. Afterwards the same
-    bytes are given out again on stdout and stderr, with the same exit code, until the time is up or a
-    source changes.
+    The first time, the command runs, and its output passes through as it comes. Afterwards the same
+    bytes are replayed on stdout and stderr, with the same exit code, until the TTL expires or a source
+    changes.
 
-    The same command is: the same program, found at the same path, with the same interpreter or wrapped
-    program behind it and the same arguments, in the same directory of the project, with the same --env,
-    --stdin, --source and --key-extra; and, for a client that has our hooks, with the same rules in
+    The same command means: the same program, found at the same path, with the same interpreter or
+    wrapped program and the same arguments, in the same directory of the project, with the same --env,
+    --stdin, --source and --key-extra; and, for a client that has recoup's hooks, with the same rules in
     memory. It is replayed only while these programs and its sources are unchanged.
 
     Usage: recoup exec [OPTIONS] <COMMAND>...
@@ -155,65 +156,66 @@ fn running_a_command() {
 
     Options:
           --ttl <DURATION>
-              How long it is good for: 30m, 12h, 7d, forever, off [default: 1d]
+              How long the output may be replayed: 30m, 12h, 7d, forever, off [default: 1d]
 
           --source <GLOB>
-              A file, directory or glob that the command reads: when one changes, it runs again; may be
-              given several times
+              A file, directory or glob that the command reads: when it changes, the command runs again;
+              may be given several times
 
           --no-auto-source
-              Don't watch the files among the command's arguments; without this, they are sources by
-              themselves
+              Don't watch files among the command's arguments; without this, they are sources
+              automatically
 
           --env <VAR>
-              A variable that matters; may be given several times. Its value is only part of the key
+              An environment variable that affects the output; may be given several times. Its value
+              becomes part of the key and is not stored
 
           --stdin
-              Read stdin to its end first: it matters, and the command gets it. Without this, only a
-              terminal is passed on
+              Read all of stdin first, make it part of the key, and pass it to the command. Without
+              this, the command gets stdin only if it is a terminal
 
           --key-extra <TEXT>
-              Anything else that matters, such as a version
+              Additional text for the key, such as a version
 
           --tty
-              Give the command a terminal; what it writes is then one stream, on stdout
+              Run the command in a terminal; its stdout and stderr become one stream, on stdout
 
           --refresh
-              Run it in any case, and keep the result
+              Always run the command, and store the result
 
           --no-cache
-              Run it in any case, and keep nothing
+              Always run the command, and store nothing
 
           --only-if-cached
-              Never run it: exit 124 when there is nothing to replay
+              Never run the command: exit 124 if there is nothing to replay
 
           --max-age <DURATION>
-              Accept nothing that was begun longer ago than this, whatever its own duration
+              Accept no output that is older than this, whatever its TTL
 
           --stale-while-revalidate <DURATION>
-              For how much longer it may be replayed while it is run again in the background
+              How long after the TTL the output may still be replayed while the command is run again in
+              the background
 
           --cache-failures <DURATION>
-              Keep exit codes other than 0 too, for this long
+              Also store runs with exit codes other than 0, for this long
 
           --wait <DURATION>
-              How long to wait for another who runs the same at this moment [default: 5m]
+              How long to wait for another process that is running the same command [default: 5m]
 
           --tag <TAG>
-              A word to find it by; may be given several times
+              A tag to find the entry by; may be given several times
 
       -v, --verbose
-              Say on stderr whether it was a hit
+              Report on stderr whether it was a hit
 
           --explain
-              Say on stderr why it is a hit or a miss
+              Explain on stderr why it is a hit or a miss
 
           --store <URL>
-              The store for entries [default: sqlite:~/.recoup/cache.db]
+              The store of the entries [default: sqlite:~/.recoup/cache.db]
 
           --scope <SCOPE>
-              The scope that shares them: project, global, tenant:NAME or session:NAME [default:
-              project]
+              The scope of the entries: project, global, tenant:NAME or session:NAME [default: project]
 
       -h, --help
               Print help (see a summary with '-h')
@@ -222,19 +224,19 @@ fn running_a_command() {
       recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
       git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
 
-    Files among the arguments, scripts and programs are watched by themselves. What else a command
-    reads is yours to name with --source. With --source, worktrees and clones of a repository share
-    what was run in the same directory if the contents agree; without, each checkout has its own.
-    What is typed is not part of the key: a command that asks questions is not for this.
-    If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, what is
-    written to both at the same moment may change places when it is replayed into one. What was
-    recorded as one stream is run again for a caller whose streams go to two places.
-    What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
-    env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
+    Files among the arguments, scripts and programs are watched automatically. Name everything else
+    that the command reads with --source. With --source, worktrees and clones of a repository share
+    entries for the same directory if the contents agree; without, each checkout has its own.
+    Do not use it for commands that ask questions: typed input is not part of the key.
+    If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, output that
+    is written to both at the same moment may change places when it is replayed into one. Output
+    recorded as one stream is not replayed to separate streams: the command runs again.
+    For claude, codex and pi with recoup's hooks (also behind env, timeout, npx, sh -c and the like),
+    the remembered rules are part of the key: when a rule changes, the command runs again.
 
-    Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
-    125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
-    there is none. Exit codes other than 0, interrupted runs and output with secrets are not kept.
+    Exit codes: the command's own, or its signal; 124 with --only-if-cached if there is no entry,
+    125 if recoup itself fails (wrong usage included), 126 if the command cannot be run, 127 if it is
+    not found. Exit codes other than 0, interrupted runs and output with secrets are not stored.
     ");
 }
 
@@ -260,26 +262,26 @@ fn trust_is_about_team_rules_too() {
 #[test]
 fn the_doctor() {
     insta::assert_snapshot!(help(&["doctor", "--help"]), @"
-    Look at everything that must work together, and say what is wrong and what to do
+    Check the whole installation, and report problems and their remedies
 
-    Checks this program, what is kept, the configuration, permissions, the worker, and the hooks and MCP
-    servers in the settings of clients: an event is fired through each hook as its client would, in a
-    temporary home, and each server is greeted. Nothing is changed without --fix. Exits with 0 when
-    nothing is broken, and with 1 when something is.
+    Checks this program, its databases, the configuration, permissions, the worker, and the hooks and
+    MCP servers in the settings of clients: each hook is run with an event as its client would, in a
+    temporary home, and each server is started. Nothing is changed without --fix. Exits with 0 if
+    nothing is broken, and with 1 if something is.
 
     Usage: recoup doctor [OPTIONS]
 
     Options:
           --fix
-              Mend what can be mended: permissions, your own hooks whose program is gone, work that was
-              left behind. No file is deleted, and none in a project is touched
+              Repair what can be repaired: permissions, your own hooks whose program is missing,
+              unfinished work. Deletes no files, and changes none in a project
 
           --json
               As a JSON object
 
           --bundle <FILE>
-              Write a file for a bug report: versions, states, sizes and counts, and nothing that
-              anybody said, typed or named
+              Write a file for a bug report: versions, states, sizes and counts, but no text, commands
+              or names of yours
 
       -h, --help
               Print help (see a summary with '-h')
@@ -327,35 +329,35 @@ fn early_exit() {
     Usage: recoup early-exit [OPTIONS] <COMMAND>
 
     Commands:
-      check         Ask whether to go on: exit 0 go on, 1 somebody has won
-      signal        Win, unless somebody has: exit 0 won, 1 lost
-      register      Note that an agent takes part
-      write-result  Keep an agent's result, from a file or stdin
+      check         Check whether to go on: exit 0 go on, 1 an agent has won
+      signal        Try to win the session: exit 0 won, 1 lost
+      register      Register an agent in a session
+      write-result  Store an agent's result, from a file or stdin
       read-winner   Print the winner's result; exit 1 while there is none
       poll          Wait for the winner's result, and print it
-      status        Tell who takes part, who has won and who has a result; or list the sessions
-      cleanup       Forget a session
-      race          Run several commands, print what the first to succeed printed, end the others
+      status        Show the agents, the winner and the results of a session; or list all sessions
+      cleanup       Delete a session
+      race          Run several commands, print the output of the first that succeeds, stop the others
       help          Print this message or the help of the given subcommand(s)
 
     Options:
-          --store <URL>  `redis://HOST` for agents on several machines; any other store means this one
-                         [default: sqlite:~/.recoup/cache.db]
+          --store <URL>  `redis://HOST` for agents on several machines; any other store is local to this
+                         machine [default: sqlite:~/.recoup/cache.db]
       -h, --help         Print help
 
-    Sessions and agents have names of 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All who
-    use the same store share the sessions; one in which nothing happens for 24 hours is forgotten.
+    Names of sessions and agents have 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All users
+    of a store share its sessions. A session is deleted after 24 hours without activity.
 
     Exit codes: 0 yes, 1 no (for check: 0 go on, 1 stop), 2 wrong usage.
     ");
     insta::assert_snapshot!(help(&["early-exit", "race", "--help"]), @"
-    Run several commands, print what the first to succeed printed, end the others
+    Run several commands, print the output of the first that succeeds, stop the others
 
-    Each command has a process group of its own and reads nothing. The first to exit with 0 wins: what
-    it wrote is given out on stdout and stderr, and its stdout is kept as the session's result. The
-    others get TERM, and KILL after a grace. When somebody else wins the session, on this machine or
-    another, that result is printed instead. So a session is good for one race: in one that is won
-    nothing is run, and the winner's answer is printed again. To race anew take another name, or
+    Each command runs in its own process group, with empty stdin. The first to exit with 0 wins: its
+    output is printed on stdout and stderr, and its stdout is stored as the session's result. The others
+    get SIGTERM, and SIGKILL after a grace period. If another process wins the session, on this machine
+    or another, its result is printed instead. A session is good for one race: if it is already won,
+    nothing is run, and the winner's result is printed again. To race again, use another name, or
     `cleanup` the session first.
 
     Usage: recoup early-exit race [OPTIONS] <SESSION> -- <COMMAND>...
@@ -365,18 +367,19 @@ fn early_exit() {
               The session
 
       <COMMAND>...
-              The commands, with --- between them
+              The commands, separated by ---
 
     Options:
           --timeout <DURATION>
               Give up after this time: 90s, 10m [default: never]
 
           --grace <DURATION>
-              How long those who lose may take to end; forever: none is killed [default: 5s]
+              How long the losers may take to exit before they are killed; forever: never kill [default:
+              5s]
 
           --store <URL>
-              `redis://HOST` for agents on several machines; any other store means this one [default:
-              sqlite:~/.recoup/cache.db]
+              `redis://HOST` for agents on several machines; any other store is local to this machine
+              [default: sqlite:~/.recoup/cache.db]
 
       -h, --help
               Print help (see a summary with '-h')
@@ -384,36 +387,37 @@ fn early_exit() {
     Example:
       recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'
 
-    Exit codes: 0 with the winner's output; 1 when all commands failed, with a line on each; 124 when
-    the time was up; 125 when recoup itself fails; 2 wrong usage.
+    Exit codes: 0 with the winner's output; 1 when all commands failed, with a line for each; 124 on
+    timeout; 125 when recoup itself fails; 2 wrong usage.
     ");
 }
 
 #[test]
 fn hooking_in() {
     insta::assert_snapshot!(help(&["init", "--help"]), @"
-    Hook recoup into the agents on this machine
+    Set up recoup for the agents on this machine
 
     Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and sets up
-    hooks (where there are any) and the MCP server for each. Shows what would change, asks, keeps a copy
-    of every file, and leaves everything else in it as it is. A second time nothing changes; an older
-    version's entries are brought up to date. `recoup uninstall` takes it all out again.
+    hooks (where there are any) and the MCP server for each. Shows what would change, asks for
+    confirmation, keeps a copy of every file, and leaves everything else in it as it is. Running it
+    again changes nothing; entries of an older version are updated. `recoup uninstall` removes
+    everything again.
 
     Usage: recoup init [OPTIONS]
 
     Options:
           --client <NAME>
-              Only this client, be it found or not; may be given several times. `mcp` prints the
-              configuration for any other
+              Only this client, whether or not it was found; may be given several times. `mcp` prints
+              the configuration for any other MCP client
 
           --user
-              For everything that you do (the default)
+              In all projects (the default)
 
           --project
-              For this project alone
+              Only in this project
 
       -y, --yes
-              Do not ask
+              Do not ask for confirmation
 
       -n, --dry-run
               Only show what would change
@@ -422,57 +426,59 @@ fn hooking_in() {
               As JSON
 
           --program <PATH>
-              The program that clients start [default: where this one is found on the PATH]
+              The recoup executable that clients start [default: the one on the PATH]
 
           --replace-peers
-              Take out claude-recall and claude-mem, which would remember everything a second time
+              Remove claude-recall and claude-mem, which would remember everything a second time
 
           --judge <yes|no>
-              May a model read what you said that may be worth remembering, without secrets
+              Whether a model may read statements of yours that may be worth remembering, without
+              secrets
 
           --sync-rules <yes|no>
-              Write the top rules into Claude Code's own memory, too
+              Whether to write the top rules into Claude Code's own memory, too
 
           --skills <off|user|project>
-              Make skills of three or more memories on one topic, in your own folder or the project's
+              Whether to turn three or more memories on one topic into a skill, in your own folder or
+              the project's
 
           --record-rules <yes|no>
-              May agents record rules on your behalf, in clients without hooks (cursor, windsurf,
-              vscode, zed, gemini, opencode)
+              Whether agents may record rules on your behalf, in clients without hooks (cursor,
+              windsurf, vscode, zed, gemini, opencode)
 
       -h, --help
               Print help (see a summary with '-h')
 
     Clients: claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode, mcp.
 
-    What is for one project goes into files of yours alone where the client has such (Claude Code:
-    .claude/settings.local.json, which is kept out of git). Where it has none, the file is for everybody
-    who works there, and says `recoup` without a path.
+    With --project, changes go into personal files if the client has them (Claude Code:
+    .claude/settings.local.json, which is kept out of git). If not, the file is shared by everybody who
+    works in the project, and names `recoup` without a path.
     ");
     insta::assert_snapshot!(help(&["uninstall", "--help"]), @"
-    Take recoup out of the agents on this machine
+    Remove recoup from the agents on this machine
 
-    Takes out exactly what `recoup init` put in: a file that nobody else has changed since is as it was
-    before, to the byte; in any other only our entries go. What is remembered and kept stays in
-    ~/.recoup, unless you say --purge.
+    Removes exactly what `recoup init` added: a file that has not changed since is restored byte for
+    byte; from any other, only recoup's entries are removed. Memories and cached results stay in
+    ~/.recoup, unless you use --purge.
 
     Usage: recoup uninstall [OPTIONS]
 
     Options:
           --client <NAME>
-              Only out of this client; may be given several times
+              Only from this client; may be given several times
 
           --user
-              Only what is for everything that you do
+              Only the set-up for all projects
 
           --project
-              Only what is for this project
+              Only the set-up for this project
 
           --purge
-              Delete what is remembered and kept as well, for good
+              Also delete all memories and cached results, permanently
 
       -y, --yes
-              Do not ask
+              Do not ask for confirmation
 
       -n, --dry-run
               Only show what would change

@@ -94,7 +94,7 @@ fn an_operation_matches_only_what_knows_its_parts() {
 fn nothing_said_means_nothing_and_is_wrong_usage() {
     let home = scene();
     invalidate(&home, &[]).expect_usage("--paths GLOB, --tag TAG or --operation NAME");
-    invalidate(&home, &["--json"]).expect_usage("which entries?");
+    invalidate(&home, &["--json"]).expect_usage("no entries selected");
     invalidate(&home, &["--paths", "src/[a"]).expect_usage("invalid glob");
     home.get("a").expect_hit("1");
 }

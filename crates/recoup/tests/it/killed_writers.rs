@@ -101,7 +101,7 @@ fn three_hundred_killed_writers_leave_everything_that_was_acknowledged() {
         if *end == End::Acknowledged || output.code == Some(0) {
             output.expect_hit(body);
         } else {
-            assert_eq!(output.expect_miss().stderr, "miss: there is no entry\n", "{key}");
+            assert_eq!(output.expect_miss().stderr, "miss: no entry for this key\n", "{key}");
         }
     }
     assert_sound(&home);
@@ -149,7 +149,7 @@ fn a_beginning_that_was_killed_is_begun_again() {
         if end == End::Acknowledged || output.code == Some(0) {
             output.expect_hit("1");
         } else {
-            assert_eq!(output.expect_miss().stderr, "miss: there is no entry\n");
+            assert_eq!(output.expect_miss().stderr, "miss: no entry for this key\n");
         }
         home.set("k", "2");
         home.get("k").expect_hit("2");

@@ -82,7 +82,7 @@ fn show_tells_everything_but_the_body() {
     key        345cf3460c5936cbff86d69ad7a93faf8923c117c5155e20731ef95e89dd783b
     scope      [PROJECT]
     kind       result
-    status     good
+    status     valid
     stored     [TIME] ([AGE] ago)
     expires    [TIME] (in 30d)
     size       18 B
@@ -271,7 +271,7 @@ fn a_beginning_that_is_not_enough_is_wrong_usage() {
     }
     home.cache(&["show", "--key", &key("0")]).expect_usage("2 keys begin with");
     home.cache(&["show", "--key", &key("01")]).expect(0);
-    home.cache(&["show", "--key", "x"]).expect_failure("there is no entry of the key x");
+    home.cache(&["show", "--key", "x"]).expect_failure("no entry for key x");
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn an_empty_listing_says_so_to_people_and_is_a_list_to_scripts() {
     let home = Home::new();
     let output = home.cache(&["ls", "--scope", "global"]).expect(0);
     assert_eq!(output.text(), "");
-    assert_eq!(output.stderr, "Nothing is kept in global\n");
+    assert_eq!(output.stderr, "No entries in global\n");
     assert_eq!(home.cache(&["ls", "--json"]).expect(0).text(), "[]\n");
     assert!(!home.recoup().exists(), "nothing was begun");
 }

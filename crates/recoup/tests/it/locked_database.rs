@@ -30,7 +30,7 @@ fn a_reader_warns_and_misses_soon() {
     let output = home.get("k").expect_miss();
     assert!(started.elapsed() < Duration::from_secs(5));
     assert!(output.stderr.starts_with("warning: the cache "), "{}", output.stderr);
-    assert!(output.stderr.contains("hint: another process is busy"), "{}", output.stderr);
+    assert!(output.stderr.contains("hint: another process is using"), "{}", output.stderr);
     let json = home.cache(&["get", "--key", "k", "--json"]).expect(1).json();
     assert_eq!(json["status"], "miss");
     assert_eq!(json["reason"], "store_unavailable");
@@ -68,7 +68,7 @@ fn a_writer_that_waited_in_vain_says_so_and_changes_nothing() {
         .collect();
         for waiter in waiting {
             let output = waiter.join().unwrap().expect_failure("error: the cache ");
-            assert!(output.stderr.contains("hint: another process is busy"), "{}", output.stderr);
+            assert!(output.stderr.contains("hint: another process is using"), "{}", output.stderr);
         }
     });
     assert!(started.elapsed() < Duration::from_mins(1));

@@ -99,7 +99,7 @@ fn sixteen_processes_begin_one_database() {
         at_once(16, |number| {
             if number % 4 == 3 {
                 let output = home.get("absent").expect_miss();
-                assert_eq!(output.stderr, "miss: there is no entry\n");
+                assert_eq!(output.stderr, "miss: no entry for this key\n");
             }
             quiet_set(&home, &number.to_string(), &number.to_string());
         });

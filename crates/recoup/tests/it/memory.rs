@@ -128,7 +128,7 @@ fn wrong_use_names_the_remedy_and_secrets_are_refused() {
     let output = memory(&home, &["show", "nope"]).expect(2);
     assert!(output.stderr.contains("recoup memory list"), "{}", output.stderr);
     let output = memory(&home, &["forget", "00000000"]).expect(2);
-    assert!(output.stderr.starts_with("error: there is no memory 00000000"), "{}", output.stderr);
+    assert!(output.stderr.starts_with("error: no such memory: 00000000"), "{}", output.stderr);
     memory(&home, &["add", "--kind", "rule", "x"]).expect(2);
     memory(&home, &["list", "--status", "gone"]).expect(2);
     memory(&home, &["add"]).expect(2);
@@ -162,7 +162,7 @@ fn memories_move_from_one_home_to_another() {
     add(&one, &["--universal", "use tabs"]);
     let exported = memory(&one, &["export", "--all"]).expect(0).text();
     let output = other.run_with_stdin(&["memory", "import", "-"], exported.as_bytes()).expect(0);
-    assert_eq!(output.stderr, "Imported 1; 0 were known\n");
+    assert_eq!(output.stderr, "Imported 1; 0 already known\n");
     assert_eq!(memory(&other, &["export", "--all"]).expect(0).text(), exported);
     other.run_with_stdin(&["memory", "import", "-"], b"nonsense").expect(1);
     memory(&other, &["import", "no-such-file"]).expect(1);
@@ -194,7 +194,7 @@ fn memories_are_found_by_their_words() {
     assert_eq!(found("rotateKeys"), "AuthTokenCache must be cleared after rotate_keys");
     assert_eq!(found("which port is staging on"), "staging runs on port 8443");
     let output = memory(&home, &["search", "haiku"]).expect(1);
-    assert_eq!(output.stderr, "Nothing that is remembered answers that\n");
+    assert_eq!(output.stderr, "No memory matches\n");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn what_speaks_about_the_agents_instructions_is_refused_and_what_is_private_is_c
 fn the_report_tells_what_became_of_each_rule() {
     let home = Home::new();
     let empty = memory(&home, &["report"]).expect(0);
-    assert!(empty.stderr.contains("There are no rules here yet"), "{}", empty.stderr);
+    assert!(empty.stderr.contains("No rules here yet"), "{}", empty.stderr);
     let id = add(&home, &["use tabs"]);
     let report = memory(&home, &["report", "--json"]).expect(0).json();
     assert_eq!(report[0]["id"], id);
@@ -251,7 +251,7 @@ fn the_report_tells_what_became_of_each_rule() {
 fn what_says_the_same_is_shown_first_and_merged_when_asked() {
     let home = Home::new();
     add(&home, &["always run `make lint --all` before you push to the shared main branch"]);
-    assert_eq!(memory(&home, &["dedup"]).expect(0).stderr, "No two memories say the same\n");
+    assert_eq!(memory(&home, &["dedup"]).expect(0).stderr, "No duplicates found\n");
     add(&home, &["Before pushing to the shared main branch, run `make lint --all`."]);
     let found = memory(&home, &["dedup", "--json"]).expect(0).json();
     assert_eq!(found["merged"], false);
@@ -266,7 +266,7 @@ fn what_says_the_same_is_shown_first_and_merged_when_asked() {
     let shown = memory(&home, &["dedup"]).expect(0);
     assert_eq!(
         shown.text(),
-        format!("stays  be kind ({wide})\ngoes   be kind [only for src/**] ({narrow})\n")
+        format!("keep    be kind ({wide})\nremove  be kind [only for src/**] ({narrow})\n")
     );
     assert_eq!(listed(&home, &[]).len(), 3);
     let merged = memory(&home, &["dedup", "--yes", "--json"]).expect(0).json();
@@ -293,7 +293,7 @@ fn input_that_means_nothing_is_refused() {
     }
     let id = add(&home, &["be kind"]);
     let output = memory(&home, &["rules", "--tokens", "5"]).expect(0);
-    assert_eq!(output.stderr, "hint: no rule fits into 5 tokens\n");
+    assert_eq!(output.stderr, "hint: no rule fits into a budget of 5 tokens\n");
     memory(&home, &["retire", &id]).expect(0);
     memory(&home, &["retire", &id]).expect(2);
 }
@@ -380,14 +380,17 @@ fn a_snapshot_that_can_not_be_made_is_no_failure_of_the_command() {
 fn a_checkpoint_is_shown_and_cleared() {
     let home = Home::new();
     let none = memory(&home, &["checkpoint"]).expect(1);
-    assert!(none.stderr.contains("no checkpoint is saved for this project"), "{}", none.stderr);
+    assert!(none.stderr.contains("no checkpoint saved for this project"), "{}", none.stderr);
     assert!(!home.recoup().exists(), "looking has no side effects");
     memory(&home, &["checkpoint", "clear"]).expect(1);
     let mut client = Client::greeted(&home);
     let saved = json!({ "completed": "the parser", "remaining": ["tests", "docs"] });
     client.data("save_checkpoint", saved.clone());
     let shown = memory(&home, &["checkpoint", "show"]).expect(0).text();
-    assert!(shown.starts_with("remains  tests\nremains  docs\ndone     the parser\n"), "{shown}");
+    assert!(
+        shown.starts_with("remaining  tests\nremaining  docs\ndone       the parser\n"),
+        "{shown}"
+    );
     let report = memory(&home, &["checkpoint", "--json"]).expect(0).json();
     assert_eq!(
         (&report["remaining"], &report["cleared"]),

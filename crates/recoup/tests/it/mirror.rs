@@ -158,7 +158,7 @@ fn a_repository_can_only_say_no() {
     scene.home.write("recoup.toml", "[rules]\nsync = true\n[skills]\nenabled = true\n");
     scene.add("use tabs");
     let output = scene.run(&["memory", "sync"]);
-    assert!(output.stderr.contains("a repository may only switch it off"), "{}", output.stderr);
+    assert!(output.stderr.contains("a repository may only switch this off"), "{}", output.stderr);
     assert!(!scene.memory().exists());
 
     let scene = Scene::asking(&[]);

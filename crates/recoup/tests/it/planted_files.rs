@@ -61,7 +61,7 @@ fn a_link_out_of_the_project_is_not_followed_for_the_store_or_the_notes() {
     symlink(&victim, home.project().join("NOTES.md")).unwrap();
     let noting = ["cache", "set", "--key", "k", "--condensed", "1", "--synthesize", "x"];
     let output = finish(home.command(&noting).env("RECOUP_CACHE_NOTES", "NOTES.md")).expect(2);
-    assert!(output.stderr.contains("a link leads out of it"), "{}", output.stderr);
+    assert!(output.stderr.contains("a symbolic link leads out of it"), "{}", output.stderr);
     assert_eq!(fs::read_to_string(&victim).unwrap(), "export PATH");
     symlink(home.path("outside.db"), home.project().join("in.db")).unwrap();
     home.cache(&[&SET[..], &["--store", "sqlite:in.db"]].concat()).expect(2);

@@ -64,7 +64,7 @@ fn a_hit_is_still_a_hit_and_a_write_names_the_remedy() {
     run(&home, &GET).expect_hit("1");
     run(&home, &["cache", "ls"]).expect(0);
     let output = run(&home, &SET).expect_failure("error: the cache ");
-    assert!(output.stderr.contains("--store names another store"), "{}", output.stderr);
+    assert!(output.stderr.contains("use --store for another store"), "{}", output.stderr);
     run(&home, &["cache", "delete", "--key", "k"]).expect(1);
     run(&home, &GET).expect_hit("1");
     chmod(&home, "recoup", 0o700);
@@ -82,7 +82,7 @@ fn a_database_without_its_log_is_a_miss_with_a_warning() {
     let output = run(&home, &GET).expect_miss();
     assert!(output.stderr.starts_with("warning: the cache "), "{}", output.stderr);
     let output = run(&home, &SET).expect_failure("error: the cache ");
-    assert!(output.stderr.contains("--store names another store"), "{}", output.stderr);
+    assert!(output.stderr.contains("use --store for another store"), "{}", output.stderr);
     chmod(&home, "recoup", 0o700);
 }
 
@@ -98,7 +98,7 @@ fn a_home_that_can_not_be_made_is_named() {
     }
     let output = finish(&mut command).expect_failure("locked/recoup");
     // There is no store that could be read, and early-exit has its sessions elsewhere.
-    assert!(output.stderr.contains("RECOUP_HOME another directory"), "{}", output.stderr);
+    assert!(output.stderr.contains("set RECOUP_HOME to another directory"), "{}", output.stderr);
     assert!(!output.stderr.contains("can be read"), "{}", output.stderr);
 }
 
@@ -109,7 +109,7 @@ fn another_user_s_home_is_not_written_to() {
         return; // Only root can give a file away.
     }
     home.cache(&["set", "--key", "k", "--condensed", "2"])
-        .expect_failure("belongs to another user; choose another directory");
+        .expect_failure("owned by another user; choose another directory");
     run(&home, &GET).expect_hit("1");
 }
 

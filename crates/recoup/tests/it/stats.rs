@@ -66,7 +66,7 @@ fn a_new_machine_gets_a_friendly_line_and_nothing_is_made() {
     let home = Home::new();
     let told = home.run(&["stats"]).expect(0);
     assert_eq!(told.text(), "");
-    assert!(told.stderr.starts_with("Nothing has been looked up or kept yet"), "{}", told.stderr);
+    assert!(told.stderr.starts_with("No look-ups or entries yet"), "{}", told.stderr);
     assert!(!home.recoup().exists());
     assert_eq!(stats(&home, &[])["hits"], 0);
 }
@@ -84,7 +84,7 @@ fn the_report_for_people() {
     assert!(disk.contains("cache.db") && disk.contains("ledger") && disk.contains("together"));
     assert!(disk.trim_end().ends_with("prices: built-in, of 2025-11"));
     insta::assert_snapshot!(before, @"
-    What it was worth · all projects · -29 days    to - 0 days   
+    What the cache saved · all projects · -29 days    to - 0 days   
 
       saved     54m · 931.0k tokens · $8.40
       hits      57 of 74 look-ups (77.0 %)
@@ -92,9 +92,9 @@ fn the_report_for_people() {
       entries   1 now · 3 stored · 1 evicted
 
     misses, by reason
-      not there             10  ████████████████████████████████████
+      no entry              10  ████████████████████████████████████
       a source changed       4  ██████████████
-      too old                3  ███████████
+      expired                3  ███████████
 
     by day
       - 3 days     ██████████░░                          12 of 15
@@ -177,7 +177,7 @@ fn since_takes_a_duration_or_a_date() {
     assert_eq!(hits("90d"), 1_057);
     assert_eq!(hits("forever"), 1_057);
     assert_eq!(hits(&date(&home, 1)), 45);
-    home.run(&["stats", "--since", "2999-01-01"]).expect_usage("still to come");
+    home.run(&["stats", "--since", "2999-01-01"]).expect_usage("the date is in the future");
     for wrong in ["yesterday", "2026-13-01", "", "-1d", "off", "1 d"] {
         home.run(&["stats", "--since", wrong]).expect_usage("invalid --since");
     }

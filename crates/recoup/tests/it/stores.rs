@@ -85,10 +85,11 @@ fn a_file_that_is_not_ours_is_refused_and_untouched() {
     let contents = "my notes\n".repeat(1000);
     home.write("notes.txt", &contents);
     let set = ["set", "--key", "k", "--condensed", "1", "--store", "sqlite:notes.txt"];
-    home.cache(&set).expect_failure("is not a cache of recoup's");
+    home.cache(&set).expect_failure("not a cache database of recoup");
     home.cache(&["get", "--key", "k", "--store", "sqlite:notes.txt"])
-        .expect_failure("is not a cache of recoup's");
-    home.cache(&["ls", "--store", "sqlite:notes.txt"]).expect_failure("is not a cache of recoup's");
+        .expect_failure("not a cache database of recoup");
+    home.cache(&["ls", "--store", "sqlite:notes.txt"])
+        .expect_failure("not a cache database of recoup");
     assert_eq!(fs::read_to_string(home.project().join("notes.txt")).unwrap(), contents);
     assert_eq!(tree(&home.project()), [home.project().join("notes.txt")]);
 }

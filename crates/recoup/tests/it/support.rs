@@ -157,8 +157,8 @@ pub(crate) struct Output {
     pub(crate) advised_sources: bool,
 }
 
-const SOURCE_ADVICE: &str = "recoup: cached, but nothing watches the files that this command \
-                             reads: name them with --source\n";
+const SOURCE_ADVICE: &str = "recoup: cached, but the files that this command reads are not \
+                             watched: name them with --source\n";
 
 impl Output {
     pub(crate) fn new(output: std::process::Output) -> Self {

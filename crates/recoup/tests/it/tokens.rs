@@ -70,7 +70,7 @@ fn a_token_for_other_sources_is_refused() {
     home.write("src/b.rs", "b");
     let token = token(&home, &["--sources", "src/a.rs"]);
     for other in ["src/b.rs", "src", ""] {
-        set(&home, &token, other).expect_failure("the token was given out for other sources");
+        set(&home, &token, other).expect_failure("the token was issued for other sources");
     }
     home.get("k").expect_miss();
 }
@@ -96,7 +96,7 @@ fn without_sources_a_token_tells_older_files_from_newer_ones() {
 fn a_token_from_the_future_was_not_given_out_by_us() {
     let home = scene();
     let since = format!("r1-{}", 4_000_000_000_000_u64);
-    set(&home, &since, "src/a.rs").expect_failure("the token was given out for other sources");
+    set(&home, &since, "src/a.rs").expect_failure("the token was issued for other sources");
     home.get("k").expect_miss();
 }
 

@@ -18,11 +18,13 @@ fn the_tour_shows_a_hit_and_a_refusal_and_leaves_nothing_behind() {
     let exec = "$ recoup exec --source src/auth.rs -- sh agent.sh\n";
     assert_eq!(text.matches(&format!("{exec}1 lines reviewed, nothing found\n")).count(), 2);
     assert_eq!(text.matches(&format!("{exec}3 lines reviewed, nothing found\n")).count(), 1);
-    assert!(text.contains("\nmiss: there is no entry\n"), "{text}");
+    assert!(text.contains("\nmiss: no entry for this key\n"), "{text}");
     assert!(text.contains("\n{\"verdict\":\"PASS\",\"findings\":[]}\n"), "{text}");
     assert!(text.contains("\ninvalidated: the source src/auth.rs has changed\n"), "{text}");
     assert!(text.contains("will remember: put tests in __tests__/"), "{text}");
     assert!(text.contains("\\nThe user said:\\n- put tests in __tests__/\\n"), "{text}");
+    assert_eq!(text.matches("3 documents found").count(), 2, "{text}");
+    assert_eq!(text.matches("io.recoup/age").count(), 1, "the second from the cache: {text}");
     assert_eq!(tree(&home.path("")), before, "nothing is left, in TMPDIR or in HOME");
 }
 
@@ -38,5 +40,6 @@ fn the_tour_needs_no_home() {
 fn a_tour_without_room_says_so() {
     let home = Home::new();
     let gone = home.path("gone");
-    finish(home.command(&["tour"]).env("TMPDIR", gone)).expect_failure("creating a temporary home");
+    finish(home.command(&["tour"]).env("TMPDIR", gone))
+        .expect_failure("creating a temporary home directory");
 }

@@ -24,7 +24,7 @@ fn an_untrusted_store_is_ignored_with_one_warning() {
     let said = scene.run(&["cache", "set", "--key", "k", "--condensed", "1"]);
     assert_eq!(said.code, 0);
     assert_snapshot!(said.err, @r"
-    warning: ignored until you say `recoup trust`: .ai-agent.json (cache.sqlite.path), recoup.toml (store, scope) in this repository
+    warning: ignored until you run `recoup trust`: .ai-agent.json (cache.sqlite.path), recoup.toml (store, scope) in this repository
     Cached result for key: k
     ");
     let said = scene.run(&["cache", "get", "--key", "k"]);
@@ -41,7 +41,7 @@ fn there_is_no_warning_about_what_would_not_count_anyway() {
     let mut scene = Scene::new();
     scene.project(ELSEWHERE);
     scene.env("RECOUP_STORE", "sqlite:/nowhere/cache.db");
-    assert_eq!(scene.run(&["config", "check"]).err, "The configuration is fine.\n");
+    assert_eq!(scene.run(&["config", "check"]).err, "The configuration is valid.\n");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn what_is_trusted_takes_effect() {
     scene.project(ELSEWHERE);
     let said = scene.run(&["trust", "--yes"]);
     assert_snapshot!(said.err, @r"
-    recoup.toml says:
+    recoup.toml sets:
       store = sqlite:data/cache.db
     Trusted: recoup.toml
     ");
@@ -59,7 +59,7 @@ fn what_is_trusted_takes_effect() {
     assert!(!scene.path("home/cache.db").exists());
     let mode = |name: &str| scene.path(name).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("home/trust.json"), mode("home/trusted")), (0o600, 0o700));
-    assert_snapshot!(scene.run(&["trust"]).err, @"Nothing in this repository waits for your trust.");
+    assert_snapshot!(scene.run(&["trust"]).err, @"Nothing in this repository needs your trust.");
 }
 
 #[test]
@@ -69,10 +69,10 @@ fn trust_is_never_granted_by_accident() {
     let said = scene.run(&["trust"]);
     assert_eq!(said.code, 1);
     assert_snapshot!(said.err, @r"
-    recoup.toml says:
+    recoup.toml sets:
       store = sqlite:data/cache.db
-    error: not trusted: there is no terminal to ask on
-    hint: if this is what you want, say `recoup trust --yes`
+    error: not trusted: cannot ask for confirmation without a terminal
+    hint: use `recoup trust --yes` to confirm
     ");
     assert_eq!(scene.run(&["trust", "--json"]).code, 1);
     assert!(!scene.path("home").exists());
@@ -85,13 +85,13 @@ fn a_change_asks_again_and_shows_the_difference() {
     scene.trust();
     scene.project("store = 'sqlite:evil/cache.db'\n\n[cache]\nttl = '1d'\n");
     assert_snapshot!(scene.run(&["cache", "get", "--key", "k"]).err, @r"
-    warning: ignored until you say `recoup trust`: recoup.toml (store, changed since you trusted it) in this repository
-    miss: there is no entry
+    warning: ignored until you run `recoup trust`: recoup.toml (store, changed since you trusted it) in this repository
+    miss: no entry for this key
     ");
     let said = scene.run(&["trust"]);
     assert_eq!(said.code, 1);
     assert_snapshot!(said.err, @r"
-    recoup.toml has changed since you trusted it, and says:
+    recoup.toml has changed since you trusted it, and now sets:
       store = sqlite:evil/cache.db
     --- trusted
     +++ now
@@ -101,8 +101,8 @@ fn a_change_asks_again_and_shows_the_difference() {
      
      [cache]
      ttl = '1d'
-    error: not trusted: there is no terminal to ask on
-    hint: if this is what you want, say `recoup trust --yes`
+    error: not trusted: cannot ask for confirmation without a terminal
+    hint: use `recoup trust --yes` to confirm
     ");
     scene.trust();
     assert_eq!(scene.value("store"), "sqlite:[DIR]/project/evil/cache.db");
@@ -172,8 +172,8 @@ fn a_repository_reads_variables_only_with_trust() {
     scene.project("cache.ttl = '${KEEP}'\n");
     scene.loa("recursive_jit:\n  cache:\n    ttl_days: ${DAYS}\n");
     assert_snapshot!(scene.run(&["config", "check"]).err, @r"
-    warning: ignored until you say `recoup trust`: .loa.config.yaml (recursive_jit.cache.ttl_days), recoup.toml (cache.ttl) in this repository
-    The configuration is fine.
+    warning: ignored until you run `recoup trust`: .loa.config.yaml (recursive_jit.cache.ttl_days), recoup.toml (cache.ttl) in this repository
+    The configuration is valid.
     ");
     assert_eq!(scene.value("cache.ttl"), "30d");
     scene.env("DAYS", "9");
@@ -215,8 +215,8 @@ fn a_damaged_ledger_trusts_nothing_and_is_left_alone() {
     let said = scene.run(&["cache", "get", "--key", "k"]);
     assert_eq!(said.code, 1);
     assert_snapshot!(said.err, @r"
-    warning: ignored until you say `recoup trust`: recoup.toml (store) in this repository; [DIR]/home/trust.json is damaged; remove it to start over: EOF while parsing an object at line 1 column 1
-    miss: there is no entry
+    warning: ignored until you run `recoup trust`: recoup.toml (store) in this repository; [DIR]/home/trust.json is damaged; remove it to start over: EOF while parsing an object at line 1 column 1
+    miss: no entry for this key
     ");
     assert_eq!(scene.run(&["trust", "--yes"]).code, 1);
     assert_eq!(fs::read_to_string(scene.path("home/trust.json")).unwrap(), "{");

@@ -64,7 +64,7 @@ fn a_number_without_a_unit_is_refused_wherever_a_duration_is_typed() {
         assert!(output.stderr.contains(place), "{args:?}: {}", output.stderr);
     }
     assert!(!home.recoup().exists(), "nothing was begun");
-    home.run(&["pause", "off"]).expect_usage("`recoup resume` ends one");
+    home.run(&["pause", "off"]).expect_usage("use `recoup resume` to end a pause");
     home.run(&["pause", "1h30m"]).expect(0);
 }
 
@@ -108,7 +108,7 @@ fn wrong_usage_of_exec_and_hook_and_nothing_at_all_has_other_codes() {
 fn an_entry_must_be_named() {
     let home = Home::new();
     home.cache(&["get"]).expect_usage("--key KEY, or --paths CSV --query TEXT --operation NAME");
-    home.cache(&["set", "--condensed", "1"]).expect_usage("which entry?");
+    home.cache(&["set", "--condensed", "1"]).expect_usage("no entry selected");
     home.cache(&["set", "--key", "k"]).expect_usage("--condensed");
 }
 

@@ -61,7 +61,7 @@ fn everything_sound_is_said_to_be_so() {
     let home = scene();
     let output = home.cache(&["verify"]).expect(0);
     assert_eq!(output.text(), "");
-    assert_eq!(output.stderr, "8 entries: all sound\n");
+    assert_eq!(output.stderr, "8 entries: no damage found\n");
     let report = home.cache(&["verify", "--repair", "--json"]).expect(0).json();
     assert_eq!(report, json!({"entries": 8, "damaged": [], "repaired": false}));
 }
@@ -80,7 +80,7 @@ fn every_sort_of_damage_is_found_and_stays_until_it_is_repaired() {
     for key in BAD {
         assert!(output.stderr.contains(&format!("{key}: ")), "{}", output.stderr);
     }
-    assert!(output.stderr.ends_with("8 entries: 5 damaged; --repair removes them\n"));
+    assert!(output.stderr.ends_with("8 entries: 5 damaged; use --repair to remove them\n"));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn other_scopes_are_not_looked_at() {
     let home = scene();
     harm(&home);
     let output = home.cache(&["verify", "--scope", "global"]).expect(0);
-    assert_eq!(output.stderr, "0 entries: all sound\n");
+    assert_eq!(output.stderr, "0 entries: no damage found\n");
 }
 
 #[test]

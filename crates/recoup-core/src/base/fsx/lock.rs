@@ -43,7 +43,10 @@ impl FileLock {
             if deadline.has_passed() {
                 return Err(Error::new(
                     ErrorKind::Locked,
-                    format!("another process holds {} for too long", path.display()),
+                    format!(
+                        "timed out waiting for the lock {}: another process holds it",
+                        path.display()
+                    ),
                 ));
             }
             thread::sleep(Duration::from_millis(fastrand::u64(1..=5)).min(deadline.remaining()));
@@ -96,7 +99,7 @@ impl EphemeralLock {
     pub(crate) fn remove_unheld(path: &Path) -> Result<bool> {
         let file = match private_options().write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            opened => opened.with_context(|| format!("opening {}", path.display()))?,
+            opened => opened.with_context(|| format!("cannot open {}", path.display()))?,
         };
         let lock = Self::try_lock(file, path)?;
         Ok(lock.is_some_and(|lock| lock.is_at_its_path()))
@@ -131,19 +134,22 @@ pub fn append_shared(path: &Path, bytes: &[u8], limit: u64) -> Result<bool> {
     match retry_lock(|| file.try_lock_shared(), attempts(APPEND_ATTEMPTS)) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            return Err(Error::new(ErrorKind::Locked, format!("{} is locked", path.display())));
+            return Err(Error::new(
+                ErrorKind::Locked,
+                format!("{} is locked by another process", path.display()),
+            ));
         }
         Err(TryLockError::Error(error)) => {
-            return Err(error).with_context(|| format!("locking {}", path.display()));
+            return Err(error).with_context(|| format!("cannot lock {}", path.display()));
         }
     }
-    let held = file.metadata().with_context(|| format!("looking at {}", path.display()))?;
+    let held = file.metadata().with_context(|| format!("cannot access {}", path.display()))?;
     let len = held.len();
     if !is_same_file(Ok(held), fs::metadata(path)) {
         return Ok(false);
     }
     if len + bytes.len() as u64 <= limit {
-        file.write_all(bytes).with_context(|| format!("appending to {}", path.display()))?;
+        file.write_all(bytes).with_context(|| format!("cannot append to {}", path.display()))?;
     }
     Ok(true)
 }
@@ -164,7 +170,7 @@ pub fn append_text(path: &Path, heading: &str, text: &str) -> Result<()> {
         };
         file.write_all(format!("{before}{text}").as_bytes())
     };
-    append().with_context(|| format!("appending to {}", path.display()))
+    append().with_context(|| format!("cannot append to {}", path.display()))
 }
 
 /// Renames a file that other processes append to, and waits for appenders that already hold it:
@@ -172,9 +178,9 @@ pub fn append_text(path: &Path, heading: &str, text: &str) -> Result<()> {
 /// nothing else.
 pub fn rename_and_settle(from: &Path, to: &Path, deadline: Deadline) -> Result<()> {
     rename_unsynced(from, to)?;
-    let file = File::open(to).with_context(|| format!("opening {}", to.display()))?;
+    let file = File::open(to).with_context(|| format!("cannot open {}", to.display()))?;
     retry_lock(|| file.try_lock(), || !deadline.has_passed()).map_err(|error| {
-        let message = format!("waiting for those who append to {}", to.display());
+        let message = format!("other processes are still writing to {}", to.display());
         Error::new(ErrorKind::Locked, message).with_source(error)
     })
 }
@@ -208,7 +214,7 @@ fn try_lock(file: &File, path: &Path) -> Result<bool> {
 }
 
 fn lock_error(path: &Path, error: io::Error) -> Error {
-    Error::new(ErrorKind::Io, format!("locking {}", path.display())).with_source(error)
+    Error::new(ErrorKind::Io, format!("cannot lock {}", path.display())).with_source(error)
 }
 
 fn is_same_file(held: io::Result<fs::Metadata>, there: io::Result<fs::Metadata>) -> bool {
@@ -225,5 +231,5 @@ fn open_creating_parent(path: &Path, options: &OpenOptions) -> Result<File> {
         }
         opened => opened,
     }
-    .with_context(|| format!("opening {}", path.display()))
+    .with_context(|| format!("cannot open {}", path.display()))
 }

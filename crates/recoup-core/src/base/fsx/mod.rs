@@ -52,7 +52,7 @@ pub fn ensure_dir(dir: &Path) -> Result<()> {
         .recursive(true)
         .mode(DIR_MODE)
         .create(dir)
-        .with_write_context(|| format!("creating the directory {}", dir.display()))
+        .with_write_context(|| format!("cannot create the directory {}", dir.display()))
 }
 
 /// Makes sure that `dir` exists, belongs to this user and is not writable by others. For our own
@@ -62,20 +62,20 @@ pub fn ensure_dir(dir: &Path) -> Result<()> {
 /// need it: files in it are private by their own mode.
 pub fn ensure_private_dir(dir: &Path) -> Result<()> {
     ensure_dir(dir)?;
-    let meta = fs::metadata(dir).with_context(|| format!("looking at {}", dir.display()))?;
+    let meta = fs::metadata(dir).with_context(|| format!("cannot access {}", dir.display()))?;
     let shown = dir.display();
     if meta.uid() != rustix::process::geteuid().as_raw() {
         return Err(Error::new(
             ErrorKind::Io,
-            format!("{shown} belongs to another user; choose another directory"),
+            format!("refusing to use {shown}: owned by another user; choose another directory"),
         ));
     }
     if meta.mode() & WRITABLE_BY_OTHERS != 0 {
         return Err(Error::new(
             ErrorKind::Io,
             format!(
-                "refusing to use {shown}: other users can write to it (its mode is {:o}); close it \
-                 with `chmod go-w {shown}`, or choose another directory",
+                "refusing to use {shown}: other users can write to it (mode {:o}); run `chmod \
+                 go-w {shown}`, or choose another directory",
                 meta.mode() & 0o7777
             ),
         ));
@@ -86,13 +86,13 @@ pub fn ensure_private_dir(dir: &Path) -> Result<()> {
 #[expect(clippy::disallowed_methods, reason = "fsx is where modes are set")]
 fn set_mode(path: &Path, mode: u32) -> Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        .with_context(|| format!("setting the mode of {}", path.display()))
+        .with_context(|| format!("cannot set the mode of {}", path.display()))
 }
 
 /// Removes other users' access to a file or directory of ours. Links are not followed.
 pub fn make_private(path: &Path) -> Result<()> {
     let found =
-        fs::symlink_metadata(path).with_context(|| format!("looking at {}", path.display()))?;
+        fs::symlink_metadata(path).with_context(|| format!("cannot access {}", path.display()))?;
     match (found.is_symlink(), found.is_dir()) {
         (true, _) => Ok(()),
         (false, true) => set_mode(path, DIR_MODE),
@@ -106,7 +106,7 @@ pub fn create_private(path: &Path) -> Result<bool> {
     match private_options().write(true).create_new(true).open(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("creating {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
     }
 }
 
@@ -119,7 +119,7 @@ fn open_private(path: &Path) -> Result<File> {
         .create(true)
         .truncate(false)
         .open(path)
-        .with_write_context(|| format!("opening {}", path.display()))
+        .with_write_context(|| format!("cannot open {}", path.display()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are opened for writing")]
@@ -133,7 +133,7 @@ fn private_options() -> OpenOptions {
 /// `path` is replaced, not followed.
 pub fn write_atomic(path: &Path, contents: &[u8]) -> Result<()> {
     write_synced(path, FILE_MODE, contents)
-        .with_context(|| format!("writing {}", path.display()))?;
+        .with_context(|| format!("cannot write {}", path.display()))?;
     sync_dir(parent(path))
 }
 
@@ -144,7 +144,7 @@ pub fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
         let file = write_temp_file(parent(path), HIDDEN.as_ref(), HIDDEN_RANDOM, contents)?;
         file.persist(path).map_err(io::Error::from)
     };
-    write().map(drop).with_write_context(|| format!("writing {}", path.display()))
+    write().map(drop).with_write_context(|| format!("cannot write {}", path.display()))
 }
 
 fn write_synced(path: &Path, mode: u32, contents: &[u8]) -> io::Result<()> {
@@ -178,7 +178,7 @@ fn write_temp_file(
 /// Syncs a file to disk.
 pub(crate) fn sync_file(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|file| file.sync_all());
-    synced.with_context(|| format!("syncing {}", path.display()))
+    synced.with_context(|| format!("cannot sync {}", path.display()))
 }
 
 /// Renames a file within one directory tree and syncs the place it went to.
@@ -190,7 +190,8 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 /// Like [`rename`], but without syncing: for data that is recorded again after a power failure.
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are renamed")]
 pub fn rename_unsynced(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).with_context(|| format!("moving {} to {}", from.display(), to.display()))
+    fs::rename(from, to)
+        .with_context(|| format!("cannot move {} to {}", from.display(), to.display()))
 }
 
 /// Removes a file; `false` when there was none.
@@ -199,7 +200,7 @@ pub fn remove(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("removing {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot remove {}", path.display())),
     }
 }
 
@@ -217,10 +218,10 @@ pub fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
 
 /// At most the first `most` bytes of a file.
 pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let mut contents = Vec::new();
     let read = file.take(most).read_to_end(&mut contents);
-    read.with_context(|| format!("reading {}", path.display()))?;
+    read.with_context(|| format!("cannot read {}", path.display()))?;
     Ok(contents)
 }
 
@@ -242,10 +243,10 @@ pub fn read_checked(
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(error) => {
             return Err(io::Error::from(error))
-                .with_context(|| format!("opening {}", path.display()));
+                .with_context(|| format!("cannot open {}", path.display()));
         }
     };
-    let reading = || format!("reading {}", path.display());
+    let reading = || format!("cannot read {}", path.display());
     let found = file.metadata().with_context(reading)?;
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
     if !found.is_file() {
@@ -290,7 +291,7 @@ pub fn parent(path: &Path) -> &Path {
 fn sync_dir(dir: &Path) -> Result<()> {
     File::open(dir)
         .and_then(|dir| dir.sync_all())
-        .with_context(|| format!("syncing the directory {}", dir.display()))
+        .with_context(|| format!("cannot sync the directory {}", dir.display()))
 }
 
 /// A file that is written but not yet in its place. Removed if it is dropped.
@@ -302,21 +303,21 @@ impl StagedFile {
     /// synced.
     pub(crate) fn new(dir: &Path, contents: &[u8]) -> Result<Self> {
         let written = write_temp_file(dir, HIDDEN.as_ref(), HIDDEN_RANDOM, contents);
-        Ok(Self(written.with_context(|| format!("writing to {}", dir.display()))?))
+        Ok(Self(written.with_context(|| format!("cannot write to {}", dir.display()))?))
     }
 
     /// Moves it to `path` in one step, replacing what is there. Returns the moved file, whatever
     /// has taken its place since.
     pub(crate) fn move_into_place(self, path: &Path) -> Result<File> {
         let put = self.0.persist(path).map_err(io::Error::from);
-        put.with_context(|| format!("writing {}", path.display()))
+        put.with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
 /// Truncates an existing file.
 pub(crate) fn truncate_file(path: &Path) -> Result<()> {
     let emptied = private_options().write(true).truncate(true).open(path);
-    emptied.map(drop).with_write_context(|| format!("emptying {}", path.display()))
+    emptied.map(drop).with_write_context(|| format!("cannot truncate {}", path.display()))
 }
 
 /// Writes each part at its offset and syncs the file.
@@ -324,7 +325,7 @@ pub(crate) fn overwrite_ranges<'a>(
     path: &Path,
     parts: impl Iterator<Item = (u64, &'a [u8])>,
 ) -> Result<()> {
-    let doing = || format!("writing {}", path.display());
+    let doing = || format!("cannot write {}", path.display());
     let file = private_options().write(true).open(path).with_write_context(doing)?;
     for (at, part) in parts {
         file.write_all_at(part, at).with_write_context(doing)?;
@@ -340,7 +341,7 @@ pub fn is_real_dir(path: &Path) -> Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => Ok(true),
         Ok(found) if found.is_symlink() => {
-            refused("is a symbolic link, which is not followed: put a directory in its place")
+            refused("is a symbolic link, which recoup does not follow: replace it with a directory")
         }
         Ok(_) => refused("is not a directory: remove it, or name another directory"),
         Err(error)
@@ -348,7 +349,7 @@ pub fn is_real_dir(path: &Path) -> Result<bool> {
         {
             Ok(false)
         }
-        Err(error) => Err(error).with_context(|| format!("looking at {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot access {}", path.display())),
     }
 }
 
@@ -366,7 +367,7 @@ pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> Result<bool> {
         Err(error) if matches!(error.kind(), AlreadyExists | DirectoryNotEmpty) => Ok(false),
         done => done
             .map(|()| true)
-            .with_write_context(|| format!("moving {} to {}", from.display(), to.display())),
+            .with_write_context(|| format!("cannot move {} to {}", from.display(), to.display())),
     }
 }
 
@@ -376,7 +377,7 @@ pub fn remove_empty_dir(path: &Path) -> Result<bool> {
         Ok(()) => Ok(true),
         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
         Err(error) => Err(io::Error::from(error))
-            .with_write_context(|| format!("removing {}", path.display())),
+            .with_write_context(|| format!("cannot remove {}", path.display())),
     }
 }
 
@@ -390,6 +391,6 @@ pub fn remove_tree(path: &Path) -> Result<()> {
     };
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done.with_write_context(|| format!("removing {}", path.display())),
+        done => done.with_write_context(|| format!("cannot remove {}", path.display())),
     }
 }

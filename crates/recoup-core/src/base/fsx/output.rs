@@ -19,7 +19,7 @@ const OWN_DESCRIPTORS: [&str; 3] = ["/proc/self/fd", "/proc/thread-self/fd", "/d
 /// Writes `contents` to `path`, following links. A regular file is replaced atomically and keeps
 /// its mode. A device, a pipe or an open descriptor (`/dev/stdout`) is written to, never replaced.
 pub fn write_output(path: &Path, contents: &[u8]) -> Result<()> {
-    let doing = || format!("writing {}", path.display());
+    let doing = || format!("cannot write {}", path.display());
     let target = resolve_links(path).with_context(doing)?;
     let dir = parent(&target);
     let write_to = |opened: io::Result<File>| {

@@ -72,7 +72,7 @@ pub fn open_regular(path: &Path) -> Result<FileLookup> {
 
 fn open_with_access(path: &Path, access: OFlags) -> Result<FileLookup> {
     let flags = access | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-    let opening = || format!("opening {}", path.display());
+    let opening = || format!("cannot open {}", path.display());
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT) => return Ok(FileLookup::Nothing),
@@ -164,7 +164,7 @@ pub fn rewrite_tail(
     change: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
 ) -> Result<()> {
     let FileLookup::Regular(regular) = open_with_access(path, OFlags::RDWR)? else { return Ok(()) };
-    let changing = || format!("changing the end of {}", path.display());
+    let changing = || format!("cannot update the end of {}", path.display());
     let end = regular.read_end(len).with_context(changing)?;
     let Some(new) = change(&end).filter(|new| new.len() == end.len()) else { return Ok(()) };
     if regular.metadata.nlink() > 1 {

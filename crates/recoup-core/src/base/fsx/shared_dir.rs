@@ -45,7 +45,7 @@ pub fn replace_if(
     contents: &[u8],
     mut look: impl FnMut() -> Result<()>,
 ) -> Result<()> {
-    let doing = || format!("writing {}", path.display());
+    let doing = || format!("cannot write {}", path.display());
     let mut file = create_temporary(path, contents).with_write_context(doing)?;
     for _ in 0..CHANGE_ATTEMPTS {
         let known = stamp_at(path).with_write_context(doing)?;
@@ -85,7 +85,7 @@ fn create_temporary(path: &Path, contents: &[u8]) -> io::Result<NamedTempFile> {
 }
 
 fn contention_error(path: &Path) -> Error {
-    Error::new(ErrorKind::Locked, format!("others keep changing {}", path.display()))
+    Error::new(ErrorKind::Locked, format!("other processes keep changing {}", path.display()))
 }
 
 /// The target's name, if `name` is a temporary one that [`replace`] makes.
@@ -107,7 +107,7 @@ fn is_random(text: &str, len: usize) -> bool {
 /// the file has changed since.
 pub fn remove_if(path: &Path, mut look: impl FnMut() -> Result<bool>) -> Result<bool> {
     for _ in 0..CHANGE_ATTEMPTS {
-        let known = stamp_at(path).with_context(|| format!("looking at {}", path.display()))?;
+        let known = stamp_at(path).with_context(|| format!("cannot access {}", path.display()))?;
         let Some(stamp) = known else { return Ok(false) };
         if !look()? {
             return Ok(false);
@@ -122,13 +122,13 @@ pub fn remove_if(path: &Path, mut look: impl FnMut() -> Result<bool>) -> Result<
 /// Removes the file with this stamp; `false` if it is missing or another has taken its place.
 pub fn remove_if_unchanged(path: &Path, stamp: FileVersionStamp) -> Result<bool> {
     let _turn = lock_dir(parent(path), TRIES, File::try_lock);
-    remove_checked(path, stamp).with_write_context(|| format!("removing {}", path.display()))
+    remove_checked(path, stamp).with_write_context(|| format!("cannot remove {}", path.display()))
 }
 
 /// Like [`remove_if_unchanged`], without waiting: `false` also if others are busy.
 pub fn try_remove_if_unchanged(path: &Path, stamp: FileVersionStamp) -> Result<bool> {
     let Some(_turn) = lock_dir(parent(path), 1, File::try_lock) else { return Ok(false) };
-    remove_checked(path, stamp).with_write_context(|| format!("removing {}", path.display()))
+    remove_checked(path, stamp).with_write_context(|| format!("cannot remove {}", path.display()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "fsx is where files are moved and removed")]

@@ -56,11 +56,11 @@ impl Project {
     /// Its id is that of its own place: see [`ProjectRegistry::find`].
     pub fn find(start: &Path) -> Result<Self> {
         if !start.is_absolute() {
-            return Err(Error::usage(format!("not an absolute directory: {}", start.display())));
+            return Err(Error::usage(format!("not an absolute path: {}", start.display())));
         }
         // The dot makes anything but a directory fail here. Everything above is canonical too.
         let start = fs::canonicalize(start.join("."))
-            .with_context(|| format!("looking for the project of {}", start.display()))?;
+            .with_context(|| format!("cannot find the project of {}", start.display()))?;
         if let Some((root, repository)) = git::find_repository(&start) {
             return Ok(Self::in_repository(root, repository));
         }

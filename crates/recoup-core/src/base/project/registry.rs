@@ -249,7 +249,7 @@ impl ProjectRegistry {
 
     fn write(&self, id: &ProjectId, record: &ProjectRecord) -> Result<()> {
         let json = serde_json::to_vec_pretty(record).map_err(|error| {
-            Error::new(ErrorKind::Invalid, "a project can't be noted").with_source(error)
+            Error::new(ErrorKind::Invalid, "cannot record the project").with_source(error)
         })?;
         fsx::ensure_dir(&self.dir)?;
         fsx::write_unsynced(&self.dir.join(id.as_str()), &json)

@@ -44,7 +44,7 @@ pub(super) fn capture(
     now: Timestamp,
 ) -> Result<SourceFile> {
     let shown = given.map_or_else(|| path.display().to_string(), str::to_owned);
-    let looking = || format!("looking at the source {shown:?}");
+    let looking = || format!("cannot read the source {shown:?}");
     // The times first, so that a change during the read is noticed later.
     let Some(FileState { stat, executable, .. }) = read_state(path).with_context(looking)? else {
         return Err(Error::usage(format!("the source {shown:?} does not exist")));
@@ -167,7 +167,7 @@ fn read_state(path: &Path) -> io::Result<Option<FileState>> {
         Err(error) => return Err(error),
     };
     if !meta.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(io::Error::other("not a regular file"));
     }
     let nanos =
         |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);

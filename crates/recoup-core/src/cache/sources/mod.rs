@@ -118,7 +118,7 @@ impl WatchedSources {
             bytes = bytes.saturating_add(path.metadata().map_or(0, |meta| meta.len()));
             if bytes > limits.bytes {
                 let message = format!(
-                    "with {} the sources have more than {} MB: use a narrower pattern, or raise cache.max_source_mb",
+                    "the sources up to {} have more than {} MB: use a narrower pattern, or raise cache.max_source_mb",
                     path.display(),
                     limits.bytes >> 20
                 );

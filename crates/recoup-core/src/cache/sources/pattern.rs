@@ -56,7 +56,7 @@ pub(super) fn initial_matches(
     if files.is_empty() && !is_empty_dir() {
         let given = shorten_text(pattern.given.as_ref().unwrap_or(&pattern.path), SHOWN);
         let message = format!(
-            "the source {given:?} matches no file (what git ignores is passed over, unless it is named)"
+            "the source {given:?} matches no file (files that git ignores are skipped unless you name them)"
         );
         return Err(Error::new(ErrorKind::Absent, message));
     }
@@ -159,7 +159,7 @@ fn found_below(
             Ok(found) => found,
             Err(error) if is_broken_link(&error) => continue,
             Err(error) => {
-                let message = format!("listing the files below {}", base.display());
+                let message = format!("cannot list the files in {}", base.display());
                 return Err(Error::new(ErrorKind::Io, message).with_source(error));
             }
         };

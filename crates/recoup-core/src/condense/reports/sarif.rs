@@ -33,7 +33,7 @@ pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
         count += 1;
     });
     if count == 0 {
-        let description = "SARIF without a run: no tool was at work".to_owned();
+        let description = "SARIF without runs: no tool ran".to_owned();
         return Some(ToolReport { verdict: UNKNOWN, description, findings });
     }
     let failed =
@@ -161,7 +161,7 @@ fn unexplained_failure(invocation: &RawValue) -> Option<ReportFinding<'_>> {
     Some(ReportFinding {
         id: Some(FieldValue::from("executionSuccessful")),
         severity: Some(FieldValue::from("error")),
-        message: Some(said.unwrap_or(Cow::Borrowed("the tool did not run to its end"))),
+        message: Some(said.unwrap_or(Cow::Borrowed("the tool did not finish"))),
         ..ReportFinding::default()
     })
 }

@@ -47,7 +47,7 @@ impl<'a> LockedSession<'a> {
         }
         let dir = self.layout.session(&self.session);
         if session_owner(&dir)? == SessionOwner::Unclear {
-            return Err(not_a_session_error(&dir, "nothing in it says so"));
+            return Err(not_a_session_error(&dir, "it contains no session files"));
         }
         self.set_aside(&dir).map(Some)
     }
@@ -119,8 +119,8 @@ impl DirSessions {
         if session_owner(&dir)? == SessionOwner::Theirs && self.has_expired(session)? {
             // If it were used, it would revive with all its old contents.
             let message = format!(
-                "{} is a session of another tool in which nothing happened for long; remove it \
-                 (recoup early-exit cleanup {session}), or choose another name",
+                "{} is an expired session of another tool; remove it (recoup early-exit cleanup \
+                 {session}), or choose another name",
                 dir.display()
             );
             return Err(Error::new(ErrorKind::Invalid, message));

@@ -102,7 +102,8 @@ impl SessionLayout {
                 return Ok(LockedSession::new(self, session.clone(), lock));
             }
             if deadline.has_passed() {
-                let message = format!("others keep changing the session {session}");
+                let message =
+                    format!("timed out: other processes keep changing the session {session}");
                 return Err(Error::new(ErrorKind::Locked, message));
             }
             thread::sleep(Duration::from_micros(fastrand::u64(200..2_000)));
@@ -146,7 +147,7 @@ impl SessionLayout {
     pub(super) fn result(&self, session: &SafeName, agent: &SafeName) -> Result<Option<Vec<u8>>> {
         match self.look_at_result(session, agent)? {
             FileLookup::Regular(file) => {
-                file.read().map(Some).with_context(|| format!("reading the result of {agent}"))
+                file.read().map(Some).with_context(|| format!("cannot read the result of {agent}"))
             }
             FileLookup::Nothing | FileLookup::Other | FileLookup::Denied => Ok(None),
         }
@@ -204,7 +205,7 @@ fn parse_record(bytes: &[u8]) -> Option<WinnerRecord> {
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
     match fsx::open_regular(path)? {
         FileLookup::Regular(file) => {
-            file.read().map(Some).with_context(|| format!("reading {}", path.display()))
+            file.read().map(Some).with_context(|| format!("cannot read {}", path.display()))
         }
         FileLookup::Nothing | FileLookup::Other | FileLookup::Denied => Ok(None),
     }
@@ -220,8 +221,9 @@ pub(super) fn modified_at(path: &Path) -> Result<Option<Timestamp>> {
         }
         found => found.and_then(|found| found.modified()),
     };
-    let since =
-        found.with_context(|| format!("looking at {}", path.display()))?.duration_since(UNIX_EPOCH);
+    let since = found
+        .with_context(|| format!("cannot access {}", path.display()))?
+        .duration_since(UNIX_EPOCH);
     let millis = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     Ok(Some(Timestamp::from_millis(millis)))
 }
@@ -233,7 +235,7 @@ fn names_in(dir: &Path, suffix: &str) -> Result<Vec<SafeName>> {
 
 /// The valid names in a directory for which `counts` holds, sorted.
 fn list_names(dir: &Path, suffix: &str, counts: fn(&DirEntry) -> bool) -> Result<Vec<SafeName>> {
-    let listing = || format!("listing {}", dir.display());
+    let listing = || format!("cannot list {}", dir.display());
     let found = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found.with_context(listing)?,
@@ -268,9 +270,9 @@ pub(super) fn session_owner(dir: &Path) -> Result<SessionOwner> {
         fsx::is_real_dir(&dir.join(part))?;
     }
     let ours = has_marker(dir);
-    let looking = || format!("looking at {}", dir.display());
+    let looking = || format!("cannot access {}", dir.display());
     if let Some(name) = find_foreign(dir, ours).with_context(looking)? {
-        return Err(not_a_session_error(dir, &format!("it has {name:?} in it")));
+        return Err(not_a_session_error(dir, &format!("it contains {name:?}")));
     }
     if ours {
         return Ok(SessionOwner::Ours);
@@ -293,8 +295,8 @@ pub(super) fn not_a_session_error(dir: &Path, why: &str) -> Error {
     Error::new(
         ErrorKind::Invalid,
         format!(
-            "{} is no session: {why}; remove it yourself, or choose another name or directory \
-             (early_exit.dir)",
+            "{} is not an early-exit session: {why}; remove it, or choose another session name or \
+             directory (early_exit.dir)",
             dir.display()
         ),
     )

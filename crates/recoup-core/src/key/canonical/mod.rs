@@ -298,13 +298,13 @@ impl CanonicalError {
     fn number(literal: &impl Display, why: &str) -> Self {
         let literal = literal.to_string();
         let literal = shorten_text(&literal, MAX_NAME);
-        let what = format!("canonical JSON can't carry the number {literal}, which {why},");
+        let what = format!("canonical JSON cannot represent the number {literal}, which {why},");
         Self::new(what, "write it as a string")
     }
 
     /// Half of a surrogate pair.
     fn surrogate(unit: u32) -> Self {
-        let what = format!("canonical JSON can't carry the lone surrogate \\u{unit:04x}");
+        let what = format!("canonical JSON cannot represent the lone surrogate \\u{unit:04x}");
         Self::new(what, "complete the pair or leave it out")
     }
 

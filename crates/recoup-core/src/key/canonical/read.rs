@@ -206,7 +206,8 @@ impl<'a> JsonReader<'a> {
 
     fn syntax_error(&self, what: &str) -> CanonicalError {
         let (before, after) = self.text.split_at(self.at);
-        let found = after.chars().next().map_or("nothing more".to_owned(), |c| format!("{c:?}"));
+        let found =
+            after.chars().next().map_or("the end of the text".to_owned(), |c| format!("{c:?}"));
         let line = before.split('\n').count();
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
         CanonicalError::syntax(&format!(

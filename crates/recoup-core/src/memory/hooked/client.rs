@@ -55,7 +55,7 @@ impl HookClient {
     pub fn parse(word: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|client| client.as_str() == word).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str).join(", ");
-            Error::usage(format!("{word:?} is no client that is known here: expected one of {all}"))
+            Error::usage(format!("unknown client {word:?}: expected one of {all}"))
         })
     }
 

@@ -149,7 +149,7 @@ impl JudgeAccount {
 
     /// Changes the file under its lock. If it can't be written, nothing may be asked.
     fn change<T>(&self, act: impl FnOnce(&mut AccountState, Timestamp) -> Result<T>) -> Result<T> {
-        let counting = |error: Error| error.context("counting what a model costs");
+        let counting = |error: Error| error.context("cannot record the model's token usage");
         fsx::ensure_dir(fsx::parent(&self.file)).map_err(counting)?;
         let lock = fsx::with_suffix(&self.file, ".lock");
         let _held = FileLock::acquire(&lock, Deadline::after(WAIT)).map_err(counting)?;
@@ -233,8 +233,8 @@ impl DailyBudget {
         if self.tokens.saturating_add(tokens) > limit {
             let used = self.tokens(limit);
             return Err(not_asked(format!(
-                "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are spent, and this \
-                 could take {tokens}; judge.daily_tokens is the limit"
+                "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are used, \
+                 and this request could take {tokens}; judge.daily_tokens sets the limit"
             )));
         }
         Ok(())
@@ -298,8 +298,8 @@ impl BackOff {
     fn admit(&mut self, terms: &JudgeTerms, now: Timestamp) -> Result<()> {
         if let Some(until) = self.paused_until(terms, now).filter(|_| !terms.insists) {
             return Err(not_asked(format!(
-                "the model is not asked before {}, after a fault (`recoup judge status` tells which, \
-                 `recoup judge test` asks at once)",
+                "the model is not asked before {}, after an error (`recoup judge status` shows \
+                 it, `recoup judge test` retries now)",
                 until.to_second_string()
             )));
         }

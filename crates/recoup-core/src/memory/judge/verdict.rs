@@ -185,7 +185,7 @@ pub(super) fn parse_items(answer: &str, name: &str, most: usize) -> Result<Vec<V
     };
     if items.len() > most {
         let items = items.len();
-        return Err(invalid_answer(&format!("has {items} items where {most} are the most")));
+        return Err(invalid_answer(&format!("has {items} items, the limit is {most}")));
     }
     Ok(items)
 }

@@ -13,7 +13,7 @@ use crate::memory::{
     Memory, NoteId, NoteStatus, deliveries, forget, note_rows, pauses, recording, search,
 };
 
-const SETTLING: &str = "settling memory";
+const SETTLING: &str = "cannot run memory maintenance";
 
 const DAY: Duration = Duration::from_hours(24);
 /// Age at which events are deleted.
@@ -47,7 +47,7 @@ impl Memory {
             return Ok(None);
         }
         // Of several processes that saw it is due, one runs it.
-        let is_ours = self.change("settling memory", |connection| {
+        let is_ours = self.change("cannot run memory maintenance", |connection| {
             pauses::take_due_settling(connection, DAY, now)
         })?;
         is_ours.then(|| self.maintain()).transpose()
@@ -56,7 +56,7 @@ impl Memory {
     /// Runs maintenance now.
     pub fn maintain(&self) -> Result<MaintenanceReport> {
         let now = self.now();
-        self.change("settling memory", |connection| {
+        self.change("cannot run memory maintenance", |connection| {
             let old = time_before(now, EVENTS);
             lessons::rekey_lessons(connection, now)?;
             let mut events = 0;

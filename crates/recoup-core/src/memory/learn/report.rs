@@ -12,7 +12,7 @@ use crate::memory::note_rows::{self, StoredNote};
 use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{Memory, Note, NoteFilter, NoteId};
 
-const REPORTING: &str = "telling what helped";
+const REPORTING: &str = "cannot read the statistics of rules";
 
 /// Effect of one rule, in the time that events are kept for.
 #[derive(Debug, Clone, PartialEq, Eq)]

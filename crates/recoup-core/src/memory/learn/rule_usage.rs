@@ -18,7 +18,7 @@ use crate::memory::{
     Note, NoteFilter, NoteKind, NoteSource, NoteStatement, RecordOutcome, deliveries,
 };
 
-const NOTING_USE: &str = "noting which rule was meant";
+const NOTING_USE: &str = "cannot record the use of a rule";
 
 /// Maximum number of notes that are searched for the one that was meant.
 const LOOKED_AT: usize = 16;
@@ -102,7 +102,7 @@ impl EventTransaction<'_> {
         let denied: Option<i64> = self
             .connection
             .find_cached(COUNT, values, |row| row.get(0))
-            .doing("counting what was denied")?;
+            .doing("cannot count the denied commands")?;
         if denied.unwrap_or(0) < ENOUGH {
             return Ok(None);
         }

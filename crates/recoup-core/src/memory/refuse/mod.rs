@@ -34,19 +34,19 @@ pub enum RefusalReason {
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("there is nothing in it to keep"),
+            Self::Empty => f.write_str("the text is empty"),
             Self::TooLong(chars) => write!(
                 f,
-                "it has {chars} characters, and a statement at most {MOST_CHARS}: say it shorter, or in parts"
+                "it has {chars} characters, the limit is {MOST_CHARS}: shorten or split it"
             ),
-            Self::Unseen => f.write_str(
-                "it has control characters, or marks that change the direction of text: write it without them",
-            ),
+            Self::Unseen => {
+                f.write_str("it contains control characters or text-direction marks: remove them")
+            }
             Self::Secret(rule) => {
-                write!(f, "it contains a secret ({rule}): write where it can be found instead")
+                write!(f, "it contains a secret ({rule}): write where to find it instead")
             }
             Self::Instructions => f.write_str(
-                "it speaks about the agent's own instructions: say what is to be done in the project",
+                "it is about the agent's own instructions: say what to do in the project",
             ),
         }
     }

@@ -56,7 +56,7 @@ pub fn index_note(
              VALUES (?1, ?2 || coalesce((SELECT '@' || scope FROM notes WHERE row = ?1), ''))",
             params![row, format!("{words}{WHOLES} {wholes}")],
         )
-        .doing("could not index a memory")?;
+        .doing("cannot index a memory")?;
     Ok(())
 }
 
@@ -64,7 +64,7 @@ pub fn index_note(
 pub fn unindex_note(connection: &Connection, row: i64) -> Result<()> {
     connection
         .execute_cached("DELETE FROM words WHERE rowid = ?1", [row])
-        .doing("could not take a memory out of the index")?;
+        .doing("cannot remove a memory from the index")?;
     Ok(())
 }
 
@@ -75,7 +75,7 @@ const PARTS: i64 = 4;
 
 /// Merges the segments of the index: each word is looked up in all of them.
 pub(in crate::memory) fn merge_segments(connection: &Connection) -> Result<()> {
-    const TIDYING: &str = "could not tidy the index of memories";
+    const TIDYING: &str = "cannot optimize the index of memories";
     let (parts, pages): (i64, i64) = connection
         .query_row("SELECT count(DISTINCT segid), count(*) FROM words_idx", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -132,7 +132,7 @@ fn query_rows(
     let reading = || -> rusqlite::Result<Vec<i64>> {
         connection.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
     };
-    reading().doing("could not search the memories")
+    reading().doing("cannot search the memories")
 }
 
 /// Query of the index: forms that a row must all have, in one of some scopes. Nothing that the user
@@ -156,5 +156,5 @@ pub(super) fn count_notes(connection: &Connection) -> Result<i64> {
         .prepare_cached("SELECT max(row) FROM notes")
         .and_then(|mut statement| statement.query_row([], |row| row.get::<_, Option<i64>>(0)))
         .map(Option::unwrap_or_default)
-        .doing("could not count the memories")
+        .doing("cannot count the memories")
 }

@@ -28,7 +28,7 @@ pub use index::{index_note, unindex_note};
 pub(in crate::memory) use index::{WORDS, merge_segments};
 pub(in crate::memory) use tokenizer::WordSort;
 
-const READING_NOTE: &str = "could not read a memory";
+const READING_NOTE: &str = "cannot read a memory";
 
 /// Search query, with its filters.
 #[derive(Debug, Clone)]
@@ -130,7 +130,7 @@ pub fn open_in_memory() -> Result<Connection> {
         connection.execute_batch(WORDS)?;
         Ok(connection)
     };
-    create().doing("could not make a memory")
+    create().doing("cannot create an in-memory database")
 }
 
 /// Maximum number of notes that are read to find those that are ranked.
@@ -146,7 +146,7 @@ fn ranked_hits(
     if !connection.is_autocommit() {
         return search_rows(connection, query, effort);
     }
-    let transaction = connection.unchecked_transaction().doing("could not search the memories")?;
+    let transaction = connection.unchecked_transaction().doing("cannot search the memories")?;
     search_rows(&transaction, query, effort)
 }
 

@@ -134,7 +134,7 @@ impl RuleMerge {
         match rival {
             Some(rival) if !is_chosen => {
                 let why = format!(
-                    "the file says otherwise: {}; to put yours in its place: recoup memory export --team {}",
+                    "the file has another rule: {}; to replace it with yours: recoup memory export --team {}",
                     rival.rule.text, note.id
                 );
                 self.leave_out(note, why);
@@ -159,7 +159,7 @@ impl RuleMerge {
 fn unwritable_reason(rule: &TeamRule) -> Option<String> {
     if let Some(glob) = &rule.paths {
         if glob.contains(['`', '\n', '\r']) {
-            return Some("its glob has a backtick or a line end in it".to_owned());
+            return Some("its glob contains a backtick or a line break".to_owned());
         }
         if let Err(why) = check_path_glob(glob) {
             return Some(why);
@@ -169,7 +169,7 @@ fn unwritable_reason(rule: &TeamRule) -> Option<String> {
     match parse_rules(render_rules(&alone).as_bytes()) {
         Ok(read) if read.rules == alone.rules => None,
         Ok(_) => Some(
-            "it would read otherwise in the file: say it in plainer words (recoup memory edit)"
+            "its text cannot be written to the file unchanged: simplify it (recoup memory edit)"
                 .to_owned(),
         ),
         Err(problems) => problems.into_iter().next().map(|problem| problem.why),

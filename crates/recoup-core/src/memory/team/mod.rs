@@ -59,12 +59,12 @@ impl RuleFileState {
     pub fn advice(self) -> Option<String> {
         match self {
             Self::Absent | Self::Accepted => None,
-            Self::Unknown => {
-                Some(format!("{FILE} of this repository counts once you have said `recoup trust`"))
-            }
-            Self::Changed => {
-                Some(format!("{FILE} is not as you accepted it; `recoup trust` shows what changed"))
-            }
+            Self::Unknown => Some(format!(
+                "{FILE} of this repository has no effect until you run `recoup trust`"
+            )),
+            Self::Changed => Some(format!(
+                "{FILE} has changed since you accepted it; `recoup trust` shows what changed"
+            )),
         }
     }
 }
@@ -79,7 +79,7 @@ pub fn read_rule_file(root: &Path) -> Result<Option<Vec<u8>>> {
     let path = rule_file_path(root);
     // A link may lead out of the repository, to content that nobody has reviewed.
     if path.is_symlink() {
-        let message = format!("{} is a link: refusing to read it", path.display());
+        let message = format!("refusing to read {}: it is a symbolic link", path.display());
         return Err(Error::new(ErrorKind::Invalid, message));
     }
     fsx::read_regular(&path, MAX_LEN)

@@ -42,10 +42,7 @@ pub fn parse_rules(bytes: &[u8]) -> Result<TeamRules, Vec<RuleFileProblem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
-        vec![RuleFileProblem {
-            line,
-            why: "this is not valid UTF-8: save the file as UTF-8".to_owned(),
-        }]
+        vec![RuleFileProblem { line, why: "not valid UTF-8: save the file as UTF-8".to_owned() }]
     })?;
     let mut reader = RuleFileParser::default();
     for (at, line) in text.split('\n').enumerate() {
@@ -75,32 +72,29 @@ struct RuleFileParser {
 impl RuleFileParser {
     fn parse_line(&mut self, number: usize, line: &str) -> Result<(), String> {
         if let Some(c) = line.chars().find(|c| is_unseen(*c)) {
-            return Err(format!(
-                "it has a character that nobody sees (U+{:04X}): take it out",
-                u32::from(c)
-            ));
+            return Err(format!("invisible character (U+{:04X}): remove it", u32::from(c)));
         }
         if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|it| line.starts_with(it)) {
-            return Err("two versions were merged and disagree here: choose one of them".to_owned());
+            return Err("unresolved merge conflict: keep one of the versions".to_owned());
         }
         if !self.opened {
             self.opened = true;
             let wrong = || {
                 format!(
-                    "a file of rules begins with `{TITLE}`: `recoup memory export --team` writes one"
+                    "a rule file must begin with `{TITLE}`: `recoup memory export --team` writes one"
                 )
             };
             return if line == TITLE { Ok(()) } else { Err(wrong()) };
         }
         if has_hidden_markup(line) {
-            return Err("it has HTML or an entity, which the rendered page does not show as it is: put it between backticks, or a backslash before it".to_owned());
+            return Err("HTML or an entity, which the rendered page would not show: put it in backticks, or escape it with a backslash".to_owned());
         }
         if let Some(name) = line.strip_prefix("## ") {
             let is_named = |kind: &&NoteKind| section_name(**kind) == name;
             let Some(kind) = NoteKind::ALL.iter().find(is_named) else {
                 let all: Vec<&str> = NoteKind::ALL.iter().map(|kind| section_name(*kind)).collect();
                 let all = all.join(", ");
-                return Err(format!("there is no such section: expected one of {all}"));
+                return Err(format!("unknown section: expected one of {all}"));
             };
             self.section = Some(*kind);
             Ok(())
@@ -116,42 +110,39 @@ impl RuleFileParser {
             self.remarks.push(line.to_owned());
             Ok(())
         } else {
-            Err("this is no rule: one is `- ` and a statement on one line, in a section such as `## Preferences`; lines for people begin with `> ` and come first".to_owned())
+            Err("not a rule: expected `- ` and a statement on one line, in a section such as `## Preferences`; remarks begin with `> ` and come first".to_owned())
         }
     }
 
     fn add_rule(&mut self, number: usize, line: &str) -> Result<(), String> {
         let Some(kind) = self.section else {
-            return Err(
-                "a rule stands in a section: put one above it, such as `## Preferences`".to_owned()
-            );
+            return Err("rule outside a section: add a heading above it, such as `## Preferences`"
+                .to_owned());
         };
         if self.rules.len() == MOST_RULES {
-            return Err(format!(
-                "there are more than {MOST_RULES} rules: agents could not be given them"
-            ));
+            return Err(format!("too many rules: the limit is {MOST_RULES}"));
         }
         let text = unescape_markdown(line).split_whitespace().collect::<Vec<_>>().join(" ");
         self.rules.push((number, TeamRule { kind, text: text.clone(), paths: None, topic: None }));
         if without_private(&text) != text {
-            return Err("what is private has no place in a file that is shared".to_owned());
+            return Err("private text in a shared file: remove it".to_owned());
         }
         if normalize_for_comparison(&text).is_empty() {
-            return Err("there is nothing in it: say what is to be done".to_owned());
+            return Err("empty rule: say what to do".to_owned());
         }
         check_permitted(&text)
     }
 
     fn add_detail(&mut self, detail: &str) -> Result<(), String> {
         let Some((_, rule)) = self.rules.last_mut() else {
-            return Err("there is no rule above it that this could be about".to_owned());
+            return Err("no rule above this line: add the rule first".to_owned());
         };
         let (place, value) = match detail.split_once(": ") {
             Some(("paths", value)) => {
                 let inner = value.trim().strip_prefix('`').and_then(|it| it.strip_suffix('`'));
                 let glob =
                     inner.filter(|it| !it.is_empty() && !it.contains('`')).ok_or_else(|| {
-                        "a glob stands between backticks: `  - paths: `src/**``".to_owned()
+                        "a glob must be in backticks: `  - paths: `src/**``".to_owned()
                     })?;
                 check_path_glob(glob)?;
                 (&mut rule.paths, glob.to_owned())
@@ -159,16 +150,16 @@ impl RuleFileParser {
             Some(("topic", value)) => (&mut rule.topic, unescape_markdown(value.trim())),
             _ => {
                 return Err(
-                    "only `  - paths: `GLOB`` and `  - topic: TOPIC` can be said of a rule"
+                    "unknown detail of a rule: expected `  - paths: `GLOB`` or `  - topic: TOPIC`"
                         .to_owned(),
                 );
             }
         };
         if place.is_some() {
-            return Err("it says that already for this rule: take one of them out".to_owned());
+            return Err("duplicate detail of this rule: remove one of the two".to_owned());
         }
         if value.chars().count() > LONGEST_DETAIL {
-            return Err(format!("it has more than {LONGEST_DETAIL} characters: say it shorter"));
+            return Err(format!("too long: the limit is {LONGEST_DETAIL} characters"));
         }
         check_permitted(&value)?;
         *place = Some(value);
@@ -177,7 +168,7 @@ impl RuleFileParser {
 
     fn finish(mut self) -> Result<TeamRules, Vec<RuleFileProblem>> {
         if !self.opened {
-            let why = format!("the file is empty: one of rules begins with `{TITLE}`");
+            let why = format!("the file is empty: a rule file must begin with `{TITLE}`");
             return Err(vec![RuleFileProblem { line: 1, why }]);
         }
         // A topic that the text implies is not stored.
@@ -195,7 +186,7 @@ impl RuleFileParser {
                 .collect();
             if let Some(other) = earlier.first() {
                 let why = format!(
-                    "it can't hold beside line {other}, which is about the same: take one of them out"
+                    "conflicts with line {other}, which is about the same topic: remove one of the two"
                 );
                 self.problems.push(RuleFileProblem { line: *line, why });
             }
@@ -220,7 +211,7 @@ const TITLE: &str = "# Team rules";
 /// Remarks for people, if a file has none.
 const REMARKS: &str = "\
 > Rules for the coding agents that work on this project. `recoup memory export --team` adds to them,
-> and `recoup trust` accepts them: before that, and after a change, they mean nothing to an agent.";
+> and `recoup trust` accepts them. Until then, and after each change, agents ignore them.";
 
 /// Returns the name of a kind's section.
 fn section_name(kind: NoteKind) -> &'static str {

@@ -12,7 +12,7 @@ use crate::memory::sql::{CachedSql as _, SqlContext as _};
 use crate::memory::{Memory, NoteScope};
 use crate::secrets;
 
-const NOTING_EVENTS: &str = "noting what happened";
+const NOTING_EVENTS: &str = "cannot record an event";
 
 /// Maximum characters of a text in an event.
 const LONGEST: usize = 300;

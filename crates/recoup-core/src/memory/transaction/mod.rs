@@ -22,8 +22,8 @@ pub use events::{EventDetails, MemoryEventKind};
 
 pub(super) use events::storable_text;
 
-const NOTING_POSITION: &str = "noting how far a transcript was read";
-const NOTING_NOTICES: &str = "noting what a person is to be told";
+const NOTING_POSITION: &str = "cannot save the position in a transcript";
+const NOTING_NOTICES: &str = "cannot access the notices";
 
 /// Maximum number of notices that are shown at once.
 const MOST_NOTICES: usize = 4;
@@ -60,7 +60,7 @@ impl Memory {
         mut act: impl FnMut(&EventTransaction<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let now = self.now();
-        self.change("taking in what happened", |connection| {
+        self.change("cannot process an event", |connection| {
             if pauses::pause_reason(connection, &occasion.scope, now)?.is_some() {
                 return Ok(None);
             }

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, thread};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -388,7 +389,7 @@ impl IndexCache {
         let Some(stamp) = StatStamp::at(path) else {
             return DirectoryIndex::read(path).map(Arc::new);
         };
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         if let Some(last) = &*last
             && (last.path.as_path(), last.stamp) == (path, stamp)
         {

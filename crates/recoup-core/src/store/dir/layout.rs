@@ -192,7 +192,7 @@ pub(super) fn remove_rebuildable(path: &Path) -> Result<()> {
 pub(super) fn path_exists(path: &Path) -> Result<bool> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        found => found.map(|_| true).with_context(|| format!("looking at {}", path.display())),
+        found => found.map(|_| true).with_context(|| format!("cannot access {}", path.display())),
     }
 }
 
@@ -214,7 +214,7 @@ pub(super) fn keys_in(dir: &Path) -> Result<BTreeSet<Key>> {
 }
 
 fn names_in(dir: &Path) -> Result<Vec<String>> {
-    let listing = || format!("listing {}", dir.display());
+    let listing = || format!("cannot list {}", dir.display());
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.with_context(listing)?,

@@ -353,7 +353,7 @@ fn find_or_create_index(
     let aside = fsx::with_suffix(&path, &format!(".broken-{}", fresh_id(&SystemClock)));
     fsx::rename(&path, &aside)?;
     let message = format!(
-        "{} could not be read: it is kept as {}, and made again from what is there",
+        "cannot read {}: moved to {} and rebuilt from the entries",
         path.display(),
         aside.display()
     );

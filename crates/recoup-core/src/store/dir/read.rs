@@ -67,7 +67,7 @@ pub(super) fn get(layout: &ScopeLayout, key: &Key) -> Result<Option<Arc<EntryRec
             return Ok(Some(theirs.unwrap_or_else(|| unverified_record(head, body))));
         }
     }
-    Err(Error::new(ErrorKind::Locked, format!("others keep replacing the entry {key}")))
+    Err(Error::new(ErrorKind::Locked, format!("other processes keep replacing the entry {key}")))
 }
 
 /// The full result of an entry. If it is missing, the entry may just be replaced: the next try
@@ -84,7 +84,7 @@ pub(super) fn full(layout: &ScopeLayout, key: &Key) -> Result<Option<StoredBody>
             return Ok(Some(StoredBody::Plain(stored.into())));
         }
     }
-    let message = format!("the full result of the entry {key} is gone");
+    let message = format!("the full result of the entry {key} is missing");
     Err(Error::new(ErrorKind::Corrupt, message))
 }
 

@@ -52,7 +52,7 @@ impl FileCache {
     pub fn set(&self, key: &str, value: &str, ttl: Duration) -> Result<()> {
         let path = self.path_of(key)?;
         if value.is_empty() {
-            let message = format!("the answer for {key:?} is empty, and only others are kept");
+            let message = format!("refusing to store an empty answer for {key:?}");
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         // Rounded up to whole milliseconds, so that a tiny TTL does not become forever.

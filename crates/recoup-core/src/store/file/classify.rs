@@ -79,7 +79,7 @@ pub(super) fn read_contents(file: &RegularFile, path: &Path) -> Result<Option<By
         }
         file.read().map(Bytes::from).map(Some)
     };
-    read().with_context(|| format!("reading {}", path.display()))
+    read().with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Classifies the file at `path`; `None` if it is not an entry.
@@ -140,7 +140,7 @@ fn counted_bytes(len: u64) -> u64 {
 
 fn head_at_end(file: &RegularFile, path: &Path) -> Result<Option<EntryHead>> {
     for most in [USUAL_END, LONG_END, usize::MAX] {
-        let end = file.read_end(most).with_context(|| format!("reading {}", path.display()))?;
+        let end = file.read_end(most).with_context(|| format!("cannot read {}", path.display()))?;
         match format::head_in(&end) {
             Ok(head) => return Ok(head),
             Err(HeadBeforeTail) if end.len() as u64 == file.size() => return Ok(None),

@@ -3,11 +3,12 @@
 //! A thread renews claims and releases dropped ones, so that dropping a claim never waits for a
 //! server.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::Value;
 
 use super::pool::RedisPool;
@@ -52,7 +53,7 @@ impl ClaimRegistry for RedisClaims {
         let kept = self.keeper.ensure_running()?;
         let mut command = eval(scripts::CLAIM, &[&hold.name]);
         command.arg(&hold.token).arg(millis(self.lease));
-        if self.pool.query_one("claiming the work for an entry", command)? != Value::Int(1) {
+        if self.pool.query_one("cannot claim an entry", command)? != Value::Int(1) {
             return Ok(None);
         }
         kept.send(RenewerMessage::Keep(hold.clone()));
@@ -63,7 +64,7 @@ impl ClaimRegistry for RedisClaims {
     fn holder(&self, id: &EntryId) -> Option<u64> {
         let mut command = redis::cmd("GET");
         command.arg(self.keys.claim(id));
-        match self.pool.query_one("asking who works on an entry", command).ok()? {
+        match self.pool.query_one("cannot read the claim on an entry", command).ok()? {
             Value::BulkString(token) => {
                 let digest = Sha256Digest::of(&token);
                 let start: [u8; 8] = digest.as_bytes()[..8].try_into().ok()?;
@@ -110,7 +111,7 @@ impl Drop for RedisClaimGuard {
 fn release_claim(pool: &RedisPool, hold: &ClaimToken) -> Result<()> {
     let mut command = eval(scripts::RELEASE, &[&hold.name]);
     command.arg(&hold.token);
-    pool.query_one("freeing a claim", command).map(drop)
+    pool.query_one("cannot release a claim", command).map(drop)
 }
 
 pub(super) fn millis(time: Duration) -> u64 {
@@ -151,7 +152,7 @@ impl ClaimRenewer {
     /// Starts the thread if necessary, and returns its handle.
     fn ensure_running(&self) -> Result<RenewerHandle> {
         // Replaced as a whole; no panic leaves half of it.
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         if let Some(handle) = &*running {
             return Ok(handle.clone());
         }
@@ -160,7 +161,7 @@ impl ClaimRenewer {
         let keeping = move || RenewalLoop { pool, lease, held: Vec::new() }.run(&words);
         let thread = thread::Builder::new().name("recoup-claims".to_owned());
         thread.spawn(keeping).map_err(|error| {
-            let message = "claims can't be renewed: no thread";
+            let message = "cannot start the thread that renews claims";
             Error::new(ErrorKind::Unavailable, message).with_source(error)
         })?;
         Ok(running.insert(RenewerHandle(sender)).clone())
@@ -226,7 +227,7 @@ impl RenewalLoop {
             command.arg(&hold.token).arg(millis(self.lease));
             command
         });
-        let answers = self.pool.query_each("renewing claims", commands.collect());
+        let answers = self.pool.query_each("cannot renew claims", commands.collect());
         let lost = |n: usize| answers.as_ref().is_ok_and(|all| all.get(n) == Some(&Value::Int(0)));
         for (n, hold) in due.iter().enumerate() {
             self.drop_held(hold);

@@ -32,7 +32,7 @@ const RETRY_WAIT: (u64, u64) = (5, 50);
 /// four times (as the first to be asked and as one of the nodes, for two questions
 /// each), and then there is still some for the others.
 const SHARE: u32 = 6;
-const UNREADABLE: &str = "the certificate can't be read";
+const UNREADABLE: &str = "cannot read the certificate";
 
 pub(super) enum RedisConnection {
     Single(SingleServer),
@@ -294,7 +294,7 @@ fn remaining_time(deadline: Deadline) -> io::Result<Duration> {
 fn tls_client(target: &RedisTarget) -> RedisResult<ClientConnection> {
     let (host, _) = &target.nodes[0];
     let name = ServerName::try_from(host.clone())
-        .map_err(|error| tls_error("the host's name is none for TLS", &error))?;
+        .map_err(|error| tls_error("invalid host name for TLS", &error))?;
     let mut roots = RootCertStore::empty();
     match load_ca_certificates(target)? {
         Some(pem) => {
@@ -307,12 +307,12 @@ fn tls_client(target: &RedisTarget) -> RedisResult<ClientConnection> {
         }
     }
     if roots.is_empty() {
-        let remedy = "name one with ?ca=FILE";
+        let remedy = "add ?ca=FILE to the URL";
         return Err(tls_error("this system has no certificate authorities", &remedy));
     }
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     ClientConnection::new(config.into(), name)
-        .map_err(|error| tls_error("TLS can't be used", &error))
+        .map_err(|error| tls_error("cannot set up TLS", &error))
 }
 
 /// The CA certificates that the URL names, as PEM; `None` for the system's.
@@ -325,7 +325,7 @@ fn load_ca_certificates(target: &RedisTarget) -> RedisResult<Option<Vec<u8>>> {
     match CertificateDer::pem_slice_iter(&pem).find_map(Result::err) {
         Some(error) => Err(unreadable(&error)),
         None if CertificateDer::pem_slice_iter(&pem).next().is_none() => {
-            Err(tls_error("there is no certificate", &format_args!("{shown}: expected PEM")))
+            Err(tls_error("no certificate found", &format_args!("{shown}: expected PEM")))
         }
         None => Ok(Some(pem)),
     }

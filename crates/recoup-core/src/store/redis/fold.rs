@@ -80,7 +80,7 @@ fn count_batch<'a>(
         }
         command
     });
-    let answers = shared.pool.query_numbers("folding in what happened", commands.collect())?;
+    let answers = shared.pool.query_numbers("cannot update the counts", commands.collect())?;
     let new = scopes.keys().zip(answers).filter(|(_, answer)| *answer == 1);
     Ok(new.map(|(scope, _)| *scope).collect())
 }
@@ -94,7 +94,7 @@ struct TallyField {
 
 fn send_in_batches(shared: &RedisShared, commands: &[Cmd]) -> Result<()> {
     for commands in commands.chunks(BATCH) {
-        shared.pool.query_numbers("folding in what happened", commands.to_vec())?;
+        shared.pool.query_numbers("cannot update the counts", commands.to_vec())?;
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ pub(super) fn tallies(shared: &RedisShared, scope: Option<&Scope>) -> Result<Vec
     for scope in scopes? {
         let mut command = redis::cmd("HGETALL");
         command.arg(shared.keys.tally(&scope));
-        let mut fields = match shared.pool.query_one("reading the counts", command)? {
+        let mut fields = match shared.pool.query_one("cannot read the counts", command)? {
             Value::Map(pairs) => {
                 ReplyFields::of(Value::Array(pairs.into_iter().flat_map(|(k, v)| [k, v]).collect()))
             }

@@ -126,7 +126,7 @@ pub struct RedisServerInfo {
 impl RedisStore {
     /// Asks the server for its description. Writes nothing, and bypasses the circuit breaker.
     pub fn server_info(&self) -> Result<RedisServerInfo> {
-        const DOING: &str = "asking the server what it is";
+        const DOING: &str = "cannot query the server's version";
         let pool = &self.shared.pool;
         let nodes = pool.with_connection(DOING, |connection, _| connection.primaries())?;
         let count = nodes.len().max(1);

@@ -6,10 +6,11 @@
 //! after the other) cannot be interrupted, but can be abandoned. A thread for every request would
 //! double the cost of a look-up.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, thread};
 
+use parking_lot::Mutex;
 use redis::{Cmd, ErrorKind as Redis, RedisError, RedisResult, ServerErrorKind, Value};
 
 use super::connection::RedisConnection;
@@ -50,7 +51,7 @@ impl RedisPool {
             if error.kind() == Redis::Server(ServerErrorKind::ReadOnly) {
                 // The server was the primary when we connected; its name may now resolve to the new
                 // one.
-                self.idle().clear();
+                self.idle.lock().clear();
             }
             explain_error(&error, doing, self.target.password.as_deref())
         })
@@ -68,7 +69,7 @@ impl RedisPool {
 
     /// The error for an answer that no Redis server gives to such a command.
     pub(crate) fn not_redis_error(doing: &str) -> Error {
-        let message = "what answers there is no Redis: its answer is none that Redis gives";
+        let message = "the server is not Redis: unexpected reply";
         Error::new(ErrorKind::Unavailable, format!("{doing}: {message}"))
     }
 
@@ -94,7 +95,7 @@ impl RedisPool {
         act: impl Fn(&mut RedisConnection, Deadline) -> RedisResult<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let (act, deadline) = (Arc::new(act), Deadline::after(self.target.timeout));
-        let idle = self.idle().pop();
+        let idle = self.idle.lock().pop();
         if let Some(mut connection) = idle {
             let done = if connection.enforces_deadline() {
                 act(&mut connection, deadline)
@@ -111,7 +112,7 @@ impl RedisPool {
                         && !deadline.has_passed() =>
                 {
                     // The other idle ones are most likely closed too.
-                    self.idle().clear();
+                    self.idle.lock().clear();
                 }
                 done => return done.map_err(|failed| self.explain(doing, failed)),
             }
@@ -165,19 +166,16 @@ impl RedisPool {
                 unavailable(format!("no answer within {millis} ms"))
             }
             RequestFailure::NoThread(error) => {
-                unavailable("no thread".to_owned()).with_source(error)
+                unavailable("cannot start a thread".to_owned()).with_source(error)
             }
-            RequestFailure::Panicked => unavailable("the client failed".to_owned()),
+            RequestFailure::Panicked => {
+                unavailable("internal error in the Redis client".to_owned())
+            }
         }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<RedisConnection>> {
-        // Connections are put in and taken out whole; no panic leaves half of one.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn return_to_pool(&self, connection: RedisConnection) {
-        let mut idle = self.idle();
+        let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE {
             idle.push(connection);
         }
@@ -201,13 +199,16 @@ pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&s
         ErrorKind::Full => format!("{doing}: the server has no room left"),
         // A cluster node redirects a client that does not know about the cluster.
         _ if matches!(error.kind(), Redis::Server(Ask | CrossSlot | Moved)) => {
-            format!("{doing}: another node has that key; the URL of a cluster is redis+cluster://…")
+            format!("{doing}: another node has that key; for a cluster, use a redis+cluster:// URL")
         }
         _ if error.kind() == Redis::Parse => {
-            return Error::new(kind, format!("{doing}: what answers there does not speak Redis"));
+            return Error::new(
+                kind,
+                format!("{doing}: the server does not speak the Redis protocol"),
+            );
         }
         _ if error.kind() == Redis::ClusterConnectionNotFound => {
-            format!("{doing}: no cluster answers there; the URL of a single server is redis://…")
+            format!("{doing}: the server is not a cluster; for a single server, use a redis:// URL")
         }
         _ => doing.to_owned(),
     };
@@ -216,7 +217,7 @@ pub(super) fn explain_error(error: &RedisError, doing: &str, password: Option<&s
     if let Some(password) = password.filter(|it| !it.is_empty() && said.contains(it)) {
         // A short password may be a part of any word, which would reveal it by its position.
         said = match password.len() {
-            ..4 => "the answer repeats the password".to_owned(),
+            ..4 => "error hidden: it repeats the password".to_owned(),
             _ => said.replace(password, &format!("{}password]", secrets::REDACTED)),
         };
     }

@@ -24,19 +24,19 @@ const HEAD: [&str; 4] = ["head", "at", "used", "hits"];
 pub(super) fn get(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
     let mut command = read_fields_command(shared, id, &HEAD);
     command.arg(&["body", "frames"]);
-    let answer = shared.pool.query_one("reading a record", command)?;
+    let answer = shared.pool.query_one("cannot read an entry", command)?;
     let mut fields = ReplyFields::expected(answer, HEAD.len() + 2)?;
     if fields.are_absent() {
         return Ok(None);
     }
     let head = fields.head()?;
-    let payload = fields.payload(shared, id)?.ok_or_else(|| corrupt("the record has no body"))?;
+    let payload = fields.payload(shared, id)?.ok_or_else(|| corrupt("the entry has no body"))?;
     Ok(Some(Arc::new(EntryRecord { payload, head, full: None })))
 }
 
 pub(super) fn full(shared: &Arc<RedisShared>, id: &EntryId) -> Result<Option<StoredBody>> {
     let command = read_fields_command(shared, id, &["full", "fullframes"]);
-    let answer = shared.pool.query_one("reading a full result", command)?;
+    let answer = shared.pool.query_one("cannot read a full result", command)?;
     ReplyFields::expected(answer, 2)?.payload(shared, id)
 }
 
@@ -51,7 +51,7 @@ fn read_fields_command(shared: &RedisShared, id: &EntryId, names: &[&str]) -> Cm
 fn head_in(answer: Value) -> Result<Option<EntryHead>> {
     let answer = answer
         .extract_error()
-        .map_err(|error| pool::explain_error(&error, "reading a record", None))?;
+        .map_err(|error| pool::explain_error(&error, "cannot read an entry", None))?;
     let mut fields = ReplyFields::expected(answer, HEAD.len())?;
     if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
 }
@@ -70,7 +70,7 @@ impl ReplyFields {
         if fields.0.len() == count {
             return Ok(fields);
         }
-        Err(Error::new(ErrorKind::Unavailable, "the server's answer makes no sense"))
+        Err(Error::new(ErrorKind::Unavailable, "unexpected reply from the server"))
     }
 
     fn are_absent(&self) -> bool {
@@ -97,9 +97,9 @@ impl ReplyFields {
     }
 
     fn head(&mut self) -> Result<EntryHead> {
-        let header = self.bytes().ok_or_else(|| corrupt("the record has no header"))?;
+        let header = self.bytes().ok_or_else(|| corrupt("the entry has no header"))?;
         let header = Header::from_json(&header)?;
-        let mut number = || self.number().ok_or_else(|| corrupt("the record's times are missing"));
+        let mut number = || self.number().ok_or_else(|| corrupt("the entry has no times"));
         Ok(EntryHead {
             header,
             stored_at: Timestamp::from_millis(number()?),
@@ -113,13 +113,13 @@ impl ReplyFields {
         match (self.bytes(), self.text()) {
             (Some(body), None) => Ok(Some(StoredBody::Inline(Bytes::from(body)))),
             (None, Some(frames)) => {
-                let run =
-                    FrameRun::parse(&frames).ok_or_else(|| corrupt("the frames have no name"))?;
+                let run = FrameRun::parse(&frames)
+                    .ok_or_else(|| corrupt("invalid reference to the body"))?;
                 let (shared, id) = (Arc::clone(shared), id.clone());
                 Ok(Some(StoredBody::Framed(Arc::new(RedisFrames { shared, id, run }))))
             }
             (None, None) => Ok(None),
-            (Some(_), Some(_)) => Err(corrupt("the record has two bodies")),
+            (Some(_), Some(_)) => Err(corrupt("the entry has two bodies")),
         }
     }
 }
@@ -170,10 +170,10 @@ impl ChunkSource for RedisFrames {
         for name in self.run.names(&self.shared, &self.id) {
             let mut command = redis::cmd("GET");
             command.arg(name);
-            match self.shared.pool.query_one("reading a large body", command)? {
+            match self.shared.pool.query_one("cannot read a large body", command)? {
                 Value::BulkString(frame) => visit(&frame)?,
                 // Replaced, or evicted by the server.
-                _ => return Err(corrupt("the stored body is damaged: a chunk is gone")),
+                _ => return Err(corrupt("the stored body is damaged: a chunk is missing")),
             }
         }
         Ok(())
@@ -185,7 +185,7 @@ pub(super) fn scan(
     filter: &ScanFilter,
     visit: &mut RecordVisitor<'_>,
 ) -> Result<()> {
-    let doing = "listing the records";
+    let doing = "cannot list the entries";
     each_record(shared, filter.scope.as_ref(), doing, &HEAD, &mut |id, answer| {
         match head_in(answer) {
             // Gone meanwhile.
@@ -203,7 +203,7 @@ pub(super) fn scan(
 /// soon be wrong.
 pub(super) fn usage(shared: &RedisShared, scope: &Scope) -> Result<ScopeUsage> {
     let mut usage = ScopeUsage::default();
-    let doing = "counting the records";
+    let doing = "cannot count the entries";
     each_record(shared, Some(scope), doing, &["bytes"], &mut |_, answer| {
         if let Some(bytes) = ReplyFields::of(answer).number() {
             usage.entries += 1;
@@ -228,7 +228,7 @@ fn each_record(
         _ => None,
     };
     let pattern = shared.keys.pattern(scope);
-    shared.pool.scan("listing the records", &pattern, STEP, &mut |names| {
+    shared.pool.scan("cannot list the entries", &pattern, STEP, &mut |names| {
         let ids = names.iter().filter_map(id_of);
         let news: Vec<EntryId> = ids.filter(|id| seen.insert(id.clone())).collect();
         for ids in news.chunks(BATCH) {
@@ -293,7 +293,7 @@ pub(super) fn scopes_with_counts(shared: &RedisShared) -> Result<Vec<Scope>> {
         _ => None,
     };
     let pattern = shared.keys.tally_pattern();
-    shared.pool.scan("listing the counts", &pattern, STEP, &mut |names| {
+    shared.pool.scan("cannot list the counts", &pattern, STEP, &mut |names| {
         scopes.extend(names.iter().filter_map(scope_of));
         Ok(true)
     })?;

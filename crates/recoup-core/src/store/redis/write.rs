@@ -55,7 +55,7 @@ pub(super) fn put(shared: &RedisShared, id: &EntryId, record: &EntryRecord) -> R
         }
         commands.push(command);
     }
-    shared.pool.query_numbers("storing a record", commands).map(drop)
+    shared.pool.query_numbers("cannot store an entry", commands).map(drop)
 }
 
 type RedisPayload<'a> = PlacedPayload<'a, FrameRun>;
@@ -71,9 +71,9 @@ fn write_payload<'a>(
         command.arg(shared.keys.frame(id, &run.generation, run.count)).arg(frame);
         command.arg("EX").arg(UNNAMED);
         run.count += 1;
-        match shared.pool.query_one("storing a large body", command)? {
+        match shared.pool.query_one("cannot store a large body", command)? {
             Value::Okay => Ok(()),
-            _ => Err(RedisPool::not_redis_error("storing a large body")),
+            _ => Err(RedisPool::not_redis_error("cannot store a large body")),
         }
     })
 }
@@ -152,7 +152,7 @@ pub(super) fn remove_by(
             }
             command
         });
-        let answers = shared.pool.query_all("removing records", commands.collect())?;
+        let answers = shared.pool.query_all("cannot remove entries", commands.collect())?;
         let outcome = |answer| {
             let mut fields = ReplyFields::of(answer);
             match (fields.number(), fields.number()) {
@@ -161,7 +161,7 @@ pub(super) fn remove_by(
                 }
                 (Some(0), _) => Ok(RemovalOutcome::Absent),
                 (Some(_), _) => Ok(RemovalOutcome::Kept),
-                (None, _) => Err(RedisPool::not_redis_error("removing records")),
+                (None, _) => Err(RedisPool::not_redis_error("cannot remove entries")),
             }
         };
         let outcomes = answers.into_iter().map(outcome).collect::<Result<Vec<_>>>()?;
@@ -174,7 +174,7 @@ pub(super) fn remove_by(
                 unlisted.push(command);
             }
         }
-        let mut lists = shared.pool.query_all("removing records", unlisted)?.into_iter();
+        let mut lists = shared.pool.query_all("cannot remove entries", unlisted)?.into_iter();
         removed.extend(outcomes.into_iter().map(|outcome| {
             let answers = match outcome {
                 RemovalOutcome::Kept => Vec::new(),
@@ -193,7 +193,7 @@ pub(super) fn evict(shared: &RedisShared, plan: &EvictionPlan) -> Result<Evictio
     loop {
         let mut command = eval(scripts::TAKE_DEAD, &[&shared.keys.dead()]);
         command.arg(plan.now.as_millis()).arg(BATCH);
-        let dead = texts_in(shared.pool.query_one("evicting records", command)?);
+        let dead = texts_in(shared.pool.query_one("cannot evict entries", command)?);
         let dead = dead.filter_map(|id| Some((parse_id(&id)?, Some(plan.now))));
         let dead: Vec<_> = dead.collect();
         let removed = remove_by(shared, &dead, scripts::REMOVE_DEAD)?;
@@ -230,7 +230,7 @@ fn remove_least_used(
     loop {
         let mut command = redis::cmd("ZCARD");
         command.arg(shared.keys.used(&plan.scope, plan.kind));
-        let count = shared.pool.query_one("evicting records", command)?;
+        let count = shared.pool.query_one("cannot evict entries", command)?;
         let count = ReplyFields::of(Value::Array(vec![count])).number().unwrap_or(0);
         let excess = count.max(0).cast_unsigned().saturating_sub(max).min(BATCH as u64);
         if excess == 0 {
@@ -239,7 +239,7 @@ fn remove_least_used(
         let mut command = redis::cmd("ZRANGE");
         // One more, in case the spared one is among them.
         command.arg(shared.keys.used(&plan.scope, plan.kind)).arg(0).arg(excess);
-        let members = shared.pool.query_one("evicting records", command)?;
+        let members = shared.pool.query_one("cannot evict entries", command)?;
         let keys = texts_in(members).filter_map(|key| Key::parse(&key).ok());
         let others = keys.filter(|key| plan.keep.as_ref() != Some(key));
         let others = others.take(usize::try_from(excess).unwrap_or(usize::MAX));

@@ -60,7 +60,7 @@ fn evict_batch(writer: &mut Connection, plan: &EvictionPlan) -> Result<(Eviction
     if plan.allows(entries, bytes) && !any_dead(writer, plan)? {
         return Ok((EvictionReport::default(), false));
     }
-    let done = in_transaction(writer, "evicting records", |writer| {
+    let done = in_transaction(writer, "cannot evict entries", |writer| {
         let mut evicted = EvictionReport::default();
         let before = all_bytes(writer).map_err(evict_error)?;
         remove_dead(writer, plan, &mut evicted)?;
@@ -198,7 +198,7 @@ fn least_used(reader: &Connection, plan: &EvictionPlan) -> Result<Vec<EvictionCa
 }
 
 fn evict_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "evicting records")
+    fault::from_sqlite(error, "cannot evict entries")
 }
 
 /// Lets other writers in between two batches.
@@ -234,7 +234,7 @@ fn empty_log(writer: &Connection) -> Result<()> {
     busy::with_wait_limit(FOR_READERS, || {
         writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     })
-    .map_err(|error| fault::from_sqlite(error, "emptying the log"))
+    .map_err(|error| fault::from_sqlite(error, "cannot truncate the log"))
 }
 
 /// Stops overwriting freed pages, because they are about to be returned. In a file that cannot
@@ -306,7 +306,7 @@ fn upgrade_file(pool: &ConnectionPool) -> Result<()> {
             let_others_write();
         }
         pool.write_existing(|writer| {
-            in_transaction(writer, "indexing the records", schema::add_indexes)
+            in_transaction(writer, "cannot index the entries", schema::add_indexes)
         })?;
     }
     pool.write_existing(|writer| {
@@ -328,5 +328,5 @@ fn pragma(reader: &Connection, name: &str) -> Result<u64> {
 }
 
 fn measure_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "measuring the file")
+    fault::from_sqlite(error, "cannot measure the database file")
 }

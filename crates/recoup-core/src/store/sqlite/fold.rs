@@ -17,7 +17,7 @@ const MOST: i64 = i64::MAX / 2;
 
 pub(super) fn fold(writer: &mut Connection, batch: &EventBatch) -> Result<()> {
     let sums = BatchSums::of(batch);
-    in_transaction(writer, "folding in what happened", |writer| {
+    in_transaction(writer, "cannot update the counts", |writer| {
         let is_new = writer
             .prepare_cached("INSERT INTO folded (batch) VALUES (?1) ON CONFLICT DO NOTHING")
             .and_then(|mut insert| insert.execute([batch.name.as_str()]))
@@ -91,7 +91,7 @@ fn run(writer: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<()> {
 }
 
 fn fold_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "folding in what happened")
+    fault::from_sqlite(error, "cannot update the counts")
 }
 
 pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
@@ -107,7 +107,7 @@ pub(super) fn tallies(reader: &Connection, scope: Option<&Scope>) -> Result<Vec<
              FROM tallies WHERE ?1 IS NULL OR scope = ?1"
         }
     };
-    let counting = |error| fault::from_sqlite(error, "reading the counts");
+    let counting = |error| fault::from_sqlite(error, "cannot read the counts");
     let mut statement = reader.prepare_cached(sql).map_err(counting)?;
     let rows = statement.query_map(params![scope.map(Scope::as_str)], |row| {
         let number = |at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());

@@ -88,7 +88,7 @@ impl SqliteStore {
                 let (path, wait) = (self.path().to_owned(), self.pool.waits().read);
                 Ok(StoredBody::Framed(Arc::new(SqliteFrames { path, id, wait })))
             }
-            _ => Err(Error::new(ErrorKind::Corrupt, "the record has no body, or two")),
+            _ => Err(Error::new(ErrorKind::Corrupt, "the entry has no body, or two")),
         }
     }
 }
@@ -153,7 +153,7 @@ impl Store for SqliteStore {
         const SQL: &str = "SELECT header, stored_at, last_used, hits, body, frames
                            FROM entries WHERE scope = ?1 AND key = ?2";
         let read = |row: &Row<'_>| Ok((HeadRow::read(row, 0)?, PayloadRow::read(row, 4)?));
-        let found = self.read_row(SQL, id, "reading a record", read)?;
+        let found = self.read_row(SQL, id, "cannot read an entry", read)?;
         let record = |(head, payload): (HeadRow, PayloadRow)| {
             let head = head.parse()?;
             Ok(Arc::new(EntryRecord { payload: self.payload(payload)?, head, full: None }))
@@ -167,7 +167,7 @@ impl Store for SqliteStore {
                            AND fulls.sha256 = entries.full
                            WHERE entries.scope = ?1 AND entries.key = ?2";
         let read = |row: &Row<'_>| PayloadRow::read(row, 0);
-        let found = self.read_row(SQL, id, "reading a full result", read)?;
+        let found = self.read_row(SQL, id, "cannot read a full result", read)?;
         found.map(|found| self.payload(found)).transpose()
     }
 

@@ -31,7 +31,7 @@ pub(super) fn head_in_row(
     reader
         .prepare_cached(SQL)
         .and_then(|mut statement| statement.query_row([row], read).optional())
-        .map_err(|error| fault::from_sqlite(error, "reading a record"))?;
+        .map_err(|error| fault::from_sqlite(error, "cannot read an entry"))?;
     Ok(found)
 }
 
@@ -43,14 +43,14 @@ pub(super) fn usage(reader: &Connection, scope: &Scope) -> Result<ScopeUsage> {
         .query_row(SQL, [scope.as_str()], |row| {
             Ok(ScopeUsage { entries: count(row, 0)?, bytes: count(row, 1)? })
         })
-        .map_err(|error| fault::from_sqlite(error, "counting the records"))?;
+        .map_err(|error| fault::from_sqlite(error, "cannot count the entries"))?;
     Ok(ScopeUsage { bytes: evict::disk_share(reader, usage.bytes)?, ..usage })
 }
 
 /// The rows that match a filter as far as indexes can tell, in the requested order. The caller
 /// tests the rest with [`ScanFilter::admits`].
 pub(super) fn matching_rows(reader: &Connection, filter: &ScanFilter) -> Result<Vec<i64>> {
-    let explained = |error| fault::from_sqlite(error, "listing the records");
+    let explained = |error| fault::from_sqlite(error, "cannot list the entries");
     if let (Some(scope), Some(selection)) = (&filter.scope, &filter.selection)
         && let Some(found) = write::candidate_rows(reader, scope, selection)?
     {
@@ -87,7 +87,7 @@ pub(super) fn scan(
     filter: &ScanFilter,
     visit: &mut RecordVisitor<'_>,
 ) -> Result<()> {
-    let explained = |error| fault::from_sqlite(error, "listing the records");
+    let explained = |error| fault::from_sqlite(error, "cannot list the entries");
     let mut statement = reader.prepare_cached(scan_sql(filter)).map_err(explained)?;
     let scope = filter.scope.as_ref().map(Scope::as_str);
     let kind = filter.kind.map(Kind::as_str);
@@ -146,7 +146,7 @@ pub(super) struct SqliteFrames {
 
 impl ChunkSource for SqliteFrames {
     fn for_each_chunk(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let explained = |error| fault::from_sqlite(error, "reading a large body");
+        let explained = |error| fault::from_sqlite(error, "cannot read a large body");
         busy::with_wait_limit(self.wait, || {
             let reader = connection::open_unchecked(&self.path)?;
             let mut statement = reader
@@ -211,5 +211,5 @@ fn sketch_of(reader: &Connection, id: i64) -> rusqlite::Result<PartSketch> {
 }
 
 fn search_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "looking for what is like it")
+    fault::from_sqlite(error, "cannot search for similar entries")
 }

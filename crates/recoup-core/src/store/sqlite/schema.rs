@@ -245,11 +245,11 @@ pub(super) fn is_complete(connection: &Connection) -> Result<bool> {
     connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'marks_replaced')")
         .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(|error| fault::from_sqlite(error, "reading the schema"))
+        .map_err(|error| fault::from_sqlite(error, "cannot read the schema"))
 }
 
 fn migrate_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "bringing the cache to this version")
+    fault::from_sqlite(error, "cannot migrate the cache")
 }
 
 fn add_sketches(connection: &Connection) -> Result<()> {

@@ -35,7 +35,7 @@ pub(super) fn put(writer: &mut Connection, id: &EntryId, record: &EntryRecord) -
     if !record.is_sealed() {
         return put(writer, id, &record.to_sealed()?);
     }
-    in_transaction(writer, "storing a record", |writer| {
+    in_transaction(writer, "cannot store an entry", |writer| {
         let header = &record.head.header;
         if let (Some(info), Some(payload)) = (&header.full, &record.full) {
             let (scope, kind) = (id.scope.as_str(), header.kind.as_str());
@@ -113,12 +113,12 @@ fn upsert(
 }
 
 fn store_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "storing a record")
+    fault::from_sqlite(error, "cannot store an entry")
 }
 
 /// Removes records in one transaction, and returns how many existed.
 pub(super) fn remove(writer: &mut Connection, ids: &[EntryId]) -> Result<usize> {
-    in_transaction(writer, "removing records", |writer| {
+    in_transaction(writer, "cannot remove entries", |writer| {
         let mut delete = writer
             .prepare_cached("DELETE FROM entries WHERE scope = ?1 AND key = ?2")
             .map_err(remove_error)?;
@@ -140,7 +140,7 @@ pub(super) fn remove_rows(
 ) -> Result<usize> {
     const SQL: &str = "DELETE FROM entries WHERE rowid = ?1 AND scope = ?2 RETURNING key, kind";
     let mut removed: Vec<(String, String)> = Vec::new();
-    in_transaction(writer, "removing records", |writer| {
+    in_transaction(writer, "cannot remove entries", |writer| {
         let mut delete = writer.prepare_cached(SQL).map_err(remove_error)?;
         for row in rows {
             let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -159,7 +159,7 @@ pub(super) fn remove_rows(
 }
 
 fn remove_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "removing a record")
+    fault::from_sqlite(error, "cannot remove an entry")
 }
 
 /// The id of the header's mark set, which is inserted if it is new.
@@ -215,13 +215,13 @@ pub(super) fn candidate_rows(
         found.sort_unstable();
         Ok(found)
     };
-    find().map(Some).map_err(|error| fault::from_sqlite(error, "looking for marked records"))
+    find().map(Some).map_err(|error| fault::from_sqlite(error, "cannot find the matching entries"))
 }
 
 /// Marks some unmarked records after row `after` in one transaction. Returns the last row, or
 /// `None` at the end.
 pub(super) fn mark_batch(writer: &mut Connection, after: i64) -> Result<Option<i64>> {
-    in_transaction(writer, "marking records", |writer| mark_some(writer, after))
+    in_transaction(writer, "cannot index the entries", |writer| mark_some(writer, after))
 }
 
 /// Marks all unmarked records, within a transaction.
@@ -259,5 +259,5 @@ fn mark_some(writer: &Connection, after: i64) -> Result<Option<i64>> {
 }
 
 fn mark_error(error: rusqlite::Error) -> Error {
-    fault::from_sqlite(error, "marking a record")
+    fault::from_sqlite(error, "cannot index an entry")
 }

@@ -96,7 +96,7 @@ fn refusals_say_why_and_count_as_no_miss() {
     let token = format!("{{\"found\": \"ghp_{}\"}}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
     refused("secret", &token, &[], &|| {});
     refused("changed", "body", &["a.rs"], &|| fs::write(scene.path("a.rs"), "after!!").unwrap());
-    assert!(story(&ledger, "large")[0].starts_with("refused: 1 KB is over 1000 B"));
+    assert!(story(&ledger, "large")[0].starts_with("refused: 1 KB is over the limit of 1000 B"));
     let secret = &story(&ledger, "secret")[0];
     assert!(secret.starts_with("refused: secret (") && !secret.contains("ghp_"), "{secret}");
     assert_eq!(story(&ledger, "changed"), ["refused: a.rs changed"]);
@@ -125,7 +125,7 @@ fn a_miss_says_which_source_or_how_old() {
     scene.pass(1_500);
     drop(scene.lookup("b"));
     assert_eq!(story(&ledger, "a")[0], "invalidated: a.rs changed");
-    assert_eq!(story(&ledger, "b")[0], "expired: 1 s old, good for 1 s");
+    assert_eq!(story(&ledger, "b")[0], "expired: 1 s old, limit 1 s");
     assert_eq!(misses(&scene), 2);
 }
 

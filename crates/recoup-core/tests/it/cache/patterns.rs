@@ -339,7 +339,7 @@ fn too_many_files_and_too_many_bytes_are_refused_with_the_remedy() {
     let small = SourceLimits { bytes: 2 << 20, ..SourceLimits::default() };
     let message = refused(small, "large");
     assert!(message.ends_with(
-        "/large the sources have more than 2 MB: use a narrower pattern, or raise cache.max_source_mb"
+        "/large have more than 2 MB: use a narrower pattern, or raise cache.max_source_mb"
     ));
     assert_eq!(message, refused(small, "."));
 }

@@ -101,7 +101,7 @@ fn what_would_be_refused_in_any_case_is_known_before_the_work() {
         |tag: &str| Draft { tags: vec![tag.to_owned()], withheld: withheld(), ..draft("") };
     assert!(scene.cache.check_draft(&id("a"), &tagged("nightly"), second()).is_ok());
     let error = scene.cache.check_draft(&id("a"), &tagged(VALUE), second()).unwrap_err();
-    assert_eq!(error.to_string(), "there is a secret among the tags (environment-credential)");
+    assert_eq!(error.to_string(), "the key or a tag contains a secret (environment-credential)");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_sarif_tool_that_failed_did_not_pass() {
 fn sarif_without_a_run_is_unknown() {
     let said = summary(r#"{"version": "2.1.0", "runs": []}"#);
     assert_eq!(said["verdict"], "UNKNOWN");
-    assert_eq!(said["description"], "SARIF without a run: no tool was at work");
+    assert_eq!(said["description"], "SARIF without runs: no tool ran");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn what_is_not_json_is_refused_with_the_place() {
 #[test]
 fn json_that_is_neither_object_nor_report_is_refused() {
     for input in ["[]", "[1]", "1", "null", "\"text\"", "true", "[{}]"] {
-        assert!(refusal(input).contains("neither an object nor a report"), "{input}");
+        assert!(refusal(input).contains("neither an object nor a known report"), "{input}");
     }
 }
 

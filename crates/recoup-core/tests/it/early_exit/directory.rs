@@ -187,7 +187,7 @@ fn a_directory_with_anything_else_in_it_is_neither_used_nor_removed() {
             sessions.remove(&session).unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::Invalid);
-            assert!(error.to_string().contains("is no session"), "{error}");
+            assert!(error.to_string().contains("is not an early-exit session"), "{error}");
         }
     }
     assert_eq!(fs::read_to_string(dir.path().join("p2/results/2026/a.json")).unwrap(), "mine");

@@ -77,7 +77,7 @@ fn what_may_be_anything_else_is_not_cleaned_up_when_it_is_named_either() {
     for session in ["exp3", "a", "w", "n", "empty"] {
         let error = sessions.remove(&name(session)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        assert!(error.to_string().contains("is no session"), "{error}");
+        assert!(error.to_string().contains("is not an early-exit session"), "{error}");
         assert_eq!(sessions.status(&name(session)).unwrap(), None, "{session}");
     }
     for file in files {

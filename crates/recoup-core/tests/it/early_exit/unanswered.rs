@@ -39,7 +39,7 @@ fn patient(server: &Server) -> EarlyExit {
 fn who_never_heard_of_its_victory_may_claim_it_once() {
     let server = Server::start();
     let words = unanswered(&server, "x", None);
-    assert!(words.contains("not known") && words.contains("check s"), "{words}");
+    assert!(words.contains("unknown whether x has won") && words.contains("check s"), "{words}");
     let sessions = patient(&server);
     assert_eq!(signal(&sessions, "s", "y", None, None), lost("x"));
     assert_eq!(signal(&sessions, "s", "x", None, None), ElectionOutcome::Won);

@@ -76,13 +76,13 @@ fn reasons_are_said_in_a_few_words() {
     insta::assert_snapshot!(said.join("\n").replace("\n{\"", "…"), @"
     src/ä b.rs… changed
     src/ä b.rs… is missing
-    other sources than the token's, or changed since
-    for ever old, good for 0 ms
-    damaged: another checksum
+    the sources differ from the token's, or have changed
+    forever old, limit 0 ms
+    damaged: checksum mismatch
     damaged: unreadable
-    the store could not answer
+    the store is unavailable
     secret (github token)
-    7 B is over 6 B
+    7 B is over the limit of 6 B
     over 5000 entries
     over 100 MB
     ");

@@ -54,7 +54,7 @@ fn what_can_be_read_of_a_damaged_memory_is_taken_over() {
     assert!(notes.iter().any(|note| note.text.starts_with("statement number 150:")));
     assert_eq!(set_aside(&scene), 1);
     let told = scene.faults.take();
-    let rescued = |text: &str| text.contains("rows of it are in a fresh one");
+    let rescued = |text: &str| text.contains("rows were recovered into a new one");
     assert!(told.iter().any(|(_, _, text)| rescued(text)), "{told:?}");
     scene.say("and it goes on", None);
     assert!(scene.active().contains(&"and it goes on".to_owned()));
@@ -107,7 +107,7 @@ fn a_memory_that_has_lost_its_beginning_is_taken_over_and_the_user_is_told() {
         assert_eq!(set_aside(&scene), 1);
         let lines = told(&scene);
         assert_eq!(lines.len(), 1, "{lines:?}");
-        let begins = "memory.db was damaged: 60 memories could be saved; what it was is in ";
+        let begins = "memory.db was damaged: 60 memories were recovered; the damaged file is in ";
         assert!(lines[0].starts_with(begins), "{lines:?}");
         assert_eq!(told(&scene), [""; 0], "once");
         let left = fs::read_dir(scene.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
@@ -175,7 +175,7 @@ fn a_memory_that_was_emptied_is_set_aside_and_its_log_is_read() {
     assert!(scene.memory().notes(&NoteFilter::default()).unwrap().is_empty());
     let lines = told(&scene);
     assert_eq!(lines.len(), 1, "{lines:?}");
-    let begins = "memory.db was damaged: 1 memory could be saved; ";
+    let begins = "memory.db was damaged: 1 memory was recovered; ";
     assert!(lines[0].starts_with(begins), "{lines:?}");
     assert_eq!(set_aside(&scene), 1);
     assert_eq!(scene.active(), ["said in the log"]);

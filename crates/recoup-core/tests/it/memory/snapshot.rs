@@ -102,7 +102,7 @@ fn what_only_the_snapshot_has_is_taken_from_it_and_told() {
     assert!(notes.iter().any(|note| note.text == "said after the snapshot"));
     let lines = told(&scene).join("\n");
     let date = &dates(&scene)[0];
-    assert!(lines.contains("101 memories could be saved, "), "{lines}");
+    assert!(lines.contains("101 memories were recovered, "), "{lines}");
     assert!(lines.contains(&format!(" of them from the snapshot of {date}; ")), "{lines}");
     let hit = scene.memory().search(&recoup_core::memory::search::SearchQuery::new("statement 50"));
     assert!(!hit.unwrap().is_empty(), "search knows them, too");
@@ -178,7 +178,7 @@ fn a_log_that_was_cut_off_is_told_once() {
         }
         let lines = told(&scene);
         assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(lines[0].starts_with("the log of memory.db was cut off, "), "{lines:?}");
+        assert!(lines[0].starts_with("the log of memory.db was truncated, "), "{lines:?}");
         scene.memory().run_maintenance().unwrap();
         scene.say("and more", None);
         assert_eq!(told(&scene), [""; 0], "once");

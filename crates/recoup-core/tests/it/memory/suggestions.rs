@@ -72,7 +72,7 @@ fn agreement_is_to_what_was_shown() {
     let shown = suggest(&scene, "use tabs", Some("indent")).suggestion;
     scene.say("use spaces", Some("indent"));
     let error = scene.memory().agree(&shown).unwrap_err();
-    assert!(error.to_string().contains("changed meanwhile"), "{error}");
+    assert!(error.to_string().contains("changed since it was shown"), "{error}");
     let shown = scene.memory().suggestion(&shown.note.id).unwrap();
     scene.memory().edit(&shown.note.id, "use tabs in Go").unwrap();
     assert!(scene.memory().agree(&shown).is_err());

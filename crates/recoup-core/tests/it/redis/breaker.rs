@@ -65,7 +65,7 @@ fn after_three_faults_no_process_asks() {
     let scene = Scene::new();
     let (mine, yours) = (scene.process(), scene.process());
     open(&mine);
-    let said = "fake:: not asked for another 5 s, after 3 faults; the last was: as told";
+    let said = "fake:: skipped for another 5 s after 3 errors; last error: as told";
     let asked = scene.asked_by(|| {
         assert_eq!(ask(&mine), said);
         assert_eq!(ask(&yours), said, "one that has never asked");
@@ -83,7 +83,7 @@ fn faults_of_several_processes_are_counted_together() {
     for _ in 0..3 {
         assert_eq!(ask(&scene.process()), "fake:: as told");
     }
-    assert_eq!(scene.asked_by(|| assert!(ask(&scene.process()).contains("not asked"))), 0);
+    assert_eq!(scene.asked_by(|| assert!(ask(&scene.process()).contains("skipped for"))), 0);
 }
 
 #[test]
@@ -95,12 +95,12 @@ fn nobody_connects_while_it_is_open() {
     };
     let mine = process();
     for _ in 0..3 {
-        assert!(!ask(&mine).contains("not asked"));
+        assert!(!ask(&mine).contains("skipped for"));
     }
     let came = proxy.came();
     assert!(came >= 3);
     for process in [&mine, &process()] {
-        assert!((0..50).all(|_| ask(process).contains("not asked")));
+        assert!((0..50).all(|_| ask(process).contains("skipped for")));
     }
     assert_eq!(proxy.came(), came);
 }
@@ -128,9 +128,9 @@ fn an_answer_closes_it_for_all() {
     let scene = Scene::new();
     let (mine, yours) = (scene.process(), scene.process());
     open(&mine);
-    assert!(scene.file().exists() && ask(&yours).contains("not asked"));
+    assert!(scene.file().exists() && ask(&yours).contains("skipped for"));
     scene.server.fails(None);
-    assert!(ask(&mine).contains("not asked"), "not before its time");
+    assert!(ask(&mine).contains("skipped for"), "not before its time");
     scene.pass(5);
     assert_eq!(ask(&mine), "answered");
     assert!(!scene.file().exists());
@@ -240,7 +240,7 @@ fn each_fault_is_told_once() {
         assert!(tiers.get(&id("a")).unwrap().is_some(), "from the front");
         let told = faults.take();
         assert_eq!(told.len(), 1, "{told:?}");
-        assert_eq!(told[0].2.contains("not asked"), n > 2, "{told:?}");
+        assert_eq!(told[0].2.contains("skipped for"), n > 2, "{told:?}");
         assert!(tiers.get(&id("unknown")).is_err(), "nobody knows");
         assert_eq!(faults.count(), 0, "whoever asked is told");
     }

@@ -66,7 +66,7 @@ fn a_server_that_is_taken_for_a_cluster_or_the_reverse_says_so() {
     let url = format!("redis+cluster://127.0.0.1:{}/?timeout=30s", shared().port);
     let error = RedisStore::at(target(&url)).get(&id("a")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-    assert!(error.to_string().contains("a single server is redis://"), "{error}");
+    assert!(error.to_string().contains("for a single server, use a redis:// URL"), "{error}");
 }
 
 /// Sent on by ASK while a slot moves, and by MOVED when it has.

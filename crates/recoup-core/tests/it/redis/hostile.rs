@@ -122,13 +122,13 @@ fn a_server_that_says_ok_to_everything_has_stored_nothing() {
     for body in [noise(9, 1), noise(2 * INLINE_MAX, 2)] {
         let error = store.put(&id("a"), &record(body)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
-        assert!(error.to_string().contains("no Redis"), "{error}");
+        assert!(error.to_string().contains("not Redis"), "{error}");
     }
     let error = store.remove(&[id("a")]).unwrap_err();
-    assert!(error.to_string().contains("no Redis"), "{error}");
+    assert!(error.to_string().contains("not Redis"), "{error}");
     let visit = &mut |_: &_, _: recoup_core::Result<&_>| ScanFlow::Continue(());
     let error = store.scan(&ScanFilter::default(), visit).unwrap_err();
-    assert!(error.to_string().contains("no Redis"), "{error}");
+    assert!(error.to_string().contains("not Redis"), "{error}");
 }
 
 #[test]

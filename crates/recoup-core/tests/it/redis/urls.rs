@@ -139,8 +139,8 @@ fn a_wrong_url_says_which_part_is_wrong() {
     invalid store "redis://:6379": the host is missing
     invalid store "redis://***@": the host is missing
     invalid store "redis://me:***": the port of "me" is not a number from 1 to 65535
-    invalid store "redis://ho st": the host "ho st" has ' ' in it
-    invalid store "redis://host#1": the host "host#1" has '#' in it
+    invalid store "redis://ho st": the host "ho st" contains ' '
+    invalid store "redis://host#1": the host "host#1" contains '#'
     invalid store "redis://host:0": the port of "host" is not a number from 1 to 65535
     invalid store "redis://host:***": the port of "host" is not a number from 1 to 65535
     invalid store "redis://host:***": the port of "host" is not a number from 1 to 65535
@@ -148,8 +148,8 @@ fn a_wrong_url_says_which_part_is_wrong() {
     invalid store "redis://:***": the host "::1", an IPv6 address, must be in brackets
     invalid store "redis://[:***": the host's bracket [ is not closed
     invalid store "redis://[::1]6379": the port of "::1" is not a number from 1 to 65535
-    invalid store "redis://[host]": the host "host" in brackets is no IPv6 address
-    invalid store "redis://a,b": several hosts are for redis+cluster: URLs
+    invalid store "redis://[host]": the host "host" in brackets is not an IPv6 address
+    invalid store "redis://a,b": only redis+cluster: URLs can have several hosts
     invalid store "redis+cluster://a,,b": the host is missing
     invalid store "redis+cluster://a/1": a cluster has no databases; use the option prefix
     invalid store "redis://host/one": the database "one" is not a number
@@ -166,9 +166,9 @@ fn a_wrong_url_says_which_part_is_wrong() {
     invalid store "redis://host": the timeout "2m" is not a duration from 1ms to 60s
     invalid store "redis://host": the timeout "40" is not a duration from 1ms to 60s
     invalid store "redis://host": unknown option "password"; expected prefix, timeout or ca
-    invalid store "redis://host": the option ca is for rediss: URLs
-    invalid store "rediss://host": the option ca names no file
+    invalid store "redis://host": the option ca needs a rediss: URL
+    invalid store "rediss://host": the option ca is empty, expected a file
     invalid store "redis://***@host": the password is not UTF-8 after percent-decoding
-    invalid store "redis://***@host": the user's name is not UTF-8 after percent-decoding
+    invalid store "redis://***@host": the user name is not UTF-8 after percent-decoding
     "#);
 }

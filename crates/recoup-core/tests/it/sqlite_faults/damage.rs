@@ -210,7 +210,7 @@ fn a_broken_trigger_or_column_is_found_and_the_cache_begun_anew() {
         if to == "CREATE TRIGGAR" {
             assert!(sqlite::inspect(&scene.path(), Duration::from_secs(20)).is_err());
         } else {
-            let why = format!("{name} is not as it was made");
+            let why = format!("{name} differs from the expected schema");
             assert_eq!(soundness(&scene), DatabaseSoundness::Damaged(why));
         }
         let store = scene.open();
@@ -229,7 +229,10 @@ fn a_trigger_of_somebody_else_is_found() {
         &scene,
         "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
     );
-    assert_eq!(soundness(&scene), DatabaseSoundness::Damaged("t is not as it was made".to_owned()));
+    assert_eq!(
+        soundness(&scene),
+        DatabaseSoundness::Damaged("t differs from the expected schema".to_owned())
+    );
     assert!(scene.open().repair().unwrap());
     assert_eq!(scene.set_aside().len(), 1);
 }
@@ -257,7 +260,7 @@ fn an_index_that_has_lost_rows_is_made_anew() {
     assert_eq!(soundness(&scene), DatabaseSoundness::Sound);
     assert_eq!(scene.set_aside().len(), 0);
     let told = scene.faults.take();
-    assert!(told[0].2.contains("its indexes were damaged"), "{told:?}");
+    assert!(told[0].2.contains("the indexes were damaged"), "{told:?}");
     assert!(!scene.open().repair().unwrap(), "there is nothing more to do");
 }
 

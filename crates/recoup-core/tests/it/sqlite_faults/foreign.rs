@@ -40,7 +40,7 @@ fn a_file_of_somebody_elses_is_left_alone() {
     for garbage in [noise(10_000, 1), vec![0; 8_192], b"my only copy of the thesis".to_vec()] {
         let scene = Scene::new();
         fs::write(scene.path(), garbage).unwrap();
-        assert_refused(&scene, ErrorKind::Io, "not a cache of recoup's");
+        assert_refused(&scene, ErrorKind::Io, "not a cache database of recoup");
     }
 }
 

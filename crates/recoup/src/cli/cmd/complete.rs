@@ -26,7 +26,7 @@ const MAX_DESCRIPTION_COLUMNS: usize = 60;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CompleteArgs {
-    /// The words behind `recoup`
+    /// The words after `recoup`
     #[arg(value_name = "WORD", last = true)]
     words: Vec<OsString>,
 }

@@ -7,7 +7,7 @@ use crate::cli::{CommandAnswer, CommandResult, ui};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CompletionsArgs {
-    /// The shell that they are for
+    /// The shell to print completions for
     shell: CompletionShell,
 }
 

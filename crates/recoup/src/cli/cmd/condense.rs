@@ -34,7 +34,7 @@ pub(in crate::cli) struct CondenseArgs {
 
 #[derive(Debug, Subcommand)]
 enum CondenseSubcommand {
-    /// Condense: make a result or a report short enough to be read
+    /// Condense: shorten a result or a report
     // An alias for scripts that repeat the word.
     #[command(hide = true)]
     Condense(CondenseAliasArgs),
@@ -56,7 +56,7 @@ struct CondenseAliasArgs {
 enum CondenseCommand {
     /// List the strategies
     Strategies(StrategiesArgs),
-    /// Tell how many tokens each strategy would save
+    /// Show how many tokens each strategy would save
     Estimate(EstimateArgs),
 }
 
@@ -81,31 +81,33 @@ fn run(action: Option<CondenseCommand>, make: Option<CondenseInputArgs>) -> Comm
     }
 }
 
-/// Condense: make a result or a report short enough to be read.
+/// Condense: shorten a result or a report.
 #[derive(Debug, Args)]
 struct CondenseInputArgs {
-    /// The result: JSON from a file, or from stdin
+    /// The result, which must be JSON: a file, or - for stdin
     #[arg(long, value_name = "FILE|-")]
     input: String,
-    /// How: `structured_verdict`, `identifiers_only` or `summary`
+    /// The strategy: `structured_verdict`, `identifiers_only` or `summary`
     #[arg(long, value_name = "NAME", default_value_t = CondenseStrategy::default().name().to_owned())]
     strategy: String,
-    /// Write to this file in place of stdout
+    /// Write to this file instead of stdout
     #[arg(long, value_name = "FILE|-")]
     output: Option<PathBuf>,
-    /// Also write the full result to a file, and say where it is in the short one
+    /// Also write the full result to a file, and put its path into the condensed result
     #[arg(long)]
     externalize: bool,
-    /// The directory for that file [default: full in ~/.recoup, or in the store if that is a dir:]
+    /// The directory for the full result [default: ~/.recoup/full, or `full` in a dir: store]
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
-    /// Fields to keep as they are, separated by commas; dots lead into objects and lists
+    /// Fields to keep unchanged, separated by commas; use dots for fields of nested objects and
+    /// lists
     #[arg(long, value_name = "CSV")]
     preserve: Option<String>,
     /// How many findings `structured_verdict` keeps
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = CondenseOptions::default().top)]
     top: usize,
-    /// At most so many tokens with `identifiers_only`; what is left out is counted
+    /// Maximum number of tokens with `identifiers_only`; the output says how many identifiers were
+    /// left out
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_tokens: Option<usize>,
 }
@@ -116,14 +118,14 @@ impl CondenseInputArgs {
         if self.max_tokens.is_some() && strategy != CondenseStrategy::IdentifiersOnly {
             let only = CondenseStrategy::IdentifiersOnly;
             return Err(Error::usage(format!(
-                "--max-tokens is for {only}: {strategy} has no list that could be cut short"
+                "--max-tokens works only with {only}, not with {strategy}"
             ))
             .into());
         }
         let input = read_input(&self.input)?;
         let document = InputDocument::read(&input)?;
         if self.output_dir.is_some() && !self.externalize {
-            ui::say_dimmed("note: --output-dir is for --externalize, and was not used");
+            ui::say_dimmed("note: --output-dir has no effect without --externalize");
         }
         let full = self
             .externalize
@@ -160,7 +162,7 @@ fn write_output(
     if json.len() > before {
         let after = json.len();
         ui::say_dimmed(format_args!(
-            "note: the result has {after} bytes, more than its input ({before})"
+            "note: the condensed result ({after} bytes) is larger than the input ({before} bytes)"
         ));
     }
     match output.filter(|file| file.as_os_str() != "-") {
@@ -200,7 +202,9 @@ impl<'a> ExternalizedResult<'a> {
         let file = dir.join(format!("{}.json", Sha256Digest::of(contents)));
         let path = file.into_os_string().into_string().map_err(|path| {
             let path = path.display();
-            Error::usage(format!("--output-dir: {path} is not UTF-8 and can't stand in JSON"))
+            Error::usage(format!(
+                "--output-dir: {path} is not valid UTF-8 and cannot be written as JSON"
+            ))
         })?;
         Ok(Self { contents, dir, path })
     }
@@ -252,7 +256,7 @@ impl StrategiesArgs {
             &strategies.iter().map(row).collect::<Vec<_>>(),
         )?;
         ui::line(
-            "\nTOKENS is the median of reports of cargo, ESLint, JUnit, pytest, ripgrep and SARIF.\n\
+            "\nTOKENS is the median for reports of cargo, ESLint, JUnit, pytest, ripgrep and SARIF.\n\
              recoup condense estimate --input FILE measures yours.",
         )?;
         ui::line(format_args!("\nDefault strategy: {default}"))?;
@@ -262,7 +266,7 @@ impl StrategiesArgs {
 
 #[derive(Debug, Args)]
 struct EstimateArgs {
-    /// The result: JSON from a file, or from stdin
+    /// The result, which must be JSON: a file, or - for stdin
     #[arg(long, value_name = "FILE|-")]
     input: String,
     /// As JSON

@@ -28,13 +28,13 @@ pub(in crate::cli) struct ConfigArgs {
 enum ConfigCommand {
     /// Show every key with its value
     Show(ConfigShowArgs),
-    /// Report everything that is wrong; exit 2 if anything is
+    /// Report all problems; exit 2 if there are any
     Check(ConfigCheckArgs),
-    /// List every key, what it takes and what it means
+    /// List every key with its possible values and its meaning
     Keys(KeysArgs),
-    /// List every environment variable that is read, and what it means
+    /// List every environment variable that recoup reads, with its meaning
     Env(EnvArgs),
-    /// Print where the user's configuration file is, or belongs
+    /// Print the path of your configuration file, whether or not it exists
     Path(PathArgs),
 }
 
@@ -53,7 +53,7 @@ impl ConfigArgs {
 
 #[derive(Debug, Args)]
 struct ConfigShowArgs {
-    /// Also where it comes from, and what was overridden or ignored
+    /// Also show where each value comes from, and what was overridden or ignored
     #[arg(long)]
     origin: bool,
     /// As a JSON array
@@ -143,7 +143,7 @@ impl ConfigCheckArgs {
             report.warnings.iter().for_each(ui::warn);
             report.problems.iter().for_each(ui::error);
             if report.ok {
-                ui::say("The configuration is fine.");
+                ui::say("The configuration is valid.");
             }
         }
         Ok(if report.ok { CommandAnswer::Yes } else { CommandAnswer::Unsound })
@@ -229,7 +229,7 @@ impl EnvArgs {
 
 #[derive(Debug, Args)]
 struct PathArgs {
-    /// The project's recoup.toml instead
+    /// Print the path of the project's recoup.toml instead
     #[arg(long)]
     project: bool,
 }

@@ -25,18 +25,18 @@ const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 
-/// Look at everything that must work together, and say what is wrong and what to do.
+/// Check the whole installation, and report problems and their remedies.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DoctorArgs {
-    /// Mend what can be mended: permissions, your own hooks whose program is gone, work that was
-    /// left behind. No file is deleted, and none in a project is touched
+    /// Repair what can be repaired: permissions, your own hooks whose program is missing,
+    /// unfinished work. Deletes no files, and changes none in a project
     #[arg(long)]
     fix: bool,
     /// As a JSON object
     #[arg(long)]
     json: bool,
-    /// Write a file for a bug report: versions, states, sizes and counts, and nothing that
-    /// anybody said, typed or named
+    /// Write a file for a bug report: versions, states, sizes and counts, but no text, commands or
+    /// names of yours
     #[arg(long, value_name = "FILE")]
     bundle: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ impl DoctorArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         if let Some(file) = self.bundle.as_ref().filter(|file| file.symlink_metadata().is_ok()) {
             let message =
-                format!("{} is there already: choose another name for --bundle", file.display());
+                format!("{} already exists: choose another name for --bundle", file.display());
             return Err(Error::usage(message).into());
         }
         let mut report = DoctorReport {
@@ -90,7 +90,7 @@ impl DoctorArgs {
         };
         if let Some(file) = &self.bundle {
             ui::say(format_args!(
-                "{} is for a bug report: look into it before you send it",
+                "Wrote {} for a bug report: review it before you send it",
                 file.display()
             ));
         }
@@ -180,7 +180,7 @@ fn summary(report: &DoctorReport) -> String {
     };
     let fix = match fixable {
         0 => String::new(),
-        count => format!(" (--fix mends {count})"),
+        count => format!(" (--fix repairs {count})"),
     };
     format!("\n{verdict}{fix}\n")
 }

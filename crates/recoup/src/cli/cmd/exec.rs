@@ -34,58 +34,60 @@ const DEFAULT_TTL: Ttl = Ttl::days(1);
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that people type")]
 pub(in crate::cli) struct ExecArgs {
-    /// How long it is good for: 30m, 12h, 7d, forever, off [default: 1d]
+    /// How long the output may be replayed: 30m, 12h, 7d, forever, off [default: 1d]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     ttl: Option<String>,
-    /// A file, directory or glob that the command reads: when one changes, it runs again; may be
-    /// given several times
+    /// A file, directory or glob that the command reads: when it changes, the command runs again;
+    /// may be given several times
     #[arg(long = "source", value_name = "GLOB", allow_hyphen_values = true)]
     sources: Vec<OsString>,
-    /// Don't watch the files among the command's arguments; without this, they are sources by
-    /// themselves
+    /// Don't watch files among the command's arguments; without this, they are sources
+    /// automatically
     #[arg(long)]
     no_auto_source: bool,
-    /// A variable that matters; may be given several times. Its value is only part of the key
+    /// An environment variable that affects the output; may be given several times. Its value
+    /// becomes part of the key and is not stored
     #[arg(long = "env", value_name = "VAR")]
     environment: Vec<String>,
-    /// Read stdin to its end first: it matters, and the command gets it. Without this, only a
-    /// terminal is passed on
+    /// Read all of stdin first, make it part of the key, and pass it to the command. Without this,
+    /// the command gets stdin only if it is a terminal
     #[arg(long, conflicts_with = "tty")]
     stdin: bool,
-    /// Anything else that matters, such as a version
+    /// Additional text for the key, such as a version
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     key_extra: Option<String>,
-    /// Give the command a terminal; what it writes is then one stream, on stdout
+    /// Run the command in a terminal; its stdout and stderr become one stream, on stdout
     #[arg(long)]
     tty: bool,
-    /// Run it in any case, and keep the result
+    /// Always run the command, and store the result
     #[arg(long, conflicts_with_all = ["no_cache", "only_if_cached"])]
     refresh: bool,
-    /// Run it in any case, and keep nothing
+    /// Always run the command, and store nothing
     #[arg(long, conflicts_with = "only_if_cached")]
     no_cache: bool,
-    /// Never run it: exit 124 when there is nothing to replay
+    /// Never run the command: exit 124 if there is nothing to replay
     #[arg(long)]
     only_if_cached: bool,
-    /// Accept nothing that was begun longer ago than this, whatever its own duration
+    /// Accept no output that is older than this, whatever its TTL
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_age: Option<String>,
-    /// For how much longer it may be replayed while it is run again in the background
+    /// How long after the TTL the output may still be replayed while the command is run again in
+    /// the background
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     stale_while_revalidate: Option<String>,
-    /// Keep exit codes other than 0 too, for this long
+    /// Also store runs with exit codes other than 0, for this long
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cache_failures: Option<String>,
-    /// How long to wait for another who runs the same at this moment [default: 5m]
+    /// How long to wait for another process that is running the same command [default: 5m]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     wait: Option<String>,
-    /// A word to find it by; may be given several times
+    /// A tag to find the entry by; may be given several times
     #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true)]
     tags: Vec<String>,
-    /// Say on stderr whether it was a hit
+    /// Report on stderr whether it was a hit
     #[arg(short, long)]
     verbose: bool,
-    /// Say on stderr why it is a hit or a miss
+    /// Explain on stderr why it is a hit or a miss
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -106,19 +108,19 @@ Examples:
   recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
   git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
 
-Files among the arguments, scripts and programs are watched by themselves. What else a command
-reads is yours to name with --source. With --source, worktrees and clones of a repository share
-what was run in the same directory if the contents agree; without, each checkout has its own.
-What is typed is not part of the key: a command that asks questions is not for this.
-If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, what is
-written to both at the same moment may change places when it is replayed into one. What was
-recorded as one stream is run again for a caller whose streams go to two places.
-What is remembered is part of it where the command is claude, codex or pi (by itself, or behind
-env, timeout, npx, sh -c and the like) with our hooks: another rule, and it runs again.
+Files among the arguments, scripts and programs are watched automatically. Name everything else
+that the command reads with --source. With --source, worktrees and clones of a repository share
+entries for the same directory if the contents agree; without, each checkout has its own.
+Do not use it for commands that ask questions: typed input is not part of the key.
+If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, output that
+is written to both at the same moment may change places when it is replayed into one. Output
+recorded as one stream is not replayed to separate streams: the command runs again.
+For claude, codex and pi with recoup's hooks (also behind env, timeout, npx, sh -c and the like),
+the remembered rules are part of the key: when a rule changes, the command runs again.
 
-Exit codes: the command's own, or its signal; 124 with --only-if-cached when there is nothing,
-125 when recoup itself fails (wrong usage included), 126 when the command can't be run, 127 when
-there is none. Exit codes other than 0, interrupted runs and output with secrets are not kept.";
+Exit codes: the command's own, or its signal; 124 with --only-if-cached if there is no entry,
+125 if recoup itself fails (wrong usage included), 126 if the command cannot be run, 127 if it is
+not found. Exit codes other than 0, interrupted runs and output with secrets are not stored.";
 
 impl ExecArgs {
     /// Returns the exit code of the command, or one of ours.
@@ -158,7 +160,7 @@ impl ExecArgs {
         match (Self { asks: true, ..self }).prepare(&messages)? {
             Ok(PreparedCommand { exec, app }) => match explain_lookup(&exec, app) {
                 Some(report) => Ok(Ok(report)),
-                None => Err(Error::usage("nothing is looked up: the cache is bypassed").into()),
+                None => Err(Error::usage("nothing to explain: the cache is bypassed").into()),
             },
             Err(end) => Ok(Err(end.exit_code_or_kill_self())),
         }
@@ -192,7 +194,7 @@ impl ExecArgs {
         let stdin = if self.stdin { CommandStdin::read_to_end()? } else { CommandStdin::inspect() };
         if let CommandStdin::LeftOut = stdin {
             messages.note(format_args!(
-                "stdin is left out: with --stdin the command gets it, and it matters"
+                "stdin is not passed to the command; use --stdin to pass it and make it part of the key"
             ));
         }
         let tty = self.tty;
@@ -231,7 +233,7 @@ impl ExecArgs {
             CacheMode::Bypass => Ok(None),
             _ => app
                 .rules_for_program(program.file(), &program.words())
-                .map_err(|error| error.context("reading what its agent would be told")),
+                .map_err(|error| error.context("reading the rules for its agent")),
         };
         let rules = match rules {
             Ok(rules) => rules,
@@ -266,7 +268,9 @@ impl ExecArgs {
             return Ok(None);
         }
         let Some(mark) = env::begin_work_on(&id.to_string()) else {
-            reporter.detail(format_args!("not cached: this command is run by itself"));
+            reporter.detail(format_args!(
+                "not cached: the same command is already running as a parent process"
+            ));
             return Ok(None);
         };
         // `explain` must not write; and an unusable store must not stop the command.
@@ -377,7 +381,7 @@ fn explain_lookup(exec: &ExecInvocation<'_>, app: Option<&App>) -> Option<Explai
 fn read_variables(names: &[String]) -> Result<BTreeMap<String, Option<OsString>>> {
     let valid = |name: &String| !name.is_empty() && !name.contains(['=', '\0']);
     if names.iter().any(|name| secrets::detect_secret(name.as_bytes()).is_some()) {
-        return Err(Error::usage("--env takes the name of a variable, and not its value"));
+        return Err(Error::usage("--env takes the name of a variable, not its value"));
     }
     if let Some(name) = names.iter().find(|name| !valid(name)) {
         return Err(Error::usage(format!("--env takes the name of a variable (got {name:?})")));

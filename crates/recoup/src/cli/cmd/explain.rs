@@ -19,7 +19,7 @@ use crate::cli::{CommandAnswer, CommandResult, ui};
 pub(in crate::cli) struct ExplainArgs {
     #[command(subcommand)]
     asked: Option<ExplainTarget>,
-    /// The entry's key, or 8 or more first characters of a generated one
+    /// The entry's key, or at least the first 8 characters of a generated key
     #[arg(value_name = "KEY", conflicts_with = "key")]
     entry: Option<String>,
     #[command(flatten)]
@@ -37,17 +37,17 @@ Examples:
   recoup explain --paths src/auth.rs --query 'find sql injection' --operation security-audit
   recoup explain 29a54c34e14371b5
 
-The same with --explain on `recoup exec` and `recoup cache get`. Nothing is run, counted or
-changed. Where there is no entry, the one that is most like it is shown, and what differs.
+`recoup exec` and `recoup cache get` print the same with --explain. Nothing is run, counted or
+changed. If there is no entry, the most similar one is shown, with the differences.
 
-Exit codes: 0 a hit, 1 a miss, 2 wrong usage; 126 and 127 as `recoup exec`, when the command
-can't be run or there is none.";
+Exit codes: 0 a hit, 1 a miss, 2 wrong usage; 126 and 127 as `recoup exec`, if the command
+cannot be run or is not found.";
 
 #[derive(Debug, Subcommand)]
 enum ExplainTarget {
-    /// Why a command would be replayed, or run: give what you would give `recoup exec`
+    /// Explain whether a command would be replayed or run; takes the arguments of `recoup exec`
     Exec(Box<ExecArgs>),
-    /// Why there is an answer of an agent run, or none
+    /// Explain whether there is an answer for an agent run
     AgentRun(AgentRunArgs),
 }
 
@@ -55,10 +55,13 @@ impl ExplainArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         let Self { asked, entry, named, json, place } = self;
         if asked.is_some() && (entry.is_some() || named.is_given()) {
-            return Err(Error::usage("explain either an entry or a command").into());
+            return Err(Error::usage("give either an entry or a command, not both").into());
         }
         if entry.is_some() && named.is_given() {
-            return Err(Error::usage("explain either a KEY, or what its key is made from").into());
+            return Err(Error::usage(
+                "give either KEY or the options that select an entry, not both",
+            )
+            .into());
         }
         let app = || App::load(&place.overrides());
         let report = match (asked, entry) {
@@ -102,7 +105,7 @@ fn explain_abbreviated(app: &App, typed: &str) -> Result<LookupExplanation> {
     };
     match found {
         Some((id, _)) if id.key.as_str() != typed => {
-            ui::say(format_args!("of {}, whose key begins so:", id.key));
+            ui::say(format_args!("explaining {}, whose key begins with this:", id.key));
             Ok(explain_key(app, id.key))
         }
         _ => Ok(explain_key(app, Key::parse(typed)?)),

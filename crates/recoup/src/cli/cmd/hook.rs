@@ -26,13 +26,13 @@ const LOG_TIMEOUT: Duration = Duration::from_millis(50);
 /// Stack size of the timeout threads.
 const TIMEOUT_STACK_BYTES: usize = 128 << 10;
 
-/// Take in what a client tells, and answer it.
+/// Process an event of a client.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct HookArgs {
-    /// Which client calls, where its payload does not tell: claude-code, codex or pi
+    /// The client that calls, if its payload does not say: claude-code, codex or pi
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// A payload that comes as an argument, as Codex's `notify` has it; else it is read from stdin
+    /// The payload as an argument, as Codex's `notify` passes it; otherwise it is read from stdin
     #[arg(value_name = "JSON")]
     payload: Option<OsString>,
 }
@@ -89,7 +89,7 @@ fn serve(
     let watch = move || {
         thread::sleep(HOOK_TIMEOUT);
         // Logging may block on the same thing as the hook.
-        let why = "it took too long, and was given up";
+        let why = "it took too long and was stopped";
         let write = move || timeout_log.log_failure(None, "a hook", why);
         let _ = thread::Builder::new().stack_size(TIMEOUT_STACK_BYTES).spawn(write);
         thread::sleep(LOG_TIMEOUT);
@@ -125,7 +125,7 @@ fn answer_event(
     let payload = match &given.payload {
         Some(payload) => payload.as_bytes(),
         None if ui::can_ask() => {
-            ui::say("recoup hook is what clients call: it reads an event from stdin");
+            ui::say("recoup hook is called by clients: it reads an event from stdin");
             return None;
         }
         None => {
@@ -172,7 +172,7 @@ impl HookInvocation {
                     log.log_failure(
                         given.client,
                         "a hook",
-                        "an argument is not known, and passed over",
+                        "an argument is not known and was ignored",
                     );
                 }
             }

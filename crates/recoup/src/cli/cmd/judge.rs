@@ -22,9 +22,9 @@ pub(in crate::cli) struct JudgeArgs {
 
 #[derive(Debug, Subcommand)]
 enum JudgeCommand {
-    /// Tell whether a model is asked, which, what it has cost today, and what went wrong last
+    /// Show whether a model is asked, which one, the tokens used today, and the last failure
     Status(JudgeStatusArgs),
-    /// Ask it about a text, and show what it makes of it; nothing is remembered
+    /// Ask the model about a text, and show its answer; nothing is remembered
     Test(JudgeTestArgs),
 }
 
@@ -139,7 +139,7 @@ const SAMPLES: [&str; 2] =
 
 #[derive(Debug, Args)]
 struct JudgeTestArgs {
-    /// Text to ask about, @FILE, or - for stdin [default: two sentences of our own]
+    /// Text to ask about, @FILE, or - for stdin [default: two sample sentences]
     #[arg(value_name = "TEXT|-|@FILE")]
     text: Option<String>,
     /// As a JSON array
@@ -168,7 +168,7 @@ impl JudgeTestArgs {
                 ui::error(&why);
                 ui::hint(match why {
                     JudgeUnreadyReason::NotAgreed => {
-                        "to agree, say `judge.enabled = true` in your configuration file \
+                        "to agree, set `judge.enabled = true` in your configuration file \
                          (`recoup config path`)"
                             .to_owned()
                     }
@@ -184,7 +184,7 @@ impl JudgeTestArgs {
             Ok(verdicts) => verdicts,
             Err(error) => {
                 ui::error(&error);
-                ui::hint("`recoup judge status` tells how things stand");
+                ui::hint("`recoup judge status` shows the details");
                 return Ok(CommandAnswer::No);
             }
         };
@@ -215,7 +215,7 @@ impl JudgeTestArgs {
         };
         let text = input::decode_utf8("TEXT", input::text_file_or_stdin("TEXT", given)?)?;
         let nothing = || {
-            let message = "TEXT: nothing is left to ask about (it is empty, or private)";
+            let message = "TEXT is empty, or has only private parts";
             CommandError::from(Error::new(ErrorKind::Usage, message))
         };
         JudgeCandidate::new(&text, &hidden).map(|it| vec![it]).ok_or_else(nothing)
@@ -240,15 +240,15 @@ impl JudgeTestReport {
             JudgeVerdict::Nothing => said.label = Some("none"),
             JudgeVerdict::Undecided(why) => {
                 let why = match why {
-                    UndecidedReason::Unsaid => "it said nothing about it",
-                    UndecidedReason::Malformed => "its answer has not the shape that was asked for",
-                    UndecidedReason::UnknownLabel => "it gave a label that there is not",
-                    UndecidedReason::NoConfidence => "it gave no confidence from 0 to 1",
-                    UndecidedReason::Unsure => "it is not sure enough",
-                    UndecidedReason::NotItsWords => "its statement is not what the text says",
-                    UndecidedReason::Twice => "it said two things about it",
+                    UndecidedReason::Unsaid => "the model gave no answer about it",
+                    UndecidedReason::Malformed => "the model's answer has the wrong format",
+                    UndecidedReason::UnknownLabel => "the model gave an unknown label",
+                    UndecidedReason::NoConfidence => "the model gave no confidence from 0 to 1",
+                    UndecidedReason::Unsure => "the model is not sure enough",
+                    UndecidedReason::NotItsWords => "the model's statement does not match the text",
+                    UndecidedReason::Twice => "the model gave two answers about it",
                     UndecidedReason::Refused(refusal) => {
-                        &format!("its statement is refused: {refusal}")
+                        &format!("the model's statement was refused: {refusal}")
                     }
                 };
                 said.undecided = Some(why.to_owned());

@@ -22,7 +22,7 @@ enum KeyCommand {
     Result(ResultArgs),
     /// The key of an agent run: agent, prompts and model
     AgentRun(AgentRunArgs),
-    /// Canonical JSON (RFC 8785), which keys of JSON are made from
+    /// Canonical JSON (RFC 8785), from which keys of JSON are computed
     Canonical(CanonicalArgs),
 }
 
@@ -89,7 +89,7 @@ impl AgentRunArgs {
 
 #[derive(Debug, Args)]
 struct CanonicalArgs {
-    /// The JSON: as it is, from a file, or from stdin
+    /// The JSON: given here, from a file (@FILE) or from stdin (-)
     #[arg(value_name = "JSON|@FILE|-", default_value = "-", allow_negative_numbers = true)]
     json: String,
     /// Print the SHA-256 of the canonical form instead

@@ -16,7 +16,7 @@ use crate::config::VARIABLES;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ManArgs {
-    /// The command that the page is about, such as `cache get`
+    /// The command to show, such as `cache get`
     #[arg(value_name = "NAME")]
     command: Vec<String>,
     /// Write a page for every command into this directory
@@ -39,7 +39,7 @@ impl ManArgs {
         }
         let command = self.command.iter().try_fold(&root, |command, word| {
             command.find_subcommand(word).ok_or_else(|| {
-                Error::usage(format!("there is no command {:?}", self.command.join(" ")))
+                Error::usage(format!("no such command: {:?}", self.command.join(" ")))
             })
         })?;
         let page = render_page(command)?;
@@ -81,6 +81,8 @@ fn write_pages(command: &Command, dir: &Path) -> Result<usize> {
 
 fn render_page(command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
-    Man::new(command.clone()).render(&mut page).with_context(|| "rendering a page".to_owned())?;
+    Man::new(command.clone())
+        .render(&mut page)
+        .with_context(|| "rendering a manual page".to_owned())?;
     Ok(page)
 }

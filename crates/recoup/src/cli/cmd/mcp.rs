@@ -59,25 +59,24 @@ enum McpCommand {
 /// Flags of the server.
 #[derive(Debug, Args)]
 struct ServeArgs {
-    /// Hooks give the rules to the agent already: it is not told to load them
+    /// Do not tell the agent to load rules: hooks deliver them already
     #[arg(long)]
     with_hooks: bool,
-    /// The tools to list: `common`, which are described in 1,000 tokens, or `all`, with complete
-    /// schemas
+    /// The tools to list: `common`, described in 1,000 tokens, or `all`, with complete schemas
     #[arg(long, value_name = "SET", default_value = "common", value_parser = ["common", "all"])]
     tools: String,
-    /// Serve HTTP in place of stdin and stdout, at this address [default: 127.0.0.1:7333]
+    /// Serve HTTP at this address, instead of stdin and stdout [default: 127.0.0.1:7333]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7333")]
     http: Option<String>,
-    /// Let the address be one that other machines reach
+    /// Allow an address that other machines can reach
     #[arg(long, requires = "http")]
     public: bool,
-    /// A name by which they reach it, needed for an address such as 0.0.0.0; may be given several
-    /// times
+    /// A host name by which other machines reach it, required for an address such as 0.0.0.0; may
+    /// be given several times
     #[arg(long = "host", value_name = "NAME", requires = "public")]
     hosts: Vec<String>,
-    /// The file with the token that clients must send [default: the variable, or
-    /// ~/.recoup/mcp-token, which is made]
+    /// The file with the token that clients must send [default: `RECOUP_MCP_TOKEN`, or
+    /// ~/.recoup/mcp-token, which is created]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
 }
@@ -92,11 +91,11 @@ With --http the URL is printed, and clients send the header `Authorization: Bear
   claude mcp add --transport http recoup http://127.0.0.1:7333/mcp \\
     --header \"Authorization: Bearer $(cat ~/.recoup/mcp-token)\"
 
-The token may also be in the variable RECOUP_MCP_TOKEN. Memories and results are those of the project that it is started in.";
+The token may also be in the variable RECOUP_MCP_TOKEN. The server uses the memories and results of the project that it is started in.";
 
 /// Message for a person who starts the server by hand.
-const TERMINAL_NOTICE: &str = "This speaks MCP on stdin and stdout, with clients that start it \
-    themselves (see `recoup mcp --help`); Ctrl-D ends it";
+const TERMINAL_NOTICE: &str = "recoup mcp speaks MCP on stdin and stdout; clients start it \
+    themselves (see `recoup mcp --help`). Ctrl-D ends it";
 
 /// The arguments of `recoup mcp proxy` alone.
 #[derive(Debug, Args)]
@@ -140,7 +139,7 @@ impl ServeArgs {
         // The place of a panic but not its text, which may repeat what an agent sent.
         panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            ui::error(format_args!("recoup itself broke, at {place}: a call was not finished"));
+            ui::error(format_args!("internal error in recoup at {place}: a call was not finished"));
         }));
         match self.http_options()? {
             None => {
@@ -150,7 +149,7 @@ impl ServeArgs {
                 serve_stdio(state, options, ui::streams())?;
             }
             Some(http) => serve_http(&state, options, &http, |url| {
-                ui::line(url).map_err(|_| Error::usage("the URL can't be printed"))
+                ui::line(url).map_err(|_| Error::usage("cannot print the URL"))
             })?,
         }
         Ok(CommandAnswer::Yes)
@@ -161,14 +160,14 @@ impl ServeArgs {
         let address = parse_address(address)?;
         if !address.ip().is_loopback() && !self.public {
             return Err(Error::usage(format!(
-                "--http {address}: other machines would reach that; say --public if they shall"
+                "--http {address}: other machines could reach this address; use --public to allow that"
             )));
         }
         let hosts = self.hosts.iter().map(|host| parse_host(host)).collect::<Result<Vec<_>>>()?;
         if address.ip().is_unspecified() && hosts.is_empty() {
             return Err(Error::usage(format!(
-                "--http {address}: say by which name others reach this machine, --host NAME: \
-                 requests to other names are refused"
+                "--http {address}: give the name by which other machines reach this one with \
+                 --host NAME; requests to other names are refused"
             )));
         }
         let token = match &self.token_file {
@@ -223,7 +222,7 @@ fn read_token_file(file: &Path) -> Result<String> {
         ensure_private(file, found.mode() & 0o777)
     })?;
     let Some(bytes) = read else {
-        return Err(Error::new(ErrorKind::Absent, format!("--token-file: there is no {name}")));
+        return Err(Error::new(ErrorKind::Absent, format!("--token-file: no such file: {name}")));
     };
     let text = String::from_utf8(bytes).unwrap_or_default();
     validate_token(&name, &text)
@@ -237,8 +236,8 @@ fn ensure_private(file: &Path, mode: u32) -> Result<()> {
     }
     let name = file.display();
     let message = format!(
-        "{name}: other users of this machine may use this token (its mode is {mode:o}): close it \
-         with `chmod 600 {name}`, and put another one in if somebody may have read it"
+        "{name}: other users of this machine can access this token (mode {mode:o}); run `chmod \
+         600 {name}`, and replace the token if somebody may have read it"
     );
     Err(Error::new(ErrorKind::Invalid, message))
 }
@@ -254,7 +253,7 @@ fn load_or_create_token(home: &Path) -> Result<String> {
     }
     let mut bytes = [0; TOKEN_BYTES];
     if getrandom(&mut bytes, GetRandomFlags::empty()) != Ok(TOKEN_BYTES) {
-        return Err(Error::new(ErrorKind::Io, "the system gives no random numbers"));
+        return Err(Error::new(ErrorKind::Io, "cannot get random numbers from the system"));
     }
     let token = encode_hex(&bytes);
     fsx::write_atomic(&file, format!("{token}\n").as_bytes())?;
@@ -266,7 +265,7 @@ fn validate_token(place: &str, text: &str) -> Result<String> {
     let token = text.trim();
     if token.len() < MIN_TOKEN_CHARS || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Error::usage(format!(
-            "{place}: a token has at least {MIN_TOKEN_CHARS} letters, digits and signs, and no spaces"
+            "{place}: invalid token: expected at least {MIN_TOKEN_CHARS} letters, digits and signs, without spaces"
         )));
     }
     Ok(token.to_owned())

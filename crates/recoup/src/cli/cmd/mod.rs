@@ -33,64 +33,64 @@ use super::CommandResult;
 /// All commands of the program.
 #[derive(Debug, Subcommand)]
 pub(super) enum RecoupCommand {
-    /// Hook recoup into the agents on this machine
+    /// Set up recoup for the agents on this machine
     ///
-    /// Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and sets
-    /// up hooks (where there are any) and the MCP server for each. Shows what would change, asks,
-    /// keeps a copy of every file, and leaves everything else in it as it is. A second time nothing
-    /// changes; an older version's entries are brought up to date. `recoup uninstall` takes it all
-    /// out again.
+    /// Finds Claude Code, Codex, Pi, Cursor, Windsurf, VS Code, Zed, Gemini CLI and opencode, and
+    /// sets up hooks (where there are any) and the MCP server for each. Shows what would change,
+    /// asks for confirmation, keeps a copy of every file, and leaves everything else in it as it
+    /// is. Running it again changes nothing; entries of an older version are updated. `recoup
+    /// uninstall` removes everything again.
     Init(init::InitArgs),
-    /// Take recoup out of the agents on this machine
+    /// Remove recoup from the agents on this machine
     ///
-    /// Takes out exactly what `recoup init` put in: a file that nobody else has changed since is as
-    /// it was before, to the byte; in any other only our entries go. What is remembered and kept
-    /// stays in ~/.recoup, unless you say --purge.
+    /// Removes exactly what `recoup init` added: a file that has not changed since is restored byte
+    /// for byte; from any other, only recoup's entries are removed. Memories and cached results
+    /// stay in ~/.recoup, unless you use --purge.
     Uninstall(uninstall::UninstallArgs),
-    /// Look at everything that must work together, and say what is wrong and what to do
+    /// Check the whole installation, and report problems and their remedies
     ///
-    /// Checks this program, what is kept, the configuration, permissions, the worker, and the hooks
-    /// and MCP servers in the settings of clients: an event is fired through each hook as its client
-    /// would, in a temporary home, and each server is greeted. Nothing is changed without --fix.
-    /// Exits with 0 when nothing is broken, and with 1 when something is.
+    /// Checks this program, its databases, the configuration, permissions, the worker, and the
+    /// hooks and MCP servers in the settings of clients: each hook is run with an event as its
+    /// client would, in a temporary home, and each server is started. Nothing is changed without
+    /// --fix. Exits with 0 if nothing is broken, and with 1 if something is.
     Doctor(doctor::DoctorArgs),
     /// Run a command once, and replay it afterwards
     ///
-    /// The first time the command runs, and what it writes passes through as it comes. Afterwards
-    /// the same bytes are given out again on stdout and stderr, with the same exit code, until the
-    /// time is up or a source changes.
+    /// The first time, the command runs, and its output passes through as it comes. Afterwards the
+    /// same bytes are replayed on stdout and stderr, with the same exit code, until the TTL expires
+    /// or a source changes.
     ///
-    /// The same command is: the same program, found at the same path, with the same interpreter or
-    /// wrapped program behind it and the same arguments, in the same directory of the project, with
-    /// the same --env, --stdin, --source and --key-extra; and, for a client that has our hooks, with
-    /// the same rules in memory. It is replayed only while these programs and its sources are
+    /// The same command means: the same program, found at the same path, with the same interpreter
+    /// or wrapped program and the same arguments, in the same directory of the project, with the
+    /// same --env, --stdin, --source and --key-extra; and, for a client that has recoup's hooks,
+    /// with the same rules in memory. It is replayed only while these programs and its sources are
     /// unchanged.
     Exec(exec::ExecArgs),
-    /// Say why something is a hit or a miss
+    /// Explain why something is a hit or a miss
     Explain(explain::ExplainArgs),
-    /// Cache Manager: keep results, and get them back while they are true
+    /// Cache Manager: store results, and get them back while they are valid
     Cache(cache::CacheArgs),
-    /// Condense: make a result or a report short enough to be read
+    /// Condense: shorten a result or a report
     Condense(condense::CondenseArgs),
     /// Early Exit: the first agent to answer tells the others to stop
     EarlyExit(early_exit::EarlyExitArgs),
-    /// Tell what the cache was worth: hits, misses and why, time, tokens and dollars saved
+    /// Show what the cache saved: hits, misses and their reasons, time, tokens and dollars
     Stats(stats::StatsArgs),
     /// Show hits and misses as they happen, in all processes
     Watch(watch::WatchArgs),
-    /// See and change what is remembered
+    /// Show and change what is remembered
     Memory(memory::MemoryArgs),
-    /// See and try the model that helps to remember, if you want one to
+    /// Show and test the optional model that helps to recognize rules
     Judge(judge::JudgeArgs),
-    /// Take in what a client tells, and answer it; clients call this
+    /// Process an event of a client; called by clients
     ///
     /// Reads an event of Claude Code, Codex or Pi from stdin (or, for Codex's `notify`, from an
-    /// argument), takes in what happened and was said, and prints what the client is to read.
-    /// Exits with 0 whatever happens; what went wrong is in ~/.recoup/logs/hooks.log.
+    /// argument), records what happened and was said, and prints the answer for the client. Always
+    /// exits with 0; errors are in ~/.recoup/logs/hooks.log.
     Hook(hook::HookArgs),
-    /// Remember nothing for a while
+    /// Pause memory: remember nothing new
     Pause(pause::PauseArgs),
-    /// Remember again
+    /// Resume memory after a pause
     Resume(pause::ResumeArgs),
     /// Serve memory and cache to agents, over MCP
     Mcp(mcp::McpArgs),
@@ -100,23 +100,24 @@ pub(super) enum RecoupCommand {
     Key(key::KeyArgs),
     /// Trust this repository's configuration and team rules
     ///
-    /// A repository's recoup.toml, .ai-agent.json and .loa.config.yaml may say how long things are
-    /// kept. Where they are kept, who shares them, and which variables are read counts only once you
-    /// have trusted the file here, and only until it changes. The same goes for the team's rules in
-    /// recoup-rules.md: what you accept becomes instructions for the agents that work here. When the
-    /// file changes, what you accepted before stays in force until you accept the change.
+    /// A repository's recoup.toml, .ai-agent.json and .loa.config.yaml may set how long entries are
+    /// kept. Settings of where they are stored, who shares them, and which variables are read take
+    /// effect only after you have trusted the file here, and only until it changes. The same
+    /// applies to the team's rules in recoup-rules.md: the rules that you accept become
+    /// instructions for the agents that work here. When the file changes, the accepted rules stay
+    /// in force until you accept the change.
     ///
-    /// A checkout that claims to be a clone of a project which you use elsewhere, and that git did
-    /// not clone on this machine, is kept separate from it until you have confirmed it here.
+    /// A checkout that claims to be a clone of a project that you use elsewhere, but that git did
+    /// not clone on this machine, is kept separate from that project until you confirm it here.
     Trust(trust::TrustArgs),
-    /// Print a shell's completions
+    /// Print completions for a shell
     Completions(completions::CompletionsArgs),
-    /// Offer what may stand in place of the last word; shells call this
+    /// Print completions of the last word; called by shells
     #[command(hide = true)]
     Complete(complete::CompleteArgs),
     /// Show a manual page, or write all of them
     Man(man::ManArgs),
-    /// Show the main job end to end, in a temporary home
+    /// Show how recoup works, step by step, in a temporary home
     Tour,
 }
 

@@ -30,7 +30,10 @@ impl PauseArgs {
         let time = self.duration.as_deref();
         let time = time.map(|time| Ttl::parse_with_unit("the duration", time)).transpose()?;
         if time == Some(Ttl::Off) {
-            return Err(Error::usage("a pause needs some time; `recoup resume` ends one").into());
+            return Err(Error::usage(
+                "invalid duration: expected a time such as 30m; use `recoup resume` to end a pause",
+            )
+            .into());
         }
         let app = App::load_lenient()?;
         let memory = app.memory_for_writing()?;

@@ -7,10 +7,10 @@ use crate::config::FlagOverrides;
 /// `--store` and `--scope`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct StoreScopeArgs {
-    /// The store for entries [default: sqlite:~/.recoup/cache.db]
+    /// The store of the entries [default: sqlite:~/.recoup/cache.db]
     #[arg(long, global = true, display_order = 100, value_name = "URL")]
     store: Option<String>,
-    /// The scope that shares them: project, global, tenant:NAME or session:NAME [default: project]
+    /// The scope of the entries: project, global, tenant:NAME or session:NAME [default: project]
     #[arg(long, global = true, display_order = 101, value_name = "SCOPE")]
     scope: Option<String>,
 }

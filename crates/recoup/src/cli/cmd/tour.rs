@@ -1,6 +1,7 @@
 //! `recoup tour`: the main job end to end, with the real commands, in a
 //! temporary home. Nothing of the user's is read or written.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -27,12 +28,34 @@ const CORRECTION: &str = r#"{"hook_event_name":"UserPromptSubmit","session_id":"
 const NEXT_SESSION: &str =
     r#"{"hook_event_name":"SessionStart","session_id":"tuesday","source":"startup"}"#;
 
+/// An MCP server with one slow tool.
+const MCP_SERVER: &str = r#"while read -r line; do
+  id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  case $line in
+    *'"initialize"'*) answer='{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"search","version":"1"}}' ;;
+    *'"tools/list"'*) answer='{"tools":[{"name":"search","inputSchema":{"type":"object"}}]}' ;;
+    *'"tools/call"'*) sleep 1; answer='{"content":[{"type":"text","text":"3 documents found"}]}' ;;
+    *) continue ;;
+  esac
+  echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$answer}"
+done
+"#;
+const MCP_CONFIG: &str = "[mcpServers.search]\ncache = \"5m\"\n";
+const MCP_PROXY: [&str; 7] = ["mcp", "proxy", "--name", "search", "--", "sh", "server.sh"];
+/// An MCP client's messages.
+const MCP_CLIENT: [&str; 4] = [
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tour","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+    r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"never pay twice"}}}"#,
+];
+
 /// Shows the main job end to end, in a temporary home.
 pub(super) fn run() -> CommandResult {
     let temp = tempfile::Builder::new()
         .prefix("recoup-tour-")
         .tempdir()
-        .with_context(|| "creating a temporary home".to_owned())?;
+        .with_context(|| "creating a temporary home directory".to_owned())?;
     // A hook leaves a worker behind, which would write into the home while it is removed.
     process::adopt_orphans();
     let taken = GuidedTour { dir: temp.path() }.play();
@@ -50,40 +73,51 @@ impl GuidedTour<'_> {
         self.edit_source("fn login() {}\n")?;
         fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
 
-        print_comment("A command that takes its time, for instance an agent that reviews a file:")?;
+        print_comment("A slow command, such as an agent that reviews a file:")?;
         self.run_step(&EXEC, 0)?;
         print_comment("The same again is replayed, without running anything:")?;
         self.run_step(&EXEC, 0)?;
         print_comment(
-            "Somebody edits the file. The old output is no longer true, and it runs again:",
+            "Somebody edits the file. The old output is no longer valid, and the command runs again:",
         )?;
         self.edit_source("fn login() {\n    query()\n}\n")?;
         self.run_step(&EXEC, 0)?;
 
-        print_comment("Agents can also file results themselves. Has this been asked before?")?;
+        print_comment("Agents can also store results themselves. Has this been asked before?")?;
         self.cache_step(&["get"], 1)?;
         print_comment(
-            "A miss (exit 1). It does the work, and keeps the result with the file it is about:",
+            "A miss (exit 1). The agent does the work, and stores the result with the file that it depends on:",
         )?;
         self.cache_step(&["set", "--condensed", REVIEW, "--sources", SOURCE], 0)?;
         print_comment("The next agent that asks the same gets the answer, without paying again:")?;
         self.cache_step(&["get"], 0)?;
         print_comment(
-            "Somebody edits the file. The old answer is no longer true, and is not given out:",
+            "Somebody edits the file. The old answer is no longer valid, and `get` is a miss:",
         )?;
         self.edit_source("fn login(name: &str) { query(name) }\n")?;
         self.cache_step(&["get"], 1)?;
 
         print_comment(
-            "A client that has our hooks hands on what its user says, here a correction:",
+            "A client with recoup's hooks passes on what its user says, here a correction:",
         )?;
         self.run_step(&["hook", CORRECTION], 0)?;
-        print_comment("Its next session, tomorrow, is told before it begins:")?;
+        print_comment("Its next session, tomorrow, gets the rule at the start:")?;
         self.run_step(&["hook", NEXT_SESSION], 0)?;
-        print_comment("What is remembered is yours to see and to change:")?;
+        print_comment("You can see and change everything that is remembered:")?;
         self.run_step(&["memory", "list"], 0)?;
+        fsx::write_atomic(&self.dir.join("project/server.sh"), MCP_SERVER.as_bytes())?;
+        fsx::write_atomic(&self.dir.join("home/config.toml"), MCP_CONFIG.as_bytes())?;
+        print_comment("An MCP server with a slow tool. You allow its results for 5 minutes:")?;
+        ui::line("$ cat ~/.recoup/config.toml")?;
+        ui::data(&[MCP_CONFIG.as_bytes()])?;
+        print_comment("A client calls the tool, through the proxy:")?;
+        self.mcp_step()?;
+        print_comment("The next agent that makes the same call does not wait for the server:")?;
+        self.mcp_step()?;
+        print_comment("`recoup mcp wrap` puts the proxy in front of the servers of your clients.")?;
+
         print_comment(
-            "That is all there is to it. `recoup exec --help`, `recoup cache --help` and `recoup memory --help` have the rest.",
+            "For more, see `recoup exec --help`, `recoup cache --help` and `recoup memory --help`.",
         )?;
         Ok(CommandAnswer::Yes)
     }
@@ -120,13 +154,46 @@ impl GuidedTour<'_> {
         if output.status.code() == Some(expected) {
             Ok(())
         } else {
-            let message = format!("the tour expected exit {expected}, and got {}", output.status);
+            let message =
+                format!("the tour expected exit code {expected}, but got {}", output.status);
             Err(Error::new(ErrorKind::Io, message).into())
         }
     }
 
+    /// Calls a tool through the proxy, as a client does, and shows the answer.
+    fn mcp_step(&self) -> Result<(), CommandError> {
+        ui::line(format_args!("$ recoup {}", MCP_PROXY.join(" ")))?;
+        let started = SystemClock.now();
+        let talking = || "talking to the proxy".to_owned();
+        let mut child = self.command(&MCP_PROXY)?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().with_context(talking)?;
+        let (Some(mut requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Error::new(ErrorKind::Io, "the proxy has no streams").into());
+        };
+        let mut answers = BufReader::new(answers).lines();
+        for request in MCP_CLIENT {
+            writeln!(requests, "{request}").with_context(talking)?;
+            if request.contains("\"id\"") {
+                let answer = answers.next().transpose().with_context(talking)?.unwrap_or_default();
+                if request == MCP_CLIENT[3] {
+                    ui::line(format_args!("> {request}\n< {answer}"))?;
+                }
+            }
+        }
+        let took = SystemClock.now().millis_since(started);
+        ui::line(format_args!("({})", human::short_duration(took)))?;
+        drop(requests);
+        child.wait().with_context(talking)?;
+        Ok(())
+    }
+
     fn run(&self, args: &[&str]) -> Result<Output> {
-        let program = std::env::current_exe().with_context(|| "finding this program".to_owned())?;
+        let mut command = self.command(args)?;
+        command.stdin(Stdio::null()).output().with_context(|| "starting recoup".to_owned())
+    }
+
+    fn command(&self, args: &[&str]) -> Result<Command> {
+        let program =
+            std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
         let mut command = Command::new(program);
         // The user's configuration must not influence the tour.
         for variable in VARIABLES.iter().filter(|var| var.name != "HOME") {
@@ -137,10 +204,8 @@ impl GuidedTour<'_> {
             .current_dir(self.dir.join("project"))
             .env("RECOUP_HOME", self.dir.join("home"))
             // Interactive, even if an agent has started the tour.
-            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
-            .stdin(Stdio::null())
-            .output()
-            .with_context(|| "starting recoup".to_owned())
+            .env("CLAUDE_CODE_ENTRYPOINT", "cli");
+        Ok(command)
     }
 }
 

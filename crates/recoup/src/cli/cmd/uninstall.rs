@@ -22,19 +22,19 @@ use crate::mirror::{self, MirrorAction};
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct UninstallArgs {
-    /// Only out of this client; may be given several times
+    /// Only from this client; may be given several times
     #[arg(long = "client", value_name = "NAME")]
     clients: Vec<String>,
-    /// Only what is for everything that you do
+    /// Only the set-up for all projects
     #[arg(long)]
     user: bool,
-    /// Only what is for this project
+    /// Only the set-up for this project
     #[arg(long, conflicts_with = "user")]
     project: bool,
-    /// Delete what is remembered and kept as well, for good
+    /// Also delete all memories and cached results, permanently
     #[arg(long, conflicts_with_all = ["clients", "user", "project"])]
     purge: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// Only show what would change
@@ -191,8 +191,7 @@ impl UninstallArgs {
     fn parse_targets(&self) -> Result<UndoRequest> {
         if self.clients.iter().any(|name| name == "mcp") {
             return Err(Error::usage(
-                "`mcp` stands for clients that are not known here: what was pasted into one, remove \
-                 there by hand",
+                "`mcp` means any other client: remove recoup from its configuration by hand",
             ));
         }
         let clients =
@@ -217,8 +216,7 @@ impl UninstallArgs {
             report.missing = Some(MissingFlag::Yes);
             ui::json(report)?;
         }
-        let question =
-            if deletes { "Take this out, and delete all that?" } else { "Take this out?" };
+        let question = if deletes { "Remove this, and delete all that?" } else { "Remove this?" };
         confirm_changes(question, self.json, "nothing was changed", "recoup uninstall")
     }
 }
@@ -251,13 +249,11 @@ impl UninstallOutlook {
         match self {
             Self::Possible => {}
             Self::Hindered => ui::say(
-                "Nothing was changed: what can't be changed may call what would be deleted. Mend that \
-                 first, or leave --purge out.",
+                "Nothing was changed: files that cannot be changed may still use what --purge \
+                 would delete. Fix these files first, or run without --purge.",
             ),
-            Self::OnlyTold => ui::say("Nothing was changed: what was named above stays."),
-            Self::Nothing => ui::say(
-                "Nothing of recoup's is in the settings of any client. Nothing was changed.",
-            ),
+            Self::OnlyTold => ui::say("Nothing was changed: the files named above stay."),
+            Self::Nothing => ui::say("No client has recoup in its settings. Nothing was changed."),
         }
     }
 }
@@ -308,13 +304,13 @@ fn print_plan(report: &UninstallReport, undo: &UndoPlan) -> Result<(), CommandEr
     undo.faults.iter().for_each(ui::warn);
     if let Some(purged) = &report.purged {
         for path in &purged.deleted {
-            ui::say(format_args!("To be deleted, for good: {path}"));
+            ui::say(format_args!("To be deleted permanently: {path}"));
         }
         for path in &purged.left {
-            ui::say(format_args!("Not known to be recoup's, and left: {path}"));
+            ui::say(format_args!("Left, because it may not belong to recoup: {path}"));
         }
         for place in &purged.elsewhere {
-            ui::say(format_args!("Kept elsewhere, and left: {place}"));
+            ui::say(format_args!("Left, because it is outside recoup's directory: {place}"));
         }
     }
     Ok(())
@@ -327,23 +323,23 @@ fn print_summary(report: &UninstallReport, backups: &Path, places: &install::Ins
     report.mirrored.iter().for_each(warn_of_leftovers);
     match &report.purged {
         None if backups.is_dir() => ui::say(format_args!(
-            "Done. What is remembered and kept stays in place, and so do the copies of clients' files in \
-             {}: `recoup uninstall --purge` deletes all that.",
+            "Done. Memories and cached results stay, and so do the copies of clients' files in \
+             {}: `recoup uninstall --purge` deletes them all.",
             places.display_path(backups)
         )),
         None => ui::say(
-            "Done. What is remembered and kept stays in place: `recoup uninstall --purge` deletes it.",
+            "Done. Memories and cached results stay: `recoup uninstall --purge` deletes them.",
         ),
         Some(purged)
             if purged.left.is_empty()
                 && purged.elsewhere.is_empty()
                 && !report.leaves_mirrors() =>
         {
-            ui::say("Done: nothing that was remembered is left.");
+            ui::say("Done: all memories and cached results are deleted.");
         }
         Some(_) => ui::say(
-            "Done: what is known to be recoup's is deleted. What was named as left is still there: \
-             remove it by hand if you no longer want it.",
+            "Done: everything that belongs to recoup is deleted. What is listed above as left is \
+             still there: remove it by hand if you no longer want it.",
         ),
     }
 }
@@ -352,7 +348,7 @@ fn print_summary(report: &UninstallReport, backups: &Path, places: &install::Ins
 fn data_outside_home(own: &Path) -> Vec<String> {
     let settings = match ResolvedSettings::load(&FlagOverrides::default()) {
         Ok(settings) => settings,
-        Err(error) => return vec![format!("whatever the configuration names ({error})")],
+        Err(error) => return vec![format!("anything that the configuration names ({error})")],
     };
     let is_outside =
         |path: Option<&Path>| path.is_none_or(|path| path.exists() && !path.starts_with(own));

@@ -18,7 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct WatchArgs {
-    /// Hits and misses alone, without what is stored, refused or removed
+    /// Show only hits and misses, not entries that are stored, refused or removed
     #[arg(long)]
     look_ups: bool,
     /// One JSON object on each line
@@ -49,7 +49,7 @@ impl WatchArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         let app = App::load(&FlagOverrides::default())?;
         if !app.settings.notes.ledger {
-            ui::warn("nothing is noted in this directory: ledger.enabled is false");
+            ui::warn("look-ups in this directory are not shown: ledger.enabled is false");
         }
         let mut follow = LedgerFollower::all_in(app.settings.home.join("ledger"))?;
         if !self.json {

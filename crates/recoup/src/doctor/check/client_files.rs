@@ -39,7 +39,7 @@ pub(super) fn find_malformed(
         let make = if is_present { DoctorFinding::fail } else { DoctorFinding::warn };
         found.push(
             make(check, "malformed", what)
-                .remedy("mend the file: nothing in it counts until then")
+                .remedy("correct that file: nothing in it takes effect until then")
                 .fact("client", of.client.as_str())
                 .fact("level", of.level.as_str()),
         );
@@ -57,10 +57,10 @@ pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
             let own = &context.places.own;
             let why = why.replace(&own.display().to_string(), &context.display_path(own));
             let why = why.strip_suffix("; nothing was changed").unwrap_or(&why);
-            return vec![
-                DoctorFinding::fail(INSTALLED, "unreadable", why)
-                    .remedy("`recoup init` and `recoup uninstall` refuse to work until then"),
-            ];
+            return vec![DoctorFinding::fail(INSTALLED, "unreadable", why).remedy(
+                "fix or remove the file: `recoup init` and `recoup uninstall` do not run until \
+                 then",
+            )];
         }
     };
     let files: BTreeSet<_> = noted.iter().map(|it| &it.path).collect();
@@ -68,9 +68,9 @@ pub(super) fn find_record(context: &DoctorContext) -> Vec<DoctorFinding> {
     clients.sort_unstable();
     clients.dedup();
     let what = if clients.is_empty() {
-        "`recoup init` has put nothing into a client yet".to_owned()
+        "`recoup init` has not installed anything yet".to_owned()
     } else {
-        format!("put into {}", clients.join(", "))
+        format!("installed in {}", clients.join(", "))
     };
     vec![DoctorFinding::ok(INSTALLED, what).fact("files", files.len())]
 }

@@ -22,7 +22,7 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
         &context.configuration;
     let stops = |problem: &String| {
         DoctorFinding::fail(CONFIGURATION, "wrong", problem).remedy(
-            "commands refuse to work until this is corrected; `recoup config check` lists every \
+            "commands do not run until this is corrected; `recoup config check` lists every \
              problem",
         )
     };
@@ -39,11 +39,11 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
     }
     found.extend(unconfirmed.iter().map(|advice| {
         DoctorFinding::warn(CONFIGURATION, "unconfirmed-checkout", advice)
-            .remedy("`recoup trust` explains what is asked, and lets you decide")
+            .remedy("run `recoup trust`: it explains the question and lets you decide")
     }));
     found.extend(warnings.iter().map(|warning| {
         DoctorFinding::warn(CONFIGURATION, "untrusted", warning)
-            .remedy("`recoup trust` shows what they say, and asks")
+            .remedy("run `recoup trust` to review these files and decide")
             .fact("files", *untrusted)
     }));
     let project = context.project.as_ref();
@@ -51,7 +51,7 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
     found.extend(advice.map(|it| DoctorFinding::warn(CONFIGURATION, "team-rules", it)));
     if found.is_empty() {
         let what = match said.len() {
-            0 => "nothing is set: all as it is built in".to_owned(),
+            0 => "no key is set: all defaults apply".to_owned(),
             1 => "1 key is set".to_owned(),
             keys => format!("{keys} keys are set"),
         };
@@ -65,7 +65,7 @@ const JUDGE: &str = "judge";
 /// Checks the judge.
 pub(super) fn check_judge(context: &DoctorContext) -> Vec<DoctorFinding> {
     let Some(settings) = context.settings() else {
-        let what = "whether a model may be asked can't be told: the configuration is wrong";
+        let what = "not checked: the configuration is invalid";
         return vec![DoctorFinding::skipped(JUDGE, "unknown", what)];
     };
     let app = App { settings: settings.clone(), faults: Arc::clone(&context.faults) };
@@ -73,26 +73,27 @@ pub(super) fn check_judge(context: &DoctorContext) -> Vec<DoctorFinding> {
         Ok(Ok(judge)) => match judge.standing() {
             Ok(standing) => ready_finding(&settings.judge, standing),
             Err(error) => {
-                let what = format!("what it cost can't be read: {error}");
-                DoctorFinding::warn(JUDGE, "unusable", what)
-                    .remedy("nothing is asked while nothing can be counted: move the file away")
+                let what = format!("can't read the record of used tokens: {error}");
+                DoctorFinding::warn(JUDGE, "unusable", what).remedy(
+                    "no model is called while its tokens can't be counted: move the file away",
+                )
             }
         },
         Ok(Err(JudgeUnreadyReason::NotAgreed)) => {
-            let what = "no model is asked: you have not agreed to one";
+            let what = "no model is used: judge.enabled is false";
             DoctorFinding::ok(JUDGE, what).fact("agreed", false)
         }
         Ok(Err(JudgeUnreadyReason::NoKey(variable))) => {
-            let what = format!("you have agreed to a model, and there is no key in {variable}");
+            let what = format!("judge.enabled is true, but the variable {variable} has no API key");
             let remedy = format!(
-                "set {variable} where your agents are started, or name another variable with \
+                "set {variable} in the environment of your agents, or name another variable in \
                  judge.key_env"
             );
             let found = DoctorFinding::warn(JUDGE, "no-key", what).remedy(remedy);
             found.fact("agreed", true).fact("key", false)
         }
         Err(error) => DoctorFinding::warn(JUDGE, "wrong-key", error.to_string())
-            .remedy("mend the variable's value")
+            .remedy("correct the variable's value")
             .fact("agreed", true),
     };
     vec![found]
@@ -103,15 +104,16 @@ fn ready_finding(settings: &JudgeSettings, standing: AccountStatus) -> DoctorFin
     let (tokens, limit) = (standing.tokens, settings.daily_tokens);
     let spent = format!("{} of {} tokens", human::count(tokens), human::count(limit));
     let model = format!("{} ({})", settings.model, settings.provider.as_str());
-    let last = standing.last_failure.map(|(_, what)| format!("; the last fault: {what}"));
+    let last = standing.last_failure.map(|(_, what)| format!("; last error: {what}"));
     let found = if let Some(until) = standing.paused_until {
         let until = Timestamp::to_second_string(until);
-        let what = format!("{model} is not asked until {until}{}", last.unwrap_or_default());
+        let what = format!("{model} is paused until {until}{}", last.unwrap_or_default());
         DoctorFinding::warn(JUDGE, "paused", what).remedy("`recoup judge test` tries it now")
     } else if tokens >= limit {
-        let what = format!("{model} has used {spent} today, and rests until tomorrow (UTC)");
+        let what =
+            format!("{model} has used {spent} today, and is not called again until tomorrow (UTC)");
         DoctorFinding::warn(JUDGE, "spent", what)
-            .remedy("judge.daily_tokens is the limit, if you want more")
+            .remedy("raise judge.daily_tokens if you want more")
     } else {
         DoctorFinding::ok(JUDGE, format!("{model}, {spent} today"))
     };
@@ -126,9 +128,12 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
     // A dry run of the removal lists what is there.
     let report = remove_all_mirrors(&context.home, &context.cwd, true);
     let changed = report.left.iter().filter(|left| left.why != LeftReason::NotOurs).map(|left| {
-        let what = format!("{} was changed since it was written", context.display_path(&left.path));
-        DoctorFinding::warn(SYNCED, "changed", what)
-            .remedy("it is left as it is: delete it, and `recoup memory sync` writes it anew")
+        let what =
+            format!("{} was changed after recoup wrote it", context.display_path(&left.path));
+        DoctorFinding::warn(SYNCED, "changed", what).remedy(
+            "recoup does not overwrite it: delete it and run `recoup memory sync` to write it \
+             again",
+        )
     });
     let faults = report.faults.iter().map(|fault| {
         DoctorFinding::warn(
@@ -136,15 +141,15 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
             "out-of-step",
             format!("{}: {}", context.display_path(&fault.dir), fault.why),
         )
-        .remedy("mend that, then say `recoup memory sync`")
+        .remedy("correct that, then run `recoup memory sync`")
     });
     let files = report.count();
     let is_off = context.settings().is_some_and(|settings| !settings.users_mirror.is_any());
     let all = match (files, is_off) {
         (0, true) => DoctorFinding::skipped(SYNCED, "off", "rules sync and skills are off"),
         (n, true) => {
-            let what = format!("rules sync and skills are off, but {n} of their files are there");
-            DoctorFinding::warn(SYNCED, "off", what).remedy("`recoup memory sync` takes them out")
+            let what = format!("rules sync and skills are off, but {n} of their files remain");
+            DoctorFinding::warn(SYNCED, "off", what).remedy("`recoup memory sync` removes them")
         }
         (0, _) => DoctorFinding::ok(SYNCED, "nothing is synced yet"),
         (1, _) => DoctorFinding::ok(SYNCED, "1 file for Claude Code"),
@@ -154,13 +159,13 @@ pub(super) fn check_mirror(context: &DoctorContext) -> Vec<DoctorFinding> {
     let missed = report.missed.first().filter(|_| !is_off).map(|first| {
         let first = context.display_path(first);
         let what = match report.missed.len() - 1 {
-            0 => format!("{first} is gone"),
-            more => format!("{first} and {more} more are gone"),
+            0 => format!("{first} is missing"),
+            more => format!("{first} and {more} more are missing"),
         };
         DoctorFinding::warn(SYNCED, "missing", what)
             .remedy(
-                "`recoup memory sync` in that project writes it again, as the next session does; \
-                 what should stay away, retire or forget",
+                "`recoup memory sync` in that project writes them again, and so does the next \
+                 session; to remove a rule for good, retire or forget it",
             )
             .fact("files", report.missed.len())
     });

@@ -43,26 +43,26 @@ pub(super) fn check_stores(context: &DoctorContext) -> Vec<DoctorFinding> {
             DoctorFinding::warn(
                 CACHE,
                 "off",
-                "the cache is switched off: nothing is kept or given out",
+                "the cache is switched off: nothing is stored or returned",
             )
-            .remedy("cache.enabled: `recoup config show --origin` tells who said so"),
+            .remedy("cache.enabled is false: `recoup config show --origin` shows where it is set"),
         );
     }
     let near = settings.near.as_ref().map(|near| check_store(&near.store, context));
     found.extend(near.into_iter().flatten().map(|found| {
-        let what = format!("in front of it, {}", found.what);
+        let what = format!("near store: {}", found.what);
         DoctorFinding { what, ..found }.fact("near", true)
     }));
     let now = SystemClock.now();
     for server in paused_servers(&context.home.join("breakers"), now) {
         let wait = human::long_duration(server.until.millis_since(now));
         let what = format!(
-            "a server is not asked for another {wait}, after {} faults; the last: {}",
+            "a store server is skipped for another {wait} after {} errors; last error: {}",
             server.faults, server.last
         );
         found.push(
             DoctorFinding::warn(CACHE, "breaker-open", what)
-                .remedy("it is asked again by itself then; see that it runs")
+                .remedy("recoup retries then; check that the server is running")
                 .fact("faults", u64::from(server.faults)),
         );
     }
@@ -75,7 +75,7 @@ fn check_store(url: &StoreUrl, context: &DoctorContext) -> Vec<DoctorFinding> {
             let database = DatabaseCheck {
                 check: CACHE,
                 path,
-                if_damaged: "`recoup doctor --fix` makes its indexes anew, or sets it aside",
+                if_damaged: "`recoup doctor --fix` rebuilds its indexes, or sets the file aside",
                 fix: RepairAction::MendCache(path.clone()),
             };
             let first = match sqlite::inspect(path, CACHE_READ_LIMIT) {
@@ -100,13 +100,14 @@ fn check_directory(dir: &Path, store: &'static str, context: &DoctorContext) -> 
     let shown = context.display_path(dir);
     let found = match fs::read_dir(dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            DoctorFinding::ok(CACHE, format!("{shown}: nothing is kept yet"))
+            DoctorFinding::ok(CACHE, format!("{shown}: empty, nothing stored yet"))
         }
         Err(error) => DoctorFinding::fail(CACHE, "unusable", format!("{shown}: {error}"))
-            .remedy("let this user read it, or choose another store"),
+            .remedy("grant this user read access, or choose another store"),
         Ok(_) if access(dir, Access::WRITE_OK).is_err() => {
-            let what = format!("{shown} can be read and not written: nothing new is kept");
-            DoctorFinding::fail(CACHE, "read-only", what).remedy("see who owns it (`ls -ld`)")
+            let what = format!("{shown} is read-only for this user: nothing new is stored");
+            DoctorFinding::fail(CACHE, "read-only", what)
+                .remedy("check its owner and permissions (`ls -ld`)")
         }
         Ok(entries) => {
             let files = entries.take(MAX_COUNTED_FILES).count();
@@ -124,9 +125,10 @@ fn check_redis(target: &RedisTarget) -> DoctorFinding {
         Err(error) => {
             let remedy = match error.kind() {
                 ErrorKind::Unavailable => {
-                    "check that it runs, the URL and the password; until then every look-up is a miss"
+                    "check that the server is running, and the URL and password; until then every \
+                     look-up is a miss"
                 }
-                _ => "see what the server says, and whether this user may use it",
+                _ => "check the server's message, and whether this user has access",
             };
             return DoctorFinding::fail(CACHE, "unreachable", format!("{target}: {error}"))
                 .remedy(remedy)
@@ -134,17 +136,17 @@ fn check_redis(target: &RedisTarget) -> DoctorFinding {
         }
     };
     let RedisServerInfo { product, version, nodes, is_replica, took } = server;
-    let version = version.as_deref().unwrap_or("(its version is not told)");
+    let version = version.as_deref().unwrap_or("(unknown version)");
     let nodes_said = if nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     let time = human::fine_millis(took);
     let what = format!("{target}: {product} {version}{nodes_said}, answers in {time}");
     let found = if is_replica {
-        DoctorFinding::fail(CACHE, "read-only", format!("{what}, and only has copies"))
-            .remedy("name the primary in the store's URL: a replica refuses what is written to it")
+        DoctorFinding::fail(CACHE, "read-only", format!("{what}, but it is a read-only replica"))
+            .remedy("use the primary's address in the store URL: a replica refuses writes")
     } else if took > SLOW_SERVER {
         DoctorFinding::warn(CACHE, "slow", what)
-            .remedy("a store in front of it answers at once: near.store = \"sqlite:near.db\"")
+            .remedy("put a local store in front of it: near.store = \"sqlite:near.db\"")
     } else {
         DoctorFinding::ok(CACHE, what)
     };
@@ -175,8 +177,8 @@ pub(super) fn check_memory(context: &DoctorContext) -> Vec<DoctorFinding> {
     let database = DatabaseCheck {
         check: MEMORY,
         path: &path,
-        if_damaged: "`recoup doctor --fix` sets it aside and takes over what can be read, and what \
-                     only a snapshot has; copy it first if it is dear to you",
+        if_damaged: "`recoup doctor --fix` sets it aside, and recovers what it can from it and \
+                     from the newest snapshot; copy the file first if it is important to you",
         fix: RepairAction::MendMemory,
     };
     let mut found = match inspect(&path, MEMORY_READ_LIMIT) {
@@ -211,9 +213,11 @@ fn snapshot_finding(path: &Path, notes: &NotesFound) -> Option<DoctorFinding> {
     let newest = all.first();
     let warning = match newest {
         None if SystemClock.now().millis_since(first) <= DAY => return None,
-        None => Some("there is no snapshot of memory, and notes are older than a day".to_owned()),
+        None => {
+            Some("no snapshot of memory exists, and some notes are older than a day".to_owned())
+        }
         Some(newest) if last.millis_since(newest.day()) > BEHIND => Some(format!(
-            "the newest snapshot is of {} ({} kept), and notes have changed since",
+            "the newest snapshot is from {} ({} kept), and notes have changed since",
             newest.date,
             all.len()
         )),
@@ -221,11 +225,11 @@ fn snapshot_finding(path: &Path, notes: &NotesFound) -> Option<DoctorFinding> {
     };
     let found = match (warning, newest) {
         (Some(what), _) => DoctorFinding::warn(MEMORY, "no-snapshot", what).remedy(
-            "the worker, `recoup memory add`, `edit` and `import` make one a day: see what is said \
-             here about the directory and the worker, and the log of the hooks",
+            "the worker and `recoup memory add`, `edit` and `import` take one a day: check the \
+             findings about the directory and the worker, and the log of the hooks",
         ),
         (None, Some(newest)) => {
-            let what = format!("the newest snapshot is of {} ({} kept)", newest.date, all.len());
+            let what = format!("the newest snapshot is from {} ({} kept)", newest.date, all.len());
             DoctorFinding::ok(MEMORY, what)
         }
         (None, None) => return None,
@@ -242,7 +246,7 @@ fn rules_findings(context: &DoctorContext) -> Vec<DoctorFinding> {
     let notes = match memory.rules(&scope, BlockBudget::default()) {
         Ok(notes) => notes,
         Err(error) => {
-            let what = format!("the rules can't be read: {error}");
+            let what = format!("can't read the rules: {error}");
             return vec![DoctorFinding::fail(MEMORY, "no-rules", what)];
         }
     };
@@ -257,10 +261,10 @@ fn rules_findings(context: &DoctorContext) -> Vec<DoctorFinding> {
     let count = block.as_ref().map_or(0, |block| block.included().len());
     let time = human::fine_millis(took);
     let noun = if count == 1 { "rule" } else { "rules" };
-    let what = format!("a session that starts here is given {count} {noun}, read in {time}");
+    let what = format!("a session started here receives {count} {noun}, read in {time}");
     let first = if took > SLOW_RULES {
         DoctorFinding::warn(MEMORY, "slow", what)
-            .remedy("the disk is slow, or the machine very busy")
+            .remedy("the disk is slow, or the machine is very busy")
     } else {
         DoctorFinding::ok(MEMORY, what)
     };
@@ -272,21 +276,20 @@ fn rules_findings(context: &DoctorContext) -> Vec<DoctorFinding> {
 fn silence_finding(said: recoup_core::Result<Option<PauseReason>>) -> Option<DoctorFinding> {
     let (what, code, remedy) = match said.ok().flatten()? {
         PauseReason::Paused(None) => {
-            ("memory is paused: nothing is kept".to_owned(), "paused", "`recoup resume`")
+            ("memory is paused: nothing is stored".to_owned(), "paused", "`recoup resume`")
         }
         PauseReason::Paused(Some(until)) => (
-            format!("memory is paused until {}: nothing is kept", until.to_second_string()),
+            format!("memory is paused until {}: nothing is stored", until.to_second_string()),
             "paused",
             "`recoup resume`",
         ),
-        PauseReason::Ignored => {
-            ("nothing is kept in this project".to_owned(), "ignored", "`recoup resume --project`")
-        }
+        PauseReason::Ignored => (
+            "memory is disabled in this project: nothing is stored".to_owned(),
+            "ignored",
+            "`recoup resume --project`",
+        ),
     };
-    Some(
-        DoctorFinding::warn(MEMORY, code, what)
-            .remedy(format!("if that is no longer wanted: {remedy}")),
-    )
+    Some(DoctorFinding::warn(MEMORY, code, what).remedy(format!("to turn it on again: {remedy}")))
 }
 
 /// A database under check.
@@ -306,13 +309,13 @@ impl DatabaseCheck<'_> {
         match error.kind() {
             ErrorKind::Corrupt => self.damaged_finding(what),
             ErrorKind::TooNew => DoctorFinding::fail(self.check, "too-new", what)
-                .remedy("upgrade this recoup: a newer one has been at work here"),
+                .remedy("upgrade recoup: a newer version has written this file"),
             ErrorKind::Full => DoctorFinding::fail(self.check, "no-room", what)
-                .remedy("make room on the disk: not even reading works without a little"),
+                .remedy("free some disk space: even reading needs a little"),
             ErrorKind::Locked => DoctorFinding::warn(self.check, "locked", what)
-                .remedy("another process keeps it for itself: look for one that hangs"),
+                .remedy("another process holds the lock: look for one that hangs"),
             _ => DoctorFinding::fail(self.check, "unusable", what)
-                .remedy("move it away, or see who may read it (`ls -l`)"),
+                .remedy("move it away, or check its owner and permissions (`ls -l`)"),
         }
     }
 
@@ -332,19 +335,21 @@ impl DatabaseCheck<'_> {
                 self.damaged_finding(what)
             }
             _ if [self.path, dir].iter().any(|it| access(*it, Access::WRITE_OK).is_err()) => {
-                let what = format!("{shown} can be read and not written: nothing new is kept");
-                DoctorFinding::fail(self.check, "read-only", what)
-                    .remedy("see who owns it and its directory (`ls -ld`), and whether the disk is read-only")
+                let what = format!("{shown} is read-only for this user: nothing new is stored");
+                DoctorFinding::fail(self.check, "read-only", what).remedy(
+                    "check the owner and permissions of the file and its directory (`ls -ld`), and \
+                     whether the disk is mounted read-only",
+                )
             }
             _ => {
                 let checked = if *soundness == DatabaseSoundness::Sound {
                     "sound"
                 } else {
-                    "too large to be looked at as a whole"
+                    "too large for a full check"
                 };
                 let size = human::size(*bytes);
                 let next = if version < newest {
-                    ", brought to this version when next written"
+                    ", migrated to this version at the next write"
                 } else {
                     ""
                 };
@@ -367,13 +372,13 @@ impl DatabaseCheck<'_> {
         match there {
             Some(dir) if access(dir, Access::WRITE_OK).is_err() => {
                 let what = format!(
-                    "{shown} is not there, and {} can't be written",
+                    "{shown} does not exist, and {} is not writable",
                     context.display_path(dir)
                 );
                 DoctorFinding::fail(self.check, "read-only", what)
-                    .remedy("let this user write there, or set RECOUP_HOME to another directory")
+                    .remedy("grant this user write access, or set RECOUP_HOME to another directory")
             }
-            _ => DoctorFinding::ok(self.check, format!("{shown}: nothing is kept yet")),
+            _ => DoctorFinding::ok(self.check, format!("{shown}: empty, nothing stored yet")),
         }
     }
 
@@ -384,13 +389,14 @@ impl DatabaseCheck<'_> {
         let times =
             if aside.len() == 1 { "once".to_owned() } else { format!("{} times", aside.len()) };
         let what = format!(
-            "it was damaged {times}, and set aside; the last is in {}",
+            "the database was damaged {times} and set aside; the last copy is {}",
             context.display_path(last)
         );
         Some(
             DoctorFinding::warn(self.check, "set-aside", what)
                 .remedy(
-                    "look at the disk's health; remove what was set aside when you miss nothing",
+                    "check the disk's health; delete the copies once you are sure that nothing is \
+                     missing",
                 )
                 .fact("set_aside", aside.len()),
         )

@@ -29,19 +29,21 @@ pub(super) fn check_permissions(context: &DoctorContext) -> Vec<DoctorFinding> {
     let found = match fs::metadata(home) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !home.is_symlink() => {
-            let what = format!("{shown} is not there yet: it is made when something is kept");
+            let what = format!(
+                "{shown} does not exist yet: recoup creates it when it first stores something"
+            );
             return vec![DoctorFinding::ok(PERMISSIONS, what).fact("home", false)];
         }
         Err(error) => {
             let what = format!("{shown}: {error}");
             return vec![
                 DoctorFinding::fail(PERMISSIONS, "unreadable", what)
-                    .remedy("let this user look there, or set RECOUP_HOME to another directory"),
+                    .remedy("grant this user access, or set RECOUP_HOME to another directory"),
             ];
         }
     };
     if !found.is_dir() {
-        let what = format!("{shown} is no directory: nothing can be kept");
+        let what = format!("{shown} is not a directory: nothing can be stored");
         return vec![
             DoctorFinding::fail(PERMISSIONS, "no-directory", what)
                 .remedy("move it away, or set RECOUP_HOME to another directory"),
@@ -55,14 +57,12 @@ pub(super) fn check_permissions(context: &DoctorContext) -> Vec<DoctorFinding> {
 /// Reports a token that others may read: the server does not start with it.
 fn open_token_finding(token: PathBuf, context: &DoctorContext) -> DoctorFinding {
     let shown = context.display_path(&token);
-    let what = format!(
-        "others on this machine may use the token of the MCP server, {shown}: it does not start \
-         with that"
-    );
+    let what =
+        format!("other users can read the MCP server's token, {shown}: the server does not start");
     DoctorFinding::fail(PERMISSIONS, "open-token", what)
         .remedy(format!(
-            "`recoup doctor --fix` (or `chmod 600 {shown}`) closes it; delete it if somebody may \
-             have read it, and the next server makes another"
+            "`recoup doctor --fix` (or `chmod 600 {shown}`) makes it private; if somebody may have \
+             read it, delete it: the next server creates a new one"
         ))
         .fix(RepairAction::MakePrivate(vec![token]))
 }
@@ -145,39 +145,42 @@ impl PermissionWalk {
             let what = format!("another user owns {}", example(&self.foreign));
             found.push(
                 DoctorFinding::fail(PERMISSIONS, "foreign", what)
-                    .remedy(format!("give it back to yourself: sudo chown -R \"$(id -u)\" {shown}"))
+                    .remedy(format!("take ownership: sudo chown -R \"$(id -u)\" {shown}"))
                     .fact("foreign", self.foreign.len()),
             );
         }
         if self.writable.is_some() {
-            let what = format!("other users can write to {shown}: nothing is kept there");
+            let what = format!("other users can write to {shown}: recoup stores nothing there");
             found.push(
                 DoctorFinding::fail(PERMISSIONS, "writable", what)
-                    .remedy(format!("close it yourself: chmod go-w {shown}")),
+                    .remedy(format!("run: chmod go-w {shown}")),
             );
         }
         if !self.closed.is_empty() {
-            let what = format!("this user may not use {}", example(&self.closed));
+            let what = format!("this user has no access to {}", example(&self.closed));
             let (mine, fact) = (self.closed, "closed");
             found.push(
                 DoctorFinding::fail(PERMISSIONS, "closed", what)
-                    .remedy("`recoup doctor --fix` opens it for you, where it is yours and the disk can be written")
+                    .remedy(
+                        "`recoup doctor --fix` grants this user access, if they own it and the \
+                         disk is writable",
+                    )
                     .fact(fact, mine.len())
                     .fix(RepairAction::MakePrivate(mine)),
             );
         }
         if !self.open.is_empty() {
-            let what = format!("others on this machine may look at {}", example(&self.open));
+            let what = format!("other users can read {}", example(&self.open));
             found.push(
                 DoctorFinding::warn(PERMISSIONS, "open", what)
-                    .remedy("`recoup doctor --fix` closes it to them")
+                    .remedy("`recoup doctor --fix` makes it private")
                     .fact("open", self.open.len())
                     .fix(RepairAction::MakePrivate(self.open)),
             );
         }
         if found.is_empty() && self.cut {
             let what = format!(
-                "the first {} files of {shown} are this user's alone; the rest was not looked at",
+                "the first {} files of {shown} are private to this user; the rest was not checked",
                 self.seen
             );
             found.push(
@@ -186,9 +189,9 @@ impl PermissionWalk {
         } else if found.is_empty() {
             let is_shared = fs::metadata(home).is_ok_and(|home| home.mode() & 0o077 != 0);
             let what = if is_shared {
-                format!("what recoup keeps in {shown} is this user's alone")
+                format!("recoup's files in {shown} are private to this user")
             } else {
-                format!("{shown} is this user's alone")
+                format!("{shown} is private to this user")
             };
             found.push(DoctorFinding::ok(PERMISSIONS, what).fact("files", self.seen));
         }
@@ -207,13 +210,13 @@ pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return vec![DoctorFinding::ok(LEDGER, "nothing was noted yet")];
+            return vec![DoctorFinding::ok(LEDGER, "empty: nothing recorded yet")];
         }
         Err(error) => {
             let what = format!("{}: {error}", context.display_path(&dir));
             return vec![
                 DoctorFinding::fail(LEDGER, "unusable", what)
-                    .remedy("let this user read and write it"),
+                    .remedy("grant this user read and write access"),
             ];
         }
     };
@@ -232,7 +235,8 @@ pub(super) fn check_ledger(context: &DoctorContext) -> Vec<DoctorFinding> {
             }
             Err(error) => {
                 faults.push(DoctorFinding::fail(LEDGER, "unusable", error.to_string()).remedy(
-                    "let this user read and write it; what is no file of ours is in the way",
+                    "grant this user read and write access; move away anything that is not a \
+                     ledger file",
                 ));
             }
         }
@@ -244,24 +248,27 @@ fn ledger_finding(all: &LedgerCondition) -> DoctorFinding {
     let LedgerCondition { waiting, unreadable, batches, oldest, is_full, bytes } = all;
     let age = oldest.map_or(0, |then| SystemClock.now().millis_since(then));
     let found = if *is_full {
-        let what = format!("it is full: nothing more is noted ({})", human::size(*bytes));
-        DoctorFinding::warn(LEDGER, "full", what)
-            .remedy("`recoup stats` counts what is there, if the store can be written")
-    } else if *batches > 0 && age > LONG {
         let what =
-            format!("{batches} batches wait since {} to be counted", human::long_duration(age));
+            format!("the ledger is full: no more events are recorded ({})", human::size(*bytes));
+        DoctorFinding::warn(LEDGER, "full", what)
+            .remedy("`recoup stats` processes it, if the store is writable")
+    } else if *batches > 0 && age > LONG {
+        let what = format!(
+            "{batches} batches have been waiting to be counted for {}",
+            human::long_duration(age)
+        );
         DoctorFinding::warn(LEDGER, "left-behind", what)
-            .remedy("`recoup stats` counts them, if their store can be reached")
+            .remedy("`recoup stats` processes them, if their store is reachable")
     } else if *unreadable > 0 {
         let what = format!("{unreadable} of {} lines can't be read", waiting + unreadable);
         DoctorFinding::warn(LEDGER, "unreadable", what)
-            .remedy("they are passed over: a full disk cut them off, or another program wrote them")
+            .remedy("they are skipped: cut off by a full disk, or written by another program")
     } else {
         let noun = if *waiting == 1 { "event waits" } else { "events wait" };
         let size = human::size(*bytes);
         DoctorFinding::ok(
             LEDGER,
-            format!("{} {noun} to be counted, {size} in all", human::count(*waiting)),
+            format!("{} {noun} to be counted, {size} in total", human::count(*waiting)),
         )
     };
     found
@@ -281,22 +288,25 @@ const NOTHING: u64 = 20 << 20;
 pub(super) fn check_disk(context: &DoctorContext) -> Vec<DoctorFinding> {
     let there = context.home.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
     let Ok(disk) = statvfs(there) else {
-        let what = format!("the room at {} can't be told", context.display_path(there));
+        let what = format!("can't determine the free space at {}", context.display_path(there));
         return vec![DoctorFinding::skipped(DISK, "unknown", what)];
     };
     // Pseudo file systems such as /proc have no size.
     if disk.f_blocks == 0 {
         let what =
-            format!("{} is on no disk: there is no room to tell", context.display_path(there));
+            format!("{} is not on a disk: no free space to report", context.display_path(there));
         return vec![DoctorFinding::skipped(DISK, "unknown", what)];
     }
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     // A file system without a limit on files reports zero.
     let no_files = disk.f_files > 0 && disk.f_favail == 0;
-    let what = format!("{} are free at {}", human::size(free), context.display_path(there));
-    let remedy = "make room: what can't be written is not kept, and hooks learn nothing";
+    let what = format!("{} free at {}", human::size(free), context.display_path(there));
+    let remedy = "free some disk space: without it nothing is stored, and hooks learn nothing";
     let found = if no_files {
-        let what = format!("no more files can be made at {}", context.display_path(there));
+        let what = format!(
+            "no more files can be created at {}: it is out of inodes",
+            context.display_path(there)
+        );
         DoctorFinding::fail(DISK, "no-files", what).remedy(remedy)
     } else if free < NOTHING {
         DoctorFinding::fail(DISK, "full", what).remedy(remedy)

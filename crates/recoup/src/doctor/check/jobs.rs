@@ -26,7 +26,7 @@ pub(super) fn find_backlog(context: &DoctorContext) -> Vec<DoctorFinding> {
             let what = format!("{}: {error}", context.display_path(&context.home.join("queue")));
             return vec![
                 DoctorFinding::fail(WORKER, "unusable", what)
-                    .remedy("let this user read and write it"),
+                    .remedy("grant this user read and write access"),
             ];
         }
     };
@@ -36,9 +36,9 @@ pub(super) fn find_backlog(context: &DoctorContext) -> Vec<DoctorFinding> {
     if found.is_empty() {
         let working = backlogs.iter().filter(|it| it.is_worked_on).count();
         let what = match (jobs, working) {
-            (0, 0) => "nothing waits for it".to_owned(),
+            (0, 0) => "no jobs are waiting".to_owned(),
             (jobs, 0) => format!("{jobs} jobs wait for the next hook in their project"),
-            (jobs, _) => format!("at work, {jobs} jobs left"),
+            (jobs, _) => format!("running, {jobs} jobs left"),
         };
         found.push(DoctorFinding::ok(WORKER, what));
     }
@@ -79,30 +79,44 @@ fn check_backlog(backlog: &WorkerBacklog, context: &DoctorContext) -> Vec<Doctor
     };
     let troubled = find_trouble(backlog, SystemClock.now()).map(|trouble| match trouble {
         BacklogTrouble::Stuck(age) => {
-            let what = format!("somebody has been at one job of {place} for {}", human::long_duration(age));
+            let what = format!(
+                "a worker has been busy with one job of {place} for {}",
+                human::long_duration(age)
+            );
             DoctorFinding::warn(WORKER, "stuck", what).remedy(
-                "a worker ends after three minutes, unless it is stopped: look for `recoup hook --work`",
+                "a worker normally ends within three minutes: look for a hanging \
+                 `recoup hook --work`",
             )
         }
         BacklogTrouble::Waiting(age) => {
             let noun = if *jobs == 1 { "job" } else { "jobs" };
-            let what = format!("{jobs} {noun} of {place} left, the oldest {} ago", human::long_duration(age));
-            let found = DoctorFinding::warn(WORKER, "waiting", what)
-                .remedy("the next hook there starts a worker; `recoup doctor --fix` does it now");
+            let what = format!(
+                "{jobs} {noun} of {place} waiting, the oldest for {}",
+                human::long_duration(age)
+            );
+            let found = DoctorFinding::warn(WORKER, "waiting", what).remedy(
+                "the next hook there starts a worker; `recoup doctor --fix` starts one now",
+            );
             offer_worker(found)
         }
     });
     let given_up = (*lost > 0).then(|| {
-        let what = format!("{lost} of them can't be read, or ended their worker three times");
+        let what = format!("{lost} of them can't be read, or crashed their worker three times");
         DoctorFinding::warn(WORKER, "given-up", what)
-            .remedy("the next worker drops them: what they were about is lost")
+            .remedy("the next worker drops them: their content is lost")
             .fact("lost", *lost)
     });
     let unstored = (*kept > 0).then(|| {
         let noun = if *kept == 1 { "statement" } else { "statements" };
-        let what = format!("{kept} {noun} of {place} could not be stored: kept in {}", context.display_path(&dir));
+        let what = format!(
+            "{kept} {noun} of {place} could not be stored: kept in {}",
+            context.display_path(&dir)
+        );
         let found = DoctorFinding::warn(WORKER, "not-stored", what)
-            .remedy("`recoup doctor --fix` tries again; `recoup doctor --bundle` is what we need if it fails")
+            .remedy(
+                "`recoup doctor --fix` tries again; if that fails, please report it with \
+                 `recoup doctor --bundle`",
+            )
             .fact("kept", *kept);
         offer_worker(found)
     });
@@ -138,21 +152,17 @@ pub(super) fn find_faults(context: &DoctorContext) -> Vec<DoctorFinding> {
     let lines = match lines_of_last_day(&context.home) {
         Ok(lines) => lines,
         Err(why) => {
-            return vec![
-                DoctorFinding::warn(LOG, "unreadable", why).remedy("move it out of the way"),
-            ];
+            return vec![DoctorFinding::warn(LOG, "unreadable", why).remedy("move the file away")];
         }
     };
     let Some(last) = lines.last() else {
-        return vec![DoctorFinding::ok(LOG, "nothing went wrong in hooks during the last day")];
+        return vec![DoctorFinding::ok(LOG, "no errors in hooks during the last day")];
     };
-    let noun = if lines.len() == 1 { "thing" } else { "things" };
-    let what = format!(
-        "{} {noun} went wrong in hooks during the last day; the latest: {last}",
-        lines.len()
-    );
+    let noun = if lines.len() == 1 { "error" } else { "errors" };
+    let what = format!("{} {noun} in hooks during the last day; the latest: {last}", lines.len());
     let log = context.display_path(&context.home.join("logs/hooks.log"));
-    let mut found = DoctorFinding::warn(LOG, "faults", what).remedy(format!("{log} has them all"));
+    let mut found =
+        DoctorFinding::warn(LOG, "faults", what).remedy(format!("all of them are in {log}"));
     for (kind, count) in count_by_kind(&lines) {
         found = found.fact(kind, count);
     }

@@ -37,7 +37,7 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
         let what = format!("{name} ({}): {taken}", of.level.as_str());
         others.push(
             DoctorFinding::warn(CHECK, "name-taken", what)
-                .remedy(format!("give it another name in {shown}, and run `recoup init`"))
+                .remedy(format!("rename it in {shown}, then run `recoup init`"))
                 .fact("client", of.client.as_str())
                 .fact("level", of.level.as_str()),
         );
@@ -48,7 +48,7 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     }
     if servers.is_empty() {
         return vec![
-            DoctorFinding::skipped(CHECK, "none", "no client has our MCP server")
+            DoctorFinding::skipped(CHECK, "none", "no client has recoup's MCP server")
                 .remedy("`recoup init` registers it, and `recoup init --client mcp` prints it for any other client"),
         ];
     }
@@ -58,7 +58,7 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
             let what = format!("no server could be started: {error}");
             return vec![
                 DoctorFinding::fail(CHECK, "no-room", what)
-                    .remedy("make room in the temporary directory (TMPDIR)"),
+                    .remedy("free some space in the temporary directory (TMPDIR)"),
             ];
         }
     };
@@ -84,10 +84,9 @@ fn find_lost_servers(context: &DoctorContext) -> Vec<DoctorFinding> {
     let gone = gone.filter(|slot| !has_any(slot));
     let told = |slot: SettingsFile| {
         let (client, level) = (slot.client, slot.level);
-        let what =
-            format!("{} ({}) had our server, and it is gone", client.title(), level.as_str());
+        let what = format!("{} ({}): recoup's server was removed", client.title(), level.as_str());
         DoctorFinding::warn(CHECK, "lost", what)
-            .remedy(format!("`{}` puts it back", init_command(client, level)))
+            .remedy(format!("`{}` adds it again", init_command(client, level)))
             .fact("client", client.as_str())
             .fact("level", level.as_str())
     };
@@ -105,35 +104,35 @@ fn check_server(
     };
     let name = format!("{} ({})", of.client.title(), of.level.as_str());
     if server.off {
-        let what = format!("{name}: our server is switched off, and was not started");
+        let what = format!("{name}: recoup's server is disabled, and was not started");
         let shown = context.places.display_path(&of.path);
-        let remedy = format!("switch it on in {shown} if you want it");
+        let remedy = format!("enable it in {shown} if you want it");
         return vec![said(DoctorFinding::skipped(CHECK, "switched-off", what).remedy(remedy))];
     }
     if let Some((why, code)) = find_program(&server.call, context).fault() {
         let shown = context.places.display_path(&of.path);
-        let what = format!("{name}: {} {why}; {shown} has it", server.call.started());
+        let what = format!("{name}: {} {why}; it is named in {shown}", server.call.started());
         let finding = DoctorFinding::fail(CHECK, code, what);
         return vec![said(if server.call.wrapped {
-            finding.remedy("somebody wrote this entry by hand: mend it there")
+            finding.remedy("this entry was written by hand: correct it there")
         } else {
-            offer_reinstall(finding, of, context, "puts this program there")
+            offer_reinstall(finding, of, context, "sets it to this program")
         })];
     }
     let call = match permitted_call(&server.call, of, context) {
         Ok(call) => call,
         Err(why) => {
-            let what = format!("{name}: its command was not tried: {}", why.describe());
+            let what = format!("{name}: its command was not tested: {}", why.describe());
             let shown = context.places.display_path(&of.path);
             let finding = DoctorFinding::skipped(CHECK, "withheld", what)
-                .remedy(format!("look at it yourself, in {shown}"));
+                .remedy(format!("check it yourself in {shown}"));
             return vec![said(finding)];
         }
     };
     let first = handshake_finding(&name, perform_handshake(&call, sandbox, context));
     // A failing program is replaced if `recoup init` would do so.
     let offered = (first.state == FindingState::Fail && !server.call.wrapped)
-        .then(|| offer_reinstall(first.clone(), of, context, "puts this program there"));
+        .then(|| offer_reinstall(first.clone(), of, context, "sets it to this program"));
     let first = offered.filter(|it| it.fix.is_some()).unwrap_or(first);
     [first].into_iter().chain(find_flag_mismatch(&name, of, server, context)).map(said).collect()
 }
@@ -151,16 +150,19 @@ fn find_flag_mismatch(
     let (code, what) = match (has_hooks, has_flag) {
         (true, false) => (
             "without-flag",
-            format!("{name}: its hooks give the rules, and its server asks to load them again"),
+            format!(
+                "{name}: hooks already deliver the rules, but the server asks the agent to load \
+                 them again"
+            ),
         ),
         (false, true) => (
             "without-hooks",
-            format!("{name}: its server counts on hooks that give the rules, and there are none"),
+            format!("{name}: the server relies on hooks to deliver the rules, but there are none"),
         ),
         _ => return None,
     };
     let finding = DoctorFinding::warn(CHECK, code, what);
-    let offered = offer_reinstall(finding, of, context, "makes the two agree");
+    let offered = offer_reinstall(finding, of, context, "sets --with-hooks accordingly");
     let off = of.client.file_disabling_hooks(InstallLevel::Project, &context.places);
     Some(match off.filter(|_| offered.fix.is_none()) {
         Some(by) => {
@@ -196,24 +198,28 @@ fn handshake_finding(name: &str, shaken: Result<McpHandshake, HandshakeError>) -
                 "not-started",
                 format!("{name}: it can't be started: {why}"),
             )
-            .remedy("`recoup init` puts in a program that can be started");
+            .remedy("`recoup init` sets a program that can be started");
         }
         Err(HandshakeError::Silent) => {
-            let what = format!("{name}: the server said nothing within {} s", LIMIT.as_secs());
+            let what = format!("{name}: the server did not answer within {} s", LIMIT.as_secs());
             return DoctorFinding::fail(CHECK, "too-late", what)
-                .remedy("run its command yourself, and see what it waits for");
+                .remedy("run its command yourself to see what it waits for");
         }
         Err(HandshakeError::Strange(why)) => {
             return DoctorFinding::fail(CHECK, "wrong-answer", format!("{name}: {why}"))
-                .remedy("run its command yourself, and see what it prints");
+                .remedy("run its command yourself to see what it prints");
         }
     };
     let McpHandshake { name: server, version, tools, took, ends } = greeted;
     let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    let what = format!("{name}: {server} {version}, {tools} tools, after {millis} ms");
+    let what = format!("{name}: {server} {version}, {tools} tools, answered in {millis} ms");
     let found = if !ends {
-        DoctorFinding::warn(CHECK, "stays", format!("{what}; it did not end when its client left"))
-            .remedy("such servers pile up: see what its command is")
+        DoctorFinding::warn(
+            CHECK,
+            "stays",
+            format!("{what}; it kept running after its client disconnected"),
+        )
+        .remedy("such servers accumulate: check its command")
     } else if version != OUR_VERSION {
         DoctorFinding::warn(CHECK, "other-version", format!("{what}; this is {OUR_VERSION}"))
             .remedy(version_remedy(&version))
@@ -247,9 +253,8 @@ fn perform_handshake(
         let text = hello["serverInfo"][name].as_str().unwrap_or_default();
         text.chars().take(40).collect::<String>()
     };
-    let tools = tools["tools"]
-        .as_array()
-        .ok_or(HandshakeError::Strange("it does not say which tools it has"))?;
+    let tools =
+        tools["tools"].as_array().ok_or(HandshakeError::Strange("its list of tools is missing"))?;
     Ok(McpHandshake {
         name: text("name"),
         version: text("version"),
@@ -273,11 +278,12 @@ fn send_request(
         let line = server.read_line(deadline).map_err(|why| match why {
             RecvTimeoutError::Timeout => HandshakeError::Silent,
             RecvTimeoutError::Disconnected => {
-                HandshakeError::Strange("the server ended without an answer")
+                HandshakeError::Strange("the server exited without an answer")
             }
         })?;
-        let answer: Value = serde_json::from_slice(&line)
-            .map_err(|_| HandshakeError::Strange("the server printed something that is no JSON"))?;
+        let answer: Value = serde_json::from_slice(&line).map_err(|_| {
+            HandshakeError::Strange("the server printed something that is not JSON")
+        })?;
         if answer["id"] == id {
             let result = answer.get("result").cloned();
             return result.ok_or(HandshakeError::Strange("the server answered with an error"));

@@ -11,7 +11,7 @@ const CHECK: &str = "program";
 
 pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     let Some(program) = &context.program else {
-        let what = format!("recoup {OUR_VERSION}; where it is can't be told");
+        let what = format!("recoup {OUR_VERSION}; its own path is unknown");
         return vec![DoctorFinding::warn(CHECK, "unknown", what)];
     };
     let copies = copies_on_path(context);
@@ -21,8 +21,8 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
         None => {
             DoctorFinding::warn(CHECK, "not-on-path", format!("{this}, which is not on the PATH"))
                 .remedy(match install::program_path(program, None, &context.places) {
-                    Ok(_) => "put its directory on the PATH: you and your scripts find it there",
-                    Err(_) => "install it where it stays (`cargo install --path crates/recoup`)",
+                    Ok(_) => "add its directory to the PATH, so that you and your scripts find it",
+                    Err(_) => "install it permanently (`cargo install --path crates/recoup`)",
                 })
         }
         Some(first) if resolve_path(first) == here => DoctorFinding::ok(CHECK, this),
@@ -32,8 +32,9 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
             if same {
                 DoctorFinding::ok(CHECK, what)
             } else {
-                DoctorFinding::warn(CHECK, "another-on-path", what)
-                    .remedy("agents and scripts use the one on the PATH: replace it, or its place on the PATH")
+                DoctorFinding::warn(CHECK, "another-on-path", what).remedy(
+                    "agents and scripts use the one on the PATH: replace it, or change the PATH",
+                )
             }
         }
     };
@@ -70,7 +71,7 @@ fn find_shadowed_copies(
 /// Describes another copy; true if it has our version.
 fn describe_copy(path: &Path, context: &DoctorContext) -> (String, bool) {
     if context.repository.contains(path) {
-        let what = "which is inside this project, and was not run to ask for its version";
+        let what = "which is inside this project, so it was not run to get its version";
         return (format!("{}, {what}", context.display_path(path)), false);
     }
     match ask_version(path, context) {
@@ -78,7 +79,9 @@ fn describe_copy(path: &Path, context: &DoctorContext) -> (String, bool) {
             let same = version == OUR_VERSION;
             (format!("recoup {version} at {}", context.display_path(path)), same)
         }
-        None => (format!("{}, which does not say its version", context.display_path(path)), false),
+        None => {
+            (format!("{}, which does not report its version", context.display_path(path)), false)
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn handle_event(event: &HookEvent, services: &HookServices<'_>) -> Ho
     let context = match HookContext::open(event, services) {
         Ok(context) => context,
         Err(error) => {
-            services.log.log_error(event.client, "a project was not found", &error);
+            services.log.log_error(event.client, "the project was not found", &error);
             return HookReply::default();
         }
     };
@@ -171,7 +171,7 @@ impl<'a> HookContext<'a> {
                 Ok(0) => {}
                 Ok(_) => context.record_project(),
                 Err(error) => {
-                    context.log_error("what was said before was not brought along", &error);
+                    context.log_error("notes under the project's former id were not moved", &error);
                 }
             }
         }
@@ -224,7 +224,7 @@ impl<'a> HookContext<'a> {
             && let Err(error) =
                 ProjectRegistry::below(&self.services.places.home).record(&self.project)
         {
-            self.log_error("the project was not noted", &error);
+            self.log_error("the project was not recorded", &error);
         }
     }
 
@@ -238,7 +238,7 @@ impl<'a> HookContext<'a> {
         if self.has_reader()
             && let Err(error) = registry.mark_told(&self.project)
         {
-            self.log_error("what was said about the project was not noted", &error);
+            self.log_error("the notice about the project was not recorded", &error);
         }
         Some(advice)
     }
@@ -262,7 +262,7 @@ impl<'a> HookContext<'a> {
     }
 
     fn deliveries_to(&self, context: &str) -> ContextDeliveries {
-        self.read_or_default("what was given", self.memory.deliveries_to(context))
+        self.read_or_default("reading the deliveries", self.memory.deliveries_to(context))
     }
 
     /// Rules that a context does not have: all of them, or those added since it was last given all.
@@ -276,7 +276,7 @@ impl<'a> HookContext<'a> {
             None => self.memory.rules(self.scope(), budget),
             Some(last) => self.memory.rules_since(last, self.scope()),
         };
-        let notes = self.read_or_default("the rules", found);
+        let notes = self.read_or_default("reading the rules", found);
         RulesBlock::in_project(&notes, &self.project, &known.notes, budget)
     }
 

@@ -209,7 +209,10 @@ fn to_user_statements(
 
 /// Finds notes about the matter of a text, without a lock.
 pub(super) fn find_candidates(context: &HookContext<'_>, text: &str) -> Vec<RuleCandidate> {
-    context.read_or_default("what fits", context.memory.related_notes(text, context.scope()))
+    context.read_or_default(
+        "finding related notes",
+        context.memory.related_notes(text, context.scope()),
+    )
 }
 
 /// Makes a block of at most three candidates.

@@ -77,7 +77,7 @@ fn find_call_candidates(
 ) -> Vec<RuleCandidate> {
     let touched: Vec<&str> = touched.iter().map(String::as_str).collect();
     let mut found = context.read_or_default(
-        "rules for files",
+        "reading the rules for files",
         context.memory.rules_for_files(&touched, context.scope()),
     );
     let about = match &call.action {
@@ -98,7 +98,7 @@ fn find_call_candidates(
         _ => Vec::new(),
     };
     let by_deed = context.read_or_default(
-        "rules for deeds",
+        "reading the rules for actions",
         context.memory.rules_for_actions(&deeds, context.scope()),
     );
     for candidate in by_words.into_iter().chain(by_deed) {
@@ -161,8 +161,10 @@ fn find_lesson(
         return Vec::new();
     };
     let ran = CompletedCommand { kind: &kind, command: command.clone(), call: &call.id };
-    let found = context
-        .read_or_default("a lesson", context.memory.lesson_for(&ran, &error, context.scope()));
+    let found = context.read_or_default(
+        "reading the lesson",
+        context.memory.lesson_for(&ran, &error, context.scope()),
+    );
     found.map(|note| RuleCandidate { note, score: LESSON_SCORE }).into_iter().collect()
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn start(queue: &JobQueue, project: &Project) -> Result<()> {
 /// Starts a worker for the project with that id, in its root; it exits if another one runs.
 pub(crate) fn start_in(project: &str, root: &Path) -> Result<()> {
     let args = ["hook", FLAG, project].map(Into::into);
-    process::start_detached(args, Stdio::null(), Some(root), "learns from what happened")
+    process::start_detached(args, Stdio::null(), Some(root), "runs background jobs")
 }
 
 /// Projects in which an answer or a session has ended, by root.
@@ -113,7 +113,7 @@ impl MemoryWorker<'_> {
             // Maintenance and mirrors, once for all jobs. Even after an error: finished jobs do not
             // come back.
             if let Err(error) = self.memory.run_maintenance() {
-                self.log(&format!("memory was not brought up to date: {error}"));
+                self.log(&format!("maintenance of memory failed: {error}"));
             }
             for (root, from) in &ended {
                 if let Err(error) = self.sync_mirror(root, from) {
@@ -179,10 +179,10 @@ impl MemoryWorker<'_> {
         let Some(app) = self.app else { return Ok(()) };
         let report = app.sync_mirrors(&find_project(&app.settings.home, root)?, false)?;
         for fault in &report.faults {
-            self.log(&format!("not in step: {}", fault.why));
+            self.log(&format!("not synced: {}", fault.why));
         }
         for left in &report.left {
-            self.log(&format!("left as it is: {}", left.path.display()));
+            self.log(&format!("left unchanged: {}", left.path.display()));
         }
         let Some(line) = report.notice() else { return Ok(()) };
         self.memory

@@ -49,7 +49,7 @@ impl JsonFile {
         let bytes = bytes.unwrap_or_default();
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            SettingsSyntaxError::at(&valid, valid.len(), "this is not UTF-8")
+            SettingsSyntaxError::at(&valid, valid.len(), "the file is not UTF-8")
         })?;
         let (bom, text) = split_bom(text);
         let parsed = tree::parse(text, dialect)?;
@@ -71,7 +71,7 @@ impl JsonFile {
             return Err(SettingsSyntaxError::at(
                 &text,
                 root.span.start,
-                "an object is expected here: { … }",
+                "expected an object here: { … }",
             ));
         }
         let style = JsonStyle::of(&text, &root);

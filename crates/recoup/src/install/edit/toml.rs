@@ -17,13 +17,13 @@ pub(crate) const SERVERS: &str = "mcp_servers";
 /// Splits the content of a file into its byte order mark, which may be empty, and its text.
 pub(crate) fn split_text(bytes: &[u8]) -> Result<(&'static str, &str), SettingsSyntaxError> {
     let text = str::from_utf8(bytes);
-    text.map(split_bom).map_err(|_| SettingsSyntaxError::at("", 0, "this is not UTF-8"))
+    text.map(split_bom).map_err(|_| SettingsSyntaxError::at("", 0, "the file is not UTF-8"))
 }
 
 fn parse(text: &str) -> Result<Document<&str>, SettingsSyntaxError> {
     Document::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
-        let what = error.message().lines().next().unwrap_or("not TOML");
+        let what = error.message().lines().next().unwrap_or("not valid TOML");
         SettingsSyntaxError::at(text, byte, what)
     })
 }
@@ -179,7 +179,8 @@ impl TomlInsertions<'_> {
                 continue;
             };
             let old = old.as_value().and_then(|old| Some((old, old.span()?)));
-            let (old, span) = old.ok_or_else(|| type_error(self.text, name, "no table"))?;
+            let (old, span) =
+                old.ok_or_else(|| type_error(self.text, name, "a value, not a table"))?;
             if value_to_json(old) != value_to_json(new) {
                 self.made.push((span, value_text(new)));
             }
@@ -430,7 +431,7 @@ mod tests {
         }
         let fault =
             put_server("mcp_servers.recoup.args.a = 1\n", "recoup", "r", &args()).unwrap_err();
-        assert_eq!(fault.to_string(), "line 1, column 20: “args” should be no table");
+        assert_eq!(fault.to_string(), "line 1, column 20: “args” should be a value, not a table");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) fn put(
     let mut done = EditSummary::default();
     let (text, gone) = without_calls(text, hooks_run, &mut done)?;
     if !gone.is_empty() {
-        done.said.push(format!("out goes what was written by hand: {}", list_events(&gone)));
+        done.said.push(format!("removed hand-written calls: {}", list_events(&gone)));
     }
     let root = toml::parse_to_json(&text)?;
     let known = our_servers(root.get(SERVERS));
@@ -54,7 +54,7 @@ pub(crate) fn put(
         }
         let put = toml::put_server(&after, &name, start.program, &start.args(&call.args))?;
         if put != after {
-            done.said.push(format!("server “{name}” brought up to date"));
+            done.said.push(format!("server “{name}” updated"));
         }
         after = put;
     }
@@ -88,7 +88,7 @@ pub(crate) fn remove(
         left.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
     }
     if !gone.is_empty() {
-        done.said.push(format!("what was written by hand: {}", list_events(&gone)));
+        done.said.push(format!("hand-written calls: {}", list_events(&gone)));
     }
     Ok((left, done))
 }
@@ -144,6 +144,7 @@ fn without_calls(
 /// Replaces a syntax error in our own output with advice: the user cannot fix that text.
 fn ensure_parses(text: &str, left: &str, name: &str) -> Result<(), SettingsSyntaxError> {
     let at = text.find(name).unwrap_or(0);
-    let what = format!("what calls recoup in “{name}” can't be cut out here: take it out by hand");
+    let what =
+        format!("the call of recoup in “{name}” can't be removed automatically: remove it by hand");
     toml::parse_to_json(left).map(drop).map_err(|_| SettingsSyntaxError::at(text, at, what))
 }

@@ -61,7 +61,7 @@ pub(crate) fn put(
         (!events.is_empty()).then(|| format!("{what} {}", list_events(events)))
     };
     done.said.extend(say("hooks for", &added));
-    done.said.extend(say("hooks brought up to date:", &changed));
+    done.said.extend(say("hooks updated:", &changed));
     Ok(done)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn list_events(events: &[String]) -> String {
 
 /// Note about a custom command. Names only the program: the line may hold secrets.
 pub(super) fn custom_command_note(place: &str, call: &RecoupCall) -> String {
-    format!("{place} has a command of your own that calls {}, which stays", call.program)
+    format!("{place} has a command of your own that calls {}: it is kept", call.program)
 }
 
 /// Returns our calls, by event.

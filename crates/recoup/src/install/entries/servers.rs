@@ -80,7 +80,7 @@ pub(crate) fn put(
             }
         }
         if json.bytes() != before {
-            done.said.push(format!("server “{name}” brought up to date"));
+            done.said.push(format!("server “{name}” updated"));
         }
     }
     if !known.is_empty() {
@@ -135,12 +135,12 @@ pub(super) fn our_servers(all: Option<&Value>) -> Vec<(String, RecoupCall)> {
 
 /// Note about a custom command of the user that starts our server.
 pub(crate) fn custom_server_note(name: &str, call: &RecoupCall) -> String {
-    format!("the server “{name}” starts ours through {:?}, which stays", call.started())
+    format!("the server “{name}” starts recoup's server through {:?}: it is kept", call.started())
 }
 
 /// Note that another server has our name, so that ours is not added.
 pub(crate) fn name_taken_note(other: &Value) -> String {
-    format!("{}, which stays; ours is not added", describe_name_conflict(other))
+    format!("{}: it is kept, and recoup's server is not added", describe_name_conflict(other))
 }
 
 /// Describes another server with our name. Names only its program: arguments, variables and
@@ -154,8 +154,8 @@ pub(crate) fn describe_name_conflict(other: &Value) -> String {
     let program = program.map(|line| line.split_whitespace().find(|word| !word.contains('=')));
     let program = match program {
         Some(Some(word)) if !is_address(word) => format!("{:?}", secrets::redact(word)),
-        Some(None) => "its program is not named".to_owned(),
-        Some(Some(_)) | None => "it has an address".to_owned(),
+        Some(None) => "no program named".to_owned(),
+        Some(Some(_)) | None => "a URL".to_owned(),
     };
-    format!("a server “{SERVER}” is there that is not ours ({program})")
+    format!("there is already another server named “{SERVER}” ({program})")
 }

@@ -34,7 +34,7 @@ pub(super) async fn read(
         return next.run(request).await;
     }
     if timeout(MESSAGE_TIMEOUT, wait_for_room(&load)).await.is_err() {
-        let what = "too much is under way: try again when some of it is answered\n";
+        let what = "too many requests in progress: try again when some of them are answered\n";
         return (StatusCode::SERVICE_UNAVAILABLE, what).into_response();
     }
     let (mut parts, body) = request.into_parts();
@@ -42,11 +42,12 @@ pub(super) async fn read(
     let body = match timeout(MESSAGE_TIMEOUT, to_bytes(body, MOST)).await {
         Ok(Ok(body)) => body,
         Ok(Err(_)) => {
-            let what = format!("a message has at most {MOST} bytes\n");
+            let what = format!("a message may have at most {MOST} bytes\n");
             return (StatusCode::PAYLOAD_TOO_LARGE, what).into_response();
         }
         Err(_) => {
-            return (StatusCode::REQUEST_TIMEOUT, "the message did not come\n").into_response();
+            return (StatusCode::REQUEST_TIMEOUT, "the message did not arrive in time\n")
+                .into_response();
         }
     };
     burden.set_request_bytes(body.len());

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::pending;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
@@ -12,6 +12,7 @@ use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::net::TcpListener;
@@ -75,14 +76,10 @@ pub(super) struct HttpConnection {
 }
 
 impl ConnectionRegistry {
-    fn lock_counts(&self) -> MutexGuard<'_, ConnectionCounts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Registers a connection as unauthenticated; displaces the oldest such if there are too many.
     fn register(&self) -> HttpConnection {
         let displaced = CancellationToken::new();
-        let mut seats = self.lock_counts();
+        let mut seats = self.0.lock();
         seats.came += 1;
         let number = seats.came;
         seats.strangers.insert(number, displaced.clone());
@@ -98,7 +95,7 @@ impl ConnectionRegistry {
 impl HttpConnection {
     /// Marks the connection as authenticated. False if there are too many of these.
     pub(super) fn admit(&self) -> bool {
-        let mut seats = self.guests.lock_counts();
+        let mut seats = self.guests.0.lock();
         if !seats.strangers.contains_key(&self.number) {
             return !self.displaced.is_cancelled();
         }
@@ -115,7 +112,7 @@ impl HttpConnection {
         tokio::select! {
             () = self.displaced.cancelled() => {}
             () = sleep(AUTHENTICATION_TIMEOUT) => {
-                if !self.guests.lock_counts().strangers.contains_key(&self.number) {
+                if !self.guests.0.lock().strangers.contains_key(&self.number) {
                     pending::<()>().await;
                 }
             }
@@ -125,7 +122,7 @@ impl HttpConnection {
 
 impl Drop for HttpConnection {
     fn drop(&mut self) {
-        let mut seats = self.guests.lock_counts();
+        let mut seats = self.guests.0.lock();
         let was_stranger = seats.strangers.remove(&self.number).is_some();
         if !was_stranger && !self.displaced.is_cancelled() {
             seats.known -= 1;
@@ -158,7 +155,7 @@ impl HttpSessions {
         let id: Arc<str> = id.into();
         let is_known = self.manager.has_session(&id).await.unwrap_or(false);
         let oldest = {
-            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut used = self.used.lock();
             used.retain(|other| *other != id);
             // Unknown ids must not displace sessions of ours.
             if is_known {

@@ -48,7 +48,7 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(workers::BACKGROUND_THREADS)
+        .max_blocking_threads(workers::BLOCKING_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     runtime.block_on(async {
@@ -123,7 +123,7 @@ async fn require_token(State(token): State<Arc<str>>, request: Request, next: Ne
         once(header::HOST) && once(header::ORIGIN) && (named.is_none() || named == host)
     };
     if !is_unambiguous {
-        let what = "a request has one Host and at most one Origin\n";
+        let what = "expected exactly one Host header and at most one Origin header\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     }
     if has_token(request.headers(), &token) {
@@ -131,10 +131,10 @@ async fn require_token(State(token): State<Arc<str>>, request: Request, next: Ne
         if guest.is_none_or(|guest| guest.admit()) {
             return next.run(request).await;
         }
-        return (StatusCode::SERVICE_UNAVAILABLE, "too many are connected\n").into_response();
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many connections\n").into_response();
     }
     let mut response = Response::new(Body::from(
-        "a token is needed: Authorization: Bearer TOKEN (see `recoup mcp --help`)\n",
+        "missing or wrong token, expected: Authorization: Bearer TOKEN (see `recoup mcp --help`)\n",
     ));
     *response.status_mut() = StatusCode::UNAUTHORIZED;
     response

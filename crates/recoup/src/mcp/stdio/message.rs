@@ -44,15 +44,15 @@ fn envelope(text: &[u8]) -> Option<MessageEnvelope<'_>> {
 }
 
 /// Reply to an object that is neither request nor response.
-const NO_MESSAGE: &str = "this is no message of MCP";
+const NO_MESSAGE: &str = "not an MCP message";
 /// Reply to ids that no response could carry.
-const NO_ID: &str = "the id of a request is a string or a whole number";
+const NO_ID: &str = "the id of a request must be a string or an integer";
 
 pub(super) fn parse_line(line: InputLine) -> ParsedLine {
     let line = match line {
         InputLine::Whole(line) => line,
         InputLine::TooLong(id) => {
-            let what = format!("a message has at most {MAX_LINE_BYTES} bytes");
+            let what = format!("a message may have at most {MAX_LINE_BYTES} bytes");
             return error_reply(ErrorCode::INVALID_REQUEST, what, id);
         }
     };
@@ -107,10 +107,10 @@ fn explain_parse_error(text: &[u8], error: &serde_json::Error) -> ParsedLine {
         return if text.starts_with(b"{") && error.is_data() {
             error_reply(ErrorCode::INVALID_REQUEST, format!("{NO_MESSAGE}: {error}"), None)
         } else if error.is_data() || text.starts_with(b"[") {
-            let what = "one JSON object on a line is expected; batches are not taken";
+            let what = "expected one JSON object per line; batches are not supported";
             error_reply(ErrorCode::INVALID_REQUEST, what, None)
         } else {
-            error_reply(ErrorCode::PARSE_ERROR, format!("this is not JSON: {error}"), None)
+            error_reply(ErrorCode::PARSE_ERROR, format!("not valid JSON: {error}"), None)
         };
     };
     let Some(id) = id else {

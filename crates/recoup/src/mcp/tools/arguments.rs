@@ -20,7 +20,7 @@ use crate::mcp::McpServices;
 /// Deserializes the arguments of a tool.
 pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
     serde_json::from_value(Value::Object(arguments))
-        .map_err(|_| Error::usage("the arguments do not fit the tool's schema"))
+        .map_err(|_| Error::usage("the arguments do not match the tool's schema"))
 }
 
 /// Scope of a named project; by default the current one.
@@ -28,7 +28,7 @@ pub(super) fn requested_scope(services: &McpServices, project: Option<&str>) -> 
     let Some(id) = project else { return Ok(current_scope(services)) };
     let id = ProjectId::parse(id).map_err(|_| {
         Error::usage(format!(
-            "projectId: {} is no project's id; leave it out for the project at hand, which is {}",
+            "projectId: {} is not a project id; leave it out for the current project, which is {}",
             quoted(id),
             services.project().id()
         ))
@@ -45,8 +45,8 @@ pub(in crate::mcp) fn current_scope(services: &McpServices) -> NoteScope {
 pub(super) fn parse_note_id(text: &str) -> Result<NoteId> {
     NoteId::parse(text).map_err(|_| {
         Error::usage(format!(
-            "id: {} is no id of a memory: these have eight letters and digits, as search_memory \
-             and load_rules tell them",
+            "id: {} is not the id of a memory: expected eight letters and digits, as returned by \
+             search_memory and load_rules",
             quoted(text)
         ))
     })
@@ -108,10 +108,10 @@ pub(super) struct SelectedResult {
 /// Schema fields of a selector.
 pub(super) fn fields() -> Vec<(&'static str, Value)> {
     vec![
-        ("paths", texts("What the work looks at")),
+        ("paths", texts("What the work examines")),
         ("query", text("The question")),
         ("operation", text("The kind of work: review, security-audit")),
-        ("key", text("In place of these three: a key that an answer named")),
+        ("key", text("Instead of these three: a key from an answer")),
     ]
 }
 
@@ -153,7 +153,7 @@ impl ResultArguments {
 pub(super) fn parse_key(key: &str) -> Result<Key> {
     Key::parse(key).map_err(|_| {
         Error::usage(format!(
-            "key: {} is no key, as cache_lookup and cache_store tell them",
+            "key: {} is not a valid key; expected one that cache_lookup or cache_store returned",
             quoted(key)
         ))
     })
@@ -170,8 +170,7 @@ impl SelectedResult {
         match kind {
             None | Some(Kind::Result) => Ok(()),
             Some(kind) => Err(Error::usage(format!(
-                "key: {} is no result but an entry of another kind ({kind}); cache_explain tells \
-                 more about it",
+                "key: {} is not a result but an entry of another kind ({kind}); see cache_explain",
                 self.id.key
             ))),
         }
@@ -217,10 +216,10 @@ fn object(schema: &Value, given: JsonObject, place: &str) -> Result<JsonObject> 
             let known: Vec<&str> = fields.keys().map(String::as_str).collect();
             let whose = if place.is_empty() { "this tool" } else { place };
             let has = match known[..] {
-                [] => "takes nothing".to_owned(),
+                [] => "has no arguments".to_owned(),
                 _ => format!("has {}", known.join(", ")),
             };
-            let what = format!("{} is not known: {whose} {has}", quoted(&name));
+            let what = format!("unknown argument {}: {whose} {has}", quoted(&name));
             return Err(Error::usage(what));
         };
         if !value.is_null() {
@@ -229,7 +228,7 @@ fn object(schema: &Value, given: JsonObject, place: &str) -> Result<JsonObject> 
     }
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     match required.into_iter().find(|name| !fitted.contains_key(*name)) {
-        Some(name) => Err(Error::usage(format!("{}: it is missing", inside(name)))),
+        Some(name) => Err(Error::usage(format!("{}: missing", inside(name)))),
         None => Ok(fitted),
     }
 }
@@ -349,7 +348,7 @@ fn expected(schema: &Value) -> String {
     let kinds: Vec<&str> = type_names(schema).into_iter().map(word).collect();
     let range = match (&schema["minimum"], &schema["maximum"]) {
         (Value::Number(least), Value::Number(most)) => format!(" from {least} to {most}"),
-        (Value::Number(least), _) => format!(" from {least} on"),
+        (Value::Number(least), _) => format!(" of at least {least}"),
         _ => match (&schema["maxLength"], &schema["maxItems"]) {
             (Value::Number(most), _) => format!(" of at most {most} characters"),
             (_, Value::Number(most)) => format!(" of at most {most} strings"),

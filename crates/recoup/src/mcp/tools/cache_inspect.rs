@@ -19,22 +19,23 @@ use crate::mcp::McpServices;
 pub(super) const EXPLAIN: ToolSpec = ToolSpec {
     name: "cache_explain",
     title: "Explain a hit or a miss",
-    description: "Say why cache_lookup would be a hit or a miss: which source changed, what \
-        expired or was evicted, and how the nearest result differs. Nothing is counted or changed.",
+    description: "Explain why cache_lookup would be a hit or a miss: which source changed, what \
+                  expired or was evicted, and how the nearest result differs. Nothing is counted \
+                  or changed.",
     input: || closed(&fields(), &[]),
     output: || {
         open(
             &[
                 ("key", text("The key of this question")),
-                ("scope", text("Who shares it")),
-                ("kind", text("What sort of entry it is")),
+                ("scope", text("The scope of the entry")),
+                ("kind", text("The kind of entry")),
                 ("status", text("hit, stale or miss")),
-                ("text", text("The same in a sentence")),
-                ("causes", json!({ "type": "array", "description": "What is to be known" })),
-                ("past", json!({ "type": "array", "description": "What happened to it" })),
+                ("text", text("The status in a sentence")),
+                ("causes", json!({ "type": "array", "description": "What caused the status" })),
+                ("past", json!({ "type": "array", "description": "Earlier events of this entry" })),
                 (
                     "nearest",
-                    json!({ "type": ["object", "null"], "description": "The most like it" }),
+                    json!({ "type": ["object", "null"], "description": "The most similar entry" }),
                 ),
             ],
             &["key", "status", "text", "causes"],
@@ -63,23 +64,23 @@ fn explain(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome>
 
 pub(super) const INVALIDATE: ToolSpec = ToolSpec {
     name: "cache_invalidate",
-    title: "Forget results",
-    description: "Forget the results of this project that were made from certain files, have a tag, \
-        come from a kind of work, or have a key. Results whose sources changed need no call: they are \
-        not given out any more.",
+    title: "Remove results",
+    description: "Remove the results of this project that were made from certain files, have a \
+                  tag, come from a kind of work, or have a key. Not needed for results whose \
+                  sources changed: they are no longer returned.",
     input: || {
         let a_text = |what| short_text(LONGEST, what);
         closed(
             &[
-                ("paths", a_text("A glob: those with a source that matches; * also crosses /")),
-                ("tag", a_text("Those with this tag")),
-                ("operation", a_text("Those of this kind of work")),
-                ("key", a_text("The one with this key, and nothing else")),
+                ("paths", a_text("A glob: results with a matching source; * also matches /")),
+                ("tag", a_text("Results with this tag")),
+                ("operation", a_text("Results of this kind of work")),
+                ("key", a_text("The result with this key, and nothing else")),
             ],
             &[],
         )
     },
-    output: || open(&[("invalidated", count(0, "How many were forgotten"))], &["invalidated"]),
+    output: || open(&[("invalidated", count(0, "How many were removed"))], &["invalidated"]),
     nature: ToolEffect::Removes,
     load: ToolVisibility::WhenFound,
     run: invalidate,
@@ -106,7 +107,7 @@ fn invalidate(services: &McpServices, arguments: JsonObject) -> Result<ToolOutco
         _ => cache.invalidate(&scope, &arguments.selection()?)?,
     };
     let results = if invalidated == 1 { "result" } else { "results" };
-    let text = format!("Forgot {invalidated} {results}.");
+    let text = format!("Removed {invalidated} {results}.");
     Ok(ToolAnswer::new(text, json!({ "invalidated": invalidated })).into())
 }
 
@@ -122,21 +123,21 @@ impl CacheInvalidateArguments {
 
 pub(super) const STATS: ToolSpec = ToolSpec {
     name: "cache_stats",
-    title: "Tell what the cache holds",
-    description: "Tell what the cache of this project holds, and how often it was of use.",
+    title: "Show what the cache holds",
+    description: "Show what the cache of this project holds, and how often it was useful.",
     input: || closed(&[], &[]),
     output: || {
         let number = |what| count(0, what);
         open(
             &[
-                ("enabled", flag("Whether anything is kept")),
-                ("scope", text("Who shares it")),
-                ("entries", number("How many entries there are")),
-                ("bytes", number("What they take")),
-                ("hits", number("How many look-ups were hits")),
-                ("misses", number("How many were not")),
-                ("invalidations", number("Of these, because a source changed")),
-                ("counts", json!({ "type": "object", "description": "What happened, how often" })),
+                ("enabled", flag("Whether the cache is enabled")),
+                ("scope", text("The scope of the entries")),
+                ("entries", number("Number of entries")),
+                ("bytes", number("Their total size")),
+                ("hits", number("Look-ups that were hits")),
+                ("misses", number("Look-ups that were misses")),
+                ("invalidations", number("Misses because a source changed")),
+                ("counts", json!({ "type": "object", "description": "Events by kind" })),
             ],
             &["enabled", "scope", "entries", "bytes", "hits", "misses", "invalidations"],
         )

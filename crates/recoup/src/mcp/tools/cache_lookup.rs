@@ -26,17 +26,17 @@ const MOST_TOLD: usize = 20;
 pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_lookup",
     title: "Look for an earlier result",
-    description: "Before costly work that files determine, ask whether its result is known and \
-        still true. A miss gives a token for cache_store, which then keeps your result only if the \
-        files stayed the same during the work.",
+    description: "Before costly work that depends on files, check whether its result is cached and \
+                  still valid. A miss returns a token for cache_store, which then stores your \
+                  result only if the files did not change meanwhile.",
     input: || {
         let mut all = fields();
         all.push(("max_age", rare(duration("Accept nothing older: 30m, 12h, 7d"))));
         all.push((
             "sources",
             texts(
-                "Files, directories and globs that the work will read. Default: those of the paths \
-                that exist",
+                "Files, directories and globs that the work will read. Default: the paths that \
+                 exist",
             ),
         ));
         closed(&all, &[])
@@ -50,14 +50,17 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
                 (
                     "result",
                     json!({ "description": "The result as it was stored: a text, or JSON; JSON \
-                        with numbers that would lose digits comes as a text" }),
+                        with numbers that would lose digits is returned as a text" }),
                 ),
                 ("age_seconds", count(0, "How long ago it was stored")),
                 ("reason", maybe_text("Why it is a miss")),
-                ("token", maybe_text("For cache_store, after the work")),
+                ("token", maybe_text("Pass it to cache_store after the work")),
                 (
                     "sources",
-                    list(&text("One of them"), "What was checked, or what the token is for"),
+                    list(
+                        &text("A source"),
+                        "The sources that were checked, or that the token covers",
+                    ),
                 ),
                 message(),
             ],
@@ -117,12 +120,12 @@ fn hit(
     let sources = watched(&header.sources);
     let (status, whether) = match freshness {
         HitFreshness::Hit if sources.is_empty() => {
-            ("hit", "and no file is watched for it, so nobody knows whether it is still true")
+            ("hit", "but no file is watched for it, so it may be outdated")
         }
         HitFreshness::Hit => {
-            ("hit", "still true: the files that it was made from are as they were")
+            ("hit", "still valid: the files that it was made from have not changed")
         }
-        HitFreshness::Stale => ("stale", "its time is over, and nobody has made a newer one yet"),
+        HitFreshness::Stale => ("stale", "but expired, and there is no newer result yet"),
     };
     let said = format!("{status}: stored {} ago, {whether}.", ago(age));
     let text = format!("{said} The result:\n{text}");
@@ -167,8 +170,8 @@ fn miss(
     let status = reason.status();
     // File names may contain line breaks.
     let text = format!(
-        "{status}: {}.\nDo the work, then call cache_store with the same words and \
-         \"token\": \"{token}\".",
+        "{status}: {}.\nDo the work, then call cache_store with the same arguments and \"token\": \
+         \"{token}\".",
         one_line(&why)
     );
     let data = json!({

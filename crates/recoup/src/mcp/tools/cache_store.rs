@@ -28,9 +28,9 @@ const MOST_TAG: u64 = 200;
 
 pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "cache_store",
-    title: "Keep a result",
-    description: "Keep a result that was costly to work out, under the words that cache_lookup was \
-        asked with. When one of its sources changes, it is no longer given out.",
+    title: "Store a result",
+    description: "Store a costly result under the arguments that cache_lookup was called with. \
+                  When one of its sources changes, it is no longer returned.",
     input: || {
         let cost = closed(
             &[
@@ -54,7 +54,7 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
                 "sources",
                 texts(
                     "Files, directories and globs that it depends on: those of cache_lookup, and \
-                    what else was read",
+                     others that were read",
                 ),
             ),
             ("token", text("From the miss of cache_lookup")),
@@ -67,15 +67,15 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     output: || {
         open(
             &[
-                ("stored", flag("Whether it is kept")),
+                ("stored", flag("Whether it was stored")),
                 ("key", text("Its key")),
-                ("reason", maybe_text("Why it is not kept")),
-                ("sources", list(&text("One of them"), "What is checked before it is given out")),
+                ("reason", maybe_text("Why it was not stored")),
+                ("sources", list(&text("A source"), "What is checked before it is returned")),
                 (
                     "unwatched",
-                    list(&text("One of them"), "The paths that are not: nothing is there"),
+                    list(&text("A path"), "Paths that are not watched, because they do not exist"),
                 ),
-                ("expires_at", maybe_text("Until when it is given out; none means for ever")),
+                ("expires_at", maybe_text("When it expires; null means never")),
                 message(),
             ],
             &["stored", "key", "reason", "sources", "message"],
@@ -115,12 +115,12 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     named.must_be_a_result(services)?;
     let ttl = ttl.map_or(Ok(services.app.settings.cache.ttl), |ttl| arguments::ttl("ttl", &ttl))?;
     let since = token.as_deref().map(SinceToken::parse).transpose().map_err(|_| {
-        Error::usage("token: expected what cache_lookup gave at the miss; or leave it out")
+        Error::usage("token: expected the token of cache_lookup's miss; or leave it out")
     })?;
     let cost = cost.resolve()?;
     // Always as JSON, because `recoup cache` reads it too.
     let body = serde_json::to_vec(&result).map_err(|error| {
-        Error::new(ErrorKind::Invalid, "the result can't be written").with_source(error)
+        Error::new(ErrorKind::Invalid, "the result can't be serialized").with_source(error)
     })?;
     let is_named = sources.is_some();
     let sources = named.sources(services, sources);
@@ -163,14 +163,14 @@ impl StoreReport<'_> {
             FillOutcome::Refused(refusal) => {
                 let advice = match refusal {
                     FillRefusal::SourceChanged(_) => {
-                        ", or right before. If the result is about the files as they are, call \
-                         cache_lookup with the same sources, and cache_store with its token"
+                        ", or right before. If the result describes the files as they are now, \
+                         call cache_lookup with the same sources, and cache_store with its token"
                     }
                     FillRefusal::SourcesDiffer => {
-                        ". If the result is about the files as they are now, call cache_lookup for \
-                         a new token"
+                        ". If the result describes the files as they are now, call cache_lookup \
+                         for a new token"
                     }
-                    FillRefusal::OtherSources => ": cache_lookup told them, and gives one",
+                    FillRefusal::OtherSources => ": cache_lookup returns both",
                     _ => "",
                 };
                 Some(format!("{refusal}{advice}"))
@@ -178,7 +178,7 @@ impl StoreReport<'_> {
         };
         // File names may contain line breaks.
         let message = match &reason {
-            Some(why) => format!("Not kept: {}.", one_line(why)),
+            Some(why) => format!("Not stored: {}.", one_line(why)),
             None => self.validity_text(),
         };
         let until = self.until.filter(|_| reason.is_none()).map(|until| until.to_string());
@@ -197,23 +197,19 @@ impl StoreReport<'_> {
         };
         let until = match until {
             Some(until) => format!("until {until}"),
-            None => "for ever".to_owned(),
+            None => "forever".to_owned(),
         };
         let watched = match sources {
-            [] => format!("No file is watched for it: it is given out {until}."),
-            sources => format!(
-                "It is given out {until}, for as long as these stay as they are: {}.",
-                names(sources)
-            ),
+            [] => format!("No file is watched for it: it is valid {until}."),
+            sources => {
+                format!("It is valid {until}, as long as these do not change: {}.", names(sources))
+            }
         };
         let unwatched = match unwatched {
             [] => String::new(),
-            unwatched => format!(
-                " Not watched, because nothing to watch is there by that name: {}.",
-                names(unwatched)
-            ),
+            unwatched => format!(" Not watched, because they do not exist: {}.", names(unwatched)),
         };
-        format!("Kept under {key}. {watched}{unwatched}")
+        format!("Stored under {key}. {watched}{unwatched}")
     }
 }
 
@@ -226,7 +222,9 @@ impl CostArguments {
         });
         let sum = dollars.map(to_micro_dollars);
         if millis == Some(None) || sum == Some(None) {
-            return Err(Error::usage("cost: seconds and dollars are numbers from 0 on"));
+            return Err(Error::usage(
+                "cost: expected numbers of at least 0 for seconds and dollars",
+            ));
         }
         Ok(ProductionCost {
             millis: millis.flatten(),

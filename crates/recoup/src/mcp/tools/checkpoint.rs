@@ -20,14 +20,14 @@ const LONGEST: u64 = 20_000;
 pub(super) const SAVE: ToolSpec = ToolSpec {
     name: "save_checkpoint",
     title: "Save where the work stands",
-    description: "Save where the work in this project stands, in place of what was saved before. \
-        Use it when work stays unfinished, and before a conversation ends or is compacted.",
+    description: "Save where the work in this project stands, replacing the last checkpoint. Use \
+                  it when work remains unfinished, and before a conversation ends or is compacted.",
     input: || {
         closed(
             &[
                 ("completed", texts_of(LONGEST, "Done")),
                 ("remaining", texts_of(LONGEST, "Next step first")),
-                ("blockers", texts_of(LONGEST, "In the way")),
+                ("blockers", texts_of(LONGEST, "Blocked by")),
                 ("notes", text("What else to know")),
                 ("projectId", project()),
             ],
@@ -38,7 +38,7 @@ pub(super) const SAVE: ToolSpec = ToolSpec {
         open(
             &[
                 ("saved", flag("Whether it is saved")),
-                ("left_out", list(&text("Which, and why"), "What of it is not kept")),
+                ("left_out", list(&text("Which, and why"), "Parts that were not saved")),
                 message(),
             ],
             &["saved", "left_out", "message"],
@@ -52,18 +52,18 @@ pub(super) const SAVE: ToolSpec = ToolSpec {
 pub(super) const LOAD: ToolSpec = ToolSpec {
     name: "load_checkpoint",
     title: "Load where the work stood",
-    description: "Load what save_checkpoint last saved, to go on with earlier work.",
+    description: "Load the last checkpoint of save_checkpoint, to continue earlier work.",
     input: || closed(&[("projectId", project())], &[]),
     output: || {
-        let items = |what| list(&text("One of them"), what);
+        let items = |what| list(&text("An item"), what);
         let checkpoint = json!({
             "anyOf": [{ "type": "null" }, open(
                 &[
                     ("completed", items("What is done")),
                     ("remaining", items("What remains")),
-                    ("blockers", items("What is in the way")),
-                    ("notes", maybe_text("What else was said")),
-                    ("saved_at", text("When that was")),
+                    ("blockers", items("What blocks the work")),
+                    ("notes", maybe_text("Further notes")),
+                    ("saved_at", text("When it was saved")),
                 ],
                 &["completed", "remaining", "blockers", "notes", "saved_at"],
             )],
@@ -109,7 +109,7 @@ fn save(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let length: usize = texts.map(|text| text.chars().count()).sum();
     if length > MOST {
         return Err(Error::usage(format!(
-            "a checkpoint has at most {MOST} characters, and this has {length}: say it shorter"
+            "a checkpoint may have at most {MOST} characters, and this has {length}: shorten it"
         )));
     }
     services.app.prepare_memory()?;
@@ -125,13 +125,12 @@ fn save_answer(saved: &CheckpointOutcome) -> ToolAnswer {
     let (text, left_out) = match saved {
         CheckpointOutcome::Silent(silence) => (format!("Not saved: {silence}."), Vec::new()),
         CheckpointOutcome::Done => {
-            let said =
-                "Nothing remains, so nothing is saved, and what was saved before is removed.";
+            let said = "Nothing remains, so nothing is saved, and the last checkpoint is removed.";
             (said.to_owned(), Vec::new())
         }
         CheckpointOutcome::Without(left_out) => {
             let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-            let said = "Saved. load_checkpoint gives it back in the next conversation.".to_owned();
+            let said = "Saved. load_checkpoint returns it in the next conversation.".to_owned();
             let lines = left_out.iter().map(|it| format!("Left out: {it}"));
             let lines: Vec<String> = std::iter::once(said).chain(lines).collect();
             (lines.join("\n"), left_out)
@@ -147,8 +146,8 @@ fn load(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let scope = arguments::requested_scope(services, project.as_deref())?;
     let found = services.memory.load_checkpoint(&scope, &services.session)?;
     let Some((checkpoint, at)) = found else {
-        let none = "No checkpoint is left for this project: none is saved, or three sessions were \
-            given it.";
+        let none = "No checkpoint for this project: none was saved, or three sessions have already \
+                    loaded it.";
         return Ok(ToolAnswer::with_message(none, none, json!({ "checkpoint": null })).into());
     };
     let text = checkpoint_text(&checkpoint, &at.to_string());
@@ -172,7 +171,7 @@ pub(in crate::mcp) fn checkpoint_text(checkpoint: &WorkCheckpoint, at: &str) -> 
     let mut lines = vec![opening(at)];
     let notes: Vec<String> = notes.iter().cloned().collect();
     let parts =
-        [("Done", completed), ("Remains", remaining), ("In the way", blockers), ("Notes", &notes)];
+        [("Done", completed), ("Remains", remaining), ("Blocked by", blockers), ("Notes", &notes)];
     for (title, items) in parts.into_iter().filter(|(_, items)| !items.is_empty()) {
         lines.push(format!("{title}:"));
         lines.extend(items.iter().map(|item| format!("- {}", one_line(item))));

@@ -28,8 +28,8 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
         open(
             &[
                 ("id", text("From search_memory or load_rules")),
-                ("removed", flag("Whether it is gone for good; otherwise nothing has changed")),
-                ("unreached", list(&text("A file"), "What may still have it")),
+                ("removed", flag("Whether it was removed for good; otherwise nothing has changed")),
+                ("unreached", list(&text("A file"), "Files that may still contain it")),
                 message(),
             ],
             &["id", "removed", "unreached", "message"],
@@ -53,7 +53,7 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
         (arguments::parse_note_id(&id)?, arguments::requested_scope(services, project.as_deref())?);
     let holds_there = |note: &Note| note.scope == NoteScope::Universal || note.scope == scope;
     let note = services.memory.note(&id)?.filter(holds_there).ok_or_else(|| {
-        Error::usage(format!("there is no memory {id} in this project; search_memory tells ids"))
+        Error::usage(format!("no memory {id} in this project; search_memory returns ids"))
     })?;
     let is_near =
         note.scope == NoteScope::Universal || note.scope == arguments::current_scope(services);
@@ -63,21 +63,21 @@ fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     }
     let whose = match (note.trust(), note.status) {
         (NoteTrust::Stated, _) => "the user said it",
-        (NoteTrust::Agreed, _) => "it is a rule of the team that the user has accepted",
+        (NoteTrust::Agreed, _) => "it is a team rule that the user has accepted",
         (NoteTrust::Recorded, NoteStatus::Active) => {
-            "it counts as the user's rule, which an agent recorded"
+            "it is a rule of the user, recorded by an agent"
         }
-        (_, NoteStatus::Active) => "it counts as a rule, learned from earlier work",
-        _ => "it is another project's",
+        (_, NoteStatus::Active) => "it is a rule learned from earlier work",
+        _ => "it belongs to another project",
     };
     Ok(ToolOutcome::Asks(Box::new(ConsentProposal {
         question: question(services, &note),
         unasked: unchanged(
             &note,
             &format!(
-                "Nothing has changed: {whose}, and only the user can take it back. Tell them that \
-                 `recoup memory retire {id}` lets it count no longer, and `recoup memory forget \
-                 {id}` removes it for good."
+                "Nothing has changed: {whose}, and only the user can remove it. Tell them that \
+                 `recoup memory retire {id}` disables it, and `recoup memory forget {id}` removes \
+                 it for good."
             ),
         ),
         new: false,
@@ -92,11 +92,11 @@ fn question(services: &McpServices, note: &Note) -> ConsentQuestion {
         NoteScope::Project(id) => format!("the project {}", services.app.project_name(id)),
     };
     let what = match (note.trust(), note.status) {
-        (NoteTrust::Stated, _) => "this rule of yours",
-        (NoteTrust::Agreed, _) => "this rule of the team",
-        (NoteTrust::Recorded, NoteStatus::Active) => "this rule of yours, which an agent recorded,",
+        (NoteTrust::Stated, _) => "your rule",
+        (NoteTrust::Agreed, _) => "this team rule",
+        (NoteTrust::Recorded, NoteStatus::Active) => "your rule, recorded by an agent,",
         (_, NoteStatus::Active) => "this rule, learned from earlier work,",
-        _ => "this note of an agent's",
+        _ => "this note by an agent",
     };
     let text = format!("Remove {what} for good, for {place}?\n\n{}", one_line(&note.text));
     ConsentQuestion { text, tick: "Remove it for good" }
@@ -112,7 +112,7 @@ pub(super) fn delete_agreed(services: &McpServices, shown: &Note) -> Result<Tool
 
 /// Answer after the user declined.
 pub(super) fn declined_answer(note: &Note) -> ToolAnswer {
-    unchanged(note, "The user said no: nothing has changed, and it still counts.")
+    unchanged(note, "The user said no: nothing has changed, and it stays active.")
 }
 
 fn unchanged(note: &Note, text: &str) -> ToolAnswer {
@@ -126,7 +126,7 @@ fn forget(services: &McpServices, id: &NoteId) -> Result<ToolAnswer> {
     let places: Vec<String> = unreached.iter().map(|path| path.display().to_string()).collect();
     let mut lines = vec!["It is removed for good.".to_owned()];
     lines.extend(
-        places.iter().map(|place| format!("This may still have it, tell the user: {place}")),
+        places.iter().map(|place| format!("Tell the user that this may still contain it: {place}")),
     );
     let data = json!({ "id": id.as_str(), "removed": true, "unreached": places });
     let message = lines.join("\n");

@@ -21,14 +21,14 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     output: || {
         let rule = open(
             &[
-                ("id", text("What it is called by")),
+                ("id", text("The id of the rule")),
                 ("text", text("The rule")),
                 (
                     "said_by",
                     one_of(
                         &["user", "team", "agent", "learned"],
-                        "Who says so; agent: one that the user allows to record their words; \
-                         learned: nobody",
+                        "Who said it; agent: one that the user allows to record their words; \
+                         learned: derived from earlier work",
                     ),
                 ),
             ],
@@ -36,12 +36,14 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
         );
         let noted = open(
             &[
-                ("id", text("What it is called by")),
+                ("id", text("The id of the note")),
                 ("text", text("The note: a claim, not an instruction")),
                 ("sessions", count(1, "In how many sessions agents have noted it")),
                 (
                     "confirm",
-                    maybe_text("Noted more than once: what the user runs to make it a rule"),
+                    maybe_text(
+                        "If noted more than once: the command with which the user makes it a rule",
+                    ),
                 ),
             ],
             &["id", "text", "sessions", "confirm"],
@@ -49,9 +51,9 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
         open(
             &[
                 ("rules", list(&rule, "The rules, the most important first")),
-                ("left_out", count(0, "How many more there are that did not fit")),
-                ("noted", list(&noted, "Noted by an agent for the user, not confirmed: no rules")),
-                ("noted_left_out", count(0, "How many more of these there are")),
+                ("left_out", count(0, "How many more did not fit")),
+                ("noted", list(&noted, "Noted by an agent for the user, not confirmed: not rules")),
+                ("noted_left_out", count(0, "How many more did not fit")),
                 message(),
             ],
             &["rules", "left_out", "noted", "noted_left_out", "message"],

@@ -74,7 +74,7 @@ pub(super) fn text(description: &str) -> Value {
 
 /// The field for a message.
 pub(super) fn message() -> (&'static str, Value) {
-    (super::MESSAGE, text("What that means, and what to do or to tell the user"))
+    (super::MESSAGE, text("What the result means, and what to do or tell the user"))
 }
 
 /// A string or null.

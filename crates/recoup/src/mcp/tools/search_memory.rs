@@ -22,7 +22,8 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
     name: "search_memory",
     title: "Search what is remembered",
     description: "Find what is remembered, by words, identifiers or paths. Use it before asking \
-        the user what they may have said already. What the user has not confirmed is no rule.",
+                  the user what they may have said already. What the user has not confirmed is not \
+                  a rule.",
     input: || {
         closed(
             &[
@@ -43,7 +44,7 @@ pub(super) const TOOL: ToolSpec = ToolSpec {
         open(
             &[
                 ("memories", list(&note_schema(), "What was found, the best first")),
-                ("count", count(0, "How many these are")),
+                ("count", count(0, "Number of results")),
             ],
             &["memories", "count"],
         )
@@ -66,7 +67,7 @@ struct SearchMemoryArguments {
 fn run(services: &McpServices, arguments: JsonObject) -> Result<ToolOutcome> {
     let SearchMemoryArguments { query, limit, kind: wanted, project } = arguments::read(arguments)?;
     if query.trim().is_empty() {
-        return Err(Error::usage("query: say what to look for"));
+        return Err(Error::usage("query: expected words to search for"));
     }
     let kinds = wanted.as_deref().map(NoteKind::parse).transpose()?;
     let scope = arguments::requested_scope(services, project.as_deref())?;
@@ -100,7 +101,7 @@ pub(super) fn search(
 /// Formats the results for an agent.
 pub(super) fn results_text(found: &[Note]) -> String {
     match found {
-        [] => "Nothing that is remembered answers that.".to_owned(),
+        [] => "No matching memory.".to_owned(),
         found => found.iter().map(note_line).collect::<Vec<_>>().join("\n"),
     }
 }
@@ -124,13 +125,13 @@ pub(in crate::mcp) fn note_report(note: &Note) -> Value {
 pub(super) fn note_schema() -> Value {
     open(
         &[
-            ("id", text("What it is called by")),
+            ("id", text("The id of the memory")),
             ("text", text("The statement")),
-            ("type", text("What sort of thing it is")),
-            ("status", text("active: it counts; candidate: nobody has confirmed it")),
+            ("type", text("The kind of memory")),
+            ("status", text("active: it is in force; candidate: not confirmed yet")),
             ("trust", text("stated: the user said it; agreed; recorded; inferred; untrusted")),
             ("scope", text("universal, or project:ID")),
-            ("paths", maybe_text("The files it holds for; none means all")),
+            ("paths", maybe_text("The files it applies to; null means all")),
             ("evidence", count(0, "How often it was said or confirmed")),
             ("updated_at", text("When it was last said or changed")),
         ],

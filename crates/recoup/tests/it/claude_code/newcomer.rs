@@ -58,7 +58,7 @@ fn from_the_first_command_to_the_last() {
     let report = recoup(&client, &["doctor"]).text();
     assert!(report.ends_with("\nAll is well\n"), "{report}");
     for (check, words) in [
-        ("memory", "a session that starts here is given 1 rule"),
+        ("memory", "a session started here receives 1 rule"),
         ("hooks", "Claude Code (user)"),
         ("mcp", "Claude Code (user)"),
     ] {

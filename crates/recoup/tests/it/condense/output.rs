@@ -76,7 +76,7 @@ fn links_are_written_through_also_to_what_is_not_there_yet() {
     assert!(home.project().join("first").is_symlink());
     assert!(home.project().join("sub/second").is_symlink());
     symlink("loop", home.project().join("loop")).unwrap();
-    to(&home, "loop").expect_failure("writing loop: ");
+    to(&home, "loop").expect_failure("cannot write loop: ");
 }
 
 #[test]
@@ -102,6 +102,6 @@ fn what_can_not_be_written_is_named_and_nothing_else_is() {
     {
         let failed = to(&home, output);
         assert!(!failed.stderr.contains(".recoup-"), "{}", failed.stderr);
-        failed.expect_failure(&format!("writing {output}: {why}"));
+        failed.expect_failure(&format!("cannot write {output}: {why}"));
     }
 }

@@ -83,7 +83,7 @@ fn a_reader_that_has_seen_enough_does_not_cost_the_bundle() {
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("is for a bug report"), "{said}");
+        assert!(said.contains("for a bug report: review it"), "{said}");
         let text = fs::read_to_string(&bundle).unwrap();
         let found = serde_json::from_str::<Value>(&text).unwrap();
         assert!(found["findings"].as_array().unwrap().len() > 5, "{text}");
@@ -183,9 +183,9 @@ fn somebody_elses_file_is_not_written_over() {
     let home = Home::new();
     let mine = home.write("mine", "dear to me");
     let said = doctor(&home, &["--bundle", mine.to_str().unwrap()]);
-    said.expect_usage("is there already");
+    said.expect_usage("already exists");
     assert_eq!(fs::read(mine).unwrap(), b"dear to me");
     let nowhere = home.path("no/such/dir/report.json");
     let said = doctor(&home, &["--bundle", nowhere.to_str().unwrap()]).expect(1);
-    assert!(said.stderr.contains("writing"), "{}", said.stderr);
+    assert!(said.stderr.contains("cannot write"), "{}", said.stderr);
 }

@@ -35,7 +35,7 @@ fn what_is_open_to_others_is_closed() {
     assert_eq!(found["facts"]["open"], all);
 
     let text = doctor(&home, &["--fix"]).expect(0).text();
-    assert!(text.contains("+ permissions     done: close"), "{text}");
+    assert!(text.contains("+ permissions     done: make"), "{text}");
     assert!(text.contains("✓ permissions"), "and looked at again: {text}");
     assert_eq!(mode(&home.recoup()), 0o755, "its mode is its maker's");
     for path in tree(&home.recoup()) {
@@ -207,7 +207,7 @@ fn files_of_a_project_are_left_to_init() {
         for found in found {
             let remedy = found["remedy"].as_str().unwrap();
             let command =
-                format!("`recoup init --project --client {client}` puts this program there");
+                format!("`recoup init --project --client {client}` sets it to this program");
             assert!(remedy.starts_with(&command), "{found:#}");
             assert_eq!(found["fixable"], false);
         }

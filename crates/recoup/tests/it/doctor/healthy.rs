@@ -71,7 +71,7 @@ fn hooks_are_fired_and_the_server_is_greeted() {
     let fired = report.has("hooks", "ok", "ok");
     assert_eq!(fired["facts"]["fired"], EVENTS.len());
     assert_eq!(fired["facts"]["client"], "claude-code");
-    assert!(fired["what"].as_str().unwrap().ends_with("rules arrive"), "{fired}");
+    assert!(fired["what"].as_str().unwrap().ends_with("rules are delivered"), "{fired}");
     let greeted = report.has("mcp", "ok", "ok");
     assert_eq!(greeted["facts"]["tools"], 8);
     assert_eq!(greeted["facts"]["version"], env!("CARGO_PKG_VERSION"));

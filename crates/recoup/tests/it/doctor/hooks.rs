@@ -20,7 +20,7 @@ fn a_program_that_is_gone() {
     let report = report_installed(&home, 1);
     let found = report.has("hooks", "program-missing", "fail");
     assert_eq!(found["fixable"], true);
-    assert!(found["what"].as_str().unwrap().contains("gone/recoup is not there"), "{found}");
+    assert!(found["what"].as_str().unwrap().contains("gone/recoup does not exist"), "{found}");
 }
 
 #[test]
@@ -44,7 +44,8 @@ fn one_that_does_not_end_is_ended_with_all_that_it_started() {
     // One second for one event, and three for its version.
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     let found = report.has("hooks", "too-late", "fail");
-    assert!(found["what"].as_str().unwrap().contains("SessionStart: no end within 1 s"), "{found}");
+    let words = "SessionStart: it did not finish within 1 s";
+    assert!(found["what"].as_str().unwrap().contains(words), "{found}");
     let sleeper = fs::read_to_string(pid).unwrap();
     let alive = format!("/proc/{}/cmdline", sleeper.trim());
     let is_sleep = fs::read(&alive).is_ok_and(|line| line.starts_with(b"/bin/sleep"));
@@ -64,8 +65,8 @@ fn an_exit_code_that_stops_the_client() {
 #[test]
 fn answers_that_no_client_reads() {
     for (answer, words) in [
-        ("welcome to recoup", "no JSON"),
-        ("[]", "no JSON object"),
+        ("welcome to recoup", "not JSON"),
+        ("[]", "not a JSON object"),
         (
             r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"x"}}"#,
             "another event",
@@ -117,7 +118,10 @@ fn hooks_that_miss_something() {
     claude(&home, &all);
     let report = report_installed(&home, 0);
     let found = report.has("hooks", "limited", "warn");
-    assert!(found["what"].as_str().unwrap().contains("at SessionStart, Stop not every"), "{found}");
+    assert!(
+        found["what"].as_str().unwrap().contains("for SessionStart, Stop, recoup does not"),
+        "{found}"
+    );
     assert_eq!(found["fixable"], true);
 }
 
@@ -221,7 +225,7 @@ fn the_extension_of_pi() {
     let report = report(&home, 0);
     let fired = report.has("hooks", "ok", "ok");
     assert_eq!((&fired["facts"]["client"], &fired["facts"]["fired"]), (&json!("pi"), &json!(4)));
-    assert!(fired["what"].as_str().unwrap().ends_with("rules arrive"), "{fired}");
+    assert!(fired["what"].as_str().unwrap().ends_with("rules are delivered"), "{fired}");
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn a_program_of_the_repository_on_the_path_is_not_started() {
     for path in [format!("{dir}:/usr/bin:/bin"), format!("/usr/bin:/bin:{dir}")] {
         let mut command = home.command(&["doctor", "--json"]);
         let output = finish(command.env("PATH", path));
-        assert!(output.text().contains("was not run to ask for its version"), "{}", output.text());
+        assert!(output.text().contains("was not run to get its version"), "{}", output.text());
         assert!(!marker.exists(), "it was run");
     }
 }

@@ -29,7 +29,7 @@ fn one_that_prints_something_else() {
     server(&home, program, &["mcp"]);
     let report = report(&home, 1);
     let found = report.has("mcp", "wrong-answer", "fail");
-    assert!(found["what"].as_str().unwrap().contains("no JSON"), "{found}");
+    assert!(found["what"].as_str().unwrap().contains("not JSON"), "{found}");
 }
 
 #[test]

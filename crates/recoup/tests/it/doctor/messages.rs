@@ -51,11 +51,11 @@ fn a_cache_that_is_none_of_ours_is_to_be_moved_away() {
     let said = report(&home, 1);
     for check in ["cache", "memory"] {
         let found = said.has(check, "unusable", "fail");
-        assert!(text(found, "what").contains("it is not a "), "{found:#}");
+        assert!(text(found, "what").contains("not a "), "{found:#}");
         assert!(text(found, "remedy").contains("move it away"), "{found:#}");
     }
     let refused = home.cache(&["set", "--key", "k", "--condensed", "1"]);
-    assert!(refused.stderr.contains("it is not a cache of recoup's"), "{refused:?}");
+    assert!(refused.stderr.contains("not a cache database of recoup"), "{refused:?}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_a_client_makes_of_a_path_is_not_guessed() {
         machine.write(".cursor/mcp.json", server.to_string());
         let said = of(&machine);
         let found = said.has("mcp", "withheld", "skipped");
-        assert!(text(found, "what").contains("only the client knows"), "{found:#}");
+        assert!(text(found, "what").contains("only the client can expand"), "{found:#}");
     }
 }
 
@@ -97,7 +97,7 @@ fn settings_of_another_shape_keep_hooks_out() {
         let said = of(&machine);
         let found = said.has("hooks", "not-installable", "warn");
         let refused = machine.run(&["init", "--yes", "--client", "claude-code"]);
-        let remedy = text(found, "remedy").strip_prefix("mend this first: ").unwrap();
+        let remedy = text(found, "remedy").strip_prefix("fix this first: ").unwrap();
         assert!(refused.stderr.contains(remedy), "{found:#} {refused:?}");
     }
     machine.write(SETTINGS, "{}");
@@ -122,7 +122,7 @@ fn what_is_in_the_way_is_about_that_file() {
     machine.write(".claude.json", "{oops");
     let said = of(&machine);
     let remedy = text(said.has("hooks", "program-missing", "fail"), "remedy").to_owned();
-    assert!(remedy.starts_with("mend this first: ~/.claude.json, line 1"), "{remedy}");
+    assert!(remedy.starts_with("fix this first: ~/.claude.json, line 1"), "{remedy}");
     assert!(!remedy.contains("nothing was changed"), "{remedy}");
 }
 
@@ -150,7 +150,7 @@ fn what_was_put_in_and_is_gone_is_missed() {
     let said = of(&machine);
     let found = said.has("mcp", "lost", "warn");
     assert_eq!(found["facts"]["client"], "claude-code");
-    assert_eq!(found["remedy"], "`recoup init --client claude-code` puts it back");
+    assert_eq!(found["remedy"], "`recoup init --client claude-code` adds it again");
     fs::remove_file(machine.path(SETTINGS)).unwrap();
     let said = of(&machine);
     said.has("hooks", "lost", "warn");
@@ -166,7 +166,9 @@ fn a_receipt_that_can_not_be_read() {
     let machine = Machine::new();
     machine.init(&CLAUDE);
     assert_eq!(of(&machine).of("installed"), [("ok", "ok")]);
-    for (receipt, words) in [("{oops", "can't be read"), (r#"{"version": 99}"#, "a newer recoup")] {
+    for (receipt, words) in
+        [("{oops", "can't be read"), (r#"{"version": 99}"#, "a newer version of recoup")]
+    {
         fs::write(machine.home.recoup().join("installed.json"), receipt).unwrap();
         let said = of(&machine);
         let found = said.has("installed", "unreadable", "fail");
@@ -202,7 +204,7 @@ fn what_init_would_replace_is_offered() {
     assert_eq!(said.has("hooks", "wrong-exit", "fail")["fixable"], true);
     assert_eq!(said.has("mcp", "wrong-answer", "fail")["fixable"], true);
     let unknown = said.has("hooks", "other-version", "warn");
-    assert!(text(unknown, "remedy").starts_with("see what that program is"), "{unknown:#}");
+    assert!(text(unknown, "remedy").starts_with("check what that program is"), "{unknown:#}");
     let said = Report(machine.run(&["doctor", "--fix", "--json"]).json());
     assert_eq!((said.of("hooks"), said.of("mcp")), (vec![("ok", "ok")], vec![("ok", "ok")]));
 }

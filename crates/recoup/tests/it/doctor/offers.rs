@@ -63,7 +63,7 @@ fn a_link_out_of_the_repository() {
     fs::create_dir_all(project.join(".claude")).unwrap();
     fs::rename(machine.path(SETTINGS), machine.path("mine.json")).unwrap();
     symlink(machine.path("mine.json"), project.join(".claude/settings.local.json")).unwrap();
-    is_in_the_way(&machine, "is a link out of the project");
+    is_in_the_way(&machine, "is a symbolic link out of the project");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn who_has_switched_hooks_off_is_told_how_they_run_again() {
     for (check, code, state) in states {
         let found = said.has(check, code, state);
         assert_eq!(found["fixable"], false);
-        let remedy = "take `disableAllHooks` out of .claude/settings.local.json yourself";
+        let remedy = "remove `disableAllHooks` from .claude/settings.local.json";
         assert_eq!(found["remedy"], remedy, "{found:#}");
     }
     fs::write(local, r#"{"disableAllHooks": false}"#).unwrap();
@@ -115,7 +115,7 @@ fn another_server_of_our_name() {
     let found = said.has("mcp", "name-taken", "warn");
     assert_eq!((&found["fixable"], &said.0["repairs"]), (&json!(false), &json!([])));
     let text = found.to_string();
-    assert!(text.contains("docker") && text.contains("give it another name in ~/.claude.json"));
+    assert!(text.contains("docker") && text.contains("rename it in ~/.claude.json"));
     assert!(!text.contains("secret"), "{found:#}");
 }
 
@@ -146,7 +146,7 @@ fn a_hook_that_something_else_starts_is_judged_by_that() {
         machine.write(SETTINGS, settings(&EVENTS, &form).to_string());
         let missing = report(&machine);
         let found = missing.has("hooks", "program-missing", "fail");
-        assert!(found["what"].as_str().unwrap().contains("npx is not there"), "{found:#}");
+        assert!(found["what"].as_str().unwrap().contains("npx does not exist"), "{found:#}");
         assert_eq!(found["fixable"], false);
         npx(&machine);
         // What it starts depends on the directory: it is there, and not run.

@@ -77,14 +77,17 @@ fn what_chooses_by_the_directory_is_not_run() {
     ] {
         claude(&trap.home, &settings(&EVENTS, &call));
         let why = withheld(&trap.report(&path, &[]));
-        assert!(why.contains("not tried: what npx starts depends on the directory"), "{why}");
+        assert!(
+            why.contains("not tested: which program npx starts depends on the directory"),
+            "{why}"
+        );
     }
     let server =
         json!({"mcpServers": {"recoup": {"command": "npx", "args": ["-y", "recoup", "mcp"]}}});
     write(&trap.home, ".claude.json", server.to_string());
     let report = trap.report(&path, &[]);
     let found = report.has("mcp", "withheld", "skipped");
-    assert!(found["what"].as_str().unwrap().contains("what npx starts"), "{found:#}");
+    assert!(found["what"].as_str().unwrap().contains("which program npx starts"), "{found:#}");
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn a_shell_does_not_find_the_repositorys_program() {
         ] {
             claude(&trap.home, &settings(&EVENTS, &call));
             let why = withheld(&trap.report(&path, &[]));
-            assert!(why.contains("comes with the repository, or leads there"), "{call}: {why}");
+            assert!(why.contains("is part of the repository, or refers to it"), "{call}: {why}");
         }
     }
     let server =

@@ -99,5 +99,5 @@ fn a_server_that_is_away_stops_nobody() {
     let output = early_exit(&home, &["race", "s", "--store", &url, "--", "echo", "found"]);
     let output = output.expect(0);
     assert_eq!(output.text(), "found\n");
-    assert!(output.stderr.contains("goes on without its session"), "{}", output.stderr);
+    assert!(output.stderr.contains("continues without its session"), "{}", output.stderr);
 }

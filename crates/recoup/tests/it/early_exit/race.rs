@@ -45,8 +45,8 @@ fn when_all_fail_there_is_a_line_on_each() {
     let output = early_exit(&home, &args).expect(1);
     assert_eq!(output.text(), "");
     insta::assert_snapshot!(output.stderr, @"
-    recoup: warning: 3-no-such-program: not started: no-such-program: command not found
-    recoup: warning: 4-_: not started: /: Permission denied (os error 13)
+    recoup: warning: 3-no-such-program: can't start no-such-program: command not found
+    recoup: warning: 4-_: can't start /: Permission denied (os error 13)
     recoup: all commands failed
     recoup:   1-sh: exit 3: why
     recoup:   2-sh: ended by signal 9
@@ -63,7 +63,7 @@ fn a_command_that_does_not_exist_is_named_though_another_wins() {
     args.extend(["---", "./bin/clade", "-p", "review"]);
     let output = early_exit(&home, &args).expect(0);
     assert_eq!(output.text(), "yes\n");
-    let told = "recoup: warning: 2-clade: not started: ./bin/clade: command not found\n";
+    let told = "recoup: warning: 2-clade: can't start ./bin/clade: command not found\n";
     assert_eq!(output.stderr, told);
 }
 
@@ -73,7 +73,7 @@ fn a_session_that_is_won_runs_nothing() {
     with_stdin(&home, &["signal", "s", "a", "--result", "-"], "theirs").expect(0);
     let output = early_exit(&home, &race("s", &[], &["touch ran; echo ours"])).expect(0);
     assert_eq!(output.text(), "theirs");
-    assert!(output.stderr.contains("a has won this session at 20"), "{}", output.stderr);
+    assert!(output.stderr.contains("a has already won this session at 20"), "{}", output.stderr);
     assert!(output.stderr.contains("nothing was run"), "{}", output.stderr);
     assert!(output.stderr.contains("early-exit cleanup s"), "{}", output.stderr);
     assert!(!home.project().join("ran").exists());
@@ -178,5 +178,5 @@ fn output_without_room_puts_one_out_of_the_race_and_not_the_others() {
     let output = run("s", &scripts).expect(0);
     assert_eq!(output.text(), "B\n");
     let output = run("t", &scripts[..1]).expect(1);
-    assert!(output.stderr.contains("1-sh: setting a command's output aside"), "{}", output.stderr);
+    assert!(output.stderr.contains("1-sh: buffering a command's output"), "{}", output.stderr);
 }

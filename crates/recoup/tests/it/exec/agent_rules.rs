@@ -127,7 +127,7 @@ fn a_correction_makes_an_answer_a_miss_and_is_named() {
     assert!(!scene.runs(&ASK));
     let id = scene.remember(&["--kind", "correction", "don't use var"]);
     insta::assert_snapshot!(scene.explain(&ASK), @"
-    miss: there is no such entry
+    miss: no entry for this key
       rules: “don't use var” is new
     ");
     assert!(scene.runs(&ASK));
@@ -146,14 +146,14 @@ fn what_is_gone_is_named_and_a_change_of_mind_is_both() {
     assert!(scene.runs(&ASK));
     scene.remember(&["use pnpm"]);
     insta::assert_snapshot!(scene.explain(&ASK), @"
-    miss: there is no such entry
+    miss: no entry for this key
       rules: “use pnpm” is new
       rules: “use npm” is gone
     ");
     assert!(scene.runs(&ASK));
     scene.run(&["memory", "retire", &tabs]).expect(0);
     insta::assert_snapshot!(scene.explain(&ASK), @"
-    miss: there is no such entry
+    miss: no entry for this key
       rules: “indent with tabs” is gone
     ");
 }
@@ -183,15 +183,15 @@ fn hooks_that_came_since_are_said() {
     assert!(scene.runs(&ASK));
     scene.home.write(".claude/settings.local.json", HOOKS);
     insta::assert_snapshot!(scene.explain(&ASK), @"
-    miss: there is no such entry
-      rules: our hooks tell them to the agent, and did not
+    miss: no entry for this key
+      rules: hooks now deliver them to the agent, but did not before
       rules: “use npm” is new
     ");
     assert!(scene.runs(&ASK));
     fs::remove_file(scene.home.project().join(".claude/settings.local.json")).unwrap();
     assert!(!scene.runs(&ASK));
     insta::assert_snapshot!(scene.explain(&["claude", "-p", "review lib"]), @"
-    miss: there is no such entry
+    miss: no entry for this key
       arguments: differs in the last word: “lib”, was “src”
     ");
 }
@@ -234,7 +234,7 @@ fn what_holds_no_longer_or_not_yet_is_not_told() {
     scene.run(&["memory", "edit", &id, "use npm for scripts only"]).expect(0);
     assert_eq!(
         scene.explain(&ASK).lines().last().unwrap(),
-        "  rules: “use npm for scripts only” had other words"
+        "  rules: “use npm for scripts only” was reworded"
     );
     assert!(scene.runs(&ASK));
 }
@@ -267,7 +267,7 @@ fn what_there_is_room_for_counts() {
     assert!(told.contains("number 0 "), "{told}");
     assert_eq!(
         scene.explain(&ASK).lines().last().unwrap(),
-        "  rules: the same ones, and others of them come first"
+        "  rules: the same rules in a different order"
     );
     assert!(scene.runs(&ASK));
 }
@@ -364,13 +364,13 @@ fn where_nobody_knows_what_it_is_told_nothing_is_given_out_or_kept() {
         let said = scene.run(&[&["exec", "--"][..], &ASK].concat()).expect(0);
         assert_eq!(said.text(), "answer\n");
         assert_eq!(said.stderr.matches("warning: ").count(), 1, "{}", said.stderr);
-        let why = "not cached: reading what its agent would be told: ";
+        let why = "not cached: reading the rules for its agent: ";
         assert!(said.stderr.contains(why), "{}", said.stderr);
         assert_eq!(runs(&scene.home), before + 1);
     }
     scene.run(&[&["exec", "--only-if-cached", "--"][..], &ASK].concat()).expect(124);
     let said = scene.run(&[&["explain", "exec", "--"][..], &ASK].concat()).expect(1);
-    assert!(said.stderr.contains("reading what its agent would be told"), "{}", said.stderr);
+    assert!(said.stderr.contains("reading the rules for its agent"), "{}", said.stderr);
     let said = scene.run(&[&["exec", "--no-cache", "--"][..], &ASK].concat()).expect(0);
     assert_eq!(said.stderr, "", "nothing is asked of memory");
     let said = scene.run(&["exec", "--", "echo", "x"]).expect(0);
@@ -403,7 +403,7 @@ fn what_a_rule_says_is_in_memory_alone() {
     let id = scene.remember(&["greet the zanzibarian admiral"]);
     assert!(scene.runs(&ASK));
     scene.run(&["memory", "forget", &id, "--yes"]).expect(0);
-    assert_eq!(scene.explain(&ASK), format!("miss: there is no such entry\n  rules: {id} is gone"));
+    assert_eq!(scene.explain(&ASK), format!("miss: no entry for this key\n  rules: {id} is gone"));
     assert!(scene.runs(&ASK));
     for path in crate::support::tree(&scene.home.recoup()).iter().filter(|path| path.is_file()) {
         let content = String::from_utf8_lossy(&fs::read(path).unwrap()).to_lowercase();

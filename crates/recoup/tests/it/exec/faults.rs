@@ -62,7 +62,7 @@ fn a_secret_reaches_the_user_and_not_the_store() {
         let output = finish(home.command(&words(&[], &script)).env("T", &token)).expect(0);
         assert_eq!(output.text(), format!("{token}\n"));
         assert!(
-            output.stderr.starts_with("recoup: not cached: there is a secret in it ("),
+            output.stderr.starts_with("recoup: not cached: it contains a secret ("),
             "{}",
             output.stderr
         );
@@ -79,7 +79,7 @@ fn the_value_of_a_credential_is_not_stored_whatever_it_looks_like() {
         let mut command = home.command(&words(&["--env", "SERVICE_API_KEY"], &script));
         let output = finish(command.env("SERVICE_API_KEY", value)).expect(0);
         assert_eq!(output.text().trim_end(), format!("the key is {value}").trim_end());
-        let told = "recoup: not cached: there is a secret in it (environment-credential)\n";
+        let told = "recoup: not cached: it contains a secret (environment-credential)\n";
         assert_eq!(output.stderr, if kept { "" } else { told });
     }
 }

@@ -32,7 +32,7 @@ fn only_if_cached_never_runs_it() {
     exec(&home, &["--only-if-cached"], &script).said(
         124,
         "",
-        "recoup: not in the cache: there is no entry\n",
+        "recoup: not in the cache: no entry for this key\n",
     );
     assert_eq!(runs(&home), 0);
     exec(&home, &[], &script).expect(0);
@@ -128,7 +128,7 @@ fn a_tag_with_a_secret_is_refused_before_anything_is_run() {
     let home = Home::new();
     let tag = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
     let output = exec(&home, &["--tag", &tag], COUNT).expect(125);
-    assert!(output.stderr.contains("there is a secret among the tags"), "{}", output.stderr);
+    assert!(output.stderr.contains("the key or a tag contains a secret"), "{}", output.stderr);
     assert!(!output.stderr.contains(&tag));
     assert_eq!(runs(&home), 0);
 }

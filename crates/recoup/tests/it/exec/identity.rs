@@ -135,7 +135,7 @@ fn another_executable_is_another_command() {
     tool(&["cp", "/bin/echo", path]);
     tool(&["touch", "-d", "2001-01-01", path]);
     let run = |flags: &[&str]| home.run(&[&["exec", "-v"], flags, &["--", path, "x"]].concat());
-    let missed = "recoup: miss: there is no entry\n";
+    let missed = "recoup: miss: no entry for this key\n";
     run(&[]).said(0, "x\n", missed);
     run(&[]).said_by_a_hit("x\n");
     tool(&["touch", "-d", "2001-01-02", path]);
@@ -160,7 +160,7 @@ fn a_bare_name_is_looked_for_along_the_path() {
     let run = |path: &str| finish(home.command(&["exec", "-v", "tool", "x"]).env("PATH", path));
     let paths = [format!("{}", one.display()), format!("{}:{}", two.display(), one.display())];
     for path in &paths {
-        run(path).said(0, "x\n", "recoup: miss: there is no entry\n");
+        run(path).said(0, "x\n", "recoup: miss: no entry for this key\n");
     }
     for path in &paths {
         run(path).said_by_a_hit("x\n");
@@ -172,7 +172,7 @@ fn arguments_are_any_bytes() {
     let home = Home::new();
     let odd = OsStr::from_bytes(b"a\xff\nb");
     let args = [OsStr::new("exec"), OsStr::new("-v"), OsStr::new("printf"), OsStr::new("%s"), odd];
-    for said in ["recoup: miss: there is no entry", "recoup: hit: "] {
+    for said in ["recoup: miss: no entry for this key", "recoup: hit: "] {
         let output = home.run(&args).expect(0);
         assert_eq!(output.stdout, odd.as_bytes());
         assert!(output.stderr.starts_with(said), "{}", output.stderr);
@@ -315,8 +315,8 @@ fn a_file_that_the_command_itself_writes_is_named_with_the_remedy() {
     let output = home.run(&[&["exec"], &words[..]].concat()).expect(0);
     assert_eq!(
         output.stderr,
-        "recoup: not cached: the source out.txt has changed while the command ran; if it is \
-         written and not read, use --no-auto-source\n"
+        "recoup: not cached: the source out.txt has changed while the command ran; if the \
+         command only writes it, use --no-auto-source\n"
     );
     home.run(&[&["exec", "--no-auto-source"], &words[..]].concat()).said(0, "", "");
     home.run(&[&["exec", "-v", "--no-auto-source"], &words[..]].concat()).said_by_a_hit("");
@@ -402,7 +402,7 @@ fn a_program_of_the_project_is_the_same_in_every_checkout() {
     git(&home.project(), &["commit", "-q", "-m", "first"]);
     git(&home.project(), &["worktree", "add", "-q", "../tree"]);
     let words = ["exec", "-v", "--source", "src", "--", "./run.sh"];
-    home.run(&words).said(0, "one", "recoup: miss: there is no entry\n");
+    home.run(&words).said(0, "one", "recoup: miss: no entry for this key\n");
     home.run_in(&home.path("tree"), &words).said_by_a_hit("one");
 }
 

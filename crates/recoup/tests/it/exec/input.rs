@@ -43,7 +43,7 @@ fn input_is_for_reading_and_needs_no_temporary_file() {
 fn a_stdin_that_is_not_asked_for_is_left_out_and_that_is_told() {
     let home = Home::new();
     let script = format!("{COUNT}cat; echo end");
-    let notice = "recoup: stdin is left out: with --stdin the command gets it, and it matters\n";
+    let notice = "recoup: stdin is not passed to the command; use --stdin to pass it and make it part of the key\n";
     for _ in 0..2 {
         let file = home.write("input", "something");
         let mut command = home.command(&words(&[], &script));

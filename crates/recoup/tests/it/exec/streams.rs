@@ -85,14 +85,14 @@ fn what_was_recorded_as_one_stream_is_run_again_for_two_places() {
         let flags = ["-v", "--no-auto-source", "--store", store];
         let script = format!("{COUNT}echo out; echo err >&2");
         let told = into(&home, "both", &flags, &script);
-        assert_eq!(told, "recoup: miss: there is no entry\nout\nerr\n", "{store}");
+        assert_eq!(told, "recoup: miss: no entry for this key\nout\nerr\n", "{store}");
         let joined = "stdout and stderr were recorded as one stream";
         let explained = [&["explain"][..], &words(&flags[1..], &script)].concat();
         home.run(&explained).expect(0);
         let told = exec(&home, &[&flags[..], &["--explain"]].concat(), &script);
         // Not every store keeps what is known of an entry: there it is found out when it is read.
         if store.starts_with("sqlite") {
-            let explained = format!("recoup:   {joined}, and go to different places now\n");
+            let explained = format!("recoup:   {joined}, but now go to different places\n");
             assert!(told.stderr.contains(&explained), "{told:?}");
         }
         assert!(told.text() == "out\n" && told.stderr.ends_with("err\n"), "{store}: {told:?}");
@@ -163,7 +163,7 @@ fn what_a_command_leaves_behind_is_not_waited_for() {
     assert_eq!(output.text(), "done\n");
     assert_eq!(
         output.stderr,
-        "recoup: not cached: a process that the command left behind still holds its output open\n"
+        "recoup: not cached: a background process of the command still holds its output open\n"
     );
     let pid = fs::read_to_string(home.path("pid")).unwrap();
     assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());

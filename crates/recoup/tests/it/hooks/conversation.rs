@@ -238,7 +238,7 @@ fn rules_of_the_team_that_nobody_has_accepted_are_announced_and_not_given() {
     assert_eq!(reply.context, "");
     assert_eq!(
         reply.notice,
-        "recoup: recoup-rules.md of this repository counts once you have said `recoup trust`"
+        "recoup: recoup-rules.md of this repository has no effect until you run `recoup trust`"
     );
     assert_eq!(Talk::new(&home, "one").tell("SessionStart-resume").notice, "");
 }

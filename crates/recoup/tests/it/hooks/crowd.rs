@@ -67,7 +67,7 @@ fn no_statement_is_lost_to_whoever_creates_the_database() {
     let lock = home.recoup().join("memory.db.recoup-lock");
     let lock = FileLock::try_acquire(&lock).unwrap().expect("nobody else is here");
     let replies = at_once(&talk, &payloads);
-    let later = "(as soon as memory is free)";
+    let later = "(when memory is no longer locked)";
     assert!(replies.iter().all(|reply| reply.notice.ends_with(later)), "{replies:?}");
     assert!(!home.recoup().join("memory.db").exists());
     drop(lock);

@@ -129,7 +129,7 @@ fn a_locked_database_is_not_waited_for_and_rules_are_given_all_the_same() {
     talk.tell("SessionStart-startup").has_rules(&["use pnpm"]);
     talk.tell("PostToolUse-Bash").is_silent();
     let reply = talk.says("from now on use yarn");
-    let later = "recoup: will remember: use yarn (as soon as memory is free)";
+    let later = "recoup: will remember: use yarn (when memory is no longer locked)";
     assert_eq!(reply.notice, later);
     assert!(began.elapsed() < Duration::from_secs(15));
     other.execute_batch("ROLLBACK").unwrap();
@@ -146,8 +146,8 @@ fn a_person_is_told_why_something_could_not_be_remembered() {
     fs::create_dir_all(home.recoup().join("memory.db")).unwrap();
     let notice = Talk::new(&home, "one").says("from now on use yarn").notice;
     let database = home.recoup().join("memory.db").display().to_string();
-    assert!(notice.starts_with("recoup: will remember: use yarn (as soon as"), "{notice}");
-    assert!(notice.contains("can be written") && notice.contains(&database), "{notice}");
+    assert!(notice.starts_with("recoup: will remember: use yarn (when"), "{notice}");
+    assert!(notice.contains("is writable again") && notice.contains(&database), "{notice}");
 
     let home = Home::new();
     fs::create_dir(home.recoup()).unwrap();
@@ -224,7 +224,8 @@ fn a_memory_without_its_beginning_is_given_all_the_same_and_the_user_is_told_onc
         file.write_all_at(&vec![0; length], 0).unwrap();
         let reply = Talk::new(&home, "one").tell("SessionStart-startup");
         reply.has_rules(&["use pnpm", "never push to main"]);
-        let told = "recoup: memory.db was damaged: 2 memories could be saved; what it was is in ";
+        let told =
+            "recoup: memory.db was damaged: 2 memories were recovered; the damaged file is in ";
         assert!(reply.notice.starts_with(told), "{}", reply.notice);
         assert_eq!(Talk::new(&home, "two").tell("SessionStart-startup").notice, "");
     }
@@ -236,7 +237,10 @@ fn a_memory_that_was_emptied_is_told_and_what_is_said_is_kept() {
     add(&home, &["never push to main"]);
     fs::write(home.recoup().join("memory.db"), "").unwrap();
     let notice = Talk::new(&home, "one").says("from now on use yarn").notice;
-    assert!(notice.starts_with("recoup: memory.db was damaged: 1 memory could be "), "{notice}");
+    assert!(
+        notice.starts_with("recoup: memory.db was damaged: 1 memory was recovered"),
+        "{notice}"
+    );
     assert!(notice.ends_with("; will remember: use yarn"), "{notice}");
     assert_eq!(remembered(&home, "active"), ["never push to main", "use yarn"]);
 }

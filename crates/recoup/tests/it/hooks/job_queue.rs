@@ -85,7 +85,8 @@ fn forgetting_names_what_it_could_not_read() {
     let (queue, job) = with_job(&home, "0001.0.json");
     fs::write(&job, format!("{WORDS}{}", " ".repeat(300 * 1024))).unwrap();
     let said = home.run(&["memory", "forget", "--yes", &id]).expect(0).stderr;
-    let named = format!("{} may still have it: it waits there for the worker", job.display());
+    let named =
+        format!("{} may still contain it: a job for the worker could not be read", job.display());
     assert!(said.contains(&named), "{said}");
     assert_eq!(jobs(&queue), [job]);
 }
@@ -168,7 +169,7 @@ fn a_job_that_no_worker_would_read_is_refused() {
     };
     put("x".repeat(200 * 1024)).unwrap();
     let refused = put("x".repeat(300 * 1024)).unwrap_err().to_string();
-    assert!(refused.contains("262144 are the most"), "{refused}");
+    assert!(refused.contains("the maximum is 262144"), "{refused}");
     assert!(queue.take(&mut SkippedJobs::default(), |lost| panic!("{lost}")).unwrap().is_some());
 }
 
@@ -189,7 +190,7 @@ fn a_statement_that_could_not_be_stored_is_kept_told_and_tried_again() {
     assert_eq!(fs::read_to_string(&kept).unwrap(), known.to_string());
     assert_eq!(remembered(&home, "active"), [""; 0]);
     let reply = Talk::new(&home, "two").says("what is next?");
-    assert!(reply.notice.contains("could not be stored, and is kept: use pnpm"), "{reply:?}");
+    assert!(reply.notice.contains("could not be stored yet: use pnpm"), "{reply:?}");
     let report = home.run(&["doctor", "--json"]).json();
     let found = report["findings"].as_array().unwrap().iter();
     let found = found.filter(|it| it["code"] == "not-stored").collect::<Vec<_>>();

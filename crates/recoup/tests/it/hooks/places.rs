@@ -58,11 +58,14 @@ fn a_repository_that_gets_a_remote_keeps_its_rules() {
     git(&main, &["init", "-q"]);
     let told = Talk::new(&home, "s2").within(&main).tell("SessionStart-startup");
     told.has_rules(&["use pnpm"]);
-    assert_eq!(told.notice, "recoup: this folder is a repository now: 1 memory came along");
+    assert_eq!(told.notice, "recoup: this folder is now a git repository: 1 memory was moved");
     git(&main, &["remote", "add", "origin", "https://example.com/own/app.git"]);
     let told = Talk::new(&home, "s3").within(&main).tell("SessionStart-startup");
     told.has_rules(&["use pnpm"]);
-    assert_eq!(told.notice, "recoup: this repository goes by its remote now: 1 memory came along");
+    assert_eq!(
+        told.notice,
+        "recoup: this project is now identified by its git remote: 1 memory was moved"
+    );
     let told = Talk::new(&home, "s4").within(&main).tell("SessionStart-startup");
     assert_eq!(told.notice, "", "once");
 }

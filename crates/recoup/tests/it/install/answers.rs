@@ -46,7 +46,7 @@ fn nothing_is_written_into_a_configuration_that_is_wrong() {
     machine.write(CONFIG, "[judge]\nno_such_key = 1\n");
     let output = machine.run(&["init", "--yes", "--client", "pi", "--judge", "no"]).expect(1);
     assert!(output.stderr.contains("no_such_key"), "{}", output.stderr);
-    assert!(output.stderr.contains("mend it first (`recoup config check`)"), "{}", output.stderr);
+    assert!(output.stderr.contains("fix it first (`recoup config check`)"), "{}", output.stderr);
     assert_eq!(machine.text(CONFIG), "[judge]\nno_such_key = 1\n");
     assert!(!machine.path(".pi").exists());
 }

@@ -46,7 +46,7 @@ fn each_event_is_heard_once_and_the_rest_stays() {
         let output = machine.init(&CODEX);
         let is_out = |line: &str| line.starts_with('-') && line.contains("recoup");
         assert!(output.text().lines().any(is_out), "it is shown: {}", output.text());
-        assert!(output.stderr.contains("written by hand"), "{}", output.stderr);
+        assert!(output.stderr.contains("hand-written calls"), "{}", output.stderr);
         let after = machine.text(CONFIG);
         assert!(!after.contains("recoup hook") && !after.contains("\"hook\""), "{after}");
         let server = after.find("[mcp_servers.recoup]").unwrap();
@@ -101,7 +101,7 @@ fn what_others_are_told_is_left_alone() {
     machine.write(CONFIG, before);
     let output = machine.init(&CODEX);
     assert!(machine.text(CONFIG).starts_with(before));
-    assert!(!output.stderr.contains("written by hand"), "{}", output.stderr);
+    assert!(!output.stderr.contains("hand-written calls"), "{}", output.stderr);
     machine.uninstall(&[]);
     assert_eq!(machine.text(CONFIG), before);
 }
@@ -118,7 +118,7 @@ fn a_command_of_ones_own_stays_and_is_the_one() {
     let output = machine.init(&CODEX);
     assert!(machine.text(CONFIG).starts_with(own), "{}", machine.text(CONFIG));
     for place in ["notify in config.toml", "config.toml at Stop"] {
-        let words = format!("{place} has a command of your own that calls recoup, which stays");
+        let words = format!("{place} has a command of your own that calls recoup: it is kept");
         assert!(output.stderr.contains(&words), "{}", output.stderr);
     }
     let hooks = machine.json(".codex/hooks.json");
@@ -149,7 +149,7 @@ fn a_server_that_something_else_starts_stays_and_is_the_one() {
     machine.write(CONFIG, toml);
     for client in [CLAUDE, CODEX] {
         let output = machine.init(&client);
-        let words = "the server “mine” starts ours through \"npx\", which stays";
+        let words = "the server “mine” starts recoup's server through \"npx\": it is kept";
         assert!(output.stderr.contains(words), "{}", output.stderr);
     }
     let output = machine.uninstall(&[]);
@@ -180,7 +180,7 @@ fn an_extension_with_our_line_alone_is_not_ours() {
     let text = "const PROGRAM = process.env.RECOUP_BIN ?? \"recoup\";\n";
     machine.write(path, text);
     let output = machine.run(&["init", "--yes", "--client", "pi"]).expect(1);
-    assert!(output.stderr.contains("is not ours: give it another name"), "{}", output.stderr);
+    assert!(output.stderr.contains("is not recoup's: rename it"), "{}", output.stderr);
     machine.uninstall(&[]);
     assert_eq!(machine.text(path), text);
     let doctor = machine.run(&["doctor", "--json"]).json();

@@ -227,10 +227,10 @@ fn an_extension_that_somebody_changed_stays() {
     let path = ".pi/agent/extensions/recoup.ts";
     machine.write(path, machine.text(path) + "\n// mine\n");
     let output = machine.uninstall(&[]);
-    assert!(output.stderr.contains("was changed since: it stays"), "{}", output.stderr);
+    assert!(output.stderr.contains("was changed since recoup wrote it"), "{}", output.stderr);
     assert!(machine.text(path).ends_with("// mine\n"));
     let output = machine.init(&["--client", "pi"]);
-    assert!(output.stderr.contains("Copies of what was there"), "{}", output.stderr);
+    assert!(output.stderr.contains("Backup copies are in"), "{}", output.stderr);
     assert!(!machine.text(path).contains("// mine"));
 }
 

@@ -37,7 +37,7 @@ fn nothing_is_left_to_do_when_another_has_done_it() {
         machine.init(&CLAUDE);
     });
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("nothing was left to do"), "{text}");
+    assert!(text.contains("Nothing to do: another process"), "{text}");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn what_was_not_shown_is_not_written() {
         machine.write(SETTINGS, old.to_string());
     });
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("is not what was shown: nothing was changed"), "{text}");
+    assert!(text.contains("no longer the ones that were shown: nothing was changed"), "{text}");
     assert_eq!(machine.json(SETTINGS), old);
     assert!(!machine.path(".claude.json").exists());
 }
@@ -58,11 +58,11 @@ fn what_was_not_shown_is_not_written() {
 fn what_another_puts_in_while_we_take_out_stays_known() {
     let machine = machine();
     machine.init(&CLAUDE);
-    let (code, text) = seen_while(&machine, &["uninstall"], &["Take this out"], |_| {
+    let (code, text) = seen_while(&machine, &["uninstall"], &["Remove this"], |_| {
         machine.init(&["--client", "codex"]);
     });
     assert_eq!(code, 1, "{text}");
-    assert!(text.contains("look at it again with `recoup uninstall`"), "{text}");
+    assert!(text.contains("run `recoup uninstall` again"), "{text}");
     assert!(machine.text(SETTINGS).contains("recoup"), "nothing was taken out");
     assert!(machine.text("recoup/installed.json").contains("codex"));
     machine.uninstall(&[]);

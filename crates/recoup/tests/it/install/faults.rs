@@ -13,13 +13,13 @@ fn malformed_settings_are_named_with_line_and_column_and_nothing_is_touched() {
     let cases: [(&[u8], &str); 8] = [
         (b"{\n  \"a\": 1,\n}\n", "~/.claude/settings.json, line 3, column 1: "),
         (b"{\n  // mine\n}\n", "line 2, column 3: comments are not allowed here"),
-        (b"[]\n", "line 1, column 1: an object is expected here"),
+        (b"[]\n", "line 1, column 1: expected an object here"),
         (b"{\"hooks\": []}", "line 1, column 11: \u{201c}hooks\u{201d} should be an object"),
         (
             b"{\"hooks\": {\n \"Stop\": \"x\"}}",
             "line 2, column 10: \u{201c}Stop\u{201d} should be a list",
         ),
-        (b"{\"a\": \"\xff\"}", "line 1, column 8: this is not UTF-8"),
+        (b"{\"a\": \"\xff\"}", "line 1, column 8: the file is not UTF-8"),
         (b"{\"a\": 1", "line 1, column 7: "),
         (b"\0\0\0", "line 1, column 1: "),
     ];
@@ -45,7 +45,7 @@ fn malformed_settings_are_named_with_line_and_column_and_nothing_is_touched() {
         let output = machine.run(&["uninstall", "--yes"]).expect(i32::from(!readable));
         assert!(!machine.path(".codex/hooks.json").exists());
         if !readable {
-            assert!(output.stderr.contains("it was left alone"), "{}", output.stderr);
+            assert!(output.stderr.contains("it was not changed"), "{}", output.stderr);
         }
         assert_eq!(machine.read(SETTINGS), settings);
     }
@@ -60,7 +60,7 @@ fn a_project_whose_name_is_no_text_is_refused_and_nothing_is_touched() {
     let before = machine.files();
     let args = [&["init", "--project", "--yes"], &CLAUDE[..]].concat();
     let output = finish(machine.command(&args).current_dir(&root)).expect(1);
-    assert!(output.stderr.contains("no UTF-8"), "{}", output.stderr);
+    assert!(output.stderr.contains("not UTF-8"), "{}", output.stderr);
     let args = [&["init", "--project", "--dry-run", "--json"], &CLAUDE[..]].concat();
     let output = finish(machine.command(&args).current_dir(&root));
     assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
@@ -98,11 +98,7 @@ fn what_is_read_only_stays_so_and_nothing_else_is_written() {
     let dir = machine.path(".claude");
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o555)).unwrap();
     let output = machine.run(&["init", "--yes"]).expect(1);
-    assert!(
-        output.stderr.contains("nothing can be written to ~/.claude: check"),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.contains("can't write to ~/.claude: check"), "{}", output.stderr);
     assert_eq!(machine.text(".claude.json"), "{}\n");
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
     machine.init(&[]);
@@ -126,7 +122,7 @@ fn something_else_in_the_place_of_a_file_is_refused() {
     let machine = Machine::new();
     machine.write(".pi/agent/extensions/recoup.ts", "export default () => {};\n");
     let output = machine.run(&["init", "--yes", "--client", "pi"]).expect(1);
-    assert!(output.stderr.contains("this extension is not ours"), "{}", output.stderr);
+    assert!(output.stderr.contains("this extension is not recoup's"), "{}", output.stderr);
 }
 
 #[test]
@@ -138,8 +134,8 @@ fn a_program_that_will_be_gone_is_refused() {
     assert!(!machine.path(SETTINGS).exists());
     let given =
         |program: &str| machine.run(&["init", "--yes", "--client", "pi", "--program", program]);
-    given("/no/such/recoup").expect_usage("there is no program");
-    given("/bin/sh").expect_usage("has to be called recoup");
+    given("/no/such/recoup").expect_usage("no such program");
+    given("/bin/sh").expect_usage("expected a program named recoup");
     given(RECOUP).expect(0);
 }
 
@@ -151,7 +147,7 @@ fn without_a_terminal_it_is_shown_and_not_written() {
         if command == "init" {
             let output = output.expect(2);
             assert!(output.text().contains("+  \"hooks\": {"), "{}", output.text());
-            assert!(output.stderr.contains("say `recoup init --yes`"), "{}", output.stderr);
+            assert!(output.stderr.contains("Use `recoup init --yes`"), "{}", output.stderr);
         } else {
             output.expect(0);
         }
@@ -159,7 +155,7 @@ fn without_a_terminal_it_is_shown_and_not_written() {
     }
     machine.init(&[]);
     let output = machine.run(&["uninstall"]).expect(2);
-    assert!(output.stderr.contains("say `recoup uninstall --yes`"), "{}", output.stderr);
+    assert!(output.stderr.contains("Use `recoup uninstall --yes`"), "{}", output.stderr);
     let shown = machine.run(&["uninstall", "--dry-run"]).expect(0);
     assert!(shown.text().contains("--- ~/.claude/settings.json"), "{}", shown.text());
     assert!(machine.text(SETTINGS).contains("recoup"));
@@ -169,16 +165,20 @@ fn without_a_terminal_it_is_shown_and_not_written() {
 fn usage_is_checked() {
     let machine = Machine::new();
     machine.run(&["init", "--client", "emacs"]).expect_usage("expected one of claude-code, codex");
-    machine.run(&["init", "--client", "mcp", "--client", "pi"]).expect_usage("stands alone");
+    machine
+        .run(&["init", "--client", "mcp", "--client", "pi"])
+        .expect_usage("cannot be combined with other clients");
     machine.run(&["init", "--user", "--project"]).expect_usage("cannot be used with");
     machine.run(&["init", "--judge", "maybe"]).expect_usage("maybe");
     machine.run(&["uninstall", "--purge", "--client", "pi"]).expect_usage("cannot be used with");
-    machine.run(&["uninstall", "--client", "mcp"]).expect_usage("remove there by hand");
+    machine
+        .run(&["uninstall", "--client", "mcp"])
+        .expect_usage("remove recoup from its configuration by hand");
     let mut command = machine.command(&["init", "--yes"]);
     let output = finish(command.env_remove("HOME")).expect(2);
     assert!(output.stderr.contains("HOME is not set"), "{}", output.stderr);
     let output = machine.run(&["init", "--yes"]).expect(1);
-    assert!(output.stderr.contains("no client was found"), "{}", output.stderr);
+    assert!(output.stderr.contains("no supported client found"), "{}", output.stderr);
 }
 
 /// Settings may hold keys; a diff ends up in logs and bug reports.
@@ -205,7 +205,7 @@ fn what_helps_without_room_is_no_other_store() {
     let machine = Machine::with_settings("{}\n");
     let script = "trap '' XFSZ; ulimit -f 0; exec recoup init --yes --client claude-code";
     let output = finish(&mut machine.prepared("sh", &["-c", script])).expect(1);
-    assert!(output.stderr.contains("\nhint: make room on the disk"), "{}", output.stderr);
+    assert!(output.stderr.contains("\nhint: free disk space"), "{}", output.stderr);
     assert!(!output.stderr.contains("--store"), "{}", output.stderr);
     assert_eq!(machine.text(SETTINGS), "{}\n");
     machine.init(&CLAUDE);

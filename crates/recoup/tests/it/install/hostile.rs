@@ -25,7 +25,7 @@ fn links_out_of_the_project_are_not_written_through() {
         let before = machine.files();
         let output = machine.run(&["init", "--yes", "--project", "--client", client]).expect(1);
         assert!(output.stderr.contains(file), "{}", output.stderr);
-        assert!(output.stderr.contains("is a link "), "{}", output.stderr);
+        assert!(output.stderr.contains("is a symbolic link "), "{}", output.stderr);
         assert!(machine.files() == before, "{file}");
     }
 }
@@ -40,7 +40,7 @@ fn nor_are_links_that_go_up_behind_another() {
     symlink("../../victim/inner", dir.join("sub")).unwrap();
     symlink("sub/../new.json", dir.join("mcp.json")).unwrap();
     let output = machine.run(&["init", "--yes", "--project", "--client", "cursor"]).expect(1);
-    assert!(output.stderr.contains("is a link out of the project"), "{}", output.stderr);
+    assert!(output.stderr.contains("is a symbolic link out of the project"), "{}", output.stderr);
     assert!(!machine.path("victim/new.json").exists());
 }
 
@@ -65,7 +65,7 @@ fn gits_list_has_to_be_a_file() {
     }
     symlink("../../../victim", machine.path("project/.git/info/exclude")).unwrap();
     let output = machine.run(&["init", "--yes", "--project", "--client", "claude-code"]).expect(1);
-    assert!(output.stderr.contains(".git/info/exclude is a link"), "{}", output.stderr);
+    assert!(output.stderr.contains(".git/info/exclude is a symbolic link"), "{}", output.stderr);
     assert_eq!(machine.text("victim"), "# mine\n");
 }
 

@@ -31,8 +31,8 @@ fn of_a_neighbour_and_of_variables_nothing_is_shown() {
 fn of_a_server_with_our_name_only_the_program_is_named() {
     for (command, said) in [
         ("TOKEN=Zx81kQ foo", "(\"foo\")"),
-        ("https://user:Zx81kQ@host/x", "(it has an address)"),
-        ("TOKEN=Zx81kQ", "(its program is not named)"),
+        ("https://user:Zx81kQ@host/x", "(a URL)"),
+        ("TOKEN=Zx81kQ", "(no program named)"),
     ] {
         let machine = Machine::with_settings("{}");
         let servers = json!({ "mcpServers": { "recoup": { "command": command } } });
@@ -53,8 +53,8 @@ fn what_stays_is_not_called_nothing() {
     let machine = Machine::with_settings(own);
     let output = machine.uninstall(&[]);
     assert!(output.stderr.contains("has a command of your own"), "{}", output.stderr);
-    assert!(!output.stderr.contains("Nothing of recoup's"), "{}", output.stderr);
-    assert!(Machine::new().uninstall(&[]).stderr.contains("Nothing of recoup's"));
+    assert!(!output.stderr.contains("No client has recoup"), "{}", output.stderr);
+    assert!(Machine::new().uninstall(&[]).stderr.contains("No client has recoup"));
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn a_client_that_was_left_out_is_not_said_to_remember() {
     machine.write(".cursor/mcp.json", "{}");
     let output = machine.run(&["init", "--yes"]).expect(1);
     let said = &output.stderr;
-    assert!(said.contains("Claude Code is left out: ~/.claude/settings.json, line 1"), "{said}");
+    assert!(said.contains("skipping Claude Code: ~/.claude/settings.json, line 1"), "{said}");
     assert!(!said.contains("nothing was changed"), "something was: {said}");
-    assert!(!said.contains("Sessions that you begin now remember"), "{said}");
+    assert!(!said.contains("New sessions remember"), "{said}");
     assert!(said.contains("run `recoup init` again"), "{said}");
 }
 

@@ -41,11 +41,11 @@ fn they_are_named_and_stay_unless_one_says_otherwise() {
         output.stderr
     );
     assert!(
-        output.stderr.contains("claude-mem: its plug-in claude-mem@thedotmack"),
+        output.stderr.contains("claude-mem: its plugin claude-mem@thedotmack"),
         "{}",
         output.stderr
     );
-    assert!(output.stderr.contains("--replace-peers takes them out"), "{}", output.stderr);
+    assert!(output.stderr.contains("--replace-peers removes them"), "{}", output.stderr);
     assert!(machine.text(SETTINGS).contains("claude-recall-cli.js hook run correction-detector"));
 }
 
@@ -56,7 +56,7 @@ fn what_only_names_them_is_not_theirs() {
     let files = json!({ "mcpServers": { "filesystem": { "command": "mcp-files", "args": ["/home/me/src/claude-mem"] } } });
     machine.write(".claude.json", files.to_string());
     let output = machine.init(&[&CLAUDE[..], &["--replace-peers"]].concat());
-    assert!(!output.stderr.contains("out goes"), "{}", output.stderr);
+    assert!(!output.stderr.contains("removed claude-mem"), "{}", output.stderr);
     assert!(machine.text(SETTINGS).contains("make lint"));
     assert!(machine.text(".claude.json").contains("mcp-files"));
 }
@@ -79,7 +79,7 @@ fn replaced_they_are_out_and_come_back_when_we_go() {
     let args = [&CLAUDE[..], &["--replace-peers"]].concat();
     let output = machine.init(&args);
     assert!(
-        output.stderr.contains("out goes claude-recall: its hook for Stop"),
+        output.stderr.contains("removed claude-recall: its hook for Stop"),
         "{}",
         output.stderr
     );
@@ -100,6 +100,6 @@ fn replaced_they_are_out_and_come_back_when_we_go() {
     machine.init(&args);
     machine.write(SETTINGS, machine.text(SETTINGS) + "\n");
     let output = machine.uninstall(&[]);
-    let words = "claude-recall does not come back: ~/.claude/settings.json was changed since";
+    let words = "claude-recall is not restored: ~/.claude/settings.json was changed since";
     assert!(output.stderr.contains(words), "{}", output.stderr);
 }

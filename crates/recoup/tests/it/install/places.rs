@@ -176,7 +176,7 @@ fn a_file_that_was_not_there_goes_when_the_last_has_left_it() {
 fn a_file_with_two_names_is_written_with_a_warning() {
     let machine = Machine::with_settings("{}");
     fs::hard_link(machine.path(SETTINGS), machine.path("dotfiles.json")).unwrap();
-    let said = "~/.claude/settings.json: it has another name elsewhere (a hard link)";
+    let said = "~/.claude/settings.json: the file has another hard link";
     let shown = machine.run(&["init", "--dry-run"]).expect(0);
     assert!(shown.stderr.contains(said), "{}", shown.stderr);
     let report = machine.run(&["init", "--dry-run", "--json"]).expect(0).json();
@@ -201,12 +201,12 @@ fn a_file_of_a_project_that_leads_out_of_it_by_now_is_left_alone() {
 
     let output = machine.run(&["uninstall", "--yes", "--client", "cursor", "--project"]).expect(1);
     assert!(
-        output.stderr.contains(".cursor/mcp.json is a link out of the project"),
+        output.stderr.contains(".cursor/mcp.json is a symbolic link out of the project"),
         "{}",
         output.stderr
     );
     let output = machine.run(&["uninstall", "--yes", "--project"]).expect(1);
-    assert!(output.stderr.contains("it was left alone"), "{}", output.stderr);
+    assert!(output.stderr.contains("it was not changed"), "{}", output.stderr);
     assert_eq!(machine.read(".cursor/mcp.json"), mine);
     assert!(!machine.path("project/.gemini/settings.json").exists(), "the rest went");
 
@@ -252,7 +252,7 @@ fn what_a_newer_version_has_noted_is_not_touched() {
         for args in [&["uninstall", "--yes"][..], &["init", "--yes", "--client", "pi"]] {
             let output = machine.run(args).expect(1);
             assert!(
-                output.stderr.contains("was written by a newer recoup: upgrade"),
+                output.stderr.contains("was written by a newer version of recoup: upgrade"),
                 "{}",
                 output.stderr
             );

@@ -31,8 +31,8 @@ fn of_a_server_with_our_name_only_the_program_is_named() {
     );
     machine.write(SETTINGS, "{}\n");
     let output = machine.run(&["init", "--dry-run"]).expect(0);
-    assert!(output.stderr.contains("not ours (\"other\"), which stays"), "{}", output.stderr);
-    assert!(output.stderr.contains("not ours (it has an address)"), "{}", output.stderr);
+    assert!(output.stderr.contains("named “recoup” (\"other\"): it is kept"), "{}", output.stderr);
+    assert!(output.stderr.contains("named “recoup” (a URL)"), "{}", output.stderr);
     shows_none_of(&machine, &["hunter22"]);
 }
 

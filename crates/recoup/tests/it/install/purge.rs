@@ -38,7 +38,7 @@ fn what_is_remembered_stays() {
     machine.init(&["--client", "claude-code", "--judge", "no"]);
     used(&machine);
     let output = machine.uninstall(&[]);
-    assert!(output.stderr.contains("What is remembered and kept stays"), "{}", output.stderr);
+    assert!(output.stderr.contains("Memories and cached results stay"), "{}", output.stderr);
     let rules = machine.run(&["memory", "list", "--json"]).expect(0);
     assert!(rules.text().contains("use tabs"));
     assert!(machine.home.recoup().join("config.toml").exists());
@@ -50,7 +50,7 @@ fn purged_nothing_of_ours_is_left_and_everything_else_is() {
     machine.init(&["--client", "claude-code", "--judge", "no"]);
     used(&machine);
     let output = machine.run(&["uninstall", "--purge"]).expect(2);
-    assert!(output.stderr.contains("To be deleted, for good: "), "{}", output.stderr);
+    assert!(output.stderr.contains("To be deleted permanently: "), "{}", output.stderr);
     assert!(machine.home.recoup().join("memory.db").exists());
     machine.uninstall(&["--purge"]);
     assert!(!machine.home.recoup().exists(), "{:?}", crate::support::tree(&machine.home.recoup()));
@@ -60,7 +60,11 @@ fn purged_nothing_of_ours_is_left_and_everything_else_is() {
     let kept = machine.home.recoup().join("thesis.tex");
     fs::write(&kept, "mine").unwrap();
     let output = machine.uninstall(&["--purge"]);
-    assert!(output.stderr.contains("Not known to be recoup's, and left: "), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("Left, because it may not belong to recoup: "),
+        "{}",
+        output.stderr
+    );
     assert_eq!(fs::read_dir(machine.home.recoup()).unwrap().count(), 1);
     assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
 }
@@ -135,8 +139,12 @@ fn what_only_has_a_name_like_ours_is_left() {
     fs::rename(machine.path("aside"), docs.join("config.toml")).unwrap();
     assert!(docs.join("memory.db").exists());
     let output = run(&["uninstall", "--purge", "--yes"]);
-    assert!(output.stderr.contains("and left: "), "{}", output.stderr);
-    assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
+    assert!(output.stderr.contains("Left, because it "), "{}", output.stderr);
+    assert!(
+        !output.stderr.contains("all memories and cached results are deleted"),
+        "{}",
+        output.stderr
+    );
     for (name, text) in theirs {
         assert_eq!(machine.text(name), text, "{name}");
     }
@@ -156,9 +164,16 @@ fn what_is_kept_elsewhere_is_named() {
     machine.home.set("k", "1");
     assert!(machine.path("st/c.db").exists());
     let output = machine.uninstall(&["--purge"]);
-    let place = format!("Kept elsewhere, and left: sqlite:{}", machine.path("st/c.db").display());
+    let place = format!(
+        "Left, because it is outside recoup's directory: sqlite:{}",
+        machine.path("st/c.db").display()
+    );
     assert!(output.stderr.contains(&place), "{}", output.stderr);
-    assert!(!output.stderr.contains("nothing that was remembered is left"), "{}", output.stderr);
+    assert!(
+        !output.stderr.contains("all memories and cached results are deleted"),
+        "{}",
+        output.stderr
+    );
     assert!(machine.path("st/c.db").exists());
     assert!(!machine.home.recoup().exists());
 }

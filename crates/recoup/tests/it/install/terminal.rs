@@ -46,17 +46,17 @@ fn it_is_shown_in_colours_and_written_after_a_yes() {
     let (code, text) = seen(&machine, &["init"], &["Write these"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("\u{1b}[32m+  \"hooks\": {"), "{text}");
-    assert!(text.contains("May a model help to remember?"), "{text}");
+    assert!(text.contains("May a model help to recognize rules?"), "{text}");
     assert!(text.contains("Write these 3 files? [y/N]"), "{text}");
-    assert!(text.contains("Done. Sessions that you begin now remember"), "{text}");
+    assert!(text.contains("Done. New sessions remember"), "{text}");
     assert!(machine.text(SETTINGS).contains("recoup"));
     assert!(machine.text("recoup/config.toml").starts_with("[judge]\nenabled = false\n"));
     let (code, text) = seen(&machine, &["init"], &[]);
     assert_eq!(code, 0, "{text}");
     assert!(!text.contains("[y/N]"), "asked once: {text}");
-    let (code, text) = seen(&machine, &["uninstall"], &["Take this out?"]);
+    let (code, text) = seen(&machine, &["uninstall"], &["Remove this?"]);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Take this out? [y/N]"), "{text}");
+    assert!(text.contains("Remove this? [y/N]"), "{text}");
     assert_eq!(machine.text(SETTINGS), "{\n  \"model\": \"opus\"\n}\n");
 }
 
@@ -74,10 +74,10 @@ fn no_changes_nothing() {
 fn others_that_remember_are_asked_about() {
     let other = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"npx claude-recall hook run stop"}]}]}}"#;
     let machine = Machine::with_settings(other);
-    let (code, text) = seen(&machine, &["init"], &["Take claude-recall out", "Write these"]);
+    let (code, text) = seen(&machine, &["init"], &["Remove claude-recall (", "Write these"]);
     assert_eq!(code, 0, "{text}");
     assert!(
-        text.contains("Take claude-recall out (its hooks, servers and plug-ins)? [y/N]"),
+        text.contains("Remove claude-recall (its hooks, servers and plug-ins)? [y/N]"),
         "{text}"
     );
     assert!(!machine.text(SETTINGS).contains("claude-recall"));
@@ -92,7 +92,7 @@ fn a_no_to_taking_others_out_is_asked_for_once() {
     let machine = Machine::with_settings(RECALL);
     let (code, text) = seen(&machine, &["init"], &["Write these"]);
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Take claude-recall out"), "{text}");
+    assert!(text.contains("Remove claude-recall ("), "{text}");
     let config = machine.text("recoup/config.toml");
     assert!(config.contains("[peers]\nkeep = \"claude-recall\"\n"), "{config}");
     machine.run(&["config", "check"]).expect(0);
@@ -100,13 +100,13 @@ fn a_no_to_taking_others_out_is_asked_for_once() {
     let (code, text) = seen(&machine, &["init"], &[]);
     assert_eq!(code, 0, "{text}");
     assert!(!text.contains("[y/N]"), "asked once: {text}");
-    assert!(text.contains("stays, as you have said (`peers.keep`)"), "{text}");
+    assert!(text.contains("stays, as configured (`peers.keep`)"), "{text}");
 
     // Another one is another question, and a yes to it is none to the first.
     let plugin =
         machine.text(SETTINGS).replacen('{', r#"{"enabledPlugins":{"claude-mem@x":true},"#, 1);
     machine.write(SETTINGS, plugin);
-    let (code, text) = seen(&machine, &["init"], &["Take claude-mem out", "Write this"]);
+    let (code, text) = seen(&machine, &["init"], &["Remove claude-mem (", "Write this"]);
     assert_eq!(code, 0, "{text}");
     assert!(machine.text(SETTINGS).contains("npx claude-recall"));
     assert_eq!(machine.json(SETTINGS)["enabledPlugins"]["claude-mem@x"], false);
@@ -126,7 +126,7 @@ fn two_refusals_are_both_remembered() {
     machine.write(SETTINGS, plugin);
     let (code, text) = seen(&machine, &["init"], &["Write this"]);
     assert_eq!(code, 0, "{text}");
-    assert!(!text.contains("Take claude-recall"), "{text}");
+    assert!(!text.contains("Remove claude-recall ("), "{text}");
     assert!(machine.text("recoup/config.toml").contains("keep = \"claude-recall, claude-mem\""));
     let (_, text) = seen(&machine, &["init"], &[]);
     assert!(!text.contains("[y/N]"), "{text}");
@@ -146,7 +146,7 @@ fn a_person_is_asked_before_the_cache_is_cleared() {
     let (code, text) = seen(&machine, &["cache", "clear"], &[]);
     assert_eq!((code, text.contains("Nothing was changed")), (1, true), "{text}");
     machine.home.get("k").expect_hit("1");
-    let (code, text) = seen(&machine, &["cache", "clear"], &["Forget everything in"]);
+    let (code, text) = seen(&machine, &["cache", "clear"], &["Delete all entries in"]);
     assert_eq!((code, text.contains("Removed 1 entry")), (0, true), "{text}");
 }
 
@@ -156,7 +156,7 @@ fn each_client_without_hooks_is_asked_about_once_whether_its_agents_may_record_r
     for client in [".cursor", ".config/zed"] {
         std::fs::create_dir_all(machine.path(client)).unwrap();
     }
-    let yes = ["agents in Cursor", "otherwise it is kept as not", "Write these"];
+    let yes = ["agents in Cursor", "it is kept as a candidate", "Write these"];
     let (code, text) = seen(&machine, &["init", "--client", "cursor"], &yes);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("May agents in Cursor record rules on your behalf?"), "{text}");

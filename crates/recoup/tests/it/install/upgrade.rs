@@ -33,7 +33,7 @@ fn old_entries_are_brought_up_to_date_where_they_stand() {
     );
     let output = machine.init(&CLAUDE);
     assert!(
-        output.stderr.contains("hooks brought up to date: Notification, SessionStart, Stop"),
+        output.stderr.contains("hooks updated: Notification, SessionStart, Stop"),
         "{}",
         output.stderr
     );
@@ -141,7 +141,7 @@ fn where_no_hook_runs_the_server_gives_the_rules() {
         "{}",
         output.stderr
     );
-    assert!(!output.stderr.contains("Sessions that you begin now remember"), "{}", output.stderr);
+    assert!(!output.stderr.contains("New sessions remember"), "{}", output.stderr);
     assert_eq!(machine.json(".claude.json")["mcpServers"]["recoup"]["args"], json!(["mcp"]));
     assert!(machine.text(".codex/config.toml").contains("args = [\"mcp\"]\n"));
     machine.write(SETTINGS, machine.text(SETTINGS).replace("true", "false"));
@@ -191,7 +191,7 @@ fn a_command_of_ones_own_that_calls_us_is_left_alone() {
     assert_eq!(commands(&settings, "SessionStart").len(), 1);
     std::fs::remove_dir_all(machine.home.recoup()).unwrap();
     let output = machine.uninstall(&[]);
-    assert!(output.stderr.contains("that calls recoup, which stays"), "{}", output.stderr);
+    assert!(output.stderr.contains("that calls recoup: it is kept"), "{}", output.stderr);
     assert_eq!(machine.text(SETTINGS), own);
 }
 
@@ -201,11 +201,7 @@ fn a_server_of_that_name_that_is_not_ours_stays() {
     let other = r#"{"mcpServers": {"recoup": {"command": "docker", "args": ["run", "recoup"]}}}"#;
     machine.write(".claude.json", other);
     let output = machine.init(&CLAUDE);
-    assert!(
-        output.stderr.contains("that is not ours (\"docker\"), which stays"),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.contains("named “recoup” (\"docker\"): it is kept"), "{}", output.stderr);
     assert_eq!(machine.text(".claude.json"), other);
     machine.uninstall(&[]);
     assert_eq!(machine.text(".claude.json"), other);

@@ -96,7 +96,7 @@ fn a_version_that_does_not_know_args_gets_a_line_for_the_shell() {
         let line = json!({"type": "command", "command": format!("{program} hook"), "timeout": 10});
         let expected = if knows { &exec } else { &line };
         assert_eq!(machine.events_and_command().1, *expected, "{version}");
-        let note = format!("version {version} does not know `args`");
+        let note = format!("version {version} does not support `args`");
         assert_eq!((said.text() + &said.stderr).contains(&note), !knows, "{version}");
     }
 }
@@ -173,8 +173,7 @@ fn the_doctor_names_what_an_older_client_does_not_understand() {
     let machine = installed("2.1.117");
     let found = machine.doctor(1);
     assert_eq!((&*found[1].0, &*found[1].1), ("unknown-event", "fail"), "{found:?}");
-    let words =
-        "version 2.1.117 does not know PostToolBatch, and skips all of ~/.claude/settings.json";
+    let words = "version 2.1.117 does not support PostToolBatch, and ignores all of ~/.claude/settings.json";
     assert!(found[1].2.contains(words), "{found:?}");
     machine.run(&["doctor", "--fix"]).expect(0);
     assert!(machine.hooks()["PostToolBatch"].is_null() && machine.hooks()["Stop"].is_array());

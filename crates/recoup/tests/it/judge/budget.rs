@@ -35,7 +35,7 @@ fn twenty_processes_together_keep_to_it() {
         children.into_iter().map(|child| Output::new(child.wait_with_output().unwrap())).collect();
     let answered = ended.iter().filter(|output| output.code == Some(0)).count() as u64;
     for output in ended.iter().filter(|output| output.code != Some(0)) {
-        assert!(output.stderr.contains("not asked before tomorrow"), "{}", output.stderr);
+        assert!(output.stderr.contains("skipped before tomorrow"), "{}", output.stderr);
     }
     let spent = *spent.lock().unwrap();
     assert!((1..20).contains(&answered), "{answered} of 20");
@@ -52,7 +52,7 @@ fn when_it_is_spent_nobody_connects() {
     let mut command = asking(&home, &server, "anthropic", "use tabs");
     command.env("RECOUP_JUDGE_DAILY_TOKENS", "500");
     let output = crate::support::finish(&mut command);
-    output.expect_failure("0 of 500 tokens are spent, and this could take");
+    output.expect_failure("0 of 500 tokens are used, and this request could take");
     assert_eq!(server.connections(), 0);
 }
 
@@ -62,6 +62,6 @@ fn a_cost_beyond_all_numbers_spends_the_day_and_breaks_nothing() {
     let answer = anthropic(&json!({"verdicts": [{"id": 1, "label": "none"}]}), u64::MAX, u64::MAX);
     let server = Server::saying("200 OK", "", answer);
     super::ask(&home, &server, "use tabs").expect(0);
-    super::ask(&home, &server, "use tabs").expect_failure("not asked before tomorrow");
+    super::ask(&home, &server, "use tabs").expect_failure("skipped before tomorrow");
     assert_eq!(server.connections(), 1);
 }

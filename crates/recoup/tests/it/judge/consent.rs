@@ -38,7 +38,7 @@ fn without_consent_there_is_no_connection() {
 fn a_repository_can_not_agree_for_the_user_trusted_or_not() {
     let (home, server) = (Home::new(), none());
     home.write("recoup.toml", "[judge]\nenabled = true\n");
-    let words = "line 2: judge.enabled: a repository may only switch it off (false)";
+    let words = "line 2: judge.enabled: a repository may only switch this off (false)";
     for _ in 0..2 {
         let said = unasked(&home, &server).expect(1).stderr;
         assert!(said.contains(words) && said.contains("judge.enabled is false"), "{said}");
@@ -72,7 +72,7 @@ fn a_repository_says_nothing_about_whom_and_at_whose_expense() {
     ] {
         home.write("recoup.toml", format!("[judge]\n{line}\n"));
         let check = home.run(&["config", "check"]).expect(2);
-        assert!(check.stderr.contains("this belongs into your own configuration file"));
+        assert!(check.stderr.contains("this can only be set in your own configuration file"));
         finish(&mut asking(&home, &server, "anthropic", "use tabs"));
     }
     // The user's own settings count: all of it went to their server.
@@ -83,12 +83,12 @@ fn a_repository_says_nothing_about_whom_and_at_whose_expense() {
 fn an_address_is_encrypted_or_on_this_machine() {
     let (home, server) = (Home::new(), none());
     for (url, words) in [
-        ("http://api.example.com", "http:// is for this machine alone"),
-        ("http://127.0.0.1.example.com", "http:// is for this machine alone"),
-        ("http://0.0.0.0:80", "http:// is for this machine alone"),
+        ("http://api.example.com", "http:// is only allowed for this machine"),
+        ("http://127.0.0.1.example.com", "http:// is only allowed for this machine"),
+        ("http://0.0.0.0:80", "http:// is only allowed for this machine"),
         ("ftp://127.0.0.1", "expected https://HOST"),
         ("api.example.com", "expected https://HOST"),
-        ("https://user:hunter2@api.example.com", "a name or a password in it"),
+        ("https://user:hunter2@api.example.com", "contains a user name or password"),
         ("https://api.example.com?key=1", "a ? or a #"),
         ("", ""),
     ] {
@@ -114,14 +114,14 @@ fn a_key_is_never_repeated() {
     command.env("ANTHROPIC_API_KEY", "two words\u{e9}");
     let output = finish(&mut command);
     assert!(!output.stderr.contains("two words"), "{}", output.stderr);
-    output.expect_usage("ANTHROPIC_API_KEY: this is no key");
+    output.expect_usage("ANTHROPIC_API_KEY: not a valid API key");
 
     let pasted = "sk-ant-pasted-by-mistake";
     let mut command = asking(&home, &server, "anthropic", "use tabs");
     command.env("RECOUP_JUDGE_KEY_ENV", pasted);
     let output = finish(&mut command);
     assert!(!output.stderr.contains(pasted), "{}", output.stderr);
-    output.expect_usage("expected the name of a variable, and never a key itself");
+    output.expect_usage("expected the name of a variable, not the key itself");
 
     for args in [&["judge", "status", "--json"][..], &["config", "show", "--origin"]] {
         let mut command = home.command(args);
@@ -138,7 +138,7 @@ fn no_key_is_said_with_the_remedy() {
     let output = finish(command.env("RECOUP_JUDGE_ENABLED", "true")).expect(1);
     assert_eq!(
         output.stderr,
-        "error: no model is asked: there is no key in ANTHROPIC_API_KEY\n\
+        "error: no model is asked: no API key in ANTHROPIC_API_KEY\n\
          hint: set ANTHROPIC_API_KEY, or name another variable with judge.key_env\n"
     );
 }
@@ -178,6 +178,6 @@ fn a_proxy_is_for_what_is_encrypted() {
 
     command.env_remove("NO_PROXY").env("HTTPS_PROXY", "http://user:hunter2@[");
     let output = finish(&mut command).expect(1);
-    assert!(output.stderr.contains("HTTPS_PROXY: this is no address"), "{}", output.stderr);
+    assert!(output.stderr.contains("HTTPS_PROXY: not a valid proxy address"), "{}", output.stderr);
     assert!(!output.stderr.contains("hunter2"), "{}", output.stderr);
 }

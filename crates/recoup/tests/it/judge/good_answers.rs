@@ -149,7 +149,7 @@ fn without_a_text_it_is_asked_about_two_of_our_own() {
     let lines: Vec<String> = output.text().lines().map(str::to_owned).collect();
     assert!(lines[1].starts_with("preference  0.90  use tabs, never spaces"), "{lines:?}");
     assert!(lines[2].starts_with("none"), "{lines:?}");
-    finish(&mut command).expect_usage("TEXT: nothing is left to ask about");
+    finish(&mut command).expect_usage("TEXT is empty, or has only private parts");
 }
 
 #[test]

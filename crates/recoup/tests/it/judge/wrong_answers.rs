@@ -31,10 +31,13 @@ fn undecided(item: &Value) -> Value {
 fn what_is_not_json_is_no_answer() {
     for body in ["", "<html>Sign in to the network</html>", "{\"content\":", "[]", "{\"id\":1}"] {
         let said = failure(&Server::saying("200 OK", "", body.to_owned()));
-        assert!(said.starts_with("the answer is not this API's"), "{said}");
+        assert!(said.starts_with("the answer does not match this API"), "{said}");
     }
     let empty = json!({"content": [], "usage": {"input_tokens": 5, "output_tokens": 1}});
-    assert_eq!(failure(&Server::saying("200 OK", "", empty.to_string())), "the model said nothing");
+    assert_eq!(
+        failure(&Server::saying("200 OK", "", empty.to_string())),
+        "the model's answer is empty"
+    );
 }
 
 #[test]
@@ -58,25 +61,25 @@ fn labels_and_numbers_that_there_are_not_decide_nothing() {
             &json!({"id": 1, "label": label, "confidence": confidence, "statement": "use tabs"}),
         )
     };
-    assert_eq!(item("rule", json!(0.9)), "it gave a label that there is not");
-    assert_eq!(item("preference", json!(7)), "it gave no confidence from 0 to 1");
-    assert_eq!(item("preference", json!("sure")), "it gave no confidence from 0 to 1");
-    assert_eq!(item("preference", json!(0.74)), "it is not sure enough");
-    assert_eq!(undecided(&json!({"id": 9, "label": "none"})), "it said nothing about it");
+    assert_eq!(item("rule", json!(0.9)), "the model gave an unknown label");
+    assert_eq!(item("preference", json!(7)), "the model gave no confidence from 0 to 1");
+    assert_eq!(item("preference", json!("sure")), "the model gave no confidence from 0 to 1");
+    assert_eq!(item("preference", json!(0.74)), "the model is not sure enough");
+    assert_eq!(undecided(&json!({"id": 9, "label": "none"})), "the model gave no answer about it");
 }
 
 #[test]
 fn more_verdicts_than_questions_are_no_answer() {
     let many: Vec<Value> = (1..=1_000).map(|id| json!({"id": id, "label": "none"})).collect();
     let said = failure(&Server::anthropic(&json!(many)));
-    assert_eq!(said, "the model's answer has 1000 items where 1 are the most");
+    assert_eq!(said, "the model's answer has 1000 items, the limit is 1");
 }
 
 #[test]
 fn an_answer_of_ten_megabytes_is_not_read() {
     let long = "x".repeat(10 << 20);
     let said = failure(&Server::saying("200 OK", "", anthropic(&json!(long), 1, 1)));
-    assert_eq!(said, "the model's answer has more than 1048576 bytes");
+    assert_eq!(said, "the model's answer is larger than 1048576 bytes");
     let endless = Server::start(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         while stream.write_all(b"1000\r\n").is_ok()
@@ -84,7 +87,7 @@ fn an_answer_of_ten_megabytes_is_not_read() {
             && stream.write_all(b"\r\n").is_ok()
         {}
     });
-    assert_eq!(failure(&endless), "the model's answer has more than 1048576 bytes");
+    assert_eq!(failure(&endless), "the model's answer is larger than 1048576 bytes");
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn a_length_that_is_a_lie_reserves_nothing_and_breaks_off() {
         let _ = stream.write_all(head.as_bytes());
     });
     let said = failure(&server);
-    assert!(said.starts_with("the model's answer broke off"), "{said}");
+    assert!(said.starts_with("the model's answer was cut off"), "{said}");
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn no_redirect_is_followed() {
         let location = format!("Location: http://localhost:{}/v1/messages\r\n", elsewhere.port());
         let server = Server::start(move |_, stream| respond(stream, status, &location, b"gone"));
         let said = failure(&server);
-        assert!(said.contains("redirects to localhost, where nothing is sent"), "{said}");
+        assert!(said.contains("redirects to localhost, but redirects are not followed"), "{said}");
     }
     thread::sleep(Duration::from_millis(50));
     assert_eq!(elsewhere.connections(), 0, "neither the key nor the question went there");

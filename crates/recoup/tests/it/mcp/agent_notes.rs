@@ -77,7 +77,7 @@ fn what_two_sessions_noted_is_proposed_with_the_command_that_confirms_it() {
     let result = client.call("load_rules", json!({}));
     assert_eq!(result["structuredContent"]["noted"][0]["confirm"], command.as_str());
     assert!(text(&result).contains(&format!("noted in 2 sessions: ask the user; `{command}`")));
-    assert!(list().contains("agents noted in 2 sessions: use pnpm"), "{}", list());
+    assert!(list().contains("agents noted this in 2 sessions: use pnpm"), "{}", list());
     home.run(&["memory", "promote", &id]).expect(0);
     let rules = client.data("load_rules", json!({}));
     assert_eq!((&rules["rules"][0]["said_by"], &rules["noted"]), (&json!("user"), &json!([])));

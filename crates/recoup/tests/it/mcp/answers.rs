@@ -83,11 +83,11 @@ fn what_to_do_after_a_miss_and_what_vouches_for_a_hit() {
         all
     };
     let miss = told(&mut client, "cache_lookup", named.clone());
-    says(&miss, "call cache_store with the same words");
+    says(&miss, "call cache_store with the same arguments");
     says(&miss, miss["token"].as_str().unwrap());
     says(&told(&mut client, "cache_store", with(json!({ "result": "r" }))), "a.rs");
     let hit = told(&mut client, "cache_lookup", named.clone());
-    says(&hit, "still true");
+    says(&hit, "still valid");
     assert_eq!(hit["sources"], json!(["a.rs"]));
     let unwatched = told(&mut client, "cache_store", with(json!({ "result": "r", "sources": [] })));
     says(&unwatched, "No file is watched");

@@ -63,7 +63,7 @@ fn a_text_comes_back_as_it_was_below_a_line_that_says_what_it_is() {
         "two\nlines \u{1f980}",
         "[1, 2 ] ",
         "{\"b\": 1, \"a\": 12345678901234567890123}",
-        "miss: there is no entry",
+        "miss: no entry for this key",
     ];
     for result in results {
         client.data("cache_store", json!({ "key": "k", "result": result }));

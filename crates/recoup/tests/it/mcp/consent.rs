@@ -161,7 +161,7 @@ fn with_hooks_the_user_is_not_asked_about_what_they_have_just_said() {
     // Without hooks nobody else has heard it.
     let mut client = Client::greeted_with(&home, &[], &forms());
     let (question, _) = asked(&mut client, "store_memory", &again, &yes());
-    assert!(question.contains("It takes the place of"), "{question}");
+    assert!(question.contains("It replaces:"), "{question}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn the_question_names_what_gives_way_and_the_project() {
     let mut client = Client::greeted_with(&home, &[], &forms());
     let spaces = json!({ "content": "use two spaces", "metadata": { "preference_key": "git" } });
     let (question, result) = asked(&mut client, "store_memory", &spaces, &yes());
-    assert!(question.contains("takes the place of:\n- never push to main"), "{question}");
+    assert!(question.contains("It replaces:\n- never push to main"), "{question}");
     assert!(question.contains(&*home.project().to_string_lossy()), "{question}");
     assert_eq!(result["structuredContent"]["instead_of"][0]["text"], "never push to main");
     assert_eq!(rules(&mut client), json!(["use two spaces"]));

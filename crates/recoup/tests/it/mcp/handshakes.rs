@@ -45,7 +45,7 @@ fn check_tools(list: &Value, called: &Value) {
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
     assert!(names.contains(&"load_rules") && names.contains(&"cache_lookup"), "{names:?}");
-    assert_eq!(text(called), "Nothing that is remembered answers that.");
+    assert_eq!(text(called), "No matching memory.");
 }
 
 #[test]

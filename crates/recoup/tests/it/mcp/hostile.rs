@@ -55,7 +55,7 @@ fn lines_that_are_no_messages_do_no_harm() {
     }
     client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"id\":\"b\",\"method\":\"ping\"}\n");
     let twice = client.hear()["error"]["message"].to_string();
-    assert!(twice.contains("no message") && !twice.contains("batches"), "{twice}");
+    assert!(twice.contains("not an MCP message") && !twice.contains("batches"), "{twice}");
     client.say_bytes(b"\n\r\n   \n");
     client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nonsense\",\"params\":7}\n");
     client.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n");
@@ -112,10 +112,10 @@ fn wrong_types_are_named_to_the_model() {
         ("store_memory", json!({ "content": "a b", "metadata": { "type": "rumour" } }), "rumour"),
         ("store_memory", json!({ "content": "a b", "scope": "galaxy" }), "galaxy"),
         ("save_checkpoint", json!({ "completed": [1] }), "completed[0]"),
-        ("save_checkpoint", json!({}), "a checkpoint needs"),
-        ("delete_memory", json!({ "id": "../../etc" }), "no id"),
+        ("save_checkpoint", json!({}), "the checkpoint is empty"),
+        ("delete_memory", json!({ "id": "../../etc" }), "not the id"),
         ("cache_lookup", json!({ "paths": ["a"] }), "query and operation missing"),
-        ("cache_store", json!({ "key": "abc" }), "result: it is missing"),
+        ("cache_store", json!({ "key": "abc" }), "result: missing"),
         ("cache_store", json!({ "key": "abc", "result": 1, "ttl": "soon" }), "ttl"),
         ("cache_store", json!({ "key": "abc", "result": 1, "cost": { "seconds": -1 } }), "cost"),
         ("cache_store", json!({ "key": "abc", "result": 1, "sources": ["gone"] }), "gone"),

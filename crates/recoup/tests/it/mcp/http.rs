@@ -330,7 +330,7 @@ fn only_so_many_resources_are_followed_at_once() {
     let sessions: Vec<String> = (0..40).map(|_| begin()).collect();
     let answers: Vec<bool> = sessions
         .iter()
-        .map(|id| !ask(id, "resources/subscribe").contains("too many listen at once"))
+        .map(|id| !ask(id, "resources/subscribe").contains("too many subscriptions"))
         .collect();
     assert_eq!(answers.iter().filter(|followed| **followed).count(), 32);
     // The same again is no other; and whoever stops makes room.

@@ -91,7 +91,7 @@ fn what_counts_and_what_is_another_projects_is_removed_only_by_the_users_yes() {
     import(&home, "aaaaaaa4", "quote all variables", &learned);
     let mut asks = Client::greeted_with(&home, &[], &forms());
     for (arguments, words) in [
-        (theirs, "this note of an agent's"),
+        (theirs, "this note by an agent"),
         (json!({ "id": "aaaaaaa4" }), "learned from earlier work"),
     ] {
         let mut unable = Client::greeted(&home);
@@ -162,5 +162,5 @@ fn what_search_withholds_is_given_nowhere() {
             .clone();
     assert!(!corrections.to_string().contains("quote all"), "nobody has corrected that");
     let team = text(&client.call("delete_memory", json!({ "id": "aaaaaaa2" })));
-    assert!(team.contains("rule of the team"), "{team}");
+    assert!(team.contains("team rule"), "{team}");
 }

@@ -30,14 +30,14 @@ fn files_that_were_deleted_by_hand_are_missed_until_the_next_sync() {
     assert_eq!(codes(&said), ["ok", "missing"]);
     assert_eq!(said[1]["state"], "warn");
     let what = said[1]["what"].as_str().unwrap();
-    assert_eq!(what, "~/project/.claude/skills/recoup-testing/SKILL.md is gone");
+    assert_eq!(what, "~/project/.claude/skills/recoup-testing/SKILL.md is missing");
     assert!(said[1]["remedy"].as_str().unwrap().contains("`recoup memory sync`"), "{said:?}");
 
     fs::remove_dir_all(scene.memory()).unwrap();
     let said = found(&scene);
     assert_eq!(codes(&said), ["ok", "missing"]);
     assert_eq!(said[1]["facts"]["files"], 4, "{said:?}");
-    assert!(said[1]["what"].as_str().unwrap().ends_with("and 3 more are gone"), "{said:?}");
+    assert!(said[1]["what"].as_str().unwrap().ends_with("and 3 more are missing"), "{said:?}");
 
     scene.sync();
     assert_eq!(codes(&found(&scene)), ["ok"]);

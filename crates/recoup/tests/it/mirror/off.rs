@@ -123,11 +123,15 @@ fn init_with_a_no_takes_everything_out() {
 fn taken_out_while_it_is_on_it_is_said_that_it_comes_back() {
     let (mut scene, _) = synced(&[RULES]);
     let output = scene.run(&["memory", "sync", "--remove"]).expect(0);
-    assert!(output.stderr.contains("the next answer puts them back"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("will write them again after the next answer"),
+        "{}",
+        output.stderr
+    );
     scene.sync();
     scene.asked.clear();
     let output = scene.run(&["memory", "sync", "--remove"]).expect(0);
-    assert!(!output.stderr.contains("puts them back"), "{}", output.stderr);
+    assert!(!output.stderr.contains("will write them again"), "{}", output.stderr);
     scene.asked.push(RULES);
     assert_eq!(paths(&scene.sync(), "written").len(), 5);
 }

@@ -25,7 +25,7 @@ fn a_home_by_another_name_is_the_same_home() {
         let dir = if name == "HOME" { link.clone() } else { link.join(".claude") };
         command.current_dir(&home).env(name, dir).env("RECOUP_HOME", scene.home.recoup());
         let report = finish(&mut command).expect(0).json();
-        assert!(report["remarks"].to_string().contains("seen by all projects"), "{report}");
+        assert!(report["remarks"].to_string().contains("visible to all projects"), "{report}");
         assert!(!home.join(".claude/skills").exists(), "{name}: {report}");
     }
 }
@@ -135,7 +135,7 @@ fn a_name_that_is_no_text_does_not_spoil_other_places() {
     }
     let report = scene.run_in(&root, &["memory", "sync", "--json"]).expect(1).json();
     assert_eq!(report["faults"].as_array().unwrap().len(), 1, "{report}");
-    assert!(report["faults"][0]["why"].as_str().unwrap().contains("/z\u{fffd} can't"), "{report}");
+    assert!(report["faults"][0]["why"].as_str().unwrap().contains("/z\u{fffd}: its name is not UTF-8"), "{report}");
     assert!(scene.home.path(".claude/skills/recoup-testing/SKILL.md").exists(), "{report}");
 }
 
@@ -145,7 +145,7 @@ fn a_skill_of_somebodys_own_by_that_name_is_not_called_changed() {
     let own = scene.home.write(".claude/skills/recoup-testing/SKILL.md", "mine");
     on_testing(&scene);
     let output = scene.run(&["memory", "sync"]).expect(0);
-    assert!(output.stderr.contains("is not recoup's"), "{}", output.stderr);
+    assert!(output.stderr.contains("was not written by recoup"), "{}", output.stderr);
     assert!(!output.stderr.contains("delete it"), "{}", output.stderr);
     assert_eq!(fs::read_to_string(own).unwrap(), "mine");
     let seen = git(&scene.home.project(), &["status", "--porcelain"]);
@@ -201,7 +201,7 @@ fn a_line_that_somebody_has_changed_is_left_and_told() {
     let path = scene.memory().join("MEMORY.md");
     fs::write(&path, scene.index().replace("— use vitest", "— EDITED by me\n")).unwrap();
     let output = scene.run(&["memory", "sync"]).expect(0);
-    assert!(output.stderr.contains("has lines about files of recoup's"), "{}", output.stderr);
+    assert!(output.stderr.contains("has lines about recoup's files"), "{}", output.stderr);
     assert!(scene.index().contains("— EDITED by me\n\n"), "{}", scene.index());
     assert!(!scene.index().contains("vitest"), "and is not said twice: {}", scene.index());
     assert!(scene.index().contains("answer in English"));
@@ -245,6 +245,6 @@ fn what_git_has_is_not_guessed() {
         let report = scene.sync();
         assert!(!scene.skills().join("recoup-testing").exists(), "{n}: {report}");
         let remark = report["remarks"][0].as_str().unwrap();
-        assert!(remark.contains("nothing is added to skills"), "{n}: {report}");
+        assert!(remark.contains("no skills are added"), "{n}: {report}");
     }
 }

@@ -205,7 +205,7 @@ fn an_index_that_can_not_be_changed_does_not_keep_the_rest() {
             "{name}: nobody deletes a directory: {}",
             output.stderr
         );
-        let words = format!("{} may still have it: lines there", index.display());
+        let words = format!("{} may still contain it: it is in lines", index.display());
         assert_eq!(
             output.stderr.contains(&words),
             name != "directory",

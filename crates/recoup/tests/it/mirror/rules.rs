@@ -109,7 +109,7 @@ fn what_hooks_give_is_not_synced_as_well() {
     fs::write(&path, settings.to_string()).unwrap();
     let report = scene.sync();
     assert!(!scene.memory().exists(), "{report}");
-    assert!(report["remarks"][0].as_str().unwrap().contains("hooks give all rules"), "{report}");
+    assert!(report["remarks"][0].as_str().unwrap().contains("hooks already deliver"), "{report}");
 
     // What there is no room for at the start of a session is.
     for number in 0..40 {
@@ -148,7 +148,7 @@ fn another_home_of_the_client_is_where_it_says() {
     let mut scene = Scene::asking(&[RULES, ("CLAUDE_CONFIG_DIR", "../other")]);
     let id = scene.add("use pnpm");
     let report = scene.sync();
-    assert!(report["remarks"][0].as_str().unwrap().contains("has no directory"), "{report}");
+    assert!(report["remarks"][0].as_str().unwrap().contains("does not exist"), "{report}");
     fs::create_dir(scene.home.path("other")).unwrap();
     scene.sync();
     let found = tree(&scene.home.path("other"));
@@ -160,7 +160,7 @@ fn another_home_of_the_client_is_where_it_says() {
 #[test]
 fn where_the_client_reads_it_elsewhere_or_not_at_all_nothing_is_written() {
     let (off, moved) = (json!({"autoMemoryEnabled": false}), json!({"autoMemoryDirectory": "~/m"}));
-    for (settings, words) in [(off, "switches"), (moved, "other projects would read")] {
+    for (settings, words) in [(off, "disables"), (moved, "other projects would read")] {
         let scene = Scene::asking(&[RULES]);
         fs::write(scene.home.path(".claude/settings.json"), settings.to_string()).unwrap();
         scene.add("use pnpm");

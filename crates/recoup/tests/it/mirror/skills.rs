@@ -98,10 +98,10 @@ fn what_git_has_already_is_not_written_to() {
     git(&scene.home.project(), &["add", "-A"]);
     on_testing(&scene);
     let report = scene.sync();
-    assert!(report["remarks"][0].as_str().unwrap().contains("is in git already"), "{report}");
+    assert!(report["remarks"][0].as_str().unwrap().contains("git already tracks"), "{report}");
     assert_eq!(fs::read_to_string(path).unwrap(), "ours, the team's");
     git(&scene.home.project(), &["update-index", "--index-version", "4"]);
-    assert!(scene.sync()["remarks"][0].as_str().unwrap().contains("is in git already"));
+    assert!(scene.sync()["remarks"][0].as_str().unwrap().contains("git already tracks"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn without_git_it_is_said_who_may_see_it() {
     let scene = Scene::asking(&[SKILLS]);
     on_testing(&scene);
     let report = scene.sync();
-    assert!(report["remarks"][0].as_str().unwrap().contains("is no git repository"), "{report}");
+    assert!(report["remarks"][0].as_str().unwrap().contains("is not a git repository"), "{report}");
     git(&scene.home.project(), &["init", "-q"]);
     assert_eq!(git(&scene.home.project(), &["status", "--porcelain"]), "", "also later");
 }

@@ -93,9 +93,9 @@ fn wrong_costs_are_errors() {
         (&["--dollars", "-1"][..], "invalid --dollars"),
         (&["--dollars", "NaN"][..], "invalid --dollars"),
         (&["--took", "long"][..], "--took"),
-        (&["--took", "forever"][..], "nothing takes for ever"),
+        (&["--took", "forever"][..], "expected a finite duration"),
         (&["--input-tokens", "-1"][..], "--input-tokens"),
-        (&["--model", "claude-sonnet-4"][..], "--input-tokens and --output-tokens too"),
+        (&["--model", "claude-sonnet-4"][..], "also give --input-tokens and --output-tokens"),
         (&["--model", "m", "--dollars", "1"][..], "cannot be used with"),
     ] {
         set(&home, flags).expect_usage(words);

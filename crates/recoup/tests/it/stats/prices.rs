@@ -73,7 +73,9 @@ fn a_repository_has_no_say_in_prices() {
     let home = Home::new();
     home.write("recoup.toml", "[prices.\"claude\"]\ninput = 1000\noutput = 1000\n");
     let output = home.run(&["stats"]).expect(0);
-    let warning = "ignoring recoup.toml as a whole: line 1: prices: prices belong into your own";
+    let warning =
+        "ignoring recoup.toml as a whole: line 1: prices: prices can only be set in your own";
     assert!(output.stderr.contains(warning), "{}", output.stderr);
-    home.run(&["config", "check"]).expect_usage("prices belong into your own configuration file");
+    home.run(&["config", "check"])
+        .expect_usage("prices can only be set in your own configuration file");
 }

@@ -161,7 +161,7 @@ fn links_pipes_devices_and_directories_are_refused() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [&link, &pipe, Path::new("/dev/zero"), scene.dir.path()] {
         let refused = TranscriptFile::open(path, HookClient::ClaudeCode).unwrap_err().to_string();
-        assert!(refused.contains("not a regular one"), "{refused}");
+        assert!(refused.contains("not a regular file"), "{refused}");
     }
 }
 

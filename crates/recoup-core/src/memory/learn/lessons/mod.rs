@@ -26,7 +26,7 @@ pub(in crate::memory) use rekey::rekey_lessons;
 pub(in crate::memory) use teach::supersede_forbidden_lessons;
 pub(in crate::memory) use wording::without_quoted_error;
 
-const LEARNING: &str = "learning from a failure";
+const LEARNING: &str = "cannot store a lesson";
 
 /// Milliseconds within which a fix follows its failure.
 const SOON: i64 = 15 * 60 * 1_000;

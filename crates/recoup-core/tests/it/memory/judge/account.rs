@@ -79,7 +79,7 @@ fn what_is_on_its_way_counts_and_what_was_never_settled_is_spent() {
     let (account, terms) = (scene.account(), terms());
     let first = account.reserve(&terms, 600).unwrap();
     let refused = account.reserve(&terms, 600).unwrap_err().to_string();
-    assert!(refused.contains("600 of 1000 tokens are spent"), "{refused}");
+    assert!(refused.contains("600 of 1000 tokens are used"), "{refused}");
     drop(first);
     assert_eq!(scene.tokens(), 600);
 }
@@ -89,7 +89,7 @@ fn the_next_day_begins_at_nothing() {
     let scene = Scene::new();
     scene.ask(1_000, None).unwrap();
     let refused = scene.ask(1, None).unwrap_err().to_string();
-    assert!(refused.contains("not asked before tomorrow"), "{refused}");
+    assert!(refused.contains("skipped before tomorrow"), "{refused}");
     scene.clock.advance(DAY);
     assert_eq!(scene.tokens(), 0);
     scene.ask(1_000, None).unwrap();
@@ -152,7 +152,7 @@ fn after_a_fault_nobody_asks_for_a_while_and_then_one_does() {
     let scene = Scene::new();
     scene.fail(FaultSort::Passing(None));
     let refused = scene.ask(1, None).unwrap_err().to_string();
-    assert!(refused.contains("not asked before"), "{refused}");
+    assert!(refused.contains("skipped before"), "{refused}");
     scene.clock.advance(Duration::from_secs(15));
     let (account, terms) = (scene.account(), terms());
     let trial = account.reserve(&terms, 1).unwrap();

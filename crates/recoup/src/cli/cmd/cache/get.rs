@@ -16,19 +16,19 @@ use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 pub(super) struct GetArgs {
     #[command(flatten)]
     named: ResultSelectorArgs,
-    /// On a miss, say why as JSON; a hit prints the result in either form
+    /// On a miss, print the reason as JSON; a hit prints the result either way
     #[arg(long)]
     json: bool,
-    /// Say on stderr why it is a hit or a miss
+    /// Explain on stderr why it is a hit or a miss
     #[arg(long)]
     explain: bool,
-    /// Accept nothing that was begun longer ago, whatever its own duration: 30m, 12h, 7d
+    /// Accept no result that is older than this, whatever its TTL: 30m, 12h, 7d
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_age: Option<String>,
-    /// On a miss, print a token for `set --since`: it remembers how the sources are now
+    /// On a miss, print a token for `set --since`, with the current state of the sources
     #[arg(long)]
     token: bool,
-    /// The files that the work will read, for the token
+    /// The files that the work will read, recorded in the token
     #[arg(long, value_name = "CSV", allow_hyphen_values = true, requires = "token")]
     sources: Option<String>,
 }

@@ -19,7 +19,7 @@ use crate::toolbox::TOOL_TAG;
 /// Length of abbreviated generated keys, which every command accepts.
 const KEY_CHARS: usize = 16;
 
-/// List what is kept, the newest first.
+/// List entries, the newest first.
 ///
 /// A terminal shows the newest 50 and how many more there are.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(super) struct LsArgs {
     /// Show at most this many
     #[arg(long, value_name = "N", conflicts_with = "all")]
     limit: Option<usize>,
-    /// Show all of them, also on a terminal
+    /// Show all entries, even on a terminal
     #[arg(long)]
     all: bool,
     /// As a JSON array
@@ -58,7 +58,7 @@ impl LsArgs {
             ])
         })?;
         if !rows.finish()? {
-            ui::say(format_args!("Nothing is kept in {}", app.scope()));
+            ui::say(format_args!("No entries in {}", app.scope()));
         } else if is_page {
             let more =
                 app.cache().usage(&app.scope())?.entries.saturating_sub(ui::PAGE_ROWS as u64);
@@ -92,10 +92,10 @@ fn for_each_entry(
 
 #[derive(Debug, Args)]
 pub(super) struct CacheShowArgs {
-    /// The entry's key, or 8 or more first characters of a generated one
+    /// The entry's key, or at least the first 8 characters of a generated key
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     key: String,
-    /// Print the full result that was given with `set --full`, and nothing else
+    /// Print only the full result that was stored with `set --full`
     #[arg(long, conflicts_with = "json")]
     full: bool,
     /// As JSON
@@ -118,7 +118,7 @@ impl CacheShowArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
         let cache = app.cache();
         let Some((id, head)) = find_entry(app, &cache, &self.key)? else {
-            ui::error(format_args!("there is no entry of the key {}", self.key));
+            ui::error(format_args!("no entry for key {}", self.key));
             return Ok(CommandAnswer::No);
         };
         if self.full {
@@ -134,7 +134,7 @@ impl CacheShowArgs {
         let view = app.view();
         let request = LookupRequest::new(head.header.kind, &id, &view);
         let (status, reason, explained) = match cache.peek(&request) {
-            PeekOutcome::Hit(_) | PeekOutcome::Stale(_) => ("hit", None, "good".to_owned()),
+            PeekOutcome::Hit(_) | PeekOutcome::Stale(_) => ("hit", None, "valid".to_owned()),
             PeekOutcome::Miss(reason) => {
                 (reason.status(), reason.code(), format!("{}: {reason}", reason.status()))
             }

@@ -31,25 +31,25 @@ pub(in crate::cli) struct CacheArgs {
 enum CacheCommand {
     /// Print the key for paths, query and operation
     GenerateKey(ResultArgs),
-    /// Print a result that is still true; exit 1 on a miss
+    /// Print a result that is still valid; exit 1 on a miss
     Get(get::GetArgs),
-    /// Keep a result
+    /// Store a result
     Set(set::SetArgs),
-    /// Forget one result
+    /// Delete one result
     Delete(remove::DeleteArgs),
-    /// Forget the results of certain files, tags or operations
+    /// Delete results by source file, tag or operation
     Invalidate(remove::InvalidateArgs),
-    /// Delete what has expired, then the least recently used until under the limit
+    /// Delete expired entries, then the least recently used until under the limit
     Cleanup(remove::CacheCleanupArgs),
-    /// List what is kept
+    /// List entries
     Ls(ls::LsArgs),
-    /// Tell everything about one entry but its body
+    /// Show everything about an entry except its body
     Show(ls::CacheShowArgs),
-    /// Tell what this scope holds, and how often it was of use
+    /// Show the size and the hit rate of this scope
     Stats(stats::CacheStatsArgs),
-    /// Read everything in this scope and check it
+    /// Check all entries in this scope for damage
     Verify(verify::VerifyArgs),
-    /// Forget everything in this scope
+    /// Delete all entries in this scope
     Clear(remove::ClearArgs),
 }
 

@@ -33,7 +33,8 @@ impl DeleteArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct InvalidateArgs {
-    /// Results with a matching source, as it was given or from the project's root; * also crosses /
+    /// Results with a matching source path, as given or relative to the project's root; * also
+    /// matches /
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     paths: Option<String>,
     /// Results with this tag
@@ -58,7 +59,7 @@ impl InvalidateArgs {
         let selection =
             EntrySelection::from_criteria(paths.as_deref(), tag.as_deref(), operation.as_deref())?;
         let selection = selection.ok_or_else(|| Error::usage(
-            "which entries? Give --paths GLOB, --tag TAG or --operation NAME; `recoup cache clear` forgets all",
+            "no entries selected: give --paths GLOB, --tag TAG or --operation NAME; `recoup cache clear` deletes all",
         ))?;
         let invalidated = app.cache().invalidate(&app.scope(), &selection)?;
         if json {
@@ -72,7 +73,7 @@ impl InvalidateArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CacheCleanupArgs {
-    /// The limit for this scope, in MB [default: as at each write]
+    /// The size limit for this scope, in MB [default: `cache.max_size_mb` of the configuration]
     #[arg(long, value_name = "N")]
     max_size_mb: Option<String>,
     /// As JSON
@@ -116,7 +117,7 @@ impl CacheCleanupArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ClearArgs {
-    /// Do not ask; needed where there is no terminal to ask on
+    /// Do not ask for confirmation; required without a terminal
     #[arg(long, short)]
     yes: bool,
 }
@@ -126,14 +127,14 @@ impl ClearArgs {
         let scope = app.scope();
         if !self.yes && !ui::can_ask() {
             let remedy = if scope == Scope::project(app.settings.project.id()) {
-                "`recoup cache clear --yes` deletes everything of this project".to_owned()
+                "`recoup cache clear --yes` deletes all entries of this project".to_owned()
             } else {
-                format!("`recoup cache clear --scope {scope} --yes` deletes everything in {scope}")
+                format!("`recoup cache clear --scope {scope} --yes` deletes all entries in {scope}")
             };
-            let message = "nothing was deleted: there is no terminal to ask on";
+            let message = "nothing was deleted: cannot ask for confirmation without a terminal";
             return Err(Error::usage(format!("{message}; {remedy}")).into());
         }
-        if !self.yes && !ui::confirm(format_args!("Forget everything in {scope}?")) {
+        if !self.yes && !ui::confirm(format_args!("Delete all entries in {scope}?")) {
             ui::say("Nothing was changed.");
             return Ok(CommandAnswer::No);
         }

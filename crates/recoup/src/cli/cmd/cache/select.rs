@@ -23,13 +23,13 @@ pub(in crate::cli) struct ResultSelectorArgs {
     /// The entry's key
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     key: Option<String>,
-    /// In place of the key: what was looked at, separated by commas
+    /// Instead of the key: the paths that were looked at, separated by commas
     #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
     paths: Option<String>,
-    /// In place of the key: what was asked
+    /// Instead of the key: the question
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: Option<String>,
-    /// In place of the key: the skill or operation
+    /// Instead of the key: the skill or operation
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     operation: Option<String>,
 }
@@ -51,7 +51,7 @@ impl ResultSelectorArgs {
         };
         naming.resolve()?.ok_or_else(|| {
             Error::usage(
-                "which entry? Give --key KEY, or --paths CSV --query TEXT --operation NAME",
+                "no entry selected: give --key KEY, or --paths CSV --query TEXT --operation NAME",
             )
         })
     }
@@ -82,9 +82,7 @@ pub(in crate::cli) fn find_entry(
     })?;
     match found.len() {
         0 | 1 => Ok(found.pop()),
-        many => Err(Error::usage(format!(
-            "{many} keys begin with {wanted}; give more of the one that you mean"
-        ))),
+        many => Err(Error::usage(format!("{many} keys begin with {wanted}; give more characters"))),
     }
 }
 

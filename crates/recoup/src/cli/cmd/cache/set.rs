@@ -23,31 +23,31 @@ use crate::config::PriceTable;
 pub(super) struct SetArgs {
     #[command(flatten)]
     named: ResultSelectorArgs,
-    /// The result, which must be JSON: as it is, from stdin, or from a file
+    /// The result, which must be JSON: given here, from stdin (-) or from a file (@FILE)
     #[arg(long, value_name = "JSON|-|@FILE", allow_hyphen_values = true)]
     condensed: Option<String>,
-    /// In place of --condensed: make it from the full result, with this strategy of
-    /// `recoup condense`
+    /// Instead of --condensed: condense the full result, with this strategy of `recoup condense`
     #[arg(long, value_name = "STRATEGY", requires = "full")]
     condense: Option<String>,
-    /// The files, directories and globs it was made from, separated by commas: when one changes,
-    /// the result is no longer given out
+    /// The files, directories and globs that the result depends on, separated by commas: when one
+    /// changes, `get` is a miss
     #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
     sources: Option<String>,
     /// A file with the full result, of which --condensed is the short form; `show --full` prints it
     #[arg(long, value_name = "FILE")]
     full: Option<PathBuf>,
-    /// How long it is good for: 30m, 12h, 7d, forever, off [default: 30d, or cache.ttl of the
-    /// configuration]
+    /// How long the result stays valid: 30m, 12h, 7d, forever, off [default: 30d, or cache.ttl of
+    /// the configuration]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     ttl: Option<String>,
-    /// The token of the `get` that missed: nothing is kept if the sources have changed since
+    /// The token from the `get` that missed: nothing is stored if the sources have changed since
     #[arg(long, value_name = "TOKEN")]
     since: Option<String>,
-    /// Also write this down, as a dated row in the notes file (cache.notes of the configuration)
+    /// Also append this message, with the date, to the notes file (cache.notes of the
+    /// configuration)
     #[arg(long, value_name = "MSG", allow_hyphen_values = true)]
     synthesize: Option<String>,
-    /// A word to find it by; may be given several times
+    /// A tag to find the entry by; may be given several times
     #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true)]
     tags: Vec<String>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ impl SetArgs {
         let note = self.synthesize.map(|message| DecisionNote::new(app, message)).transpose()?;
         let short = CondensedInput::read(self.condense.as_deref(), self.condensed.as_deref())?;
         if !app.settings.cache.enabled {
-            ui::warn("the cache is switched off: nothing was kept");
+            ui::warn("the cache is switched off: nothing was stored");
             return Ok(CommandAnswer::Yes);
         }
         let full = self.full.as_deref().map(|file| input::file("--full", file)).transpose()?;
@@ -109,7 +109,7 @@ impl SetArgs {
 fn report_filled(key: &Key, ttl: Ttl, filled: &FillOutcome) -> CommandAnswer {
     match filled {
         FillOutcome::Stored(_) => ui::say(format_args!("Cached result for key: {key}")),
-        FillOutcome::Off => ui::say(format_args!("Not cached: the duration is {ttl}")),
+        FillOutcome::Off => ui::say(format_args!("Not cached: the TTL is {ttl}")),
         FillOutcome::Refused(refusal) => {
             match refusal {
                 FillRefusal::Secret(_) => ui::error(refusal),
@@ -162,16 +162,16 @@ impl CondensedInput {
 /// `--took`, `--input-tokens`, `--output-tokens`, `--model`, `--dollars`.
 #[derive(Debug, Args)]
 struct CostArgs {
-    /// How long the work took, such as 850ms, 90s or 2m: a later hit has saved that
+    /// How long the work took, such as 850ms, 90s or 2m: the time that each later hit saves
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     took: Option<String>,
-    /// How many tokens went in
+    /// Number of input tokens
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     input_tokens: Option<u64>,
-    /// How many tokens came out
+    /// Number of output tokens
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     output_tokens: Option<u64>,
-    /// Which model it was: what its tokens cost is then looked up
+    /// The model, to compute the cost from the tokens
     #[arg(long, value_name = "MODEL", conflicts_with = "dollars")]
     model: Option<String>,
     /// The cost in dollars
@@ -186,7 +186,11 @@ impl CostArgs {
             None => None,
             Some(Ttl::Off) => Some(0),
             Some(ttl) => match ttl.as_millis() {
-                None => return Err(Error::usage("--took: nothing takes for ever")),
+                None => {
+                    return Err(Error::usage(
+                        "invalid --took: expected a finite duration such as 90s",
+                    ));
+                }
                 millis => millis,
             },
         };
@@ -194,13 +198,13 @@ impl CostArgs {
             (Some(text), _) => {
                 let dollars = text.trim().trim_start_matches('$').parse::<f64>().ok();
                 Some(dollars.and_then(to_micro_dollars).ok_or_else(|| {
-                    let expected = "expected a sum such as 0.042";
+                    let expected = "expected an amount such as 0.042";
                     Error::usage(format!("invalid --dollars {text:?}: {expected}"))
                 })?)
             }
             (None, Some(_)) if input_tokens.is_none() && output_tokens.is_none() => {
                 return Err(Error::usage(
-                    "--model says what tokens cost: give --input-tokens and --output-tokens too",
+                    "--model computes the cost from tokens: also give --input-tokens and --output-tokens",
                 ));
             }
             (None, Some(model)) => {
@@ -244,7 +248,7 @@ impl DecisionNote {
         match &app.settings.cache.notes {
             Some(file) => Ok(Self { file: file.clone(), message }),
             None => Err(Error::usage(
-                "--synthesize needs a notes file: set cache.notes in the configuration (`recoup config path` tells where), or RECOUP_CACHE_NOTES",
+                "--synthesize needs a notes file: set cache.notes in the configuration (`recoup config path` prints its path), or RECOUP_CACHE_NOTES",
             )),
         }
     }

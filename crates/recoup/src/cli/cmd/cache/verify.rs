@@ -19,7 +19,7 @@ const INSPECT_TIMEOUT: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// Remove what is damaged
+    /// Remove damaged entries, and repair a damaged database
     #[arg(long)]
     repair: bool,
     /// As JSON
@@ -72,13 +72,17 @@ impl VerifyArgs {
                 ui::warn(format_args!("{key}: {damage}"));
             }
             if let Some(why) = &report.database {
-                let now = if repaired { "mended, or set aside" } else { "--repair mends it" };
+                let now = if repaired {
+                    "it was repaired or set aside"
+                } else {
+                    "use --repair to repair it"
+                };
                 ui::warn(format_args!("the database is damaged: {why}; {now}"));
             }
             let what_now = match (report.damaged.len(), repaired) {
-                (0, _) => "all sound".to_owned(),
-                (count, true) => format!("{count} damaged, now removed"),
-                (count, false) => format!("{count} damaged; --repair removes them"),
+                (0, _) => "no damage found".to_owned(),
+                (count, true) => format!("{count} damaged and removed"),
+                (count, false) => format!("{count} damaged; use --repair to remove them"),
             };
             ui::say(format_args!("{} entries: {what_now}", report.entries));
         }

@@ -23,50 +23,49 @@ pub(in crate::cli) struct EarlyExitArgs {
 /// `--store`, for sessions.
 #[derive(Debug, Args)]
 struct SessionStoreArgs {
-    /// `redis://HOST` for agents on several machines; any other store means this one
+    /// `redis://HOST` for agents on several machines; any other store is local to this machine
     /// [default: sqlite:~/.recoup/cache.db]
     #[arg(long, global = true, display_order = 100, value_name = "URL")]
     store: Option<String>,
 }
 
 const AFTER_HELP: &str = "\
-Sessions and agents have names of 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All who
-use the same store share the sessions; one in which nothing happens for 24 hours is forgotten.
+Names of sessions and agents have 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All users
+of a store share its sessions. A session is deleted after 24 hours without activity.
 
 Exit codes: 0 yes, 1 no (for check: 0 go on, 1 stop), 2 wrong usage.";
 
 #[derive(Debug, Subcommand)]
 enum EarlyExitCommand {
-    /// Ask whether to go on: exit 0 go on, 1 somebody has won
+    /// Check whether to go on: exit 0 go on, 1 an agent has won
     Check(sessions::SessionCheckArgs),
-    /// Win, unless somebody has: exit 0 won, 1 lost
+    /// Try to win the session: exit 0 won, 1 lost
     ///
-    /// Of all who signal in a session one wins, and only once: the winner's own second signal
-    /// loses, too. A winner without a result makes room for another after its lease; a late result
-    /// of its own counts as long as nobody has taken its place. When a server does not answer, who
-    /// has won is not known, and the message says so: signal again by the same name, which wins
-    /// where the first did unheard.
+    /// The first agent that signals in a session wins, and only once: a second signal of the winner
+    /// loses, too. If the winner delivers no result within its lease, another agent can win; until
+    /// one does, a late result still counts. If the server does not answer, the message says that
+    /// the winner is unknown: signal again with the same name, which wins if the first signal did.
     Signal(sessions::SignalArgs),
-    /// Note that an agent takes part
+    /// Register an agent in a session
     Register(sessions::RegisterArgs),
-    /// Keep an agent's result, from a file or stdin
+    /// Store an agent's result, from a file or stdin
     WriteResult(sessions::WriteResultArgs),
     /// Print the winner's result; exit 1 while there is none
     ReadWinner(winner::ReadWinnerArgs),
     /// Wait for the winner's result, and print it
     Poll(winner::PollArgs),
-    /// Tell who takes part, who has won and who has a result; or list the sessions
+    /// Show the agents, the winner and the results of a session; or list all sessions
     Status(winner::SessionStatusArgs),
-    /// Forget a session
+    /// Delete a session
     Cleanup(sessions::SessionCleanupArgs),
-    /// Run several commands, print what the first to succeed printed, end the others
+    /// Run several commands, print the output of the first that succeeds, stop the others
     ///
-    /// Each command has a process group of its own and reads nothing. The first to exit with 0
-    /// wins: what it wrote is given out on stdout and stderr, and its stdout is kept as the
-    /// session's result. The others get TERM, and KILL after a grace. When somebody else wins the
-    /// session, on this machine or another, that result is printed instead. So a session is good
-    /// for one race: in one that is won nothing is run, and the winner's answer is printed again.
-    /// To race anew take another name, or `cleanup` the session first.
+    /// Each command runs in its own process group, with empty stdin. The first to exit with 0 wins:
+    /// its output is printed on stdout and stderr, and its stdout is stored as the session's
+    /// result. The others get SIGTERM, and SIGKILL after a grace period. If another process wins
+    /// the session, on this machine or another, its result is printed instead. A session is good
+    /// for one race: if it is already won, nothing is run, and the winner's result is printed
+    /// again. To race again, use another name, or `cleanup` the session first.
     Race(race::RaceArgs),
     /// Be the process that ends what a killed race left behind.
     #[command(hide = true)]

@@ -29,10 +29,11 @@ pub(super) struct RaceArgs {
     /// Give up after this time: 90s, 10m [default: never]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     timeout: Option<String>,
-    /// How long those who lose may take to end; forever: none is killed [default: 5s]
+    /// How long the losers may take to exit before they are killed; forever: never kill [default:
+    /// 5s]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     grace: Option<String>,
-    /// The commands, with --- between them
+    /// The commands, separated by ---
     #[arg(value_name = "COMMAND", required = true, last = true)]
     commands: Vec<OsString>,
 }
@@ -41,8 +42,8 @@ const AFTER_HELP: &str = "\
 Example:
   recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'
 
-Exit codes: 0 with the winner's output; 1 when all commands failed, with a line on each; 124 when
-the time was up; 125 when recoup itself fails; 2 wrong usage.";
+Exit codes: 0 with the winner's output; 1 when all commands failed, with a line for each; 124 on
+timeout; 125 when recoup itself fails; 2 wrong usage.";
 
 #[derive(Debug, Args)]
 pub(super) struct GuardArgs {
@@ -125,8 +126,9 @@ fn exit_code_and_output(session: &SafeName, outcome: RaceOutcome) -> (i32, Outpu
                     ui::say(format_args!("{agent} has won this session elsewhere{at}"));
                 }
                 RaceProgress::No => ui::say(format_args!(
-                    "{agent} has won this session{at}: that is its answer, and nothing was run; to race \
-                     again take another name, or forget the session (recoup early-exit cleanup {session})"
+                    "{agent} has already won this session{at}: its result is printed, and nothing \
+                     was run; to race again, use another name or delete the session (recoup \
+                     early-exit cleanup {session})"
                 )),
             }
             (YES, nothing.with_data(Cursor::new(answer.result.unwrap_or_default()), outlets.out))

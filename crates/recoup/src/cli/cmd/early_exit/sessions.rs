@@ -30,7 +30,7 @@ impl SessionNameArgs {
 pub(super) struct SessionCheckArgs {
     #[command(flatten)]
     session: SessionNameArgs,
-    /// Say it as JSON
+    /// As JSON
     #[arg(long)]
     json: bool,
 }
@@ -74,10 +74,10 @@ pub(super) struct SignalArgs {
     /// The agent that signals
     #[arg(value_name = "AGENT", default_value = UNKNOWN_AGENT)]
     agent: String,
-    /// The result, from a file or stdin: it is there from the moment on in which the winner is
+    /// The result, from a file or stdin: it is available as soon as the agent wins
     #[arg(long, value_name = "FILE|-")]
     result: Option<String>,
-    /// How long the winner may take for its result, if that is not given; then another may win
+    /// Without --result: how long the winner may take to deliver it before another agent can win
     /// [default: 10m]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     lease: Option<String>,
@@ -91,7 +91,7 @@ impl SignalArgs {
         let lease = lease.and_then(Ttl::as_millis);
         if lease == Some(0) {
             return Err(Error::usage(
-                "--lease: nobody wins for no time at all; give a duration such as 10m, or forever",
+                "invalid --lease: expected a duration such as 10m, or forever",
             )
             .into());
         }
@@ -115,7 +115,7 @@ impl SignalArgs {
 pub(super) struct RegisterArgs {
     #[command(flatten)]
     session: SessionNameArgs,
-    /// The agent that takes part
+    /// The agent to register
     #[arg(value_name = "AGENT")]
     agent: String,
 }
@@ -136,7 +136,7 @@ pub(super) struct WriteResultArgs {
     /// The agent whose result it is
     #[arg(value_name = "AGENT")]
     agent: String,
-    /// The file that holds it [default: stdin]
+    /// The file with the result [default: stdin]
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     file: String,
 }

@@ -19,7 +19,7 @@ use crate::cli::{CommandAnswer, CommandResult, ui};
 pub(super) struct ReadWinnerArgs {
     #[command(flatten)]
     session: SessionNameArgs,
-    /// With the winner's name, as JSON; a result that is no JSON becomes a string
+    /// As JSON, with the winner's name; a result that is not JSON becomes a string
     #[arg(long)]
     json: bool,
 }
@@ -57,7 +57,7 @@ pub(super) struct PollArgs {
     /// How long to wait, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     timeout: u64,
-    /// With the winner's name, as JSON
+    /// As JSON, with the winner's name
     #[arg(long)]
     json: bool,
 }
@@ -109,10 +109,10 @@ fn print_result(session: &SafeName, found: WinnerAnswer, json: bool) -> Result<(
 
 #[derive(Debug, Args)]
 pub(super) struct SessionStatusArgs {
-    /// The session [default: a list of all]
+    /// The session [default: list all sessions]
     #[arg(value_name = "SESSION")]
     session: Option<String>,
-    /// Say it as JSON
+    /// As JSON
     #[arg(long)]
     json: bool,
 }

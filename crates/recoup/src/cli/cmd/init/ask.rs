@@ -47,17 +47,17 @@ pub(super) fn decide_peers(found: &[&'static str], all: bool, may_ask: bool) -> 
     if open.is_empty() || !may_ask {
         return PeerDecision { kept, ..PeerDecision::default() };
     }
-    let (verb, whose, it, has) = match open.len() {
-        1 => ("is", "its", "it", "has"),
-        _ => ("are", "their", "them", "have"),
+    let (verb, whose, it) = match open.len() {
+        1 => ("is", "its", "it"),
+        _ => ("are", "their", "them"),
     };
     let names = open.join(" and ");
     ui::say(format_args!(
-        "{names} {verb} hooked in too: with recoup beside {it}, everything is remembered and said twice. \
-         What {names} {has} kept stays where it is. `recoup uninstall` brings {it} back, unless \
-         somebody has changed the file in between: then the copy in `backups` has {it}."
+        "{names} {verb} installed, too: together with recoup, everything is remembered and given to \
+         agents twice. The data of {names} is not deleted. `recoup uninstall` restores {it}, \
+         unless the file has changed in between: then use the copy in `backups`."
     ));
-    if ui::confirm(format_args!("Take {names} out ({whose} hooks, servers and plug-ins)?")) {
+    if ui::confirm(format_args!("Remove {names} ({whose} hooks, servers and plug-ins)?")) {
         return PeerDecision { replaced: open, kept, is_news: false };
     }
     PeerDecision { kept: [kept, open].concat(), is_news: true, ..PeerDecision::default() }
@@ -81,10 +81,11 @@ pub(super) fn decide_recording(
             Some(said) => Some(said == YesOrNo::Yes),
             None => is_open.then(|| {
                 ui::confirm(format_args!(
-                    "May agents in {} record rules on your behalf? What they take for your words then \
-                     counts at once, in that project, for every client that works there, also if a \
-                     web page or a file made them do so, unless it may contradict what you or your \
-                     team said; otherwise it is kept as not confirmed until you confirm it.",
+                    "May agents in {} record rules on your behalf? If yes, what they record as \
+                     your words applies at once, in that project, for every client that works \
+                     there, even if a web page or a file made them record it, unless it may \
+                     contradict what you or your team said. If no, it is kept as a candidate \
+                     until you confirm it.",
                     client.title()
                 ))
             }),
@@ -139,17 +140,19 @@ pub(super) fn collect_answers(
     let all: Vec<ConfigAnswer> = [judge, sync, skills, place].into_iter().flatten().collect();
     // An unknown key would make the configuration invalid.
     match all.iter().find(|answer| !config::is_known_key(answer.key)) {
-        Some(unknown) => Err(Error::usage(format!("this version knows no `{}`", unknown.key))),
+        Some(unknown) => {
+            Err(Error::usage(format!("this version of recoup has no setting `{}`", unknown.key)))
+        }
         None => Ok(all),
     }
 }
 
-const JUDGE: &str = "May a model help to remember? Sentences of yours that may be rules, and the \
-    last turns of a session, are then sent to the provider whose key is in your environment, \
-    without secrets and private parts.";
-const SYNC: &str = "Write rules into Claude Code's own memory, too? Sessions without our hooks know \
-    them then; they lie in files under ~/.claude.";
-const SKILLS: &str = "Make skills of three or more memories on one topic? Claude Code then reads them \
-    when the topic comes up, as files that are rewritten when the memories change.";
-const SKILLS_PLACE: &str = "In your own folder, ~/.claude/skills? Otherwise they go into each project's \
-    .claude/skills, kept out of git.";
+const JUDGE: &str = "May a model help to recognize rules? Sentences of yours that may be rules, \
+    and the last turns of a session, are then sent to the provider whose API key is in your \
+    environment, without secrets and private parts.";
+const SYNC: &str = "Write rules into Claude Code's own memory, too? Then sessions without \
+    recoup's hooks also know them; the rules are stored in files under ~/.claude.";
+const SKILLS: &str = "Turn three or more memories on one topic into a skill? Claude Code then reads \
+    it when the topic comes up; recoup rewrites the file when the memories change.";
+const SKILLS_PLACE: &str = "Write skills to your own folder, ~/.claude/skills? Otherwise they go into \
+    each project's .claude/skills, hidden from git.";

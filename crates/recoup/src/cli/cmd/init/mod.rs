@@ -31,17 +31,17 @@ const ANY_CLIENT: &str = "mcp";
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct InitArgs {
-    /// Only this client, be it found or not; may be given several times. `mcp` prints the
-    /// configuration for any other
+    /// Only this client, whether or not it was found; may be given several times. `mcp` prints the
+    /// configuration for any other MCP client
     #[arg(long = "client", value_name = "NAME")]
     clients: Vec<String>,
-    /// For everything that you do (the default)
+    /// In all projects (the default)
     #[arg(long)]
     user: bool,
-    /// For this project alone
+    /// Only in this project
     #[arg(long, conflicts_with = "user")]
     project: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// Only show what would change
@@ -50,10 +50,10 @@ pub(in crate::cli) struct InitArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
-    /// The program that clients start [default: where this one is found on the PATH]
+    /// The recoup executable that clients start [default: the one on the PATH]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
-    /// Take out claude-recall and claude-mem, which would remember everything a second time
+    /// Remove claude-recall and claude-mem, which would remember everything a second time
     #[arg(long)]
     replace_peers: bool,
     #[command(flatten)]
@@ -63,17 +63,18 @@ pub(in crate::cli) struct InitArgs {
 /// Flags that answer the questions of `init` beforehand.
 #[derive(Debug, Args, Clone, Copy)]
 struct InitAnswerArgs {
-    /// May a model read what you said that may be worth remembering, without secrets
+    /// Whether a model may read statements of yours that may be worth remembering, without secrets
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     judge: Option<YesOrNo>,
-    /// Write the top rules into Claude Code's own memory, too
+    /// Whether to write the top rules into Claude Code's own memory, too
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     sync_rules: Option<YesOrNo>,
-    /// Make skills of three or more memories on one topic, in your own folder or the project's
+    /// Whether to turn three or more memories on one topic into a skill, in your own folder or the
+    /// project's
     #[arg(long, value_name = "off|user|project", hide_possible_values = true)]
     skills: Option<SkillsChoice>,
-    /// May agents record rules on your behalf, in clients without hooks (cursor, windsurf, vscode,
-    /// zed, gemini, opencode)
+    /// Whether agents may record rules on your behalf, in clients without hooks (cursor, windsurf,
+    /// vscode, zed, gemini, opencode)
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     record_rules: Option<YesOrNo>,
 }
@@ -94,9 +95,9 @@ enum SkillsChoice {
 const AFTER_HELP: &str = "\
 Clients: claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode, mcp.
 
-What is for one project goes into files of yours alone where the client has such (Claude Code:
-.claude/settings.local.json, which is kept out of git). Where it has none, the file is for everybody
-who works there, and says `recoup` without a path.";
+With --project, changes go into personal files if the client has them (Claude Code:
+.claude/settings.local.json, which is kept out of git). If not, the file is shared by everybody who
+works in the project, and names `recoup` without a path.";
 
 impl InitArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
@@ -235,16 +236,19 @@ impl InitArgs {
             report.missing = Some(MissingFlag::Client);
             ui::json(&report)?;
         }
-        ui::error("no client was found on this machine");
+        ui::error("no supported client found on this machine");
         ui::hint(
-            "name one (`--client claude-code`), or print what any MCP client takes: `--client mcp`",
+            "name a client (`--client claude-code`), or print the configuration for any MCP client: `--client mcp`",
         );
         Ok(CommandAnswer::No)
     }
 
     fn print_for_any_client(&self, around: &InitContext) -> CommandResult {
         if self.clients.len() > 1 {
-            return Err(Error::usage("`--client mcp` stands alone: it only prints").into());
+            return Err(Error::usage(
+                "`--client mcp` cannot be combined with other clients: it only prints",
+            )
+            .into());
         }
         let program = around.program(self.program.as_deref()).unwrap_or_else(|error| {
             ui::warn(&error);
@@ -285,7 +289,7 @@ impl InitDraft {
             match InstallPlan::make_after(&plans, client, wish) {
                 Ok(plan) => plans.push(plan),
                 Err(error) if named.is_empty() => {
-                    let left_out = format!("{} is left out", client.title());
+                    let left_out = format!("skipping {}", client.title());
                     failed.push((client, error.context(left_out)));
                 }
                 Err(error) => return Err(error.context("nothing was changed")),
@@ -296,8 +300,8 @@ impl InitDraft {
         if settings.has_effect() {
             let shown = around.places.display_path(&settings.path);
             for (text, remedy) in [
-                (&settings.before, "mend it first (`recoup config check`)"),
-                (&settings.after, "this is a fault of recoup's own"),
+                (&settings.before, "fix it first (`recoup config check`)"),
+                (&settings.after, "this is a bug in recoup"),
             ] {
                 let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default());
                 if let Some(problem) = config::problems_of_user_file(&text, &shown).first() {
@@ -338,7 +342,8 @@ impl InitContext {
     }
 
     fn program(&self, named: Option<&Path>) -> Result<String> {
-        let running = std::env::current_exe().with_context(|| "finding this program".to_owned())?;
+        let running =
+            std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
         let named = named.map(|path| self.cwd.join(path));
         let path = install::program_path(&running, named.as_deref(), &self.places)?;
         Ok(path.display().to_string())
@@ -367,8 +372,8 @@ pub(super) fn confirm_changes(
 ) -> Result<bool, CommandError> {
     if json || !ui::can_ask() {
         let error = Error::usage(format!(
-            "{nothing_done}: there is no terminal to ask on. If this is what you want, say \
-             `{command} --yes`; --dry-run only shows it"
+            "{nothing_done}: cannot ask for confirmation without a terminal. Use `{command} \
+             --yes` to confirm, or --dry-run to only show the changes"
         ));
         return Err(if json { CommandError::Told(error) } else { error.into() });
     }
@@ -382,8 +387,8 @@ pub(super) fn confirm_changes(
 /// Error: the changes are no longer the ones that the user agreed to.
 pub(super) fn changed_meanwhile_error(path: &Path, command: &str) -> Error {
     let message = format!(
-        "{} was changed by somebody else meanwhile, and what would be written now is not what was \
-         shown: nothing was changed; look at it again with `{command}`",
+        "{} was changed meanwhile, and the changes are no longer the ones that were shown: \
+         nothing was changed; run `{command}` again",
         path.display()
     );
     Error::new(ErrorKind::Io, message)

@@ -79,7 +79,7 @@ pub(in crate::cli::cmd) struct FileReport {
     backup: Option<PathBuf>,
 }
 
-const OTHER_NAME: &str = "it has another name elsewhere (a hard link), which keeps the old content";
+const OTHER_NAME: &str = "the file has another hard link, which keeps the old content";
 
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -140,7 +140,7 @@ impl InitReport {
         self.changes().try_for_each(FileReport::print)?;
         for client in &self.clients {
             if client.files.iter().all(|file| file.state == FileChangeState::Unchanged) {
-                ui::say(format_args!("{}: everything is in place", client.title));
+                ui::say(format_args!("{}: already set up", client.title));
             }
             for note in &client.notes {
                 ui::say(format_args!("{}: {note}", client.title));
@@ -150,12 +150,12 @@ impl InitReport {
                 let (stay, it) = verb_and_pronoun(open_peers);
                 ui::warn(format_args!("{} {stay}", open_peers.join("; ")));
                 ui::hint(format_args!(
-                    "with both, everything is remembered and said twice: --replace-peers takes {it} out"
+                    "with both, everything is remembered and given to agents twice; --replace-peers removes {it}"
                 ));
             } else if !peers.is_empty() {
                 let (stay, it) = verb_and_pronoun(peers);
                 ui::say(format_args!(
-                    "{} {stay}, as you have said (`peers.keep`); --replace-peers takes {it} out",
+                    "{} {stay}, as configured (`peers.keep`); --replace-peers removes {it}",
                     peers.join("; ")
                 ));
             }
@@ -177,7 +177,7 @@ impl InitReport {
     /// Prints what was done, and what comes next.
     pub(super) fn print_summary(&self) {
         if !self.written {
-            ui::say("Somebody else has just done the same: nothing was left to do.");
+            ui::say("Nothing to do: another process has just made the same changes.");
             return;
         }
         for file in self.changes() {
@@ -186,21 +186,23 @@ impl InitReport {
             ui::say(format_args!("{verb} {shown}: {what}"));
         }
         if self.changes().any(|file| file.backup.is_some()) {
-            ui::say(format_args!("Copies of what was there are in {}", self.backups));
+            ui::say(format_args!("Backup copies are in {}", self.backups));
         }
         let hooked: Vec<_> = self.clients.iter().filter(|client| client.has_hooks).collect();
         ui::say(if hooked.is_empty() {
-            "Done. Agents there have the server's tools, and remember with them: no hooks do it for them."
+            "Done. These clients have no hooks: their agents remember with the tools of the MCP server."
         } else if hooked.iter().all(|client| client.hooks_off) {
-            "Done. No hook runs until they are switched on: agents have the server's tools and rules."
+            "Done. Hooks are switched off in these clients: until you switch them on, agents have only the tools and rules of the MCP server."
         } else {
-            "Done. Sessions that you begin now remember: correct an agent, and begin a new one."
+            "Done. New sessions remember: correct an agent, then start another session."
         });
         if !self.failed.is_empty() {
-            ui::say("What was left out has nothing of this: mend it, and run `recoup init` again.");
+            ui::say(
+                "Some clients were skipped: fix the errors above, and run `recoup init` again.",
+            );
         }
         ui::hint(
-            "`recoup memory list` shows what is remembered, `recoup uninstall` takes all of this out",
+            "`recoup memory list` shows what is remembered, `recoup uninstall` undoes all of this",
         );
     }
 
@@ -257,7 +259,7 @@ impl FileReport {
             (Some(diff), _) => ui::diff(diff)?,
             (None, FileChangeState::Unchanged) => {}
             (None, FileChangeState::Removed) => {
-                ui::diff(&format!("--- {}\n- all of it", self.shown))?;
+                ui::diff(&format!("--- {}\n- the whole file", self.shown))?;
             }
             (None, _) => ui::diff(&format!("+++ {}\n+ {}", self.shown, self.what.join("; ")))?,
         }

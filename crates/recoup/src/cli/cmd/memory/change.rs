@@ -24,7 +24,7 @@ pub(super) struct AddArgs {
     /// Apply it to these files only: a glob from the project's root
     #[arg(long, value_name = "GLOB")]
     paths: Option<String>,
-    /// The topic: a newer memory on the same topic takes its place
+    /// The topic: a newer memory on the same topic replaces this one
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
     /// As JSON
@@ -49,7 +49,7 @@ impl AddArgs {
         app.refresh_mirrors(std::slice::from_ref(&recorded.note().scope));
         let (word, instead_of) = match &recorded {
             RecordOutcome::Stored { instead_of, .. } => ("Remembered", instead_of),
-            RecordOutcome::Confirmed { instead_of, .. } => ("Known already", instead_of),
+            RecordOutcome::Confirmed { instead_of, .. } => ("Already known", instead_of),
         };
         print_change(word, recorded.note(), instead_of, self.json)
     }
@@ -57,7 +57,7 @@ impl AddArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct EditArgs {
-    /// Its id
+    /// The id of the memory
     #[arg(value_name = "ID")]
     id: String,
     /// The new text
@@ -118,7 +118,7 @@ impl NoteIdArgs {
 fn ensure_status(note: Option<&Note>, fits: impl Fn(NoteStatus) -> bool) -> Result<()> {
     match note {
         Some(note) if !fits(note.status) => {
-            Err(Error::usage(format!("{} is {}: there is nothing to do", note.id, note.status)))
+            Err(Error::usage(format!("{} is {}: nothing to do", note.id, note.status)))
         }
         _ => Ok(()),
     }

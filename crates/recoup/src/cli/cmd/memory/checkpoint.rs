@@ -8,13 +8,13 @@ use serde::Serialize;
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Show where work in this project stands, or clear that; exit 1 when nothing is saved.
+/// Show or clear the checkpoint of the work in this project; exit 1 if none is saved.
 ///
-/// An agent saves it when work stays unfinished, and the next sessions are given it: until a
-/// later one has nothing left to do, and at most for a week, or in three sessions.
+/// An agent saves it when work stays unfinished, and the next sessions get it: until one has
+/// nothing left to do, but for at most a week or three sessions.
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
-    /// Print it, or remove it
+    /// Show the checkpoint, or clear it
     #[arg(
         value_name = "show|clear",
         default_value = "show",
@@ -48,7 +48,7 @@ impl CheckpointArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
         let (memory, scope) = (app.memory(), app.note_scope(false));
         let Some((checkpoint, saved_at)) = memory.checkpoint(&scope)? else {
-            ui::error("no checkpoint is saved for this project");
+            ui::error("no checkpoint saved for this project");
             return Ok(CommandAnswer::No);
         };
         let cleared = self.action == CheckpointAction::Clear;
@@ -67,7 +67,7 @@ impl CheckpointArgs {
                 cleared,
             })?;
         } else if cleared {
-            ui::say("Cleared: no session is given it any more");
+            ui::say("Cleared: new sessions no longer get this checkpoint");
         } else {
             ui::fields(&fields(&checkpoint, saved_at))?;
         }
@@ -78,8 +78,8 @@ impl CheckpointArgs {
 fn fields(checkpoint: &WorkCheckpoint, saved_at: Timestamp) -> Vec<(&'static str, String)> {
     let WorkCheckpoint { completed, remaining, blockers, notes } = checkpoint;
     let parts = [
-        ("remains", &remaining[..]),
-        ("in the way", blockers),
+        ("remaining", &remaining[..]),
+        ("blockers", blockers),
         ("done", completed),
         ("notes", notes.as_slice()),
     ];

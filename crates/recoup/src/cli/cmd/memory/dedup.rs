@@ -9,13 +9,13 @@ use super::NoteReport;
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
-/// Find memories that say the same in other words, and merge them.
+/// Find memories that say the same in different words, and merge them.
 ///
-/// The newest wording of the most trusted stays, and what speaks for the others speaks for it.
-/// They are superseded by it: `recoup memory restore` brings one back.
+/// The newest wording of the most trusted memory stays, and takes over the evidence of the others.
+/// They are superseded: `recoup memory restore` brings one back.
 #[derive(Debug, Args)]
 pub(super) struct DedupArgs {
-    /// Merge them; else they are only shown
+    /// Merge the duplicates; without this, they are only shown
     #[arg(long, short)]
     yes: bool,
     /// In all projects
@@ -66,15 +66,15 @@ impl DedupArgs {
             ui::printable(&format!("{}{paths} ({})", note.text, note.id)).into_owned()
         };
         for DuplicateGroup { stays, others } in &found {
-            ui::line(format_args!("stays  {}", named(stays)))?;
+            ui::line(format_args!("keep    {}", named(stays)))?;
             for other in others {
-                ui::line(format_args!("goes   {}", named(other)))?;
+                ui::line(format_args!("remove  {}", named(other)))?;
             }
         }
         ui::say(match (found.is_empty(), self.yes) {
-            (true, _) => "No two memories say the same",
-            (false, true) => "Merged; `recoup memory restore ID` brings one back",
-            (false, false) => "Nothing was changed: `recoup memory dedup --yes` merges them",
+            (true, _) => "No duplicates found",
+            (false, true) => "Merged; use `recoup memory restore ID` to bring one back",
+            (false, false) => "Nothing was changed: use `recoup memory dedup --yes` to merge them",
         });
         Ok(CommandAnswer::Yes)
     }

@@ -21,22 +21,22 @@ use crate::config::trust::{self, TrustStore, TrustedFile};
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(super) struct ExportArgs {
-    /// Everything: other projects too
+    /// Also export the memories of other projects
     #[arg(long, conflicts_with = "team")]
     all: bool,
     /// Add the project's rules to recoup-rules.md at its root, for review and for the team
     #[arg(long)]
     team: bool,
-    /// Only these of the project's rules; each takes the place of what the file says otherwise
+    /// Only these of the project's rules; each replaces a contradicting rule in the file
     #[arg(value_name = "ID", requires = "team")]
     ids: Vec<String>,
     /// Only show what would be written
     #[arg(long, requires = "team")]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short, requires = "team")]
     yes: bool,
-    /// Say as JSON what was written
+    /// Report as JSON what was written
     #[arg(long, requires = "team")]
     json: bool,
 }
@@ -79,7 +79,7 @@ impl ImportArgs {
         if self.json {
             ui::json(&serde_json::json!({ "added": added, "known": known }))?;
         } else {
-            ui::say(format_args!("Imported {added}; {known} were known"));
+            ui::say(format_args!("Imported {added}; {known} already known"));
         }
         Ok(CommandAnswer::Yes)
     }
@@ -171,21 +171,21 @@ impl TeamExport {
         let one = |id: &String| {
             let id = NoteId::parse(id)?;
             let note = memory.note(&id)?.ok_or_else(|| {
-                let message = format!("there is no memory {id}; `recoup memory list` shows them");
+                let message = format!("no such memory: {id}; `recoup memory list` shows all ids");
                 Error::new(ErrorKind::Absent, message)
             })?;
             if note.scope != *scope {
                 let whose = match note.scope {
-                    NoteScope::Universal => "holds in all projects, and is yours alone",
-                    NoteScope::Project(_) => "is another project's",
+                    NoteScope::Universal => "applies in all projects, and is personal",
+                    NoteScope::Project(_) => "belongs to another project",
                 };
-                let message = format!("{id} {whose}: only this project's rules are shared");
+                let message = format!("{id} {whose}: only rules of this project can be shared");
                 return Err(Error::usage(message));
             }
             if !team::is_shareable(&note) {
                 let (status, trust) = (note.status, note.trust());
                 return Err(Error::usage(format!(
-                    "{id} is {status} ({trust}): only what counts, and was said or agreed to, is shared"
+                    "{id} is {status} ({trust}): only active memories that you said or confirmed can be shared"
                 )));
             }
             Ok(id)
@@ -199,11 +199,11 @@ fn print_changes(diff: &RuleDiff, left_out: &[OmittedNote], is_there: bool) {
     let file = team::FILE;
     match (diff.is_empty(), is_there) {
         (true, true) => {
-            ui::say(format_args!("{file} stays as it is: it has all that is agreed on"));
+            ui::say(format_args!("{file} is up to date: it has all active rules of this project"));
         }
-        (true, false) => ui::say("Nothing to share: no rule of this project is active"),
+        (true, false) => ui::say("Nothing to share: this project has no active rules"),
         (false, _) => {
-            ui::say(format_args!("{file}, for everybody who reads this repository:"));
+            ui::say(format_args!("Changes to {file}, for everybody who reads this repository:"));
             print_diff(diff);
         }
     }
@@ -211,7 +211,7 @@ fn print_changes(diff: &RuleDiff, left_out: &[OmittedNote], is_there: bool) {
         ui::say(format_args!("Left out: {text} ({id}): {why}"));
     }
     if let Some(more) = left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
-        ui::say(format_args!("… and {more} more; --json names them all"));
+        ui::say(format_args!("… and {more} more; use --json to list them all"));
     }
 }
 
@@ -220,7 +220,7 @@ fn read_team_file(app: &App) -> Result<Option<TeamFile>> {
     let root = app.settings.project.root();
     let path = team::rule_file_path(root);
     if path.is_symlink() {
-        let message = format!("{} is a link: put a file in its place", path.display());
+        let message = format!("{} is a symbolic link: replace it with a file", path.display());
         return Err(Error::new(ErrorKind::Invalid, message));
     }
     let bytes = team::read_rule_file(root)?;
@@ -231,7 +231,7 @@ fn read_team_file(app: &App) -> Result<Option<TeamFile>> {
             for problem in problems {
                 ui::error(format_args!("{}:{}: {}", team::FILE, problem.line, problem.why));
             }
-            ui::hint("nothing was written: mend the file first");
+            ui::hint("nothing was written: fix the file first");
             Ok(None)
         }
     }
@@ -241,7 +241,7 @@ fn write_team_file(app: &App, found: &TeamFile, merged: &MergedRules) -> Result<
     let (home, project) = (&app.settings.home, &app.settings.project);
     let path = team::rule_file_path(project.root());
     if team::read_rule_file(project.root())? != found.bytes {
-        let message = format!("{} was changed by somebody else: say it again", path.display());
+        let message = format!("{} was changed meanwhile: run the command again", path.display());
         return Err(Error::new(ErrorKind::Locked, message));
     }
     // Every rule in it was accepted or is the user's own: no consent is needed.
@@ -259,7 +259,7 @@ fn write_team_file(app: &App, found: &TeamFile, merged: &MergedRules) -> Result<
     ui::hint(if is_own {
         "commit it; others accept it with `recoup trust`"
     } else {
-        "it has rules that you have not accepted; `recoup trust` shows them"
+        "the file has rules that you have not accepted; `recoup trust` shows them"
     });
     Ok(())
 }

@@ -13,10 +13,10 @@ use crate::cli::{CommandAnswer, CommandResult, ui};
 
 #[derive(Debug, Args)]
 pub(super) struct ForgetArgs {
-    /// The ids of what is to be forgotten
+    /// The ids of the memories to forget
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// As JSON
@@ -49,12 +49,12 @@ impl ForgetArgs {
                 ui::say(format_args!("Forgotten: {}", note.id));
             }
             for copy in &forgotten.copies {
-                ui::say(format_args!("Also in the copy {}", copy.display()));
+                ui::say(format_args!("Also removed from the copy {}", copy.display()));
             }
             let queue = app.settings.home.join("queue");
             for place in &forgotten.unreached {
                 let why = unreached_reason(place, &queue);
-                ui::warn(format_args!("{} may still have it: {why}", place.display()));
+                ui::warn(format_args!("{} may still contain it: {why}", place.display()));
             }
         }
         Ok(CommandAnswer::Yes)
@@ -72,25 +72,25 @@ impl ForgetArgs {
             }
         }
         let many = if ids.len() == 1 { "this memory" } else { "these memories" };
-        Ok(ui::confirm(format_args!("Forget {many} for good?")))
+        Ok(ui::confirm(format_args!("Delete {many} permanently?")))
     }
 }
 
 /// Reason why a file may still have the note, and a remedy.
 fn unreached_reason(place: &Path, queue: &Path) -> &'static str {
     if place.starts_with(queue) {
-        "it waits there for the worker, and could not be read or is being worked on; forget it again if it comes back"
+        "a job for the worker could not be read or is in progress; forget the memory again if it comes back"
     } else if place.ends_with(team::FILE) {
-        "the team shares it there; take it out, then `recoup trust` drops the copy that you accepted"
+        "the team shares it there; remove it from the file, then run `recoup trust` to drop the copy that you accepted"
     } else if place.to_string_lossy().contains(".damaged-") {
-        "it was set aside because it is damaged; delete it if you do not need it"
+        "this database was set aside because it is damaged; delete it if you do not need it"
     } else if place.ends_with("projects")
         || place.parent().is_some_and(|above| above.ends_with("projects"))
     {
-        "Claude Code's own transcripts are there, which recoup does not change; delete them, or wait until Claude Code does (cleanupPeriodDays)"
+        "it has Claude Code's own transcripts, which recoup does not change; delete them, or wait until Claude Code does (cleanupPeriodDays)"
     } else if place.ends_with(INDEX) {
-        "lines there say it that recoup did not write, or can't change; take those lines out by hand"
+        "it is in lines that recoup did not write or cannot change; remove those lines by hand"
     } else {
-        "it was synced there, and was changed since, is in git, or could not be written; `recoup memory sync` tries again, else take it out by hand"
+        "it was synced there, but the file was changed since, is in git, or could not be written; run `recoup memory sync` to try again, or remove it by hand"
     }
 }

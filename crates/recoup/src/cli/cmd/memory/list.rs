@@ -19,10 +19,10 @@ use crate::config::trust;
 /// A terminal shows the latest 50 and how many more there are.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// Everything: other projects, and what no longer counts
+    /// Also list other projects, and memories that are superseded or retired
     #[arg(long)]
     all: bool,
-    /// Only those in this state: candidate, active, superseded, retired
+    /// Only memories with this status: candidate, active, superseded, retired
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
     /// Show at most this many
@@ -57,7 +57,7 @@ impl ListArgs {
         let scopes = ScopeNames::of(self.all, app);
         memory.each_note(&wanted, limit, |note| rows.add(row(&scopes, note)))?;
         if !rows.finish()? {
-            ui::say("Nothing is remembered here; `recoup memory add` does that");
+            ui::say("No memories here; use `recoup memory add` to add one");
         } else if is_page {
             let more = memory.count_notes(&wanted)?.saturating_sub(ui::PAGE_ROWS as u64);
             if more > 0 {
@@ -67,8 +67,8 @@ impl ListArgs {
         for note in memory.noted_by_agents(&here)?.iter().take(MOST_PROPOSED) {
             if note.is_proposed() {
                 ui::hint(format_args!(
-                    "agents noted in {} sessions: {}; `recoup memory promote {}` makes it your rule, \
-                     `recoup memory retire {}` ends it",
+                    "agents noted this in {} sessions: {}; `recoup memory promote {}` makes it a \
+                     rule, `recoup memory retire {}` drops it",
                     note.evidence, note.text, note.id, note.id
                 ));
             }
@@ -118,7 +118,7 @@ impl NoteIdArgs {
         let id = NoteId::parse(&self.id)?;
         let Some(note) = app.memory().note(&id)? else {
             ui::error(format_args!(
-                "there is no memory {id}; `recoup memory list --all` shows them"
+                "no such memory: {id}; `recoup memory list --all` shows all ids"
             ));
             return Ok(CommandAnswer::No);
         };
@@ -180,7 +180,7 @@ impl SearchArgs {
         if self.json {
             ui::json(&reports)?;
         } else if reports.is_empty() {
-            ui::say("Nothing that is remembered answers that");
+            ui::say("No memory matches");
         } else {
             let row = |report: &NoteReport| {
                 vec![report.id.clone(), report.kind.to_string(), report.text.clone()]
@@ -206,7 +206,7 @@ impl RulesArgs {
         match app.rules(budget)? {
             Some(block) => ui::data(&[block.text().as_bytes()])?,
             None if !app.memory().rules(&app.note_scope(false), budget)?.is_empty() => {
-                ui::hint(format_args!("no rule fits into {} tokens", self.tokens));
+                ui::hint(format_args!("no rule fits into a budget of {} tokens", self.tokens));
             }
             None => {}
         }

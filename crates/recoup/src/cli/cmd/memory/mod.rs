@@ -29,39 +29,39 @@ enum MemoryCommand {
     Add(change::AddArgs),
     /// List what is remembered here
     List(list::ListArgs),
-    /// Tell everything about one memory
+    /// Show everything about one memory
     Show(NoteIdArgs),
-    /// Find memories by their words; exit 1 when there is none
+    /// Search memories by words; exit 1 if there is no match
     Search(list::SearchArgs),
-    /// Print exactly what an agent is given
+    /// Print the rules exactly as agents get them
     Rules(list::RulesArgs),
-    /// Say it in other words
+    /// Change the text of a memory
     Edit(change::EditArgs),
-    /// Bring back what was superseded or retired
+    /// Bring back a superseded or retired memory
     Restore(NoteIdArgs),
-    /// Make a rule of what was only inferred
+    /// Make a candidate an active rule
     Promote(NoteIdArgs),
-    /// Let it count no longer, and keep it
+    /// Stop using a memory, but keep it
     Retire(NoteIdArgs),
-    /// Show where work in this project stands, or clear that; exit 1 when nothing is saved
+    /// Show or clear the checkpoint of the work in this project; exit 1 if none is saved
     Checkpoint(checkpoint::CheckpointArgs),
-    /// Find memories that say the same in other words, and merge them
+    /// Find memories that say the same in different words, and merge them
     Dedup(dedup::DedupArgs),
-    /// Remove it for good
+    /// Delete memories permanently
     Forget(forget::ForgetArgs),
-    /// Tell which rules help: given, used, repeated, and what came after
+    /// Show which rules help: how often they were given, used and repeated, and what followed
     Report(report::MemoryReportArgs),
     /// Write memories as lines of JSON, or with --team the project's rules for the repository
     Export(export::ExportArgs),
-    /// Take in what `export` wrote; what is known stays as it is
+    /// Import what `export` wrote; known memories are not changed
     Import(export::ImportArgs),
-    /// Bring Claude Code's own memory, and skills, in step with what is remembered
+    /// Update Claude Code's own memory and skills from what is remembered
     Sync(sync::SyncArgs),
 }
 
 #[derive(Debug, Args)]
 struct NoteIdArgs {
-    /// Its id
+    /// The id of the memory
     #[arg(value_name = "ID")]
     id: String,
     /// As JSON

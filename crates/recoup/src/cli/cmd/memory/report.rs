@@ -43,7 +43,7 @@ impl MemoryReportArgs {
         if self.json {
             ui::json(&report.iter().map(RuleUsageLine::new).collect::<Vec<_>>())?;
         } else if report.is_empty() {
-            ui::say("There are no rules here yet; `recoup memory add` makes one");
+            ui::say("No rules here yet; use `recoup memory add` to add one");
         } else {
             let count = |what: fn(&RuleEffect) -> bool| report.iter().filter(|it| what(it)).count();
             let summary = format!(

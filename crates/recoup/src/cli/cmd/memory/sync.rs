@@ -9,10 +9,10 @@ use crate::mirror::{MirrorAction, MirrorChange};
 
 #[derive(Debug, Args)]
 pub(super) struct SyncArgs {
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long)]
     dry_run: bool,
-    /// Take out all that was ever put there, in every project
+    /// Remove everything that was written there, in every project
     #[arg(long)]
     remove: bool,
     /// As JSON
@@ -46,16 +46,16 @@ impl SyncArgs {
             warn_of_problems(&report);
         }
         if report.changes.is_empty() && report.faults.is_empty() {
-            ui::say("Nothing is to be changed");
+            ui::say("Nothing to change");
         } else if self.dry_run {
-            ui::say("Nothing was changed: this is what `recoup memory sync` does");
+            ui::say("Nothing was changed: `recoup memory sync` would make these changes");
         }
         match (self.remove, app.settings.mirror.is_any()) {
             (false, false) => ui::hint(
-                "rules sync and skills are off: `rules.sync` and `skills.enabled` in ~/.recoup/config.toml switch them on",
+                "rules sync and skills are off: set `rules.sync` or `skills.enabled` in ~/.recoup/config.toml to switch them on",
             ),
             (true, true) => ui::hint(
-                "rules sync or skills are on, and the next answer puts them back: `rules.sync` and `skills.enabled` in ~/.recoup/config.toml switch them off",
+                "rules sync or skills are on and will write them again after the next answer: set `rules.sync` and `skills.enabled` to false in ~/.recoup/config.toml to switch them off",
             ),
             _ => {}
         }

@@ -130,7 +130,7 @@ impl StatsReport {
         let today = day_number(cache.clock().now());
         let first = wanted.since.first_day(cache.clock().now());
         if first > today {
-            return Err(Error::usage("--since: that day is still to come"));
+            return Err(Error::usage("invalid --since: the date is in the future"));
         }
         let (mut tallies, behind) = cache.tallies(wanted.scope.as_ref())?;
         // Every scope with entries has tallies.

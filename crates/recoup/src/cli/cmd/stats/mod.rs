@@ -22,13 +22,13 @@ const SCOPE_HELP: &str =
 #[derive(Debug, Args)]
 #[command(mut_arg("scope", |scope| scope.help(SCOPE_HELP)))]
 pub(in crate::cli) struct StatsArgs {
-    /// From when on: a duration such as 7d, or a date such as 2026-11-01 [default: 30d]
+    /// Start of the period: a duration such as 7d, or a date such as 2026-11-01 [default: 30d]
     #[arg(long, value_name = "DURATION|DATE", allow_hyphen_values = true)]
     since: Option<String>,
     /// All scopes of the store: the default, unless --scope names one
     #[arg(long, conflicts_with = "scope")]
     all: bool,
-    /// How many projects, identities and entries are shown
+    /// Maximum number of projects, identities and entries to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
     /// As JSON
@@ -55,7 +55,7 @@ impl StatsArgs {
         } else if report.is_empty() {
             let StatsReport { title, since, .. } = &report;
             ui::say(format_args!(
-                "Nothing has been looked up or kept yet ({title}, since {since}). Try: recoup exec -- COMMAND"
+                "No look-ups or entries yet ({title}, since {since}). Try: recoup exec -- COMMAND"
             ));
         } else {
             ui::print_styled(&picture::render_report(&report))?;

@@ -14,17 +14,17 @@ const DESCRIPTION_COLUMNS: usize = 40;
 
 /// Reasons for misses, and their display names.
 const REASONS: [(&str, &str); 5] = [
-    ("absent", "not there"),
+    ("absent", "no entry"),
     ("invalidated", "a source changed"),
-    ("expired", "too old"),
+    ("expired", "expired"),
     ("corrupt", "damaged"),
-    ("unavailable", "store away"),
+    ("unavailable", "unavailable"),
 ];
 
 pub(super) fn render_report(report: &StatsReport) -> String {
     let StatsReport { title, since, until, .. } = report;
     let title = fitted(title, 40);
-    let heading = format!("{BOLD}What it was worth{BOLD:#} · {title} · {since} to {until}");
+    let heading = format!("{BOLD}What the cache saved{BOLD:#} · {title} · {since} to {until}");
     let mut lines = vec![heading, String::new()];
     lines.extend(total_lines(report));
     lines.extend(miss_lines(report));
@@ -51,8 +51,7 @@ fn total_lines(report: &StatsReport) -> Vec<String> {
     let all = report.sum.look_ups();
     let rate = report.hit_rate_pct.as_deref().unwrap_or("0.0");
     let worth = human::savings(saved);
-    let worth =
-        if worth.is_empty() { "nothing that is known".to_owned() } else { worth.join(" · ") };
+    let worth = if worth.is_empty() { "nothing measured".to_owned() } else { worth.join(" · ") };
     lines.push(format!("  saved     {GREEN}{worth}{GREEN:#}"));
     let hits = human::count(hits);
     lines.push(format!("  hits      {hits} of {} look-ups ({rate} %)", human::count(all)));

@@ -22,13 +22,13 @@ use review::{ClaimedProject, TeamRulesReview, TrustFileReport, confirm_checkout}
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct TrustArgs {
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     /// List everything that is trusted, in all repositories: files, team rules, checkouts
     #[arg(long, conflicts_with_all = ["yes", "revoke"])]
     list: bool,
-    /// Trust this repository no longer: its files and its checkout; the team's rules are retired
+    /// Revoke trust in this repository, its files and its checkout; the team's rules are retired
     #[arg(long, conflicts_with = "yes")]
     revoke: bool,
     /// As JSON
@@ -114,7 +114,7 @@ impl TrustArgs {
                 rules: team.as_ref(),
             })?;
         } else if nothing && sound && checkout.is_none() {
-            ui::say("Nothing in this repository waits for your trust.");
+            ui::say("Nothing in this repository needs your trust.");
         }
         Ok(if granted && sound { CommandAnswer::Yes } else { CommandAnswer::No })
     }
@@ -125,8 +125,8 @@ impl TrustArgs {
             return true;
         }
         if !ui::can_ask() {
-            ui::error("not trusted: there is no terminal to ask on");
-            ui::hint("if this is what you want, say `recoup trust --yes`");
+            ui::error("not trusted: cannot ask for confirmation without a terminal");
+            ui::hint("use `recoup trust --yes` to confirm");
             return false;
         }
         let granted = ui::confirm(format_args!("Trust this in {}?", root.display()));
@@ -158,7 +158,7 @@ impl TrustArgs {
             ui::say(format_args!("No longer trusted: {}", revoked.join(", ")));
         }
         if is_withdrawn {
-            ui::say("The memories that came along with this checkout stay with the project.");
+            ui::say("The memories that were moved from this checkout stay with the project.");
         }
         for note in retired {
             ui::say(format_args!("No longer a rule: {} ({})", note.text, note.id));

@@ -78,9 +78,12 @@ impl TrustFileReport {
     pub(super) fn print(&self) {
         match self.state {
             FileTrustState::Trusted => return,
-            FileTrustState::New => ui::say(format_args!("{} says:", self.file)),
+            FileTrustState::New => ui::say(format_args!("{} sets:", self.file)),
             FileTrustState::Changed => {
-                ui::say(format_args!("{} has changed since you trusted it, and says:", self.file));
+                ui::say(format_args!(
+                    "{} has changed since you trusted it, and now sets:",
+                    self.file
+                ));
             }
         }
         for TrustGatedValue { key, value } in &self.says {
@@ -115,13 +118,13 @@ impl ClaimedProject {
         let Self { claims, known_from } = self;
         let known = known_from.as_ref().map_or_else(String::new, |root| format!(" from {root}"));
         ui::say(format_args!(
-            "This checkout says that it is a clone of {claims}, which is known{known}."
+            "This checkout claims to be a clone of {claims}, which is known{known}."
         ));
         ui::say(
-            "Trusted, it shares that project's rules and cached results, and adds its own to them. \
-             Until then it stays apart.",
+            "If you trust it, it shares that project's rules and cached results, and adds its own \
+             to them. Until then it is kept separate.",
         );
-        ui::say("Say no if somebody else made it: an archive can claim to be any project.");
+        ui::say("Answer no if it came from somebody else: an archive can claim to be any project.");
     }
 }
 
@@ -132,8 +135,8 @@ pub(super) fn confirm_checkout(home: &Path, project: &Project) -> Result<()> {
     ui::say(format_args!("Trusted: this checkout, as a clone of {}", project.origin()));
     match moved {
         0 => {}
-        1 => ui::say("1 memory came along"),
-        moved => ui::say(format_args!("{moved} memories came along")),
+        1 => ui::say("1 memory was moved to the project"),
+        moved => ui::say(format_args!("{moved} memories were moved to the project")),
     }
     Ok(())
 }
@@ -247,7 +250,9 @@ impl TeamRulesReview {
             }
         }
         if !self.problems.is_empty() {
-            ui::hint("it can't be accepted like this; what you accepted before stays in force");
+            ui::hint(
+                "the file cannot be accepted until this is fixed; rules that you accepted before stay in force",
+            );
         }
     }
 
@@ -259,16 +264,16 @@ impl TeamRulesReview {
                 ui::say(format_args!("{file} has no rules yet."));
             }
             TeamRulesState::New => ui::say(format_args!(
-                "{file} has rules of the team. Accepted, they are instructions for the agents that work here:"
+                "{file} has team rules. If you accept them, they become instructions for the agents that work here:"
             )),
             TeamRulesState::Changed if self.diff.is_empty() => {
-                ui::say(format_args!("{file} has changed, its rules have not."));
+                ui::say(format_args!("{file} has changed, but its rules have not."));
             }
             TeamRulesState::Changed => ui::say(format_args!(
-                "{file} has changed since you accepted it. Accepted, this changes the instructions for the agents that work here:"
+                "{file} has changed since you accepted it. If you accept it, the instructions for the agents that work here change:"
             )),
             TeamRulesState::Gone => ui::say(format_args!(
-                "{file} is gone. Accepted, its rules are no longer instructions for the agents that work here:"
+                "{file} was deleted. If you accept this, its rules no longer apply to the agents that work here:"
             )),
             TeamRulesState::Trusted | TeamRulesState::Refused => return,
         }
@@ -287,14 +292,10 @@ impl TeamRulesReview {
             trust::withdraw_trust(home, project.id(), self.file)?;
         }
         refresh_mirrors(home, project, &[project_scope(project)]);
-        ui::say(format_args!(
-            "Rules of the team: {} new, {} no longer",
-            active.len(),
-            retired.len()
-        ));
+        ui::say(format_args!("Team rules: {} added, {} removed", active.len(), retired.len()));
         for team::OverruledRule { rule, by } in &outvoted {
             ui::say(format_args!(
-                "What you said stays: {} ({}), and not: {} ({})",
+                "Your own rule takes precedence: {} ({}), not the team's: {} ({})",
                 by.text, by.id, rule.text, rule.id
             ));
         }

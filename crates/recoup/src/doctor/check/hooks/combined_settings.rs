@@ -34,7 +34,8 @@ pub(super) fn find(
             let place =
                 by.map_or("its settings".to_owned(), |path| context.places.display_path(&path));
             let title = client.title();
-            let what = format!("{title}: hooks are disabled in {place}: ours do not run either");
+            let what =
+                format!("{title}: hooks are disabled in {place}, so recoup's hooks do not run");
             DoctorFinding::fail(CHECK, "switched-off", what)
                 .remedy(enable_hooks_remedy(client, &place))
         });
@@ -51,8 +52,8 @@ pub(super) fn find(
 /// Remedy for disabled hooks.
 pub(in super::super) fn enable_hooks_remedy(client: AgentClient, place: &str) -> String {
     match client {
-        AgentClient::Codex => format!("take `hooks = false` out of [features] in {place} yourself"),
-        _ => format!("take `disableAllHooks` out of {place} yourself"),
+        AgentClient::Codex => format!("remove `hooks = false` from [features] in {place}"),
+        _ => format!("remove `disableAllHooks` from {place}"),
     }
 }
 
@@ -78,20 +79,20 @@ fn find_duplicate_hooks(
     levels.dedup();
     let noun = if events == 1 { "event" } else { "events" };
     let what = format!(
-        "{} calls us twice at {events} {noun} (in files of the {})",
+        "{} runs recoup's hook twice for {events} {noun} (files of the {})",
         client.title(),
-        levels.join(" and of the ")
+        levels.join(" and the ")
     );
     let found = DoctorFinding::warn(CHECK, "twice", what).fact("events", events);
     // Of two files of one level, one has hand-written calls.
     let doubled =
         of.iter().filter(|it| of.iter().filter(|other| other.level == it.level).count() > 1);
     let mut offered =
-        doubled.map(|it| offer_reinstall(found.clone(), it, context, "takes one out"));
+        doubled.map(|it| offer_reinstall(found.clone(), it, context, "removes one of them"));
     Some(offered.find(|it| it.fix.is_some()).unwrap_or_else(|| {
         found.remedy(
-            "it counts once, and takes twice as long: take one out, with `recoup uninstall \
-             --project` or by hand",
+            "the result is the same, but takes twice as long: remove one with \
+             `recoup uninstall --project`, or by hand",
         )
     }))
 }
@@ -137,10 +138,10 @@ fn find_unapproved_hooks(
     };
     let (first, count) = of.iter().map(|it| (it, waiting(it))).find(|(_, waiting)| *waiting > 0)?;
     let shown = context.places.display_path(&first.path);
-    let what = format!("Codex has not been told that it may run {count} of the hooks in {shown}");
+    let what = format!("Codex has not yet been allowed to run {count} of the hooks in {shown}");
     Some(
         DoctorFinding::warn(CHECK, "not-allowed", what)
-            .remedy("start Codex, say /hooks, and allow them")
+            .remedy("start Codex, type /hooks, and allow them")
             .fact("waiting", count),
     )
 }
@@ -167,19 +168,21 @@ pub(super) fn find_missing_hooks(
         let (title, init) = (client.title(), init_command(client, InstallLevel::User));
         let slots = client.settings_files(InstallLevel::User, &context.places);
         let finding = if client.as_hook_client().is_some_and(|it| context.has_our_hooks(it)) {
-            let what =
-                format!("{title} has our hooks in a file that others share, or write: not fired");
+            let what = format!(
+                "{title} has recoup's hooks in a shared file, or in one that others maintain: \
+                 not tested"
+            );
             DoctorFinding::skipped(CHECK, "elsewhere", what)
         } else if let Some(error) = find_install_obstacle(client, context) {
-            let what = format!("{title} is here, and `{init}` can't put our hooks in");
+            let what = format!("{title} is installed, but `{init}` can't add recoup's hooks");
             DoctorFinding::warn(CHECK, "not-installable", what).remedy(obstacle_remedy(&error))
         } else if slots.iter().filter(is_of_hooks).any(|slot| context.was_installed(slot)) {
-            let what = format!("{title} had our hooks, and they are gone");
-            DoctorFinding::warn(CHECK, "lost", what).remedy(format!("`{init}` puts them back"))
+            let what = format!("{title}: recoup's hooks were removed");
+            DoctorFinding::warn(CHECK, "lost", what).remedy(format!("`{init}` adds them again"))
         } else {
-            let what = format!("{title} is here, and does not have our hooks");
+            let what = format!("{title} is installed, but does not have recoup's hooks");
             DoctorFinding::skipped(CHECK, "not-installed", what)
-                .remedy(format!("`{init}` hooks recoup in"))
+                .remedy(format!("`{init}` adds them"))
         };
         found.push(finding.fact("client", client.as_str()));
     }

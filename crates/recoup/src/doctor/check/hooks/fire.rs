@@ -55,15 +55,16 @@ impl HookProbeError {
     /// Instruction for the user.
     pub(super) fn remedy(&self) -> &'static str {
         match self {
-            Self::NotStarted(_) => "`recoup init` puts in a program that can be started",
+            Self::NotStarted(_) => "`recoup init` sets a program that can be started",
             Self::TooLate(_) => {
-                "the client ends it there, and nothing is remembered: see what the command waits for"
+                "the client kills the hook after that time, and nothing is remembered: find out \
+                 what the command waits for"
             }
             Self::Ended(_) => {
-                "a hook must exit with 0, or the client stops its work: see what the command is"
+                "a hook must exit with 0, or the client may stop its work: check the command"
             }
             Self::Reply(_) => {
-                "the client drops what it can't read: see what the command prints besides"
+                "the client ignores invalid output: check what else the command prints"
             }
         }
     }
@@ -71,9 +72,9 @@ impl HookProbeError {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::NotStarted(why) => format!("it can't be started: {why}"),
-            Self::TooLate(limit) => format!("no end within {} s", limit.as_secs()),
-            Self::Ended(Some(code)) => format!("it exits with {code}, not with 0"),
-            Self::Ended(None) => "it is ended by a signal".to_owned(),
+            Self::TooLate(limit) => format!("it did not finish within {} s", limit.as_secs()),
+            Self::Ended(Some(code)) => format!("it exits with {code} instead of 0"),
+            Self::Ended(None) => "it was killed by a signal".to_owned(),
             Self::Reply(why) => (*why).to_owned(),
         }
     }
@@ -249,20 +250,20 @@ fn parse_reply(
     event: &str,
     stdout: &[u8],
 ) -> Result<ProbedReply, &'static str> {
-    let text = str::from_utf8(stdout).map_err(|_| "its answer is not UTF-8")?.trim();
+    let text = str::from_utf8(stdout).map_err(|_| "its output is not UTF-8")?.trim();
     if text.is_empty() {
         return Ok(ProbedReply::Nothing);
     }
-    let answer: Value = serde_json::from_str(text).map_err(|_| "its answer is no JSON")?;
+    let answer: Value = serde_json::from_str(text).map_err(|_| "its output is not JSON")?;
     if !answer.is_object() {
-        return Err("its answer is no JSON object");
+        return Err("its output is not a JSON object");
     }
     let context = match client {
         HookClient::Pi => answer.get("context"),
         HookClient::ClaudeCode | HookClient::Codex => {
             let own = answer.get("hookSpecificOutput");
             if own.is_some_and(|own| own.get("hookEventName").is_none_or(|name| name != event)) {
-                return Err("its answer is for another event");
+                return Err("its output is for another event");
             }
             own.and_then(|own| own.get("additionalContext"))
         }

@@ -40,8 +40,12 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
                 );
             }
             Err(error) => found.push(
-                DoctorFinding::fail(CHECK, "no-room", format!("nothing could be fired: {error}"))
-                    .remedy("make room in the temporary directory (TMPDIR)"),
+                DoctorFinding::fail(
+                    CHECK,
+                    "no-room",
+                    format!("the hooks could not be tested: {error}"),
+                )
+                .remedy("free some space in the temporary directory (TMPDIR)"),
             ),
         }
     }
@@ -49,10 +53,14 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     found.extend(combined_settings::find_missing_hooks(&installed, context));
     if found.is_empty() {
         found.push(
-            DoctorFinding::skipped(CHECK, "none", "no client that takes hooks is on this machine")
-                .remedy(
-                    "`recoup init` hooks recoup into Claude Code, Codex and Pi once they are there",
-                ),
+            DoctorFinding::skipped(
+                CHECK,
+                "none",
+                "no client with hooks is installed on this machine",
+            )
+            .remedy(
+                "`recoup init` adds its hooks to Claude Code, Codex and Pi once they are installed",
+            ),
         );
     }
     found
@@ -80,12 +88,12 @@ fn check_installation(
     let mut calls = of.hooks.iter().map(|hook| &hook.call);
     let unusable = calls.find_map(|call| Some((call, find_program(call, context).fault()?)));
     if let Some((call, (why, code))) = unusable {
-        let what = format!("{name}: {} {why}; {shown} has it", call.started());
+        let what = format!("{name}: {} {why}; it is named in {shown}", call.started());
         let finding = DoctorFinding::fail(CHECK, code, what);
         return vec![said(if call.wrapped {
-            finding.remedy("somebody wrote this command by hand: mend it there")
+            finding.remedy("this command was written by hand: correct it there")
         } else {
-            offer_reinstall(finding, of, context, "puts this program there")
+            offer_reinstall(finding, of, context, "sets it to this program")
         })];
     }
     let fired = fire_events(client, of, sandbox, context);
@@ -113,26 +121,26 @@ fn probe_finding(
         let what = format!("{name}: {event}: {}{more}", fault.describe());
         let found = DoctorFinding::fail(CHECK, fault.code(), what).remedy(fault.remedy());
         // `recoup init` is offered if it would replace the failing program with this one.
-        let offered = offer_reinstall(found.clone(), of, context, "puts this program there");
+        let offered = offer_reinstall(found.clone(), of, context, "sets it to this program");
         let is_by_hand = of.hooks.iter().any(|hook| hook.call.wrapped);
         if offered.fix.is_some() && !is_by_hand { offered } else { found }
     } else if let (Some(why), 0) = (withheld.first(), *sound) {
-        let what = format!("{name}: its command was not tried: {}", why.describe());
+        let what = format!("{name}: its command was not tested: {}", why.describe());
         let shown = context.places.display_path(&of.path);
         DoctorFinding::skipped(CHECK, "withheld", what)
-            .remedy(format!("look at it yourself, in {shown}"))
+            .remedy(format!("check it yourself in {shown}"))
     } else if *sound == 0 {
-        let what = format!("{name}: no event that is known here has our command");
+        let what = format!("{name}: recoup's hook is set for no event that recoup knows");
         DoctorFinding::skipped(CHECK, "no-events", what)
-            .remedy("`recoup init` puts it where it is of use")
+            .remedy("`recoup init` adds it to the right events")
     } else if *rule == Some(false) {
-        let what = format!("{name}: it answers, and gives an agent no rules");
+        let what = format!("{name}: the hook works, but gives the agent no rules");
         DoctorFinding::warn(CHECK, "no-rules", what)
-            .remedy("another version of recoup may be started there: see which program it names")
+            .remedy("it may start another version of recoup: check which program it names")
     } else if *slowest > SLOW {
-        let what = format!("{name}: {sound} events answered, the slowest after {millis} ms");
+        let what = format!("{name}: {sound} events answered, the slowest in {millis} ms");
         DoctorFinding::warn(CHECK, "slow", what)
-            .remedy("the machine is very busy, or the program on a slow disk")
+            .remedy("the machine is very busy, or the program is on a slow disk")
     } else {
         let program = of.hooks.first().map_or("", |hook| hook.call.started());
         let program = context.display_path(Path::new(program));
@@ -145,10 +153,10 @@ fn probe_finding(
 fn describe_answers(fired: &HookProbeResult, millis: u64) -> String {
     let HookProbeResult { sound, rule, withheld, .. } = fired;
     let noun = if *sound == 1 { "event" } else { "events" };
-    let rules = if *rule == Some(true) { ", rules arrive" } else { "" };
-    let others = withheld
-        .first()
-        .map_or(String::new(), |why| format!("; {} not tried: {}", withheld.len(), why.describe()));
+    let rules = if *rule == Some(true) { ", rules are delivered" } else { "" };
+    let others = withheld.first().map_or(String::new(), |why| {
+        format!("; {} not tested: {}", withheld.len(), why.describe())
+    });
     format!("answers {sound} {noun}, the slowest in {millis} ms{rules}{others}")
 }
 
@@ -166,15 +174,16 @@ fn find_unsupported_hooks(
     let (finding, does) = if !unknown.is_empty() {
         let events = unknown.join(", ");
         let shown = context.places.display_path(&of.path);
-        let what =
-            format!("{name}: version {version} does not know {events}, and skips all of {shown}");
-        (DoctorFinding::fail(CHECK, "unknown-event", what), "takes them out")
+        let what = format!(
+            "{name}: version {version} does not support {events}, and ignores all of {shown}"
+        );
+        (DoctorFinding::fail(CHECK, "unknown-event", what), "removes them")
     } else if !of.client.knows_args(&context.places) && of.hooks.iter().any(has_args) {
         let what = format!(
-            "{name}: version {version} does not know the `args` of a hook, and starts the program \
+            "{name}: version {version} does not support `args` of a hook, and starts the program \
              without them"
         );
-        (DoctorFinding::warn(CHECK, "unknown-args", what), "writes them as lines for the shell")
+        (DoctorFinding::warn(CHECK, "unknown-args", what), "writes them as shell commands")
     } else {
         return None;
     };
@@ -205,7 +214,7 @@ fn find_version_mismatch(
     });
     let (path, version) = other?;
     let what = format!(
-        "{name}: its hooks start recoup {version} at {}, and this is {OUR_VERSION}",
+        "{name}: its hooks start recoup {version} at {}, but this is {OUR_VERSION}",
         context.display_path(path)
     );
     Some(
@@ -218,9 +227,9 @@ fn find_version_mismatch(
 /// Remedy for a program of another or an unknown version.
 pub(super) fn version_remedy(version: &str) -> &'static str {
     if version.starts_with(|c: char| c.is_ascii_digit()) {
-        "replace the older one; `recoup init` chooses another path if need be"
+        "replace the older one, or run `recoup init` to use another path"
     } else {
-        "see what that program is; `recoup init` puts this one there"
+        "check what that program is; `recoup init` sets it to this one"
     }
 }
 
@@ -241,19 +250,20 @@ fn find_incomplete_hooks(
     });
     let (code, what) = if !missing.is_empty() {
         let noun = if missing.len() == 1 { "a hook is" } else { "hooks are" };
-        ("events-missing", format!("{name}: {noun} missing, at {}", missing.join(", ")))
+        ("events-missing", format!("{name}: {noun} missing for {}", missing.join(", ")))
     } else if !limited.is_empty() {
         (
             "limited",
             format!(
-                "{name}: at {} not every call arrives: a matcher limits the hook, or it is `async`",
+                "{name}: for {}, recoup does not see every call: a matcher limits the hook, or it \
+                 is `async`",
                 limited.join(", ")
             ),
         )
     } else if untimed > 0 {
         let who = match untimed {
-            1 => "1 hook has no time-out of its own".to_owned(),
-            all => format!("{all} hooks have no time-out of their own"),
+            1 => "1 hook has no timeout".to_owned(),
+            all => format!("{all} hooks have no timeout"),
         };
         ("no-timeout", format!("{name}: {who}"))
     } else {
@@ -265,9 +275,9 @@ fn find_incomplete_hooks(
     let finding = make(CHECK, code, what);
     let finding = finding.fact("missing", missing.len()).fact("untimed", untimed);
     Some(if by_hand {
-        finding.remedy("somebody wrote these commands by hand: add what is missing there")
+        finding.remedy("these commands were written by hand: add what is missing there")
     } else {
-        offer_reinstall(finding, of, context, "brings them up to date")
+        offer_reinstall(finding, of, context, "updates them")
     })
 }
 

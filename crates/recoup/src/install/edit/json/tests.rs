@@ -134,9 +134,9 @@ fn what_is_wrong_is_said_with_its_place() {
         (b"{\n  // no\n}", JsonDialect::Strict, "line 2, column 3: comments are not allowed here"),
         (b"{\n  \"a\": 1,\n}", JsonDialect::Strict, "line 3, column 1: key must be a string"),
         (b"{\"\xc3\xbc\": }", JsonDialect::Strict, "line 1, column 7: expected value"),
-        (b"[1]", JsonDialect::Strict, "line 1, column 1: an object is expected here: { \u{2026} }"),
+        (b"[1]", JsonDialect::Strict, "line 1, column 1: expected an object here: { \u{2026} }"),
         (b"{\n\"a\" 1}", JsonDialect::Comments, "line 2, column 5: expected colon"),
-        (b"{\"a\": \"\xff\"}", JsonDialect::Strict, "line 1, column 8: this is not UTF-8"),
+        (b"{\"a\": \"\xff\"}", JsonDialect::Strict, "line 1, column 8: the file is not UTF-8"),
         (b"{", JsonDialect::Comments, "line 1, column 1: unterminated object"),
     ];
     for (text, dialect, said) in cases {
