@@ -1,4 +1,4 @@
-//! Look-ups: the request, how it ends, and the checks in between, in the order of contract 1:
+//! Look-ups: the request, how it ends, and the checks in between, in the order of the semantic-cache protocol:
 //! enabled, present, sources, TTL, body, checksum. At the end, how a caller names a result.
 
 use std::fmt;
@@ -30,7 +30,7 @@ const MAX_LEAD: u64 = 24 * 60 * 60 * 1000;
 /// Parameters of a look-up.
 #[derive(Debug, Clone)]
 pub struct LookupRequest<'a> {
-    /// Kind of the entry.
+    /// Kind of the work, for the ledger; an entry of another kind under the same id is served, too.
     pub kind: Kind,
     /// Identity of the entry.
     pub id: &'a EntryId,
@@ -56,7 +56,7 @@ pub struct LookupRequest<'a> {
     /// How far the cache may be used.
     pub mode: CacheMode,
     /// Wait policy while another caller works on the same entry.
-    pub patience: WaitPolicy<'a>,
+    pub wait_policy: WaitPolicy<'a>,
 }
 
 /// How far a look-up may use the cache.
@@ -76,7 +76,8 @@ pub enum CacheMode {
 }
 
 impl<'a> LookupRequest<'a> {
-    /// A request for an entry of any age that depends on no files.
+    /// A request for an entry of any age that depends on no files. It accepts stored failures, and
+    /// stdout and stderr in one stream.
     pub fn new(kind: Kind, id: &'a EntryId, view: &'a PathContext) -> Self {
         Self {
             kind,
@@ -91,7 +92,7 @@ impl<'a> LookupRequest<'a> {
             accepts_merged_streams: true,
             withheld: None,
             mode: CacheMode::default(),
-            patience: WaitPolicy::default(),
+            wait_policy: WaitPolicy::default(),
         }
     }
 
@@ -129,14 +130,16 @@ pub enum Outcome {
     Stale(Entry, Option<Permit>),
     /// The caller does the work and fills the permit with the result.
     Miss(Permit, MissReason),
-    /// The cache is not used: the caller's result is not stored.
+    /// No entry is served, and there is no permit: the cache is off, the mode is
+    /// [`CacheMode::Bypass`], or it is a miss with [`CacheMode::NoStore`] or
+    /// [`CacheMode::OnlyIfCached`].
     Bypass(MissReason),
 }
 
 /// Result of a look-up that takes no permit.
 #[derive(Debug)]
 pub enum PeekOutcome {
-    /// Fresh and verified.
+    /// Fresh. A large body is verified while it is read, or before by [`Cache::read`].
     Hit(Entry),
     /// Past its TTL but within its grace period.
     Stale(Entry),
@@ -186,7 +189,7 @@ pub enum MissReason {
 
 impl MissReason {
     /// The ledger event of this reason; `None` if no look-up took place.
-    pub(crate) fn happening(&self) -> Option<EntryEventKind> {
+    pub(crate) fn ledger_event(&self) -> Option<EntryEventKind> {
         match self {
             Self::Absent | Self::Failure | Self::StreamsMerged => Some(EntryEventKind::Absent),
             Self::Disabled | Self::Asked => None,
@@ -197,7 +200,7 @@ impl MissReason {
         }
     }
 
-    /// The status in contract 1.
+    /// The status in the semantic-cache protocol.
     pub fn status(&self) -> &'static str {
         match self {
             Self::Absent
@@ -212,7 +215,7 @@ impl MissReason {
         }
     }
 
-    /// The reason code in contract 1, if it has one.
+    /// The reason code in the semantic-cache protocol, if it has one.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Absent
@@ -340,7 +343,7 @@ impl Cache {
                 let _ = ledger.record_hit(self.clock().now(), request.id, header, request.identity);
             }
             PeekOutcome::Miss(reason) => {
-                let Some(what) = reason.happening() else { return };
+                let Some(what) = reason.ledger_event() else { return };
                 let detail = EventDetail { by: name_of(request.identity), ..detail_of(reason) };
                 self.note_event(request.kind, request.id, what, detail);
             }
@@ -558,7 +561,7 @@ impl ResultReference<'_> {
     }
 }
 
-/// Joins paths for [`ResultReference::paths`]. If commas or braces in the paths would be read as another
+/// Joins paths for [`ResultReference::paths`], from which keys are made. If commas or braces in the paths would be read as another
 /// list, every comma in a path is escaped with a backslash.
 pub fn join_paths(paths: &[String]) -> String {
     let plain = paths.join(",");

@@ -87,7 +87,7 @@ pub struct CacheLimits {
     pub max_bytes: Option<u64>,
 }
 
-/// 100 MB, as in contract 1.
+/// 100 MB, as in the semantic-cache protocol.
 impl Default for CacheLimits {
     fn default() -> Self {
         Self { max_entries: None, max_bytes: Some(100 << 20) }

@@ -58,7 +58,8 @@ impl Cache {
 
     /// Returns the result stored under `key`; on a miss computes it, stores it for `ttl` and returns
     /// it. Of all concurrent callers one computes and the others wait for its result. If the store
-    /// fails, the result is computed and returned all the same.
+    /// fails, the result is computed and returned all the same. A result that contains a secret, or
+    /// exceeds the limits, is returned and not stored.
     ///
     /// For sources, other scopes or kinds, and to learn what happened, use
     /// [`Cache::lookup_or_compute`].

@@ -20,6 +20,30 @@ const OVERLAP: usize = 32 << 10;
 
 /// Permission to fill one entry, once. If a look-up returned it, other callers that miss the entry
 /// wait for it.
+///
+/// For work that does not fit into a closure:
+///
+/// ```
+/// use recoup_core::prelude::*;
+///
+/// # fn main() -> recoup_core::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let cache = Cache::open(&format!("sqlite:{}/answers.db", dir.path().display()))?;
+/// # let paths = PathContext::at(dir.path());
+/// let id = EntryId::new(Scope::global(), Key::of(["review", "v2"]));
+/// match cache.lookup(&LookupRequest::new(Kind::Result, &id, &paths))? {
+///     Outcome::Miss(permit, reason) => {
+///         assert_eq!(reason.to_string(), "no entry for this key");
+///         // … the work …
+///         let stored = permit.fill(Draft::new(Kind::Result, "looks good"), Ttl::days(1))?;
+///         # drop(stored);
+///     }
+///     Outcome::Hit(entry) | Outcome::Stale(entry, _) => println!("{:?}", entry.body()),
+///     Outcome::Bypass(reason) => println!("not cached: {reason}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a permit that is dropped leaves the entry missing"]
 pub struct Permit {

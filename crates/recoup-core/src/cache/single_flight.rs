@@ -134,26 +134,26 @@ pub struct WaitPolicy<'a> {
     /// that are not stored, waiting for each in turn is pointless.
     pub leaders: Option<u32>,
     /// Called once, when the wait becomes a long one.
-    pub told: Option<&'a (dyn Fn() + Sync)>,
+    pub on_long_wait: Option<&'a (dyn Fn() + Sync)>,
 }
 
 impl fmt::Debug for WaitPolicy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { wait, leaders, told } = self;
-        let told = told.is_some();
+        let Self { wait, leaders, on_long_wait } = self;
+        let on_long_wait = on_long_wait.is_some();
         f.debug_struct("WaitPolicy")
             .field("wait", wait)
             .field("leaders", leaders)
-            .field("told", &told)
+            .field("on_long_wait", &on_long_wait)
             .finish()
     }
 }
 
 /// State of a waiting caller.
 struct ClaimWaiter<'a> {
-    patience: WaitPolicy<'a>,
+    wait_policy: WaitPolicy<'a>,
     until: Deadline,
-    /// When to call `told`.
+    /// When to call `on_long_wait`.
     telling: Option<Deadline>,
     /// The current leader, and the number of leaders so far.
     leader: Option<u64>,
@@ -161,15 +161,15 @@ struct ClaimWaiter<'a> {
 }
 
 impl<'a> ClaimWaiter<'a> {
-    fn new(patience: WaitPolicy<'a>, usual: Duration) -> Self {
-        let until = Deadline::after(patience.wait.unwrap_or(usual).min(LONGEST_WAIT));
-        let telling = patience.told.map(|_| Deadline::after(LONG));
-        Self { patience, until, telling, leader: None, leaders: 0 }
+    fn new(wait_policy: WaitPolicy<'a>, usual: Duration) -> Self {
+        let until = Deadline::after(wait_policy.wait.unwrap_or(usual).min(LONGEST_WAIT));
+        let telling = wait_policy.on_long_wait.map(|_| Deadline::after(LONG));
+        Self { wait_policy, until, telling, leader: None, leaders: 0 }
     }
 
     /// True if the caller has waited for long enough, or for enough leaders.
     fn should_stop_waiting(&mut self, holder: impl FnOnce() -> Option<u64>) -> bool {
-        let Some(most) = self.patience.leaders else { return self.until.has_passed() };
+        let Some(most) = self.wait_policy.leaders else { return self.until.has_passed() };
         if let Some(holder) = holder().filter(|holder| self.leader != Some(*holder)) {
             (self.leader, self.leaders) = (Some(holder), self.leaders + 1);
         }
@@ -179,8 +179,8 @@ impl<'a> ClaimWaiter<'a> {
     fn pause(&mut self, pause: Duration) {
         if self.telling.is_some_and(Deadline::has_passed) {
             self.telling = None;
-            if let Some(told) = self.patience.told {
-                told();
+            if let Some(call) = self.wait_policy.on_long_wait {
+                call();
             }
         }
         // Spreads the retries of waiting callers.
@@ -202,7 +202,7 @@ impl Cache {
         first: PeekOutcome,
     ) -> (PeekOutcome, Option<WorkGrant>) {
         let asked = self.clock().now();
-        let mut waiter = ClaimWaiter::new(request.patience, self.inner.options.wait);
+        let mut waiter = ClaimWaiter::new(request.wait_policy, self.inner.options.wait);
         let (mut found, mut pause) = (first, FIRST_PAUSE);
         loop {
             match self.try_grant_work(request, &found, &mut waiter) {

@@ -1,4 +1,4 @@
-//! The agent-run key of contract 3: four fields, each closed by a NUL byte.
+//! The key of an agent run, as the file-cache format defines it: four fields, each closed by a NUL byte.
 
 use super::{Key, KeyPart, KeyRecipe, Kind, PartKind};
 use crate::base::digest::Sha256Hasher;

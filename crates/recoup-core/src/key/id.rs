@@ -141,11 +141,11 @@ impl fmt::Display for Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A skill's or sub-agent's result, filed by hand (contract 1).
+    /// A skill's or sub-agent's result, stored by hand.
     Result,
-    /// The answer of one agent run (contract 3).
+    /// The answer of one agent run.
     AgentRun,
-    /// Output and exit status of a command (contract 2).
+    /// Output and exit status of a command.
     Command,
     /// Result of a tool call (contract 2).
     Tool,

@@ -1,4 +1,4 @@
-//! The result key of contract 1: paths, query and operation. Fixed by that contract, check vector
+//! The key of a result: paths, query and operation. Fixed by the semantic-cache protocol, check vector
 //! included.
 
 use super::{Key, KeyPart, KeyRecipe, Kind, PartKind};

@@ -127,11 +127,11 @@ impl App {
 
     /// Appends each line at once, because a command ends soon.
     fn ledger(&self) -> Option<Ledger> {
-        let notes = self.settings.notes;
-        let hits = notes.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
+        let usage_log = self.settings.usage_log;
+        let hits = usage_log.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
         // Each store has its own: hits in one must not count for another.
         let dir = self.settings.home.join("ledger").join(self.settings.store.fingerprint());
-        notes.ledger.then(|| Ledger::open(dir, hits, AppendMode::AtOnce))
+        usage_log.ledger.then(|| Ledger::open(dir, hits, AppendMode::AtOnce))
     }
 
     fn store(&self) -> Arc<dyn Store> {

@@ -96,7 +96,7 @@ pub struct ResolvedSettings {
     /// Directory of early-exit sessions, if set.
     pub early_exit_dir: Option<PathBuf>,
     /// Records of look-ups and hits.
-    pub notes: UsageLogSettings,
+    pub usage_log: UsageLogSettings,
     /// Settings of the judge.
     pub judge: JudgeSettings,
     /// True if statements in a headless run count as a person's.
@@ -269,7 +269,7 @@ impl GatheredConfig {
             scope: scope?,
             cache: cache?,
             early_exit_dir,
-            notes: UsageLogSettings { ledger: ledger?, hits: hits? },
+            usage_log: UsageLogSettings { ledger: ledger?, hits: hits? },
             judge: judge?,
             keeps_headless: keeps_headless?,
             mirror: mirror?,

@@ -249,7 +249,7 @@ impl CacheTarget {
             .map_or(Some(u64::MAX), |limit| Some(limit).filter(|limit| *limit > 0));
         let Self { id, identity, parts, view, sources, withheld, .. } = self;
         let LookupLimits { ttl, max_age, wait } = self.limits;
-        let patience = WaitPolicy { wait, leaders: Some(MAX_LEADERS), told: Some(told) };
+        let wait_policy = WaitPolicy { wait, leaders: Some(MAX_LEADERS), on_long_wait: Some(told) };
         LookupRequest {
             identity: Some(identity),
             parts,
@@ -260,7 +260,7 @@ impl CacheTarget {
             accepts_merged_streams: self.accepts_merged_streams,
             withheld: Some(withheld),
             mode,
-            patience,
+            wait_policy,
             ..LookupRequest::new(Kind::Command, id, view)
         }
     }

@@ -1,4 +1,4 @@
-//! `index.json` of contract 1: an export for us, authoritative for other tools. Read whole or not at
+//! `index.json` of the semantic-cache protocol: an export for us, authoritative for other tools. Read whole or not at
 //! all, written readably, and unknown fields are preserved.
 //!
 //! Other tools take no lock, so if they wrote the file meanwhile it is read again, and our changes are

@@ -14,10 +14,10 @@ use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::entry::{EntryEventKind, EntryHead, Header, RecordedSources, TimedSources};
 use crate::key::Kind;
 
-/// TTL of entries of other tools: contract 1's default.
+/// TTL of entries of other tools: the semantic-cache protocol's default.
 const FOREIGN_TTL: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// The fields of an entry in contract 1, in its order, and one of ours. Optional ones may be
+/// The fields of an entry in that protocol, in its order, and one of ours. Optional ones may be
 /// missing or of another type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ListedEntry {
@@ -56,7 +56,7 @@ impl ListedEntry {
             cached_mtime: created,
             source_paths: paths_of(&header.sources),
             integrity_hash: header.body.sha256,
-            // Relative to the directory as it was given to us, as in contract 1.
+            // Relative to the directory as it was given to us, as in that protocol.
             full_result_path: header
                 .full
                 .map(|full| layout.full(&file_name(&full.sha256.to_hex())).display().to_string()),

@@ -1,4 +1,4 @@
-//! `dir:DIR`: contract 1's directory, for tools that read that layout.
+//! `dir:DIR`: the directory of the semantic-cache protocol, for tools that read that layout.
 //!
 //! ```text
 //! index.json               the entries, for other tools, and those that they added
@@ -47,7 +47,7 @@ use index::IndexCache;
 use layout::{MAX_LEN, ScopeLayout};
 use open_scope::OpenScope;
 
-/// Entries in plain files, in the layout of contract 1.
+/// Entries in plain files, in the layout of the semantic-cache protocol.
 #[derive(Debug)]
 pub struct DirectoryStore {
     folder: StoreFolder,

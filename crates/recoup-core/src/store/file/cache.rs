@@ -1,4 +1,4 @@
-//! The small cache of contract 3: text values by key, with a TTL, in a directory.
+//! The small cache of the file-cache format: text values by key, with a TTL, in a directory.
 //!
 //! The directory contains only `KEY.json` files, so that other programs of the same format can
 //! share it. It is interoperable with our own `file:` store.

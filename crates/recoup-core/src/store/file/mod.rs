@@ -1,4 +1,4 @@
-//! The store in a directory of JSON files, one for each entry: the format of contract 3, which
+//! The store in a directory of JSON files, one for each entry: the file-cache format, which
 //! other programs read and write too, with our head as one more field.
 //!
 //! ```text

@@ -14,24 +14,24 @@ use super::{Counted, lookup, nowhere, until};
 use crate::store_contract::stores::{InSqlite, OnRedis};
 use crate::support::id;
 
-fn waiting(cache: &Cache, patience: WaitPolicy<'_>) -> Outcome {
+fn waiting(cache: &Cache, wait_policy: WaitPolicy<'_>) -> Outcome {
     let (id, view) = (id("key"), nowhere());
     cache
-        .lookup(&LookupRequest { patience, ..LookupRequest::new(Kind::Result, &id, &view) })
+        .lookup(&LookupRequest { wait_policy, ..LookupRequest::new(Kind::Result, &id, &view) })
         .unwrap()
 }
 
 /// Ten callers whose results nobody keeps: two take turns, then all others work at once.
 fn takes_turns_only_for_a_while(caches: &[Cache]) {
     let [asked, working, most, done] = [const { AtomicUsize::new(0) }; 4];
-    let patience = WaitPolicy { leaders: Some(2), ..WaitPolicy::default() };
+    let wait_policy = WaitPolicy { leaders: Some(2), ..WaitPolicy::default() };
     thread::scope(|scope| {
         for caller in 0..10 {
             let cache = &caches[caller % caches.len()];
             let (asked, working, most, done) = (&asked, &working, &most, &done);
             scope.spawn(move || {
                 asked.fetch_add(1, Ordering::SeqCst);
-                let Outcome::Miss(permit, _) = waiting(cache, patience) else { panic!() };
+                let Outcome::Miss(permit, _) = waiting(cache, wait_policy) else { panic!() };
                 most.fetch_max(working.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 // Until all the others are here, for whom there is nothing to wait for.
                 let finished = done.load(Ordering::SeqCst);
@@ -75,8 +75,8 @@ fn a_caller_may_have_less_patience_than_is_usual() {
     let Outcome::Miss(leader, _) = lookup(&cache, "key") else { panic!("no miss") };
     let began = Instant::now();
     for wait in [Duration::ZERO, Duration::from_millis(50)] {
-        let patience = WaitPolicy { wait: Some(wait), ..WaitPolicy::default() };
-        assert!(matches!(waiting(&cache, patience), Outcome::Miss(..)));
+        let wait_policy = WaitPolicy { wait: Some(wait), ..WaitPolicy::default() };
+        assert!(matches!(waiting(&cache, wait_policy), Outcome::Miss(..)));
     }
     assert!(began.elapsed() < CacheOptions::default().wait / 2);
     leader.release();
@@ -91,11 +91,11 @@ fn a_long_wait_is_told_once_and_a_short_one_is_not() {
     let tell = || {
         told.fetch_add(1, Ordering::SeqCst);
     };
-    let patience = WaitPolicy { told: Some(&tell), ..WaitPolicy::default() };
+    let wait_policy = WaitPolicy { on_long_wait: Some(&tell), ..WaitPolicy::default() };
     for (long, times) in [(false, 0), (true, 1)] {
         let Outcome::Miss(leader, _) = lookup(&cache, "key") else { panic!("no miss") };
         thread::scope(|scope| {
-            let waiter = scope.spawn(|| waiting(&cache, patience));
+            let waiter = scope.spawn(|| waiting(&cache, wait_policy));
             if long {
                 until("it is told", || told.load(Ordering::SeqCst) > 0);
                 thread::sleep(Duration::from_millis(100));

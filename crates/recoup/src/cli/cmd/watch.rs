@@ -48,7 +48,7 @@ impl WatchArgs {
     /// Runs until it is interrupted or its reader is gone.
     pub(in crate::cli) fn run(self) -> CommandResult {
         let app = App::load(&FlagOverrides::default())?;
-        if !app.settings.notes.ledger {
+        if !app.settings.usage_log.ledger {
             ui::warn("look-ups in this directory are not shown: ledger.enabled is false");
         }
         let mut follow = LedgerFollower::all_in(app.settings.home.join("ledger"))?;

@@ -1,4 +1,4 @@
-//! `recoup cache`: the result cache of contract 1. A one-line wrapper, `exec recoup cache "$@"`,
+//! `recoup cache`: the result cache of the semantic-cache protocol. A one-line wrapper, `exec recoup cache "$@"`,
 //! replaces the original script.
 
 mod get;

@@ -1,4 +1,4 @@
-//! `recoup cache stats`: the fields of contract 1, then our own.
+//! `recoup cache stats`: the fields of the semantic-cache protocol, then our own.
 
 use std::collections::BTreeMap;
 
