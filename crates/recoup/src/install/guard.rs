@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::change::{FileChange, InstalledContent};
 use super::edit::tree::{self, JsonSyntaxKind, JsonSyntaxMember, JsonSyntaxNode};
 use super::edit::{JsonDialect, SettingsSyntaxError, split_bom, toml};
+use super::entries::proxied::{EntrySyntax, without_proxy};
 use super::peers;
 use super::places::InstallPaths;
 
@@ -87,6 +88,12 @@ impl AllowedChanges<'_> {
                     self.drop_hooks(&mut root);
                     self.drop_servers(&mut root, &[toml::SERVERS.to_owned()]);
                 }
+                InstalledContent::ProxiedServers { at, .. } => {
+                    drop_proxies(&mut root, at, EntrySyntax::Json);
+                }
+                InstalledContent::ProxiedTomlServers => {
+                    drop_proxies(&mut root, &[toml::SERVERS.to_owned()], EntrySyntax::Toml);
+                }
                 InstalledContent::Extension | InstalledContent::Line(_) => {}
             }
         }
@@ -104,11 +111,18 @@ impl AllowedChanges<'_> {
     }
 
     fn read(self, text: &str) -> std::result::Result<ComparableValue, SettingsSyntaxError> {
-        if self.holds.iter().any(|held| matches!(held, InstalledContent::TomlServers)) {
+        let is_toml = |held: &&InstalledContent| {
+            matches!(held, InstalledContent::TomlServers | InstalledContent::ProxiedTomlServers)
+        };
+        if self.holds.iter().any(is_toml) {
             return Ok(ComparableValue::of_value(&toml::parse_to_json(text)?));
         }
         let is_loose = |held: &&InstalledContent| {
-            matches!(held, InstalledContent::Servers { comments: true, .. })
+            matches!(
+                held,
+                InstalledContent::Servers { comments: true, .. }
+                    | InstalledContent::ProxiedServers { comments: true, .. }
+            )
         };
         let loose = self.holds.iter().any(is_loose);
         let dialect = if loose { JsonDialect::Comments } else { JsonDialect::Strict };
@@ -151,6 +165,18 @@ impl AllowedChanges<'_> {
         };
         root.for_each_named(first, |inner| self.drop_servers(inner, rest));
         root.retain(|name, inner| name != first || !inner.is_empty());
+    }
+}
+
+/// Takes our proxy away from all servers, so that only their own entries are compared.
+fn drop_proxies(root: &mut ComparableValue, at: &[String], syntax: EntrySyntax) {
+    match at.split_first() {
+        Some((first, rest)) => {
+            root.for_each_named(first, |inner| drop_proxies(inner, rest, syntax));
+        }
+        None => root.each_field(|entry| {
+            *entry = ComparableValue::of_value(&without_proxy(&entry.value(), syntax));
+        }),
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::client::is_wrapper;
-use super::{HOOK, PROGRAM, SERVER};
+use super::{HOOK, PROGRAM, PROXY, SERVER};
 
 /// A call of our program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,11 @@ impl RecoupCall {
         Self { how: CallForm::Words(words), program, args, starter: None, wrapped: false }
     }
 
+    /// True for `recoup mcp proxy …`, which stands in front of another server.
+    fn is_proxy(&self) -> bool {
+        self.args.get(1).is_some_and(|word| word == PROXY)
+    }
+
     /// Program that the client starts.
     pub fn started(&self) -> &str {
         self.starter.as_deref().unwrap_or(&self.program)
@@ -88,8 +93,17 @@ pub fn call_in_notify(settings: &Value) -> Option<RecoupCall> {
     in_words(words, HOOK).map(mark_unknown_args)
 }
 
-/// Returns the call of ours in an entry for a server, if it is one.
+/// Returns the call of our own server in an entry for a server, if it is one.
 pub fn call_in_server(entry: &Value) -> Option<RecoupCall> {
+    any_call_in_server(entry).filter(|call| !call.is_proxy())
+}
+
+/// Returns the call of our proxy in an entry for a server: that one is somebody else's.
+pub fn proxy_in_server(entry: &Value) -> Option<RecoupCall> {
+    any_call_in_server(entry).filter(RecoupCall::is_proxy)
+}
+
+fn any_call_in_server(entry: &Value) -> Option<RecoupCall> {
     let command = match entry.get("command")? {
         // opencode has one list for both.
         Value::Array(words) => words.as_slice(),

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use recoup_core::base::clock::Deadline;
 use recoup_core::base::digest::encode_hex;
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::cli::cmd::mcp_wrap::{UnwrapArgs, WrapArgs};
 use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::FaultPrinter;
 use crate::cli::{CommandAnswer, CommandResult, ui};
@@ -27,8 +28,10 @@ use crate::mcp::{
 
 /// Serve memory and cache to agents, over MCP.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(in crate::cli) struct McpArgs {
+    #[command(subcommand)]
+    command: Option<McpCommand>,
     /// Hooks give the rules to the agent already: it is not told to load them
     #[arg(long)]
     with_hooks: bool,
@@ -54,6 +57,22 @@ pub(in crate::cli) struct McpArgs {
     place: StoreScopeArgs,
 }
 
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    /// Put the caching proxy in front of the MCP servers of your clients
+    ///
+    /// Every server that a client starts or has a URL of is reached through `recoup mcp proxy`
+    /// afterwards, which answers repeated calls from the cache where you have given a time. Shows
+    /// what would change, asks, keeps a copy of every file, and leaves everything else in it as it
+    /// is. `recoup mcp unwrap` and `recoup uninstall` undo it.
+    Wrap(WrapArgs),
+    /// Take the caching proxy away from the MCP servers of your clients
+    ///
+    /// A file that nobody else has changed since is as it was before, to the byte; in any other only
+    /// the proxy goes.
+    Unwrap(UnwrapArgs),
+}
+
 const AFTER_HELP: &str = "\
 Clients start it themselves, and it ends with them:
   claude mcp add recoup -- recoup mcp
@@ -72,6 +91,11 @@ const TERMINAL_NOTICE: &str = "This speaks MCP on stdin and stdout, with clients
 
 impl McpArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
+        match self.command {
+            Some(McpCommand::Wrap(args)) => return args.run(),
+            Some(McpCommand::Unwrap(args)) => return args.run(),
+            None => {}
+        }
         let options = ServerOptions {
             with_hooks: self.with_hooks,
             may_ask: !ClientEntrypoint::from_env().is_headless(),

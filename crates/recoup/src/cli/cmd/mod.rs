@@ -15,6 +15,7 @@ mod judge;
 mod key;
 mod man;
 mod mcp;
+mod mcp_wrap;
 mod memory;
 mod pause;
 mod place;

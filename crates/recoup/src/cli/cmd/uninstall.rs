@@ -202,7 +202,7 @@ impl UninstallArgs {
             (_, true) => Some(InstallLevel::Project),
             _ => None,
         };
-        Ok(UndoRequest { clients, level })
+        Ok(UndoRequest { clients, level, ..UndoRequest::default() })
     }
 
     fn ask_consent(
