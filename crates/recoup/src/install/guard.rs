@@ -372,6 +372,36 @@ mod tests {
     }
 
     #[test]
+    fn a_proxy_may_come_and_go_and_the_server_behind_it_stays_the_same() {
+        let json =
+            InstalledContent::ProxiedServers { at: vec!["mcpServers".to_owned()], comments: false };
+        let entry = |entry: &str| format!(r#"{{"mcpServers":{{"x":{entry}}},"a":1}}"#);
+        let plain = entry(r#"{"command":"npx","args":["-y"],"env":{"A":"b"}}"#);
+        let proxied = |words: &str| {
+            entry(&format!(
+                r#"{{"command":"/r/recoup","args":["mcp","proxy","--name","x","--",{words}],"env":{{"A":"b"}}}}"#
+            ))
+        };
+        let same = proxied(r#""npx","-y""#);
+        assert_eq!(check_change(&json, &[], &plain, &same), Ok(()));
+        assert_eq!(check_change(&json, &[], &same, &plain), Ok(()));
+        for other in [proxied(r#""npx""#), same.replace("\"b\"", "\"c\""), same.replace(":1", ":2")]
+        {
+            assert!(check_change(&json, &[], &plain, &other).is_err(), "{other}");
+        }
+        let toml = |entry: &str| format!("[mcp_servers.x]\n{entry}\n");
+        let plain = toml("url = 'https://x'\nhttp_headers.A = 'b'");
+        let header = "'--header', 'A: ${RECOUP_PROXY_HEADER_1}'";
+        let proxied = toml(&format!(
+            "command = 'recoup'\nargs = ['mcp', 'proxy', {header}, '--', 'https://x']\nenv.RECOUP_PROXY_HEADER_1 = 'b'"
+        ));
+        let held = InstalledContent::ProxiedTomlServers;
+        assert_eq!(check_change(&held, &[], &plain, &proxied), Ok(()));
+        let other = proxied.replace("= 'b'", "= 'c'");
+        assert!(check_change(&held, &[], &plain, &other).is_err());
+    }
+
+    #[test]
     fn others_that_remember_go_only_if_that_was_said() {
         let with = r#"{"mcpServers":{"claude-mem":{"command":"x"}},"enabledPlugins":{"claude-mem@y":true,"z":true}}"#;
         let without = r#"{"mcpServers":{},"enabledPlugins":{"claude-mem@y":false,"z":true}}"#;

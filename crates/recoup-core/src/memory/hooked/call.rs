@@ -262,6 +262,23 @@ mod tests {
     }
 
     #[test]
+    fn a_proxy_before_another_server_is_no_server_of_ours() {
+        let entry = |words: &[&str]| serde_json::json!({ "command": words[0], "args": words[1..] });
+        for ours in [&["recoup", "mcp"][..], &["npx", "-y", "recoup", "mcp", "--with-hooks"]] {
+            assert!(call_in_server(&entry(ours)).is_some(), "{ours:?}");
+            assert!(proxy_in_server(&entry(ours)).is_none(), "{ours:?}");
+        }
+        for proxy in [
+            &["/x/recoup", "mcp", "proxy", "--name", "x", "--", "recoup", "mcp"][..],
+            &["sh", "-c", "exec recoup mcp proxy -- x"],
+        ] {
+            assert!(call_in_server(&entry(proxy)).is_none(), "{proxy:?}");
+            assert!(proxy_in_server(&entry(proxy)).is_some(), "{proxy:?}");
+        }
+        assert!(proxy_in_server(&entry(&["x", "mcp", "proxy"])).is_none());
+    }
+
+    #[test]
     fn programs_that_start_others_are_seen_through() {
         for (line, starter) in [
             ("recoup hook", None),

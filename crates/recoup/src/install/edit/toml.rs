@@ -113,8 +113,10 @@ pub(crate) fn remove_fields(
     let document = parse(text)?;
     let mut cuts = TomlCuts::of(text);
     let way = TomlTablePath::resolve(document.as_item(), names);
-    if way.rest.is_empty() {
-        cuts.cut_members(way.found, gone);
+    match way.home.as_inline_table() {
+        _ if !way.rest.is_empty() => {}
+        Some(braces) => cuts.cut_dotted_members(braces, way.found, gone),
+        None => cuts.cut_members(way.found, gone),
     }
     Ok(cuts.apply())
 }

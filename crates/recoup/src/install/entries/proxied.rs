@@ -78,11 +78,11 @@ struct ServerEntryEdit {
 #[derive(Debug, PartialEq)]
 enum ProxyDecision {
     Wrap(ServerEntryEdit),
-    /// It is behind the proxy already.
+    /// The server is behind the proxy already.
     Proxied,
-    /// It is left alone for a reason that needs no mention.
+    /// The server is left alone, for a reason that needs no mention.
     Leave(&'static str),
-    /// It cannot be put behind the proxy.
+    /// The server cannot be put behind the proxy.
     Unfit(&'static str),
 }
 
@@ -166,6 +166,12 @@ pub(crate) fn unwrap_toml(
         text = edit.apply_to_toml(&text, &name, earlier)?;
         done.had_ours = true;
         done.said.push(unwrapped_text(&name));
+    }
+    // What was added behind a last line without an end had made one.
+    let is_same_end = |it: &&str| !it.ends_with('\n') && it.lines().last() == text.lines().last();
+    if !done.said.is_empty() && earlier.as_ref().is_some_and(is_same_end) {
+        let bare = text.strip_suffix('\n').unwrap_or(&text);
+        text.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
     }
     Ok((text, done))
 }
@@ -379,8 +385,7 @@ fn wrap_url(
 /// Returns the edit that takes our proxy away, from what its arguments say; none if these are not
 /// as we write them.
 fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<ServerEntryEdit> {
-    let end = call.args.iter().position(|word| word == "--")?;
-    let (options, words) = (&call.args[..end], &call.args[end + 1..]);
+    let (headers, words) = split_proxy_args(&call.args)?;
     let (first, rest) = words.split_first().filter(|_| !call.wrapped)?;
     let is_list = entry.get("command").is_some_and(Value::is_array);
     if !(rest.is_empty() && is_web_url(first)) {
@@ -404,8 +409,7 @@ fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<
     edit.set.push((field, first.as_str().into()));
     edit.removed.push("command");
     edit.removed.extend((!is_list).then_some("args"));
-    let headers = options.windows(2).filter(|it| it[0] == "--header");
-    for (name, value) in headers.filter_map(|it| it[1].split_once(':')) {
+    for (name, value) in headers.into_iter().filter_map(|it| it.split_once(':')) {
         let (name, value) = (name.to_owned(), value.trim_start());
         let variable = value.strip_prefix("${").and_then(|it| it.strip_suffix('}'));
         let moved = variable.filter(|it| it.starts_with(HEADER_VARIABLE)).and_then(value_of);
@@ -432,6 +436,22 @@ fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<
     let own = own.filter(|(name, _)| name.starts_with(HEADER_VARIABLE) || *name == ENTRY_VARIABLE);
     edit.members.extend(own.map(|(name, _)| (variables, name.clone(), None)));
     Some(edit)
+}
+
+/// Splits the arguments of our proxy into its headers and the words behind `--`.
+fn split_proxy_args(args: &[String]) -> Option<(Vec<&str>, &[String])> {
+    let (mut at, mut headers) = (2, Vec::new());
+    loop {
+        match args.get(at)?.as_str() {
+            "--" => return Some((headers, &args[at + 1..])),
+            "--name" => at += 2,
+            "--header" => {
+                headers.push(args.get(at + 1)?.as_str());
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
 }
 
 impl ServerEntryEdit {

@@ -15,13 +15,13 @@ const CURSOR: &str = ".cursor/mcp.json";
 impl Machine {
     /// `recoup mcp wrap --yes`, which must succeed.
     #[track_caller]
-    fn wrap(&self, args: &[&str]) -> Output {
+    pub(super) fn wrap(&self, args: &[&str]) -> Output {
         self.run(&[&["mcp", "wrap", "--yes"], args].concat()).expect(0)
     }
 
     /// `recoup mcp unwrap --yes`, which must succeed.
     #[track_caller]
-    fn unwrap(&self, args: &[&str]) -> Output {
+    pub(super) fn unwrap(&self, args: &[&str]) -> Output {
         self.run(&[&["mcp", "unwrap", "--yes"], args].concat()).expect(0)
     }
 }
@@ -235,5 +235,5 @@ fn a_time_is_written_to_the_configuration_or_told() {
     let output = machine.wrap(&["--ttl", "1h"]);
     let config = std::fs::read_to_string(machine.path("recoup/config.toml")).unwrap_or_default();
     let said = format!("{config}{}", output.stderr);
-    assert_eq!(said.matches("= \"1h\"").count() >= 2, true, "{said}");
+    assert!(said.matches("= \"1h\"").count() >= 2, "{said}");
 }

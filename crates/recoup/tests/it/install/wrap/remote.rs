@@ -116,6 +116,36 @@ fn codex_has_three_kinds_of_headers() {
     assert_eq!(machine.text(path), back);
 }
 
+/// What is written is compared with what was there before it is written: here it must be possible.
+#[test]
+fn codex_may_have_a_url_in_any_form_of_a_table() {
+    let url = "url = 'https://x.example/mcp'";
+    for (before, back) in [
+        (format!("mcp_servers = {{ x = {{ {url} }} }}\n"), "\"https://x.example/mcp\""),
+        (format!("mcp_servers = {{ x.{url}, x.http_headers.A = 'b', y.{url} }}\n"), "A = \"b\""),
+        (format!("[mcp_servers]\nx.{url}\nx.http_headers = {{ A = 'b' }}\n"), "A = \"b\""),
+        (
+            format!("[mcp_servers.x]\n{url}\nenv.K = 'v'\n[mcp_servers.x.http_headers]\nA = 'b'\n"),
+            "A = \"b\"",
+        ),
+        (format!("mcp_servers.x.{url}\nmcp_servers.x.env_http_headers.A = 'B'\n"), "A = \"B\""),
+    ] {
+        let machine = Machine::new();
+        machine.write(".codex/config.toml", &before);
+        machine.wrap(&[]);
+        let wrapped = machine.text(".codex/config.toml");
+        assert!(wrapped.contains("\"proxy\"") && !wrapped.contains("url ="), "{wrapped}");
+        machine.unwrap(&[]);
+        assert_eq!(machine.text(".codex/config.toml"), before);
+        machine.wrap(&[]);
+        std::fs::remove_dir_all(machine.home.recoup()).unwrap();
+        machine.unwrap(&[]);
+        let text = machine.text(".codex/config.toml");
+        assert!(text.contains(back) && !text.contains("RECOUP_PROXY"), "{text}");
+        assert!(!text.contains("proxy") && !text.contains("env_vars"), "{text}");
+    }
+}
+
 #[test]
 fn what_a_proxy_could_not_reach_or_would_show_is_left_alone() {
     let machine = Machine::new();
