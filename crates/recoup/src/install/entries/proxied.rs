@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! {command: npx, args: [x]}      {command: recoup, args: [mcp, proxy, --name, NAME, --, npx, x]}
+//! with env: {TOKEN: t}            … --name, NAME, --cred-env, TOKEN, --, …
 //! {url: U, headers: {A: b}}      {command: recoup, args: [mcp, proxy, --name, NAME,
 //!                                 --header, "A: ${RECOUP_PROXY_HEADER_1}", --, U],
 //!                                 env: {RECOUP_PROXY_HEADER_1: b, RECOUP_PROXY_ENTRY: url}}
@@ -30,8 +31,8 @@ const URL_TYPES: [&str; 6] =
     ["http", "sse", "remote", "streamable-http", "streamableHttp", "streamable_http"];
 /// Fields by which a client logs in at a server: our proxy cannot.
 const LOGIN_FIELDS: [&str; 4] = ["oauth", "auth", "authProviderType", "headersHelper"];
-/// Parts of parameter names that tell a secret in a URL.
-const SECRET_PARAMETERS: [&str; 7] = ["key", "token", "secret", "auth", "pass", "sig", "cred"];
+/// Parts of the names of parameters and variables that hold a secret.
+const SECRET_WORDS: [&str; 7] = ["key", "token", "secret", "auth", "pass", "sig", "cred"];
 /// Codex's fields for headers: values, names of variables, and the variable of a bearer token.
 const CODEX_HEADERS: &str = "http_headers";
 const CODEX_VARIABLE_HEADERS: &str = "env_http_headers";
@@ -235,6 +236,12 @@ impl ProxyOutcome {
             match decide(name, entry, choice.program, syntax) {
                 ProxyDecision::Wrap(edit) => {
                     self.done.said.push(format!("server “{name}” behind the proxy"));
+                    if edit.removed.iter().any(|it| URL_FIELDS.contains(it)) && !edit.has_header() {
+                        self.done.add_note(format!(
+                            "the server “{name}” has no headers: if its client logs in at it, it no \
+                             longer answers through the proxy"
+                        ));
+                    }
                     self.proxied.push(name.clone());
                     edits.push((name.clone(), edit));
                 }
@@ -260,7 +267,11 @@ fn decide(name: &str, entry: &Value, program: &str, syntax: EntrySyntax) -> Prox
         return ProxyDecision::Leave("it is switched off");
     }
     let url = URL_FIELDS.into_iter().find_map(|field| Some((field, entry.get(field)?.as_str()?)));
-    let proxy = ["mcp", "proxy", "--name", name].map(str::to_owned).to_vec();
+    let mut proxy = ["mcp", "proxy", "--name", name].map(str::to_owned).to_vec();
+    let credentials = credential_names(entry).join(",");
+    if !credentials.is_empty() {
+        proxy.extend(["--cred-env".to_owned(), credentials]);
+    }
     let edit = match (entry.get("command"), url) {
         (None, None) => return ProxyDecision::Leave("it has neither a command nor a URL"),
         (Some(_), Some(_)) => Err("it has both a command and a URL"),
@@ -444,7 +455,7 @@ fn split_proxy_args(args: &[String]) -> Option<(Vec<&str>, &[String])> {
     loop {
         match args.get(at)?.as_str() {
             "--" => return Some((headers, &args[at + 1..])),
-            "--name" => at += 2,
+            "--name" | "--cred-env" => at += 2,
             "--header" => {
                 headers.push(args.get(at + 1)?.as_str());
                 at += 2;
@@ -455,6 +466,12 @@ fn split_proxy_args(args: &[String]) -> Option<(Vec<&str>, &[String])> {
 }
 
 impl ServerEntryEdit {
+    /// True if the proxy is given a header.
+    fn has_header(&self) -> bool {
+        let words = self.set.iter().filter_map(|(_, value)| value.as_array()).flatten();
+        words.into_iter().any(|word| word == "--header")
+    }
+
     fn apply_to_json(&self, json: &mut JsonFile, entry: &[JsonPathStep]) {
         for (field, value) in &self.set {
             json.set(entry, field, &NewValue::plain(value.clone()));
@@ -532,9 +549,24 @@ fn is_web_url(word: &str) -> bool {
 fn has_secret(url: &str) -> bool {
     let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
     let host = place.split('/').nth(2).unwrap_or_default();
-    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-    let is_secret = |pair: &str| SECRET_PARAMETERS.iter().any(|it| name(pair).contains(it));
-    host.contains('@') || parameters.split('&').any(is_secret) || secrets::redact(url) != url
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    host.contains('@')
+        || parameters.split('&').any(|pair| is_secret_name(&name(pair)))
+        || secrets::redact(url) != url
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Names of the variables that an entry sets or passes on and that hold credentials: what one
+/// account may see is not for another.
+fn credential_names(entry: &Value) -> Vec<String> {
+    let set = entry_variables(entry).into_iter().map(|(name, _)| name);
+    let passed = entry.get(CODEX_PASSED).and_then(Value::as_array).into_iter().flatten();
+    let passed = passed.filter_map(|name| name.as_str().map(str::to_owned));
+    set.chain(passed).filter(|name| is_secret_name(name) && !name.contains(',')).collect()
 }
 
 fn custom_proxy_note(name: &str) -> String {

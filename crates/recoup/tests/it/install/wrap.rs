@@ -160,6 +160,30 @@ fn only_the_named_server_is_wrapped_and_all_others_keep_their_bytes() {
     assert_eq!(machine.text(CURSOR), before);
 }
 
+/// With other credentials, nothing is shared: the proxy is told which variables hold them.
+#[test]
+fn variables_that_hold_credentials_are_named_and_their_values_are_not() {
+    let machine = Machine::new();
+    let before = json!({"mcpServers": {"x": {
+        "command": "npx",
+        "env": {"GITHUB_TOKEN": "zq81", "API_KEY": "zq82", "LANG": "C"},
+    }}});
+    machine.write(CURSOR, before.to_string());
+    machine.wrap(&[]);
+    let args = &machine.json(CURSOR)["mcpServers"]["x"]["args"];
+    let names = "API_KEY,GITHUB_TOKEN";
+    assert_eq!(*args, json!(["mcp", "proxy", "--name", "x", "--cred-env", names, "--", "npx"]));
+    std::fs::remove_dir_all(machine.home.recoup()).unwrap();
+    machine.unwrap(&[]);
+    assert_eq!(machine.json(CURSOR), before);
+    let codex = "[mcp_servers.x]\ncommand = 'npx'\nenv_vars = ['TOKEN']\n";
+    machine.write(".codex/config.toml", codex);
+    machine.wrap(&["--client", "codex"]);
+    assert!(machine.text(".codex/config.toml").contains(r#""--cred-env", "TOKEN", "--", "npx""#));
+    machine.unwrap(&[]);
+    assert_eq!(machine.text(".codex/config.toml"), codex);
+}
+
 #[test]
 fn what_is_ours_off_or_unknown_is_left_alone() {
     let machine = Machine::new();

@@ -166,6 +166,15 @@ fn what_a_proxy_could_not_reach_or_would_show_is_left_alone() {
 }
 
 #[test]
+fn a_server_without_headers_may_need_a_login() {
+    let machine = Machine::new();
+    machine.write(CURSOR, r#"{"mcpServers": {"x": {"url": "https://x.example/mcp"}}}"#);
+    let output = machine.wrap(&[]);
+    let note = "“x” has no headers: if its client logs in at it";
+    assert!(output.stderr.contains(note), "{}", output.stderr);
+}
+
+#[test]
 fn variables_of_the_entry_stay() {
     let machine = Machine::new();
     let entry = json!({"url": "http://127.0.0.1:1/mcp", "env": {"A": "1"}, "headers": {"B": "2", "C": "3"}});
