@@ -1,11 +1,14 @@
-//! The clients of MCP that the server is tested with: the Python SDK, the inspector and the
-//! conformance suite, each in exactly the version that is written down.
+//! The clients of MCP that the server is tested with (the Python SDK, the inspector and the
+//! conformance suite), and the servers that the proxy is tested with, each in exactly the version
+//! that is written down.
 //!
 //! ```text
 //! xtask/clients/mcp/                what is wanted: requirements.txt, package.json and its lock file
 //! target/tools/mcp-clients/bin/     mcp-python, mcp-inspector, mcp-conformance
 //! target/tools/mcp-clients/python/  where pip put its packages
 //! target/tools/mcp-clients/node_modules/
+//! xtask/clients/mcp-servers/        the same for servers
+//! target/tools/mcp-servers/bin/     mcp-server-git, mcp-server-everything, …
 //! ```
 
 use std::path::Path;
@@ -16,62 +19,115 @@ use crate::tools::Found;
 use crate::unpacked::{self, Shed};
 use crate::workspace;
 
-const NAME: &str = "mcp-clients";
 /// What decides which packages are installed.
 const MANIFESTS: [&str; 3] = [REQUIREMENTS, "package.json", "package-lock.json"];
 
-/// Where the clients are, installed first if they are not there as they are wanted.
-pub(crate) fn bring() -> Result<Found, Failure> {
-    installed().map_err(|reason| Failure::Task(node::missing("the clients of MCP", &reason)))
+/// Programs from both registries, in one folder.
+struct Bundle {
+    name: &'static str,
+    /// For people.
+    what: &'static str,
+    /// Folder of the manifests.
+    manifests: &'static str,
+    /// Program that is asked for its version.
+    asked: &'static str,
+    starters: fn(&Path, &Path) -> Vec<(&'static str, String)>,
 }
 
-fn installed() -> Result<Found, String> {
-    let shed = Shed::open(&workspace::tools_dir())?;
-    let folder = shed.folder(NAME);
-    let python = folder.join("bin/mcp-python");
-    let manifests = workspace::root().join("xtask/clients/mcp");
-    if unpacked::is_made_from(&manifests, &MANIFESTS, &folder)
-        && let Ok(found) = Found::ask(python.clone(), true)
-    {
-        return Ok(found);
+const CLIENTS: Bundle = Bundle {
+    name: "mcp-clients",
+    what: "the clients of MCP",
+    manifests: "mcp",
+    asked: "mcp-python",
+    starters: client_starters,
+};
+
+const SERVERS: Bundle = Bundle {
+    name: "mcp-servers",
+    what: "servers of MCP",
+    manifests: "mcp-servers",
+    asked: "mcp-server-git",
+    starters: server_starters,
+};
+
+/// Clients and servers, installed first if they are not there as they are wanted.
+pub(crate) fn bring() -> Result<[Found; 2], Failure> {
+    Ok([CLIENTS.bring()?, SERVERS.bring()?])
+}
+
+impl Bundle {
+    fn bring(&self) -> Result<Found, Failure> {
+        self.installed().map_err(|reason| Failure::Task(node::missing(self.what, &reason)))
     }
-    eprintln!("installing clients of MCP from the registries of Python and npm ...");
-    let node = Node::installed(&shed)?;
-    let with = node::python(&shed)?;
-    shed.make(NAME, |partial| {
-        unpacked::begin_from(&manifests, &MANIFESTS, partial)?;
-        node::pip_install(&with, partial)?;
-        node.install_locked(partial)?;
-        for (name, script) in starters(&with, &node.bin()) {
-            unpacked::write_script(partial, name, &script)
-                .map_err(|error| format!("{}: {error}", partial.display()))?;
+
+    fn installed(&self) -> Result<Found, String> {
+        let shed = Shed::open(&workspace::tools_dir())?;
+        let folder = shed.folder(self.name);
+        let asked = folder.join("bin").join(self.asked);
+        let manifests = workspace::root().join("xtask/clients").join(self.manifests);
+        if unpacked::is_made_from(&manifests, &MANIFESTS, &folder)
+            && let Ok(found) = Found::ask(asked.clone(), true)
+        {
+            return Ok(found);
         }
-        Ok(())
-    })?;
-    Found::ask(python, true)
+        eprintln!("installing {} from the registries of Python and npm ...", self.what);
+        let node = Node::installed(&shed)?;
+        let with = node::python(&shed)?;
+        shed.make(self.name, |partial| {
+            unpacked::begin_from(&manifests, &MANIFESTS, partial)?;
+            node::pip_install(&with, partial)?;
+            node.install_locked(partial)?;
+            for (name, script) in (self.starters)(&with, &node.bin()) {
+                unpacked::write_script(partial, name, &script)
+                    .map_err(|error| format!("{}: {error}", partial.display()))?;
+            }
+            Ok(())
+        })?;
+        Found::ask(asked, true)
+    }
 }
 
 /// Scripts that start the clients as if each were at home.
-fn starters(python: &Path, node: &Path) -> [(&'static str, String); 3] {
-    let packages = "$home/node_modules/@modelcontextprotocol";
-    // The inspector starts `node` by its name.
-    let start = |line: &str| {
-        let path = node.display();
-        format!(
-            "#!/bin/sh\nhome=$(cd \"${{0%/*}}/..\" && pwd)\nexport PATH=\"{path}:$PATH\"\nexec {line} \"$@\"\n"
-        )
-    };
+fn client_starters(python: &Path, node: &Path) -> Vec<(&'static str, String)> {
     // `PYTHONPATH` may be taken: Debian's own Python, unpacked, is told by it where its pip is.
     let run = "import runpy, sys; sys.path.insert(0, sys.argv[1]); del sys.argv[:2]; \
                sys.path.insert(0, \"\"); runpy.run_path(sys.argv[0], run_name=\"__main__\")";
-    [
+    vec![
         ("mcp-python", python_starter(python, run)),
-        ("mcp-inspector", start(&format!("node \"{packages}/inspector/cli/build/cli.js\""))),
-        ("mcp-conformance", start(&format!("node \"{packages}/conformance/dist/index.js\""))),
+        ("mcp-inspector", node_starter(node, "inspector/cli/build/cli.js")),
+        ("mcp-conformance", node_starter(node, "conformance/dist/index.js")),
     ]
 }
 
-/// Says which Python it is, or runs a file that finds the packages.
+/// The same for servers, by the names that they have in their registries.
+fn server_starters(python: &Path, node: &Path) -> Vec<(&'static str, String)> {
+    let module = |module: &str| {
+        let run = format!(
+            "import runpy, sys; sys.path.insert(0, sys.argv[1]); del sys.argv[1]; \
+             runpy.run_module(\"{module}\", run_name=\"__main__\", alter_sys=True)"
+        );
+        python_starter(python, &run)
+    };
+    vec![
+        ("mcp-server-git", module("mcp_server_git")),
+        ("mcp-server-fetch", module("mcp_server_fetch")),
+        ("mcp-server-time", module("mcp_server_time")),
+        ("mcp-server-everything", node_starter(node, "server-everything/dist/index.js")),
+        ("mcp-server-filesystem", node_starter(node, "server-filesystem/dist/index.js")),
+        ("mcp-server-memory", node_starter(node, "server-memory/dist/index.js")),
+    ]
+}
+
+/// Starts a file of the organisation's packages; the inspector starts `node` by its name.
+fn node_starter(node: &Path, file: &str) -> String {
+    let path = node.display();
+    format!(
+        "#!/bin/sh\nhome=$(cd \"${{0%/*}}/..\" && pwd)\nexport PATH=\"{path}:$PATH\"\n\
+         exec node \"$home/node_modules/@modelcontextprotocol/{file}\" \"$@\"\n"
+    )
+}
+
+/// Says which Python it is, or runs what finds the packages.
 fn python_starter(python: &Path, run: &str) -> String {
     let python = python.display();
     format!(

@@ -95,7 +95,8 @@ impl Tools {
     /// Finds every tool of the tests, and unpacks those that are missing.
     pub(crate) fn bring(extent: Extent) -> Result<Self, Failure> {
         let mut tools = Self::bring_all(TOOLS.iter())?;
-        tools.found.extend([node::bring()?, PI_TSC.bring()?, mcp_clients::bring()?]);
+        tools.found.extend([node::bring()?, PI_TSC.bring()?]);
+        tools.found.extend(mcp_clients::bring()?);
         if extent == Extent::Full {
             for client in &clients::ALL {
                 tools.found.push(client.bring()?);

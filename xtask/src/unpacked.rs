@@ -7,6 +7,7 @@
 //! target/tools/node/          Node.js with npm (`node.rs`)
 //! target/tools/claude-code/   a client, as are others (`clients.rs`)
 //! target/tools/mcp-clients/   more of them (`mcp_clients.rs`)
+//! target/tools/mcp-servers/   servers for the proxy (likewise)
 //! ```
 
 use std::fs::{self, File};

@@ -252,27 +252,40 @@ impl Cache {
     /// Looks up an entry without taking a permit. A large body is read whole, so that all of it is
     /// verified before any byte is passed on; repeatedly, because it may be replaced meanwhile.
     pub fn read(&self, request: &LookupRequest<'_>) -> PeekOutcome {
-        let mut found = PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Mismatch));
+        let found = self.read_untraced(request);
+        self.note_lookup(request, &found);
+        found
+    }
+
+    /// Like [`Self::read`], for callers that will ask again on a miss: only a hit leaves a trace in
+    /// the ledger.
+    pub fn read_hit(&self, request: &LookupRequest<'_>) -> Option<Entry> {
+        let found = self.read_untraced(request);
+        if let PeekOutcome::Hit(_) = found {
+            self.note_lookup(request, &found);
+        }
+        match found {
+            PeekOutcome::Hit(entry) => Some(entry),
+            PeekOutcome::Stale(_) | PeekOutcome::Miss(_) => None,
+        }
+    }
+
+    fn read_untraced(&self, request: &LookupRequest<'_>) -> PeekOutcome {
         for _ in 0..MAX_READ_ATTEMPTS {
             let (serve, entry): (fn(Entry) -> PeekOutcome, Entry) = match self.peek(request) {
                 PeekOutcome::Hit(entry) => (PeekOutcome::Hit, entry),
                 PeekOutcome::Stale(entry) => (PeekOutcome::Stale, entry),
-                miss @ PeekOutcome::Miss(_) => {
-                    found = miss;
-                    break;
-                }
+                miss @ PeekOutcome::Miss(_) => return miss,
             };
             match entry.load_body() {
                 Err(error) if error.kind() == ErrorKind::Corrupt => {}
                 loaded => {
                     let failed = |error| PeekOutcome::Miss(MissReason::Unavailable(error));
-                    found = loaded.map_or_else(failed, serve);
-                    break;
+                    return loaded.map_or_else(failed, serve);
                 }
             }
         }
-        self.note_lookup(request, &found);
-        found
+        PeekOutcome::Miss(MissReason::Corrupt(BodyDamage::Mismatch))
     }
 
     /// Looks up an entry without taking a permit and without a trace in the ledger. A store error

@@ -81,7 +81,7 @@ impl Default for CacheOptions {
 /// Limits for the entries of one kind in one scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheLimits {
-    /// Number of entries; `None` for no limit.
+    /// Number of entries; `None` for no limit, and 5,000 of the kind `tool`.
     pub max_entries: Option<u64>,
     /// Bytes as stored; `None` for no limit.
     pub max_bytes: Option<u64>,
@@ -103,7 +103,7 @@ impl CacheLimits {
             scope: scope.clone(),
             kind,
             keep: None,
-            max_entries,
+            max_entries: max_entries.or(kind.default_max_entries()),
             max_bytes,
             thorough: false,
         }

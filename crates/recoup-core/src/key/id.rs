@@ -147,11 +147,13 @@ pub enum Kind {
     AgentRun,
     /// Output and exit status of a command (contract 2).
     Command,
+    /// Result of a tool call (contract 2).
+    Tool,
 }
 
 impl Kind {
     /// Every kind there is.
-    pub const ALL: [Self; 3] = [Self::Result, Self::AgentRun, Self::Command];
+    pub const ALL: [Self; 4] = [Self::Result, Self::AgentRun, Self::Command, Self::Tool];
 
     /// The name that is stored and shown.
     pub fn as_str(self) -> &'static str {
@@ -159,6 +161,16 @@ impl Kind {
             Self::Result => "result",
             Self::AgentRun => "agent-run",
             Self::Command => "command",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// Maximum number of entries in a scope where the user gives none; `None` for no limit.
+    pub(crate) fn default_max_entries(self) -> Option<u64> {
+        match self {
+            Self::Result | Self::AgentRun | Self::Command => None,
+            // As in contract 2.
+            Self::Tool => Some(5_000),
         }
     }
 

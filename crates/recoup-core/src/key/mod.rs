@@ -10,6 +10,7 @@ pub mod command;
 mod id;
 mod part;
 pub mod result;
+pub mod tool;
 
 use crate::error::Result;
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::agent_run::AgentRunRecipe;
 use super::command::CommandRecipe;
 use super::result::ResultRecipe;
+use super::tool::ToolCallRecipe;
 use super::{KeyRecipe as _, Kind};
 use crate::base::digest::Sha256Digest;
 use crate::base::text::shorten_text;
@@ -111,6 +112,7 @@ impl Kind {
             Self::Result => ResultRecipe::part_kind(part),
             Self::AgentRun => AgentRunRecipe::part_kind(part),
             Self::Command => CommandRecipe::part_kind(part),
+            Self::Tool => ToolCallRecipe::part_kind(part),
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::exec::OutputFds;
 pub(in crate::cli) use crate::human::printable;
 use crate::mcp::StdioStreams;
 use crate::process;
+use crate::proxy::ClientStreams;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
@@ -405,6 +406,20 @@ pub(super) fn streams() -> StdioStreams {
         output: Box::new(io::stdout()),
         is_hung_up: || process::is_hung_up(io::stdin().as_fd()),
     }
+}
+
+/// Raw streams of an MCP client, for the proxy.
+pub(super) fn client_streams() -> io::Result<ClientStreams> {
+    Ok(ClientStreams {
+        input: io::stdin().as_fd().try_clone_to_owned()?.into(),
+        output: io::stdout().as_fd().try_clone_to_owned()?.into(),
+        errors: rustix::stdio::stderr(),
+        close_stdout: || {
+            if let Ok(null) = std::fs::File::open("/dev/null") {
+                let _ = rustix::stdio::dup2_stdout(null);
+            }
+        },
+    })
 }
 
 /// Like [`printable`], shortened to at most `width` columns.

@@ -58,7 +58,7 @@ impl RawSetting {
             ConfigValue::Number(number) => Some(Self::Number(number.clone())),
             ConfigValue::Text(text) => Some(Self::Text(text.clone())),
             ConfigValue::Null
-            | ConfigValue::List
+            | ConfigValue::List(_)
             | ConfigValue::Table(_)
             | ConfigValue::Other(_) => None,
         }

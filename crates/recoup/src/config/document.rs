@@ -29,8 +29,7 @@ pub(super) enum ConfigValue {
     Bool(bool),
     Number(Number),
     Text(String),
-    /// No key takes a list, so its items are dropped.
-    List,
+    List(Vec<ConfigNode>),
     /// In the file's order. A name may occur twice if the format permits it.
     Table(Vec<(String, ConfigNode)>),
     /// Dates, infinities and the like, as they were written.
@@ -69,7 +68,7 @@ impl fmt::Display for ConfigValue {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Number(number) => write!(f, "{number}"),
             Self::Text(text) => write!(f, "{:?}", shorten_text(text, MAX_SHOWN)),
-            Self::List => f.write_str("a list"),
+            Self::List(_) => f.write_str("a list"),
             Self::Table(_) => f.write_str("a table"),
             Self::Other(text) => f.write_str(&shorten_text(text, MAX_SHOWN)),
         }
@@ -116,7 +115,14 @@ fn convert_value(value: &DeValue<'_>, lines: &LineOffsets, depth: usize) -> Conf
         }
         DeValue::Boolean(value) => ConfigValue::Bool(*value),
         DeValue::Datetime(time) => ConfigValue::Other(time.to_string()),
-        DeValue::Array(_) => ConfigValue::List,
+        DeValue::Array(items) => {
+            let Some(depth) = depth.checked_sub(1) else { return ConfigValue::List(Vec::new()) };
+            let convert = |item: &toml::Spanned<DeValue<'_>>| ConfigNode {
+                line: Some(lines.line(item.span().start)),
+                value: convert_value(item.get_ref(), lines, depth),
+            };
+            ConfigValue::List(items.iter().map(convert).collect())
+        }
         DeValue::Table(table) => convert_table(table, lines, depth),
     }
 }
@@ -274,8 +280,11 @@ impl<'de, N: Deserialize<'de> + Into<ConfigNode>> Visitor<'de> for TreeVisitor<N
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ConfigValue, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(ConfigValue::List)
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<N>()? {
+            list.push(item.into());
+        }
+        Ok(ConfigValue::List(list))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<ConfigValue, A::Error> {

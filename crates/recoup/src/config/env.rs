@@ -236,7 +236,7 @@ pub(super) fn api_key(name: &str) -> Result<Option<ApiKey>> {
 }
 
 /// The HTTPS proxy from the usual variables; lower case takes precedence, as with curl.
-pub(super) fn proxy() -> Option<ProxySettings> {
+pub(crate) fn proxy() -> Option<ProxySettings> {
     let first = |names: &[&str]| {
         let text = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
         names.iter().find_map(text)

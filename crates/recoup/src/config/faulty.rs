@@ -12,7 +12,8 @@ impl GatheredConfig {
     /// Drops those of these files that have a problem.
     pub(super) fn leave_out_faulty(&mut self, files: &[ConfigFile]) {
         for file in files {
-            let is_in = |given: &ConfiguredValue| matches!(&given.origin, ValueOrigin::File { file: it, .. } if it == file);
+            let is_from = |origin: &ValueOrigin| matches!(origin, ValueOrigin::File { file: it, .. } if it == file);
+            let is_in = |given: &ConfiguredValue| is_from(&given.origin);
             let is_about = |problem: &ConfigProblem| problem.order.1 == Some(*file);
             let faults: Vec<ConfigProblem> = self
                 .givens
@@ -26,6 +27,7 @@ impl GatheredConfig {
             self.left_out.extend(self.problems.extract_if(.., |it| is_about(it)));
             self.left_out.extend(faults);
             self.givens.retain(|given| !is_in(given));
+            self.tools.retain(|setting| !is_from(&setting.origin));
             self.delicate.retain(|delicate| delicate.file != *file);
             if *file == ConfigFile::User {
                 self.prices.clear();

@@ -15,6 +15,7 @@ use super::keys::{
 use super::origin::{ConfigFile, ValueOrigin};
 use super::prices::{self, TokenPrice};
 use super::problem::ConfigProblem;
+use super::tools::{self, ToolSetting};
 
 /// Larger than any real configuration.
 const MAX_LEN: u64 = 1 << 20;
@@ -26,6 +27,7 @@ pub(super) struct ConfigFileContents {
     pub(super) givens: Vec<ConfiguredValue>,
     pub(super) problems: Vec<ConfigProblem>,
     pub(super) prices: Vec<(String, TokenPrice)>,
+    pub(super) tools: Vec<ToolSetting>,
 }
 
 /// Reads `file` at `path`, which messages call `shown`; none if there is no file.
@@ -70,8 +72,8 @@ pub(super) fn read_text(file: ConfigFile, text: String, shown: &str) -> ConfigFi
         ConfigFile::Loa => walk_loa(&document, &mut reader),
         ConfigFile::AiAgent => walk_ai_agent(&document, &mut reader),
     }
-    let SectionReader { givens, problems, prices, .. } = reader;
-    ConfigFileContents { text, givens, problems, prices }
+    let SectionReader { givens, problems, prices, tools, .. } = reader;
+    ConfigFileContents { text, givens, problems, prices, tools }
 }
 
 fn contents_with_problem(problem: ConfigProblem) -> ConfigFileContents {
@@ -80,12 +82,13 @@ fn contents_with_problem(problem: ConfigProblem) -> ConfigFileContents {
 
 /// Collects the values and problems of a file.
 #[derive(Debug)]
-struct SectionReader {
+pub(super) struct SectionReader {
     file: ConfigFile,
     shown: Rc<str>,
     givens: Vec<ConfiguredValue>,
-    problems: Vec<ConfigProblem>,
+    pub(super) problems: Vec<ConfigProblem>,
     prices: Vec<(String, TokenPrice)>,
+    pub(super) tools: Vec<ToolSetting>,
 }
 
 impl SectionReader {
@@ -96,6 +99,7 @@ impl SectionReader {
             givens: Vec::new(),
             problems: Vec::new(),
             prices: Vec::new(),
+            tools: Vec::new(),
         }
     }
 
@@ -119,16 +123,21 @@ impl SectionReader {
     }
 
     /// Adds a problem: the value is not what `expected` says.
-    fn add_type_problem(&mut self, name: &str, node: &ConfigNode, expected: &str) {
+    pub(super) fn add_type_problem(&mut self, name: &str, node: &ConfigNode, expected: &str) {
         let message = format!("expected {expected} (got {})", node.value);
         self.add_problem(name, node, message);
     }
 
-    fn add_problem(&mut self, name: &str, node: &ConfigNode, message: impl Into<String>) {
+    pub(super) fn add_problem(
+        &mut self,
+        name: &str,
+        node: &ConfigNode,
+        message: impl Into<String>,
+    ) {
         self.problems.push(ConfigProblem::at(&self.origin(name, node), message));
     }
 
-    fn add_unknown_name<'a>(
+    pub(super) fn add_unknown_name<'a>(
         &mut self,
         name: &str,
         node: &ConfigNode,
@@ -174,7 +183,12 @@ impl SectionReader {
         self.file == ConfigFile::User
     }
 
-    fn origin(&self, name: &str, node: &ConfigNode) -> ValueOrigin {
+    /// True if the file has our own format.
+    pub(super) fn is_our_file(&self) -> bool {
+        matches!(self.file, ConfigFile::User | ConfigFile::Project)
+    }
+
+    pub(super) fn origin(&self, name: &str, node: &ConfigNode) -> ValueOrigin {
         let (file, shown) = (self.file, Rc::clone(&self.shown));
         ValueOrigin::File { file, shown, key: name.to_owned(), line: node.line }
     }
@@ -185,9 +199,16 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
         return reader.add_type_problem(above, node, "a table");
     };
     for (name, node) in entries {
-        if above.is_empty() && name == "prices" {
-            read_prices(node, reader);
-            continue;
+        match name.as_str() {
+            "prices" if above.is_empty() => {
+                read_prices(node, reader);
+                continue;
+            }
+            tools::SERVERS | tools::REST_TOOLS if above.is_empty() => {
+                tools::read_tools(name, node, reader);
+                continue;
+            }
+            _ => {}
         }
         // `"cache.ttl"` is one name with a dot in it, and no key has one.
         let name = if name.contains('.') { format!("{name:?}") } else { name.clone() };
@@ -246,8 +267,13 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
 
 const AI_AGENT_BLOCK: &str = "cache";
 
-/// Reads `.ai-agent.json`: only its block `cache`.
+/// Reads `.ai-agent.json`: its block `cache`, and what it says about caching tool calls.
 fn walk_ai_agent(document: &ConfigNode, reader: &mut SectionReader) {
+    for table in [tools::SERVERS, tools::REST_TOOLS] {
+        if let Some(node) = document.at(&[table]) {
+            tools::read_tools(table, node, reader);
+        }
+    }
     let Some(block) = document.at(&[AI_AGENT_BLOCK]) else { return };
     let entries =
         reader.table(AI_AGENT_BLOCK, block, &["backend", "sqlite", "redis", "maxEntries"]);

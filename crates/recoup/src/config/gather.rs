@@ -15,6 +15,7 @@ use super::origin::{ConfigFile, ValueOrigin};
 use super::places::BaseDirs;
 use super::prices::TokenPrice;
 use super::problem::ConfigProblem;
+use super::tools::ToolSetting;
 use super::trust::{TrustStore, TrustVerdict};
 use super::{FlagOverrides, env, files};
 
@@ -30,6 +31,8 @@ pub(crate) struct GatheredConfig {
     pub(crate) left_out: Vec<ConfigProblem>,
     /// The user's own prices.
     pub(super) prices: Vec<(String, TokenPrice)>,
+    /// Settings of tool calls, weakest first.
+    pub(super) tools: Vec<ToolSetting>,
     /// Files of the repository with values that need trust.
     pub(crate) delicate: Vec<SensitiveFile>,
     /// Why the trust store cannot be read, if so.
@@ -61,6 +64,7 @@ impl GatheredConfig {
             problems: Vec::new(),
             left_out: Vec::new(),
             prices: Vec::new(),
+            tools: Vec::new(),
             delicate: Vec::new(),
             no_ledger: None,
         };
@@ -72,6 +76,7 @@ impl GatheredConfig {
             Some(counting_value(key, RawSetting::Word(text.clone()?), ValueOrigin::Flag(flag)))
         }));
         gathered.givens.sort_by_key(|given| given.origin.layer());
+        gathered.tools.sort_by_key(|setting| setting.origin.layer());
         gathered.leave_out_faulty(&ConfigFile::OF_REPOSITORY);
         Ok(gathered)
     }
@@ -80,18 +85,24 @@ impl GatheredConfig {
         let path = self.places.user_file();
         if let Some(contents) = files::read(ConfigFile::User, &path, &path.to_string_lossy()) {
             self.prices = contents.prices;
+            self.tools = contents.tools;
             self.add_values(contents.givens, contents.problems);
         }
         let mut ledger = None;
         for file in ConfigFile::OF_REPOSITORY {
             let path = self.project.root().join(file.name());
             let Some(contents) = files::read(file, &path, file.name()) else { continue };
-            let files::ConfigFileContents { text, mut givens, problems, prices: _ } = contents;
-            if givens.iter().any(|given| given.needs_trust(&self.project)) {
+            let files::ConfigFileContents { text, mut givens, problems, mut tools, prices: _ } =
+                contents;
+            if givens.iter().any(|given| given.needs_trust(&self.project))
+                || tools.iter().any(ToolSetting::needs_trust)
+            {
                 let ledger = ledger.get_or_insert_with(|| TrustStore::read(&self.places.home));
-                let delicate = judge_trust(file, text, &mut givens, ledger, &self.project);
+                let delicate =
+                    judge_trust(file, text, &mut givens, &mut tools, ledger, &self.project);
                 self.delicate.push(delicate);
             }
+            self.tools.extend(tools);
             self.add_values(givens, problems);
         }
         self.no_ledger = ledger.and_then(Result::err).map(|error| error.to_string());
@@ -172,6 +183,7 @@ fn judge_trust(
     file: ConfigFile,
     text: String,
     givens: &mut [ConfiguredValue],
+    tools: &mut [ToolSetting],
     ledger: &Result<TrustStore>,
     project: &Project,
 ) -> SensitiveFile {
@@ -185,6 +197,12 @@ fn judge_trust(
         }
         if verdict != TrustVerdict::Trusted {
             given.standing = ValueStanding::Untrusted;
+        }
+    }
+    for setting in tools.iter_mut().filter(|setting| setting.needs_trust()) {
+        says.push((setting.key().to_owned(), setting.to_string()));
+        if verdict != TrustVerdict::Trusted {
+            setting.standing = ValueStanding::Untrusted;
         }
     }
     SensitiveFile { file, text, verdict, says }

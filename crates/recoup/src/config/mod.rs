@@ -18,6 +18,7 @@ pub(crate) mod prices;
 mod problem;
 mod resolve;
 pub(crate) mod show;
+mod tools;
 pub(crate) mod trust;
 mod value;
 
@@ -35,6 +36,7 @@ use recoup_core::{Error, Result};
 use crate::clients::AgentClient;
 use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
+use crate::toolbox::ToolCacheSettings;
 pub(crate) use clients::ClientDirs;
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{GatheredConfig, SensitiveFile};
@@ -109,6 +111,8 @@ pub struct ResolvedSettings {
     pub users_mirror: MirrorSettings,
     /// Prices of tokens.
     pub prices: PriceTable,
+    /// Caching of tool calls, by server.
+    pub(crate) tools: ToolCacheSettings,
     /// Warnings about faulty settings that were ignored.
     pub left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
@@ -273,6 +277,7 @@ impl GatheredConfig {
             recording: recording?,
             users_mirror: self.resolve_users_mirror(),
             prices: PriceTable::new(self.prices.clone()),
+            tools: tools::merge(self.tools.iter()),
             left_out: self.left_out_warnings(),
             // Advice that was given once is repeated only on request.
             warnings: match self.project.standing() {

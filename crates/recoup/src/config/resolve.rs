@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding, expand_variables};
 use super::gather::GatheredConfig;
 use super::keys::ConfigKey;
-use super::origin::ValueOrigin;
+use super::origin::{ConfigFile, ValueOrigin};
 use super::problem::ConfigProblem;
+use super::tools::ToolSetting;
 use super::trust::TrustVerdict;
 use super::value::SettingContext;
 
@@ -61,6 +62,16 @@ impl GatheredConfig {
         self.givens.iter().filter(move |given| given.key.name == name)
     }
 
+    /// Untrusted keys of a file about tool calls.
+    fn untrusted_tools(&self, file: ConfigFile) -> impl Iterator<Item = &str> {
+        let untrusted = self.tools.iter().filter(move |setting| {
+            let is_in =
+                matches!(&setting.origin, ValueOrigin::File { file: it, .. } if *it == file);
+            is_in && setting.standing == ValueStanding::Untrusted
+        });
+        untrusted.map(ToolSetting::key)
+    }
+
     /// A warning about untrusted values of the repository, if they would have made a difference.
     pub(crate) fn untrusted_warning(&self) -> Option<String> {
         let mut files: Vec<String> = Vec::new();
@@ -81,6 +92,7 @@ impl GatheredConfig {
                     }
                     _ => None,
                 })
+                .chain(self.untrusted_tools(delicate.file))
                 .collect();
             if !ignored.is_empty() {
                 let changed = matches!(delicate.verdict, TrustVerdict::Changed(_));

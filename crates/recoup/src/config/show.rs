@@ -1,11 +1,16 @@
 //! The report of `recoup config show`: every key with its value, its origin, and other values.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use recoup_core::Result;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::configured_value::{ConfiguredValue, ValueStanding};
 use super::keys::{AnyKey, KEYS};
+use super::origin::ValueOrigin;
+use super::tools::ToolSetting;
 use super::{FlagOverrides, GatheredConfig, problem};
 
 pub(crate) use super::keys::{KeyInfo, RepositoryPermission};
@@ -14,7 +19,7 @@ pub(crate) use super::origin::ConfigLayer;
 /// A key, its value, and all other values that were given.
 #[derive(Debug, Serialize)]
 pub(crate) struct SettingRow {
-    pub(crate) key: &'static str,
+    pub(crate) key: Cow<'static, str>,
     /// Null if unset.
     pub(crate) value: Value,
     pub(crate) origin: Option<ShownOrigin>,
@@ -89,7 +94,8 @@ pub(crate) fn load_rows(overrides: &FlagOverrides) -> Result<ShownSettings> {
         ShownOrigin { layer: ConfigLayer::BuiltIn, place: "built-in".to_owned() }
     };
     let value = settings.prices.describe().into();
-    rows.push(SettingRow { key: "prices", value, origin: Some(origin), others: Vec::new() });
+    rows.push(SettingRow { key: "prices".into(), value, origin: Some(origin), others: Vec::new() });
+    rows.extend(gathered.tool_rows());
     Ok(ShownSettings { rows, left_out: settings.left_out, notices: gathered.notices() })
 }
 
@@ -112,16 +118,41 @@ impl GatheredConfig {
                     (given.raw.display_text().into(), InactiveReason::Untrusted)
                 }
             };
-            InactiveValue { value, origin: shown_origin(given), why }
+            InactiveValue { value, origin: shown_origin(&given.origin), why }
         };
         let mut others: Vec<_> = self.values_of(name).filter(lost).map(to_inactive).collect();
         others.reverse();
         SettingRow {
-            key: name,
+            key: name.into(),
             value: winner.map_or(Value::Null, |given| self.display_value(key, given)),
-            origin: winner.map(shown_origin),
+            origin: winner.map(|given| shown_origin(&given.origin)),
             others,
         }
+    }
+
+    /// A row for each key about tool calls that is set.
+    fn tool_rows(&self) -> Vec<SettingRow> {
+        let keys: BTreeSet<&str> = self.tools.iter().map(ToolSetting::key).collect();
+        let row = |key: &str| {
+            let (mut winner, mut others) = (None, Vec::new());
+            for setting in self.tools.iter().rev().filter(|setting| setting.key() == key) {
+                let (value, origin) =
+                    (Value::from(setting.to_string()), shown_origin(&setting.origin));
+                let why = match setting.standing {
+                    ValueStanding::Counts if winner.is_none() => {
+                        winner = Some((value, origin));
+                        continue;
+                    }
+                    ValueStanding::Counts | ValueStanding::OtherScope => InactiveReason::Overridden,
+                    ValueStanding::Untrusted => InactiveReason::Untrusted,
+                };
+                others.push(InactiveValue { value, origin, why });
+            }
+            let (value, origin) = winner.unzip();
+            let value = value.unwrap_or(Value::Null);
+            SettingRow { key: key.to_owned().into(), value, origin, others }
+        };
+        keys.into_iter().map(row).collect()
     }
 
     /// The parsed value for display; as written if it cannot be parsed.
@@ -131,6 +162,6 @@ impl GatheredConfig {
     }
 }
 
-fn shown_origin(given: &ConfiguredValue) -> ShownOrigin {
-    ShownOrigin { layer: given.origin.layer(), place: given.origin.to_string() }
+fn shown_origin(origin: &ValueOrigin) -> ShownOrigin {
+    ShownOrigin { layer: origin.layer(), place: origin.to_string() }
 }

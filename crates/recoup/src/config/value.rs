@@ -306,19 +306,23 @@ pub(super) fn base_url(
     }
 }
 
+/// True if a text can be a variable's name, and is no secret.
+pub(super) fn is_variable_name(text: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(is_letter)
+        && secrets::detect_secret(text.as_bytes()).is_none()
+}
+
 /// A variable's name. An invalid one is not repeated: it may be the key itself.
 pub(super) fn variable_name(
     raw: &RawSetting,
     context: &SettingContext<'_>,
 ) -> Result<String, ConfigProblem> {
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_variable = |text: &str| {
-        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && text.chars().all(is_letter)
-            && secrets::detect_secret(text.as_bytes()).is_none()
-    };
     match raw {
-        RawSetting::Text(text) | RawSetting::Word(text) if is_variable(text) => Ok(text.clone()),
+        RawSetting::Text(text) | RawSetting::Word(text) if is_variable_name(text) => {
+            Ok(text.clone())
+        }
         _ => Err(ConfigProblem::at(
             context.origin,
             format!("expected {}, and never a key itself", context.expected),

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use crate::base::fsx;
@@ -17,6 +17,12 @@ const MAX_LINK: u64 = 16 << 10;
 
 /// A larger configuration is not one that a person or `git` wrote.
 const MAX_CONFIG: u64 = 1 << 20;
+
+/// Enough for a million references.
+const MAX_PACKED: u64 = 128 << 20;
+
+/// Limit on references that name references, as in git.
+const MAX_SYMBOLIC: usize = 5;
 
 /// The nearest repository at or above `start`: its root and its common directory.
 ///
@@ -94,6 +100,55 @@ pub(super) fn common_dir_of_worktree(dir: &Path) -> Option<PathBuf> {
         }
         _ => None,
     }
+}
+
+/// State of HEAD in the nearest repository at or above `start`: the commit, or a text that differs
+/// from every commit where there is none yet. `None` if there is no repository, or it cannot be read.
+pub(crate) fn head_state(start: &Path) -> Option<Vec<u8>> {
+    let (root, common) = find_repository(start)?;
+    let own = read_git_link(root).unwrap_or_else(|| root.join(".git"));
+    let own = if own.is_dir() { own } else { common.clone() };
+    // Only git reads these tables. Another list of them means that some reference has changed.
+    if common.join("reftable").is_dir() {
+        let list = |dir: &Path| read_small(&dir.join("reftable/tables.list"), MAX_CONFIG);
+        let head = list(&common)?;
+        return Some([&b"reftable "[..], &head, b" ", &list(&own).unwrap_or_default()].concat());
+    }
+    let mut value = read_small(&own.join("HEAD"), MAX_LINK)?;
+    for _ in 0..MAX_SYMBOLIC {
+        let Some(name) = value.strip_prefix(b"ref:") else {
+            return Some(value.trim_ascii().to_vec());
+        };
+        let name = name.trim_ascii().to_vec();
+        let path = Path::new(OsStr::from_bytes(&name));
+        let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        if !is_inside {
+            return None;
+        }
+        let loose = [&own, &common].into_iter().find_map(|dir| {
+            read_small(&dir.join(path), MAX_LINK).filter(|value| !value.trim_ascii().is_empty())
+        });
+        value = match loose {
+            Some(value) => value,
+            None => return find_packed(&common, &name),
+        };
+    }
+    None
+}
+
+/// The commit of a branch in `packed-refs`; else a text that says that it has none.
+fn find_packed(common: &Path, name: &[u8]) -> Option<Vec<u8>> {
+    let packed = common.join("packed-refs");
+    let unborn = || Some([&b"unborn "[..], name].concat());
+    if !packed.exists() {
+        return unborn();
+    }
+    let packed = read_small(&packed, MAX_PACKED)?;
+    let commit = packed.split(|byte| *byte == b'\n').find_map(|line| {
+        let (commit, rest) = line.split_at(line.iter().position(|byte| *byte == b' ')?);
+        (rest.trim_ascii() == name).then(|| commit.to_vec())
+    });
+    commit.map_or_else(unborn, Some)
 }
 
 fn common_dir_of_bare(dir: &Path) -> Option<PathBuf> {

@@ -1,8 +1,9 @@
 //! The source files of a result: captured before the work, compared when the result is stored and
 //! on each look-up.
 //!
-//! A source is a file, a directory (all files below it) or a glob. Files that git ignores are
-//! skipped unless they are named explicitly. A new file that matches is a change like any other.
+//! A source is a file, a directory (all files below it), a glob, or `git:HEAD`, the commit that is
+//! checked out. Files that git ignores are skipped unless they are named explicitly. A new file that
+//! matches is a change like any other.
 
 mod file;
 mod pattern;
@@ -97,10 +98,12 @@ impl WatchedSources {
         now: Timestamp,
     ) -> Result<Self> {
         let (mut paths, mut patterns, mut named) = (Vec::new(), Vec::new(), Vec::new());
+        let mut heads = Vec::new();
         for given in given {
             let meant = SourceSpec::resolve(view, given)?;
             named.push((given.clone(), meant.fingerprint()));
             match meant {
+                SourceSpec::GitHead => heads.push(file::capture_head(view)?),
                 SourceSpec::File(path) => paths.push((path, Some(given.as_str()))),
                 SourceSpec::Pattern(pattern) => {
                     let found = pattern::initial_matches(&pattern, view, limits)?;
@@ -109,7 +112,7 @@ impl WatchedSources {
                 }
             }
         }
-        let (mut files, mut bytes) = (Vec::new(), 0_u64);
+        let (mut files, mut bytes) = (heads, 0_u64);
         for (path, given) in paths {
             // Before the read: a limit that is found out by hashing protects nobody.
             bytes = bytes.saturating_add(path.metadata().map_or(0, |meta| meta.len()));
@@ -139,6 +142,7 @@ impl WatchedSources {
         limits: SourceLimits,
     ) -> Vec<String> {
         let is_there = |given: &&String| match SourceSpec::resolve(view, given) {
+            Ok(SourceSpec::GitHead) => file::capture_head(view).is_ok(),
             Ok(SourceSpec::File(path)) => path.is_file() && File::open(path).is_ok(),
             Ok(SourceSpec::Pattern(pattern)) => {
                 pattern::initial_matches(&pattern, view, limits).is_ok()
@@ -321,6 +325,7 @@ fn new_matching_files<'a>(
 
 /// A source as given, resolved to a file or a pattern.
 enum SourceSpec {
+    GitHead,
     File(PathBuf),
     Pattern(SourcePattern),
 }
@@ -328,6 +333,9 @@ enum SourceSpec {
 impl SourceSpec {
     /// An existing path is taken literally, even if it looks like a glob.
     fn resolve(view: &PathContext, given: &str) -> Result<Self> {
+        if given == file::GIT_HEAD {
+            return Ok(Self::GitHead);
+        }
         let path = view.cwd.join(given);
         // A path with `..` is resolved by the file system: behind a symbolic link it leads elsewhere
         // than its spelling says.
@@ -349,6 +357,7 @@ impl SourceSpec {
     /// A fingerprint that is equal for every spelling of the same source.
     fn fingerprint(&self) -> NameFingerprint {
         match self {
+            Self::GitHead => NameFingerprint::of(file::GIT_HEAD),
             Self::File(path) => NameFingerprint::of(&format!("file {}", path.display())),
             Self::Pattern(pattern) => {
                 NameFingerprint::of(&format!("{:?} {}", pattern.kind, pattern.path))

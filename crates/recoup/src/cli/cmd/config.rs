@@ -1,5 +1,7 @@
 //! `recoup config`: shows and checks the configuration, and lists keys and variables.
 
+use std::borrow::Cow;
+
 use clap::{Args, Subcommand};
 use recoup_core::base::project::Project;
 use serde::Serialize;
@@ -61,7 +63,7 @@ struct ConfigShowArgs {
 
 #[derive(Serialize)]
 struct PlainSetting {
-    key: &'static str,
+    key: Cow<'static, str>,
     value: Value,
 }
 
@@ -82,7 +84,7 @@ impl ConfigShowArgs {
                 let mut lines = Vec::new();
                 for SettingRow { key, value, origin, others, .. } in &rows {
                     let origin = origin.as_ref().map_or("", |origin| &origin.place);
-                    lines.push(vec![(*key).to_owned(), value_text(value), origin.to_owned()]);
+                    lines.push(vec![key.to_string(), value_text(value), origin.to_owned()]);
                     let said = |it: &&InactiveValue| it.origin.layer != ConfigLayer::BuiltIn;
                     for other in others.iter().filter(said) {
                         let why = match other.why {
@@ -99,7 +101,7 @@ impl ConfigShowArgs {
             (false, false) => {
                 let lines: Vec<_> = rows
                     .iter()
-                    .map(|row| vec![row.key.to_owned(), value_text(&row.value)])
+                    .map(|row| vec![row.key.to_string(), value_text(&row.value)])
                     .collect();
                 ui::table(&["KEY", "VALUE"], &lines)?;
             }

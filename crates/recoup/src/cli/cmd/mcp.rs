@@ -1,6 +1,8 @@
-//! `recoup mcp`: arguments of the MCP server. No settings are loaded before a client has said hello.
+//! `recoup mcp`: arguments of the MCP server, and the commands below it. No settings are loaded before a client has said hello.
 //! Clients of the HTTP server send a token: the user's own, or one that is made once and kept in a
 //! file that only the user can read.
+
+mod proxy;
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -25,13 +27,48 @@ use crate::hooks::ClientEntrypoint;
 use crate::mcp::{
     HttpOptions, ServerOptions, ServerState, TOKEN_FILE, ToolSet, serve_http, serve_stdio,
 };
+use crate::proxy::run_guard;
 
 /// Serve memory and cache to agents, over MCP.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub(in crate::cli) struct McpArgs {
     #[command(subcommand)]
-    command: Option<McpCommand>,
+    action: Option<McpCommand>,
+    #[command(flatten)]
+    serve: ServeArgs,
+    #[command(flatten)]
+    place: StoreScopeArgs,
+}
+
+/// Commands about other MCP servers.
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    /// Stand in front of another MCP server, and answer repeated calls from the cache
+    ///
+    /// Everything passes through as it is, in both directions. Only calls for which the
+    /// configuration gives a duration are answered from the cache.
+    Proxy(proxy::McpProxyArgs),
+    /// Put the caching proxy in front of the MCP servers of your clients
+    ///
+    /// Every server that a client starts or has a URL of is reached through `recoup mcp proxy`
+    /// afterwards, which answers repeated calls from the cache where you have given a time. Shows
+    /// what would change, asks, keeps a copy of every file, and leaves everything else in it as it
+    /// is. `recoup mcp unwrap` and `recoup uninstall` undo it.
+    Wrap(WrapArgs),
+    /// Take the caching proxy away from the MCP servers of your clients
+    ///
+    /// A file that nobody else has changed since is as it was before, to the byte; in any other only
+    /// the proxy goes.
+    Unwrap(UnwrapArgs),
+    /// Be the process that ends the server of a killed proxy.
+    #[command(hide = true)]
+    ProxyGuard,
+}
+
+/// Flags of the server.
+#[derive(Debug, Args)]
+struct ServeArgs {
     /// Hooks give the rules to the agent already: it is not told to load them
     #[arg(long)]
     with_hooks: bool,
@@ -53,24 +90,6 @@ pub(in crate::cli) struct McpArgs {
     /// ~/.recoup/mcp-token, which is made]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
-    #[command(flatten)]
-    place: StoreScopeArgs,
-}
-
-#[derive(Debug, Subcommand)]
-enum McpCommand {
-    /// Put the caching proxy in front of the MCP servers of your clients
-    ///
-    /// Every server that a client starts or has a URL of is reached through `recoup mcp proxy`
-    /// afterwards, which answers repeated calls from the cache where you have given a time. Shows
-    /// what would change, asks, keeps a copy of every file, and leaves everything else in it as it
-    /// is. `recoup mcp unwrap` and `recoup uninstall` undo it.
-    Wrap(WrapArgs),
-    /// Take the caching proxy away from the MCP servers of your clients
-    ///
-    /// A file that nobody else has changed since is as it was before, to the byte; in any other only
-    /// the proxy goes.
-    Unwrap(UnwrapArgs),
 }
 
 const AFTER_HELP: &str = "\
@@ -89,20 +108,46 @@ The token may also be in the variable RECOUP_MCP_TOKEN. Memories and results are
 const TERMINAL_NOTICE: &str = "This speaks MCP on stdin and stdout, with clients that start it \
     themselves (see `recoup mcp --help`); Ctrl-D ends it";
 
+/// The arguments of `recoup mcp proxy` alone.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct McpProxyLeafArgs {
+    #[command(flatten)]
+    proxy: proxy::McpProxyArgs,
+    #[command(flatten)]
+    serve: ServeArgs,
+    #[command(flatten)]
+    place: StoreScopeArgs,
+}
+
 impl McpArgs {
+    pub(in crate::cli) fn proxy(args: McpProxyLeafArgs) -> Self {
+        let McpProxyLeafArgs { proxy, serve, place } = args;
+        Self { action: Some(McpCommand::Proxy(proxy)), serve, place }
+    }
+
     pub(in crate::cli) fn run(self) -> CommandResult {
-        match self.command {
-            Some(McpCommand::Wrap(args)) => return args.run(),
-            Some(McpCommand::Unwrap(args)) => return args.run(),
-            None => {}
+        match self.action {
+            None => self.serve.run(&self.place),
+            Some(McpCommand::Proxy(args)) => args.run(&self.place),
+            Some(McpCommand::Wrap(args)) => args.run(),
+            Some(McpCommand::Unwrap(args)) => args.run(),
+            Some(McpCommand::ProxyGuard) => {
+                run_guard(std::io::stdin());
+                Ok(CommandAnswer::Yes)
+            }
         }
+    }
+}
+
+impl ServeArgs {
+    fn run(self, place: &StoreScopeArgs) -> CommandResult {
         let options = ServerOptions {
             with_hooks: self.with_hooks,
             may_ask: !ClientEntrypoint::from_env().is_headless(),
             tools: if self.tools == "all" { ToolSet::All } else { ToolSet::Common },
         };
         // Faults go to stderr, which clients hide or keep in a log.
-        let state = ServerState::new(self.place.overrides(), Arc::new(FaultPrinter));
+        let state = ServerState::new(place.overrides(), Arc::new(FaultPrinter));
         // The place of a panic but not its text, which may repeat what an agent sent.
         panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -132,6 +132,9 @@ impl RecoupCommand {
             ("cache", Some("get")) => {
                 parse_command_args(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache)
             }
+            ("mcp", Some("proxy")) => {
+                parse_command_args(&args[2..]).map(mcp::McpArgs::proxy).map(Self::Mcp)
+            }
             ("early-exit", Some("check")) => parse_command_args(&args[2..])
                 .map(early_exit::EarlyExitArgs::check)
                 .map(Self::EarlyExit),

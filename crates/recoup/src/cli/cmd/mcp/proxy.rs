@@ -1,0 +1,196 @@
+//! `recoup mcp proxy`: another MCP server, with a cache in front of it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use recoup_core::cache::CacheMode;
+use recoup_core::error::IoContext as _;
+use recoup_core::{Error, ErrorKind, Result};
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::app::tools::ToolCacheRequest;
+use crate::cli::app::App;
+use crate::cli::cmd::place::StoreScopeArgs;
+use crate::cli::failure::{self, CommandError, DataLocation};
+use crate::cli::{CommandAnswer, CommandResult, input, ui};
+use crate::config::env;
+use crate::proxy::{HttpServerOptions, ServerSpec, run_proxy};
+use crate::toolbox::{ServerIdentity, ToolCache};
+
+/// Exit codes if the server can't be started, as a shell has them.
+const NOT_STARTED: i32 = 126;
+const NOT_FOUND: i32 = 127;
+/// Time limit for a whole call over HTTP.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that people type")]
+pub(super) struct McpProxyArgs {
+    /// The server's name in the configuration (mcpServers.NAME) [default: the program's name, or the
+    /// host]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// A configuration file that counts before all others
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Variables with the server's credentials: with other values, nothing is shared. May be given
+    /// several times, or with commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    cred_env: Vec<String>,
+    /// Ask the server in any case, and keep the results
+    #[arg(long, conflicts_with_all = ["no_store", "only_if_cached"])]
+    refresh: bool,
+    /// Keep nothing that is not kept already
+    #[arg(long, conflicts_with = "only_if_cached")]
+    no_store: bool,
+    /// Answer what may be cached from the cache alone: with an error if it is not there
+    #[arg(long)]
+    only_if_cached: bool,
+    /// Accept no result that is older than this, whatever its own duration
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    max_age: Option<String>,
+    /// A header for an HTTP server, with variables as ${VAR}; may be given several times
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// How long a call over HTTP may take in all [default: 1h]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    call_timeout: Option<String>,
+    /// The command that starts the server, and its arguments; or its URL
+    #[arg(value_name = "COMMAND|URL", required = true, trailing_var_arg = true)]
+    server: Vec<OsString>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  recoup mcp proxy --name github -- npx -y @modelcontextprotocol/server-github
+  recoup mcp proxy --name docs --header 'Authorization: Bearer ${DOCS_TOKEN}' https://docs.example.org/mcp
+
+Nothing is cached without a duration in recoup.toml or .ai-agent.json:
+  [mcpServers.github]
+  cache = \"5m\"                                # for every tool
+  toolsCache.create_issue = \"off\"             # but not for this one
+
+The exit code is the server's own.";
+
+impl McpProxyArgs {
+    pub(super) fn run(self, place: &StoreScopeArgs) -> CommandResult {
+        ui::prefix_lines();
+        let server = self.server_spec()?;
+        // A mistake in the configuration is told before the server is started.
+        let cache = self.open_cache(&server, App::load(&place.overrides())?)?;
+        let streams = ui::client_streams().with_context(|| "opening our streams".to_owned())?;
+        match run_proxy(server, streams, cache) {
+            Ok(code) => Ok(CommandAnswer::Exit(code)),
+            Err(error) => {
+                let code = if error.kind() == ErrorKind::Absent { NOT_FOUND } else { NOT_STARTED };
+                CommandError::from(error).report(DataLocation::InFiles);
+                Ok(CommandAnswer::Exit(code))
+            }
+        }
+    }
+
+    /// The cache; none if it can't be opened, with a warning.
+    fn open_cache(&self, server: &ServerSpec, app: &App) -> Result<Option<ToolCache>> {
+        let max_age = input::duration("--max-age", self.max_age.as_deref())?;
+        let cwd = &app.settings.cwd;
+        let (identity, default_name, credentials) = match server {
+            ServerSpec::Command(words) => {
+                let root = app.settings.project.root();
+                let program = words.first().map(PathBuf::from).unwrap_or_default();
+                let program =
+                    program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                (ServerIdentity::of_command(words, cwd, root), program, Vec::new())
+            }
+            ServerSpec::Http(HttpServerOptions { url, headers, .. }) => {
+                let value = |(name, value): (&HeaderName, &HeaderValue)| {
+                    (format!("header {name}"), value.as_bytes().to_vec())
+                };
+                let host = url.host_str().unwrap_or_default().to_owned();
+                (ServerIdentity::of_url(url.as_str()), host, headers.iter().map(value).collect())
+            }
+        };
+        let mode = match (self.refresh, self.no_store, self.only_if_cached) {
+            (true, ..) => CacheMode::Refresh,
+            (_, true, _) => CacheMode::NoStore,
+            (_, _, true) => CacheMode::OnlyIfCached,
+            (false, false, false) => CacheMode::Use,
+        };
+        let opened = app.tool_cache(ToolCacheRequest {
+            name: self.name.as_deref().unwrap_or(&default_name),
+            server: identity,
+            directory: cwd.clone(),
+            config: self.config.as_deref(),
+            credential_variables: &self.cred_env,
+            credentials,
+            mode,
+            max_age,
+        });
+        match opened {
+            Ok(cache) => Ok(Some(cache)),
+            Err(error) if error.kind() == ErrorKind::Usage => Err(error),
+            Err(error) => {
+                failure::warn(&error);
+                ui::warn("nothing is cached: calls only pass through");
+                Ok(None)
+            }
+        }
+    }
+
+    fn server_spec(&self) -> Result<ServerSpec> {
+        let url = match &self.server[..] {
+            [word] => word.to_str().filter(|word| is_url(word)),
+            _ => None,
+        };
+        let Some(url) = url else {
+            if !self.headers.is_empty() {
+                return Err(Error::usage("--header is for servers with a URL"));
+            }
+            return Ok(ServerSpec::Command(self.server.clone()));
+        };
+        let wrong = |_| Error::usage(format!("{url:?} is no URL of a server"));
+        let url = Url::parse(url).map_err(wrong)?;
+        let mut headers = HeaderMap::new();
+        for header in &self.headers {
+            let (name, value) = parse_header(header)?;
+            headers.append(name, value);
+        }
+        let limit = input::duration("--call-timeout", self.call_timeout.as_deref())?;
+        let call_timeout = limit.map_or(CALL_TIMEOUT, |limit| {
+            limit.as_millis().map_or(Duration::MAX, Duration::from_millis)
+        });
+        Ok(ServerSpec::Http(HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout }))
+    }
+}
+
+fn is_url(word: &str) -> bool {
+    word.starts_with("https://") || word.starts_with("http://")
+}
+
+/// Parses `Name: value` with variables; messages do not repeat the value.
+fn parse_header(text: &str) -> Result<(HeaderName, HeaderValue)> {
+    let wrong = |why: &str| Error::usage(format!("--header: {why}"));
+    let (name, value) = text.split_once(':').ok_or_else(|| wrong("expected NAME: VALUE"))?;
+    let name: HeaderName =
+        name.trim().parse().map_err(|_| wrong(&format!("{name:?} is no name of a header")))?;
+    let mut expanded = String::new();
+    let mut rest = value.trim();
+    while let Some((before, after)) = rest.split_once("${") {
+        let (variable, after) =
+            after.split_once('}').ok_or_else(|| wrong(&format!("{name}: ${{ without }}")))?;
+        let value = env::verbatim(variable).and_then(|value| value.into_string().ok());
+        let value =
+            value.ok_or_else(|| wrong(&format!("{name}: the variable {variable} is not set")))?;
+        expanded.push_str(before);
+        expanded.push_str(&value);
+        rest = after;
+    }
+    expanded.push_str(rest);
+    let mut value = HeaderValue::from_str(&expanded)
+        .map_err(|_| wrong(&format!("{name}: its value can't be sent in a header")))?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}

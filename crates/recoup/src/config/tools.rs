@@ -1,0 +1,371 @@
+//! Settings of tool calls: `mcpServers.NAME` and `restTools.NAME`, with the same names in our files
+//! and in `.ai-agent.json`. Of that file only `cache` and `toolsCache` are read: all else in these
+//! blocks is its program's.
+
+use std::fmt;
+use std::path::Path;
+
+use recoup_core::Result;
+use recoup_core::cache::Ttl;
+use serde_json::Value;
+
+use super::configured_value::ValueStanding;
+use super::document::{ConfigNode, ConfigValue};
+use super::files::{self, SectionReader};
+use super::origin::{ConfigFile, ValueOrigin};
+use super::problem::ConfigProblem;
+use super::value::is_variable_name;
+use super::{ResolvedSettings, problem};
+use crate::toolbox::{NamePattern, READ_ONLY_TTL, ToolCacheRule, ToolCacheSettings};
+
+/// Names of the two tables.
+pub(super) const SERVERS: &str = "mcpServers";
+pub(super) const REST_TOOLS: &str = "restTools";
+
+/// Names below a server, in our own files.
+const SERVER_KEYS: [&str; 5] =
+    ["cache", "toolsCache", "readOnlyTools", "neverCache", "credentials"];
+const RULE_KEYS: [&str; 3] = ["ttl", "sources", "invalidates"];
+
+const EXPECTED_TTL: &str = "'off', 'forever', a number of milliseconds or a duration such as 5m";
+
+/// A setting of tool calls from one place.
+#[derive(Debug, Clone)]
+pub(super) struct ToolSetting {
+    /// Name of the server, or of the REST tool.
+    owner: String,
+    value: ToolSettingValue,
+    pub(super) origin: ValueOrigin,
+    pub(super) standing: ValueStanding,
+}
+
+#[derive(Debug, Clone)]
+enum ToolSettingValue {
+    DefaultTtl(Ttl),
+    Rule(NamePattern, ToolCacheRule),
+    ReadOnly(Ttl),
+    Never(Vec<String>),
+    Credentials(Vec<String>),
+    RestTtl(Ttl),
+}
+
+impl ToolSetting {
+    /// Full name of the key.
+    pub(super) fn key(&self) -> &str {
+        match &self.origin {
+            ValueOrigin::File { key, .. } => key,
+            _ => &self.owner,
+        }
+    }
+
+    /// True if a repository may set this only with the user's consent. What narrows the use of the
+    /// cache needs none.
+    pub(super) fn needs_trust(&self) -> bool {
+        use ToolSettingValue::{Credentials, DefaultTtl, Never, ReadOnly, RestTtl, Rule};
+        let narrows = match &self.value {
+            DefaultTtl(ttl) | ReadOnly(ttl) | RestTtl(ttl) => *ttl == Ttl::Off,
+            Rule(_, ToolCacheRule { ttl, sources, invalidates }) => {
+                *ttl == Some(Ttl::Off) && sources.is_none() && invalidates.is_empty()
+            }
+            Never(_) => true,
+            Credentials(_) => false,
+        };
+        self.origin.is_from_repository() && !narrows
+    }
+
+    /// Applies it on top of weaker settings.
+    fn apply_to(&self, settings: &mut ToolCacheSettings) {
+        let owner = self.owner.clone();
+        if let ToolSettingValue::RestTtl(ttl) = self.value {
+            settings.rest_tools.insert(owner, ttl);
+            return;
+        }
+        let policy = settings.servers.entry(owner).or_default();
+        match &self.value {
+            ToolSettingValue::DefaultTtl(ttl) => policy.default_ttl = Some(*ttl),
+            ToolSettingValue::ReadOnly(ttl) => policy.read_only = Some(*ttl),
+            ToolSettingValue::Rule(pattern, rule) => {
+                let weaker = policy.tools.remove(pattern).unwrap_or_default();
+                policy.tools.insert(pattern.clone(), rule.completed_by(&weaker));
+            }
+            // Lists add up: an empty one of a repository must not undo the user's.
+            ToolSettingValue::Never(names) => {
+                policy.never.extend(names.iter().map(NamePattern::new));
+            }
+            ToolSettingValue::Credentials(names) => {
+                policy.credentials.extend(names.iter().cloned());
+            }
+            ToolSettingValue::RestTtl(_) => {}
+        }
+    }
+}
+
+/// Formats the value as it would be written in TOML.
+impl fmt::Display for ToolSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| {
+            format!("[{}]", names.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(", "))
+        };
+        match &self.value {
+            ToolSettingValue::DefaultTtl(ttl)
+            | ToolSettingValue::ReadOnly(ttl)
+            | ToolSettingValue::RestTtl(ttl) => ttl.fmt(f),
+            ToolSettingValue::Never(names) | ToolSettingValue::Credentials(names) => {
+                f.write_str(&list(names))
+            }
+            ToolSettingValue::Rule(_, ToolCacheRule { ttl, sources, invalidates }) => {
+                if let (Some(ttl), None, []) = (ttl, sources, &invalidates[..]) {
+                    return ttl.fmt(f);
+                }
+                let mut parts: Vec<String> = Vec::new();
+                parts.extend(ttl.map(|ttl| format!("ttl = \"{ttl}\"")));
+                parts.extend(sources.as_ref().map(|it| format!("sources = {}", list(it))));
+                if !invalidates.is_empty() {
+                    let names: Vec<_> =
+                        invalidates.iter().map(|it| it.as_str().to_owned()).collect();
+                    parts.push(format!("invalidates = {}", list(&names)));
+                }
+                write!(f, "{{ {} }}", parts.join(", "))
+            }
+        }
+    }
+}
+
+/// The settings that count, strongest last, as one.
+pub(super) fn merge<'a>(settings: impl Iterator<Item = &'a ToolSetting>) -> ToolCacheSettings {
+    let mut merged = ToolCacheSettings::default();
+    for setting in settings.filter(|setting| setting.standing == ValueStanding::Counts) {
+        setting.apply_to(&mut merged);
+    }
+    merged
+}
+
+impl ResolvedSettings {
+    /// Tool settings with those of the file that `--config` names on top: TOML like our own files, or
+    /// JSON like `.ai-agent.json`. The user names it, so that it needs no trust.
+    pub(crate) fn tools_with_file(&self, path: &Path) -> Result<ToolCacheSettings> {
+        let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        let file = if is_json { ConfigFile::AiAgent } else { ConfigFile::User };
+        let path = self.cwd.join(path);
+        let shown = path.display().to_string();
+        let Some(contents) = files::read(file, &path, &shown) else {
+            let message = "there is no such file";
+            return Err(problem::as_error(&[ConfigProblem::of_file(file, &shown, message)]));
+        };
+        let mut problems = contents.problems;
+        if !is_json {
+            let message = "only mcpServers and restTools belong into the file of --config";
+            let others = contents.givens.iter().map(|given| &given.origin);
+            problems.extend(others.map(|origin| ConfigProblem::at(origin, message)));
+        }
+        if !problems.is_empty() {
+            return Err(problem::as_error(&problems));
+        }
+        let mut settings = self.tools.clone();
+        for setting in &contents.tools {
+            setting.apply_to(&mut settings);
+        }
+        Ok(settings)
+    }
+}
+
+/// Reads `mcpServers` or `restTools`.
+pub(super) fn read_tools(table: &str, node: &ConfigNode, reader: &mut SectionReader) {
+    let is_ours = reader.is_our_file();
+    let ConfigValue::Table(owners) = &node.value else {
+        // In another program's file it is that program's concern.
+        if is_ours {
+            reader.add_type_problem(table, node, "a table");
+        }
+        return;
+    };
+    for (owner, node) in owners {
+        let name = format!("{table}.{}", quoted(owner));
+        let ConfigValue::Table(entries) = &node.value else {
+            if is_ours {
+                reader.add_type_problem(&name, node, "a table");
+            }
+            continue;
+        };
+        for (entry, node) in entries {
+            let full = format!("{name}.{}", quoted(entry));
+            match (table, entry.as_str()) {
+                (REST_TOOLS, "cache") => {
+                    read_ttl(owner, &full, node, reader, ToolSettingValue::RestTtl);
+                }
+                (SERVERS, "cache") => {
+                    read_ttl(owner, &full, node, reader, ToolSettingValue::DefaultTtl);
+                }
+                (SERVERS, "toolsCache") => read_rules(owner, &full, node, reader),
+                _ if !is_ours => {}
+                (SERVERS, "readOnlyTools") => match node.value {
+                    ConfigValue::Bool(on) => {
+                        let ttl = if on { READ_ONLY_TTL } else { Ttl::Off };
+                        add(owner, &full, node, reader, ToolSettingValue::ReadOnly(ttl));
+                    }
+                    _ => read_ttl(owner, &full, node, reader, ToolSettingValue::ReadOnly),
+                },
+                (SERVERS, "neverCache") => {
+                    let names = read_names(&full, node, reader, "a list of tool names", is_name);
+                    if let Some(names) = names {
+                        add(owner, &full, node, reader, ToolSettingValue::Never(names));
+                    }
+                }
+                (SERVERS, "credentials") => {
+                    let expected = "a list of variable names, and never a key itself";
+                    let names = read_names(&full, node, reader, expected, is_variable_name);
+                    if let Some(names) = names {
+                        add(owner, &full, node, reader, ToolSettingValue::Credentials(names));
+                    }
+                }
+                _ => {
+                    let known: &[&str] = if table == SERVERS { &SERVER_KEYS } else { &["cache"] };
+                    let known: Vec<_> = known.iter().map(|key| format!("{name}.{key}")).collect();
+                    reader.add_unknown_name(&full, node, known.iter().map(String::as_str));
+                }
+            }
+        }
+    }
+}
+
+/// Reads `toolsCache`: a TTL or a table for each tool.
+fn read_rules(owner: &str, name: &str, node: &ConfigNode, reader: &mut SectionReader) {
+    let ConfigValue::Table(tools) = &node.value else {
+        return reader.add_type_problem(name, node, "a table with a duration for each tool");
+    };
+    for (tool, node) in tools {
+        let full = format!("{name}.{}", quoted(tool));
+        if !is_name(tool) {
+            reader.add_problem(&full, node, "expected the name of a tool, or a pattern");
+            continue;
+        }
+        let rule = match &node.value {
+            ConfigValue::Table(entries) => read_rule(&full, entries, reader),
+            _ => parse_ttl(&full, node, reader)
+                .map(|ttl| ToolCacheRule { ttl: Some(ttl), ..ToolCacheRule::default() }),
+        };
+        if let Some(rule) = rule {
+            let value = ToolSettingValue::Rule(NamePattern::new(tool), rule);
+            add(owner, &full, node, reader, value);
+        }
+    }
+}
+
+fn read_rule(
+    name: &str,
+    entries: &[(String, ConfigNode)],
+    reader: &mut SectionReader,
+) -> Option<ToolCacheRule> {
+    let mut rule = ToolCacheRule::default();
+    let mut is_valid = true;
+    for (entry, node) in entries {
+        let full = format!("{name}.{}", quoted(entry));
+        is_valid &= match entry.as_str() {
+            "ttl" => {
+                rule.ttl = parse_ttl(&full, node, reader);
+                rule.ttl.is_some()
+            }
+            "sources" => {
+                let expected = "a list of paths, globs, {argument} or git:HEAD, without ~ and ${…}";
+                rule.sources = read_names(&full, node, reader, expected, is_source);
+                rule.sources.is_some()
+            }
+            "invalidates" => {
+                let names = read_names(&full, node, reader, "a list of tool names", is_name);
+                rule.invalidates = names.iter().flatten().map(NamePattern::new).collect();
+                names.is_some()
+            }
+            _ => {
+                let known: Vec<_> = RULE_KEYS.iter().map(|key| format!("{name}.{key}")).collect();
+                reader.add_unknown_name(&full, node, known.iter().map(String::as_str));
+                false
+            }
+        };
+    }
+    is_valid.then_some(rule)
+}
+
+fn read_ttl(
+    owner: &str,
+    full: &str,
+    node: &ConfigNode,
+    reader: &mut SectionReader,
+    value: fn(Ttl) -> ToolSettingValue,
+) {
+    if let Some(ttl) = parse_ttl(full, node, reader) {
+        add(owner, full, node, reader, value(ttl));
+    }
+}
+
+/// The grammar of contract 2, whatever the file: a bare number is milliseconds.
+fn parse_ttl(full: &str, node: &ConfigNode, reader: &mut SectionReader) -> Option<Ttl> {
+    let value = match &node.value {
+        ConfigValue::Text(text) => Value::from(text.as_str()),
+        ConfigValue::Number(number) => Value::Number(number.clone()),
+        ConfigValue::Bool(value) => Value::Bool(*value),
+        ConfigValue::Null => Value::Null,
+        ConfigValue::List(_) | ConfigValue::Table(_) | ConfigValue::Other(_) => {
+            reader.add_type_problem(full, node, EXPECTED_TTL);
+            return None;
+        }
+    };
+    let origin = reader.origin(full, node);
+    match Ttl::from_json(&origin.place(), &value) {
+        Ok(ttl) => Some(ttl),
+        Err(error) => {
+            reader.problems.push(ConfigProblem::from_error(&origin, &error));
+            None
+        }
+    }
+}
+
+fn read_names(
+    full: &str,
+    node: &ConfigNode,
+    reader: &mut SectionReader,
+    expected: &str,
+    is_valid: fn(&str) -> bool,
+) -> Option<Vec<String>> {
+    let ConfigValue::List(items) = &node.value else {
+        reader.add_type_problem(full, node, expected);
+        return None;
+    };
+    let name = |item: &ConfigNode| match &item.value {
+        ConfigValue::Text(text) if is_valid(text) => Some(text.clone()),
+        _ => None,
+    };
+    let names: Option<Vec<String>> = items.iter().map(name).collect();
+    if names.is_none() {
+        // The wrong item is not repeated: it may be a credential.
+        reader.add_problem(full, node, format!("expected {expected}"));
+    }
+    names
+}
+
+fn add(
+    owner: &str,
+    full: &str,
+    node: &ConfigNode,
+    reader: &mut SectionReader,
+    value: ToolSettingValue,
+) {
+    let origin = reader.origin(full, node);
+    let (owner, standing) = (owner.to_owned(), ValueStanding::Counts);
+    reader.tools.push(ToolSetting { owner, value, origin, standing });
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+fn is_source(text: &str) -> bool {
+    let is_expanded = text.starts_with('~') || text.contains("${");
+    !text.is_empty() && !text.contains(char::is_control) && !is_expanded
+}
+
+/// A name as it stands in a dotted key.
+fn quoted(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let is_plain = !name.is_empty() && name.chars().all(is_bare);
+    if is_plain { name.to_owned() } else { format!("{name:?}") }
+}

@@ -1,0 +1,199 @@
+//! Requests between client and server that are not answered yet.
+
+use std::collections::{HashMap, HashSet};
+
+use recoup_core::base::clock::Stopwatch;
+use recoup_core::key::EntryId;
+use serde_json::value::RawValue;
+
+use crate::toolbox::{CachedCall, CallTicket, ToolPermit};
+
+/// Cancelled requests that are remembered, to drop their late answers.
+const MAX_CANCELLED: usize = 1024;
+
+/// Requests of both sides, by id as it is written: `1` and `"1"` are different ones.
+#[derive(Debug, Default)]
+pub(super) struct CallTable {
+    pending: HashMap<String, PendingCall>,
+    cancelled: HashSet<String>,
+    /// Ids under which the server has asked for the client's roots.
+    root_requests: HashSet<String>,
+    last_serial: u64,
+    /// Threads that look something up.
+    pub(super) workers: usize,
+    pub(super) era: ClientEra,
+    pub(super) own_list: OwnToolList,
+}
+
+/// A request of the client.
+#[derive(Debug)]
+pub(super) struct PendingCall {
+    /// Tells it from an earlier request with the same id.
+    serial: u64,
+    pub(super) method: String,
+    /// Parameters, where the answer is read with them.
+    pub(super) params: Option<Box<RawValue>>,
+    pub(super) began: Stopwatch,
+    pub(super) ticket: Option<CallTicket>,
+    pub(super) stage: CallStage,
+    /// The entry that answers it, for calls that go through the cache.
+    entry: Option<EntryId>,
+    /// Token under which the client wants to hear of progress.
+    progress_token: Option<String>,
+}
+
+/// How far a request has come.
+#[derive(Debug)]
+pub(super) enum CallStage {
+    /// A thread looks for its result, or waits for somebody else's.
+    Waiting,
+    /// The server has it; with a permit its result is kept.
+    Sent(Option<(Box<CachedCall>, ToolPermit)>),
+}
+
+/// What the client has said so far, which decides how the proxy may ask for itself.
+#[derive(Debug, Default)]
+pub(super) struct ClientEra {
+    /// `_meta` of the newer protocol, without what belongs to one request.
+    pub(super) meta: Option<String>,
+    /// True once the client has said that it is initialized.
+    pub(super) is_initialized: bool,
+    /// True once the server has answered anything.
+    pub(super) has_answer: bool,
+}
+
+impl ClientEra {
+    /// True if a request of our own is no surprise to the server.
+    pub(super) fn allows_own_requests(&self) -> bool {
+        self.has_answer && (self.is_initialized || self.meta.is_some())
+    }
+}
+
+/// The proxy's own request for the server's tools.
+#[derive(Debug, Default)]
+pub(super) struct OwnToolList {
+    /// Id and parameters of the page that is asked for.
+    pub(super) asked: Option<(String, Box<RawValue>)>,
+    /// Number of requests so far.
+    pub(super) count: u64,
+    /// True after a failure: the server is not asked again.
+    pub(super) has_failed: bool,
+}
+
+/// What becomes of a cancellation.
+#[derive(Debug)]
+pub(super) enum CancelledCall {
+    /// The server has the request, or knows of it: it is told.
+    AtServer(Option<PendingCall>),
+    /// The server never saw it.
+    NeverSent(PendingCall),
+}
+
+impl PendingCall {
+    pub(super) fn new(method: &str, ticket: Option<CallTicket>) -> Self {
+        Self {
+            serial: 0,
+            method: method.to_owned(),
+            params: None,
+            began: Stopwatch::start(),
+            ticket,
+            stage: CallStage::Sent(None),
+            entry: None,
+            progress_token: None,
+        }
+    }
+
+    /// Tells which entry answers it.
+    pub(super) fn set_entry(&mut self, entry: &EntryId) {
+        self.entry = Some(entry.clone());
+    }
+
+    /// A call that waits for its result.
+    pub(super) fn waiting(mut self, entry: Option<&EntryId>, token: Option<&RawValue>) -> Self {
+        self.stage = CallStage::Waiting;
+        self.entry = entry.cloned();
+        self.progress_token = token.map(|token| token.get().to_owned());
+        self
+    }
+}
+
+impl CallTable {
+    /// Adds a request, and returns its serial number.
+    pub(super) fn insert(&mut self, id: &str, mut call: PendingCall) -> u64 {
+        self.cancelled.remove(id);
+        self.last_serial += 1;
+        call.serial = self.last_serial;
+        self.pending.insert(id.to_owned(), call);
+        self.last_serial
+    }
+
+    /// The request, if it was neither cancelled nor answered.
+    pub(super) fn get_mut(&mut self, id: &str, serial: u64) -> Option<&mut PendingCall> {
+        self.pending.get_mut(id).filter(|call| call.serial == serial)
+    }
+
+    /// Takes the request out, if it was neither cancelled nor answered.
+    pub(super) fn take(&mut self, id: &str, serial: u64) -> Option<PendingCall> {
+        self.get_mut(id, serial)?;
+        self.pending.remove(id)
+    }
+
+    /// Takes out the request that the server answers; `None` if nobody waits for the answer.
+    pub(super) fn take_answered(&mut self, id: &str) -> Option<Option<PendingCall>> {
+        self.era.has_answer = true;
+        let is_sent = |call: &PendingCall| matches!(call.stage, CallStage::Sent(_));
+        let call = match self.pending.get(id).is_some_and(is_sent) {
+            true => self.pending.remove(id),
+            false => None,
+        };
+        (!self.cancelled.remove(id)).then_some(call)
+    }
+
+    /// Forgets a request that the client has cancelled.
+    pub(super) fn cancel(&mut self, id: &str) -> CancelledCall {
+        match self.pending.remove(id) {
+            Some(call) if matches!(call.stage, CallStage::Waiting) => {
+                CancelledCall::NeverSent(call)
+            }
+            Some(call) => {
+                if self.cancelled.len() < MAX_CANCELLED {
+                    self.cancelled.insert(id.to_owned());
+                }
+                CancelledCall::AtServer(Some(call))
+            }
+            None => CancelledCall::AtServer(None),
+        }
+    }
+
+    /// Takes the permits of all calls: their results are not kept.
+    pub(super) fn take_permits(&mut self) -> Vec<ToolPermit> {
+        let permits = self.pending.values_mut().filter_map(|call| match &mut call.stage {
+            CallStage::Sent(kept) => kept.take().map(|(_, permit)| permit),
+            CallStage::Waiting => None,
+        });
+        permits.collect()
+    }
+
+    /// Tokens of the calls that wait for the one with this token.
+    pub(super) fn followers(&self, token: &str) -> Vec<String> {
+        let is_leader = |call: &&PendingCall| {
+            call.progress_token.as_deref() == Some(token)
+                && matches!(call.stage, CallStage::Sent(Some(_)))
+        };
+        let Some(leader) = self.pending.values().find(is_leader) else { return Vec::new() };
+        let waits = |call: &&PendingCall| {
+            matches!(call.stage, CallStage::Waiting) && call.entry == leader.entry
+        };
+        self.pending.values().filter(waits).filter_map(|call| call.progress_token.clone()).collect()
+    }
+
+    /// Notes that the server asks for the client's roots.
+    pub(super) fn ask_for_roots(&mut self, id: &str) {
+        self.root_requests.insert(id.to_owned());
+    }
+
+    /// True if this is the client's answer to that.
+    pub(super) fn take_roots_request(&mut self, id: &str) -> bool {
+        self.root_requests.remove(id)
+    }
+}

@@ -1,0 +1,113 @@
+//! Streams of the client: our stdin, and our stdout, to which several threads write whole lines.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd as _;
+use std::sync::mpsc::Sender;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::ProxyEvent;
+
+/// A stream that waits until it is ready, also if somebody who shares it made it non-blocking.
+#[derive(Debug)]
+pub(super) struct WaitingFile(pub(super) File);
+
+impl WaitingFile {
+    fn retry<T>(
+        &mut self,
+        ready: PollFlags,
+        mut step: impl FnMut(&mut File) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            match step(&mut self.0) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let _ = poll(&mut [PollFd::from_borrowed_fd(self.0.as_fd(), ready)], None);
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Read for WaitingFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.retry(PollFlags::IN, |file| file.read(buffer))
+    }
+}
+
+impl Write for WaitingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.retry(PollFlags::OUT, |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Output that the client reads.
+#[derive(Debug)]
+pub(super) struct ClientOutput {
+    state: Mutex<OutputState>,
+    line_ended: Condvar,
+    close_stdout: fn(),
+    events: Sender<ProxyEvent>,
+}
+
+#[derive(Debug)]
+struct OutputState {
+    /// None once it is closed.
+    file: Option<WaitingFile>,
+    /// True while a line passes in parts: nothing may come in between.
+    in_long_line: bool,
+}
+
+impl ClientOutput {
+    pub(super) fn new(output: File, close_stdout: fn(), events: Sender<ProxyEvent>) -> Self {
+        let state = OutputState { file: Some(WaitingFile(output)), in_long_line: false };
+        Self { state: Mutex::new(state), line_ended: Condvar::new(), close_stdout, events }
+    }
+
+    /// Writes a whole line; false if nobody reads it.
+    pub(super) fn write(&self, line: &[u8]) -> bool {
+        let mut state = self.lock();
+        while state.in_long_line && state.file.is_some() {
+            state = self.line_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.write_locked(&mut state, line)
+    }
+
+    /// Writes part of a line. All parts come from one thread.
+    pub(super) fn write_part(&self, part: &[u8], is_last: bool) -> bool {
+        let mut state = self.lock();
+        state.in_long_line = !is_last;
+        let is_heard = self.write_locked(&mut state, part);
+        if is_last || !is_heard {
+            self.line_ended.notify_all();
+        }
+        is_heard
+    }
+
+    /// Closes it, so that the client sees the end.
+    pub(super) fn close(&self) {
+        self.lock().file = None;
+        self.line_ended.notify_all();
+        (self.close_stdout)();
+    }
+
+    fn write_locked(&self, state: &mut OutputState, bytes: &[u8]) -> bool {
+        let Some(file) = state.file.as_mut() else { return false };
+        if file.write_all(bytes).is_ok() {
+            return true;
+        }
+        state.file = None;
+        let _ = self.events.send(ProxyEvent::ClientDeaf);
+        false
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OutputState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,192 @@
+//! JSON-RPC messages as they pass: fields borrowed from a line, whose bytes nobody changes.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read};
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// Fields of a message that decide what is done with it. Values are skipped, not built, so deep
+/// nesting and large numbers do no harm.
+#[derive(Debug, Deserialize)]
+pub(super) struct MessageFields<'a> {
+    /// The id as it is written: `1`, `"1"` and `null` are different ones.
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(super) id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// Reads a field that may be `null`, as distinct from a missing one.
+fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(field).map(Some)
+}
+
+impl<'a> MessageFields<'a> {
+    /// Reads one message; none for anything else, which passes all the same: batches, banners, text
+    /// that is not JSON.
+    pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
+        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+        let object = text.starts_with(b"{").then_some(text)?;
+        serde_json::from_slice(object).ok()
+    }
+
+    /// The id of an answer; none for requests and notifications.
+    pub(super) fn answered_id(&self) -> Option<&'a str> {
+        let is_answer = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        self.id.filter(|_| is_answer).map(RawValue::get)
+    }
+}
+
+/// `_meta` of parameters.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RequestMeta<'a> {
+    #[serde(borrow, rename = "progressToken")]
+    pub(super) progress_token: Option<&'a RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
+    pub(super) protocol_version: Option<Cow<'a, str>>,
+}
+
+/// Parameters that the proxy itself reads.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RequestParams<'a> {
+    #[serde(borrow, rename = "_meta")]
+    pub(super) meta: Option<&'a RawValue>,
+    /// Id that a cancellation is about.
+    #[serde(borrow, rename = "requestId")]
+    pub(super) request_id: Option<&'a RawValue>,
+    /// Token that a progress notification is about.
+    #[serde(borrow, rename = "progressToken")]
+    pub(super) progress_token: Option<&'a RawValue>,
+}
+
+impl<'a> RequestParams<'a> {
+    /// Reads parameters; nothing of what is malformed.
+    pub(super) fn parse(params: Option<&'a RawValue>) -> Self {
+        params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
+    }
+
+    /// `_meta` without what belongs to one request, as JSON.
+    pub(super) fn shared_meta(&self) -> Option<String> {
+        let meta: BTreeMap<String, &RawValue> = serde_json::from_str(self.meta?.get()).ok()?;
+        let is_shared = |name: &str| name.starts_with("io.modelcontextprotocol/");
+        let shared: BTreeMap<_, _> = meta.iter().filter(|(name, _)| is_shared(name)).collect();
+        serde_json::to_string(&shared).ok()
+    }
+
+    pub(super) fn request_meta(&self) -> RequestMeta<'a> {
+        self.meta.and_then(|meta| serde_json::from_str(meta.get()).ok()).unwrap_or_default()
+    }
+}
+
+/// A JSON-RPC error in answer to the request with this id, as a line.
+pub(super) fn error_line(id: &str, code: i32, message: &str, data: &serde_json::Value) -> Vec<u8> {
+    let mut error = serde_json::json!({ "code": code, "message": message });
+    if !data.is_null() {
+        error["data"] = data.clone();
+    }
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n").into_bytes()
+}
+
+/// Size above which a line is no longer held, but passed on in pieces and not looked at.
+const MAX_LINE_BYTES: u64 = 256 << 20;
+/// Buffer that is kept between lines.
+const KEPT_BUFFER_BYTES: usize = 1 << 20;
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadPiece {
+    /// A line with its end, or the last bytes without one.
+    Line,
+    /// Part of a line that is too long to be held; more of it follows.
+    Part,
+    /// The last part of such a line.
+    LastPart,
+}
+
+/// Reads lines, of any length.
+#[derive(Debug)]
+pub(super) struct LineReader<R> {
+    input: BufReader<R>,
+    most: u64,
+    in_long_line: bool,
+}
+
+impl<R: Read> LineReader<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self::with_limit(input, MAX_LINE_BYTES)
+    }
+
+    fn with_limit(input: R, most: u64) -> Self {
+        Self { input: BufReader::with_capacity(64 << 10, input), most, in_long_line: false }
+    }
+
+    /// Reads the next piece into `line`; none at the end.
+    pub(super) fn next(&mut self, line: &mut Vec<u8>) -> io::Result<Option<ReadPiece>> {
+        line.clear();
+        line.shrink_to(KEPT_BUFFER_BYTES);
+        let most = if self.in_long_line { 64 << 10 } else { self.most };
+        let read = (&mut self.input).take(most).read_until(b'\n', line)? as u64;
+        let ended = line.last() == Some(&b'\n') || read < most;
+        if read == 0 {
+            return Ok(None);
+        }
+        let was_long = std::mem::replace(&mut self.in_long_line, !ended);
+        Ok(Some(match (was_long, ended) {
+            (false, true) => ReadPiece::Line,
+            (true, true) => ReadPiece::LastPart,
+            (_, false) => ReadPiece::Part,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str, most: u64) -> Vec<(ReadPiece, String)> {
+        let mut reader = LineReader::with_limit(text.as_bytes(), most);
+        let (mut line, mut found) = (Vec::new(), Vec::new());
+        while let Some(piece) = reader.next(&mut line).expect("memory is readable") {
+            found.push((piece, String::from_utf8(line.clone()).expect("text")));
+        }
+        found
+    }
+
+    #[test]
+    fn every_byte_of_every_line_is_read_once() {
+        use ReadPiece::{LastPart, Line, Part};
+        let of = |piece, text: &str| (piece, text.to_owned());
+        assert_eq!(pieces("a\n\r\nb", 10), [of(Line, "a\n"), of(Line, "\r\n"), of(Line, "b")]);
+        assert_eq!(
+            pieces("12345678\nx\n", 4),
+            [of(Part, "1234"), of(LastPart, "5678\n"), of(Line, "x\n")]
+        );
+        assert_eq!(pieces("12345", 4), [of(Part, "1234"), of(LastPart, "5")]);
+    }
+
+    #[test]
+    fn ids_keep_their_type_and_spelling() {
+        for id in ["1", "\"1\"", "1.0", "12345678901234567890123", "null", "\"\\u0061\""] {
+            let line = format!("{{\"id\":{id},\"result\":{{}}}}\n");
+            let fields = MessageFields::parse(line.as_bytes()).expect("a message");
+            assert_eq!(fields.answered_id(), Some(id));
+        }
+    }
+
+    #[test]
+    fn what_is_no_single_message_is_not_read_as_one() {
+        for line in ["", "banner", "[{\"id\":1}]", "{\"id\":1,\"id\":2}", "{\"method\":1}", "{"] {
+            assert!(MessageFields::parse(line.as_bytes()).is_none(), "{line}");
+        }
+    }
+}

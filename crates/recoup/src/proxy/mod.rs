@@ -1,0 +1,271 @@
+//! The MCP caching proxy: one client on stdin and stdout, and one server behind it.
+//!
+//! ```text
+//! client ──stdin──► client reader ──► session ──► the server's stdin, or HTTP
+//!        ◄─stdout── session ◄── server reader ◄── the server's stdout, or HTTP
+//! ```
+//! Every line passes byte for byte, in both directions. The session looks at some of them, and
+//! answers from the cache where the configuration gives a TTL. The proxy never speaks first.
+
+mod call_table;
+mod client_output;
+mod guard;
+mod http;
+mod keeper;
+mod message;
+mod server_process;
+mod session;
+mod stderr_relay;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use recoup_core::Result;
+use recoup_core::base::clock::Deadline;
+use recoup_core::error::IoContext as _;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use self::client_output::{ClientOutput, WaitingFile};
+pub(crate) use self::guard::run_guard;
+pub(crate) use self::http::HttpServerOptions;
+use self::http::HttpUpstream;
+use self::message::{LineReader, ReadPiece};
+use self::server_process::{ServerInput, ServerProcess};
+use self::session::ProxySession;
+use crate::process::IgnoredSignals;
+use crate::toolbox::ToolCache;
+
+/// How long the output of a server that has ended may be held open in silence, by a process that it
+/// left behind.
+const MAX_SILENCE: Duration = Duration::from_millis(500);
+/// Time for calls that still wait when the client's last line was read.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Streams of the client.
+#[derive(Debug)]
+pub(crate) struct ClientStreams {
+    pub(crate) input: File,
+    pub(crate) output: File,
+    /// Receives what the server writes to its stderr.
+    pub(crate) errors: BorrowedFd<'static>,
+    /// Closes our stdout, so that the client sees its end.
+    pub(crate) close_stdout: fn(),
+}
+
+/// The server behind the proxy.
+#[derive(Debug)]
+pub(crate) enum ServerSpec {
+    /// A command with its arguments.
+    Command(Vec<OsString>),
+    /// A server that is spoken to over HTTP.
+    Http(HttpServerOptions),
+}
+
+/// Something that may end the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProxyEvent {
+    /// The client has closed our stdin.
+    ClientLeft,
+    /// Nobody reads our stdout.
+    ClientDeaf,
+    /// The server has closed its stdout, or is lost.
+    ServerClosed,
+    ServerExited,
+    Signal(i32),
+}
+
+/// The way to the server.
+#[derive(Debug)]
+enum Upstream {
+    Process(ServerInput),
+    Http(HttpUpstream),
+}
+
+impl Upstream {
+    /// Sends bytes if `may_send` still agrees when it is our turn: a line, or over a pipe also a
+    /// part of one.
+    fn send_if(&self, bytes: &[u8], may_send: impl FnOnce() -> bool) {
+        match self {
+            Self::Process(input) => input.write_if(bytes, may_send),
+            Self::Http(upstream) => upstream.send_if(bytes, may_send),
+        }
+    }
+
+    fn send(&self, bytes: &[u8]) {
+        self.send_if(bytes, || true);
+    }
+
+    fn close(&self) {
+        match self {
+            Self::Process(input) => input.close(),
+            Self::Http(upstream) => upstream.close(),
+        }
+    }
+}
+
+/// Connects a client and a server until one of them has left; returns the exit code.
+pub(crate) fn run_proxy(
+    server: ServerSpec,
+    client: ClientStreams,
+    cache: Option<ToolCache>,
+) -> Result<i32> {
+    let (events, received) = mpsc::channel();
+    match server {
+        ServerSpec::Command(words) => run_process(&words, client, cache, (&events, &received)),
+        ServerSpec::Http(options) => run_http(options, client, cache, (&events, &received)),
+    }
+}
+
+fn run_process(
+    words: &[OsString],
+    client: ClientStreams,
+    cache: Option<ToolCache>,
+    (events, received): (&Sender<ProxyEvent>, &Receiver<ProxyEvent>),
+) -> Result<i32> {
+    // Before the server runs: a signal in between must find its receiver.
+    announce_signals(events)?;
+    let ClientStreams { input, output, errors, close_stdout } = client;
+    let (mut process, streams) = ServerProcess::start(words)?;
+    let stderr = streams.errors;
+    let relay = thread::spawn(move || stderr_relay::relay_stderr(&stderr, errors));
+    process.announce_exit(events.clone());
+    let client = ClientOutput::new(output, close_stdout, events.clone());
+    let session = Arc::new(ProxySession::new(client, Upstream::Process(streams.input), cache));
+    let (reading, server_events) = (Arc::clone(&session), events.clone());
+    let mut from_server = LineReader::new(streams.output);
+    thread::spawn(move || {
+        let mut line = Vec::new();
+        while let Ok(Some(piece)) = from_server.next(&mut line) {
+            let is_heard = match piece {
+                ReadPiece::Line => reading.on_server_line(&mut line),
+                part => reading.on_server_part(&line, part),
+            };
+            if !is_heard {
+                break;
+            }
+        }
+        let _ = server_events.send(ProxyEvent::ServerClosed);
+    });
+    read_client(input, &session, events.clone());
+    let mut is_silent = false;
+    loop {
+        match next_event(received, process.next_deadline()) {
+            Some(ProxyEvent::ClientLeft | ProxyEvent::ClientDeaf) => {
+                session.close_server();
+                process.begin_end();
+            }
+            Some(ProxyEvent::Signal(signal)) => {
+                process.forward_signal(signal);
+                session.close_server();
+            }
+            Some(ProxyEvent::ServerClosed) => {
+                is_silent = true;
+                session.close_client();
+            }
+            Some(ProxyEvent::ServerExited) => break,
+            None => process.end_overdue(),
+        }
+    }
+    let deadline = Deadline::after(MAX_SILENCE);
+    while !is_silent && let Some(event) = next_event(received, Some(deadline)) {
+        is_silent = event == ProxyEvent::ServerClosed;
+    }
+    session.finish(FLUSH_TIMEOUT);
+    let was_ended = process.was_ended;
+    let exit = process.reap();
+    while !relay.is_finished() && !deadline.has_passed() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(if was_ended { 0 } else { exit.map_or(1, server_process::ServerExit::exit_code) })
+}
+
+fn run_http(
+    options: HttpServerOptions,
+    client: ClientStreams,
+    cache: Option<ToolCache>,
+    (events, received): (&Sender<ProxyEvent>, &Receiver<ProxyEvent>),
+) -> Result<i32> {
+    let (upstream, mut messages) = HttpUpstream::start(options, events.clone())?;
+    let ClientStreams { input, output, close_stdout, .. } = client;
+    let client = ClientOutput::new(output, close_stdout, events.clone());
+    let session = Arc::new(ProxySession::new(client, Upstream::Http(upstream), cache));
+    let reading = Arc::clone(&session);
+    thread::spawn(move || {
+        while let Some(mut line) = messages.blocking_recv() {
+            if !reading.on_server_line(&mut line) {
+                break;
+            }
+        }
+    });
+    read_client(input, &session, events.clone());
+    announce_signals(events)?;
+    let (mut deadline, mut code) = (None, 0);
+    // After the client has left, answers that are on their way have as long as a process has.
+    while let Some(event) = next_event(received, deadline) {
+        match event {
+            ProxyEvent::ClientLeft | ProxyEvent::ClientDeaf => {
+                session.close_server();
+                deadline.get_or_insert_with(|| Deadline::after(guard::KILL_AFTER));
+            }
+            ProxyEvent::Signal(signal) => {
+                code = 128 + signal;
+                session.close_server();
+                deadline = Some(Deadline::after(MAX_SILENCE));
+            }
+            ProxyEvent::ServerClosed | ProxyEvent::ServerExited => {
+                code = i32::from(event == ProxyEvent::ServerClosed);
+                break;
+            }
+        }
+    }
+    session.finish(FLUSH_TIMEOUT);
+    Ok(code)
+}
+
+/// Reads the client's lines on a thread of their own.
+fn read_client(input: File, session: &Arc<ProxySession>, events: Sender<ProxyEvent>) {
+    let session = Arc::clone(session);
+    let mut from_client = LineReader::new(WaitingFile(input));
+    thread::spawn(move || {
+        let mut line = Vec::new();
+        while let Ok(Some(piece)) = from_client.next(&mut line) {
+            match piece {
+                ReadPiece::Line => session.on_client_line(&mut line),
+                ReadPiece::Part | ReadPiece::LastPart => session.on_client_part(&line),
+            }
+        }
+        session.await_calls(FLUSH_TIMEOUT);
+        let _ = events.send(ProxyEvent::ClientLeft);
+    });
+}
+
+/// Sends an event for each signal that asks us to end, unless we were started to ignore it.
+fn announce_signals(events: &Sender<ProxyEvent>) -> Result<()> {
+    let ignored = IgnoredSignals::at_start();
+    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|it| ignored.is_delivered(*it));
+    let mut signals = Signals::new(wanted).with_context(|| "watching for signals".to_owned())?;
+    let events = events.clone();
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            let _ = events.send(ProxyEvent::Signal(signal));
+        }
+    });
+    Ok(())
+}
+
+/// The next event; none at the deadline.
+fn next_event(received: &Receiver<ProxyEvent>, deadline: Option<Deadline>) -> Option<ProxyEvent> {
+    match deadline {
+        None => received.recv().ok(),
+        Some(deadline) => match received.recv_timeout(deadline.remaining()) {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        },
+    }
+}

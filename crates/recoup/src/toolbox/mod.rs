@@ -1,0 +1,29 @@
+//! Cached tool calls: what the MCP proxy and agents share. No transport.
+//!
+//! A [`ToolCache`] belongs to one server. For each call it decides by the user's policy
+//! ([`ServerCachePolicy`]) whether a result may be cached, makes the key from the server's identity,
+//! the tool's schema and the arguments, and drops what a writing call makes stale.
+
+mod call;
+mod call_log;
+mod identity;
+mod params;
+mod plan;
+mod policy;
+mod read_only;
+mod result;
+mod sources;
+mod ticket;
+mod tool_list;
+mod writes;
+
+pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
+pub(crate) use call_log::{CallLog, CallLogLine, LoggedOutcome};
+pub(crate) use identity::{FingerprintKey, ServerIdentity};
+pub(crate) use plan::{CallPlan, CallRoute, PassReason, RootsState, ToolCache, ToolCacheParts};
+pub(crate) use policy::{
+    NamePattern, READ_ONLY_TTL, ServerCachePolicy, ToolCacheRule, ToolCacheSettings,
+};
+pub(crate) use read_only::{READ_ONLY_SAFEGUARDS, ReadOnlyConcern};
+pub(crate) use result::ServedResult;
+pub(crate) use ticket::{CallEnd, CallTicket};

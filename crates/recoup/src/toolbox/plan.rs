@@ -1,0 +1,522 @@
+//! The cache of one server's results: what it knows of the server, and the plan for each call.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use recoup_core::base::FaultLog;
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::cache::{Cache, CacheMode, LookupRequest, PathContext, Ttl};
+use recoup_core::entry::{Draft, ProducerIdentity};
+use recoup_core::key::tool::{ServerFingerprint, ToolCallRecipe};
+use recoup_core::key::{EntryId, Key, KeyRecipe as _, Kind, Scope};
+use recoup_core::secrets::SecretValues;
+use recoup_core::store::{EntrySelection, ScanFilter, ScanFlow};
+use recoup_core::{Error, Result};
+use serde_json::value::RawValue;
+
+use super::call::CachedCall;
+use super::call_log::CallLog;
+use super::identity::ServerIdentity;
+use super::params::{CallTarget, MAX_PARAMS_LEN, RawMembers};
+use super::policy::{CacheDecision, NamePattern, NotCachedReason, ServerCachePolicy};
+use super::sources;
+use super::ticket::CallTicket;
+use super::tool_list::{ToolDefinition, ToolList};
+use super::writes::{StaleResults, WriteTracker};
+
+/// Protocol in the keys.
+const PROTOCOL: &str = "mcp";
+/// Argument that models add for people to read.
+const REASON: &str = "reason";
+/// Method that lists the tools.
+pub(super) const TOOLS_LIST: &str = "tools/list";
+/// Method that reads a resource.
+const RESOURCES_READ: &str = "resources/read";
+/// How long a remembered list of tools counts.
+const LIST_TTL: Ttl = Ttl::days(1);
+/// Digits of the server's digest in tags.
+const TAG_DIGITS: usize = 16;
+
+/// The parts of a [`ToolCache`].
+#[derive(Debug)]
+pub(crate) struct ToolCacheParts {
+    pub(crate) cache: Cache,
+    pub(crate) scope: Scope,
+    /// The project's root and the server's working directory, for sources.
+    pub(crate) paths: PathContext,
+    /// The name that the user gave the server.
+    pub(crate) name: String,
+    pub(crate) server: ServerIdentity,
+    pub(crate) policy: ServerCachePolicy,
+    /// True if other users or machines read the same entries.
+    pub(crate) is_shared: bool,
+    /// How far the cache may be used.
+    pub(crate) mode: CacheMode,
+    /// Limit on the age of results that are served.
+    pub(crate) max_age: Option<Ttl>,
+    /// Values that must not be stored.
+    pub(crate) withheld: SecretValues,
+    pub(crate) call_log: CallLog,
+    pub(crate) faults: Arc<dyn FaultLog>,
+}
+
+/// The cache of one server's results. Clones share everything.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolCache {
+    pub(super) inner: Arc<ToolCacheState>,
+}
+
+#[derive(Debug)]
+pub(super) struct ToolCacheState {
+    pub(super) parts: ToolCacheParts,
+    pub(super) writes: WriteTracker,
+    /// Tag of all entries of this server, whatever the roots.
+    tag: String,
+    roots: Mutex<RootsState>,
+    tools: Mutex<KnownTools>,
+    /// Stale results that the store could not drop yet.
+    undropped: Mutex<Vec<StaleResults>>,
+    has_undropped: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct KnownTools {
+    list: ToolList,
+    /// True once the remembered list was looked for, or is outdated.
+    is_recalled: bool,
+}
+
+/// The client's roots, as far as the server has asked for them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum RootsState {
+    /// The server has not asked.
+    #[default]
+    NotAsked,
+    Known(Vec<String>),
+    /// They have changed, and the server has not asked again: nothing is cached.
+    Unknown,
+}
+
+/// Plan for a call, and the ticket that ends it.
+#[derive(Debug)]
+pub(crate) struct CallPlan {
+    /// To be given to [`ToolCache::finished`] when the call is over.
+    pub(crate) ticket: CallTicket,
+    pub(crate) route: CallRoute,
+}
+
+/// Way of a call.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it for a call")]
+pub(crate) enum CallRoute {
+    /// To the server; its answer is not cached.
+    Pass(PassReason),
+    /// Through the cache.
+    Cached(CachedCall),
+}
+
+/// Why a call is passed to the server, and its answer not cached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PassReason {
+    /// Its method's answers are never cached.
+    Method,
+    /// Its parameters are not what the protocol says.
+    Malformed,
+    /// It has `inputResponses`, `requestState` or `task`.
+    PartOfExchange,
+    /// It has a parameter that we do not know.
+    UnknownParameter,
+    /// Its arguments are longer than what is hashed.
+    LongArguments,
+    /// The cache is switched off.
+    Disabled,
+    /// The policy does not allow it.
+    Policy(NotCachedReason),
+    /// The client's roots have changed.
+    RootsUnknown,
+    /// The tool's schema is not known.
+    UnlistedTool,
+    /// Its arguments make no key.
+    Arguments(String),
+    /// Its sources cannot be told.
+    Sources(String),
+    /// Stale entries could not be dropped.
+    Undropped,
+}
+
+impl fmt::Display for PassReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method => f.write_str("this method is never cached"),
+            Self::Malformed => f.write_str("its parameters are malformed"),
+            Self::PartOfExchange => f.write_str("it is one step of an exchange"),
+            Self::UnknownParameter => f.write_str("it has an unknown parameter"),
+            Self::LongArguments => f.write_str("its arguments are too long"),
+            Self::Disabled => f.write_str("the cache is switched off"),
+            Self::Policy(reason) => reason.fmt(f),
+            Self::RootsUnknown => f.write_str("the client's roots have changed"),
+            Self::UnlistedTool => f.write_str("the tool's schema is not known"),
+            Self::Arguments(why) => write!(f, "its arguments make no key: {why}"),
+            Self::Sources(why) => write!(f, "its sources are not known: {why}"),
+            Self::Undropped => f.write_str("stale entries could not be dropped"),
+        }
+    }
+}
+
+impl ToolCache {
+    pub(crate) fn new(parts: ToolCacheParts) -> Self {
+        let digest = parts.server.fingerprint(None).digest.to_hex();
+        let tag = format!("mcp:{}", &digest[..TAG_DIGITS]);
+        let inner = ToolCacheState {
+            parts,
+            tag,
+            writes: WriteTracker::default(),
+            roots: Mutex::default(),
+            tools: Mutex::default(),
+            undropped: Mutex::default(),
+            has_undropped: AtomicBool::new(false),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Sets the client's roots, which are part of the server's identity.
+    pub(crate) fn set_roots(&self, roots: RootsState) {
+        *lock(&self.inner.roots) = roots;
+    }
+
+    /// The server's fingerprint; none while the roots are unknown.
+    pub(super) fn fingerprint(&self) -> Option<ServerFingerprint> {
+        let server = &self.inner.parts.server;
+        match &*lock(&self.inner.roots) {
+            RootsState::NotAsked => Some(server.fingerprint(None)),
+            RootsState::Known(roots) => Some(server.fingerprint(Some(roots))),
+            RootsState::Unknown => None,
+        }
+    }
+
+    /// Learns from an answer of the server to `tools/list`; other methods teach nothing.
+    pub(crate) fn learn_list(&self, method: &str, params: Option<&RawValue>, result: &RawValue) {
+        if method != TOOLS_LIST {
+            return;
+        }
+        let remembered = {
+            let mut known = lock(&self.inner.tools);
+            known.is_recalled = true;
+            let is_complete = known.list.learn_page(params, result);
+            is_complete.then(|| known.list.to_remembered())
+        };
+        if let Some(list) = remembered.filter(|_| self.inner.parts.policy.caches_anything())
+            && let Err(error) = self.remember_list(list)
+        {
+            self.report(&error);
+        }
+    }
+
+    /// True if the server's tools are known, from this session or remembered.
+    pub(crate) fn knows_tools(&self) -> bool {
+        self.with_tools(ToolList::is_complete)
+    }
+
+    /// Plans a call. Call it once for each request, when it arrives: a call that writes drops what it
+    /// makes stale right here, and again when its ticket ends.
+    pub(crate) fn plan(&self, method: &str, params: Option<&RawValue>) -> CallPlan {
+        let (target, never) = match CallTarget::read(method, params) {
+            Ok(read) => read,
+            Err(reason) => {
+                let ticket = CallTicket::new(self, method, None, Some(&reason), Vec::new());
+                return CallPlan { ticket, route: CallRoute::Pass(reason) };
+            }
+        };
+        let tool = if target.is_tool { self.definition(&target.name) } else { None };
+        let stale = self.made_stale_by(&target, tool.as_ref());
+        if !stale.is_empty() {
+            self.inner.writes.begin(&stale);
+            self.drop_stale(&stale);
+        }
+        let route = match never {
+            Some(reason) => CallRoute::Pass(reason),
+            None => {
+                self.route(&target, tool.as_ref()).map_or_else(CallRoute::Pass, CallRoute::Cached)
+            }
+        };
+        let (arguments, reason) = match &route {
+            CallRoute::Cached(call) => (Some(call.arguments), None),
+            CallRoute::Pass(reason) => (raw_digest(target.arguments), Some(reason)),
+        };
+        let ticket = CallTicket::new(self, &target.name, arguments, reason, stale);
+        CallPlan { ticket, route }
+    }
+
+    fn route(
+        &self,
+        target: &CallTarget<'_>,
+        tool: Option<&ToolDefinition>,
+    ) -> Result<CachedCall, PassReason> {
+        let ToolCacheParts { cache, scope, policy, mode, name: server_name, .. } =
+            &self.inner.parts;
+        if !cache.enabled() || *mode == CacheMode::Bypass {
+            return Err(PassReason::Disabled);
+        }
+        let (ttl, sources, by_read_only) = match policy.decide(&target.name, tool) {
+            CacheDecision::Keep { ttl, sources, by_read_only } => (ttl, sources, by_read_only),
+            // A tool that is not listed yet may be read-only.
+            CacheDecision::Pass(NotCachedReason::NoTtl)
+                if target.is_tool && tool.is_none() && policy.read_only.is_some() =>
+            {
+                return Err(PassReason::UnlistedTool);
+            }
+            CacheDecision::Pass(reason) => return Err(PassReason::Policy(reason)),
+        };
+        if target.is_tool && tool.is_none() {
+            return Err(PassReason::UnlistedTool);
+        }
+        if !self.retry_drops() {
+            return Err(PassReason::Undropped);
+        }
+        let server = self.fingerprint().ok_or(PassReason::RootsUnknown)?;
+        // An argument of that name that the tool declares is not for people.
+        let declares_reason =
+            tool.is_some_and(|tool| tool.properties.iter().any(|name| name == REASON));
+        let ignored: &[&str] = match (target.is_tool, declares_reason) {
+            (true, true) => &[],
+            (true, false) => &[REASON],
+            (false, _) => &["_meta"],
+        };
+        let schema = tool.map(|tool| tool.schema);
+        let recipe = ToolCallRecipe::new(
+            PROTOCOL,
+            server.clone(),
+            schema,
+            &target.name,
+            target.arguments,
+            ignored,
+        )
+        .map_err(|error| PassReason::Arguments(error.to_string()))?;
+        let key = recipe.key().map_err(|error| PassReason::Arguments(error.to_string()))?;
+        let sources =
+            sources::expand_templates(&sources, target.arguments).map_err(PassReason::Sources)?;
+        let mut tags = vec![self.inner.tag.clone(), self.tag(&target.name)];
+        tags.extend(by_read_only.then(|| self.read_only_tag()));
+        let uri = resource_uri(target);
+        tags.extend(uri.as_deref().map(|uri| self.resource_tag(uri)));
+        Ok(CachedCall {
+            cache: self.clone(),
+            server: server.digest,
+            id: EntryId::new(scope.clone(), key),
+            parts: recipe.parts(),
+            arguments: recipe.arguments_digest(),
+            identity: ProducerIdentity {
+                name: Some(target.name.clone()),
+                namespace: Some(server_name.clone()),
+                hash: schema.map(|schema| schema.to_hex()),
+            },
+            is_tool: target.is_tool,
+            ttl,
+            sources,
+            tags,
+            by_read_only,
+            uri,
+        })
+    }
+
+    /// Results that a call makes stale.
+    fn made_stale_by(
+        &self,
+        target: &CallTarget<'_>,
+        tool: Option<&ToolDefinition>,
+    ) -> Vec<StaleResults> {
+        if !target.is_tool {
+            return Vec::new();
+        }
+        let policy = &self.inner.parts.policy;
+        let named = policy.invalidated_by(&target.name).into_iter().map(StaleResults::Named);
+        let mut stale: Vec<StaleResults> = named.collect();
+        // A tool that is not known may write.
+        if policy.read_only.is_some_and(|ttl| ttl != Ttl::Off)
+            && !tool.is_some_and(|tool| tool.read_only)
+        {
+            stale.push(StaleResults::ReadOnly);
+        }
+        stale
+    }
+
+    /// Drops what a notification of the server concerns.
+    pub(crate) fn server_changed(&self, notification: &str, params: Option<&RawValue>) {
+        let named = |names: &[&str]| -> Vec<StaleResults> {
+            names.iter().map(|name| StaleResults::Named(NamePattern::new(*name))).collect()
+        };
+        let stale = match notification {
+            "notifications/tools/list_changed" => {
+                let mut known = lock(&self.inner.tools);
+                known.list.forget();
+                known.is_recalled = true;
+                named(&[TOOLS_LIST])
+            }
+            "notifications/prompts/list_changed" => named(&["prompts/list", "prompts/get"]),
+            "notifications/resources/list_changed" => {
+                named(&["resources/list", "resources/templates/list", RESOURCES_READ])
+            }
+            "notifications/resources/updated" => {
+                let params = params.and_then(|params| RawMembers::read(params.get()));
+                match params.and_then(|params| params.parse::<String>("uri")) {
+                    Some(uri) => with_parents(&uri).map(StaleResults::Resource).collect(),
+                    None => named(&[RESOURCES_READ]),
+                }
+            }
+            _ => return,
+        };
+        self.inner.writes.begin(&stale);
+        self.drop_stale(&stale);
+        self.inner.writes.end(&stale);
+    }
+
+    /// Drops entries from the store. What fails is tried again before the next cached call.
+    pub(super) fn drop_stale(&self, stale: &[StaleResults]) {
+        for stale in stale {
+            if let Err(error) = self.try_drop(stale) {
+                self.report(&error);
+                lock(&self.inner.undropped).push(stale.clone());
+                self.inner.has_undropped.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// True if nothing is left to be dropped.
+    fn retry_drops(&self) -> bool {
+        if !self.inner.has_undropped.load(Ordering::Acquire) {
+            return true;
+        }
+        let mut undropped = lock(&self.inner.undropped);
+        undropped.retain(|stale| self.try_drop(stale).is_err());
+        self.inner.has_undropped.store(!undropped.is_empty(), Ordering::Release);
+        undropped.is_empty()
+    }
+
+    fn try_drop(&self, stale: &StaleResults) -> Result<()> {
+        match stale {
+            StaleResults::ReadOnly => self.drop_tagged(&self.read_only_tag()),
+            StaleResults::Resource(uri) => self.drop_tagged(&self.resource_tag(uri)),
+            StaleResults::Named(name) if !name.is_pattern() => {
+                self.drop_tagged(&self.tag(name.as_str()))
+            }
+            StaleResults::Named(pattern) => {
+                let names = self.cached_names()?;
+                let matching = names.iter().filter(|name| pattern.matches(name));
+                matching.map(|name| self.tag(name)).try_for_each(|tag| self.drop_tagged(&tag))
+            }
+        }
+    }
+
+    fn drop_tagged(&self, tag: &str) -> Result<()> {
+        let ToolCacheParts { cache, scope, .. } = &self.inner.parts;
+        cache.invalidate(scope, &EntrySelection::default().with_tag(tag)).map(drop)
+    }
+
+    /// Names of the tools and methods with entries.
+    fn cached_names(&self) -> Result<Vec<String>> {
+        let ToolCacheParts { cache, scope, .. } = &self.inner.parts;
+        let filter = ScanFilter {
+            kind: Some(Kind::Tool),
+            selection: Some(EntrySelection::default().with_tag(&self.inner.tag)),
+            ..ScanFilter::of_scope(scope)
+        };
+        let mut names = std::collections::BTreeSet::new();
+        cache.scan_filtered(&filter, &mut |_, head| {
+            names.extend(head.ok().and_then(|head| head.header.identity.name.clone()));
+            ScanFlow::Continue(())
+        })?;
+        Ok(names.into_iter().collect())
+    }
+
+    fn tag(&self, name: &str) -> String {
+        format!("{}:{name}", self.inner.tag)
+    }
+
+    fn read_only_tag(&self) -> String {
+        self.tag("read-only")
+    }
+
+    fn resource_tag(&self, uri: &str) -> String {
+        let digest = Sha256Digest::of(uri.as_bytes()).to_hex();
+        self.tag(&format!("uri:{}", &digest[..TAG_DIGITS]))
+    }
+
+    fn definition(&self, tool: &str) -> Option<ToolDefinition> {
+        self.with_tools(|list| list.get(tool).cloned())
+    }
+
+    /// Calls `look` with the list of tools; a list of an earlier session if there is none yet.
+    fn with_tools<T>(&self, look: impl FnOnce(&ToolList) -> T) -> T {
+        let mut known = lock(&self.inner.tools);
+        if !known.is_recalled {
+            known.is_recalled = true;
+            if let Some(list) = self.recall_list() {
+                known.list = list;
+            }
+        }
+        look(&known.list)
+    }
+
+    fn list_id(&self) -> Option<EntryId> {
+        let key = Key::of(["mcp tool list", &self.fingerprint()?.digest.to_hex()]);
+        Some(EntryId::new(self.inner.parts.scope.clone(), key))
+    }
+
+    fn recall_list(&self) -> Option<ToolList> {
+        let ToolCacheParts { cache, paths, policy, .. } = &self.inner.parts;
+        let id = self.list_id().filter(|_| policy.caches_anything())?;
+        let found = cache.peek(&LookupRequest::new(Kind::Tool, &id, paths)).entry()?;
+        ToolList::from_remembered(&found.body().to_bytes().ok()?)
+    }
+
+    fn remember_list(&self, list: Vec<u8>) -> Result<()> {
+        let ToolCacheParts { cache, paths, name, mode, .. } = &self.inner.parts;
+        let is_read = matches!(mode, CacheMode::Use | CacheMode::Refresh);
+        let Some(id) = self.list_id().filter(|_| is_read && cache.enabled()) else { return Ok(()) };
+        let known = cache.peek(&LookupRequest::new(Kind::Tool, &id, paths)).entry();
+        if known.is_some_and(|entry| entry.body().to_bytes().is_ok_and(|body| body == list)) {
+            return Ok(());
+        }
+        let draft = Draft {
+            identity: ProducerIdentity {
+                name: Some(TOOLS_LIST.to_owned()),
+                namespace: Some(name.clone()),
+                hash: None,
+            },
+            tags: vec![self.inner.tag.clone(), self.tag(TOOLS_LIST)],
+            ..Draft::new(Kind::Tool, list)
+        };
+        cache.permit(&id, paths, &[])?.fill(draft, LIST_TTL).map(drop)
+    }
+
+    /// Reports a fault after which the call goes on.
+    pub(super) fn report(&self, error: &Error) {
+        let ToolCacheParts { faults, name, .. } = &self.inner.parts;
+        faults.fault(&format!("the tool cache of {name}"), error);
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Digest of arguments as they are written; none if they are too long to be hashed in passing.
+fn raw_digest(arguments: Option<&str>) -> Option<Sha256Digest> {
+    let arguments = arguments.unwrap_or("{}");
+    (arguments.len() <= MAX_PARAMS_LEN).then(|| Sha256Digest::of(arguments.as_bytes()))
+}
+
+fn resource_uri(target: &CallTarget<'_>) -> Option<String> {
+    if target.is_tool || target.name != RESOURCES_READ {
+        return None;
+    }
+    RawMembers::read(target.arguments?)?.parse("uri")
+}
+
+/// The URI, and those that it is below: a resource may list others.
+fn with_parents(uri: &str) -> impl Iterator<Item = String> {
+    let cuts = uri.match_indices('/').flat_map(|(at, _)| [&uri[..at], &uri[..=at]]);
+    let parents: std::collections::BTreeSet<&str> = cuts.chain([uri]).collect();
+    parents.into_iter().map(str::to_owned).collect::<Vec<_>>().into_iter()
+}

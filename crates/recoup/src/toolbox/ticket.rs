@@ -1,0 +1,114 @@
+//! Tickets of calls: each ends once, with what it makes stale dropped again and a line in the log.
+
+use std::time::Duration;
+
+use recoup_core::base::digest::Sha256Digest;
+use serde_json::value::RawValue;
+
+use super::call_log::{CallLogLine, LoggedOutcome};
+use super::params::MAX_PARAMS_LEN;
+use super::plan::{PassReason, ToolCache};
+use super::result::{self, ServedResult};
+use super::writes::StaleResults;
+
+/// A call that is under way. Dropped without an end, as when its server dies, it may have written.
+#[derive(Debug)]
+pub(crate) struct CallTicket {
+    cache: ToolCache,
+    /// Name of the tool, or the method.
+    name: String,
+    arguments: Option<Sha256Digest>,
+    /// Why it is passed; none for a call that goes through the cache.
+    passed: Option<String>,
+    stale: Vec<StaleResults>,
+}
+
+/// End of a call.
+#[derive(Debug)]
+pub(crate) enum CallEnd<'a> {
+    /// Answered from the cache.
+    Hit(&'a ServedResult),
+    /// Answered by the server.
+    Answered { result: &'a RawValue, took: Duration },
+    /// Answered by the server with an error of the protocol, of this length.
+    Failed { bytes: usize, took: Duration },
+    /// Cancelled, or never answered.
+    Cancelled,
+}
+
+impl CallTicket {
+    pub(super) fn new(
+        cache: &ToolCache,
+        name: &str,
+        arguments: Option<Sha256Digest>,
+        passed: Option<&PassReason>,
+        stale: Vec<StaleResults>,
+    ) -> Self {
+        let passed = passed.map(ToString::to_string);
+        Self { cache: cache.clone(), name: name.to_owned(), arguments, passed, stale }
+    }
+
+    /// Name of the tool, or the method.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Drops what the call has made stale. Call it before the answer is passed on: the client may
+    /// read at once what it has written. Does nothing for a call that does not write, and nothing
+    /// the second time.
+    pub(crate) fn end_write(&mut self) {
+        let stale = std::mem::take(&mut self.stale);
+        if !stale.is_empty() {
+            self.cache.drop_stale(&stale);
+            self.cache.inner.writes.end(&stale);
+        }
+    }
+}
+
+impl Drop for CallTicket {
+    fn drop(&mut self) {
+        self.end_write();
+    }
+}
+
+impl ToolCache {
+    /// Ends a call: drops what it made stale, if [`CallTicket::end_write`] has not done that, and
+    /// logs it. Answers that are not for tools or resources (`initialize`, `ping`) are not logged.
+    pub(crate) fn finished(&self, mut ticket: CallTicket, end: &CallEnd<'_>) {
+        ticket.end_write();
+        let CallTicket { name, arguments, passed, .. } = &mut ticket;
+        if passed.as_deref() == Some(&PassReason::Method.to_string()) {
+            return;
+        }
+        let (result, bytes, took) = match end {
+            CallEnd::Hit(served) => (None, served.as_json().len(), Duration::ZERO),
+            CallEnd::Answered { result, took } => (Some(result.get()), result.get().len(), *took),
+            CallEnd::Failed { bytes, took } => (None, *bytes, *took),
+            CallEnd::Cancelled => (None, 0, Duration::ZERO),
+        };
+        // A long result is not worth the time.
+        let result = result.filter(|result| result.len() <= MAX_PARAMS_LEN);
+        let outcome = match (end, &passed) {
+            (CallEnd::Hit(_), _) => LoggedOutcome::Hit,
+            (CallEnd::Cancelled, _) => LoggedOutcome::Cancelled,
+            (_, Some(_)) => LoggedOutcome::Pass,
+            (_, None) => LoggedOutcome::Miss,
+        };
+        let parts = &self.inner.parts;
+        let line = CallLogLine {
+            at: parts.cache.clock().now(),
+            server: parts.name.clone(),
+            tool: std::mem::take(name),
+            outcome,
+            why: passed.take(),
+            error: matches!(end, CallEnd::Failed { .. }) || result.is_some_and(result::is_error),
+            millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            bytes: bytes as u64,
+            arguments: *arguments,
+            result: result.map(|result| Sha256Digest::of(result.as_bytes())),
+        };
+        if let Err(error) = parts.call_log.append(&line) {
+            self.report(&error);
+        }
+    }
+}

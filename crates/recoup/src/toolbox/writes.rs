@@ -1,0 +1,77 @@
+//! Calls that make results stale, as far as this process sees them: a result whose call began before
+//! such a write ended may be about either state, and is not kept.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::policy::NamePattern;
+
+/// Results that a write makes stale.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StaleResults {
+    /// Those of tools and methods with such names.
+    Named(NamePattern),
+    /// Those of one resource.
+    Resource(String),
+    /// Those that only `readOnlyTools` allows.
+    ReadOnly,
+}
+
+/// Position in the order of writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WritePosition(u64);
+
+/// Begun and ended writes.
+#[derive(Debug, Default)]
+pub(super) struct WriteTracker(Mutex<TrackedWrites>);
+
+#[derive(Debug, Default)]
+struct TrackedWrites {
+    position: u64,
+    /// For each kind of write the latest position, and how many are under way.
+    writes: BTreeMap<StaleResults, (u64, u32)>,
+}
+
+impl WriteTracker {
+    /// The current position.
+    pub(super) fn position(&self) -> WritePosition {
+        WritePosition(self.lock().position)
+    }
+
+    /// Records the start of a write.
+    pub(super) fn begin(&self, stale: &[StaleResults]) {
+        self.advance(stale, |active| active + 1);
+    }
+
+    /// Records its end.
+    pub(super) fn end(&self, stale: &[StaleResults]) {
+        self.advance(stale, |active| active.saturating_sub(1));
+    }
+
+    fn advance(&self, stale: &[StaleResults], change: impl Fn(u32) -> u32) {
+        let mut tracked = self.lock();
+        tracked.position += 1;
+        let position = tracked.position;
+        for stale in stale {
+            let write = tracked.writes.entry(stale.clone()).or_default();
+            *write = (position, change(write.1));
+        }
+    }
+
+    /// True if a write that concerns a result is under way, or began or ended after `position`.
+    pub(super) fn has_written_since(
+        &self,
+        position: WritePosition,
+        concerns: impl Fn(&StaleResults) -> bool,
+    ) -> bool {
+        let tracked = self.lock();
+        let mut writes = tracked.writes.iter();
+        writes.any(|(stale, (latest, active))| {
+            (*active > 0 || *latest > position.0) && concerns(stale)
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TrackedWrites> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
