@@ -73,6 +73,21 @@ enum McpCommand {
     Unwrap(UnwrapArgs),
 }
 
+impl McpCommand {
+    fn run(self, place: &StoreScopeArgs) -> CommandResult {
+        match self {
+            Self::Wrap(args) => {
+                place.demand_none("recoup mcp wrap")?;
+                args.run()
+            }
+            Self::Unwrap(args) => {
+                place.demand_none("recoup mcp unwrap")?;
+                args.run()
+            }
+        }
+    }
+}
+
 const AFTER_HELP: &str = "\
 Clients start it themselves, and it ends with them:
   claude mcp add recoup -- recoup mcp
@@ -91,10 +106,8 @@ const TERMINAL_NOTICE: &str = "This speaks MCP on stdin and stdout, with clients
 
 impl McpArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
-        match self.command {
-            Some(McpCommand::Wrap(args)) => return args.run(),
-            Some(McpCommand::Unwrap(args)) => return args.run(),
-            None => {}
+        if let Some(command) = self.command {
+            return command.run(&self.place);
         }
         let options = ServerOptions {
             with_hooks: self.with_hooks,
