@@ -92,6 +92,26 @@ struct ServeArgs {
     token_file: Option<PathBuf>,
 }
 
+impl McpCommand {
+    fn run(self, place: &StoreScopeArgs) -> CommandResult {
+        match self {
+            Self::Proxy(args) => args.run(place),
+            Self::ProxyGuard => {
+                run_guard(std::io::stdin());
+                Ok(CommandAnswer::Yes)
+            }
+            Self::Wrap(args) => {
+                place.demand_none("recoup mcp wrap")?;
+                args.run()
+            }
+            Self::Unwrap(args) => {
+                place.demand_none("recoup mcp unwrap")?;
+                args.run()
+            }
+        }
+    }
+}
+
 const AFTER_HELP: &str = "\
 Clients start it themselves, and it ends with them:
   claude mcp add recoup -- recoup mcp
@@ -128,13 +148,7 @@ impl McpArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         match self.action {
             None => self.serve.run(&self.place),
-            Some(McpCommand::Proxy(args)) => args.run(&self.place),
-            Some(McpCommand::Wrap(args)) => args.run(),
-            Some(McpCommand::Unwrap(args)) => args.run(),
-            Some(McpCommand::ProxyGuard) => {
-                run_guard(std::io::stdin());
-                Ok(CommandAnswer::Yes)
-            }
+            Some(command) => command.run(&self.place),
         }
     }
 }

@@ -206,7 +206,8 @@ fn check_proxied(
     said(match perform_handshake(command) {
         Ok(McpHandshake { tools, took, .. }) => {
             let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-            let what = format!("{name}: {tools} tools through the proxy, after {millis} ms");
+            let word = if tools == 1 { "tool" } else { "tools" };
+            let what = format!("{name}: {tools} {word} through the proxy, after {millis} ms");
             DoctorFinding::ok(CHECK, what).fact("tools", tools).fact("ms", millis)
         }
         Err(HandshakeError::NotStarted(why)) => {

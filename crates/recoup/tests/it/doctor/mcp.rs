@@ -96,7 +96,7 @@ fn one_behind_the_proxy_is_greeted_through_it() {
     proxied(&home, &program, &json!({"env": {"RECOUP_PROXY_HEADER_1": "zq81", "A": "${A}"}}));
     let found = report(&home, 0);
     let said = found.one("mcp", "ok")["what"].as_str().unwrap();
-    assert!(said.starts_with("Cursor (user): server “files”: 1 tools through the proxy"), "{said}");
+    assert!(said.starts_with("Cursor (user): server “files”: 1 tool through the proxy"), "{said}");
     assert_eq!(found.of("mcp").len(), 1, "it is no server of ours, and none was lost");
     let started = std::fs::read_to_string(home.path("bin/started")).unwrap();
     assert!(started.starts_with("zq81 ") && started.ends_with("-- npx files\n"), "{started}");

@@ -164,15 +164,23 @@ fn server() -> impl Strategy<Value = Value> {
     let command =
         ("[!-~]{1,6}", args, prop::option::of(texts())).prop_map(|(command, args, env)| {
             let mut entry = json!({ "command": command });
-            args.map(|args| entry["args"] = json!(args));
-            env.map(|env| entry["env"] = json!(env));
+            if let Some(args) = args {
+                entry["args"] = json!(args);
+            }
+            if let Some(env) = env {
+                entry["env"] = json!(env);
+            }
             entry
         });
     let headers = prop::collection::hash_map("[A-Z][a-z-]{0,5}", "[ -~]{0,8}", 0..3);
     let url = (any::<bool>(), prop::option::of(headers)).prop_map(|(is_typed, headers)| {
         let mut entry = json!({ "url": "https://x.example/mcp" });
-        is_typed.then(|| entry["type"] = json!("sse"));
-        headers.map(|headers| entry["headers"] = json!(headers));
+        if is_typed {
+            entry["type"] = json!("sse");
+        }
+        if let Some(headers) = headers {
+            entry["headers"] = json!(headers);
+        }
         entry
     });
     (prop_oneof![command, url], anything()).prop_map(|(mut entry, more)| {

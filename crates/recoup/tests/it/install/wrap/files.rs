@@ -86,6 +86,20 @@ fn a_file_that_cannot_be_read_does_not_hold_up_the_others() {
 }
 
 #[test]
+fn flags_of_the_server_are_refused() {
+    let machine = Machine::new();
+    for args in [
+        &["mcp", "wrap", "--store", "memory:"][..],
+        &["mcp", "unwrap", "--scope", "global"],
+        &["mcp", "--with-hooks", "wrap"],
+        &["mcp", "wrap", "x", "--project"],
+        &["mcp", "wrap", "--client", "none"],
+    ] {
+        machine.run(args).expect(2);
+    }
+}
+
+#[test]
 fn a_link_out_of_a_project_is_not_followed() {
     let machine = Machine::new();
     machine.write("elsewhere.json", SERVERS);
