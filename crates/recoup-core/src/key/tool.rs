@@ -94,17 +94,16 @@ impl KeyRecipe for ToolCallRecipe {
         Ok(Key::from_digest(Sha256Digest::of(text.as_bytes())))
     }
 
+    /// The tool, by which people know a call, last.
     fn parts(&self) -> Vec<KeyPart> {
         let Self { protocol: _, server, schema, tool, arguments, parameters: _ } = self;
-        let server = KeyPart { digest: server.digest, ..KeyPart::shown("server", &server.shown) };
-        let mut parts = vec![server];
+        let mut parts =
+            vec![KeyPart { digest: server.digest, ..KeyPart::shown("server", &server.shown) }];
         parts.extend(schema.map(|schema| KeyPart::hidden("schema", &schema.to_hex())));
+        let argument =
+            |(name, value): (&String, &String)| KeyPart::shown(&format!("{ARGUMENT}{name}"), value);
+        parts.extend(arguments.iter().rev().map(argument));
         parts.push(KeyPart::shown("tool", tool));
-        parts.extend(
-            arguments
-                .iter()
-                .map(|(name, value)| KeyPart::shown(&format!("{ARGUMENT}{name}"), value)),
-        );
         parts
     }
 

@@ -48,7 +48,7 @@ impl App {
         let value = |name: &String| (name.clone(), env::verbatim(name).map(OsString::into_vec));
         let mut credentials: Vec<_> = named.map(value).collect();
         credentials.extend(request.credentials.into_iter().map(|(name, it)| (name, Some(it))));
-        let server = match credentials.is_empty() {
+        let server = match credentials.is_empty() && !server.has_secret_url() {
             true => server,
             false => {
                 let key = FingerprintKey::load_or_create(&self.settings.home)?;

@@ -27,10 +27,16 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Digits of a fingerprint that people see.
 const SHOWN_DIGITS: usize = 8;
 
+/// Name of the credentials in a URL.
+const URL_CREDENTIALS: &str = "URL";
+
 /// Identity of a server, without the client's roots.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct ServerIdentity {
+    /// Without credentials.
     address: Value,
+    /// A URL with credentials in it, until they are fingerprinted.
+    secret_url: Option<String>,
     /// For people.
     shown: String,
     /// Keyed fingerprints by name; none for a credential that is not set.
@@ -53,13 +59,20 @@ impl ServerIdentity {
             shown.push_str(&format!(" (in {})", directory.display()));
         }
         let address = json!({ "command": words, "directory": lossless(directory.as_os_str()) });
-        Self { address, shown, credentials: BTreeMap::new() }
+        Self { address, secret_url: None, shown, credentials: BTreeMap::new() }
     }
 
-    /// A server at a URL.
+    /// A server at a URL. Credentials in it count once [`Self::with_credentials`] has a key.
     pub(crate) fn of_url(url: &str) -> Self {
         let shown = without_credentials(url).into_owned();
-        Self { address: json!({ "url": url }), shown, credentials: BTreeMap::new() }
+        let secret_url = (shown != url).then(|| url.to_owned());
+        let address = json!({ "url": shown });
+        Self { address, secret_url, shown, credentials: BTreeMap::new() }
+    }
+
+    /// True if its URL has credentials.
+    pub(crate) fn has_secret_url(&self) -> bool {
+        self.secret_url.is_some()
     }
 
     /// Adds credentials by name: variables, headers; none for one that is not set.
@@ -69,6 +82,10 @@ impl ServerIdentity {
         key: &FingerprintKey,
         named: impl IntoIterator<Item = (String, Option<V>)>,
     ) -> Self {
+        if let Some(url) = self.secret_url.take() {
+            let print = key.fingerprint(URL_CREDENTIALS, url.as_bytes());
+            self.credentials.insert(URL_CREDENTIALS.to_owned(), Some(print));
+        }
         for (name, value) in named {
             let print = value.map(|value| key.fingerprint(&name, value.as_ref()));
             self.credentials.insert(name, print);
@@ -78,7 +95,7 @@ impl ServerIdentity {
 
     /// Fingerprint with the client's roots, as far as the server asked for them.
     pub(super) fn fingerprint(&self, roots: Option<&[String]>) -> ServerFingerprint {
-        let Self { address, shown, credentials } = self;
+        let Self { address, secret_url: _, shown, credentials } = self;
         let inputs = json!({ "server": address, "credentials": credentials, "roots": roots });
         let mut shown = shown.clone();
         for (name, print) in credentials {
@@ -90,6 +107,12 @@ impl ServerIdentity {
         }
         // `Value` keeps its members sorted, so that equal identities have equal texts.
         ServerFingerprint { digest: Sha256Digest::of(inputs.to_string().as_bytes()), shown }
+    }
+}
+
+impl fmt::Debug for ServerIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fingerprint(None).shown)
     }
 }
 
@@ -139,4 +162,66 @@ fn read_key(path: &Path) -> Result<Option<FingerprintKey>> {
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
     Ok(Some(FingerprintKey(hmac::Key::new(HMAC_SHA256, &bytes))))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests fail as tests do")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn the_key_is_made_once_and_private() {
+        let home = tempfile::tempdir().unwrap();
+        let print = || FingerprintKey::load_or_create(home.path()).unwrap().fingerprint("A", b"v");
+        let first = print();
+        assert_eq!(print(), first);
+        let path = home.path().join(KEY_FILE);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::write(&path, "short").unwrap();
+        let error = FingerprintKey::load_or_create(home.path()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        fs::remove_file(&path).unwrap();
+        assert_ne!(print(), first, "another key");
+    }
+
+    #[test]
+    fn credentials_count_and_are_nowhere_to_be_seen() {
+        let home = tempfile::tempdir().unwrap();
+        let key = FingerprintKey::load_or_create(home.path()).unwrap();
+        let of = |name: &str, value: Option<&str>| {
+            let server = ServerIdentity::of_url("https://user:hunter2@example.com/mcp");
+            server.with_credentials(&key, [(name.to_owned(), value)])
+        };
+        let token = of("TOKEN", Some("hunter2"));
+        let digest = |server: &ServerIdentity| server.fingerprint(None).digest;
+        assert_eq!(digest(&token), digest(&of("TOKEN", Some("hunter2"))));
+        let other_user = ServerIdentity::of_url("https://other@example.com/mcp");
+        let other_user = other_user.with_credentials(&key, [("TOKEN".to_owned(), Some("hunter2"))]);
+        assert_ne!(digest(&token), digest(&other_user));
+        for other in [of("TOKEN", Some("hunter3")), of("TOKEN", None), of("OTHER", Some("hunter2"))]
+        {
+            assert_ne!(digest(&token), digest(&other));
+        }
+        let shown = token.fingerprint(Some(&["file:///a".to_owned()])).shown;
+        assert!(shown.contains("example.com") && shown.contains("roots: file:///a"), "{shown}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(
+            !format!("{:?}", ServerIdentity::of_url("redis://u:hunter2@h")).contains("hunter2")
+        );
+    }
+
+    #[test]
+    fn checkouts_of_a_project_share_results() {
+        let command = [OsString::from("s")];
+        let of = |cwd: &str, root: &str| {
+            let server = ServerIdentity::of_command(&command, Path::new(cwd), Path::new(root));
+            server.fingerprint(None).digest
+        };
+        assert_eq!(of("/one/sub", "/one"), of("/two/sub", "/two"));
+        assert_ne!(of("/one/sub", "/one"), of("/one", "/one"));
+        assert_ne!(of("/elsewhere", "/one"), of("/one", "/one"));
+    }
 }

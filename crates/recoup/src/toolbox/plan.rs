@@ -9,7 +9,7 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::cache::{Cache, CacheMode, LookupRequest, PathContext, Ttl};
 use recoup_core::entry::{Draft, ProducerIdentity};
 use recoup_core::key::tool::{ServerFingerprint, ToolCallRecipe};
-use recoup_core::key::{EntryId, Key, KeyRecipe as _, Kind, Scope};
+use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind, Scope};
 use recoup_core::secrets::SecretValues;
 use recoup_core::store::{EntrySelection, ScanFilter, ScanFlow};
 use recoup_core::{Error, Result};
@@ -35,6 +35,8 @@ pub(super) const TOOLS_LIST: &str = "tools/list";
 const RESOURCES_READ: &str = "resources/read";
 /// How long a remembered list of tools counts.
 const LIST_TTL: Ttl = Ttl::days(1);
+/// Prefix of the tags by which stale results are found.
+pub(crate) const TOOL_TAG: &str = "mcp:";
 /// Digits of the server's digest in tags.
 const TAG_DIGITS: usize = 16;
 
@@ -167,7 +169,7 @@ impl fmt::Display for PassReason {
 impl ToolCache {
     pub(crate) fn new(parts: ToolCacheParts) -> Self {
         let digest = parts.server.fingerprint(None).digest.to_hex();
-        let tag = format!("mcp:{}", &digest[..TAG_DIGITS]);
+        let tag = format!("{TOOL_TAG}{}", &digest[..TAG_DIGITS]);
         let inner = ToolCacheState {
             parts,
             tag,
@@ -484,6 +486,7 @@ impl ToolCache {
                 namespace: Some(name.clone()),
                 hash: None,
             },
+            parts: vec![KeyPart::shown("tool", "known tools")],
             tags: vec![self.inner.tag.clone(), self.tag(TOOLS_LIST)],
             ..Draft::new(Kind::Tool, list)
         };
