@@ -178,8 +178,10 @@ fn run_process(
     }
     session.finish(FLUSH_TIMEOUT);
     let was_ended = process.was_ended;
-    let exit = process.reap();
-    while !relay.is_finished() && !deadline.has_passed() {
+    let (exit, has_orphans) = process.reap();
+    // The relay ends with the stream, or when nobody reads; an orphan may hold the stream open.
+    let deadline = Deadline::after(MAX_SILENCE);
+    while !relay.is_finished() && !(has_orphans && deadline.has_passed()) {
         thread::sleep(Duration::from_millis(1));
     }
     Ok(if was_ended { 0 } else { exit.map_or(1, server_process::ServerExit::exit_code) })

@@ -47,6 +47,7 @@ mod newer_version;
 mod older_version;
 mod patterns;
 mod planted_files;
+mod proxy;
 mod read_only;
 mod readme;
 mod real_clients;
