@@ -38,7 +38,8 @@ pub(super) fn relay_stderr(server: &OwnedFd, ours: BorrowedFd<'_>) {
         if !waiting.is_empty() {
             fds.push(PollFd::from_borrowed_fd(ours, PollFlags::OUT));
         }
-        let limit = (!reads).then(|| Timespec::try_from(reader_gone.remaining()).unwrap_or_default());
+        let limit =
+            (!reads).then(|| Timespec::try_from(reader_gone.remaining()).unwrap_or_default());
         if !matches!(poll(&mut fds, limit.as_ref()), Ok(_) | Err(Errno::INTR)) {
             return;
         }
@@ -48,8 +49,7 @@ pub(super) fn relay_stderr(server: &OwnedFd, ours: BorrowedFd<'_>) {
             match rustix::io::read(server, &mut piece) {
                 Ok(0) => is_open = false,
                 Ok(len) if !is_full => waiting.extend(&piece[..len]),
-                Ok(_) => {}
-                Err(Errno::INTR | Errno::AGAIN) => {}
+                Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
                 Err(_) => is_open = false,
             }
             if !is_open || waiting.len() <= piece.len() {

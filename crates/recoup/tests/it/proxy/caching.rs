@@ -39,7 +39,12 @@ fn a_repeated_call_is_answered_from_the_cache_also_in_later_sessions() {
     client.leave();
     let mut later = scene.start();
     assert_eq!(count(&mut later), FIRST);
-    assert_eq!((scene.asked("tools/call"), scene.asked("tools/list")), (2, 1), "{:?}", scene.heard());
+    assert_eq!(
+        (scene.asked("tools/call"), scene.asked("tools/list")),
+        (2, 1),
+        "{:?}",
+        scene.heard()
+    );
 }
 
 #[test]
@@ -94,8 +99,7 @@ fn failures_are_never_kept() {
 
 #[test]
 fn an_edit_of_a_source_makes_a_result_stale() {
-    let scene =
-        Scene::configured("toolsCache.count = { ttl = \"1h\", sources = [\"{path}\"] }");
+    let scene = Scene::configured("toolsCache.count = { ttl = \"1h\", sources = [\"{path}\"] }");
     scene.home.write("a.txt", "1");
     let mut client = scene.start();
     let mut read = || call(&mut client, "count", json!({ "path": "a.txt" }));
@@ -166,10 +170,13 @@ fn roots_are_part_of_the_identity_and_unknown_ones_are_not_cached() {
 
 #[test]
 fn changes_that_the_server_announces_drop_what_they_concern() {
-    let scene = Scene::configured("toolsCache.\"resources/read\" = \"1h\"\ntoolsCache.count = \"1h\"\ntoolsCache.\"tools/list\" = \"1h\"");
+    let scene = Scene::configured(
+        "toolsCache.\"resources/read\" = \"1h\"\ntoolsCache.count = \"1h\"\ntoolsCache.\"tools/list\" = \"1h\"",
+    );
     let mut client = scene.start();
     let read = |client: &mut Client, uri: &str| {
-        ask(client, "resources/read", json!({ "uri": uri }))["result"]["contents"][0]["text"].clone()
+        ask(client, "resources/read", json!({ "uri": uri }))["result"]["contents"][0]["text"]
+            .clone()
     };
     assert_eq!(read(&mut client, "x://a"), "read 1");
     assert_eq!(read(&mut client, "x://b"), "read 2");
@@ -237,7 +244,8 @@ fn progress_goes_to_every_caller_under_its_own_token() {
     let (scene, arguments) = slow_scene();
     let mut client = scene.start();
     let mut ask_with = |token: Value| {
-        let params = json!({ "name": "slow", "arguments": arguments, "_meta": { "progressToken": token } });
+        let params =
+            json!({ "name": "slow", "arguments": arguments, "_meta": { "progressToken": token } });
         client.ask("tools/call", params)
     };
     ask_with(json!("first"));
@@ -258,7 +266,8 @@ fn ones_cancellation_does_not_cancel_the_others() {
     let params = json!({ "name": "slow", "arguments": arguments });
     let leader = client.ask("tools/call", params.clone());
     wait_for_calls(&scene, 1);
-    let (follower, last) = (client.ask("tools/call", params.clone()), client.ask("tools/call", params));
+    let (follower, last) =
+        (client.ask("tools/call", params.clone()), client.ask("tools/call", params));
     thread::sleep(Duration::from_millis(200));
     let cancel = |client: &mut Client, id: u64| {
         client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
@@ -268,7 +277,10 @@ fn ones_cancellation_does_not_cancel_the_others() {
     wait_for_calls(&scene, 2);
     fs::write(scene.home.path("until"), "").unwrap();
     let answer = client.hear();
-    assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(last), &json!("slow 2")));
+    assert_eq!(
+        (&answer["id"], &answer["result"]["content"][0]["text"]),
+        (&json!(last), &json!("slow 2"))
+    );
     assert!(client.is_silent_for(Duration::from_millis(300)), "nobody else is answered");
     assert_eq!(scene.asked("notifications/cancelled"), 1, "the server never saw the follower");
     assert_eq!(scene.asked("tools/call"), 2);
@@ -299,7 +311,8 @@ fn the_controls_work_as_for_commands() {
     refreshing.leave();
     let mut client = scene.start_with(&["--only-if-cached"]);
     assert_eq!(count(&mut client), SECOND);
-    let absent = ask(&mut client, "tools/call", json!({ "name": "count", "arguments": { "x": 1 } }));
+    let absent =
+        ask(&mut client, "tools/call", json!({ "name": "count", "arguments": { "x": 1 } }));
     let message = absent["error"]["message"].as_str().unwrap();
     assert!(message.contains("only cached results"), "{message}");
     thread::sleep(Duration::from_millis(30));
@@ -320,7 +333,10 @@ fn a_mistake_in_the_configuration_is_an_error_before_the_server_starts() {
 #[test]
 fn a_store_that_can_not_be_used_only_means_that_nothing_is_cached() {
     let scene = Scene::new();
-    configure(&scene.home, "store = \"redis://127.0.0.1:1\"\n[mcpServers.scripted]\ncache = \"1h\"\n");
+    configure(
+        &scene.home,
+        "store = \"redis://127.0.0.1:1\"\n[mcpServers.scripted]\ncache = \"1h\"\n",
+    );
     let mut client = scene.start();
     assert_eq!([count(&mut client), count(&mut client)], [FIRST, SECOND]);
 }

@@ -51,7 +51,8 @@ impl HttpServer {
 
     fn noted_requests(&self, method: &str) -> Vec<Value> {
         let is_that = |seen: &&Value| {
-            let body: Value = serde_json::from_str(seen["body"].as_str().unwrap()).unwrap_or_default();
+            let body: Value =
+                serde_json::from_str(seen["body"].as_str().unwrap()).unwrap_or_default();
             body["method"] == method
         };
         self.seen.lock().unwrap().iter().filter(is_that).cloned().collect()
@@ -111,7 +112,11 @@ fn headers_of_the_newer_protocol_are_made_from_the_message() {
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
     ask(&mut client, "tools/list", json!({ "_meta": meta }));
     let arguments = json!({ "region": "Zürich" });
-    ask(&mut client, "tools/call", json!({ "name": "count", "arguments": arguments, "_meta": meta }));
+    ask(
+        &mut client,
+        "tools/call",
+        json!({ "name": "count", "arguments": arguments, "_meta": meta }),
+    );
     let headers = &server.requests("tools/call")[0]["headers"];
     assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
     assert_eq!(headers["mcp-method"], "tools/call");
@@ -232,7 +237,8 @@ fn everything_over(transport: &str, path: &str) {
     let port = free_port();
     let _server = Everything::start(&home, transport, &port);
     let url = format!("http://127.0.0.1:{port}{path}");
-    let mut client = super::greeted_with(&mut proxied(&home, &[], &url), &json!({ "sampling": {} }));
+    let mut client =
+        super::greeted_with(&mut proxied(&home, &[], &url), &json!({ "sampling": {} }));
     assert_eq!(call(&mut client, "echo", json!({ "message": "hi" })), "Echo: hi");
     let params = json!({
         "name": "trigger-long-running-operation",
@@ -250,7 +256,8 @@ fn everything_over(transport: &str, path: &str) {
     }
     assert_eq!(progress, 3);
     let arguments = json!({ "prompt": "x", "maxTokens": 5 });
-    let id = client.ask("tools/call", json!({ "name": "trigger-sampling-request", "arguments": arguments }));
+    let id = client
+        .ask("tools/call", json!({ "name": "trigger-sampling-request", "arguments": arguments }));
     let asked = loop {
         let message = client.hear();
         if message["method"] == "sampling/createMessage" {

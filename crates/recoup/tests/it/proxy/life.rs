@@ -153,7 +153,8 @@ fn a_client_that_stops_reading_ends_the_server() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap();
+    std::io::Write::write_all(&mut stdin, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+        .unwrap();
     eventually("we end", || child.try_wait().unwrap().is_some());
 }
 
@@ -169,7 +170,10 @@ fn the_guard_ends_with_the_proxy() {
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
             status.contains(&parent) && line.ends_with(b"mcp\0proxy-guard\0")
         };
-        processes.filter(of_ours).filter_map(|it| it.file_name().to_str()?.parse().ok()).collect::<Vec<i32>>()
+        processes
+            .filter(of_ours)
+            .filter_map(|it| it.file_name().to_str()?.parse().ok())
+            .collect::<Vec<i32>>()
     };
     let found = guards();
     assert_eq!(found.len(), 1);

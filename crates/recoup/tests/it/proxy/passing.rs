@@ -5,13 +5,17 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use super::{Scene, call, greeted};
-use serde_json::json;
 use crate::mcp::client::Client;
+use serde_json::json;
 
 /// What a program wrote to stdout after all of `input`, whose end it sees.
 fn output_of(command: &mut Command, input: &[u8]) -> Vec<u8> {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = thread::spawn(move || stdin.write_all(&input));
@@ -59,9 +63,14 @@ fn a_line_of_100_mb_passes_both_ways_with_memory_for_one() {
     const BYTES: usize = 100 << 20;
     let scene = Scene::configured("cache = \"1h\"");
     let mut client = scene.start();
-    assert_eq!(call(&mut client, "large", json!({ "bytes": BYTES })).len(), BYTES);
-    let answer = call(&mut client, "count", json!({ "long": "z".repeat(BYTES) }));
-    assert!(answer.starts_with("call "), "{answer}");
+    client.ask("tools/call", json!({ "name": "large", "arguments": { "bytes": BYTES } }));
+    assert!(client.hear_bytes().unwrap().len() > BYTES);
+    let mut line = b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":\"count\",\"arguments\":{\"long\":\"".to_vec();
+    line.resize(line.len() + BYTES, b'z');
+    line.extend(b"\"}}}\n");
+    client.say_bytes(&line);
+    let answer = String::from_utf8(client.hear_bytes().unwrap()).unwrap();
+    assert!(answer.contains("call ") && answer.contains("\"id\":9"), "{answer}");
     let status = std::fs::read_to_string(format!("/proc/{}/status", client.child.id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
@@ -81,8 +90,8 @@ fn stderr_of_the_server_is_ours() {
     let scene = Scene::with_habits(&["flood"]);
     let mut command = scene.proxied(&[]);
     let output = command.stdin(Stdio::null()).output().unwrap();
-    let lines = output.stderr.iter().filter(|byte| **byte == b'x').count();
-    assert_eq!(lines, 64 * 64 * 1024, "all of it, for one who reads");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.matches('x').count(), 64 * 64 * 1024, "all of it, for one who reads");
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn hits(answers: &[String]) -> usize {
     answers.iter().filter(|answer| answer.contains("io.recoup/age")).count()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write it in place")]
 fn tool(name: &str, arguments: Value) -> (&'static str, Value) {
     ("tools/call", json!({ "name": name, "arguments": arguments }))
 }
@@ -131,14 +132,24 @@ fn filesystem_asks_for_roots_and_results_follow_the_files() {
     let again = compare(&home, Era::Initialize, &server, &requests);
     assert_eq!(hits(&again), 3, "the refusal is not cached: {again:#?}");
 
-    configure(&home, "[mcpServers.real]\nreadOnlyTools = true\ntoolsCache.read_text_file.sources = [\"{path}\"]\n");
+    configure(
+        &home,
+        "[mcpServers.real]\nreadOnlyTools = true\ntoolsCache.read_text_file.sources = [\"{path}\"]\n",
+    );
     let words = server.map(str::to_owned);
-    let mut client = greeted_with(&mut proxied(&home, "real", &[], &words), &json!({ "roots": {} }));
+    let mut client =
+        greeted_with(&mut proxied(&home, "real", &[], &words), &json!({ "roots": {} }));
     let asked = client.hear();
     assert_eq!(asked["method"], "roots/list");
     let roots = json!([{ "uri": format!("file://{project}") }]);
     client.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": roots } }));
-    let read = |client: &mut Client| ask(client, "tools/call", json!({ "name": "read_text_file", "arguments": { "path": format!("{project}/a.txt") } }));
+    let read = |client: &mut Client| {
+        ask(
+            client,
+            "tools/call",
+            json!({ "name": "read_text_file", "arguments": { "path": format!("{project}/a.txt") } }),
+        )
+    };
     read(&mut client);
     assert!(read(&mut client)["result"]["_meta"]["io.recoup/age"].is_u64());
     home.write("a.txt", "two, edited by nobody that the server sees");
@@ -151,7 +162,10 @@ fn memory_readers_do_not_survive_its_writers() {
     let home = Home::new();
     let file = home.path("graph.json").display().to_string();
     let words = ["mcp-server-memory".to_owned()];
-    configure(&home, "[mcpServers.real]\ntoolsCache.read_graph = \"1h\"\ntoolsCache.\"*_entities\" = { ttl = \"off\", invalidates = [\"read_*\", \"search_*\"] }\n");
+    configure(
+        &home,
+        "[mcpServers.real]\ntoolsCache.read_graph = \"1h\"\ntoolsCache.\"*_entities\" = { ttl = \"off\", invalidates = [\"read_*\", \"search_*\"] }\n",
+    );
     let mut command = proxied(&home, "real", &[], &words);
     let mut client = greeted_with(command.env("MEMORY_FILE_PATH", &file), &json!({}));
     let empty = call(&mut client, "read_graph", json!({}));
@@ -188,7 +202,10 @@ fn git_in_both_eras_with_its_era_lock() {
         tool("git_log", json!({ "repo_path": path })),
         tool("git_status", json!({ "repo_path": path })),
         tool("git_status", json!({ "repo_path": "/nowhere" })),
-        ("initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } })),
+        (
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }),
+        ),
     ];
     compare(&home, Era::Discover, &["mcp-server-git"], &requests);
     // Results are the same in both eras, so the other one has its own home.
@@ -202,7 +219,10 @@ fn git_in_both_eras_with_its_era_lock() {
 fn git_results_go_stale_by_edits_and_commits_that_no_server_sees() {
     let home = Home::new();
     let path = repository(&home);
-    configure(&home, "[mcpServers.real]\nreadOnlyTools = true\ntoolsCache.git_status.sources = [\"**\", \"git:HEAD\"]\ntoolsCache.git_log.sources = [\"git:HEAD\"]\n");
+    configure(
+        &home,
+        "[mcpServers.real]\nreadOnlyTools = true\ntoolsCache.git_status.sources = [\"**\", \"git:HEAD\"]\ntoolsCache.git_log.sources = [\"git:HEAD\"]\n",
+    );
     let words = ["mcp-server-git".to_owned()];
     let mut client = greeted_with(&mut proxied(&home, "real", &[], &words), &json!({}));
     let status = json!({ "name": "git_status", "arguments": { "repo_path": path } });
@@ -224,7 +244,8 @@ fn git_results_go_stale_by_edits_and_commits_that_no_server_sees() {
 #[test]
 fn fetch_refuses_loopback_and_that_is_not_cached() {
     let home = Home::new();
-    let requests = [("tools/list", json!({})), tool("fetch", json!({ "url": "http://127.0.0.1:1/" }))];
+    let requests =
+        [("tools/list", json!({})), tool("fetch", json!({ "url": "http://127.0.0.1:1/" }))];
     let again = compare(&home, Era::Initialize, &["mcp-server-fetch"], &requests);
     let refusal: Value = serde_json::from_str(again.last().unwrap()).unwrap();
     assert!(refusal["result"]["isError"] == true || refusal["error"].is_object(), "{refusal}");
@@ -245,5 +266,9 @@ fn time_is_read_only_and_not_cached() {
     }
     client.leave();
     let log = fs::read_to_string(home.recoup().join("logs/mcp-calls.jsonl")).unwrap();
-    assert_eq!(log.lines().filter(|line| line.contains("\"outcome\":\"pass\"")).count(), 3, "{log}");
+    assert_eq!(
+        log.lines().filter(|line| line.contains("\"outcome\":\"pass\"")).count(),
+        3,
+        "{log}"
+    );
 }
