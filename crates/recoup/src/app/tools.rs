@@ -48,12 +48,11 @@ impl App {
         let value = |name: &String| (name.clone(), env::verbatim(name).map(OsString::into_vec));
         let mut credentials: Vec<_> = named.map(value).collect();
         credentials.extend(request.credentials.into_iter().map(|(name, it)| (name, Some(it))));
-        let server = match credentials.is_empty() && !server.has_secret_url() {
-            true => server,
-            false => {
-                let key = FingerprintKey::load_or_create(&self.settings.home)?;
-                server.with_credentials(&key, credentials)
-            }
+        let server = if credentials.is_empty() && !server.has_secret_url() {
+            server
+        } else {
+            let key = FingerprintKey::load_or_create(&self.settings.home)?;
+            server.with_credentials(&key, credentials)
         };
         let cache = if policy.caches_anything() { self.cache_for_writing()? } else { self.cache() };
         Ok(ToolCache::new(ToolCacheParts {
@@ -67,10 +66,7 @@ impl App {
             mode,
             max_age,
             withheld: env::credentials().in_json(),
-            call_log: match self.settings.notes.ledger {
-                true => CallLog::below(&self.settings.home),
-                false => CallLog::off(),
-            },
+            call_log: if self.settings.notes.ledger { self.call_log() } else { CallLog::off() },
             faults: Arc::clone(&self.faults),
         }))
     }

@@ -142,21 +142,19 @@ fn call_with(server: &ToolCache, plan: CallPlan, answer: &str) -> bool {
     let answer = serde_json::from_str::<&RawValue>(answer).unwrap();
     let took = Duration::from_millis(40);
     let CallPlan { ticket, route } = plan;
-    let mut is_hit = false;
     if let CallRoute::Cached(call) = route {
         match call.lookup(WaitPolicy::default()).unwrap() {
-            ToolOutcome::Hit(served) => {
-                is_hit = true;
-                assert!(served.as_json().contains("io.recoup/age"), "{}", served.as_json());
-                server.finished(ticket, &CallEnd::Hit(&served));
-                return is_hit;
+            ToolOutcome::Hit(hit) => {
+                assert!(hit.as_json().contains("io.recoup/age"), "{}", hit.as_json());
+                server.finished(ticket, &CallEnd::Hit(&hit));
+                return true;
             }
             ToolOutcome::Miss(permit) => call.store(permit, answer, took),
             ToolOutcome::Bypass => {}
         }
     }
     server.finished(ticket, &CallEnd::Answered { result: answer, took });
-    is_hit
+    false
 }
 
 /// True if the call is answered from the cache.
@@ -185,10 +183,10 @@ fn a_repeated_call_is_answered_from_the_cache() {
     assert!(!hits(&server, "search", &json!({ "q": "x" })));
     scene.clock.advance(Duration::from_millis(1_500));
     let (_ticket, call) = cached(plan(&server, "search", &json!({ "q": "x" })));
-    let served: Value = serde_json::from_str(call.peek().unwrap().as_json()).unwrap();
-    assert_eq!(served["content"][0]["text"], "found");
-    assert_eq!(served["_meta"]["io.recoup/age"], 1_500);
-    assert_eq!(served["_meta"]["io.recoup/key"], call.id().key.as_str());
+    let hit: Value = serde_json::from_str(call.peek().unwrap().as_json()).unwrap();
+    assert_eq!(hit["content"][0]["text"], "found");
+    assert_eq!(hit["_meta"]["io.recoup/age"], 1_500);
+    assert_eq!(hit["_meta"]["io.recoup/key"], call.id().key.as_str());
     assert!(!hits(&server, "search", &json!({ "q": "y" })));
     scene.clock.advance(Duration::from_mins(5));
     assert!(call.peek().is_none(), "expired");
@@ -578,6 +576,14 @@ fn a_cached_list_of_tools_teaches_them() {
     assert!(!server.knows_tools(), "the proxy tells what passed");
     assert!(hits_method(&server, "tools/list", &json!({}), &tools().to_string()));
     assert!(server.knows_tools());
+    // The second of two pages is not the whole list.
+    let server =
+        ToolCache::new(ToolCacheParts { name: "paged".to_owned(), ..scene.parts(default_ttl()) });
+    server.server_changed("notifications/tools/list_changed", None);
+    for _ in 0..2 {
+        hits_method(&server, "tools/list", &json!({ "cursor": "2" }), &tools().to_string());
+    }
+    assert!(!server.knows_tools());
 }
 
 #[test]
@@ -653,6 +659,7 @@ fn every_call_is_logged_without_arguments_and_results() {
         ]
     );
     assert_eq!(lines[0].arguments, lines[1].arguments);
+    assert_eq!(lines[0].arguments, lines[2].arguments, "also of calls that pass");
     assert!(lines[0].result.is_some() && lines[0].bytes == ANSWER.len() as u64);
     let text = fs::read_to_string(log.paths().last().unwrap()).unwrap();
     assert!(!text.contains("needle") && !text.contains("found"), "{text}");

@@ -102,7 +102,9 @@ impl ToolList {
         };
         for raw in page.tools {
             if let Some((name, definition)) = read_definition(raw) {
-                names.iter_mut().for_each(|names| names.push(name.clone()));
+                if let Some(names) = &mut names {
+                    names.push(name.clone());
+                }
                 self.tools.insert(name, definition);
             }
         }
