@@ -33,7 +33,7 @@ pub struct ToolCallRecipe {
 pub struct ServerFingerprint {
     /// Digest of everything that tells the server from others.
     pub digest: Sha256Digest,
-    /// The same for people, without credentials.
+    /// Description for people, without credentials.
     pub shown: String,
 }
 

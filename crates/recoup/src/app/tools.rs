@@ -12,7 +12,9 @@ use recoup_core::store::StoreUrl;
 
 use super::App;
 use crate::config::env;
-use crate::toolbox::{CallLog, FingerprintKey, ServerIdentity, ToolCache, ToolCacheParts};
+use crate::toolbox::{
+    CallLog, FingerprintKey, ServerCachePolicy, ServerIdentity, ToolCache, ToolCacheParts,
+};
 
 /// A server whose tool calls are to be cached, and how.
 #[derive(Debug)]
@@ -35,15 +37,15 @@ pub(crate) struct ToolCacheRequest<'a> {
 }
 
 impl App {
-    /// The cache of a server's tool calls. Faults of the store are misses; a mistake in the
-    /// configuration is an error.
+    /// The cache of a server's tool calls. Faults are reported, and calls pass uncached; only a
+    /// mistake in the file of `--config` is an error.
     pub(crate) fn tool_cache(&self, request: ToolCacheRequest<'_>) -> Result<ToolCache> {
         let ToolCacheRequest { name, server, directory, config, mode, max_age, .. } = request;
         let settings = match config {
             Some(file) => self.settings.tools_with_file(file)?,
             None => self.settings.tools.clone(),
         };
-        let policy = settings.policy_for(name);
+        let mut policy = settings.policy_for(name);
         let named = policy.credentials.iter().chain(request.credential_variables);
         let value = |name: &String| (name.clone(), env::verbatim(name).map(OsString::into_vec));
         let mut credentials: Vec<_> = named.map(value).collect();
@@ -51,12 +53,23 @@ impl App {
         let server = if credentials.is_empty() && !server.has_secret_url() {
             server
         } else {
-            let key = FingerprintKey::load_or_create(&self.settings.home)?;
-            server.with_credentials(&key, credentials)
+            match FingerprintKey::load_or_create(&self.settings.home) {
+                Ok(key) => server.with_credentials(&key, credentials),
+                Err(error) => {
+                    // Without fingerprints, users with other credentials would share results.
+                    self.faults.fault("tool calls are not cached", &error);
+                    policy = ServerCachePolicy::default();
+                    server
+                }
+            }
         };
-        let cache = if policy.caches_anything() { self.cache_for_writing()? } else { self.cache() };
+        if policy.caches_anything()
+            && let Err(error) = self.prepare_cache()
+        {
+            self.faults.fault("the cache of tool calls", &error);
+        }
         Ok(ToolCache::new(ToolCacheParts {
-            cache,
+            cache: self.cache(),
             scope: self.scope(),
             paths: PathContext { root: self.settings.project.root().to_owned(), cwd: directory },
             name: name.to_owned(),

@@ -125,9 +125,9 @@ pub(crate) enum PassReason {
     Method,
     /// Its parameters are not what the protocol says.
     Malformed,
-    /// It has `inputResponses`, `requestState` or `task`.
+    /// The call has `inputResponses`, `requestState` or `task`.
     PartOfExchange,
-    /// It has a parameter that we do not know.
+    /// Unknown parameter.
     UnknownParameter,
     /// Its arguments are longer than what is hashed.
     LongArguments,

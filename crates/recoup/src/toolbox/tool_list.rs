@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 /// Version of the remembered form.
 const VERSION: u32 = 1;
 
-/// What is known of a tool.
+/// A tool, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ToolDefinition {
     /// Digest of its schemas.
