@@ -66,6 +66,7 @@ mod support;
 mod synthesize;
 mod team_rules;
 mod tokens;
+mod toolbox_config;
 mod tour;
 mod transcripts;
 mod trust;
