@@ -5,6 +5,7 @@ mod cache_modes;
 mod explain;
 mod faults;
 mod freshness;
+mod git_head;
 mod ignored_files;
 mod ledger_events;
 mod limits;

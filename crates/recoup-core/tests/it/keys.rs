@@ -2,6 +2,7 @@
 //! be a key or a scope at all.
 
 mod command;
+mod tool;
 
 use proptest::prelude::*;
 use recoup_core::ErrorKind;

@@ -40,8 +40,10 @@ pub(super) const ENABLED: EnvVar =
     var("RECOUP_CACHE_ENABLED", "false: nothing is kept, and nothing given out");
 pub(super) const MAX_SIZE_MB: EnvVar =
     var("RECOUP_CACHE_MAX_SIZE_MB", "how much is kept, in MB (default: 100)");
-pub(super) const MAX_ENTRIES: EnvVar =
-    var("RECOUP_CACHE_MAX_ENTRIES", "how many entries are kept (default: no limit)");
+pub(super) const MAX_ENTRIES: EnvVar = var(
+    "RECOUP_CACHE_MAX_ENTRIES",
+    "how many entries are kept (default: 5000 tool calls, else no limit)",
+);
 pub(super) const TTL: EnvVar = var("RECOUP_CACHE_TTL", "how long results are kept (default: 30d)");
 pub(super) const FRESHNESS: EnvVar =
     var("RECOUP_CACHE_FRESHNESS", "what counts as a change: auto, mtime or content");

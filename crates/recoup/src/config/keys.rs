@@ -180,7 +180,8 @@ pub(super) static MAX_ENTRIES: ConfigKey<u64> = ConfigKey {
         name: "cache.max_entries",
         expected: "a whole number above 0",
         default: None,
-        meaning: "how many entries are kept of each kind within a scope",
+        meaning: "how many entries are kept of each kind within a scope; 5,000 tool calls, and any \
+                  number of others, if this is not said",
         variable: env::MAX_ENTRIES,
         peer_variable: None,
         repository: RepositoryPermission::MayForItself,

@@ -102,7 +102,7 @@ const MAX_LINE_BYTES: u64 = 256 << 20;
 /// Buffer that is kept between lines.
 const KEPT_BUFFER_BYTES: usize = 1 << 20;
 
-/// What was read.
+/// Piece of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadPiece {
     /// A line with its end, or the last bytes without one.

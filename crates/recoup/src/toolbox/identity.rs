@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use recoup_core::base::clock::Deadline;
-use recoup_core::base::digest::{Sha256Digest, encode_hex};
+use recoup_core::base::digest::{Sha256Digest, decode_hex, encode_hex};
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::key::tool::ServerFingerprint;
 use recoup_core::store::without_credentials;
@@ -20,17 +20,25 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde_json::{Value, json};
 
 /// File of the key below our own directory.
-const KEY_FILE: &str = "credential-fingerprints.key";
+pub(crate) const KEY_FILE: &str = "credential-fingerprints.key";
 const KEY_LEN: usize = 32;
+/// Longer than any key in hex digits.
+const MAX_KEY_FILE: u64 = 1 << 10;
 /// Long enough for any other process to write its key.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Digits of a fingerprint that people see.
 const SHOWN_DIGITS: usize = 8;
 
+/// Name of the credentials in a URL.
+const URL_CREDENTIALS: &str = "URL";
+
 /// Identity of a server, without the client's roots.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct ServerIdentity {
+    /// Without credentials.
     address: Value,
+    /// A URL with credentials in it, until they are fingerprinted.
+    secret_url: Option<String>,
     /// For people.
     shown: String,
     /// Keyed fingerprints by name; none for a credential that is not set.
@@ -47,19 +55,26 @@ impl ServerIdentity {
             None => json!({ "hex": encode_hex(word.as_bytes()) }),
         };
         let words: Vec<Value> = command.iter().map(|word| lossless(word)).collect();
-        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-        let mut shown = shown.join(" ");
+        let mut shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         if !directory.as_os_str().is_empty() {
-            shown.push_str(&format!(" (in {})", directory.display()));
+            shown.push(format!("(in {})", directory.display()).into());
         }
+        let shown = shown.join(" ");
         let address = json!({ "command": words, "directory": lossless(directory.as_os_str()) });
-        Self { address, shown, credentials: BTreeMap::new() }
+        Self { address, secret_url: None, shown, credentials: BTreeMap::new() }
     }
 
-    /// A server at a URL.
+    /// A server at a URL. Credentials in it count once [`Self::with_credentials`] has a key.
     pub(crate) fn of_url(url: &str) -> Self {
         let shown = without_credentials(url).into_owned();
-        Self { address: json!({ "url": url }), shown, credentials: BTreeMap::new() }
+        let secret_url = (shown != url).then(|| url.to_owned());
+        let address = json!({ "url": shown });
+        Self { address, secret_url, shown, credentials: BTreeMap::new() }
+    }
+
+    /// True if its URL has credentials.
+    pub(crate) fn has_secret_url(&self) -> bool {
+        self.secret_url.is_some()
     }
 
     /// Adds credentials by name: variables, headers; none for one that is not set.
@@ -69,6 +84,10 @@ impl ServerIdentity {
         key: &FingerprintKey,
         named: impl IntoIterator<Item = (String, Option<V>)>,
     ) -> Self {
+        if let Some(url) = self.secret_url.take() {
+            let print = key.fingerprint(URL_CREDENTIALS, url.as_bytes());
+            self.credentials.insert(URL_CREDENTIALS.to_owned(), Some(print));
+        }
         for (name, value) in named {
             let print = value.map(|value| key.fingerprint(&name, value.as_ref()));
             self.credentials.insert(name, print);
@@ -78,18 +97,23 @@ impl ServerIdentity {
 
     /// Fingerprint with the client's roots, as far as the server asked for them.
     pub(super) fn fingerprint(&self, roots: Option<&[String]>) -> ServerFingerprint {
-        let Self { address, shown, credentials } = self;
+        let Self { address, secret_url: _, shown, credentials } = self;
         let inputs = json!({ "server": address, "credentials": credentials, "roots": roots });
-        let mut shown = shown.clone();
-        for (name, print) in credentials {
+        let mut words = vec![shown.clone()];
+        words.extend(credentials.iter().map(|(name, print)| {
             let print = print.as_ref().map_or("not set", |print| &print[..SHOWN_DIGITS]);
-            shown.push_str(&format!(" {name}:{print}"));
-        }
-        if let Some(roots) = roots {
-            shown.push_str(&format!(" roots: {}", roots.join(" ")));
-        }
+            format!("{name}:{print}")
+        }));
+        words.extend(roots.map(|roots| format!("roots: {}", roots.join(" "))));
+        let shown = words.join(" ");
         // `Value` keeps its members sorted, so that equal identities have equal texts.
         ServerFingerprint { digest: Sha256Digest::of(inputs.to_string().as_bytes()), shown }
+    }
+}
+
+impl fmt::Debug for ServerIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fingerprint(None).shown)
     }
 }
 
@@ -119,7 +143,7 @@ impl FingerprintKey {
         SystemRandom::new()
             .fill(&mut bytes)
             .map_err(|_| Error::new(ErrorKind::Io, "the system gave no random bytes"))?;
-        fsx::write_atomic(&path, &bytes)?;
+        fsx::write_atomic(&path, encode_hex(&bytes).as_bytes())?;
         Ok(Self(hmac::Key::new(HMAC_SHA256, &bytes)))
     }
 
@@ -133,10 +157,73 @@ impl FingerprintKey {
 }
 
 fn read_key(path: &Path) -> Result<Option<FingerprintKey>> {
-    let Some(bytes) = fsx::read_regular(path, KEY_LEN as u64 + 1)? else { return Ok(None) };
-    if bytes.len() != KEY_LEN {
+    let Some(digits) = fsx::read_regular(path, MAX_KEY_FILE)? else { return Ok(None) };
+    let bytes = decode_hex(digits.trim_ascii()).filter(|bytes| bytes.len() == KEY_LEN);
+    let bytes = bytes.ok_or_else(|| {
         let message = format!("{} is damaged; remove it to make a new one", path.display());
-        return Err(Error::new(ErrorKind::Corrupt, message));
-    }
+        Error::new(ErrorKind::Corrupt, message)
+    })?;
     Ok(Some(FingerprintKey(hmac::Key::new(HMAC_SHA256, &bytes))))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests fail as tests do")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn the_key_is_made_once_and_private() {
+        let home = tempfile::tempdir().unwrap();
+        let print = || FingerprintKey::load_or_create(home.path()).unwrap().fingerprint("A", b"v");
+        let first = print();
+        assert_eq!(print(), first);
+        let path = home.path().join(KEY_FILE);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::write(&path, "short").unwrap();
+        let error = FingerprintKey::load_or_create(home.path()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        fs::remove_file(&path).unwrap();
+        assert_ne!(print(), first, "another key");
+    }
+
+    #[test]
+    fn credentials_count_and_are_nowhere_to_be_seen() {
+        let home = tempfile::tempdir().unwrap();
+        let key = FingerprintKey::load_or_create(home.path()).unwrap();
+        let of = |name: &str, value: Option<&str>| {
+            let server = ServerIdentity::of_url("https://user:hunter2@example.com/mcp");
+            server.with_credentials(&key, [(name.to_owned(), value)])
+        };
+        let token = of("TOKEN", Some("hunter2"));
+        let digest = |server: &ServerIdentity| server.fingerprint(None).digest;
+        assert_eq!(digest(&token), digest(&of("TOKEN", Some("hunter2"))));
+        let other_user = ServerIdentity::of_url("https://other@example.com/mcp");
+        let other_user = other_user.with_credentials(&key, [("TOKEN".to_owned(), Some("hunter2"))]);
+        assert_ne!(digest(&token), digest(&other_user));
+        for other in [of("TOKEN", Some("hunter3")), of("TOKEN", None), of("OTHER", Some("hunter2"))]
+        {
+            assert_ne!(digest(&token), digest(&other));
+        }
+        let shown = token.fingerprint(Some(&["file:///a".to_owned()])).shown;
+        assert!(shown.contains("example.com") && shown.contains("roots: file:///a"), "{shown}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(
+            !format!("{:?}", ServerIdentity::of_url("redis://u:hunter2@h")).contains("hunter2")
+        );
+    }
+
+    #[test]
+    fn checkouts_of_a_project_share_results() {
+        let command = [OsString::from("s")];
+        let of = |cwd: &str, root: &str| {
+            let server = ServerIdentity::of_command(&command, Path::new(cwd), Path::new(root));
+            server.fingerprint(None).digest
+        };
+        assert_eq!(of("/one/sub", "/one"), of("/two/sub", "/two"));
+        assert_ne!(of("/one/sub", "/one"), of("/one", "/one"));
+        assert_ne!(of("/elsewhere", "/one"), of("/one", "/one"));
+    }
 }

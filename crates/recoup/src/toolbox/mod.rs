@@ -13,6 +13,8 @@ mod policy;
 mod read_only;
 mod result;
 mod sources;
+#[cfg(test)]
+mod tests;
 mod ticket;
 mod tool_list;
 mod writes;
@@ -20,7 +22,9 @@ mod writes;
 pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
 pub(crate) use call_log::{CallLog, CallLogLine, LoggedOutcome};
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
-pub(crate) use plan::{CallPlan, CallRoute, PassReason, RootsState, ToolCache, ToolCacheParts};
+pub(crate) use plan::{
+    CallPlan, CallRoute, PassReason, RootsState, TOOL_TAG, ToolCache, ToolCacheParts,
+};
 pub(crate) use policy::{
     NamePattern, READ_ONLY_TTL, ServerCachePolicy, ToolCacheRule, ToolCacheSettings,
 };

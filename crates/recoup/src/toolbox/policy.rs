@@ -40,7 +40,7 @@ impl ToolCacheSettings {
     }
 }
 
-/// What is cached of one server's results.
+/// Caching of one server's results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ServerCachePolicy {
     /// TTL of tools and methods without one of their own.
@@ -102,7 +102,7 @@ pub(crate) enum NotCachedReason {
     NoTtl,
     /// Its rule has `invalidates` and no TTL.
     Invalidates,
-    /// It declares that it writes, and only the server's default would cache it.
+    /// The tool declares that it writes, and only the server's default would cache it.
     DeclaresWrites,
     /// Read-only, but its name says that it tells the time or something random.
     ClockOrRandom,
@@ -236,5 +236,158 @@ impl NamePattern {
     /// Names before patterns, then patterns with more letters.
     fn specificity(&self) -> (bool, usize) {
         (!self.is_pattern(), self.0.bytes().filter(|byte| *byte != b'*').count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use recoup_core::base::digest::Sha256Digest;
+
+    use super::*;
+
+    fn ttl(text: &str) -> Ttl {
+        Ttl::parse("test", text).expect("a TTL")
+    }
+
+    fn kept_for(text: &str) -> ToolCacheRule {
+        ToolCacheRule { ttl: Some(ttl(text)), ..ToolCacheRule::default() }
+    }
+
+    fn policy<'a>(rules: impl IntoIterator<Item = (&'a str, ToolCacheRule)>) -> ServerCachePolicy {
+        let tools = rules.into_iter().map(|(name, rule)| (NamePattern::new(name), rule)).collect();
+        ServerCachePolicy { tools, ..ServerCachePolicy::default() }
+    }
+
+    fn tool(read_only: bool, declares_writes: bool) -> ToolDefinition {
+        let schema = Sha256Digest::of(b"schema");
+        ToolDefinition { schema, read_only, declares_writes, properties: Vec::new() }
+    }
+
+    /// The decision in words: a TTL, `TTL by read-only`, or the reason.
+    fn decided(policy: &ServerCachePolicy, name: &str, tool: Option<&ToolDefinition>) -> String {
+        match policy.decide(name, tool) {
+            CacheDecision::Keep { ttl, by_read_only: true, .. } => format!("{ttl} by read-only"),
+            CacheDecision::Keep { ttl, .. } => ttl.to_string(),
+            CacheDecision::Pass(reason) => reason.to_string(),
+        }
+    }
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name, matches) in [
+            ("search", "search", true),
+            ("search", "search_code", false),
+            ("search_*", "search_code", true),
+            ("search_*", "search_", true),
+            ("search_*", "research_code", false),
+            ("*", "", true),
+            ("*", "resources/read", true),
+            ("*_file", "read_file", true),
+            ("*_file", "read_file_x", false),
+            ("a*b*c", "a_b_b_c", true),
+            ("a*b*c", "a_c_b", false),
+            ("a*a", "a", false),
+            ("a**c", "abc", true),
+            ("*é*", "caféine", true),
+        ] {
+            assert_eq!(NamePattern::new(pattern).matches(name), matches, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn the_most_specific_rule_wins_over_the_default() {
+        let mut policy = policy([
+            ("*", kept_for("1m")),
+            ("search_*", kept_for("2m")),
+            ("search_code_*", kept_for("off")),
+            ("search_code_fast", kept_for("3m")),
+        ]);
+        policy.default_ttl = Some(ttl("9m"));
+        for (name, expected) in [
+            ("other", "1m"),
+            ("search_notes", "2m"),
+            ("search_code_slow", "its TTL is off"),
+            ("search_code_fast", "3m"),
+        ] {
+            assert_eq!(decided(&policy, name, None), expected, "{name}");
+        }
+        policy.tools.clear();
+        assert_eq!(decided(&policy, "other", None), "9m");
+        policy.default_ttl = Some(Ttl::Off);
+        policy.read_only = Some(READ_ONLY_TTL);
+        assert_eq!(decided(&policy, "other", Some(&tool(true, false))), "its TTL is off");
+        policy.default_ttl = None;
+        assert_eq!(decided(&policy, "other", Some(&tool(true, false))), "1m by read-only");
+        assert_eq!(decided(&policy, "other", Some(&tool(false, false))), "no TTL is configured");
+        assert_eq!(decided(&policy, "resources/read", None), "no TTL is configured");
+        policy.read_only = Some(Ttl::Off);
+        assert_eq!(decided(&policy, "other", Some(&tool(true, false))), "no TTL is configured");
+    }
+
+    #[test]
+    fn off_and_never_win() {
+        let mut policy = policy([("a", kept_for("off")), ("b", kept_for("1h"))]);
+        policy.default_ttl = Some(ttl("5m"));
+        policy.read_only = Some(READ_ONLY_TTL);
+        policy.never.insert(NamePattern::new("b*"));
+        for (name, expected) in [("a", "its TTL is off"), ("b", "neverCache names it"), ("c", "5m")]
+        {
+            assert_eq!(decided(&policy, name, Some(&tool(true, false))), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_default_is_not_meant_for_tools_that_declare_writes() {
+        let mut policy = policy([("named", kept_for("1h"))]);
+        policy.default_ttl = Some(ttl("5m"));
+        let writer = tool(false, true);
+        assert_eq!(decided(&policy, "writer", Some(&writer)), "it declares that it writes");
+        assert_eq!(decided(&policy, "named", Some(&writer)), "1h");
+    }
+
+    #[test]
+    fn a_rule_without_a_ttl_leaves_it_to_the_next() {
+        let sources =
+            ToolCacheRule { sources: Some(vec!["{path}".to_owned()]), ..ToolCacheRule::default() };
+        let writes = ToolCacheRule {
+            invalidates: vec![NamePattern::new("read_*")],
+            ..ToolCacheRule::default()
+        };
+        let policy = policy([
+            ("*", kept_for("5m")),
+            ("read_*", sources),
+            ("read_now", kept_for("1m")),
+            ("write_*", writes),
+        ]);
+        let kept = |name: &str| match policy.decide(name, None) {
+            CacheDecision::Keep { ttl, sources, .. } => (ttl.to_string(), sources.len()),
+            CacheDecision::Pass(reason) => (reason.to_string(), 0),
+        };
+        assert_eq!(kept("read_file"), ("5m".to_owned(), 1));
+        assert_eq!(kept("read_now"), ("1m".to_owned(), 1), "sources of the wider rule");
+        assert_eq!(kept("write_file"), ("it makes other results stale".to_owned(), 0));
+        assert_eq!(policy.invalidated_by("write_file").len(), 1);
+        assert!(policy.invalidated_by("read_file").is_empty());
+    }
+
+    #[test]
+    fn a_servers_own_policy_is_completed_by_the_one_of_all() {
+        let mut settings = ToolCacheSettings::default();
+        let mut all = policy([("a", kept_for("1m")), ("b", kept_for("2m"))]);
+        all.default_ttl = Some(ttl("5m"));
+        all.never.insert(NamePattern::new("x"));
+        let mut own = policy([("a", kept_for("9m"))]);
+        own.never.insert(NamePattern::new("y"));
+        settings.servers.insert("*".to_owned(), all.clone());
+        settings.servers.insert("own".to_owned(), own);
+        let policy = settings.policy_for("own");
+        for (name, expected) in
+            [("a", "9m"), ("b", "2m"), ("c", "5m"), ("x", "neverCache names it")]
+        {
+            assert_eq!(decided(&policy, name, None), expected, "{name}");
+        }
+        assert_eq!(policy.never.len(), 2);
+        assert_eq!(settings.policy_for("other"), all);
+        assert!(!ToolCacheSettings::default().policy_for("any").caches_anything());
     }
 }

@@ -53,7 +53,7 @@ pub(crate) static READ_ONLY_SAFEGUARDS: [ReadOnlySafeguard; 60] = [
     clock("time", "get_current_time", "list_timers"),
     clock("clock", "world-clock", "clockwise"),
     clock("date", "getDate", "find_updates"),
-    clock("datetime", "current_datetime", "data_time_series"),
+    clock("datetime", "current_datetime", "dated"),
     clock("timestamp", "unix_timestamp", "stamps"),
     clock("timezone", "get_timezone", "zones"),
     clock("now", "now", "get_known_issues"),

@@ -41,6 +41,9 @@ pub(in crate::cli) struct McpArgs {
     place: StoreScopeArgs,
 }
 
+/// The default of `--tools`.
+const COMMON_TOOLS: &str = "common";
+
 /// Commands about other MCP servers.
 #[derive(Debug, Subcommand)]
 enum McpCommand {
@@ -74,7 +77,7 @@ struct ServeArgs {
     with_hooks: bool,
     /// The tools to list: `common`, which are described in 1,000 tokens, or `all`, with complete
     /// schemas
-    #[arg(long, value_name = "SET", default_value = "common", value_parser = ["common", "all"])]
+    #[arg(long, value_name = "SET", default_value = COMMON_TOOLS, value_parser = [COMMON_TOOLS, "all"])]
     tools: String,
     /// Serve HTTP in place of stdin and stdout, at this address [default: 127.0.0.1:7333]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7333")]
@@ -134,14 +137,20 @@ pub(in crate::cli) struct McpProxyLeafArgs {
     #[command(flatten)]
     proxy: proxy::McpProxyArgs,
     #[command(flatten)]
-    serve: ServeArgs,
-    #[command(flatten)]
     place: StoreScopeArgs,
 }
 
 impl McpArgs {
     pub(in crate::cli) fn proxy(args: McpProxyLeafArgs) -> Self {
-        let McpProxyLeafArgs { proxy, serve, place } = args;
+        let McpProxyLeafArgs { proxy, place } = args;
+        let serve = ServeArgs {
+            with_hooks: false,
+            tools: COMMON_TOOLS.to_owned(),
+            http: None,
+            public: false,
+            hosts: Vec::new(),
+            token_file: None,
+        };
         Self { action: Some(McpCommand::Proxy(proxy)), serve, place }
     }
 

@@ -79,7 +79,7 @@ pub(super) struct HttpConnection {
     renewing: tokio::sync::Mutex<()>,
 }
 
-/// What the server answered to a POST.
+/// The server's answer to a POST.
 enum HttpReply {
     /// Nothing more comes.
     Accepted,

@@ -14,6 +14,7 @@ use super::select::{find_entry, is_generated};
 use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
+use crate::toolbox::TOOL_TAG;
 
 /// Length of abbreviated generated keys, which every command accepts.
 const KEY_CHARS: usize = 16;
@@ -271,8 +272,10 @@ impl EntryReport {
     }
 }
 
-/// Joins the previews of a key's parts and the tags of its entry.
+/// Joins the previews of a key's parts and the tags of its entry, without those by which stale tool
+/// calls are found.
 pub(in crate::cli) fn describe_entry(parts: &[KeyPart], tags: &[String]) -> String {
     let previews = parts.iter().rev().filter_map(KeyPart::identifying_preview);
-    previews.chain(tags.iter().map(String::as_str)).collect::<Vec<_>>().join(" · ")
+    let tags = tags.iter().map(String::as_str).filter(|tag| !tag.starts_with(TOOL_TAG));
+    previews.chain(tags).collect::<Vec<_>>().join(" · ")
 }

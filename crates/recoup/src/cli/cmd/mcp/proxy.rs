@@ -24,11 +24,10 @@ use crate::toolbox::{ServerIdentity, ToolCache};
 const NOT_STARTED: i32 = 126;
 const NOT_FOUND: i32 = 127;
 /// Time limit for a whole call over HTTP.
-const CALL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+const CALL_TIMEOUT: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that people type")]
 pub(super) struct McpProxyArgs {
     /// The server's name in the configuration (mcpServers.NAME) [default: the program's name, or the
     /// host]
@@ -105,7 +104,8 @@ impl McpProxyArgs {
                     program.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 (ServerIdentity::of_command(words, cwd, root), program, Vec::new())
             }
-            ServerSpec::Http(HttpServerOptions { url, headers, .. }) => {
+            ServerSpec::Http(options) => {
+                let HttpServerOptions { url, headers, .. } = &**options;
                 let value = |(name, value): (&HeaderName, &HeaderValue)| {
                     (format!("header {name}"), value.as_bytes().to_vec())
                 };
@@ -162,7 +162,8 @@ impl McpProxyArgs {
         let call_timeout = limit.map_or(CALL_TIMEOUT, |limit| {
             limit.as_millis().map_or(Duration::MAX, Duration::from_millis)
         });
-        Ok(ServerSpec::Http(HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout }))
+        let options = HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout };
+        Ok(ServerSpec::Http(Box::new(options)))
     }
 }
 
