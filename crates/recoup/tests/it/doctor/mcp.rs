@@ -105,6 +105,26 @@ fn one_behind_the_proxy_is_greeted_through_it() {
 }
 
 #[test]
+fn one_that_was_wrapped_answers_through_the_real_proxy() {
+    let home = Home::new();
+    let server = script(&home, "server", PROXY);
+    write(
+        &home,
+        ".cursor/mcp.json",
+        json!({"mcpServers": {"files": {"command": &server}}}).to_string(),
+    );
+    std::fs::create_dir(home.path("bin")).unwrap();
+    std::os::unix::fs::symlink(RECOUP, home.path("bin/recoup")).unwrap();
+    let program = home.path("bin/recoup").display().to_string();
+    home.run(&["mcp", "wrap", "--yes", "--program", &program]).expect(0);
+    let found = report(&home, 0);
+    let said = found.one("mcp", "ok")["what"].as_str().unwrap();
+    assert!(said.contains("server “files”: 1 tool through the proxy"), "{said}");
+    std::fs::remove_file(server).unwrap();
+    report(&home, 1).has("mcp", "wrong-answer", "fail");
+}
+
+#[test]
 fn one_behind_the_proxy_that_does_not_answer_is_named_with_a_remedy() {
     let home = Home::new();
     let program = script(&home, "bin", "#!/bin/sh\nexit 3\n");
