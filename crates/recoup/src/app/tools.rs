@@ -12,7 +12,9 @@ use recoup_core::store::StoreUrl;
 
 use super::App;
 use crate::config::env;
-use crate::toolbox::{CallLog, FingerprintKey, ServerIdentity, ToolCache, ToolCacheParts};
+use crate::toolbox::{
+    CallLog, FingerprintKey, ServerCachePolicy, ServerIdentity, ToolCache, ToolCacheParts,
+};
 
 /// A server whose tool calls are to be cached, and how.
 #[derive(Debug)]
@@ -35,29 +37,39 @@ pub(crate) struct ToolCacheRequest<'a> {
 }
 
 impl App {
-    /// The cache of a server's tool calls. Faults of the store are misses; a mistake in the
-    /// configuration is an error.
+    /// The cache of a server's tool calls. Faults are reported, and calls pass uncached; only a
+    /// mistake in the file of `--config` is an error.
     pub(crate) fn tool_cache(&self, request: ToolCacheRequest<'_>) -> Result<ToolCache> {
         let ToolCacheRequest { name, server, directory, config, mode, max_age, .. } = request;
         let settings = match config {
             Some(file) => self.settings.tools_with_file(file)?,
             None => self.settings.tools.clone(),
         };
-        let policy = settings.policy_for(name);
+        let mut policy = settings.policy_for(name);
         let named = policy.credentials.iter().chain(request.credential_variables);
         let value = |name: &String| (name.clone(), env::verbatim(name).map(OsString::into_vec));
         let mut credentials: Vec<_> = named.map(value).collect();
         credentials.extend(request.credentials.into_iter().map(|(name, it)| (name, Some(it))));
-        let server = match credentials.is_empty() && !server.has_secret_url() {
-            true => server,
-            false => {
-                let key = FingerprintKey::load_or_create(&self.settings.home)?;
-                server.with_credentials(&key, credentials)
+        let server = if credentials.is_empty() && !server.has_secret_url() {
+            server
+        } else {
+            match FingerprintKey::load_or_create(&self.settings.home) {
+                Ok(key) => server.with_credentials(&key, credentials),
+                Err(error) => {
+                    // Without fingerprints, users with other credentials would share results.
+                    self.faults.fault("tool calls are not cached", &error);
+                    policy = ServerCachePolicy::default();
+                    server
+                }
             }
         };
-        let cache = if policy.caches_anything() { self.cache_for_writing()? } else { self.cache() };
+        if policy.caches_anything()
+            && let Err(error) = self.prepare_cache()
+        {
+            self.faults.fault("the cache of tool calls", &error);
+        }
         Ok(ToolCache::new(ToolCacheParts {
-            cache,
+            cache: self.cache(),
             scope: self.scope(),
             paths: PathContext { root: self.settings.project.root().to_owned(), cwd: directory },
             name: name.to_owned(),
@@ -67,10 +79,7 @@ impl App {
             mode,
             max_age,
             withheld: env::credentials().in_json(),
-            call_log: match self.settings.notes.ledger {
-                true => CallLog::below(&self.settings.home),
-                false => CallLog::off(),
-            },
+            call_log: if self.settings.notes.ledger { self.call_log() } else { CallLog::off() },
             faults: Arc::clone(&self.faults),
         }))
     }

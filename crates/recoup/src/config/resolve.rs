@@ -67,7 +67,9 @@ impl GatheredConfig {
         let untrusted = self.tools.iter().filter(move |setting| {
             let is_in =
                 matches!(&setting.origin, ValueOrigin::File { file: it, .. } if *it == file);
-            is_in && setting.standing == ValueStanding::Untrusted
+            is_in
+                && setting.standing == ValueStanding::Untrusted
+                && !self.tools.iter().any(|other| setting.is_overridden_by(other))
         });
         untrusted.map(ToolSetting::key)
     }

@@ -130,29 +130,34 @@ impl GatheredConfig {
         }
     }
 
-    /// A row for each key about tool calls that is set.
+    /// A row for each key about tool calls that is set. Lists, to which layers add, have several.
     fn tool_rows(&self) -> Vec<SettingRow> {
         let keys: BTreeSet<&str> = self.tools.iter().map(ToolSetting::key).collect();
-        let row = |key: &str| {
-            let (mut winner, mut others) = (None, Vec::new());
+        let mut rows = Vec::new();
+        for key in keys {
+            let (mut counting, mut others) = (Vec::new(), Vec::new());
             for setting in self.tools.iter().rev().filter(|setting| setting.key() == key) {
-                let (value, origin) =
-                    (Value::from(setting.to_string()), shown_origin(&setting.origin));
-                let why = match setting.standing {
-                    ValueStanding::Counts if winner.is_none() => {
-                        winner = Some((value, origin));
-                        continue;
-                    }
-                    ValueStanding::Counts | ValueStanding::OtherScope => InactiveReason::Overridden,
-                    ValueStanding::Untrusted => InactiveReason::Untrusted,
+                let value = Value::from(setting.to_string());
+                let origin = shown_origin(&setting.origin);
+                let why = if setting.standing == ValueStanding::Untrusted {
+                    InactiveReason::Untrusted
+                } else if self.tools.iter().any(|other| setting.is_overridden_by(other)) {
+                    InactiveReason::Overridden
+                } else {
+                    counting.push((value, Some(origin)));
+                    continue;
                 };
                 others.push(InactiveValue { value, origin, why });
             }
-            let (value, origin) = winner.unzip();
-            let value = value.unwrap_or(Value::Null);
-            SettingRow { key: key.to_owned().into(), value, origin, others }
-        };
-        keys.into_iter().map(row).collect()
+            if counting.is_empty() {
+                counting.push((Value::Null, None));
+            }
+            for (value, origin) in counting {
+                let others = std::mem::take(&mut others);
+                rows.push(SettingRow { key: key.to_owned().into(), value, origin, others });
+            }
+        }
+        rows
     }
 
     /// The parsed value for display; as written if it cannot be parsed.

@@ -58,6 +58,22 @@ impl ToolSetting {
         }
     }
 
+    /// The names of a list, to which every layer adds.
+    fn listed_names(&self) -> Option<&[String]> {
+        match &self.value {
+            ToolSettingValue::Never(names) | ToolSettingValue::Credentials(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// True if another value that counts takes the place of this one.
+    pub(super) fn is_overridden_by(&self, other: &Self) -> bool {
+        other.standing == ValueStanding::Counts
+            && self.listed_names().is_none()
+            && other.key() == self.key()
+            && other.origin.layer() > self.origin.layer()
+    }
+
     /// True if a repository may set this only with the user's consent. What narrows the use of the
     /// cache needs none.
     pub(super) fn needs_trust(&self) -> bool {

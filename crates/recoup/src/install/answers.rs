@@ -59,19 +59,51 @@ pub(crate) fn plan_answers(
     answers: &[ConfigAnswer],
     places: &InstallPaths,
 ) -> Result<FileChange> {
+    let key = |answer: &'static str| answer.split('.').collect::<Vec<&str>>();
+    let keys: Vec<_> = answers.iter().map(|it| (key(it.key), &it.value)).collect();
+    plan_keys(path, &keys, places)
+}
+
+/// Returns the change that keeps the results of these MCP servers for a time.
+pub(crate) fn plan_server_ttls(
+    path: &Path,
+    servers: &[String],
+    ttl: &str,
+    places: &InstallPaths,
+) -> Result<FileChange> {
+    let value = AnswerValue::Word(ttl.to_owned());
+    let keys: Vec<_> = servers.iter().map(|name| (server_ttl_key(name), &value)).collect();
+    plan_keys(path, &keys, places)
+}
+
+/// Returns the line for a configuration that keeps the results of an MCP server for a time.
+pub(crate) fn server_ttl_line(server: &str, ttl: &str) -> String {
+    format!("{} = {ttl:?}", toml::dotted(&server_ttl_key(server)))
+}
+
+fn server_ttl_key(server: &str) -> Vec<&str> {
+    vec!["mcpServers", server, "cache"]
+}
+
+/// Returns the change that sets keys, each given as its path.
+fn plan_keys(
+    path: &Path,
+    keys: &[(Vec<&str>, &AnswerValue)],
+    places: &InstallPaths,
+) -> Result<FileChange> {
     let mut change = FileChange::unchanged(path, None)?;
     let mut text = text(&change, places)?;
-    for ConfigAnswer { key, value } in answers {
-        let (table, name) = key.split_once('.').unwrap_or((key, ""));
+    for (key, value) in keys {
         let (value, shown) = match value {
             AnswerValue::Truth(truth) => ((*truth).into(), truth.to_string()),
             AnswerValue::Word(word) => (word.as_str().into(), format!("{word:?}")),
         };
-        text = toml::set_key(&text, table, name, value)
+        let Some((name, table)) = key.split_last() else { continue };
+        text = toml::put_fields(&text, table, &[(name, value)])
             .map_err(|it| config_error(path, places, &it))?;
-        change.done.said.push(format!("{key} = {shown}"));
+        change.done.said.push(format!("{} = {shown}", toml::dotted(key)));
     }
-    if change.before.as_deref() != Some(text.as_bytes()) && !answers.is_empty() {
+    if change.before.as_deref() != Some(text.as_bytes()) && !keys.is_empty() {
         change.after = Some(text.into_bytes());
     }
     change.demand_possible()?;

@@ -25,13 +25,21 @@ pub(crate) struct InstallTarget {
     /// The project that it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<PathBuf>,
+    /// True for other servers behind our proxy, which come and go independently of our own entries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) for_proxy: bool,
 }
 
 impl InstallTarget {
     /// Returns the target for a client at a level, in the project of `places`.
     pub(crate) fn of(client: AgentClient, level: InstallLevel, places: &InstallPaths) -> Self {
         let root = (level == InstallLevel::Project).then(|| places.root.clone());
-        Self { client, level, root }
+        Self { client, level, root, for_proxy: false }
+    }
+
+    /// Returns the target for other servers behind our proxy.
+    pub(crate) fn for_proxy(self) -> Self {
+        Self { for_proxy: true, ..self }
     }
 }
 
@@ -50,6 +58,14 @@ pub(crate) enum InstalledContent {
     },
     /// A server, in TOML.
     TomlServers,
+    /// Other servers behind our proxy, in the object at this path.
+    ProxiedServers {
+        at: Vec<String>,
+        /// True if the file may have comments.
+        comments: bool,
+    },
+    /// Other servers behind our proxy, in TOML.
+    ProxiedTomlServers,
     /// Pi's extension: the whole file.
     Extension,
     /// A line of git's `info/exclude`.
@@ -61,6 +77,15 @@ impl InstalledContent {
     pub(crate) fn server_layout(at: &[String], comments: bool) -> ServerLayout {
         let dialect = if comments { JsonDialect::Comments } else { JsonDialect::Strict };
         ServerLayout { at: at.to_vec(), shape: ServerEntryShape::Plain, dialect }
+    }
+
+    /// Returns the kind for other servers behind our proxy; none if there are no servers.
+    pub(crate) fn of_proxied(holds: &SettingsContent) -> Option<Self> {
+        match Self::from(holds) {
+            Self::Servers { at, comments } => Some(Self::ProxiedServers { at, comments }),
+            Self::TomlServers => Some(Self::ProxiedTomlServers),
+            _ => None,
+        }
     }
 }
 

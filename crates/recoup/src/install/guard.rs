@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::change::{FileChange, InstalledContent};
 use super::edit::tree::{self, JsonSyntaxKind, JsonSyntaxMember, JsonSyntaxNode};
 use super::edit::{JsonDialect, SettingsSyntaxError, split_bom, toml};
+use super::entries::proxied::{EntrySyntax, without_proxy};
 use super::peers;
 use super::places::InstallPaths;
 
@@ -86,6 +87,12 @@ impl AllowedChanges<'_> {
                     self.drop_hooks(&mut root);
                     self.drop_servers(&mut root, &[toml::SERVERS.to_owned()]);
                 }
+                InstalledContent::ProxiedServers { at, .. } => {
+                    drop_proxies(&mut root, at, EntrySyntax::Json);
+                }
+                InstalledContent::ProxiedTomlServers => {
+                    drop_proxies(&mut root, &[toml::SERVERS.to_owned()], EntrySyntax::Toml);
+                }
                 InstalledContent::Extension | InstalledContent::Line(_) => {}
             }
         }
@@ -103,11 +110,18 @@ impl AllowedChanges<'_> {
     }
 
     fn read(self, text: &str) -> std::result::Result<ComparableValue, SettingsSyntaxError> {
-        if self.holds.iter().any(|held| matches!(held, InstalledContent::TomlServers)) {
+        let is_toml = |held: &&InstalledContent| {
+            matches!(held, InstalledContent::TomlServers | InstalledContent::ProxiedTomlServers)
+        };
+        if self.holds.iter().any(is_toml) {
             return Ok(ComparableValue::of_value(&toml::parse_to_json(text)?));
         }
         let is_loose = |held: &&InstalledContent| {
-            matches!(held, InstalledContent::Servers { comments: true, .. })
+            matches!(
+                held,
+                InstalledContent::Servers { comments: true, .. }
+                    | InstalledContent::ProxiedServers { comments: true, .. }
+            )
         };
         let loose = self.holds.iter().any(is_loose);
         let dialect = if loose { JsonDialect::Comments } else { JsonDialect::Strict };
@@ -150,6 +164,18 @@ impl AllowedChanges<'_> {
         };
         root.for_each_named(first, |inner| self.drop_servers(inner, rest));
         root.retain(|name, inner| name != first || !inner.is_empty());
+    }
+}
+
+/// Takes our proxy away from all servers, so that only their own entries are compared.
+fn drop_proxies(root: &mut ComparableValue, at: &[String], syntax: EntrySyntax) {
+    match at.split_first() {
+        Some((first, rest)) => {
+            root.for_each_named(first, |inner| drop_proxies(inner, rest, syntax));
+        }
+        None => root.each_field(|entry| {
+            *entry = ComparableValue::of_value(&without_proxy(&entry.value(), syntax));
+        }),
     }
 }
 
@@ -342,6 +368,36 @@ mod tests {
         let said = check_change(&InstalledContent::TomlServers, &[], "a = [1]\n", "a = [,1]\n")
             .unwrap_err();
         assert!(said.contains("would not be valid"), "{said}");
+    }
+
+    #[test]
+    fn a_proxy_may_come_and_go_and_the_server_behind_it_stays_the_same() {
+        let json =
+            InstalledContent::ProxiedServers { at: vec!["mcpServers".to_owned()], comments: false };
+        let entry = |entry: &str| format!(r#"{{"mcpServers":{{"x":{entry}}},"a":1}}"#);
+        let plain = entry(r#"{"command":"npx","args":["-y"],"env":{"A":"b"}}"#);
+        let proxied = |words: &str| {
+            entry(&format!(
+                r#"{{"command":"/r/recoup","args":["mcp","proxy","--name","x","--",{words}],"env":{{"A":"b"}}}}"#
+            ))
+        };
+        let same = proxied(r#""npx","-y""#);
+        assert_eq!(check_change(&json, &[], &plain, &same), Ok(()));
+        assert_eq!(check_change(&json, &[], &same, &plain), Ok(()));
+        for other in [proxied(r#""npx""#), same.replace("\"b\"", "\"c\""), same.replace(":1", ":2")]
+        {
+            assert!(check_change(&json, &[], &plain, &other).is_err(), "{other}");
+        }
+        let toml = |entry: &str| format!("[mcp_servers.x]\n{entry}\n");
+        let plain = toml("url = 'https://x'\nhttp_headers.A = 'b'");
+        let header = "'--header', 'A: ${RECOUP_PROXY_HEADER_1}'";
+        let proxied = toml(&format!(
+            "command = 'recoup'\nargs = ['mcp', 'proxy', {header}, '--', 'https://x']\nenv.RECOUP_PROXY_HEADER_1 = 'b'"
+        ));
+        let held = InstalledContent::ProxiedTomlServers;
+        assert_eq!(check_change(&held, &[], &plain, &proxied), Ok(()));
+        let other = proxied.replace("= 'b'", "= 'c'");
+        assert!(check_change(&held, &[], &plain, &other).is_err());
     }
 
     #[test]

@@ -8,10 +8,10 @@ use recoup_core::memory::hooked::{self, LARGEST, RecoupCall};
 use serde_json::Value;
 
 use super::change::InstallTarget;
-use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
+use super::client::{AgentClient, InstallLevel, SettingsContent, SettingsFile, TEAM_FILE};
 use super::edit::{JsonDialect, split_bom, toml, tree};
-use super::entries::program_in_extension;
 use super::entries::servers::{self, SERVER};
+use super::entries::{program_in_extension, proxied};
 use super::places::InstallPaths;
 use super::receipt::InstallReceipt;
 
@@ -23,6 +23,8 @@ pub(crate) struct ClientInstallation {
     pub(crate) path: PathBuf,
     pub(crate) hooks: Vec<HookCommand>,
     pub(crate) servers: Vec<InstalledServer>,
+    /// Other servers behind our proxy.
+    pub(crate) proxied: Vec<ProxiedServer>,
     /// Describes another server with our name.
     pub(crate) taken: Option<String>,
     /// Why the client cannot read the file: then none of it is in effect.
@@ -51,6 +53,19 @@ pub(crate) struct InstalledServer {
     pub(crate) off: bool,
 }
 
+/// Another server behind our proxy.
+#[derive(Debug, Clone)]
+pub(crate) struct ProxiedServer {
+    pub(crate) name: String,
+    pub(crate) call: RecoupCall,
+    /// Variables that the entry sets, with their values.
+    pub(crate) variables: Vec<(String, String)>,
+    /// Working directory that the entry sets.
+    pub(crate) dir: Option<PathBuf>,
+    /// Disabled by the user.
+    pub(crate) off: bool,
+}
+
 /// A file in the receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordedFile {
@@ -59,11 +74,12 @@ pub(crate) struct RecordedFile {
     pub(crate) path: PathBuf,
 }
 
-/// Returns the receipt's files for the user and for this project.
+/// Returns the receipt's files with entries of our own, for the user and for this project.
 pub(crate) fn recorded_files(places: &InstallPaths) -> Result<Vec<RecordedFile>> {
     let receipt = InstallReceipt::read(&places.own)?;
-    let is_here =
-        |party: &&InstallTarget| party.root.as_ref().is_none_or(|root| *root == places.root);
+    let is_here = |party: &&InstallTarget| {
+        !party.for_proxy && party.root.as_ref().is_none_or(|root| *root == places.root)
+    };
     let noted = receipt.files.iter().flat_map(|entry| {
         entry.parties.iter().filter(is_here).map(|party| RecordedFile {
             client: party.client,
@@ -80,7 +96,15 @@ pub(crate) fn find_installations(places: &InstallPaths) -> Vec<ClientInstallatio
     let slots = levels.flat_map(|level| {
         AgentClient::ALL.into_iter().flat_map(move |it| it.settings_files(level, places))
     });
-    slots.filter_map(|slot| find_installation(&slot)).collect()
+    let mut found: Vec<_> = slots.filter_map(|slot| find_installation(&slot)).collect();
+    // Our own server is never in a file that the client only has servers of the team in.
+    let files = |client: AgentClient| client.server_files(InstallLevel::Project, places);
+    let of_team = AgentClient::ALL.into_iter().flat_map(files);
+    let of_team = of_team.filter(|slot| slot.path == places.root.join(TEAM_FILE));
+    let of_team = of_team.filter_map(|slot| find_installation(&slot));
+    let of_team = of_team.filter(|it| !it.proxied.is_empty());
+    found.extend(of_team.map(|it| ClientInstallation { servers: Vec::new(), taken: None, ..it }));
+    found
 }
 
 /// Finds our entries in one file; none if it has none.
@@ -91,6 +115,7 @@ fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
         path: slot.path.clone(),
         hooks: Vec::new(),
         servers: Vec::new(),
+        proxied: Vec::new(),
         taken: None,
         fault: None,
     };
@@ -104,18 +129,20 @@ fn find_installation(slot: &SettingsFile) -> Option<ClientInstallation> {
         Ok(Some(seen)) => {
             found.hooks = seen.hooks;
             found.servers = seen.servers;
+            found.proxied = seen.proxied;
             found.taken = seen.taken;
         }
         Err(why) => found.fault = Some(why),
     }
     let nothing = found.hooks.is_empty() && found.servers.is_empty() && found.fault.is_none();
-    (!nothing || found.taken.is_some()).then_some(found)
+    (!nothing || found.taken.is_some() || !found.proxied.is_empty()).then_some(found)
 }
 
 #[derive(Default)]
 struct FoundEntries {
     hooks: Vec<HookCommand>,
     servers: Vec<InstalledServer>,
+    proxied: Vec<ProxiedServer>,
     taken: Option<String>,
 }
 
@@ -172,15 +199,22 @@ fn find_servers(servers: Option<&Value>) -> FoundEntries {
     let all = servers.and_then(Value::as_object).into_iter().flatten();
     let ours = |entry: &Value| {
         let call = hooked::call_in_server(entry)?;
-        // Clients use either `enabled` or `disabled`.
-        let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
-        Some(InstalledServer { call, off: says("enabled", false) || says("disabled", true) })
+        Some(InstalledServer { call, off: proxied::is_switched_off(entry) })
     };
+    let behind_proxy = proxied::proxied_servers(servers).into_iter();
+    let behind_proxy = behind_proxy.map(|(name, entry, call)| ProxiedServer {
+        variables: proxied::entry_variables(&entry),
+        dir: entry.get("cwd").and_then(Value::as_str).map(PathBuf::from),
+        off: proxied::is_switched_off(&entry),
+        name,
+        call,
+    });
     let ours: Vec<InstalledServer> = all.filter_map(|(_, entry)| ours(entry)).collect();
     let other = servers.and_then(|all| all.get(SERVER)).filter(|_| ours.is_empty());
     FoundEntries {
         taken: other.map(servers::describe_name_conflict),
         servers: ours,
+        proxied: behind_proxy.collect(),
         ..FoundEntries::default()
     }
 }

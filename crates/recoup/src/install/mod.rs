@@ -21,19 +21,23 @@ pub(crate) mod purge;
 mod receipt;
 mod undo;
 mod version;
+mod wrap;
 
-pub(crate) use apply::{BACKUPS, BackupList, InstallLock, apply_with_retry, install_changes};
+pub(crate) use apply::{
+    ApplyOutcome, BACKUPS, BackupList, InstallLock, apply_with_retry, install_changes,
+};
 pub(crate) use change::FileChange;
 pub(crate) use client::{AgentClient, InstallLevel, SettingsContent, SettingsFile};
 pub(crate) use installations::{
-    ClientInstallation, HookCommand, InstalledServer, RecordedFile, find_installations,
-    recorded_files,
+    ClientInstallation, HookCommand, InstalledServer, ProxiedServer, RecordedFile,
+    find_installations, recorded_files,
 };
 pub(crate) use peers::PeerEntry;
 pub(crate) use places::{InstallPaths, is_program, stable_program_path as program_path};
 pub(crate) use plan::{InstallPlan, InstallRequest};
 pub(crate) use undo::{UndoPlan, UndoRequest};
 pub(crate) use version::ask_claude_code;
+pub(crate) use wrap::{ServerFile, WrapPlan, WrapRequest, find_server_files, named_server_files};
 
 use edit::NewValue;
 use entries::servers::{SERVER, ServerCommand, entry};

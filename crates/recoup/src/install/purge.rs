@@ -32,13 +32,15 @@ enum OwnershipProof {
 }
 
 /// Our files in our own directory, besides databases.
-const OWN_FILES: [(&str, OwnershipProof); 13] = [
+const OWN_FILES: [(&str, OwnershipProof); 15] = [
     ("config.toml", OwnershipProof::Configuration),
     ("installed.json", OwnershipProof::Fields(&["version", "files"])),
     ("judge.json", OwnershipProof::Fields(&["budget"])),
     ("mirrors.json", OwnershipProof::Fields(&["version", "places"])),
     ("trust.json", OwnershipProof::Fields(&["version", "projects"])),
     ("mcp-token", OwnershipProof::Token),
+    ("credential-fingerprints.key", OwnershipProof::Token),
+    ("credential-fingerprints.key.lock", OwnershipProof::Empty),
     ("install.lock", OwnershipProof::Empty),
     ("judge.lock", OwnershipProof::Empty),
     ("judge.json.lock", OwnershipProof::Empty),
@@ -283,17 +285,17 @@ fn is_of_ledger(names: &[&str]) -> bool {
     }
 }
 
-/// `hits.jsonl`, `hits.1.jsonl`, `hits.lock`
+/// `hits.jsonl`, `hits.1.jsonl`, `hits.lock` and the like.
 fn is_log(name: &str) -> bool {
-    [("hits", "jsonl"), ("hooks", "log")].into_iter().any(|(log, extension)| {
-        match name.split('.').collect::<Vec<_>>()[..] {
+    [("hits", "jsonl"), ("hooks", "log"), ("mcp-calls", "jsonl")].into_iter().any(
+        |(log, extension)| match name.split('.').collect::<Vec<_>>()[..] {
             [stem, last] => stem == log && (last == extension || last == "lock"),
             [stem, number, last] => {
                 stem == log && number.parse::<u32>().is_ok() && last == extension
             }
             _ => false,
-        }
-    })
+        },
+    )
 }
 
 fn text(path: &Path) -> Option<String> {

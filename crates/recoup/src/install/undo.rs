@@ -20,12 +20,13 @@ use super::client::{AgentClient, InstallLevel};
 use super::edit::{JsonDialect, JsonFile, SettingsSyntaxError, toml};
 use super::entries::{
     EditSummary, EmptiedContainers, ROOT, config_toml, extension_with_program, hooks,
-    program_in_extension, servers, without_exclude_line,
+    program_in_extension, proxied, servers, without_exclude_line,
 };
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers;
 use super::places::InstallPaths;
 use super::receipt::{InstallReceipt, OriginalState, ReceiptEntry};
+use super::wrap::ServerFile;
 
 /// Requested removal.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,10 @@ pub(crate) struct UndoRequest {
     pub(crate) clients: Vec<AgentClient>,
     /// Only this level; if none, both, in all known projects.
     pub(crate) level: Option<InstallLevel>,
+    /// Only our proxy before other servers.
+    pub(crate) only_proxies: bool,
+    /// Only these files; all if empty.
+    pub(crate) files: Vec<ServerFile>,
 }
 
 /// Planned removal.
@@ -135,10 +140,25 @@ impl UndoPlan {
         };
         for (client, level, places) in scopes(places, receipt, wanted) {
             let party = InstallTarget::of(client, level, &places);
-            for slot in client.settings_files(level, &places) {
-                add(&slot.path, InstalledContent::from(&slot.holds), &party);
+            if !wanted.only_proxies {
+                for slot in client.settings_files(level, &places) {
+                    add(&slot.path, InstalledContent::from(&slot.holds), &party);
+                }
+                self.parties.push(party.clone());
+            }
+            let party = party.for_proxy();
+            for slot in client.server_files(level, &places) {
+                if let Some(held) = InstalledContent::of_proxied(&slot.holds) {
+                    add(&slot.path, held, &party);
+                }
             }
             self.parties.push(party);
+        }
+        for ServerFile { file, target, .. } in &wanted.files {
+            if let Some(held) = InstalledContent::of_proxied(&file.holds) {
+                add(&file.path, held, target);
+            }
+            self.parties.extend((!self.parties.contains(target)).then(|| target.clone()));
         }
         // Servers for single projects are in Claude Code's own file.
         let covers_local = wanted.covers_client(AgentClient::ClaudeCode) && wanted.level.is_none();
@@ -148,10 +168,15 @@ impl UndoPlan {
             let slots =
                 AgentClient::ClaudeCode.settings_files(InstallLevel::Project, &places).into_iter();
             for slot in slots.filter(|slot| slot.path == places.claude_json) {
-                add(&slot.path, InstalledContent::from(&slot.holds), &party);
+                if !wanted.only_proxies {
+                    add(&slot.path, InstalledContent::from(&slot.holds), &party);
+                }
+                if let Some(held) = InstalledContent::of_proxied(&slot.holds) {
+                    add(&slot.path, held, &party.clone().for_proxy());
+                }
             }
         }
-        for entry in &receipt.files {
+        for entry in receipt.files.iter().filter(|entry| wanted.names_file(entry.written_path())) {
             for (party, held) in
                 entry.holds.iter().filter(|(party, _)| wanted.covers(party, places))
             {
@@ -159,6 +184,7 @@ impl UndoPlan {
             }
             self.add_targets(entry, places, wanted);
         }
+        looks.retain(|real, _| wanted.names_file(real));
         looks
     }
 
@@ -271,10 +297,17 @@ impl UndoRequest {
         self.clients.is_empty() || self.clients.contains(&client)
     }
 
+    /// True if the request names a file, or none at all.
+    fn names_file(&self, path: &Path) -> bool {
+        let real = resolve_links(path);
+        self.files.is_empty() || self.files.iter().any(|it| resolve_links(&it.file.path) == real)
+    }
+
     /// True if the request covers a target.
     fn covers(&self, party: &InstallTarget, places: &InstallPaths) -> bool {
         let is_here = || party.root.as_deref() == Some(&*places.root);
         self.covers_client(party.client)
+            && (party.for_proxy || !self.only_proxies)
             && self.level.is_none_or(|level| level == party.level)
             && (self.level != Some(InstallLevel::Project) || is_here())
     }
@@ -292,6 +325,7 @@ fn link_out_error(
     let why = match held {
         // These are in the user's own file, wherever that is.
         InstalledContent::Servers { .. } if party.client == AgentClient::ClaudeCode => None,
+        InstalledContent::ProxiedServers { at, .. } if at.len() > 1 => None,
         InstalledContent::Line(_) => {
             (!is_not_linked(path)).then(|| "is a symbolic link".to_owned())
         }
@@ -335,7 +369,10 @@ fn projects_with_local_server(places: &InstallPaths) -> Vec<PathBuf> {
     let projects = known.get("projects").and_then(Value::as_object).into_iter().flatten();
     let has_ours = |project: &Value| {
         let servers = project.get("mcpServers").and_then(Value::as_object);
-        servers.is_some_and(|all| all.values().any(|it| hooked::call_in_server(it).is_some()))
+        let is_ours = |it: &Value| {
+            hooked::call_in_server(it).is_some() || hooked::proxy_in_server(it).is_some()
+        };
+        servers.is_some_and(|all| all.values().any(is_ours))
     };
     projects.filter(|(_, project)| has_ours(project)).map(|(root, _)| root.into()).collect()
 }
@@ -360,6 +397,18 @@ fn remove_ours(
             remove_from_json(text, all.dialect, known, |json| servers::remove(json, &all, emptied))
         }
         InstalledContent::TomlServers => remove_from_toml(text, entry),
+        InstalledContent::ProxiedServers { at, comments } => {
+            let dialect = InstalledContent::server_layout(at, *comments).dialect;
+            remove_from_json(text, dialect, known, |json| {
+                proxied::unwrap_json(json, at, dialect, known.earlier)
+            })
+        }
+        InstalledContent::ProxiedTomlServers => {
+            let (bom, left) = toml::split_text(text)?;
+            let earlier = known.earlier.and_then(|text| toml::split_text(text).ok());
+            let (left, done) = proxied::unwrap_toml(left, earlier.map(|(_, text)| text))?;
+            Ok(RemovalResult { text: Some(format!("{bom}{left}").into_bytes()), done })
+        }
         InstalledContent::Extension => Ok(remove_extension(text, entry)),
         InstalledContent::Line(line) => {
             let mut done = EditSummary::default();
@@ -378,10 +427,10 @@ fn remove_from_json(
     known: FileHistory<'_>,
     take: impl FnOnce(&mut JsonFile) -> EditSummary,
 ) -> Result<RemovalResult, SettingsSyntaxError> {
-    if text.trim_ascii().is_empty() {
+    let mut json = JsonFile::read(Some(text), dialect)?;
+    if json.had_no_object() {
         return Ok(RemovalResult { text: Some(text.to_vec()), done: EditSummary::default() });
     }
-    let mut json = JsonFile::read(Some(text), dialect)?;
     let done = take(&mut json);
     known.earlier.into_iter().for_each(|earlier| json.restore_blanks(earlier));
     let empty = json.is_empty();

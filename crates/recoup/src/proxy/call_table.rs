@@ -48,10 +48,17 @@ pub(super) enum CallStage {
     /// A thread looks for its result, or waits for somebody else's.
     Waiting,
     /// The server has it; with a permit its result is kept.
-    Sent(Option<(Box<CachedCall>, ToolPermit)>),
+    Sent(Option<Box<KeptCall>>),
 }
 
-/// What the client has said so far, which decides how the proxy may ask for itself.
+/// A call whose result is kept, and the permit for it.
+#[derive(Debug)]
+pub(super) struct KeptCall {
+    pub(super) cached: Box<CachedCall>,
+    pub(super) permit: ToolPermit,
+}
+
+/// State of the client's conversation, which decides how the proxy may ask for itself.
 #[derive(Debug, Default)]
 pub(super) struct ClientEra {
     /// `_meta` of the newer protocol, without what belongs to one request.
@@ -80,7 +87,18 @@ pub(super) struct OwnToolList {
     pub(super) has_failed: bool,
 }
 
-/// What becomes of a cancellation.
+/// The request behind an answer of the server.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it for an answer")]
+pub(super) enum AnsweredRequest {
+    Known(PendingCall),
+    /// None that we know: the answer passes.
+    Unknown,
+    /// Nobody waits for the answer.
+    Cancelled,
+}
+
+/// Effect of a cancellation.
 #[derive(Debug)]
 pub(super) enum CancelledCall {
     /// The server has the request, or knows of it: it is told.
@@ -138,15 +156,17 @@ impl CallTable {
         self.pending.remove(id)
     }
 
-    /// Takes out the request that the server answers; `None` if nobody waits for the answer.
-    pub(super) fn take_answered(&mut self, id: &str) -> Option<Option<PendingCall>> {
+    /// Takes out the request that the server answers.
+    pub(super) fn take_answered(&mut self, id: &str) -> AnsweredRequest {
         self.era.has_answer = true;
+        if self.cancelled.remove(id) {
+            return AnsweredRequest::Cancelled;
+        }
         let is_sent = |call: &PendingCall| matches!(call.stage, CallStage::Sent(_));
-        let call = match self.pending.get(id).is_some_and(is_sent) {
-            true => self.pending.remove(id),
-            false => None,
-        };
-        (!self.cancelled.remove(id)).then_some(call)
+        if !self.pending.get(id).is_some_and(is_sent) {
+            return AnsweredRequest::Unknown;
+        }
+        self.pending.remove(id).map_or(AnsweredRequest::Unknown, AnsweredRequest::Known)
     }
 
     /// Forgets a request that the client has cancelled.
@@ -168,7 +188,7 @@ impl CallTable {
     /// Takes the permits of all calls: their results are not kept.
     pub(super) fn take_permits(&mut self) -> Vec<ToolPermit> {
         let permits = self.pending.values_mut().filter_map(|call| match &mut call.stage {
-            CallStage::Sent(kept) => kept.take().map(|(_, permit)| permit),
+            CallStage::Sent(kept) => kept.take().map(|kept| kept.permit),
             CallStage::Waiting => None,
         });
         permits.collect()

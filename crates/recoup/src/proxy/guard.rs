@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 /// Time that a server has after its stdin was closed, until it gets TERM.
 pub(super) const TERM_AFTER: Duration = Duration::from_secs(2);
-/// The same until it gets KILL.
+/// Time until it gets KILL.
 pub(super) const KILL_AFTER: Duration = Duration::from_secs(5);
 /// Interval of checks for its end.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use recoup_core::base::clock::Deadline;
 
-use super::call_table::{CallStage, PendingCall};
+use super::call_table::{CallStage, KeptCall, PendingCall};
 use super::message::MessageFields;
 use crate::toolbox::{CallEnd, ToolCache};
 
@@ -74,15 +74,19 @@ impl ResultKeeper {
 fn keep_result(cache: &ToolCache, answered: AnsweredCall) {
     let AnsweredCall { call, took, line } = answered;
     let Some(fields) = MessageFields::parse(&line) else { return };
-    if let CallStage::Sent(Some((cached, permit))) = call.stage {
+    if let CallStage::Sent(Some(kept)) = call.stage {
+        let KeptCall { cached, permit } = *kept;
         match fields.result {
             Some(result) => cached.store(permit, result, took),
             None => permit.release(),
         }
     }
     let Some(ticket) = call.ticket else { return };
-    cache.finished(ticket, &match fields.result {
-        Some(result) => CallEnd::Answered { result, took },
-        None => CallEnd::Failed { bytes: line.len(), took },
-    });
+    cache.finished(
+        ticket,
+        &match fields.result {
+            Some(result) => CallEnd::Answered { result, took },
+            None => CallEnd::Failed { bytes: line.len(), took },
+        },
+    );
 }

@@ -102,7 +102,7 @@ const MAX_LINE_BYTES: u64 = 256 << 20;
 /// Buffer that is kept between lines.
 const KEPT_BUFFER_BYTES: usize = 1 << 20;
 
-/// What was read.
+/// Piece of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadPiece {
     /// A line with its end, or the last bytes without one.
@@ -166,10 +166,7 @@ mod tests {
     fn every_byte_of_every_line_is_read_once() {
         use ReadPiece::{LastPart, Line, Part};
         let of = |piece, text: &str| (piece, text.to_owned());
-        assert_eq!(
-            pieces("a\n\r\nb", 10),
-            [of(Line, "a\n"), of(Line, "\r\n"), of(Line, "b")]
-        );
+        assert_eq!(pieces("a\n\r\nb", 10), [of(Line, "a\n"), of(Line, "\r\n"), of(Line, "b")]);
         assert_eq!(
             pieces("12345678\nx\n", 4),
             [of(Part, "1234"), of(LastPart, "5678\n"), of(Line, "x\n")]

@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ use signal_hook::iterator::Signals;
 
 use self::client_output::{ClientOutput, WaitingFile};
 pub(crate) use self::guard::run_guard;
-use self::http::HttpUpstream;
 pub(crate) use self::http::HttpServerOptions;
+use self::http::HttpUpstream;
 use self::message::{LineReader, ReadPiece};
 use self::server_process::{ServerInput, ServerProcess};
 use self::session::ProxySession;
@@ -64,7 +64,7 @@ pub(crate) enum ServerSpec {
     /// A command with its arguments.
     Command(Vec<OsString>),
     /// A server that is spoken to over HTTP.
-    Http(HttpServerOptions),
+    Http(Box<HttpServerOptions>),
 }
 
 /// Something that may end the session.
@@ -118,7 +118,7 @@ pub(crate) fn run_proxy(
     let (events, received) = mpsc::channel();
     match server {
         ServerSpec::Command(words) => run_process(&words, client, cache, (&events, &received)),
-        ServerSpec::Http(options) => run_http(options, client, cache, (&events, &received)),
+        ServerSpec::Http(options) => run_http(*options, client, cache, (&events, &received)),
     }
 }
 
@@ -178,8 +178,10 @@ fn run_process(
     }
     session.finish(FLUSH_TIMEOUT);
     let was_ended = process.was_ended;
-    let exit = process.reap();
-    while !relay.is_finished() && !deadline.has_passed() {
+    let (exit, has_orphans) = process.reap();
+    // The relay ends with the stream, or when nobody reads; an orphan may hold the stream open.
+    let deadline = Deadline::after(MAX_SILENCE);
+    while !(relay.is_finished() || has_orphans && deadline.has_passed()) {
         thread::sleep(Duration::from_millis(1));
     }
     Ok(if was_ended { 0 } else { exit.map_or(1, server_process::ServerExit::exit_code) })
@@ -263,9 +265,6 @@ fn announce_signals(events: &Sender<ProxyEvent>) -> Result<()> {
 fn next_event(received: &Receiver<ProxyEvent>, deadline: Option<Deadline>) -> Option<ProxyEvent> {
     match deadline {
         None => received.recv().ok(),
-        Some(deadline) => match received.recv_timeout(deadline.remaining()) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        },
+        Some(deadline) => received.recv_timeout(deadline.remaining()).ok(),
     }
 }

@@ -135,15 +135,15 @@ impl ServerProcess {
         }
     }
 
-    /// Reaps it, and returns how it ended. What is left of its group is the guard's.
-    pub(super) fn reap(mut self) -> Option<ServerExit> {
+    /// Reaps it; returns how it ended, and true if others of its group are left, which the guard
+    /// ends.
+    pub(super) fn reap(mut self) -> (Option<ServerExit>, bool) {
         let status = self.child.wait().ok();
-        if test_kill_process_group(self.group).is_err()
-            && let Some(guard) = self.guard.take()
-        {
+        let has_orphans = test_kill_process_group(self.group).is_ok();
+        if let Some(guard) = self.guard.take_if(|_| !has_orphans) {
             guard.dismiss();
         }
-        status.map(ServerExit)
+        (status.map(ServerExit), has_orphans)
     }
 }
 

@@ -12,7 +12,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Upstream;
-use super::call_table::{CallStage, CallTable, CancelledCall, PendingCall};
+use super::call_table::{
+    AnsweredRequest, CallStage, CallTable, CancelledCall, KeptCall, PendingCall,
+};
 use super::client_output::ClientOutput;
 use super::keeper::{AnsweredCall, ResultKeeper};
 use super::message::{MessageFields, ReadPiece, RequestParams, error_line};
@@ -233,7 +235,9 @@ impl ProxySession {
                     cache.finished(ticket, &CallEnd::Hit(&served));
                 }
             }
-            Ok(ToolOutcome::Miss(permit)) => self.send_waiting(&request, Some((cached, permit))),
+            Ok(ToolOutcome::Miss(permit)) => {
+                self.send_waiting(&request, Some(Box::new(KeptCall { cached, permit })));
+            }
             Ok(ToolOutcome::Bypass) => self.send_waiting(&request, None),
             Err(error) => {
                 let call = self.calls().take(&request.id, request.serial);
@@ -268,8 +272,7 @@ impl ProxySession {
     }
 
     /// Sends a request that has waited, unless it was cancelled meanwhile.
-    fn send_waiting(&self, request: &WaitingRequest, kept: Option<(Box<CachedCall>, ToolPermit)>) {
-        let mut kept = kept;
+    fn send_waiting(&self, request: &WaitingRequest, mut kept: Option<Box<KeptCall>>) {
         self.upstream.send_if(&request.line, || {
             let mut calls = self.calls();
             let Some(call) = calls.get_mut(&request.id, request.serial) else { return false };
@@ -277,8 +280,8 @@ impl ProxySession {
             call.stage = CallStage::Sent(kept.take());
             true
         });
-        if let Some((_, permit)) = kept {
-            permit.release();
+        if let Some(kept) = kept {
+            kept.permit.release();
         }
     }
 
@@ -314,8 +317,8 @@ impl ProxySession {
     }
 
     fn give_up(&self, call: PendingCall) {
-        if let CallStage::Sent(Some((_, permit))) = call.stage {
-            permit.release();
+        if let CallStage::Sent(Some(kept)) = call.stage {
+            kept.permit.release();
         }
         if let (Some(ticket), Some(caching)) = (call.ticket, &self.caching) {
             caching.cache.finished(ticket, &CallEnd::Cancelled);
@@ -351,10 +354,10 @@ impl ProxySession {
                 return true;
             }
             let answered = self.calls().take_answered(id);
-            // It may be cancelled.
-            let Some(call) = answered else { return true };
-            let (Some(mut call), Some(caching)) = (call, &self.caching) else {
-                return self.client.write(line);
+            let (mut call, caching) = match (answered, &self.caching) {
+                (AnsweredRequest::Known(call), Some(caching)) => (call, caching),
+                (AnsweredRequest::Cancelled, _) => return true,
+                _ => return self.client.write(line),
             };
             let took = call.began.elapsed();
             // What the client may ask next depends on these.
@@ -389,12 +392,12 @@ impl ProxySession {
     /// Passes progress on, also to those who wait for the same result, under their own tokens.
     fn pass_progress(&self, fields: &MessageFields<'_>, line: &[u8]) -> bool {
         let token = RequestParams::parse(fields.params).progress_token;
-        let followers =
-            token.map(|token| self.calls().followers(token.get())).unwrap_or_default();
+        let followers = token.map(|token| self.calls().followers(token.get())).unwrap_or_default();
         let mut is_heard = self.client.write(line);
         if let (Some(token), Ok(text)) = (token, str::from_utf8(line)) {
             for follower in followers {
-                is_heard = self.client.write(replace_slice(text, token.get(), &follower).as_bytes());
+                is_heard =
+                    self.client.write(replace_slice(text, token.get(), &follower).as_bytes());
             }
         }
         is_heard

@@ -25,8 +25,6 @@ pub(crate) struct CachedCall {
     pub(super) server: Sha256Digest,
     pub(super) id: EntryId,
     pub(super) parts: Vec<KeyPart>,
-    /// Digest of the arguments.
-    pub(super) arguments: Sha256Digest,
     pub(super) identity: ProducerIdentity,
     pub(super) is_tool: bool,
     pub(super) ttl: Ttl,
@@ -34,12 +32,15 @@ pub(crate) struct CachedCall {
     pub(super) tags: Vec<String>,
     /// True if only `readOnlyTools` allows it.
     pub(super) by_read_only: bool,
+    /// Parameters of `tools/list`.
+    pub(super) list_params: Option<String>,
     /// URI of the resource that it reads.
     pub(super) uri: Option<String>,
 }
 
 /// End of a look-up.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it for a call")]
 pub(crate) enum ToolOutcome {
     Hit(ServedResult),
     /// The caller asks the server, and hands the permit back with the result.
@@ -207,11 +208,12 @@ impl CachedCall {
         let body = entry.body().to_bytes()?;
         let Ok(json) = str::from_utf8(&body) else { return Ok(None) };
         let age = self.cache_parts().cache.clock().now().millis_since(entry.head().header.created);
-        if self.identity.name.as_deref() == Some(TOOLS_LIST)
+        if let Some(params) = &self.list_params
             && !self.cache.knows_tools()
-            && let Ok(list) = serde_json::from_str::<&RawValue>(json)
+            && let Ok(params) = serde_json::from_str(params)
+            && let Ok(list) = serde_json::from_str(json)
         {
-            self.cache.learn_list(TOOLS_LIST, None, list);
+            self.cache.learn_list(TOOLS_LIST, Some(params), list);
         }
         Ok(ServedResult::new(json, age, &self.id.key))
     }

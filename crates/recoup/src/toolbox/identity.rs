@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use recoup_core::base::clock::Deadline;
-use recoup_core::base::digest::{Sha256Digest, encode_hex};
+use recoup_core::base::digest::{Sha256Digest, decode_hex, encode_hex};
 use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::key::tool::ServerFingerprint;
 use recoup_core::store::without_credentials;
@@ -20,8 +20,10 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde_json::{Value, json};
 
 /// File of the key below our own directory.
-const KEY_FILE: &str = "credential-fingerprints.key";
+pub(crate) const KEY_FILE: &str = "credential-fingerprints.key";
 const KEY_LEN: usize = 32;
+/// Longer than any key in hex digits.
+const MAX_KEY_FILE: u64 = 1 << 10;
 /// Long enough for any other process to write its key.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Digits of a fingerprint that people see.
@@ -53,11 +55,11 @@ impl ServerIdentity {
             None => json!({ "hex": encode_hex(word.as_bytes()) }),
         };
         let words: Vec<Value> = command.iter().map(|word| lossless(word)).collect();
-        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-        let mut shown = shown.join(" ");
+        let mut shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         if !directory.as_os_str().is_empty() {
-            shown.push_str(&format!(" (in {})", directory.display()));
+            shown.push(format!("(in {})", directory.display()).into());
         }
+        let shown = shown.join(" ");
         let address = json!({ "command": words, "directory": lossless(directory.as_os_str()) });
         Self { address, secret_url: None, shown, credentials: BTreeMap::new() }
     }
@@ -97,14 +99,13 @@ impl ServerIdentity {
     pub(super) fn fingerprint(&self, roots: Option<&[String]>) -> ServerFingerprint {
         let Self { address, secret_url: _, shown, credentials } = self;
         let inputs = json!({ "server": address, "credentials": credentials, "roots": roots });
-        let mut shown = shown.clone();
-        for (name, print) in credentials {
+        let mut words = vec![shown.clone()];
+        words.extend(credentials.iter().map(|(name, print)| {
             let print = print.as_ref().map_or("not set", |print| &print[..SHOWN_DIGITS]);
-            shown.push_str(&format!(" {name}:{print}"));
-        }
-        if let Some(roots) = roots {
-            shown.push_str(&format!(" roots: {}", roots.join(" ")));
-        }
+            format!("{name}:{print}")
+        }));
+        words.extend(roots.map(|roots| format!("roots: {}", roots.join(" "))));
+        let shown = words.join(" ");
         // `Value` keeps its members sorted, so that equal identities have equal texts.
         ServerFingerprint { digest: Sha256Digest::of(inputs.to_string().as_bytes()), shown }
     }
@@ -142,7 +143,7 @@ impl FingerprintKey {
         SystemRandom::new()
             .fill(&mut bytes)
             .map_err(|_| Error::new(ErrorKind::Io, "the system gave no random bytes"))?;
-        fsx::write_atomic(&path, &bytes)?;
+        fsx::write_atomic(&path, encode_hex(&bytes).as_bytes())?;
         Ok(Self(hmac::Key::new(HMAC_SHA256, &bytes)))
     }
 
@@ -156,11 +157,12 @@ impl FingerprintKey {
 }
 
 fn read_key(path: &Path) -> Result<Option<FingerprintKey>> {
-    let Some(bytes) = fsx::read_regular(path, KEY_LEN as u64 + 1)? else { return Ok(None) };
-    if bytes.len() != KEY_LEN {
+    let Some(digits) = fsx::read_regular(path, MAX_KEY_FILE)? else { return Ok(None) };
+    let bytes = decode_hex(digits.trim_ascii()).filter(|bytes| bytes.len() == KEY_LEN);
+    let bytes = bytes.ok_or_else(|| {
         let message = format!("{} is damaged; remove it to make a new one", path.display());
-        return Err(Error::new(ErrorKind::Corrupt, message));
-    }
+        Error::new(ErrorKind::Corrupt, message)
+    })?;
     Ok(Some(FingerprintKey(hmac::Key::new(HMAC_SHA256, &bytes))))
 }
 

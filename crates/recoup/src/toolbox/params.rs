@@ -95,9 +95,10 @@ impl<'a> CallTarget<'a> {
             None => RawMembers(Vec::new()),
             Some(params) => RawMembers::read(params).ok_or(PassReason::Malformed)?,
         };
-        let name = match is_tool {
-            true => members.parse::<String>("name").ok_or(PassReason::Malformed)?,
-            false => method.to_owned(),
+        let name = if is_tool {
+            members.parse::<String>("name").ok_or(PassReason::Malformed)?
+        } else {
+            method.to_owned()
         };
         let arguments = if is_tool { members.get("arguments").map(RawValue::get) } else { params };
         let never = never_cached(&members, is_tool, arguments);
@@ -110,12 +111,11 @@ fn never_cached(
     is_tool: bool,
     arguments: Option<&str>,
 ) -> Option<PassReason> {
-    let has = |name: &&str| members.get(name).is_some();
     let known = |name: &str| matches!(name, "name" | "arguments" | "_meta");
     let is_repeated = |(at, (name, _)): (usize, &(String, _))| {
         members.0[..at].iter().any(|(earlier, _)| earlier == name)
     };
-    if EXCHANGE.iter().any(|name| has(name)) {
+    if EXCHANGE.iter().any(|name| members.get(name).is_some()) {
         Some(PassReason::PartOfExchange)
     } else if members.0.iter().enumerate().any(is_repeated) {
         Some(PassReason::Malformed)

@@ -8,7 +8,7 @@ use recoup_core::base::FaultLog;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::cache::{Cache, CacheMode, LookupRequest, PathContext, Ttl};
 use recoup_core::entry::{Draft, ProducerIdentity};
-use recoup_core::key::tool::{ServerFingerprint, ToolCallRecipe};
+use recoup_core::key::tool::{ServerFingerprint, ToolArguments, ToolCallRecipe};
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind, Scope};
 use recoup_core::secrets::SecretValues;
 use recoup_core::store::{EntrySelection, ScanFilter, ScanFlow};
@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use super::call::CachedCall;
 use super::call_log::CallLog;
 use super::identity::ServerIdentity;
-use super::params::{CallTarget, MAX_PARAMS_LEN, RawMembers};
+use super::params::{CallTarget, RawMembers};
 use super::policy::{CacheDecision, NamePattern, NotCachedReason, ServerCachePolicy};
 use super::sources;
 use super::ticket::CallTicket;
@@ -125,9 +125,9 @@ pub(crate) enum PassReason {
     Method,
     /// Its parameters are not what the protocol says.
     Malformed,
-    /// It has `inputResponses`, `requestState` or `task`.
+    /// The call has `inputResponses`, `requestState` or `task`.
     PartOfExchange,
-    /// It has a parameter that we do not know.
+    /// Unknown parameter.
     UnknownParameter,
     /// Its arguments are longer than what is hashed.
     LongArguments,
@@ -226,7 +226,9 @@ impl ToolCache {
         let (target, never) = match CallTarget::read(method, params) {
             Ok(read) => read,
             Err(reason) => {
-                let ticket = CallTicket::new(self, method, None, Some(&reason), Vec::new());
+                let mut ticket = CallTicket::new(self, method);
+                ticket.passed = Some(reason.to_string());
+                ticket.is_logged = reason != PassReason::Method;
                 return CallPlan { ticket, route: CallRoute::Pass(reason) };
             }
         };
@@ -236,24 +238,31 @@ impl ToolCache {
             self.inner.writes.begin(&stale);
             self.drop_stale(&stale);
         }
-        let route = match never {
-            Some(reason) => CallRoute::Pass(reason),
-            None => {
-                self.route(&target, tool.as_ref()).map_or_else(CallRoute::Pass, CallRoute::Cached)
+        let (digest, route) = match never {
+            Some(PassReason::LongArguments) => (None, Err(PassReason::LongArguments)),
+            never => {
+                let arguments = read_arguments(&target, tool.as_ref());
+                let raw = || Sha256Digest::of(target.arguments.unwrap_or_default().as_bytes());
+                let digest = arguments.as_ref().map_or_else(|_| raw(), ToolArguments::digest);
+                let route = match never {
+                    Some(reason) => Err(reason),
+                    None => self.route(&target, tool.as_ref(), arguments),
+                };
+                (Some(digest), route)
             }
         };
-        let (arguments, reason) = match &route {
-            CallRoute::Cached(call) => (Some(call.arguments), None),
-            CallRoute::Pass(reason) => (raw_digest(target.arguments), Some(reason)),
-        };
-        let ticket = CallTicket::new(self, &target.name, arguments, reason, stale);
-        CallPlan { ticket, route }
+        let mut ticket = CallTicket::new(self, &target.name);
+        ticket.stale = stale;
+        ticket.arguments = digest;
+        ticket.passed = route.as_ref().err().map(ToString::to_string);
+        CallPlan { ticket, route: route.map_or_else(CallRoute::Pass, CallRoute::Cached) }
     }
 
     fn route(
         &self,
         target: &CallTarget<'_>,
         tool: Option<&ToolDefinition>,
+        arguments: Result<ToolArguments>,
     ) -> Result<CachedCall, PassReason> {
         let ToolCacheParts { cache, scope, policy, mode, name: server_name, .. } =
             &self.inner.parts;
@@ -277,43 +286,34 @@ impl ToolCache {
             return Err(PassReason::Undropped);
         }
         let server = self.fingerprint().ok_or(PassReason::RootsUnknown)?;
-        // An argument of that name that the tool declares is not for people.
-        let declares_reason =
-            tool.is_some_and(|tool| tool.properties.iter().any(|name| name == REASON));
-        let ignored: &[&str] = match (target.is_tool, declares_reason) {
-            (true, true) => &[],
-            (true, false) => &[REASON],
-            (false, _) => &["_meta"],
+        let no_key = |error: Error| PassReason::Arguments(error.to_string());
+        let recipe = ToolCallRecipe {
+            protocol: PROTOCOL,
+            schema: tool.map(|tool| tool.schema),
+            tool: target.name.clone(),
+            arguments: arguments.map_err(no_key)?,
+            server,
         };
-        let schema = tool.map(|tool| tool.schema);
-        let recipe = ToolCallRecipe::new(
-            PROTOCOL,
-            server.clone(),
-            schema,
-            &target.name,
-            target.arguments,
-            ignored,
-        )
-        .map_err(|error| PassReason::Arguments(error.to_string()))?;
-        let key = recipe.key().map_err(|error| PassReason::Arguments(error.to_string()))?;
+        let key = recipe.key().map_err(no_key)?;
         let sources =
             sources::expand_templates(&sources, target.arguments).map_err(PassReason::Sources)?;
         let mut tags = vec![self.inner.tag.clone(), self.tag(&target.name)];
         tags.extend(by_read_only.then(|| self.read_only_tag()));
         let uri = resource_uri(target);
         tags.extend(uri.as_deref().map(|uri| self.resource_tag(uri)));
+        let is_list = !target.is_tool && target.name == TOOLS_LIST;
         Ok(CachedCall {
             cache: self.clone(),
-            server: server.digest,
+            server: recipe.server.digest,
             id: EntryId::new(scope.clone(), key),
             parts: recipe.parts(),
-            arguments: recipe.arguments_digest(),
             identity: ProducerIdentity {
-                name: Some(target.name.clone()),
+                name: Some(recipe.tool),
                 namespace: Some(server_name.clone()),
-                hash: schema.map(|schema| schema.to_hex()),
+                hash: recipe.schema.map(|schema| schema.to_hex()),
             },
             is_tool: target.is_tool,
+            list_params: is_list.then(|| target.arguments.unwrap_or("{}").to_owned()),
             ttl,
             sources,
             tags,
@@ -504,10 +504,17 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Digest of arguments as they are written; none if they are too long to be hashed in passing.
-fn raw_digest(arguments: Option<&str>) -> Option<Sha256Digest> {
-    let arguments = arguments.unwrap_or("{}");
-    (arguments.len() <= MAX_PARAMS_LEN).then(|| Sha256Digest::of(arguments.as_bytes()))
+/// The arguments that count.
+fn read_arguments(target: &CallTarget<'_>, tool: Option<&ToolDefinition>) -> Result<ToolArguments> {
+    // An argument of that name that the tool declares is not for people.
+    let declares_reason =
+        tool.is_some_and(|tool| tool.properties.iter().any(|name| name == REASON));
+    let ignored: &[&str] = match (target.is_tool, declares_reason) {
+        (true, true) => &[],
+        (true, false) => &[REASON],
+        (false, _) => &["_meta"],
+    };
+    ToolArguments::read(target.arguments, ignored)
 }
 
 fn resource_uri(target: &CallTarget<'_>) -> Option<String> {

@@ -40,7 +40,7 @@ impl ToolCacheSettings {
     }
 }
 
-/// What is cached of one server's results.
+/// Caching of one server's results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ServerCachePolicy {
     /// TTL of tools and methods without one of their own.
@@ -102,7 +102,7 @@ pub(crate) enum NotCachedReason {
     NoTtl,
     /// Its rule has `invalidates` and no TTL.
     Invalidates,
-    /// It declares that it writes, and only the server's default would cache it.
+    /// The tool declares that it writes, and only the server's default would cache it.
     DeclaresWrites,
     /// Read-only, but its name says that it tells the time or something random.
     ClockOrRandom,

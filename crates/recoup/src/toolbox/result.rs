@@ -3,6 +3,7 @@
 
 use recoup_core::cache::Ttl;
 use recoup_core::key::Key;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::params::RawMembers;
@@ -27,22 +28,20 @@ impl ServedResult {
     pub(super) fn new(json: &str, age: u64, key: &Key) -> Option<Self> {
         let members = RawMembers::read(json)?;
         let own = format!("{}:{age},{}:{}", json!(AGE), json!(KEY), json!(key.as_str()));
-        let json = match members.get("_meta").map(|meta| meta.get()) {
-            Some(meta) => {
-                // A slice of `json`, so that its place is known.
-                let begin = meta.as_ptr().addr() - json.as_ptr().addr();
-                let others = RawMembers::read(meta).map_or_else(Vec::new, |meta| meta.0);
-                let others = others.iter().filter(|(name, _)| name != AGE && name != KEY);
-                let others: String =
-                    others.map(|(name, value)| format!("{}:{value},", json!(name))).collect();
-                let (before, after) = (&json[..begin], &json[begin + meta.len()..]);
-                format!("{before}{{{others}{own}}}{after}")
-            }
-            None => {
-                let (before, after) = json.split_once('{')?;
-                let comma = if members.0.is_empty() { "" } else { "," };
-                format!("{before}{{\"_meta\":{{{own}}}{comma}{after}")
-            }
+        let json = if let Some(meta) = members.get("_meta").map(RawValue::get) {
+            // A slice of `json`, so that its place is known.
+            let begin = meta.as_ptr().addr() - json.as_ptr().addr();
+            let others = RawMembers::read(meta).map_or_else(Vec::new, |meta| meta.0);
+            let others = others.iter().filter(|(name, _)| name != AGE && name != KEY);
+            let mut all: Vec<_> =
+                others.map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+            all.push(own);
+            let (before, after) = (&json[..begin], &json[begin + meta.len()..]);
+            format!("{before}{{{}}}{after}", all.join(","))
+        } else {
+            let (before, after) = json.split_once('{')?;
+            let comma = if members.0.is_empty() { "" } else { "," };
+            format!("{before}{{\"_meta\":{{{own}}}{comma}{after}")
         };
         Some(Self { json, age })
     }
@@ -86,9 +85,9 @@ pub(super) fn check_result(json: &str, is_tool: bool) -> Result<ServerHints, Str
     if members.get("task").is_some() || members.get("inputRequests").is_some() {
         return Err("the result is one step of an exchange".to_owned());
     }
-    let is_empty = |name: &str| match members.get(name).map(|value| value.get()) {
-        None => true,
-        Some(value) => value.split_whitespace().collect::<String>() == "[]",
+    let is_empty = |name: &str| {
+        let items = members.get(name).and_then(|value| value.get().strip_prefix('['));
+        members.get(name).is_none() || items.is_some_and(|items| items.trim_start() == "]")
     };
     if is_tool && is_empty("content") && members.get("structuredContent").is_none() {
         return Err("the result is empty".to_owned());

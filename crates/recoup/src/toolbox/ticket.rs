@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::call_log::{CallLogLine, LoggedOutcome};
 use super::params::MAX_PARAMS_LEN;
-use super::plan::{PassReason, ToolCache};
+use super::plan::ToolCache;
 use super::result::{self, ServedResult};
 use super::writes::StaleResults;
 
@@ -17,10 +17,13 @@ pub(crate) struct CallTicket {
     cache: ToolCache,
     /// Name of the tool, or the method.
     name: String,
-    arguments: Option<Sha256Digest>,
+    /// Digest of the arguments, unless they are very long.
+    pub(super) arguments: Option<Sha256Digest>,
     /// Why it is passed; none for a call that goes through the cache.
-    passed: Option<String>,
-    stale: Vec<StaleResults>,
+    pub(super) passed: Option<String>,
+    pub(super) stale: Vec<StaleResults>,
+    /// False for requests that are not about tools, resources or prompts.
+    pub(super) is_logged: bool,
 }
 
 /// End of a call.
@@ -37,15 +40,10 @@ pub(crate) enum CallEnd<'a> {
 }
 
 impl CallTicket {
-    pub(super) fn new(
-        cache: &ToolCache,
-        name: &str,
-        arguments: Option<Sha256Digest>,
-        passed: Option<&PassReason>,
-        stale: Vec<StaleResults>,
-    ) -> Self {
-        let passed = passed.map(ToString::to_string);
-        Self { cache: cache.clone(), name: name.to_owned(), arguments, passed, stale }
+    /// A call that makes nothing stale.
+    pub(super) fn new(cache: &ToolCache, name: &str) -> Self {
+        let (cache, name, stale) = (cache.clone(), name.to_owned(), Vec::new());
+        Self { cache, name, arguments: None, passed: None, stale, is_logged: true }
     }
 
     /// Name of the tool, or the method.
@@ -73,13 +71,13 @@ impl Drop for CallTicket {
 
 impl ToolCache {
     /// Ends a call: drops what it made stale, if [`CallTicket::end_write`] has not done that, and
-    /// logs it. Answers that are not for tools or resources (`initialize`, `ping`) are not logged.
+    /// logs it, unless it is a request such as `initialize` or `ping`.
     pub(crate) fn finished(&self, mut ticket: CallTicket, end: &CallEnd<'_>) {
         ticket.end_write();
-        let CallTicket { name, arguments, passed, .. } = &mut ticket;
-        if passed.as_deref() == Some(&PassReason::Method.to_string()) {
+        if !ticket.is_logged {
             return;
         }
+        let CallTicket { name, arguments, passed, .. } = &mut ticket;
         let (result, bytes, took) = match end {
             CallEnd::Hit(served) => (None, served.as_json().len(), Duration::ZERO),
             CallEnd::Answered { result, took } => (Some(result.get()), result.get().len(), *took),

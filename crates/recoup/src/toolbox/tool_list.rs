@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 /// Version of the remembered form.
 const VERSION: u32 = 1;
 
-/// What is known of a tool.
+/// A tool, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ToolDefinition {
     /// Digest of its schemas.
@@ -102,7 +102,9 @@ impl ToolList {
         };
         for raw in page.tools {
             if let Some((name, definition)) = read_definition(raw) {
-                names.iter_mut().for_each(|names| names.push(name.clone()));
+                if let Some(names) = &mut names {
+                    names.push(name.clone());
+                }
                 self.tools.insert(name, definition);
             }
         }

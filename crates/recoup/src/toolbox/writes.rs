@@ -9,11 +9,11 @@ use super::policy::NamePattern;
 /// Results that a write makes stale.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StaleResults {
-    /// Those of tools and methods with such names.
+    /// Results of tools and methods with such names.
     Named(NamePattern),
-    /// Those of one resource.
+    /// Contents of one resource.
     Resource(String),
-    /// Those that only `readOnlyTools` allows.
+    /// Results that only `readOnlyTools` allows to cache.
     ReadOnly,
 }
 

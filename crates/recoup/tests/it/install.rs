@@ -21,6 +21,7 @@ mod settings;
 mod terminal;
 mod upgrade;
 mod versions;
+mod wrap;
 
 use std::fs;
 use std::os::unix::fs::symlink;

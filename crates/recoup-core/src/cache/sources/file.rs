@@ -56,15 +56,16 @@ pub(super) fn capture(
     Ok(SourceFile { path, given, size, sha256, executable: Some(executable), stat })
 }
 
-/// Captures the commit that is checked out in the project. It is recorded like a file of that name:
-/// versions that do not know this source find no such file, and serve nothing.
-pub(super) fn capture_head(view: &PathContext) -> Result<SourceFile> {
-    let state = head_state(&view.root).ok_or_else(|| {
-        let message = format!("the source {GIT_HEAD}: {} has no HEAD", view.root.display());
+/// Captures the commit that is checked out in the repository of the directory `dir`. It is recorded
+/// like a file of that name: versions that do not know this source find no such file, and serve
+/// nothing.
+pub(super) fn capture_head(view: &PathContext, dir: &Path) -> Result<SourceFile> {
+    let state = head_state(dir).filter(|_| dir.is_dir()).ok_or_else(|| {
+        let message = format!("the source {GIT_HEAD}: {} has no HEAD", dir.display());
         Error::new(ErrorKind::Absent, message)
     })?;
     Ok(SourceFile {
-        path: GIT_HEAD.to_owned(),
+        path: stored_path(view, &dir.join(GIT_HEAD))?,
         given: None,
         size: state.len() as u64,
         sha256: Sha256Digest::of(&state),
@@ -82,15 +83,15 @@ pub(super) fn detect_change(
     freshness: FreshnessCheck,
 ) -> Option<SourceChange> {
     let change = |how| Some(SourceChange { path: source.path.clone(), how });
-    // A file of that name in the root would be compared with the commit, and always differ.
-    if source.path == GIT_HEAD {
-        return match head_state(&view.root) {
+    let path = view.root.join(&source.path);
+    // A real file of that name is compared with the commit, and always differs.
+    if path.file_name().is_some_and(|name| name == GIT_HEAD) {
+        return match path.parent().and_then(head_state) {
             Some(state) if Sha256Digest::of(&state) == source.sha256 => None,
             Some(_) => change(SourceChangeKind::Modified),
             None => change(SourceChangeKind::Missing),
         };
     }
-    let path = view.root.join(&source.path);
     // Before the look: a file that changes while it is read was too young to trust.
     let now = cache.clock().now();
     let verdict = match read_state(&path) {

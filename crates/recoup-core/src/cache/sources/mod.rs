@@ -2,7 +2,7 @@
 //! on each look-up.
 //!
 //! A source is a file, a directory (all files below it), a glob, or `git:HEAD`, the commit that is
-//! checked out. Files that git ignores are skipped unless they are named explicitly. A new file that
+//! checked out in the project (`DIR/git:HEAD`: in the repository of DIR). Files that git ignores are skipped unless they are named explicitly. A new file that
 //! matches is a change like any other.
 
 mod file;
@@ -103,7 +103,7 @@ impl WatchedSources {
             let meant = SourceSpec::resolve(view, given)?;
             named.push((given.clone(), meant.fingerprint()));
             match meant {
-                SourceSpec::GitHead => heads.push(file::capture_head(view)?),
+                SourceSpec::GitHead(dir) => heads.push(file::capture_head(view, &dir)?),
                 SourceSpec::File(path) => paths.push((path, Some(given.as_str()))),
                 SourceSpec::Pattern(pattern) => {
                     let found = pattern::initial_matches(&pattern, view, limits)?;
@@ -142,7 +142,7 @@ impl WatchedSources {
         limits: SourceLimits,
     ) -> Vec<String> {
         let is_there = |given: &&String| match SourceSpec::resolve(view, given) {
-            Ok(SourceSpec::GitHead) => file::capture_head(view).is_ok(),
+            Ok(SourceSpec::GitHead(dir)) => file::capture_head(view, &dir).is_ok(),
             Ok(SourceSpec::File(path)) => path.is_file() && File::open(path).is_ok(),
             Ok(SourceSpec::Pattern(pattern)) => {
                 pattern::initial_matches(&pattern, view, limits).is_ok()
@@ -325,7 +325,8 @@ fn new_matching_files<'a>(
 
 /// A source as given, resolved to a file or a pattern.
 enum SourceSpec {
-    GitHead,
+    /// The commit that is checked out in the repository of a directory.
+    GitHead(PathBuf),
     File(PathBuf),
     Pattern(SourcePattern),
 }
@@ -333,8 +334,13 @@ enum SourceSpec {
 impl SourceSpec {
     /// An existing path is taken literally, even if it looks like a glob.
     fn resolve(view: &PathContext, given: &str) -> Result<Self> {
-        if given == file::GIT_HEAD {
-            return Ok(Self::GitHead);
+        match given.strip_suffix(file::GIT_HEAD) {
+            Some("") => return Ok(Self::GitHead(view.root.clone())),
+            Some(dir) if dir.ends_with('/') => {
+                let dir = view.cwd.join(dir);
+                return Ok(Self::GitHead(dir.canonicalize().unwrap_or(dir)));
+            }
+            _ => {}
         }
         let path = view.cwd.join(given);
         // A path with `..` is resolved by the file system: behind a symbolic link it leads elsewhere
@@ -357,7 +363,7 @@ impl SourceSpec {
     /// A fingerprint that is equal for every spelling of the same source.
     fn fingerprint(&self) -> NameFingerprint {
         match self {
-            Self::GitHead => NameFingerprint::of(file::GIT_HEAD),
+            Self::GitHead(dir) => NameFingerprint::of(&format!("git {}", dir.display())),
             Self::File(path) => NameFingerprint::of(&format!("file {}", path.display())),
             Self::Pattern(pattern) => {
                 NameFingerprint::of(&format!("{:?} {}", pattern.kind, pattern.path))

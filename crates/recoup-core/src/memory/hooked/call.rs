@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::client::is_wrapper;
-use super::{HOOK, PROGRAM, SERVER};
+use super::{HOOK, PROGRAM, PROXY, SERVER};
 
 /// A call of our program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,11 @@ impl RecoupCall {
         Self { how: CallForm::Words(words), program, args, starter: None, wrapped: false }
     }
 
+    /// True for `recoup mcp proxy …`, which stands in front of another server.
+    fn is_proxy(&self) -> bool {
+        self.args.get(1).is_some_and(|word| word == PROXY)
+    }
+
     /// Program that the client starts.
     pub fn started(&self) -> &str {
         self.starter.as_deref().unwrap_or(&self.program)
@@ -88,8 +93,17 @@ pub fn call_in_notify(settings: &Value) -> Option<RecoupCall> {
     in_words(words, HOOK).map(mark_unknown_args)
 }
 
-/// Returns the call of ours in an entry for a server, if it is one.
+/// Returns the call of our own server in an entry for a server, if it is one.
 pub fn call_in_server(entry: &Value) -> Option<RecoupCall> {
+    any_call_in_server(entry).filter(|call| !call.is_proxy())
+}
+
+/// Returns the call of our proxy in an entry for a server: that one is somebody else's.
+pub fn proxy_in_server(entry: &Value) -> Option<RecoupCall> {
+    any_call_in_server(entry).filter(RecoupCall::is_proxy)
+}
+
+fn any_call_in_server(entry: &Value) -> Option<RecoupCall> {
     let command = match entry.get("command")? {
         // opencode has one list for both.
         Value::Array(words) => words.as_slice(),
@@ -245,6 +259,23 @@ mod tests {
 
     fn found(line: &str) -> Option<CallWords> {
         split_commands(line).iter().find_map(|words| find_call(words, HOOK))
+    }
+
+    #[test]
+    fn a_proxy_before_another_server_is_no_server_of_ours() {
+        let entry = |words: &[&str]| serde_json::json!({ "command": words[0], "args": words[1..] });
+        for ours in [&["recoup", "mcp"][..], &["npx", "-y", "recoup", "mcp", "--with-hooks"]] {
+            assert!(call_in_server(&entry(ours)).is_some(), "{ours:?}");
+            assert!(proxy_in_server(&entry(ours)).is_none(), "{ours:?}");
+        }
+        for proxy in [
+            &["/x/recoup", "mcp", "proxy", "--name", "x", "--", "recoup", "mcp"][..],
+            &["sh", "-c", "exec recoup mcp proxy -- x"],
+        ] {
+            assert!(call_in_server(&entry(proxy)).is_none(), "{proxy:?}");
+            assert!(proxy_in_server(&entry(proxy)).is_some(), "{proxy:?}");
+        }
+        assert!(proxy_in_server(&entry(&["x", "mcp", "proxy"])).is_none());
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::base::fsx;
 
 pub use call::{
     CallForm, PlacedHook, RecoupCall, call_in_hook, call_in_notify, call_in_server, group_limit,
-    hooks_at_event, hooks_at_events, split_commands,
+    hooks_at_event, hooks_at_events, proxy_in_server, split_commands,
 };
 pub use client::{HookClient, is_wrapper};
 pub use settings::{hooks_disabled_by, program_range as extension_program};
@@ -41,6 +41,9 @@ const HOOK: &str = "hook";
 
 /// Argument that makes it a server.
 const SERVER: &str = "mcp";
+
+/// Argument behind that one that makes it a proxy in front of another server.
+const PROXY: &str = "proxy";
 
 /// Directories of clients' settings, which variables may move (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
 /// `PI_CODING_AGENT_DIR`); without one they are in the user's home.

@@ -124,6 +124,24 @@ fn outside_of_a_repository_it_is_an_error() {
 }
 
 #[test]
+fn another_repository_is_named_by_its_directory() {
+    let scene = repository();
+    commit(scene.dir.path());
+    let other = tempfile::tempdir().unwrap();
+    git(other.path(), &["init", "-q"]);
+    commit(other.path());
+    std::fs::create_dir(other.path().join("sub")).unwrap();
+    let source = format!("{}/sub/git:HEAD", other.path().display());
+    scene.fill("key", "body", Ttl::Forever, &[&source]);
+    commit(scene.dir.path());
+    assert!(scene.hits("key"), "not in this repository");
+    commit(other.path());
+    assert!(matches!(scene.miss("key"), MissReason::SourceModified(_)));
+    let missing = format!("{}/missing/git:HEAD", other.path().display());
+    assert!(scene.try_permit(&id("key"), &[&missing]).is_err());
+}
+
+#[test]
 fn any_change_of_references_in_tables_makes_it_stale() {
     let scene = Scene::for_files(true);
     let dir = scene.dir.path();

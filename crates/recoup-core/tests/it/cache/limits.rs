@@ -6,7 +6,7 @@ use std::sync::Arc;
 use recoup_core::cache::{
     Cache, CacheLimits, CacheOptions, CacheParts, FillOutcome, FillRefusal, Outcome, Ttl,
 };
-use recoup_core::entry::INLINE_MAX;
+use recoup_core::entry::{Draft, INLINE_MAX, RecordedSources};
 use recoup_core::key::Kind;
 use recoup_core::ledger::Ledger;
 use recoup_core::store::{InMemoryStore, ScanFilter, Store, ThreadClaims};
@@ -14,7 +14,7 @@ use recoup_core::store::{InMemoryStore, ScanFilter, Store, ThreadClaims};
 use super::{Scene, second};
 use crate::store_contract::stores::{Factory as _, InSqlite};
 use crate::support::Touch as _;
-use crate::support::{draft, id, id_in, noise, noise_text, scanned, scopes};
+use crate::support::{START, draft, id, id_in, noise, noise_text, scanned, scopes};
 
 fn scene(store: Arc<dyn Store>, max_entries: Option<u64>, max_bytes: Option<u64>) -> Scene {
     Scene::with(
@@ -182,4 +182,25 @@ fn what_was_just_written_is_not_what_goes() {
         assert!(scene.hits("new"), "{}", scene.store.info().url);
         assert_eq!(left(&scene), 2);
     }
+}
+
+/// The default of contract 2, which the user's own limit replaces.
+#[test]
+fn of_tool_calls_5000_are_kept_unless_the_user_says_otherwise() {
+    let fill = |kind: Kind, max_entries: Option<u64>| {
+        let scene = scene(memory(), max_entries, None);
+        let draft = |at: u32| Draft::new(kind, format!("{at}"));
+        for at in 0..5_002 {
+            let record = draft(at).seal(RecordedSources::default(), START).unwrap();
+            scene.store.put(&id(&format!("key-{at}")), &record).unwrap();
+        }
+        scene.pass(1);
+        let filled = scene.permit(&id("last"), &[]).fill(draft(0), Ttl::Forever).unwrap();
+        assert!(matches!(filled, FillOutcome::Stored(_)), "{filled:?}");
+        scene.cache.clean_up(&id("last").scope, scene.cache.limits()).unwrap();
+        left(&scene)
+    };
+    assert_eq!(fill(Kind::Tool, None), 5_000);
+    assert_eq!(fill(Kind::Tool, Some(3)), 3);
+    assert_eq!(fill(Kind::Command, None), 5_003);
 }

@@ -48,7 +48,7 @@ fn a_later_format_is_refused() {
 #[test]
 fn what_only_a_later_version_knows_is_refused_and_not_called_damaged() {
     let newer = [
-        with(|json| json["kind"] = json!("tool")),
+        with(|json| json["kind"] = json!("dream")),
         with(|json| json["body"]["encoding"] = json!("zstd")),
         with(|json| {
             json["format"] = json!(FORMAT + 1);

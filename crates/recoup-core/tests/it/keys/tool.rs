@@ -1,7 +1,7 @@
 //! Keys of tool calls: the form of contract 2, what counts, and what can't be a key.
 
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::key::tool::{ServerFingerprint, ToolCallRecipe};
+use recoup_core::key::tool::{ServerFingerprint, ToolArguments, ToolCallRecipe};
 use recoup_core::key::{KeyRecipe as _, Kind, PartKind};
 
 fn server(text: &str) -> ServerFingerprint {
@@ -9,8 +9,13 @@ fn server(text: &str) -> ServerFingerprint {
 }
 
 fn recipe(arguments: &str) -> recoup_core::Result<ToolCallRecipe> {
-    let schema = Some(Sha256Digest::of(b"schema"));
-    ToolCallRecipe::new("mcp", server("s"), schema, "search", Some(arguments), &["reason"])
+    Ok(ToolCallRecipe {
+        protocol: "mcp",
+        server: server("s"),
+        schema: Some(Sha256Digest::of(b"schema")),
+        tool: "search".to_owned(),
+        arguments: ToolArguments::read(Some(arguments), &["reason"])?,
+    })
 }
 
 fn key(arguments: &str) -> String {
@@ -35,8 +40,9 @@ fn every_input_counts_but_the_ignored() {
     assert_ne!(key(r#"{"q":"y"}"#), plain);
     assert_ne!(key(r#"{"q":"x","nested":{"reason":1}}"#), key(r#"{"q":"x","nested":{}}"#));
     let of = |who: &str, schema, tool: &str| {
-        let call = ToolCallRecipe::new("mcp", server(who), schema, tool, Some(r#"{"q":"x"}"#), &[]);
-        call.unwrap().key().unwrap().to_string()
+        let (server, tool) = (server(who), tool.to_owned());
+        let call = ToolCallRecipe { server, schema, tool, ..recipe(r#"{"q":"x"}"#).unwrap() };
+        call.key().unwrap().to_string()
     };
     let schema = Some(Sha256Digest::of(b"schema"));
     assert_eq!(of("s", schema, "search"), plain);
@@ -48,10 +54,9 @@ fn every_input_counts_but_the_ignored() {
 
 #[test]
 fn no_arguments_are_an_empty_object() {
-    let call = |arguments| ToolCallRecipe::new("mcp", server("s"), None, "t", arguments, &[]);
-    let none = call(None).unwrap();
-    assert_eq!(none.key().unwrap(), call(Some("{}")).unwrap().key().unwrap());
-    assert_eq!(none.arguments_digest(), Sha256Digest::of(b"{}"));
+    let none = ToolArguments::read(None, &[]).unwrap();
+    assert_eq!(none, ToolArguments::read(Some(" { } "), &[]).unwrap());
+    assert_eq!(none.digest(), Sha256Digest::of(b"{}"));
 }
 
 /// Numbers between 2^53 and 10^21 have a canonical form that is not its own.

@@ -19,6 +19,7 @@ use recoup_core::base::fsx::{self, FileLock};
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::cli::cmd::mcp_wrap::{UnwrapArgs, WrapArgs};
 use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::FaultPrinter;
 use crate::cli::{CommandAnswer, CommandResult, ui};
@@ -41,6 +42,9 @@ pub(in crate::cli) struct McpArgs {
     place: StoreScopeArgs,
 }
 
+/// The default of `--tools`.
+const COMMON_TOOLS: &str = "common";
+
 /// Commands about other MCP servers.
 #[derive(Debug, Subcommand)]
 enum McpCommand {
@@ -49,6 +53,18 @@ enum McpCommand {
     /// Everything passes through as it is, in both directions. Only calls for which the
     /// configuration gives a duration are answered from the cache.
     Proxy(proxy::McpProxyArgs),
+    /// Put the caching proxy in front of the MCP servers of your clients
+    ///
+    /// Every server that a client starts or has a URL of is reached through `recoup mcp proxy`
+    /// afterwards, which answers repeated calls from the cache where you have given a time. Shows
+    /// what would change, asks, keeps a copy of every file, and leaves everything else in it as it
+    /// is. `recoup mcp unwrap` and `recoup uninstall` undo it.
+    Wrap(WrapArgs),
+    /// Take the caching proxy away from the MCP servers of your clients
+    ///
+    /// A file that nobody else has changed since is as it was before, to the byte; in any other only
+    /// the proxy goes.
+    Unwrap(UnwrapArgs),
     /// Calls, hits and savings of each tool behind the proxy, and what is worth caching
     Stats(stats::McpStatsArgs),
     /// Be the process that ends the server of a killed proxy.
@@ -63,7 +79,7 @@ struct ServeArgs {
     #[arg(long)]
     with_hooks: bool,
     /// The tools to list: `common`, described in 1,000 tokens, or `all`, with complete schemas
-    #[arg(long, value_name = "SET", default_value = "common", value_parser = ["common", "all"])]
+    #[arg(long, value_name = "SET", default_value = COMMON_TOOLS, value_parser = [COMMON_TOOLS, "all"])]
     tools: String,
     /// Serve HTTP at this address, instead of stdin and stdout [default: 127.0.0.1:7333]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7333")]
@@ -79,6 +95,30 @@ struct ServeArgs {
     /// ~/.recoup/mcp-token, which is created]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+}
+
+impl McpCommand {
+    fn run(self, place: &StoreScopeArgs) -> CommandResult {
+        match self {
+            Self::Proxy(args) => args.run(place),
+            Self::ProxyGuard => {
+                run_guard(std::io::stdin());
+                Ok(CommandAnswer::Yes)
+            }
+            Self::Stats(args) => {
+                place.demand_none("recoup mcp stats")?;
+                args.run()
+            }
+            Self::Wrap(args) => {
+                place.demand_none("recoup mcp wrap")?;
+                args.run()
+            }
+            Self::Unwrap(args) => {
+                place.demand_none("recoup mcp unwrap")?;
+                args.run()
+            }
+        }
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -103,26 +143,27 @@ pub(in crate::cli) struct McpProxyLeafArgs {
     #[command(flatten)]
     proxy: proxy::McpProxyArgs,
     #[command(flatten)]
-    serve: ServeArgs,
-    #[command(flatten)]
     place: StoreScopeArgs,
 }
 
 impl McpArgs {
     pub(in crate::cli) fn proxy(args: McpProxyLeafArgs) -> Self {
-        let McpProxyLeafArgs { proxy, serve, place } = args;
+        let McpProxyLeafArgs { proxy, place } = args;
+        let serve = ServeArgs {
+            with_hooks: false,
+            tools: COMMON_TOOLS.to_owned(),
+            http: None,
+            public: false,
+            hosts: Vec::new(),
+            token_file: None,
+        };
         Self { action: Some(McpCommand::Proxy(proxy)), serve, place }
     }
 
     pub(in crate::cli) fn run(self) -> CommandResult {
         match self.action {
             None => self.serve.run(&self.place),
-            Some(McpCommand::Proxy(args)) => args.run(&self.place),
-            Some(McpCommand::Stats(args)) => args.run(),
-            Some(McpCommand::ProxyGuard) => {
-                run_guard(std::io::stdin());
-                Ok(CommandAnswer::Yes)
-            }
+            Some(command) => command.run(&self.place),
         }
     }
 }

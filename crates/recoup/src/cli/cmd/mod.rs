@@ -15,6 +15,7 @@ mod judge;
 mod key;
 mod man;
 mod mcp;
+mod mcp_wrap;
 mod memory;
 mod pause;
 mod place;
@@ -203,6 +204,8 @@ mod tests {
             "recoup exec --stdin -- -x",
             "recoup early-exit check s",
             "recoup early-exit check s --json --store redis://h",
+            "recoup mcp proxy -- server --http --flag",
+            "recoup mcp proxy --name x --cred-env A,B --store memory: https://h/mcp",
         ] {
             let hot = RecoupCommand::parse_hot(&split(line)).expect(line);
             let whole = CommandLine::try_parse_from(split(line)).expect(line).command;
@@ -223,6 +226,11 @@ mod tests {
             "recoup exec --refresh --no-cache true",
             "recoup early-exit check",
             "recoup early-exit check s t",
+            "recoup mcp",
+            "recoup mcp --with-hooks",
+            "recoup mcp proxy",
+            "recoup mcp proxy --http 1 -- x",
+            "recoup mcp proxy --help",
             "recoup cache set --key a",
         ] {
             assert!(RecoupCommand::parse_hot(&split(line)).is_none(), "{line}");

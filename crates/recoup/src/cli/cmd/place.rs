@@ -1,6 +1,7 @@
 //! The flags `--store` and `--scope`, the same for all commands that use entries.
 
 use clap::Args;
+use recoup_core::{Error, Result};
 
 use crate::config::FlagOverrides;
 
@@ -16,6 +17,15 @@ pub(super) struct StoreScopeArgs {
 }
 
 impl StoreScopeArgs {
+    /// Refuses both flags for a command that uses no entries itself.
+    pub(super) fn demand_none(&self, command: &str) -> Result<()> {
+        if self.store.is_none() && self.scope.is_none() {
+            return Ok(());
+        }
+        let message = format!("`{command}` has no --store and no --scope: it touches no entries");
+        Err(Error::usage(message))
+    }
+
     pub(super) fn overrides(&self) -> FlagOverrides {
         let Self { store, scope } = self.clone();
         FlagOverrides { store, scope }

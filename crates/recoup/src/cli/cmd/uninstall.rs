@@ -94,7 +94,7 @@ impl UninstallArgs {
         // Top-level keys of our configuration.
         let words: Vec<&str> = config::show::all_keys()
             .map(|key| key.name.split('.').next().unwrap_or(key.name))
-            .chain(["prices"])
+            .chain(["prices", "mcpServers", "restTools"])
             .collect();
         let ground = PurgeTarget { own, user_home: &places.home, words: &words };
         let purge = self.purge.then(|| purge::plan_purge(ground)).transpose()?;
@@ -201,7 +201,7 @@ impl UninstallArgs {
             (_, true) => Some(InstallLevel::Project),
             _ => None,
         };
-        Ok(UndoRequest { clients, level })
+        Ok(UndoRequest { clients, level, ..UndoRequest::default() })
     }
 
     fn ask_consent(

@@ -1,10 +1,11 @@
 //! Checks the MCP servers that clients start, by a real handshake with each.
 
+use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use recoup_core::base::clock::{Deadline, Stopwatch};
-use recoup_core::memory::hooked::RecoupCall;
 use serde_json::{Value, json};
 
 use super::client_files::{self, ClientFileRole};
@@ -16,7 +17,8 @@ use crate::doctor::fix::{init_command, offer_reinstall};
 use crate::doctor::probe::{self, ProbeError, ProbedProcess};
 use crate::doctor::sandbox::ProbeSandbox;
 use crate::install::{
-    AgentClient, ClientInstallation, InstallLevel, InstalledServer, SettingsContent, SettingsFile,
+    AgentClient, ClientInstallation, InstallLevel, InstalledServer, ProxiedServer, SettingsContent,
+    SettingsFile,
 };
 
 const CHECK: &str = "mcp";
@@ -43,10 +45,13 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
         );
     }
     others.extend(find_lost_servers(context));
-    if servers.is_empty() && !others.is_empty() {
+    let proxied = context.installed.iter().flat_map(|of| of.proxied.iter().map(move |it| (of, it)));
+    let proxied: Vec<(&ClientInstallation, &ProxiedServer)> = proxied.collect();
+    let is_bare = servers.is_empty() && proxied.is_empty();
+    if is_bare && !others.is_empty() {
         return others;
     }
-    if servers.is_empty() {
+    if is_bare {
         return vec![
             DoctorFinding::skipped(CHECK, "none", "no client has recoup's MCP server")
                 .remedy("`recoup init` registers it, and `recoup init --client mcp` prints it for any other client"),
@@ -64,7 +69,8 @@ pub(super) fn find(context: &DoctorContext) -> Vec<DoctorFinding> {
     };
     let found =
         servers.into_iter().flat_map(|(of, server)| check_server(of, server, &sandbox, context));
-    found.chain(others).collect()
+    let proxied = proxied.into_iter().map(|(of, it)| check_proxied(of, it, &sandbox, context));
+    found.chain(proxied).chain(others).collect()
 }
 
 /// Reports clients whose registration of our server is gone.
@@ -129,12 +135,98 @@ fn check_server(
             return vec![said(finding)];
         }
     };
-    let first = handshake_finding(&name, perform_handshake(&call, sandbox, context));
+    let first = handshake_finding(
+        &name,
+        perform_handshake(probe::sandboxed_command(&call, sandbox, context)),
+    );
     // A failing program is replaced if `recoup init` would do so.
     let offered = (first.state == FindingState::Fail && !server.call.wrapped)
         .then(|| offer_reinstall(first.clone(), of, context, "sets it to this program"));
     let first = offered.filter(|it| it.fix.is_some()).unwrap_or(first);
     [first].into_iter().chain(find_flag_mismatch(&name, of, server, context)).map(said).collect()
+}
+
+/// Greets another server through our proxy, as its client would.
+fn check_proxied(
+    of: &ClientInstallation,
+    server: &ProxiedServer,
+    sandbox: &ProbeSandbox,
+    context: &DoctorContext,
+) -> DoctorFinding {
+    let shown = context.places.display_path(&of.path);
+    let name = format!("{} ({}): server “{}”", of.client.title(), of.level.as_str(), server.name);
+    let said = |finding: DoctorFinding| {
+        finding.fact("client", of.client.as_str()).fact("level", of.level.as_str())
+    };
+    if server.off {
+        let what = format!("{name} is switched off, and was not started");
+        return said(DoctorFinding::skipped(CHECK, "switched-off", what));
+    }
+    if let Some((why, code)) = find_program(&server.call, context).fault() {
+        let what = format!("{name}: {} {why}; {shown} has it", server.call.started());
+        return said(DoctorFinding::fail(CHECK, code, what).remedy(
+            "`recoup mcp unwrap`, then `recoup mcp wrap`, puts this program in front of it",
+        ));
+    }
+    let call = match permitted_call(&server.call, of, context) {
+        Ok(call) => call,
+        Err(why) => {
+            let what = format!("{name} was not tried through the proxy: {}", why.describe());
+            let remedy = format!("look at it yourself, in {shown}");
+            return said(DoctorFinding::skipped(CHECK, "withheld", what).remedy(remedy));
+        }
+    };
+    let variables: Vec<(String, String)> =
+        server.variables.iter().filter(|it| !is_inherited(it)).cloned().collect();
+    let values = variables.iter().map(|(_, value)| value).chain(call.args.iter());
+    let is_inside = |dir: &Path| dir.is_relative() || context.repository.contains(dir);
+    if values.filter(|it| !it.contains("${RECOUP_PROXY_")).any(|it| is_placeholder(it))
+        || server.dir.as_deref().is_some_and(is_inside)
+    {
+        let what = format!(
+            "{name} was not tried through the proxy: its entry has something that only the client knows"
+        );
+        let remedy = format!("look at it yourself, in {shown}");
+        return said(DoctorFinding::skipped(CHECK, "withheld", what).remedy(remedy));
+    }
+    let mut command = probe::sandboxed_command(&call, sandbox, context);
+    let sandbox_home = ("RECOUP_HOME".to_owned(), sandbox.home.display().to_string());
+    command.envs(variables.into_iter().chain([sandbox_home]));
+    if let Some(dir) = &server.dir {
+        command.current_dir(dir);
+    }
+    let failed = |code, what: String| {
+        let remedy = format!(
+            "run its command yourself, and see what it says; `recoup mcp unwrap {shown}` takes the \
+             proxy away"
+        );
+        DoctorFinding::fail(CHECK, code, format!("{name}: {what}")).remedy(remedy)
+    };
+    said(match perform_handshake(command) {
+        Ok(McpHandshake { tools, took, .. }) => {
+            let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            let word = if tools == 1 { "tool" } else { "tools" };
+            let what = format!("{name}: {tools} {word} through the proxy, after {millis} ms");
+            DoctorFinding::ok(CHECK, what).fact("tools", tools).fact("ms", millis)
+        }
+        Err(HandshakeError::NotStarted(why)) => {
+            failed("not-started", format!("it can't be started: {why}"))
+        }
+        Err(HandshakeError::Silent) => {
+            failed("too-late", format!("it said nothing within {} s", LIMIT.as_secs()))
+        }
+        Err(HandshakeError::Strange(why)) => failed("wrong-answer", why.to_owned()),
+    })
+}
+
+/// True if a variable is only passed on: `"TOKEN": "${TOKEN}"`.
+fn is_inherited((name, value): &(String, String)) -> bool {
+    [format!("${{{name}}}"), format!("${{env:{name}}}"), format!("{{env:{name}}}")].contains(value)
+}
+
+/// True if a client replaces a part of the text: `${workspaceFolder}`, `{env:TOKEN}`.
+fn is_placeholder(text: &str) -> bool {
+    text.contains("${") || text.contains("{env:")
 }
 
 /// Reports a `--with-hooks` flag that disagrees with the hooks: rules must be loaded exactly once.
@@ -230,13 +322,8 @@ fn handshake_finding(name: &str, shaken: Result<McpHandshake, HandshakeError>) -
 }
 
 /// Initializes the server as a client would, lists its tools, and disconnects.
-fn perform_handshake(
-    call: &RecoupCall,
-    sandbox: &ProbeSandbox,
-    context: &DoctorContext,
-) -> Result<McpHandshake, HandshakeError> {
+fn perform_handshake(mut command: Command) -> Result<McpHandshake, HandshakeError> {
     let (watch, deadline) = (Stopwatch::start(), Deadline::after(LIMIT));
-    let mut command = probe::sandboxed_command(call, sandbox, context);
     let mut server = ProbedProcess::start(&mut command).map_err(|failed| match failed {
         ProbeError::NotStarted(error) => HandshakeError::NotStarted(error.to_string()),
         ProbeError::TooLate => HandshakeError::Silent,

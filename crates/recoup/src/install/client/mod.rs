@@ -12,6 +12,7 @@ use super::edit::JsonDialect;
 use super::places::InstallPaths;
 use super::version::ClientVersion;
 pub(crate) use crate::clients::AgentClient;
+pub(crate) use with_hooks::TEAM_FILE;
 
 /// Reach of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -146,6 +147,24 @@ impl AgentClient {
             Self::Pi => with_hooks::pi_files(level, places),
             _ => servers_only::settings_file(self, level, places).into_iter().collect(),
         }
+    }
+
+    /// Returns the files with MCP servers that the client reads at a level, also those that we never
+    /// add our own server to: a project's `.mcp.json` is its team's.
+    pub(crate) fn server_files(
+        self,
+        level: InstallLevel,
+        places: &InstallPaths,
+    ) -> Vec<SettingsFile> {
+        let is_of_servers = |file: &SettingsFile| {
+            matches!(file.holds, SettingsContent::Servers(_) | SettingsContent::TomlServers)
+        };
+        let mut files = self.settings_files(level, places);
+        files.retain(is_of_servers);
+        if self == Self::ClaudeCode && level == InstallLevel::Project {
+            files.push(with_hooks::claude_code_team_file(places));
+        }
+        files
     }
 }
 

@@ -97,6 +97,21 @@ pub(super) fn claude_code_files(level: InstallLevel, places: &InstallPaths) -> V
     ]
 }
 
+/// A project's file with the MCP servers of its team.
+pub(crate) const TEAM_FILE: &str = ".mcp.json";
+
+/// Returns a project's `.mcp.json`, which Claude Code reads once its user has approved it.
+pub(super) fn claude_code_team_file(places: &InstallPaths) -> SettingsFile {
+    let at = vec!["mcpServers".to_owned()];
+    let servers = ServerLayout { at, shape: ServerEntryShape::Typed, dialect: JsonDialect::Strict };
+    SettingsFile::new(
+        AgentClient::ClaudeCode,
+        InstallLevel::Project,
+        places.root.join(TEAM_FILE),
+        SettingsContent::Servers(servers),
+    )
+}
+
 /// Returns Codex's files: hooks in `hooks.json`, servers in `config.toml`, both in `~/.codex` or
 /// `.codex` of a project.
 ///

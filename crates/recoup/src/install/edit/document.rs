@@ -191,6 +191,15 @@ impl JsonStyle {
                 let items: Vec<_> = items.iter().map(|item| self.write(item)).collect();
                 format!("[{}]", items.join(&comma))
             }
+            NewValue::Plain(Value::Object(fields)) => {
+                let member =
+                    |(name, it): (&String, &Value)| self.member(name, &NewValue::Plain(it.clone()));
+                format!("{{{}}}", fields.iter().map(member).collect::<Vec<_>>().join(&comma))
+            }
+            NewValue::Plain(Value::Array(items)) => {
+                let item = |it: &Value| self.write(&NewValue::Plain(it.clone()));
+                format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(&comma))
+            }
             NewValue::Plain(scalar) => scalar.to_string(),
         }
     }

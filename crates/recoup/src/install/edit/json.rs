@@ -140,6 +140,23 @@ impl JsonFile {
         }
     }
 
+    /// Returns the source text of the value at a path.
+    pub(crate) fn source_at(&self, path: &[JsonPathStep]) -> Option<&str> {
+        self.find(path).map(|node| &self.document.text[node.span.clone()])
+    }
+
+    /// Replaces the value at a path with that of another text, to the byte.
+    pub(crate) fn copy_value(&mut self, path: &[JsonPathStep], from: &Self) {
+        let (Some(source), Some(node)) = (from.source_at(path), self.find(path)) else { return };
+        let Ok(Some(mut value)) = tree::parse(source, from.dialect) else { return };
+        let span = node.span.clone();
+        value.shift_spans(&(0..0), span.start);
+        self.document.splice(span, source);
+        if let Some(node) = self.find_mut(path) {
+            *node = value;
+        }
+    }
+
     /// Appends a value to an array.
     pub(crate) fn push(&mut self, array: &[JsonPathStep], value: &NewValue) {
         let Some(node) = self.find(array) else { return };

@@ -64,6 +64,15 @@ fn value_to_json(value: &Inline) -> Value {
     }
 }
 
+/// Converts a text, or a list of texts.
+pub(crate) fn from_json(value: &Value) -> Inline {
+    match value {
+        Value::Array(items) => items.iter().map(from_json).collect(),
+        Value::String(text) => text.as_str().into(),
+        other => other.to_string().into(),
+    }
+}
+
 /// Adds or updates the table of a server; returns the same text if nothing changes.
 pub(crate) fn put_server(
     text: &str,
@@ -95,19 +104,49 @@ pub(crate) fn remove_server(
     Ok(cuts.apply())
 }
 
-/// Sets a key below a table, `table.key`.
-pub(crate) fn set_key(
+/// Removes fields of the table at a path.
+pub(crate) fn remove_fields(
     text: &str,
-    table: &str,
-    key: &str,
-    new: Inline,
+    names: &[&str],
+    gone: &[&str],
 ) -> Result<String, SettingsSyntaxError> {
-    put_fields(text, &[table], &[(key, new)])
+    let document = parse(text)?;
+    let mut cuts = TomlCuts::of(text);
+    let way = TomlTablePath::resolve(document.as_item(), names);
+    match way.home.as_inline_table() {
+        _ if !way.rest.is_empty() => {}
+        Some(braces) => cuts.cut_dotted_members(braces, way.found, gone),
+        None => cuts.cut_members(way.found, gone),
+    }
+    Ok(cuts.apply())
+}
+
+/// Writes the value at a path as an earlier text has it, with its comments, if it is the same value.
+pub(crate) fn restore_writing(
+    text: &str,
+    earlier: &str,
+    names: &[&str],
+) -> Result<String, SettingsSyntaxError> {
+    let find = |text| -> Result<Option<(Value, Range<usize>)>, SettingsSyntaxError> {
+        let document: Document<&str> = parse(text)?;
+        let way = TomlTablePath::resolve(document.as_item(), names);
+        let value = way.rest.first().and_then(|name| way.get(name)).and_then(Item::as_value);
+        Ok(value.and_then(|value| Some((value_to_json(value), value.span()?))))
+    };
+    let mut left = text.to_owned();
+    // Line ends that were converted meanwhile are what the user wants.
+    if let (Some((now, span)), Some((before, written))) = (find(text)?, find(earlier)?)
+        && now == before
+        && text.contains("\r\n") == earlier.contains("\r\n")
+    {
+        left.replace_range(span, &earlier[written]);
+    }
+    Ok(left)
 }
 
 /// Sets fields of the table at a path, which is created if missing. Returns the same text if
 /// nothing changes.
-fn put_fields(
+pub(crate) fn put_fields(
     text: &str,
     names: &[&str],
     fields: &[(&str, Inline)],
@@ -307,7 +346,8 @@ fn last_table_end(table: &Table) -> Option<usize> {
     inner.chain(own).max()
 }
 
-fn dotted(names: &[&str]) -> String {
+/// Formats a path of names as a dotted key.
+pub(crate) fn dotted(names: &[&str]) -> String {
     names.iter().map(|name| Key::new(*name).to_string()).collect::<Vec<_>>().join(".")
 }
 
@@ -369,7 +409,7 @@ mod tests {
             assert_eq!(back, format!("{before}\n[z]\nb = 2\n"));
         }
         assert_eq!(
-            set_key("[a]\nb = 1\n# c\n", "judge", "enabled", true.into()).unwrap(),
+            put_fields("[a]\nb = 1\n# c\n", &["judge"], &[("enabled", true.into())]).unwrap(),
             "[a]\nb = 1\n# c\n\n[judge]\nenabled = true\n"
         );
     }
@@ -436,7 +476,7 @@ mod tests {
 
     #[test]
     fn keys_are_set_where_their_table_is() {
-        let set = |text: &str| set_key(text, "judge", "enabled", true.into()).unwrap();
+        let set = |text: &str| put_fields(text, &["judge"], &[("enabled", true.into())]).unwrap();
         assert_eq!(set(""), "[judge]\nenabled = true\n");
         assert_eq!(
             set("# me\n[judge]\nmodel = \"x\" # best\n\n[near]\nttl = \"3s\"\n"),
@@ -447,7 +487,7 @@ mod tests {
             set("judge.model = \"x\"\nb = 1\n"),
             "judge.model = \"x\"\njudge.enabled = true\nb = 1\n"
         );
-        let fault = set_key("judge = 3\n", "judge", "enabled", true.into()).unwrap_err();
+        let fault = put_fields("judge = 3\n", &["judge"], &[("enabled", true.into())]).unwrap_err();
         assert_eq!(fault.to_string(), "line 1, column 1: “judge” should be a table");
         let fault = parse_to_json("a = 1\nb = \n").unwrap_err();
         assert_eq!((fault.line, fault.column), (2, 5));

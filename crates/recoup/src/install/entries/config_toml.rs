@@ -6,6 +6,7 @@ use recoup_core::memory::hooked;
 use serde_json::Value;
 
 use super::hooks::{custom_command_note, list_events};
+use super::proxied::proxied_servers;
 use super::servers::{self, SERVER, ServerCommand, our_servers};
 use super::{EditSummary, EmptiedContainers};
 use crate::install::edit::toml::{self, SERVERS};
@@ -30,6 +31,7 @@ pub(crate) fn put(
     }
     let root = toml::parse_to_json(&text)?;
     let known = our_servers(root.get(SERVERS));
+    done.had_ours |= !proxied_servers(root.get(SERVERS)).is_empty();
     if known.is_empty() {
         if let Some(other) = root.get(SERVERS).and_then(|all| all.get(SERVER)) {
             done.add_note(servers::name_taken_note(other));

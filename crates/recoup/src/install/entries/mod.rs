@@ -3,6 +3,7 @@
 
 pub(crate) mod config_toml;
 pub(crate) mod hooks;
+pub(crate) mod proxied;
 pub(crate) mod servers;
 
 use recoup_core::memory::hooked;

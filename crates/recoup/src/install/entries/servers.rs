@@ -4,6 +4,7 @@ use recoup_core::memory::hooked::{self, RecoupCall};
 use recoup_core::secrets;
 use serde_json::Value;
 
+use super::proxied::proxied_servers;
 use super::{EditSummary, EmptiedContainers, ensure_objects, remove_empty, remove_repeatedly};
 use crate::install::client::{ServerEntryShape, ServerLayout};
 use crate::install::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
@@ -65,6 +66,7 @@ pub(crate) fn put(
     let all = json.value_at(&at);
     let mut done = EditSummary::default();
     let known = our_servers(all.as_ref());
+    done.had_ours = !proxied_servers(all.as_ref()).is_empty();
     for (name, call) in &known {
         if call.wrapped {
             done.add_note(custom_server_note(name, call));

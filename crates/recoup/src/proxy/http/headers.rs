@@ -19,7 +19,7 @@ pub(super) fn is_modern(version: &str) -> bool {
 /// Annotated properties of a tool: the path to each, and the header for it.
 type ParamHeaders = Vec<(Vec<String>, HeaderName)>;
 
-/// What `tools/list` said about headers for arguments.
+/// Headers for arguments, as `tools/list` named them.
 #[derive(Debug, Default)]
 pub(super) struct ToolHeaders(HashMap<String, ParamHeaders>);
 
@@ -88,11 +88,11 @@ pub(super) fn standard_headers(message: &Value, version: &str, tools: &ToolHeade
 fn encode_value(text: &str) -> String {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let bytes = text.as_bytes();
-    let arrives = bytes.iter().all(|byte| (0x20..=0x7e).contains(byte))
-        && !is_blank(bytes.first())
-        && !is_blank(bytes.last())
-        && !(text.starts_with("=?base64?") && text.ends_with("?="));
-    if arrives { text.to_owned() } else { format!("=?base64?{}?=", encode_base64(bytes)) }
+    let suffers = is_blank(bytes.first())
+        || is_blank(bytes.last())
+        || bytes.iter().any(|byte| !(0x20..=0x7e).contains(byte))
+        || text.starts_with("=?base64?") && text.ends_with("?=");
+    if suffers { format!("=?base64?{}?=", encode_base64(bytes)) } else { text.to_owned() }
 }
 
 fn encode_base64(bytes: &[u8]) -> String {
@@ -136,7 +136,8 @@ mod tests {
         let tool = json!({ "name": "look", "inputSchema": { "properties": properties } });
         tools.learn(&json!({ "tools": [tool] }));
         let arguments = json!({ "region": "Zürich", "deep": { "n": 3 }, "wrong": 1, "plain": "x" });
-        let call = json!({ "method": "tools/call", "params": { "name": "look", "arguments": arguments } });
+        let call =
+            json!({ "method": "tools/call", "params": { "name": "look", "arguments": arguments } });
         assert_eq!(
             shown(&standard_headers(&call, "2026-07-28", &tools)),
             [

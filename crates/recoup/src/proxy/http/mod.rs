@@ -9,6 +9,7 @@ mod headers;
 mod older;
 mod streamable;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -156,7 +157,7 @@ impl OutgoingMessage {
         let method = method.unwrap_or_default().to_owned();
         let id = fields.as_ref().and_then(|fields| fields.id).filter(|_| !method.is_empty());
         let id = id.map(|id| id.get().to_owned());
-        let version = params.request_meta().protocol_version.map(|it| it.into_owned());
+        let version = params.request_meta().protocol_version.map(Cow::into_owned);
         let cancelled = params.request_id.filter(|_| method == "notifications/cancelled");
         let cancels = cancelled.map(|id| id.get().to_owned());
         let end = line.trim_ascii_end().len();

@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Response, Url};
 use tokio::time::timeout;
 
-use super::events::EventParser;
+use super::events::{EventParser, ServerEvent};
 use super::streamable::{HttpConnection, HttpFault, is_event_stream};
 use super::{OutgoingMessage, into_line};
 use crate::proxy::ProxyEvent;
@@ -47,11 +47,11 @@ impl HttpConnection {
             let this = Arc::clone(self);
             let early: Vec<_> = events.collect();
             tokio::spawn(async move {
-                for event in early.into_iter().filter(super::events::ServerEvent::is_message) {
+                for event in early.into_iter().filter(ServerEvent::is_message) {
                     this.pass_on(into_line(event.data)).await;
                 }
                 while let Ok(Some(piece)) = response.chunk().await {
-                    for event in parser.push(&piece).into_iter().filter(|it| it.is_message()) {
+                    for event in parser.push(&piece).into_iter().filter(ServerEvent::is_message) {
                         this.pass_on(into_line(event.data)).await;
                     }
                 }

@@ -79,7 +79,7 @@ pub(super) struct HttpConnection {
     renewing: tokio::sync::Mutex<()>,
 }
 
-/// What the server answered to a POST.
+/// The server's answer to a POST.
 enum HttpReply {
     /// Nothing more comes.
     Accepted,
@@ -138,7 +138,8 @@ impl HttpConnection {
                 self.spawn(message, &mut calls);
             }
         }
-        let _ = timeout(guard::TERM_AFTER, async { while calls.join_next().await.is_some() {} }).await;
+        let _ =
+            timeout(guard::TERM_AFTER, async { while calls.join_next().await.is_some() {} }).await;
         self.end_session().await;
     }
 
@@ -188,7 +189,8 @@ impl HttpConnection {
         let limit = if is_limited { self.options.call_timeout } else { Duration::MAX };
         if timeout(limit, self.deliver_to_end(&message)).await.is_err() {
             let limit = limit.as_millis();
-            let text = format!("the call took longer than {limit} ms (--call-timeout), and was given up");
+            let text =
+                format!("the call took longer than {limit} ms (--call-timeout), and was given up");
             self.answer_fault(&message, &HttpFault::new(text)).await;
             self.cancel_at_server(&message).await;
         }
@@ -263,7 +265,11 @@ impl HttpConnection {
         if !status.is_success() {
             let (fault, body) = HttpFault::of_refusal(response).await;
             // Errors of the protocol itself come with such a status, too.
-            return if message.is_answered_by(&body) { Ok(HttpReply::Json(body)) } else { Err(fault) };
+            return if message.is_answered_by(&body) {
+                Ok(HttpReply::Json(body))
+            } else {
+                Err(fault)
+            };
         }
         if message.method == "initialize" {
             let mut state = self.state();
@@ -296,7 +302,8 @@ impl HttpConnection {
     async fn finish(&self, message: &OutgoingMessage, reply: Result<HttpReply, HttpFault>) {
         match reply {
             Ok(HttpReply::Accepted) if message.id.is_some() => {
-                let fault = HttpFault::new("the server took the request, and answered nothing".into());
+                let fault =
+                    HttpFault::new("the server took the request, and answered nothing".into());
                 self.answer_fault(message, &fault).await;
             }
             Ok(HttpReply::Accepted) => {}
@@ -333,7 +340,11 @@ impl HttpConnection {
             sleep(parser.retry.map_or(RESUME_PAUSE, Duration::from_millis)).await;
             parser.restart();
             let request = self.get(Some(&last));
-            stream = request.send().await.ok().filter(|it| it.status().is_success() && is_event_stream(it));
+            stream = request
+                .send()
+                .await
+                .ok()
+                .filter(|it| it.status().is_success() && is_event_stream(it));
         }
     }
 
@@ -396,7 +407,11 @@ impl HttpConnection {
                 return;
             }
             let end = self.pass_stream(&nothing, response, &mut parser).await;
-            failures = if matches!(end, StreamEnd::Broken { had_events: true }) { 0 } else { failures + 1 };
+            failures = if matches!(end, StreamEnd::Broken { had_events: true }) {
+                0
+            } else {
+                failures + 1
+            };
             parser.restart();
             sleep(parser.retry.map_or(RESUME_PAUSE, Duration::from_millis)).await;
         }
@@ -536,7 +551,9 @@ impl HttpFault {
         }
         let mut data = json!({ "status": status.as_u16() });
         if let Some(challenge) = challenge {
-            message = format!("{message} (WWW-Authenticate: {challenge}; credentials are given with --header)");
+            message = format!(
+                "{message} (WWW-Authenticate: {challenge}; credentials are given with --header)"
+            );
             data["wwwAuthenticate"] = challenge.into();
         }
         if let Some(elsewhere) = elsewhere.filter(|_| status.is_redirection()) {
@@ -545,4 +562,3 @@ impl HttpFault {
         (Self { message, data, status: Some(status) }, body)
     }
 }
-

@@ -156,3 +156,97 @@ fn put_in_nothing_else_changes_and_taken_out_not_a_byte_has() {
     });
     result.unwrap();
 }
+
+/// A server of somebody, at a URL or with a command.
+fn server() -> impl Strategy<Value = Value> {
+    let texts = || prop::collection::hash_map(name(), "[ -~é]{0,8}", 0..3);
+    let args = prop::option::of(prop::collection::vec("[ -~é日]{0,8}", 0..4));
+    let command =
+        ("[!-~]{1,6}", args, prop::option::of(texts())).prop_map(|(command, args, env)| {
+            let mut entry = json!({ "command": command });
+            if let Some(args) = args {
+                entry["args"] = json!(args);
+            }
+            if let Some(env) = env {
+                entry["env"] = json!(env);
+            }
+            entry
+        });
+    let headers = prop::collection::hash_map("[A-Z][a-z-]{0,5}", "[ -~]{0,8}", 0..3);
+    let url = (any::<bool>(), prop::option::of(headers)).prop_map(|(is_typed, headers)| {
+        let mut entry = json!({ "url": "https://x.example/mcp" });
+        if is_typed {
+            entry["type"] = json!("sse");
+        }
+        if let Some(headers) = headers {
+            entry["headers"] = json!(headers);
+        }
+        entry
+    });
+    (prop_oneof![command, url], anything()).prop_map(|(mut entry, more)| {
+        entry["more"] = more;
+        entry
+    })
+}
+
+/// Without lists and objects in which nothing is: without a copy, nobody knows of them.
+fn without_empty(servers: &Value) -> Value {
+    let mut servers = servers.clone();
+    for entry in servers.as_object_mut().unwrap().values_mut() {
+        let is_empty = |value: &Value| *value == json!([]) || *value == json!({});
+        entry.as_object_mut().unwrap().retain(|name, it| name == "more" || !is_empty(it));
+    }
+    servers
+}
+
+#[test]
+fn behind_the_proxy_nothing_else_changes_and_taken_out_not_a_byte_has() {
+    let machine = Machine::new();
+    let servers = prop::collection::hash_map(name(), server(), 1..4);
+    let cases = (settings(), servers, prop::collection::vec(any::<u8>(), 16..64), any::<bool>());
+    let mut runner =
+        TestRunner::new(Config { cases: 32, failure_persistence: None, ..Config::default() });
+    let (pi, zed) = (".pi/agent/mcp.json", ".config/zed/settings.json");
+    let result = runner.run(&cases, |(mut before, servers, choices, crlf)| {
+        let newline = if crlf { "\r\n" } else { "\n" };
+        before["mcpServers"] = json!(servers);
+        before["context_servers"] = json!(servers);
+        let strict =
+            Layout { choices: choices.clone(), at: 0, newline, comments: false }.write(&before);
+        let loose = Layout { choices, at: 7, newline, comments: true }.write(&before);
+        let reset = || {
+            machine.write(pi, &strict);
+            machine.write(zed, &loose);
+        };
+        reset();
+        machine.wrap(&[]);
+        let wrapped = machine.json(pi);
+        for (name, entry) in wrapped["mcpServers"].as_object().unwrap() {
+            prop_assert_eq!(&entry["command"], &json!(machine.program()), "{}", name);
+            prop_assert_eq!(&entry["args"][3], &json!(name));
+            prop_assert_eq!(&entry["more"], &before["mcpServers"][name]["more"]);
+        }
+        machine.wrap(&[]);
+        prop_assert_eq!(machine.json(pi), wrapped);
+        machine.unwrap(&[]);
+        prop_assert_eq!(&machine.text(pi), &strict);
+        prop_assert_eq!(&machine.text(zed), &loose);
+        // With a change in between each entry has its bytes again.
+        machine.wrap(&[]);
+        machine.write(pi, machine.text(pi) + "\n");
+        machine.write(zed, machine.text(zed) + "\n");
+        machine.unwrap(&[]);
+        prop_assert_eq!(&machine.text(pi), &(strict.clone() + "\n"));
+        prop_assert_eq!(&machine.text(zed), &(loose.clone() + "\n"));
+        // Without any copy, its values.
+        reset();
+        machine.wrap(&[]);
+        std::fs::remove_dir_all(machine.home.recoup()).unwrap();
+        machine.unwrap(&[]);
+        let back = machine.json(pi);
+        prop_assert_eq!(without_empty(&back["mcpServers"]), without_empty(&before["mcpServers"]));
+        prop_assert_eq!(&back["context_servers"], &before["context_servers"]);
+        Ok(())
+    });
+    result.unwrap();
+}

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -47,7 +47,8 @@ impl Client {
         client
     }
 
-    fn spawn(command: &mut Command) -> Self {
+    /// Any server, not greeted.
+    pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -110,6 +111,20 @@ impl Client {
     pub(crate) fn say_bytes(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(bytes).and_then(|()| stdin.flush()).unwrap();
+    }
+
+    /// The next line, to the byte; none at the end.
+    pub(crate) fn hear_bytes(&self) -> Option<Vec<u8>> {
+        match self.lines.recv_timeout(PATIENT) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the server says nothing, and does not end"),
+        }
+    }
+
+    /// Closes the server's stdin.
+    pub(crate) fn hang_up(&mut self) {
+        self.stdin = None;
     }
 
     /// The next message, whatever it is. Each line is one, and nothing else is.

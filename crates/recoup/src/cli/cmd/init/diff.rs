@@ -112,8 +112,8 @@ fn diff_words(before: &str, after: &str) -> (String, String) {
         let size = |words: &[&str]| format!("({} characters)", words.concat().chars().count());
         (gone, come) = (size(old), size(new));
     } else {
-        let (in_old, in_new): (HashSet<_>, HashSet<_>) =
-            (old.iter().copied().collect(), new.iter().copied().collect());
+        let [in_old, in_new] = [old, new]
+            .map(|words| words.iter().filter_map(|word| quoted_text(word)).collect::<HashSet<_>>());
         for op in TextDiff::from_slices(old, new).ops() {
             let (left, right) = (op.old_range(), op.new_range());
             if op.tag() == DiffTag::Equal {
@@ -142,8 +142,14 @@ fn join_unmoved(words: &[&str], range: Range<usize>, other: &HashSet<&str>) -> S
         behind.is_some_and(|word| *word == ":" || *word == "=")
     };
     let is_moved =
-        |at: usize| words[at].starts_with('"') && other.contains(words[at]) && !is_name(at);
+        |at: usize| quoted_text(words[at]).is_some_and(|text| other.contains(text)) && !is_name(at);
     range.map(|at| if is_moved(at) { "\"…\"" } else { words[at] }).collect()
+}
+
+/// Text between quotes; none for other words.
+fn quoted_text(word: &str) -> Option<&str> {
+    let quote = word.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    word[1..].strip_suffix(quote)
 }
 
 /// Replaces unchanged text by an ellipsis, unless it is only brackets and blanks. A final newline
@@ -163,12 +169,12 @@ fn split_tokens(text: &str) -> Vec<&str> {
     while let Some(first) = rest.chars().next() {
         let length = match first {
             // To the closing quote; only the first if the line ends before that.
-            '"' => {
+            '"' | '\'' => {
                 let mut escaped = false;
                 let mut line = rest.char_indices().skip(1).take_while(|(_, c)| *c != '\n');
                 let closing = line.find(|(_, c)| {
-                    let closes = *c == '"' && !escaped;
-                    escaped = *c == '\\' && !escaped;
+                    let closes = *c == first && !escaped;
+                    escaped = *c == '\\' && !escaped && first == '"';
                     closes
                 });
                 closing.map_or(1, |(at, _)| at + 1)

@@ -326,22 +326,22 @@ impl InitDraft {
 }
 
 /// Directories and files that `init` works with.
-struct InitContext {
-    places: install::InstallPaths,
+pub(super) struct InitContext {
+    pub(super) places: install::InstallPaths,
     /// Our own configuration.
-    config: PathBuf,
-    cwd: PathBuf,
+    pub(super) config: PathBuf,
+    pub(super) cwd: PathBuf,
 }
 
 impl InitContext {
-    fn find() -> Result<Self> {
+    pub(super) fn find() -> Result<Self> {
         let found = config::BaseDirs::find()?;
         let project = Project::find(&found.cwd)?;
         let places = install_places(&found, &project)?;
         Ok(Self { places, config: found.user_file(), cwd: found.cwd })
     }
 
-    fn program(&self, named: Option<&Path>) -> Result<String> {
+    pub(super) fn program(&self, named: Option<&Path>) -> Result<String> {
         let running =
             std::env::current_exe().with_context(|| "locating the recoup executable".to_owned())?;
         let named = named.map(|path| self.cwd.join(path));

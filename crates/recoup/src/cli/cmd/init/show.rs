@@ -180,12 +180,8 @@ impl InitReport {
             ui::say("Nothing to do: another process has just made the same changes.");
             return;
         }
-        for file in self.changes() {
-            let (what, shown) = (file.what.join("; "), &file.shown);
-            let verb = if file.state == FileChangeState::Removed { "Removed" } else { "Wrote" };
-            ui::say(format_args!("{verb} {shown}: {what}"));
-        }
-        if self.changes().any(|file| file.backup.is_some()) {
+        self.changes().for_each(|file| ui::say(file.change_summary()));
+        if self.changes().any(FileReport::has_backup) {
             ui::say(format_args!("Backup copies are in {}", self.backups));
         }
         let hooked: Vec<_> = self.clients.iter().filter(|client| client.has_hooks).collect();
@@ -281,6 +277,18 @@ impl FileReport {
     pub(in crate::cli::cmd) fn record_backup(&mut self, copies: &BackupList) {
         let copy = copies.iter().find(|(of, _)| *of == self.path);
         self.backup = copy.map(|(_, copy)| copy.clone());
+    }
+
+    /// True if there is a backup copy of this file.
+    pub(in crate::cli::cmd) fn has_backup(&self) -> bool {
+        self.backup.is_some()
+    }
+
+    /// One-line summary of what was written to the file.
+    pub(in crate::cli::cmd) fn change_summary(&self) -> String {
+        let (what, shown) = (self.what.join("; "), &self.shown);
+        let verb = if self.state == FileChangeState::Removed { "Removed" } else { "Wrote" };
+        format!("{verb} {shown}: {what}")
     }
 
     /// One-line summary of what was taken out of the file.

@@ -24,11 +24,10 @@ use crate::toolbox::{ServerIdentity, ToolCache};
 const NOT_STARTED: i32 = 126;
 const NOT_FOUND: i32 = 127;
 /// Time limit for a whole call over HTTP.
-const CALL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+const CALL_TIMEOUT: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that people type")]
 pub(super) struct McpProxyArgs {
     /// The server's name in the configuration (mcpServers.NAME) [default: the program's name, or the
     /// host]
@@ -101,10 +100,12 @@ impl McpProxyArgs {
             ServerSpec::Command(words) => {
                 let root = app.settings.project.root();
                 let program = words.first().map(PathBuf::from).unwrap_or_default();
-                let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let program =
+                    program.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 (ServerIdentity::of_command(words, cwd, root), program, Vec::new())
             }
-            ServerSpec::Http(HttpServerOptions { url, headers, .. }) => {
+            ServerSpec::Http(options) => {
+                let HttpServerOptions { url, headers, .. } = &**options;
                 let value = |(name, value): (&HeaderName, &HeaderValue)| {
                     (format!("header {name}"), value.as_bytes().to_vec())
                 };
@@ -161,7 +162,8 @@ impl McpProxyArgs {
         let call_timeout = limit.map_or(CALL_TIMEOUT, |limit| {
             limit.as_millis().map_or(Duration::MAX, Duration::from_millis)
         });
-        Ok(ServerSpec::Http(HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout }))
+        let options = HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout };
+        Ok(ServerSpec::Http(Box::new(options)))
     }
 }
 
@@ -172,8 +174,7 @@ fn is_url(word: &str) -> bool {
 /// Parses `Name: value` with variables; messages do not repeat the value.
 fn parse_header(text: &str) -> Result<(HeaderName, HeaderValue)> {
     let wrong = |why: &str| Error::usage(format!("--header: {why}"));
-    let (name, value) =
-        text.split_once(':').ok_or_else(|| wrong("expected NAME: VALUE"))?;
+    let (name, value) = text.split_once(':').ok_or_else(|| wrong("expected NAME: VALUE"))?;
     let name: HeaderName =
         name.trim().parse().map_err(|_| wrong(&format!("{name:?} is no name of a header")))?;
     let mut expanded = String::new();

@@ -81,6 +81,19 @@ impl<'a> TomlCuts<'a> {
         }
     }
 
+    /// Cuts members of a table that dotted keys in these braces make up, or the braces themselves.
+    pub(super) fn cut_dotted_members(&mut self, braces: &InlineTable, table: &Item, gone: &[&str]) {
+        let mut ends = Vec::new();
+        for value in gone.iter().filter_map(|name| table.get(name)?.as_value()) {
+            visit_value_ends(value, &mut |end| ends.push(end));
+        }
+        let spans: Vec<_> =
+            inline_elements(self.text, braces).into_iter().map(|it| it.span).collect();
+        let gone: Vec<usize> =
+            (0..spans.len()).filter(|at| ends.contains(&spans[*at].end)).collect();
+        self.cut_elements(&spans, &gone, false);
+    }
+
     /// Cuts list elements, each with one comma; comments between them stay. `lines` is set if a
     /// trailing comma is allowed: then elements alone on their lines go with these.
     fn cut_elements(&mut self, spans: &[Range<usize>], gone: &[usize], lines: bool) {

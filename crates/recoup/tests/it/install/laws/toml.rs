@@ -152,3 +152,30 @@ fn a_server_of_ours_in_keys_among_others_goes_and_these_stay() {
     });
     result.unwrap();
 }
+
+#[test]
+fn behind_the_proxy_and_taken_out_not_a_byte_is_another() {
+    let machine = Machine::new();
+    let result = runner().run(&file(&[]), |(before, _)| {
+        machine.write(CONFIG, &before);
+        machine.wrap(&[]);
+        let put = machine.text(CONFIG);
+        let servers = ["x", "z"].iter().filter(|name| {
+            [format!("{name}.command"), format!("{name} = {{ c"), format!("mcp_servers.{name}]")]
+                .iter()
+                .any(|it| before.contains(it))
+        });
+        prop_assert_eq!(put.matches("\"proxy\"").count(), servers.count(), "{}", put);
+        machine.unwrap(&[]);
+        prop_assert_eq!(machine.text(CONFIG), before.clone());
+        machine.wrap(&[]);
+        let more = format!("# first\n{}", machine.text(CONFIG));
+        machine.write(CONFIG, &more);
+        machine.unwrap(&[]);
+        // Without a copy of the entry, an empty list of arguments is left out.
+        let expected = format!("# first\n{before}").replace(",x.args=[]", "");
+        prop_assert_eq!(machine.text(CONFIG), expected);
+        Ok(())
+    });
+    result.unwrap();
+}

@@ -1,0 +1,582 @@
+//! Other MCP servers behind our proxy: the entry `{command, args}` or `{url, headers}` starts
+//! `recoup mcp proxy` instead, and back again. An edit is computed from the entry's value, and
+//! applied to JSON, to TOML, or to the value itself, by which the guard checks the other two.
+//!
+//! ```text
+//! {command: npx, args: [x]}      {command: recoup, args: [mcp, proxy, --name, NAME, --, npx, x]}
+//! with env: {TOKEN: t}            … --name, NAME, --cred-env, TOKEN, --, …
+//! {url: U, headers: {A: b}}      {command: recoup, args: [mcp, proxy, --name, NAME,
+//!                                 --header, "A: ${RECOUP_PROXY_HEADER_1}", --, U],
+//!                                 env: {RECOUP_PROXY_HEADER_1: b, RECOUP_PROXY_ENTRY: url}}
+//! ```
+
+use recoup_core::memory::hooked::{self, RecoupCall};
+use recoup_core::secrets;
+use serde_json::{Map, Value, json};
+
+use super::servers::SERVER;
+use super::{EditSummary, EmptiedContainers, remove_empty};
+use crate::install::edit::toml::{self, SERVERS};
+use crate::install::edit::{JsonDialect, JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
+
+/// Variables that hold the values of headers, each with a number behind.
+const HEADER_VARIABLE: &str = "RECOUP_PROXY_HEADER_";
+/// Variable that says how an entry had its URL: the field, and its type if it had one.
+const ENTRY_VARIABLE: &str = "RECOUP_PROXY_ENTRY";
+
+/// Fields that hold a URL, each in some client.
+const URL_FIELDS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+/// Types of servers at a URL, in any spelling.
+const URL_TYPES: [&str; 6] =
+    ["http", "sse", "remote", "streamable-http", "streamableHttp", "streamable_http"];
+/// Fields by which a client logs in at a server: our proxy cannot.
+const LOGIN_FIELDS: [&str; 4] = ["oauth", "auth", "authProviderType", "headersHelper"];
+/// Parts of the names of parameters and variables that hold a secret.
+const SECRET_WORDS: [&str; 7] = ["key", "token", "secret", "auth", "pass", "sig", "cred"];
+/// Codex's fields for headers: values, names of variables, and the variable of a bearer token.
+const CODEX_HEADERS: &str = "http_headers";
+const CODEX_VARIABLE_HEADERS: &str = "env_http_headers";
+const CODEX_BEARER: &str = "bearer_token_env_var";
+/// Variables that Codex passes on to a server.
+const CODEX_PASSED: &str = "env_vars";
+
+/// Syntax of the file that an entry is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntrySyntax {
+    Json,
+    /// Codex's.
+    Toml,
+}
+
+/// Request to put our proxy in front of servers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProxyChoice<'a> {
+    pub(crate) program: &'a str,
+    /// Only these servers; all if empty.
+    pub(crate) only: &'a [String],
+}
+
+/// Servers of a file after the proxy was put in front of them.
+#[derive(Debug, Default)]
+pub(crate) struct ProxyOutcome {
+    pub(crate) done: EditSummary,
+    /// Chosen servers that are behind the proxy now.
+    pub(crate) proxied: Vec<String>,
+    /// All servers.
+    pub(crate) names: Vec<String>,
+}
+
+/// Changes of one server's entry.
+#[derive(Debug, Default, PartialEq)]
+struct ServerEntryEdit {
+    set: Vec<(&'static str, Value)>,
+    removed: Vec<&'static str>,
+    /// Members of objects in the entry: the field, their names, and their values if they are set.
+    members: Vec<(&'static str, String, Option<String>)>,
+}
+
+/// Decision about one server.
+#[derive(Debug, PartialEq)]
+enum ProxyDecision {
+    Wrap(ServerEntryEdit),
+    /// The server is behind the proxy already.
+    Proxied,
+    /// The server is left alone, for a reason that needs no mention.
+    Leave(&'static str),
+    /// The server cannot be put behind the proxy.
+    Unfit(&'static str),
+}
+
+/// Puts our proxy in front of the chosen servers of a JSON file.
+pub(crate) fn wrap_json(
+    json: &mut JsonFile,
+    at: &[String],
+    choice: ProxyChoice<'_>,
+) -> ProxyOutcome {
+    let at = steps(at);
+    let mut outcome = ProxyOutcome::default();
+    for (name, edit) in outcome.decide(json.value_at(&at).as_ref(), choice, EntrySyntax::Json) {
+        edit.apply_to_json(json, &[&at[..], &[name.as_str().into()]].concat());
+    }
+    outcome
+}
+
+/// Puts our proxy in front of the chosen servers of Codex's file.
+pub(crate) fn wrap_toml(
+    text: &str,
+    choice: ProxyChoice<'_>,
+) -> Result<(String, ProxyOutcome), SettingsSyntaxError> {
+    let mut outcome = ProxyOutcome::default();
+    let root = toml::parse_to_json(text)?;
+    let mut text = text.to_owned();
+    for (name, edit) in outcome.decide(root.get(SERVERS), choice, EntrySyntax::Toml) {
+        text = edit.apply_to_toml(&text, &name, None)?;
+    }
+    Ok((text, outcome))
+}
+
+/// Takes our proxy away from all servers of a JSON file. An entry that is as we wrote it becomes
+/// what it was in the `earlier` text, to the byte.
+pub(crate) fn unwrap_json(
+    json: &mut JsonFile,
+    at: &[String],
+    dialect: JsonDialect,
+    earlier: Option<&[u8]>,
+) -> EditSummary {
+    let at = steps(at);
+    let earlier = earlier.and_then(|text| JsonFile::read(Some(text), dialect).ok());
+    let mut done = EditSummary::default();
+    for (name, entry, call) in proxied_servers(json.value_at(&at).as_ref()) {
+        let path = [&at[..], &[name.as_str().into()]].concat();
+        let original = earlier.as_ref().filter(|earlier| {
+            let mut again = (*earlier).clone();
+            let decided = again
+                .value_at(&path)
+                .map(|entry| decide(&name, &entry, &call.program, EntrySyntax::Json));
+            let Some(ProxyDecision::Wrap(edit)) = decided else { return false };
+            edit.apply_to_json(&mut again, &path);
+            again.source_at(&path) == json.source_at(&path)
+        });
+        if let Some(original) = original {
+            json.copy_value(&path, original);
+        } else if let Some(edit) = unwrap_edit(&entry, &call, EntrySyntax::Json) {
+            edit.apply_to_json(json, &path);
+        } else {
+            done.add_note(custom_proxy_note(&name));
+            continue;
+        }
+        done.had_ours = true;
+        done.said.push(unwrapped_text(&name));
+    }
+    done
+}
+
+/// Takes our proxy away from all servers of Codex's file.
+pub(crate) fn unwrap_toml(
+    text: &str,
+    earlier: Option<&str>,
+) -> Result<(String, EditSummary), SettingsSyntaxError> {
+    let mut done = EditSummary::default();
+    let root = toml::parse_to_json(text)?;
+    let mut text = text.to_owned();
+    for (name, entry, call) in proxied_servers(root.get(SERVERS)) {
+        let Some(edit) = unwrap_edit(&entry, &call, EntrySyntax::Toml) else {
+            done.add_note(custom_proxy_note(&name));
+            continue;
+        };
+        text = edit.apply_to_toml(&text, &name, earlier)?;
+        done.had_ours = true;
+        done.said.push(unwrapped_text(&name));
+    }
+    // What was added behind a last line without an end had made one.
+    let is_same_end = |it: &&str| !it.ends_with('\n') && it.lines().last() == text.lines().last();
+    if !done.said.is_empty() && earlier.as_ref().is_some_and(is_same_end) {
+        let bare = text.strip_suffix('\n').unwrap_or(&text);
+        text.truncate(bare.strip_suffix('\r').unwrap_or(bare).len());
+    }
+    Ok((text, done))
+}
+
+/// Returns the servers behind our proxy, with their entries.
+pub(crate) fn proxied_servers(all: Option<&Value>) -> Vec<(String, Value, RecoupCall)> {
+    let all = all.and_then(Value::as_object).into_iter().flatten();
+    let proxied = |(name, entry): (&String, &Value)| {
+        Some((name.clone(), entry.clone(), hooked::proxy_in_server(entry)?))
+    };
+    all.filter_map(proxied).collect()
+}
+
+/// Returns an entry as it is without our proxy, for comparison: lists and objects with nothing in
+/// them are left out.
+pub(crate) fn without_proxy(entry: &Value, syntax: EntrySyntax) -> Value {
+    let mut plain = entry.clone();
+    let edit = hooked::proxy_in_server(entry).and_then(|call| unwrap_edit(entry, &call, syntax));
+    if let (Some(edit), Some(fields)) = (edit, plain.as_object_mut()) {
+        edit.apply_to_value(fields);
+    }
+    if let Some(fields) = plain.as_object_mut() {
+        let is_empty = |it: &Value| *it == json!([]) || *it == json!({});
+        fields.retain(|_, value| !is_empty(value));
+    }
+    plain
+}
+
+/// Returns the variables that an entry sets.
+pub(crate) fn entry_variables(entry: &Value) -> Vec<(String, String)> {
+    let fields = ["env", "environment"].into_iter().filter_map(|name| entry.get(name)?.as_object());
+    let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+    fields.flatten().filter_map(text).collect()
+}
+
+/// True if the user has switched a server off. Clients use either `enabled` or `disabled`.
+pub(crate) fn is_switched_off(entry: &Value) -> bool {
+    let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
+    says("enabled", false) || says("disabled", true)
+}
+
+impl ProxyOutcome {
+    /// Decides about all servers. Returns the edits of those that are put behind the proxy.
+    fn decide(
+        &mut self,
+        all: Option<&Value>,
+        choice: ProxyChoice<'_>,
+        syntax: EntrySyntax,
+    ) -> Vec<(String, ServerEntryEdit)> {
+        let mut edits = Vec::new();
+        for (name, entry) in all.and_then(Value::as_object).into_iter().flatten() {
+            let is_ours = |entry| {
+                hooked::call_in_server(entry).is_some() || hooked::proxy_in_server(entry).is_some()
+            };
+            self.done.had_ours |= is_ours(entry);
+            self.names.push(name.clone());
+            let is_named = choice.only.contains(name);
+            if !choice.only.is_empty() && !is_named {
+                continue;
+            }
+            match decide(name, entry, choice.program, syntax) {
+                ProxyDecision::Wrap(edit) => {
+                    self.done.said.push(format!("server “{name}” behind the proxy"));
+                    if edit.removed.iter().any(|it| URL_FIELDS.contains(it)) && !edit.has_header() {
+                        self.done.add_note(format!(
+                            "the server “{name}” has no headers: if its client logs in at it, it no \
+                             longer answers through the proxy"
+                        ));
+                    }
+                    self.proxied.push(name.clone());
+                    edits.push((name.clone(), edit));
+                }
+                ProxyDecision::Proxied => self.proxied.push(name.clone()),
+                ProxyDecision::Leave(_) if !is_named => {}
+                ProxyDecision::Leave(why) | ProxyDecision::Unfit(why) => {
+                    self.done.add_note(format!("the server “{name}” is left alone: {why}"));
+                }
+            }
+        }
+        edits
+    }
+}
+
+fn decide(name: &str, entry: &Value, program: &str, syntax: EntrySyntax) -> ProxyDecision {
+    if hooked::proxy_in_server(entry).is_some() {
+        return ProxyDecision::Proxied;
+    }
+    if name == SERVER || hooked::call_in_server(entry).is_some() {
+        return ProxyDecision::Leave("it is recoup's own");
+    }
+    if is_switched_off(entry) {
+        return ProxyDecision::Leave("it is switched off");
+    }
+    let url = URL_FIELDS.into_iter().find_map(|field| Some((field, entry.get(field)?.as_str()?)));
+    let mut proxy = ["mcp", "proxy", "--name", name].map(str::to_owned).to_vec();
+    let credentials = credential_names(entry).join(",");
+    if !credentials.is_empty() {
+        proxy.extend(["--cred-env".to_owned(), credentials]);
+    }
+    let edit = match (entry.get("command"), url) {
+        (None, None) => return ProxyDecision::Leave("it has neither a command nor a URL"),
+        (Some(_), Some(_)) => Err("it has both a command and a URL"),
+        (Some(_), None) => wrap_command(entry, program, proxy),
+        (None, Some((field, url))) => wrap_url(entry, field, url, program, proxy, syntax),
+    };
+    edit.map_or_else(ProxyDecision::Unfit, ProxyDecision::Wrap)
+}
+
+fn wrap_command(
+    entry: &Value,
+    program: &str,
+    mut proxy: Vec<String>,
+) -> Result<ServerEntryEdit, &'static str> {
+    const UNKNOWN: &str = "its command is not in a form that is known here";
+    let command = entry.get("command").unwrap_or(&Value::Null);
+    let args = entry.get("args").unwrap_or(&Value::Null);
+    let words = match command {
+        Value::Array(words) if args.is_null() => words.iter().collect(),
+        Value::String(line) => {
+            let is_line = line.contains(char::is_whitespace) && !line.starts_with('/');
+            if is_line && args.as_array().is_none_or(Vec::is_empty) {
+                return Err(
+                    "its command is a line for a shell: split it into `command` and `args`",
+                );
+            }
+            let args = match args {
+                Value::Array(args) => args.as_slice(),
+                Value::Null => &[],
+                _ => return Err(UNKNOWN),
+            };
+            std::iter::once(command).chain(args).collect::<Vec<_>>()
+        }
+        _ => return Err(UNKNOWN),
+    };
+    proxy.push("--".to_owned());
+    for word in &words {
+        proxy.push(word.as_str().ok_or(UNKNOWN)?.to_owned());
+    }
+    if words.is_empty() {
+        return Err(UNKNOWN);
+    }
+    Ok(ServerEntryEdit {
+        set: start_fields(program, &proxy, command.is_array()),
+        ..Default::default()
+    })
+}
+
+/// Fields that start our program: opencode has one list for both.
+fn start_fields(program: &str, args: &[String], is_list: bool) -> Vec<(&'static str, Value)> {
+    if is_list {
+        return vec![(
+            "command",
+            std::iter::once(program).chain(args.iter().map(String::as_str)).collect(),
+        )];
+    }
+    vec![("command", program.into()), ("args", args.iter().map(String::as_str).collect())]
+}
+
+fn wrap_url(
+    entry: &Value,
+    field: &'static str,
+    url: &str,
+    program: &str,
+    mut proxy: Vec<String>,
+    syntax: EntrySyntax,
+) -> Result<ServerEntryEdit, &'static str> {
+    const HEADERS: &str = "its headers are not in a form that is known here";
+    let kind = entry.get("type").map(|kind| kind.as_str().unwrap_or_default());
+    if kind.is_some_and(|kind| !URL_TYPES.contains(&kind)) || !is_web_url(url) {
+        return Err("its transport is not known here");
+    }
+    if LOGIN_FIELDS.iter().any(|name| entry.get(name).is_some()) {
+        return Err("its client logs in for it, which the proxy can't");
+    }
+    if has_secret(url) {
+        return Err("its URL holds a secret, which everybody could see on a command line");
+    }
+    let is_list = kind == Some("remote");
+    let variables = if is_list { "environment" } else { "env" };
+    let mut edit = ServerEntryEdit { removed: vec![field], ..Default::default() };
+    let headers_field = if syntax == EntrySyntax::Toml { CODEX_HEADERS } else { "headers" };
+    let headers = entry.get(headers_field).map(|it| it.as_object().ok_or(HEADERS)).transpose()?;
+    let headers = headers.into_iter().flatten();
+    for (number, (name, value)) in (1..).zip(headers) {
+        let variable = format!("{HEADER_VARIABLE}{number}");
+        proxy.extend(["--header".to_owned(), format!("{name}: ${{{variable}}}")]);
+        edit.members.push((variables, variable, Some(value.as_str().ok_or(HEADERS)?.to_owned())));
+    }
+    edit.removed.extend(entry.get(headers_field).map(|_| headers_field));
+    if syntax == EntrySyntax::Toml {
+        let mut passed = Vec::new();
+        let bearer = entry.get(CODEX_BEARER).map(|it| it.as_str().ok_or(HEADERS)).transpose()?;
+        if let Some(variable) = bearer {
+            proxy.extend(["--header".to_owned(), format!("Authorization: Bearer ${{{variable}}}")]);
+            passed.push(variable);
+            edit.removed.push(CODEX_BEARER);
+        }
+        let named = entry.get(CODEX_VARIABLE_HEADERS);
+        let all = named.map(|it| it.as_object().ok_or(HEADERS)).transpose()?;
+        for (name, variable) in all.into_iter().flatten() {
+            let variable = variable.as_str().ok_or(HEADERS)?;
+            proxy.extend(["--header".to_owned(), format!("{name}: ${{{variable}}}")]);
+            passed.push(variable);
+        }
+        edit.removed.extend(named.map(|_| CODEX_VARIABLE_HEADERS));
+        if !passed.is_empty() {
+            edit.set.push((CODEX_PASSED, passed.into_iter().collect()));
+        }
+    } else {
+        let was = kind.map_or_else(|| field.to_owned(), |kind| format!("{field} {kind}"));
+        edit.members.push((variables, ENTRY_VARIABLE.to_owned(), Some(was)));
+    }
+    if kind.is_some() {
+        edit.set.push(("type", if is_list { "local" } else { "stdio" }.into()));
+    }
+    proxy.extend(["--".to_owned(), url.to_owned()]);
+    edit.set.extend(start_fields(program, &proxy, is_list));
+    Ok(edit)
+}
+
+/// Returns the edit that takes our proxy away, from what its arguments say; none if these are not
+/// as we write them.
+fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<ServerEntryEdit> {
+    let (headers, words) = split_proxy_args(&call.args)?;
+    let (first, rest) = words.split_first().filter(|_| !call.wrapped)?;
+    let is_list = entry.get("command").is_some_and(Value::is_array);
+    if !(rest.is_empty() && is_web_url(first)) {
+        let mut edit =
+            ServerEntryEdit { set: start_fields(first, rest, is_list), ..Default::default() };
+        if rest.is_empty() && !is_list {
+            edit.set.retain(|(field, _)| *field != "args");
+            edit.removed.push("args");
+        }
+        return Some(edit);
+    }
+    let variables = if is_list { "environment" } else { "env" };
+    let value_of = |name: &str| entry.get(variables)?.get(name)?.as_str();
+    let was = value_of(ENTRY_VARIABLE).unwrap_or("url");
+    let (field, kind) =
+        was.split_once(' ').map_or((was, None), |(field, kind)| (field, Some(kind)));
+    let field = URL_FIELDS.into_iter().find(|it| *it == field).unwrap_or(URL_FIELDS[0]);
+    let mut edit = ServerEntryEdit::default();
+    let usual = entry.get("type").map(|_| if is_list { "remote" } else { "http" });
+    edit.set.extend(kind.or(usual).map(|kind| ("type", kind.into())));
+    edit.set.push((field, first.as_str().into()));
+    edit.removed.push("command");
+    edit.removed.extend((!is_list).then_some("args"));
+    for (name, value) in headers.into_iter().filter_map(|it| it.split_once(':')) {
+        let (name, value) = (name.to_owned(), value.trim_start());
+        let variable = value.strip_prefix("${").and_then(|it| it.strip_suffix('}'));
+        let moved = variable.filter(|it| it.starts_with(HEADER_VARIABLE)).and_then(value_of);
+        let bearer = value.strip_prefix("Bearer ${").and_then(|it| it.strip_suffix('}'));
+        match (syntax, moved, variable, bearer) {
+            (EntrySyntax::Json, moved, ..) => {
+                edit.members.push(("headers", name, Some(moved.unwrap_or(value).to_owned())));
+            }
+            (EntrySyntax::Toml, None, None, Some(it)) if name == "Authorization" => {
+                edit.set.push((CODEX_BEARER, it.into()));
+            }
+            (EntrySyntax::Toml, None, Some(it), _) => {
+                edit.members.push((CODEX_VARIABLE_HEADERS, name, Some(it.to_owned())));
+            }
+            (EntrySyntax::Toml, moved, ..) => {
+                edit.members.push((CODEX_HEADERS, name, Some(moved.unwrap_or(value).to_owned())));
+            }
+        }
+    }
+    edit.removed.extend(
+        entry.get(CODEX_PASSED).filter(|_| syntax == EntrySyntax::Toml).map(|_| CODEX_PASSED),
+    );
+    let own = entry.get(variables).and_then(Value::as_object).into_iter().flatten();
+    let own = own.filter(|(name, _)| name.starts_with(HEADER_VARIABLE) || *name == ENTRY_VARIABLE);
+    edit.members.extend(own.map(|(name, _)| (variables, name.clone(), None)));
+    Some(edit)
+}
+
+/// Splits the arguments of our proxy into its headers and the words behind `--`.
+fn split_proxy_args(args: &[String]) -> Option<(Vec<&str>, &[String])> {
+    let (mut at, mut headers) = (2, Vec::new());
+    loop {
+        match args.get(at)?.as_str() {
+            "--" => return Some((headers, &args[at + 1..])),
+            "--name" | "--cred-env" => at += 2,
+            "--header" => {
+                headers.push(args.get(at + 1)?.as_str());
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+impl ServerEntryEdit {
+    /// True if the proxy is given a header.
+    fn has_header(&self) -> bool {
+        let words = self.set.iter().filter_map(|(_, value)| value.as_array()).flatten();
+        words.into_iter().any(|word| word == "--header")
+    }
+
+    fn apply_to_json(&self, json: &mut JsonFile, entry: &[JsonPathStep]) {
+        for (field, value) in &self.set {
+            json.set(entry, field, &NewValue::plain(value.clone()));
+        }
+        for (field, name, value) in &self.members {
+            let object = [entry, &[(*field).into()]].concat();
+            match value {
+                Some(value) if json.value_at(&object).is_some() => {
+                    json.set(&object, name, &NewValue::plain(value.as_str()));
+                }
+                Some(value) => json.set(entry, field, &NewValue::plain(json!({ name: value }))),
+                None => {
+                    json.remove(&[&object[..], &[name.as_str().into()]].concat());
+                    remove_empty(json, &object, EmptiedContainers::Any);
+                }
+            }
+        }
+        for field in &self.removed {
+            json.remove(&[entry, &[(*field).into()]].concat());
+        }
+    }
+
+    /// Applies the edit; a value that the `earlier` text has as well is written as there.
+    fn apply_to_toml(
+        &self,
+        text: &str,
+        server: &str,
+        earlier: Option<&str>,
+    ) -> Result<String, SettingsSyntaxError> {
+        let fields = self.set.iter().map(|(field, value)| (*field, toml::from_json(value)));
+        let mut text = toml::put_fields(text, &[SERVERS, server], &fields.collect::<Vec<_>>())?;
+        if let Some(earlier) = earlier {
+            for (field, _) in &self.set {
+                text = toml::restore_writing(&text, earlier, &[SERVERS, server, field])?;
+            }
+        }
+        for (field, name, value) in &self.members {
+            let path = [SERVERS, server, field];
+            text = match value {
+                Some(value) => toml::put_fields(&text, &path, &[(name, value.as_str().into())])?,
+                None => toml::remove_fields(&text, &path, &[name])?,
+            };
+            let left = toml::parse_to_json(&text)?;
+            let left = path.iter().try_fold(&left, |value, name| value.get(name));
+            if left.is_some_and(|left| *left == json!({})) {
+                text = toml::remove_fields(&text, &path[..2], &path[2..])?;
+            }
+        }
+        toml::remove_fields(&text, &[SERVERS, server], &self.removed)
+    }
+
+    fn apply_to_value(&self, entry: &mut Map<String, Value>) {
+        for (field, value) in &self.set {
+            entry.insert((*field).to_owned(), value.clone());
+        }
+        for (field, name, value) in &self.members {
+            let object = entry.entry(*field).or_insert_with(|| json!({}));
+            let Some(object) = object.as_object_mut() else { continue };
+            match value {
+                Some(value) => drop(object.insert(name.clone(), value.as_str().into())),
+                None => drop(object.remove(name)),
+            }
+        }
+        for field in &self.removed {
+            entry.remove(*field);
+        }
+    }
+}
+
+fn is_web_url(word: &str) -> bool {
+    ["http://", "https://"].iter().any(|start| word.starts_with(start))
+}
+
+/// True if a URL holds a password, or a parameter that is a secret by its name or looks.
+fn has_secret(url: &str) -> bool {
+    let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let host = place.split('/').nth(2).unwrap_or_default();
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    host.contains('@')
+        || parameters.split('&').any(|pair| is_secret_name(&name(pair)))
+        || secrets::redact(url) != url
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Names of the variables that an entry sets or passes on and that hold credentials: what one
+/// account may see is not for another.
+fn credential_names(entry: &Value) -> Vec<String> {
+    let set = entry_variables(entry).into_iter().map(|(name, _)| name);
+    let passed = entry.get(CODEX_PASSED).and_then(Value::as_array).into_iter().flatten();
+    let passed = passed.filter_map(|name| name.as_str().map(str::to_owned));
+    set.chain(passed).filter(|name| is_secret_name(name) && !name.contains(',')).collect()
+}
+
+fn custom_proxy_note(name: &str) -> String {
+    format!("the server “{name}” calls our proxy in a way of its own: take that out by hand")
+}
+
+fn unwrapped_text(name: &str) -> String {
+    format!("the proxy before server “{name}”")
+}
+
+fn steps(at: &[String]) -> Vec<JsonPathStep> {
+    at.iter().map(|name| name.as_str().into()).collect()
+}

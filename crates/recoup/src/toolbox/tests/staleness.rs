@@ -1,0 +1,213 @@
+//! Results that are no longer true: sources that change, calls that write, other identities and what
+//! servers announce.
+
+use super::*;
+
+#[test]
+fn an_edit_of_a_source_makes_the_result_stale() {
+    let scene = Scene::new();
+    let sources = Some(vec!["{path}".to_owned()]);
+    let rule = ToolCacheRule { sources, ..kept_for("1h") };
+    let server = scene.server(with_rules([("read_file", rule)]));
+    let file = scene.dir.path().join("a.txt");
+    fs::write(&file, "one").unwrap();
+    assert!(!hits(&server, "read_file", &json!({ "path": "a.txt" })));
+    assert!(hits(&server, "read_file", &json!({ "path": "a.txt" })));
+    fs::write(&file, "two!").unwrap();
+    assert!(!hits(&server, "read_file", &json!({ "path": "a.txt" })));
+    assert!(hits(&server, "read_file", &json!({ "path": "a.txt" })));
+    // Edited while the server reads it.
+    let (_ticket, call) = cached(plan(&server, "read_file", &json!({ "path": file })));
+    let ToolOutcome::Miss(permit) = call.lookup(WaitPolicy::default()).unwrap() else {
+        panic!("a hit")
+    };
+    fs::write(&file, "three").unwrap();
+    call.store(permit, serde_json::from_str(ANSWER).unwrap(), Duration::ZERO);
+    assert!(call.peek().is_none());
+    // Sources that cannot be watched are not cached.
+    for arguments in [json!({ "path": "missing.txt" }), json!({ "path": "missing.txt" })] {
+        assert!(!hits(&server, "read_file", &arguments));
+    }
+    let reason = pass_reason(plan(&server, "read_file", &json!({})));
+    assert_eq!(reason, "its sources are not known: there is no argument \"path\"");
+}
+
+#[test]
+fn a_call_that_writes_drops_what_it_makes_stale() {
+    let scene = Scene::new();
+    let rules = [
+        ("search_*", kept_for("1h")),
+        ("search", kept_for("1h")),
+        ("add_note", invalidating("search_*")),
+    ];
+    let server = scene.server(with_rules(rules));
+    let (notes, other) = (json!({ "q": "n" }), json!({ "q": "o" }));
+    for (tool, arguments) in [("search_notes", &notes), ("search", &other)] {
+        assert!(!hits(&server, tool, arguments));
+        assert!(hits(&server, tool, arguments));
+    }
+    let reason = pass_reason(plan(&server, "add_note", &json!({ "text": "t" })));
+    assert_eq!(reason, "it makes other results stale");
+    assert!(!hits(&server, "search_notes", &notes));
+    assert!(hits(&server, "search", &other), "not named");
+    // Another process with the same server sees it too.
+    let elsewhere = scene.server(server_policy(&server));
+    assert!(hits(&elsewhere, "search_notes", &notes));
+    assert!(!hits(&server, "add_note", &json!({ "text": "u" })));
+    assert!(!hits(&elsewhere, "search_notes", &notes));
+}
+
+fn server_policy(server: &ToolCache) -> ServerCachePolicy {
+    server.inner.parts.policy.clone()
+}
+
+#[test]
+fn a_result_from_before_the_end_of_a_write_is_not_kept() {
+    let scene = Scene::new();
+    let rules = [("search_notes", kept_for("1h")), ("add_note", invalidating("search_notes"))];
+    let server = scene.server(with_rules(rules));
+    let answer: &RawValue = serde_json::from_str(ANSWER).unwrap();
+    let begin = || {
+        let (_, call) = cached(plan(&server, "search_notes", &json!({})));
+        match call.lookup(WaitPolicy::default()).unwrap() {
+            ToolOutcome::Miss(permit) => (call, permit),
+            other => panic!("{other:?}"),
+        }
+    };
+    // The write is under way when the read begins, and ends before or after it.
+    for write_ends_first in [true, false] {
+        let write = plan(&server, "add_note", &json!({}));
+        let (call, permit) = begin();
+        if write_ends_first {
+            server.finished(
+                write.ticket,
+                &CallEnd::Answered { result: answer, took: Duration::ZERO },
+            );
+            call.store(permit, answer, Duration::ZERO);
+        } else {
+            call.store(permit, answer, Duration::ZERO);
+            server.finished(write.ticket, &CallEnd::Failed { bytes: 3, took: Duration::ZERO });
+        }
+        assert!(call.peek().is_none(), "{write_ends_first}");
+    }
+    // It begins after the read, and nobody learns how it ended.
+    let (call, permit) = begin();
+    drop(plan(&server, "add_note", &json!({})));
+    call.store(permit, answer, Duration::ZERO);
+    assert!(call.peek().is_none());
+    let (call, permit) = begin();
+    call.store(permit, answer, Duration::ZERO);
+    assert!(call.peek().is_some(), "no write");
+}
+
+#[test]
+fn read_only_tools_are_cached_by_one_setting_with_safeguards() {
+    let scene = Scene::new();
+    let mut policy = with_rules([("search_notes", kept_for("1h"))]);
+    policy.read_only = Some(READ_ONLY_TTL);
+    let server = scene.server(policy.clone());
+    assert!(!hits(&server, "search", &json!({})));
+    assert!(hits(&server, "search", &json!({})));
+    let reason = |tool: &str| pass_reason(plan(&server, tool, &json!({ "path": "a" })));
+    assert_eq!(reason("current_time"), "it tells the time or something random");
+    assert_eq!(reason("read_file"), "it reads files, and no sources are configured");
+    assert!(hits(&server, "search", &json!({})), "reads drop nothing");
+    assert!(!hits(&server, "search_notes", &json!({})), "not read-only, but configured");
+    assert!(!hits(&server, "search", &json!({})), "any other call drops it");
+    assert!(hits(&server, "search", &json!({})));
+    assert!(hits(&server, "search_notes", &json!({})), "only what was cached that way");
+    assert_eq!(reason("add_note"), "no TTL is configured");
+    assert!(!hits(&server, "search", &json!({})));
+    assert_eq!(reason("unlisted"), "the tool's schema is not known");
+    assert!(!hits(&server, "search", &json!({})), "an unknown tool may write");
+    scene.clock.advance(Duration::from_mins(1));
+    assert!(!hits(&server, "search", &json!({})), "for 60 s");
+    // With sources, tools that read files are cached as well.
+    let sources = Some(vec!["{path}".to_owned()]);
+    let rule = ToolCacheRule { sources, ..ToolCacheRule::default() };
+    policy.tools.insert(NamePattern::new("read_file"), rule);
+    let server = scene.server(policy);
+    fs::write(scene.dir.path().join("a"), "x").unwrap();
+    assert!(!hits(&server, "read_file", &json!({ "path": "a" })));
+    assert!(hits(&server, "read_file", &json!({ "path": "a" })));
+}
+
+#[test]
+fn credentials_directory_command_and_roots_are_the_servers_identity() {
+    let scene = Scene::new();
+    let root = scene.dir.path();
+    let key = FingerprintKey::load_or_create(root).unwrap();
+    let of = |words: &[&str], directory: &str, token: Option<&str>| {
+        let command: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let server = ServerIdentity::of_command(&command, &root.join(directory), root);
+        let named = [("TOKEN".to_owned(), token)];
+        let parts = scene.parts(default_ttl());
+        let server = server.with_credentials(&key, named);
+        let server = ToolCache::new(ToolCacheParts { server, ..parts });
+        learn(&server, &tools());
+        server
+    };
+    let first = of(&["s"], "a", Some("one"));
+    assert!(!hits(&first, "search", &json!({})));
+    assert!(hits(&of(&["s"], "a", Some("one")), "search", &json!({})));
+    for other in [
+        of(&["s"], "a", Some("two")),
+        of(&["s"], "a", None),
+        of(&["s"], "b", Some("one")),
+        of(&["s", "-v"], "a", Some("one")),
+    ] {
+        assert!(!hits(&other, "search", &json!({})));
+    }
+    first.set_roots(RootsState::Known(vec!["file:///a".to_owned()]));
+    assert!(!hits(&first, "search", &json!({})));
+    first.set_roots(RootsState::Unknown);
+    let reason = pass_reason(plan(&first, "search", &json!({})));
+    assert_eq!(reason, "the client's roots have changed");
+    first.set_roots(RootsState::NotAsked);
+    assert!(hits(&first, "search", &json!({})));
+    // Roots that change during a call.
+    let (_ticket, call) = cached(plan(&first, "search", &json!({ "q": "r" })));
+    let ToolOutcome::Miss(permit) = call.lookup(WaitPolicy::default()).unwrap() else {
+        panic!("a hit")
+    };
+    first.set_roots(RootsState::Unknown);
+    call.store(permit, serde_json::from_str(ANSWER).unwrap(), Duration::ZERO);
+    assert!(call.peek().is_none());
+}
+
+#[test]
+fn what_the_server_announces_is_dropped_at_once() {
+    let scene = Scene::new();
+    let server = scene.server(default_ttl());
+    let read = |uri: &str| {
+        let answer = r#"{"contents":[{"text":"x"}]}"#;
+        hits_method(&server, "resources/read", &json!({ "uri": uri }), answer)
+    };
+    for uri in ["test://a/b", "test://a/", "test://c"] {
+        assert!(!read(uri));
+        assert!(read(uri));
+    }
+    let updated = raw(&json!({ "uri": "test://a/b" }));
+    server.server_changed("notifications/resources/updated", Some(&updated));
+    assert!(!read("test://a/b"));
+    assert!(!read("test://a/"), "the resource above");
+    assert!(read("test://c"));
+    server.server_changed("notifications/resources/list_changed", None);
+    assert!(!read("test://c"));
+    let list = |method: &str, answer: &Value| {
+        hits_method(&server, method, &json!({}), &answer.to_string())
+    };
+    for (method, answer, change) in [
+        ("tools/list", tools(), "notifications/tools/list_changed"),
+        ("prompts/list", json!({ "prompts": [] }), "notifications/prompts/list_changed"),
+        ("resources/list", json!({ "resources": [] }), "notifications/resources/list_changed"),
+    ] {
+        assert!(!list(method, &answer), "{method}");
+        assert!(list(method, &answer), "{method}");
+        server.server_changed(change, None);
+        assert!(!list(method, &answer), "{method}");
+    }
+    server.server_changed("notifications/tools/list_changed", None);
+    assert!(!server.knows_tools());
+    assert!(!ToolCache::new(scene.parts(default_ttl())).knows_tools(), "nor is it remembered");
+}

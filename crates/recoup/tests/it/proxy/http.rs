@@ -1,0 +1,294 @@
+//! Servers over HTTP: streamable, and the older transport.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{ask, call, configure, greeted, hear_answer};
+use crate::mcp::client::Client;
+use crate::support::Home;
+
+const SCRIPTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/proxy/http.mjs");
+
+/// A scripted server, and the requests that it got.
+struct HttpServer {
+    child: Child,
+    url: String,
+    seen: Arc<Mutex<Vec<Value>>>,
+}
+
+impl HttpServer {
+    fn start(home: &Home, habits: &[&str]) -> Self {
+        let mut command = home.prepared("node", &[&[SCRIPTED], habits].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = lines.next().unwrap().unwrap();
+        let seen = Arc::<Mutex<Vec<Value>>>::default();
+        let noted = Arc::clone(&seen);
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                noted.lock().unwrap().push(serde_json::from_str(&line).unwrap());
+            }
+        });
+        Self { child, url, seen }
+    }
+
+    /// Requests whose body has this method, at least one.
+    fn requests(&self, method: &str) -> Vec<Value> {
+        for _ in 0..500 {
+            let found = self.noted_requests(method);
+            if !found.is_empty() {
+                return found;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("{method} was never asked");
+    }
+
+    fn noted_requests(&self, method: &str) -> Vec<Value> {
+        let is_that = |seen: &&Value| {
+            let body: Value =
+                serde_json::from_str(seen["body"].as_str().unwrap()).unwrap_or_default();
+            body["method"] == method
+        };
+        self.seen.lock().unwrap().iter().filter(is_that).cloned().collect()
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+fn proxied(home: &Home, flags: &[&str], url: &str) -> Command {
+    home.command(&[&["mcp", "proxy", "--name", "http"], flags, &[url]].concat())
+}
+
+fn error_of(answer: &Value) -> &str {
+    answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"))
+}
+
+#[test]
+fn json_and_events_and_line_ends_in_them_pass_as_lines() {
+    for habits in [&["sessions"][..], &["sessions", "events"]] {
+        let home = Home::new();
+        let server = HttpServer::start(&home, habits);
+        let mut client = greeted(&mut proxied(&home, &[], &server.url));
+        assert_eq!(call(&mut client, "count", json!({})), "call 1");
+        assert_eq!(call(&mut client, "count", json!({})), "call 2");
+        assert_eq!(client.leave().0, Some(0));
+        let calls = server.requests("tools/call");
+        assert_eq!(calls[0]["headers"]["mcp-session-id"], "s1");
+        assert_eq!(calls[0]["headers"]["mcp-protocol-version"], "2025-11-25");
+        assert!(calls[0]["headers"]["mcp-method"].is_null(), "not in this version");
+        let initialize = &server.requests("initialize")[0]["headers"];
+        assert!(initialize["mcp-session-id"].is_null());
+        let seen = server.seen.lock().unwrap();
+        assert!(seen.iter().any(|it| it["method"] == "DELETE"), "the session is ended");
+    }
+}
+
+#[test]
+fn results_are_cached_as_for_processes() {
+    let home = Home::new();
+    configure(&home, "[mcpServers.http]\ncache = \"1h\"\n");
+    let server = HttpServer::start(&home, &["sessions"]);
+    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    assert_eq!(call(&mut client, "count", json!({})), "call 1");
+    assert_eq!(call(&mut client, "count", json!({})), "call 1");
+}
+
+#[test]
+fn headers_of_the_newer_protocol_are_made_from_the_message() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &[]);
+    let mut client = Client::spawn(&mut proxied(&home, &[], &server.url));
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+    ask(&mut client, "tools/list", json!({ "_meta": meta }));
+    let arguments = json!({ "region": "Zürich" });
+    ask(
+        &mut client,
+        "tools/call",
+        json!({ "name": "count", "arguments": arguments, "_meta": meta }),
+    );
+    let headers = &server.requests("tools/call")[0]["headers"];
+    assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
+    assert_eq!(headers["mcp-method"], "tools/call");
+    assert_eq!(headers["mcp-name"], "count");
+    assert_eq!(headers["mcp-param-region"], "=?base64?WsO8cmljaA==?=");
+    assert!(headers["mcp-session-id"].is_null());
+}
+
+#[test]
+fn a_lost_session_is_begun_anew_as_a_client_would() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &["sessions"]);
+    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    assert_eq!(call(&mut client, "lose", json!({})), "call 1");
+    assert_eq!(call(&mut client, "count", json!({})), "call 2");
+    assert_eq!(server.requests("initialize").len(), 2);
+    assert_eq!(server.requests("notifications/initialized").len(), 2);
+    assert!(client.is_silent_for(Duration::from_millis(200)), "the client hears nothing of it");
+}
+
+#[test]
+fn a_refusal_is_reported_with_its_challenge_and_credentials_come_from_variables() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &["locked"]);
+    let mut client = Client::spawn(&mut proxied(&home, &[], &server.url));
+    let refused = ask(&mut client, "initialize", json!({ "protocolVersion": "2025-11-25" }));
+    assert!(error_of(&refused).contains("401"), "{refused}");
+    let challenge = "Bearer resource_metadata=\"https://x/y\"";
+    assert_eq!(refused["error"]["data"], json!({ "status": 401, "wwwAuthenticate": challenge }));
+    client.leave();
+
+    let flags = ["--header", "Authorization: Bearer ${MY_TOKEN}"];
+    let mut client = greeted(proxied(&home, &flags, &server.url).env("MY_TOKEN", "secret-token"));
+    assert_eq!(call(&mut client, "count", json!({})), "call 1");
+    let output = crate::support::finish(&mut proxied(&home, &flags, &server.url));
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("MY_TOKEN is not set"), "{}", output.stderr);
+}
+
+#[test]
+fn a_stream_that_breaks_off_is_resumed_after_its_last_event() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &["sessions"]);
+    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    assert_eq!(call(&mut client, "break", json!({})), "call 2");
+    let cut = ask(&mut client, "tools/call", json!({ "name": "cut" }));
+    assert!(error_of(&cut).contains("no answer"), "{cut}");
+    assert_eq!(call(&mut client, "count", json!({})), "call 4");
+}
+
+#[test]
+fn a_stalled_call_stops_no_other_and_ends_at_its_deadline_beside_progress() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &[]);
+    let mut client = greeted(&mut proxied(&home, &["--call-timeout", "1500ms"], &server.url));
+    let begun = Instant::now();
+    let stalled = client.ask("tools/call", json!({ "name": "stall" }));
+    assert_eq!(call(&mut client, "count", json!({})), "call 2");
+    assert!(begun.elapsed() < Duration::from_millis(1400));
+    let given_up = hear_answer(&client, stalled);
+    assert!(error_of(&given_up).contains("--call-timeout"), "{given_up}");
+    assert_eq!(call(&mut client, "count", json!({})), "call 3");
+    let cancelled = server.requests("notifications/cancelled");
+    assert!(cancelled[0]["body"].as_str().unwrap().contains(&format!("\"requestId\":{stalled}")));
+}
+
+#[test]
+fn redirects_are_followed_on_the_same_host_only() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &[]);
+    let moved = server.url.replace("/mcp", "/moved");
+    assert_eq!(call(&mut greeted(&mut proxied(&home, &[], &moved)), "count", json!({})), "call 1");
+    let elsewhere = server.url.replace("/mcp", "/elsewhere");
+    let mut client = Client::spawn(&mut proxied(&home, &[], &elsewhere));
+    let refused = ask(&mut client, "initialize", json!({ "protocolVersion": "2025-11-25" }));
+    assert!(error_of(&refused).contains("it redirects to http://localhost:1/mcp"), "{refused}");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_an_answer_and_no_hang() {
+    let home = Home::new();
+    let mut client = Client::spawn(&mut proxied(&home, &[], "http://127.0.0.1:1/mcp"));
+    let refused = ask(&mut client, "initialize", json!({ "protocolVersion": "2025-11-25" }));
+    assert!(error_of(&refused).contains("no connection"), "{refused}");
+    assert_eq!(client.leave().0, Some(0));
+}
+
+/// The reference server over HTTP; ends when it is dropped.
+struct Everything(Child);
+
+impl Everything {
+    fn start(home: &Home, transport: &str, port: &str) -> Self {
+        let mut command = home.prepared("mcp-server-everything", &[transport]);
+        let mut child = command.env("PORT", port).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut lines = stderr.lines().map_while(Result::ok);
+        lines.find(|line| line.contains(port)).expect("it listens");
+        thread::spawn(move || lines.count());
+        Self(child)
+    }
+}
+
+impl Drop for Everything {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port().to_string()
+}
+
+/// Everything that the reference server does by itself: progress, logging, questions to the client.
+fn everything_over(transport: &str, path: &str) {
+    let home = Home::new();
+    let port = free_port();
+    let _server = Everything::start(&home, transport, &port);
+    let url = format!("http://127.0.0.1:{port}{path}");
+    let mut client =
+        super::greeted_with(&mut proxied(&home, &[], &url), &json!({ "sampling": {} }));
+    assert_eq!(call(&mut client, "echo", json!({ "message": "hi" })), "Echo: hi");
+    let params = json!({
+        "name": "trigger-long-running-operation",
+        "arguments": { "duration": 0.3, "steps": 3 },
+        "_meta": { "progressToken": "p" },
+    });
+    let id = client.ask("tools/call", params);
+    let mut progress = 0;
+    loop {
+        let message = client.hear();
+        progress += u32::from(message["params"]["progressToken"] == "p");
+        if message["id"] == id {
+            break;
+        }
+    }
+    assert_eq!(progress, 3);
+    let arguments = json!({ "prompt": "x", "maxTokens": 5 });
+    let id = client
+        .ask("tools/call", json!({ "name": "trigger-sampling-request", "arguments": arguments }));
+    let asked = loop {
+        let message = client.hear();
+        if message["method"] == "sampling/createMessage" {
+            break message;
+        }
+    };
+    let text = json!({ "type": "text", "text": "sampled answer" });
+    client.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "role": "assistant", "content": text, "model": "m" } }));
+    let answer = hear_answer(&client, id);
+    assert!(answer.to_string().contains("sampled answer"), "{answer}");
+    assert_eq!(client.leave().0, Some(0));
+}
+
+#[test]
+fn the_reference_server_over_streamable_http() {
+    everything_over("streamableHttp", "/mcp");
+}
+
+#[test]
+fn the_reference_server_over_the_older_transport() {
+    everything_over("sse", "/sse");
+}
+
+#[test]
+fn an_older_server_that_goes_away_ends_the_session() {
+    let home = Home::new();
+    let port = free_port();
+    let server = Everything::start(&home, "sse", &port);
+    let mut client = greeted(&mut proxied(&home, &[], &format!("http://127.0.0.1:{port}/sse")));
+    assert_eq!(call(&mut client, "echo", json!({ "message": "hi" })), "Echo: hi");
+    drop(server);
+    while client.hear_bytes().is_some() {}
+    assert_eq!(client.child.wait().unwrap().code(), Some(1));
+}
