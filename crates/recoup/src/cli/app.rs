@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use recoup_core::Result;
+use recoup_core::base::FaultLog;
 use recoup_core::memory::Memory;
 
 use super::failure::FaultPrinter;
@@ -14,7 +15,15 @@ use crate::config::FlagOverrides;
 impl App {
     /// Loads the settings, and prints warnings about them.
     pub(super) fn load(overrides: &FlagOverrides) -> Result<&'static Self> {
-        Self::open(overrides, Arc::new(FaultPrinter)).inspect(|app| app.print_warnings())
+        Self::load_with(overrides, FaultPrinter)
+    }
+
+    /// Like [`Self::load`], with another way to print faults.
+    pub(super) fn load_with(
+        overrides: &FlagOverrides,
+        faults: impl FaultLog + 'static,
+    ) -> Result<&'static Self> {
+        Self::open(overrides, Arc::new(faults)).inspect(|app| app.print_warnings())
     }
 
     /// Like [`Self::load`], for commands that protect the user: faulty settings are skipped.

@@ -80,6 +80,18 @@ enum ProxyEvent {
     Signal(i32),
 }
 
+/// Sends an event when a thread ends, also if it breaks: nobody must wait for it in vain.
+struct EventAtEnd {
+    events: Sender<ProxyEvent>,
+    event: ProxyEvent,
+}
+
+impl Drop for EventAtEnd {
+    fn drop(&mut self) {
+        let _ = self.events.send(self.event);
+    }
+}
+
 /// The way to the server.
 #[derive(Debug)]
 enum Upstream {
@@ -140,6 +152,7 @@ fn run_process(
     let (reading, server_events) = (Arc::clone(&session), events.clone());
     let mut from_server = LineReader::new(streams.output);
     thread::spawn(move || {
+        let _end = EventAtEnd { events: server_events, event: ProxyEvent::ServerClosed };
         let mut line = Vec::new();
         while let Ok(Some(piece)) = from_server.next(&mut line) {
             let is_heard = match piece {
@@ -150,7 +163,6 @@ fn run_process(
                 break;
             }
         }
-        let _ = server_events.send(ProxyEvent::ServerClosed);
     });
     read_client(input, &session, events.clone());
     let mut is_silent = false;
@@ -235,6 +247,7 @@ fn read_client(input: File, session: &Arc<ProxySession>, events: Sender<ProxyEve
     let session = Arc::clone(session);
     let mut from_client = LineReader::new(WaitingFile(input));
     thread::spawn(move || {
+        let _end = EventAtEnd { events, event: ProxyEvent::ClientLeft };
         let mut line = Vec::new();
         while let Ok(Some(piece)) = from_client.next(&mut line) {
             match piece {
@@ -243,7 +256,6 @@ fn read_client(input: File, session: &Arc<ProxySession>, events: Sender<ProxyEve
             }
         }
         session.await_calls(FLUSH_TIMEOUT);
-        let _ = events.send(ProxyEvent::ClientLeft);
     });
 }
 

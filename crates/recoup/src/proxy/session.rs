@@ -70,6 +70,16 @@ struct WaitingRequest {
     cached: Option<Box<CachedCall>>,
 }
 
+/// Counts a worker that has ended, also if it broke.
+struct WorkerEnd<'a>(&'a ProxySession);
+
+impl Drop for WorkerEnd<'_> {
+    fn drop(&mut self) {
+        self.0.calls().workers -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
 /// The client's answer to `roots/list`.
 #[derive(Deserialize)]
 struct RootsAnswer {
@@ -207,12 +217,11 @@ impl ProxySession {
     }
 
     fn work(&self, slot: &Mutex<Option<WaitingRequest>>) {
+        let _end = WorkerEnd(self);
         let request = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(request) = request {
             self.look_up(request);
         }
-        self.calls().workers -= 1;
-        self.changed.notify_all();
     }
 
     /// Looks for the result of a request, and sends it if there is none.

@@ -227,7 +227,7 @@ impl ToolCache {
             Ok(read) => read,
             Err(reason) => {
                 let mut ticket = CallTicket::new(self, method);
-                ticket.passed = Some(reason.to_string());
+                ticket.passed = Some(reason.clone());
                 ticket.is_logged = reason != PassReason::Method;
                 return CallPlan { ticket, route: CallRoute::Pass(reason) };
             }
@@ -254,7 +254,8 @@ impl ToolCache {
         let mut ticket = CallTicket::new(self, &target.name);
         ticket.stale = stale;
         ticket.arguments = digest;
-        ticket.passed = route.as_ref().err().map(ToString::to_string);
+        ticket.passed = route.as_ref().err().cloned();
+        ticket.read_only = tool.as_ref().and_then(ToolDefinition::declared_read_only);
         CallPlan { ticket, route: route.map_or_else(CallRoute::Pass, CallRoute::Cached) }
     }
 

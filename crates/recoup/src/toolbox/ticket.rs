@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use super::call_log::{CallLogLine, LoggedOutcome};
 use super::params::MAX_PARAMS_LEN;
-use super::plan::ToolCache;
+use super::plan::{PassReason, ToolCache};
+use super::policy::NotCachedReason;
 use super::result::{self, ServedResult};
 use super::writes::StaleResults;
 
@@ -20,7 +21,9 @@ pub(crate) struct CallTicket {
     /// Digest of the arguments, unless they are very long.
     pub(super) arguments: Option<Sha256Digest>,
     /// Why it is passed; none for a call that goes through the cache.
-    pub(super) passed: Option<String>,
+    pub(super) passed: Option<PassReason>,
+    /// True if the tool declares itself read-only, false if it declares that it writes.
+    pub(super) read_only: Option<bool>,
     pub(super) stale: Vec<StaleResults>,
     /// False for requests that are not about tools, resources or prompts.
     pub(super) is_logged: bool,
@@ -43,7 +46,7 @@ impl CallTicket {
     /// A call that makes nothing stale.
     pub(super) fn new(cache: &ToolCache, name: &str) -> Self {
         let (cache, name, stale) = (cache.clone(), name.to_owned(), Vec::new());
-        Self { cache, name, arguments: None, passed: None, stale, is_logged: true }
+        Self { cache, name, arguments: None, passed: None, read_only: None, stale, is_logged: true }
     }
 
     /// Name of the tool, or the method.
@@ -77,7 +80,7 @@ impl ToolCache {
         if !ticket.is_logged {
             return;
         }
-        let CallTicket { name, arguments, passed, .. } = &mut ticket;
+        let CallTicket { name, arguments, passed, read_only, .. } = &mut ticket;
         let (result, bytes, took) = match end {
             CallEnd::Hit(served) => (None, served.as_json().len(), Duration::ZERO),
             CallEnd::Answered { result, took } => (Some(result.get()), result.get().len(), *took),
@@ -98,7 +101,9 @@ impl ToolCache {
             server: parts.name.clone(),
             tool: std::mem::take(name),
             outcome,
-            why: passed.take(),
+            why: passed.as_ref().map(ToString::to_string),
+            lacks_ttl: *passed == Some(PassReason::Policy(NotCachedReason::NoTtl)),
+            read_only: *read_only,
             error: matches!(end, CallEnd::Failed { .. }) || result.is_some_and(result::is_error),
             millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             bytes: bytes as u64,

@@ -24,6 +24,13 @@ pub(super) struct ToolDefinition {
     pub(super) properties: Vec<String>,
 }
 
+impl ToolDefinition {
+    /// True if it declares itself read-only, false if it declares that it writes.
+    pub(super) fn declared_read_only(&self) -> Option<bool> {
+        (self.read_only || self.declares_writes).then_some(self.read_only)
+    }
+}
+
 /// The tools of a server.
 #[derive(Debug, Default)]
 pub(super) struct ToolList {

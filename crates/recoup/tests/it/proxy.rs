@@ -1,6 +1,7 @@
 //! `recoup mcp proxy`, in front of servers from the package registries and of scripted ones.
 
 mod caching;
+mod conformance;
 mod http;
 mod life;
 mod passing;

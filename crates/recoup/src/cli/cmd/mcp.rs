@@ -177,11 +177,7 @@ impl ServeArgs {
         };
         // Faults go to stderr, which clients hide or keep in a log.
         let state = ServerState::new(place.overrides(), Arc::new(FaultPrinter));
-        // The place of a panic but not its text, which may repeat what an agent sent.
-        panic::set_hook(Box::new(|panic| {
-            let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            ui::error(format_args!("internal error in recoup at {place}: a call was not finished"));
-        }));
+        report_panics();
         match self.http_options()? {
             None => {
                 if ui::can_ask() {
@@ -220,6 +216,14 @@ impl ServeArgs {
         };
         Ok(Some(HttpOptions { address, token, hosts }))
     }
+}
+
+/// Reports the place of a panic but not its text, which may repeat what an agent sent.
+fn report_panics() {
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        ui::error(format_args!("internal error in recoup at {place}: a call was not finished"));
+    }));
 }
 
 /// Parses an address and a port, or a port alone.

@@ -240,6 +240,34 @@ fn identical_calls_at_once_are_made_once_also_across_proxies() {
 }
 
 #[test]
+fn machines_that_share_a_server_make_a_call_once() {
+    let redis = crate::redis_server::shared();
+    let prefix = crate::redis_server::fresh_prefix();
+    let settings = format!(
+        "store = \"redis://127.0.0.1:{}/?prefix={prefix}\"\nscope = \"tenant:us\"\n[mcpServers.scripted]\ncache = \"1h\"\n",
+        redis.port
+    );
+    let (here, there) = (Scene::new(), Scene::new());
+    configure(&here.home, &settings);
+    configure(&there.home, &settings);
+    // The same command, in the same directory of the project.
+    let until = here.home.path("until");
+    let words = here.server();
+    let mut one = greeted(&mut super::proxied(&here.home, "scripted", &[], &words));
+    let mut two = greeted(&mut super::proxied(&there.home, "scripted", &[], &words));
+    let params = json!({ "name": "slow", "arguments": { "until": until } });
+    let first = one.ask("tools/call", params.clone());
+    wait_for_calls(&here, 1);
+    let second = two.ask("tools/call", params);
+    thread::sleep(Duration::from_millis(300));
+    fs::write(until, "").unwrap();
+    for answer in [hear_answer(&one, first), hear_answer(&two, second)] {
+        assert_eq!(answer["result"]["content"][0]["text"], "slow 1", "{answer}");
+    }
+    assert_eq!(here.asked("tools/call"), 1, "{:?}", here.heard());
+}
+
+#[test]
 fn progress_goes_to_every_caller_under_its_own_token() {
     let (scene, arguments) = slow_scene();
     let mut client = scene.start();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use recoup_core::base::FaultLog;
 use recoup_core::cache::CacheMode;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
@@ -17,6 +18,7 @@ use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::{self, CommandError, DataLocation};
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::env;
+use crate::process;
 use crate::proxy::{HttpServerOptions, ServerSpec, run_proxy};
 use crate::toolbox::{ServerIdentity, ToolCache};
 
@@ -78,9 +80,11 @@ The exit code is the server's own.";
 impl McpProxyArgs {
     pub(super) fn run(self, place: &StoreScopeArgs) -> CommandResult {
         ui::prefix_lines();
+        super::report_panics();
         let server = self.server_spec()?;
         // A mistake in the configuration is told before the server is started.
-        let cache = self.open_cache(&server, App::load(&place.overrides())?)?;
+        let cache =
+            self.open_cache(&server, App::load_with(&place.overrides(), UnblockedFaults)?)?;
         let streams = ui::client_streams().with_context(|| "opening our streams".to_owned())?;
         match run_proxy(server, streams, cache) {
             Ok(code) => Ok(CommandAnswer::Exit(code)),
@@ -164,6 +168,18 @@ impl McpProxyArgs {
         });
         let options = HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout };
         Ok(ServerSpec::Http(Box::new(options)))
+    }
+}
+
+/// Prints faults, unless that would block: a client may never read our stderr.
+#[derive(Debug)]
+struct UnblockedFaults;
+
+impl FaultLog for UnblockedFaults {
+    fn fault(&self, _: &str, error: &Error) {
+        if process::has_room(ui::outlets().err) {
+            failure::warn(error);
+        }
     }
 }
 
