@@ -79,7 +79,7 @@ impl App {
             mode,
             max_age,
             withheld: env::credentials().in_json(),
-            call_log: if self.settings.notes.ledger { self.call_log() } else { CallLog::off() },
+            call_log: if self.settings.usage_log.ledger { self.call_log() } else { CallLog::off() },
             faults: Arc::clone(&self.faults),
         }))
     }

@@ -188,7 +188,7 @@ impl CachedCall {
         }
     }
 
-    fn request<'a>(&'a self, mode: CacheMode, patience: WaitPolicy<'a>) -> LookupRequest<'a> {
+    fn request<'a>(&'a self, mode: CacheMode, wait_policy: WaitPolicy<'a>) -> LookupRequest<'a> {
         let ToolCacheParts { paths, max_age, withheld, .. } = self.cache_parts();
         LookupRequest {
             identity: Some(&self.identity),
@@ -198,7 +198,7 @@ impl CachedCall {
             max_age: max_age.and_then(Ttl::as_millis),
             withheld: Some(withheld),
             mode,
-            patience,
+            wait_policy,
             ..LookupRequest::new(Kind::Tool, &self.id, paths)
         }
     }

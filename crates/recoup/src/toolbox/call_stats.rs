@@ -156,7 +156,8 @@ impl CollectedTool {
             let millis = ttl.as_millis().unwrap_or(u64::MAX);
             self.repeats.iter().filter(move |repeat| repeat.is_same && repeat.gap_millis < millis)
         };
-        let safe = PROPOSED_TTLS.into_iter().filter(|ttl| ttl.as_millis().is_some_and(|it| it <= limit));
+        let safe =
+            PROPOSED_TTLS.into_iter().filter(|ttl| ttl.as_millis().is_some_and(|it| it <= limit));
         // Of equally good ones, `max_by_key` takes the last, so the shortest comes last.
         let best = safe.rev().max_by_key(|ttl| hits(*ttl).count())?;
         let would_hit = hits(best).count() as u64;
@@ -170,7 +171,11 @@ impl CollectedTool {
             format!("\"{best}\"")
         };
         Some(CachingAdvice {
-            line: format!("mcpServers.{}.toolsCache.{} = {value}", toml_key(server), toml_key(tool)),
+            line: format!(
+                "mcpServers.{}.toolsCache.{} = {value}",
+                toml_key(server),
+                toml_key(tool)
+            ),
             would_hit,
             would_save_millis: hits(best).map(|repeat| repeat.millis).sum(),
             needs_sources,
@@ -251,6 +256,10 @@ mod tests {
         let advice = stats_of("read_file", Some(true), &[(0, "a"), (1, "a"), (2, "a")]).advice;
         let advice = advice.expect("advice");
         assert!(advice.needs_sources);
-        assert!(advice.line.ends_with("= { ttl = \"5m\", sources = [\"{path}\"] }"), "{}", advice.line);
+        assert!(
+            advice.line.ends_with("= { ttl = \"5m\", sources = [\"{path}\"] }"),
+            "{}",
+            advice.line
+        );
     }
 }

@@ -165,7 +165,12 @@ impl GuidedTour<'_> {
         ui::line(format_args!("$ recoup {}", MCP_PROXY.join(" ")))?;
         let started = SystemClock.now();
         let talking = || "talking to the proxy".to_owned();
-        let mut child = self.command(&MCP_PROXY)?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().with_context(talking)?;
+        let mut child = self
+            .command(&MCP_PROXY)?
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(talking)?;
         let (Some(mut requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::new(ErrorKind::Io, "the proxy has no streams").into());
         };

@@ -76,9 +76,7 @@ impl McpStatsArgs {
         if json {
             ui::json(&report)?;
         } else if report.tools.is_empty() {
-            ui::say(
-                "No calls yet: `recoup mcp wrap` puts the proxy in front of your MCP servers",
-            );
+            ui::say("No calls yet: `recoup mcp wrap` puts the proxy in front of your MCP servers");
         } else {
             report.print()?;
         }
@@ -92,7 +90,9 @@ impl McpStatsReport {
             let mean = it.mean_millis.map_or_else(|| "-".to_owned(), human::duration);
             let saved = match it.hits {
                 0 => "-".to_owned(),
-                _ => format!("{}, {}", human::duration(it.saved_millis), human::size(it.saved_bytes)),
+                _ => {
+                    format!("{}, {}", human::duration(it.saved_millis), human::size(it.saved_bytes))
+                }
             };
             vec![
                 it.server.clone(),
@@ -110,7 +110,8 @@ impl McpStatsReport {
             &["server", "tool", "calls", "hits", "errors", "mean", "saved", "not cached"],
             &rows,
         )?;
-        let advised: Vec<_> = self.tools.iter().filter_map(|it| Some((it, it.advice.as_ref()?))).collect();
+        let advised: Vec<_> =
+            self.tools.iter().filter_map(|it| Some((it, it.advice.as_ref()?))).collect();
         if !advised.is_empty() {
             ui::line("\nWorth caching; add to ~/.recoup/config.toml:")?;
         }
