@@ -45,7 +45,9 @@ pub(crate) struct ToolStats {
 /// A proposal to cache a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct CachingAdvice {
-    /// The line to add to the configuration.
+    /// The section of the configuration, such as `[mcpServers.github]`.
+    pub(crate) section: String,
+    /// The line to add there.
     pub(crate) line: String,
     /// Repeated calls that would have been hits.
     pub(crate) would_hit: u64,
@@ -171,11 +173,8 @@ impl CollectedTool {
             format!("\"{best}\"")
         };
         Some(CachingAdvice {
-            line: format!(
-                "mcpServers.{}.toolsCache.{} = {value}",
-                toml_key(server),
-                toml_key(tool)
-            ),
+            section: format!("[mcpServers.{}]", toml_key(server)),
+            line: format!("toolsCache.{} = {value}", toml_key(tool)),
             would_hit,
             would_save_millis: hits(best).map(|repeat| repeat.millis).sum(),
             needs_sources,
@@ -227,7 +226,8 @@ mod tests {
         let calls = [(0, "a"), (1, "a"), (4, "a"), (5, "a")];
         let stats = stats_of("search", Some(true), &calls);
         let advice = stats.advice.expect("advice");
-        assert_eq!(advice.line, "mcpServers.\"web search\".toolsCache.search = \"5m\"");
+        assert_eq!(advice.section, "[mcpServers.\"web search\"]");
+        assert_eq!(advice.line, "toolsCache.search = \"5m\"");
         assert_eq!((advice.would_hit, advice.would_save_millis), (3, 600));
         assert_eq!((stats.calls, stats.repeats, stats.changed), (4, 3, 0));
         assert!(!advice.is_undeclared && !advice.needs_sources);

@@ -6,6 +6,7 @@ mod http;
 mod life;
 mod passing;
 mod real_servers;
+mod stats;
 
 use std::fs;
 use std::path::PathBuf;

@@ -115,7 +115,12 @@ impl McpStatsReport {
         if !advised.is_empty() {
             ui::line("\nWorth caching; add to ~/.recoup/config.toml:")?;
         }
+        let mut section = "";
         for (stats, advice) in advised {
+            if section != advice.section {
+                section = &advice.section;
+                ui::line(format_args!("  {}", ui::printable(section)))?;
+            }
             ui::line(format_args!("  {}", ui::printable(&advice.line)))?;
             let mut why = format!(
                 "{} of {} calls repeated an earlier one and gave the same result: {}",

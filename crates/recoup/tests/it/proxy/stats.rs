@@ -1,0 +1,65 @@
+//! `recoup mcp stats`: what passed the proxy, and what is worth caching.
+
+use serde_json::{Value, json};
+
+use super::{Scene, ask, call};
+
+/// The statistics of one tool.
+fn stats_of(scene: &Scene, tool: &str) -> Value {
+    let report = scene.home.run(&["mcp", "stats", "--json"]).expect(0).json();
+    let tools = report["tools"].as_array().unwrap();
+    tools.iter().find(|it| it["tool"] == tool).cloned().unwrap_or_else(|| panic!("{report}"))
+}
+
+#[test]
+fn a_server_that_nobody_called_has_no_statistics() {
+    let scene = Scene::new();
+    let output = scene.home.run(&["mcp", "stats"]).expect(0);
+    assert!(output.stderr.contains("`recoup mcp wrap`"), "{}", output.stderr);
+}
+
+#[test]
+fn calls_that_are_not_cached_are_counted_and_repeated_ones_are_advised() {
+    let scene = Scene::new();
+    let mut client = scene.start();
+    ask(&mut client, "tools/list", json!({}));
+    for _ in 0..4 {
+        call(&mut client, "count", json!({}));
+        call(&mut client, "write", json!({}));
+        ask(&mut client, "tools/call", json!({ "name": "fail", "arguments": {} }));
+    }
+    client.leave();
+    let count = stats_of(&scene, "count");
+    assert_eq!((&count["calls"], &count["hits"]), (&json!(4), &json!(0)), "{count}");
+    assert_eq!((&count["repeats"], &count["changed"]), (&json!(3), &json!(3)), "{count}");
+    assert_eq!(count["advice"], Value::Null, "its result changes: {count}");
+    let fail = stats_of(&scene, "fail");
+    assert_eq!((&fail["errors"], &fail["advice"]), (&json!(4), &Value::Null), "{fail}");
+    let write = stats_of(&scene, "write");
+    assert_eq!(write["not_cached"], "no TTL is configured", "{write}");
+}
+
+#[test]
+fn the_line_that_is_advised_works() {
+    let scene = Scene::new();
+    let mut client = scene.start();
+    ask(&mut client, "tools/list", json!({}));
+    for _ in 0..4 {
+        call(&mut client, "large", json!({}));
+    }
+    client.leave();
+    let text = scene.home.run(&["mcp", "stats"]).expect(0).text();
+    assert!(text.contains("  [mcpServers.scripted]\n  toolsCache.large = \"1m\"\n"), "{text}");
+    assert!(text.contains("3 of 4 calls repeated an earlier one"), "{text}");
+    assert!(text.contains("make sure that it only reads"), "{text}");
+
+    scene.configure("toolsCache.large = \"1m\"");
+    let mut client = scene.start();
+    call(&mut client, "large", json!({}));
+    call(&mut client, "large", json!({}));
+    client.leave();
+    let large = stats_of(&scene, "large");
+    assert_eq!((&large["calls"], &large["hits"]), (&json!(6), &json!(1)), "{large}");
+    assert!(large["saved_bytes"].as_u64().unwrap() > 0, "{large}");
+    assert_eq!(large["advice"], Value::Null, "{large}");
+}
