@@ -105,9 +105,12 @@ impl Tools {
         Ok(tools)
     }
 
-    /// The same with those of the benchmarks.
+    /// The tools of the benchmarks.
     pub(crate) fn bring_for_bench() -> Result<Self, Failure> {
-        Self::bring_all(TOOLS.iter().chain(BENCH_TOOLS))
+        let mut tools = Self::bring_all(TOOLS.iter().chain(BENCH_TOOLS))?;
+        tools.found.push(node::bring()?);
+        tools.found.extend(mcp_clients::bring()?);
+        Ok(tools)
     }
 
     fn bring_all<'a>(tools: impl Iterator<Item = &'a Tool>) -> Result<Self, Failure> {

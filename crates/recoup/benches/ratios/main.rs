@@ -20,6 +20,7 @@ mod mcp;
 mod measure;
 mod memory;
 mod notes;
+mod proxy;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]
 mod redis_server;
@@ -41,7 +42,7 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 23] = [
+    let all: [(&str, Benchmark); 25] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -59,6 +60,8 @@ fn main() {
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),
         ("mcp: start to initialize / true", mcp::hello_against_true),
+        ("proxy: a hit / the server's own call", proxy::hit_against_server),
+        ("proxy: start and end / true", proxy::start_against_true),
         ("library: SQLite get / raw SELECT", library::sqlite_get_against_select),
         ("library: memory get / moka", library::memory_get_against_moka),
         ("library: Redis get / bare GET", stores::redis_get_against_get),
@@ -70,7 +73,7 @@ fn main() {
     let mut rows: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
     let hooks = hooks::all(&wanted);
     rows.extend(hooks.ratios);
-    let timings: [(&str, Timing); 10] = [
+    let timings: [(&str, Timing); 11] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
         ("command: clear of 100,000 entries", command::clear_many),
@@ -81,12 +84,14 @@ fn main() {
         ("memory: index one more among these", memory::index),
         ("mcp: search among 5,000 notes, median", mcp::search),
         ("mcp: store among 5,000 notes, median", mcp::store),
+        ("proxy: what a miss adds to a call, median", proxy::miss),
     ];
     let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
     let figures: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
-    let sizes: [(&str, Sizing); 2] = [
+    let sizes: [(&str, Sizing); 3] = [
         ("mcp: memory after 10,000 calls", mcp::resident),
         ("mcp: of these, added by the second half", mcp::growth),
+        ("proxy: added by the second 50,000 calls", proxy::growth),
     ];
     let chosen = sizes.into_iter().filter(|(name, _)| name.contains(&wanted));
     let mut sizes: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();

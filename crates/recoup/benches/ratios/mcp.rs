@@ -2,7 +2,7 @@
 //! 5,000 notes, and what it takes in memory.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn with_notes() -> TempDir {
 }
 
 /// A server, and our ends of its streams.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -93,12 +93,16 @@ struct Client {
 
 impl Client {
     fn greeted(home: &TempDir) -> Self {
-        let mut child = in_clean_environment(RECOUP)
-            .arg("mcp")
-            .env("RECOUP_HOME", home.path())
-            .current_dir(home.path())
+        let mut command = in_clean_environment(RECOUP);
+        Self::start(command.arg("mcp").env("RECOUP_HOME", home.path()).current_dir(home.path()))
+    }
+
+    /// A server of any kind, greeted.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let stdin = child.stdin.take();
@@ -110,7 +114,12 @@ impl Client {
         client
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn notify(&mut self, method: &str) {
+        let message = json!({ "jsonrpc": "2.0", "method": method });
+        writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
         let mut line = String::new();
@@ -120,9 +129,9 @@ impl Client {
         answer["result"].clone()
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) {
         let result = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
-        assert_eq!(result["isError"], false, "{result}");
+        assert_ne!(result["isError"], true, "{result}");
     }
 
     /// So many calls, of which each sort is a part.
@@ -141,10 +150,15 @@ impl Client {
     }
 
     /// What it takes in memory.
-    fn resident(&self) -> u64 {
+    pub(crate) fn resident(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+    }
+
+    /// How many files, pipes and sockets it holds.
+    pub(crate) fn handles(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
     }
 }
 
