@@ -100,13 +100,13 @@ pub(crate) fn start_against_true() -> Ratio {
 pub(crate) fn growth() -> Size {
     let scene = Scene::new();
     let mut proxied = scene.proxied();
-    let mut half = || {
-        for n in 0..CALLS / 2 {
+    let mut run = |calls: std::ops::Range<usize>| {
+        for n in calls {
             scene.read(&mut proxied, if n % MISS_EVERY == 0 { n } else { 1 });
         }
         (proxied.resident(), proxied.handles())
     };
-    let ((before, handles), (after, more)) = (half(), half());
+    let ((before, handles), (after, more)) = (run(0..CALLS / 2), run(CALLS / 2..CALLS));
     assert!(more <= handles, "{handles} handles became {more}");
     Size { bytes: after.saturating_sub(before), goal: 1 << 20 }
 }
