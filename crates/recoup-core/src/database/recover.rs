@@ -261,7 +261,21 @@ pub(super) fn write_in_place<T>(
     let _alone = connection::block_openings();
     let mut connection = match open_without_log(path, layout) {
         Err(error) if error.kind() == ErrorKind::Full => {
-            fold_log(path, layout)?;
+            // The log is folded in where its pages have no room beside it: it is read, emptied, and
+            // only then written to its place, where it takes no more than before.
+            let held = open_exclusively(path, layout)?;
+            let [log, _] = sidecars(path);
+            let bytes = fsx::read_regular(&log, LARGEST_FILE)?.unwrap_or_default();
+            let mut pages: Vec<(u32, usize)> =
+                committed_pages(&bytes, LogReading::Strict).into_iter().collect();
+            pages.sort_unstable();
+            fsx::truncate_file(&log)?;
+            let page = |(number, at): &(u32, usize)| {
+                (u64::from(number - 1) * PAGE_SIZE as u64, &bytes[*at..at + PAGE_SIZE])
+            };
+            fsx::overwrite_ranges(path, pages.iter().map(page))?;
+            // Until here, it keeps the exclusive lock.
+            drop(held);
             open_without_log(path, layout)?
         }
         opened => opened?,
@@ -304,23 +318,6 @@ fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Locked, format!("the journal mode stays {set}")))
-}
-
-/// Folds the log in where its pages have no room beside it: it is read, emptied, and only then
-/// written to its place, where it takes no more than before.
-fn fold_log(path: &Path, layout: &DatabaseLayout) -> Result<()> {
-    // Keeps the exclusive lock until the end.
-    let _held = open_exclusively(path, layout)?;
-    let [log, _] = sidecars(path);
-    let bytes = fsx::read_regular(&log, LARGEST_FILE)?.unwrap_or_default();
-    let mut pages: Vec<(u32, usize)> =
-        committed_pages(&bytes, LogReading::Strict).into_iter().collect();
-    pages.sort_unstable();
-    fsx::truncate_file(&log)?;
-    let page = |(number, at): &(u32, usize)| {
-        (u64::from(number - 1) * PAGE_SIZE as u64, &bytes[*at..at + PAGE_SIZE])
-    };
-    fsx::overwrite_ranges(path, pages.iter().map(page))
 }
 
 /// Shrinks the file to its contents.

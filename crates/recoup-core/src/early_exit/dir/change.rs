@@ -61,21 +61,6 @@ impl<'a> LockedSession<'a> {
         Ok(None)
     }
 
-    /// Creates the session if it is missing. It has the mark from the start.
-    fn create_if_missing(&self) -> Result<()> {
-        let dir = self.layout.session(&self.session);
-        if self.layout.exists(&self.session)? {
-            return Ok(());
-        }
-        let prepared = self.temporary_path()?;
-        self.write_file(&prepared.join(MARK), b"made by recoup early-exit\n")?;
-        if !fsx::rename_noreplace(&prepared, &dir)? {
-            // Another tool was faster.
-            fsx::remove_tree(&prepared)?;
-        }
-        Ok(())
-    }
-
     fn set_aside(&self, path: &Path) -> Result<PathBuf> {
         let aside = self.temporary_path()?;
         fsx::rename_noreplace(path, &aside)?;
@@ -114,8 +99,16 @@ impl DirSessions {
         {
             fsx::remove_tree(&gone)?;
         }
-        held.create_if_missing()?;
         let dir = self.layout.session(session);
+        if !self.layout.exists(session)? {
+            // It has the mark from the start.
+            let prepared = held.temporary_path()?;
+            held.write_file(&prepared.join(MARK), b"made by recoup early-exit\n")?;
+            if !fsx::rename_noreplace(&prepared, &dir)? {
+                // Another tool was faster.
+                fsx::remove_tree(&prepared)?;
+            }
+        }
         if session_owner(&dir)? == SessionOwner::Theirs && self.has_expired(session)? {
             // If it were used, it would revive with all its old contents.
             let message = format!(
@@ -205,7 +198,20 @@ impl DirSessions {
         for session in dead.take(REMOVALS) {
             let _ = self.remove_dead(session);
         }
-        self.clear_tmp()
+        // Temporary files of dead processes: an id, or a file being written.
+        let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
+        let is_id = |name: &str| {
+            name.len() == ID_LEN
+                && name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+        };
+        let is_ours = |name: &str| is_id(name) || fsx::is_hidden_temporary(name);
+        let ours = found.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
+        for path in ours.map(|entry| entry.path()).take(LOOKS) {
+            if is_older(&path, SWEEP_PAUSE) {
+                fsx::remove_tree(&path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes an expired session, unless it is in use or was used since.
@@ -217,24 +223,6 @@ impl DirSessions {
             && let Some(gone) = held.discard_if_own()?
         {
             fsx::remove_tree(&gone)?;
-        }
-        Ok(())
-    }
-
-    /// Removes temporary files of dead processes.
-    fn clear_tmp(&self) -> Result<()> {
-        let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
-        // An id, or a file being written.
-        let is_id = |name: &str| {
-            name.len() == ID_LEN
-                && name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
-        };
-        let is_ours = |name: &str| is_id(name) || fsx::is_hidden_temporary(name);
-        let ours = found.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
-        for path in ours.map(|entry| entry.path()).take(LOOKS) {
-            if is_older(&path, SWEEP_PAUSE) {
-                fsx::remove_tree(&path)?;
-            }
         }
         Ok(())
     }
