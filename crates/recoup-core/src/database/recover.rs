@@ -131,8 +131,20 @@ pub(super) fn recover_database(
     let path = &follow_links(path)?;
     ensure_ours(path, layout)?;
     let _lock = lock_database(path, wait)?;
-    if is_sound(path, layout)? {
+    if identify_file(path)?.is_none() {
         return Ok(RecoveryOutcome::AlreadySound);
+    }
+    // Checks all of it: slow, and done only after SQLite complained.
+    let is_sound = connection::open_existing(path, layout).and_then(|opened| match opened {
+        None => Ok(true),
+        Some(OpenDatabase { connection, .. }) => Ok(passes_check(&connection, "integrity_check")?
+            && layout.find_schema_fault(&connection)?.is_none()),
+    });
+    match is_sound {
+        Ok(true) => return Ok(RecoveryOutcome::AlreadySound),
+        Ok(false) => {}
+        Err(error) if error.kind() == ErrorKind::Corrupt => {}
+        Err(error) => return Err(error),
     }
     if try_reindex(path, layout) {
         return Ok(RecoveryOutcome::Reindexed);
@@ -221,22 +233,6 @@ fn replace_damaged(path: &Path, layout: &DatabaseLayout) -> Result<RecoveryOutco
 /// Locks a database against being created, copied or replaced by others.
 pub(crate) fn lock_database(path: &Path, wait: Duration) -> Result<FileLock> {
     FileLock::acquire(&lock_path(path), Deadline::after(wait))
-}
-
-/// Checks all of it: slow, and done only after SQLite complained.
-fn is_sound(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
-    if identify_file(path)?.is_none() {
-        return Ok(true);
-    }
-    let checked = connection::open_existing(path, layout).and_then(|opened| match opened {
-        None => Ok(true),
-        Some(OpenDatabase { connection, .. }) => Ok(passes_check(&connection, "integrity_check")?
-            && layout.find_schema_fault(&connection)?.is_none()),
-    });
-    match checked {
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
-        checked => checked,
-    }
 }
 
 fn passes_check(connection: &Connection, check: &str) -> Result<bool> {

@@ -252,7 +252,9 @@ pub(super) fn find_login(text: &[u8], at: usize) -> Option<Range<usize>> {
         match text[at] {
             quote @ (b'"' | b'\'') => {
                 let mut rest = text[at + 1..end].iter();
-                let Some(len) = rest.position(|&byte| byte == quote || byte == b'\n') else { break };
+                let Some(len) = rest.position(|&byte| byte == quote || byte == b'\n') else {
+                    break;
+                };
                 strings.push(at + 1..at + 1 + len);
                 at += len + 1;
             }

@@ -84,7 +84,15 @@ pub(super) fn has_worktree(root: &Path, common: &Path) -> bool {
     let named = if git_dir == common {
         // A submodule's. A separate git directory names none.
         let config = read_small(&common.join("config"), MAX_CONFIG);
-        let worktree = config.and_then(|config| find_core_worktree(&config));
+        let worktree = config.and_then(|config| {
+            let (mut found, mut parser) = (None, GitConfigParser::new(&config));
+            while let Some((name, value)) = parser.next_entry().ok()? {
+                if name == b"core.worktree" {
+                    found = value;
+                }
+            }
+            found
+        });
         worktree.map(|path| common.join(OsStr::from_bytes(&path)))
     } else if git_dir.parent() == Some(&common.join("worktrees")) {
         let link = read_small(&git_dir.join("gitdir"), MAX_LINK);
@@ -149,18 +157,6 @@ fn path_from_line(line: &[u8]) -> &Path {
 /// Anything but a small regular file counts as missing, like everything that is broken.
 fn read_small(path: &Path, limit: u64) -> Option<Vec<u8>> {
     fsx::read_regular(path, limit).ok().flatten()
-}
-
-/// The directory of the working tree, where the configuration has one (`core.worktree`).
-fn find_core_worktree(config: &[u8]) -> Option<Vec<u8>> {
-    let mut found = None;
-    let mut parser = GitConfigParser::new(config);
-    while let Some((name, value)) = parser.next_entry().ok()? {
-        if name == b"core.worktree" {
-            found = value;
-        }
-    }
-    found
 }
 
 /// Syntax error, at which git would stop.

@@ -126,13 +126,14 @@ impl DoctorArgs {
     ) -> Result<(), CommandError> {
         for repair in &repairs {
             let (name, what) = (ui::padded(repair.check, NAME), ui::printable(&repair.what));
-            report.held_back += &match &repair.error {
+            let line = match &repair.error {
                 None => format!("{GREEN}+{GREEN:#} {name} done: {what}\n"),
                 Some(error) => {
                     let error = ui::printable(error);
                     format!("{RED}✗{RED:#} {name} not done: {what}: {error}\n")
                 }
             };
+            report.held_back.push_str(&line);
         }
         for finding in &found {
             let (symbol, style) = match finding.state {
@@ -142,11 +143,11 @@ impl DoctorArgs {
                 FindingState::Fail => ("✗", RED),
             };
             let (name, what) = (ui::padded(finding.check, NAME), ui::printable(&finding.what));
-            report.held_back += &format!("{style}{symbol}{style:#} {name} {what}\n");
-            if let Some(remedy) = &finding.remedy {
-                let remedy = ui::printable(remedy);
-                report.held_back += &format!("  {:NAME$} {CYAN}→ {remedy}{CYAN:#}\n", "");
-            }
+            let remedy = finding.remedy.as_deref().map_or_else(String::new, |remedy| {
+                format!("  {:NAME$} {CYAN}→ {}{CYAN:#}\n", "", ui::printable(remedy))
+            });
+            let line = format!("{style}{symbol}{style:#} {name} {what}\n{remedy}");
+            report.held_back.push_str(&line);
         }
         report.findings.extend(found);
         report.repairs.extend(repairs);
