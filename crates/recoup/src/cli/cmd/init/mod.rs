@@ -63,17 +63,17 @@ pub(in crate::cli) struct InitArgs {
 /// Flags that answer the questions of `init` beforehand.
 #[derive(Debug, Args, Clone, Copy)]
 struct InitAnswerArgs {
-    /// Whether a model may read statements of yours that may be worth remembering, without secrets
+    /// Let a model read statements of yours that may be worth remembering, without secrets
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     judge: Option<YesOrNo>,
-    /// Whether to write the top rules into Claude Code's own memory, too
+    /// Write the top rules into Claude Code's own memory, too
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     sync_rules: Option<YesOrNo>,
-    /// Whether to turn three or more memories on one topic into a skill, in your own folder or the
+    /// Turn three or more memories on one topic into a skill, in your own folder or the
     /// project's
     #[arg(long, value_name = "off|user|project", hide_possible_values = true)]
     skills: Option<SkillsChoice>,
-    /// Whether agents may record rules on your behalf, in clients without hooks (cursor, windsurf,
+    /// Let agents record rules on your behalf, in clients without hooks (cursor, windsurf,
     /// vscode, zed, gemini, opencode)
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     record_rules: Option<YesOrNo>,
