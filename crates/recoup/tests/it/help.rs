@@ -102,10 +102,10 @@ fn keeping_a_result() {
 
     Options:
           --key <KEY>                 The entry's key
-          --paths <CSV>               Instead of the key: the paths that were looked at, separated by
-                                      commas
-          --query <TEXT>              Instead of the key: the question
-          --operation <NAME>          Instead of the key: the skill or operation
+          --paths <CSV>               Instead of --key, all three together: the paths that were looked
+                                      at, separated by commas
+          --query <TEXT>              Instead of --key, all three together: the question
+          --operation <NAME>          Instead of --key, all three together: the skill or operation
           --condensed <JSON|-|@FILE>  The result, which must be JSON: given here, from stdin (-) or from
                                       a file (@FILE)
           --condense <STRATEGY>       Instead of --condensed: condense the full result, with this
@@ -132,6 +132,16 @@ fn keeping_a_result() {
                                       session:NAME [default: project]
       -h, --help                      Print help
     ");
+}
+
+#[test]
+fn an_entry_that_exists_may_be_abbreviated() {
+    let abbreviated = "--key <KEY> The entry's key, or at least the first 8 characters";
+    for command in [&["cache", "get"][..], &["cache", "delete"], &["explain"]] {
+        let text = help(&[command, &["--help"]].concat());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(abbreviated), "{text}");
+    }
 }
 
 #[test]
