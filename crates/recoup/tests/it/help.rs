@@ -145,6 +145,15 @@ fn an_entry_that_exists_may_be_abbreviated() {
 }
 
 #[test]
+fn memory_says_where_nothing_is_asked() {
+    for command in ["forget", "export"] {
+        let text = help(&["memory", command, "--help"]);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("confirmation; without a terminal nothing is asked"), "{text}");
+    }
+}
+
+#[test]
 fn running_a_command() {
     insta::assert_snapshot!(help(&["exec", "--help"]), @"
     Run a command once, and replay it afterwards
