@@ -156,7 +156,11 @@ fn a_database_that_could_not_be_begun_is_begun_later() {
         if stored {
             output.expect_hit("1");
         } else {
-            assert_eq!(output.expect_miss().stderr, "miss: no entry for this key\n", "{blocks} blocks");
+            assert_eq!(
+                output.expect_miss().stderr,
+                "miss: no entry for this key\n",
+                "{blocks} blocks"
+            );
         }
         home.set("k", "2");
         home.get("k").expect_hit("2");

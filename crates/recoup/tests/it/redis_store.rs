@@ -71,9 +71,7 @@ fn a_server_that_is_away_is_a_miss_that_says_so_and_soon_not_asked() {
     }
     let output = machine.cache(&["get", "--key", "k"]);
     assert!(output.stderr.contains("skipped for another"), "{output:?}");
-    machine
-        .cache(&["set", "--key", "k", "--condensed", "1"])
-        .expect_failure("skipped for another");
+    machine.cache(&["set", "--key", "k", "--condensed", "1"]).expect_failure("skipped for another");
     for command in [&["delete", "--key", "k"][..], &["clear", "--yes"], &["cleanup"]] {
         machine.cache(command).expect_failure("redis://***@127.0.0.1");
     }

@@ -94,7 +94,11 @@ fn without_room_to_set_it_aside_it_passes_and_is_not_kept() {
     let mut command = home.command(&words(&[], &script));
     let output = finish(command.env("TMPDIR", home.path("not-there"))).expect(0);
     assert_eq!(output.stdout.len(), 3_000_000);
-    assert!(output.stderr.starts_with("recoup: not cached: buffering the output in a temporary file"), "{}", output.stderr);
+    assert!(
+        output.stderr.starts_with("recoup: not cached: buffering the output in a temporary file"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]

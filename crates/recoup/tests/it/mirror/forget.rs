@@ -99,8 +99,10 @@ fn transcripts_of_claude_code_that_still_have_it_are_named() {
     let told = scene.run(&["memory", "forget", &other, "--yes"]).expect(0).stderr;
     assert!(!told.contains("transcripts"), "they do not have it: {told}");
     let told = scene.run(&["memory", "forget", &id, "--yes"]).expect(0).stderr;
-    let named =
-        format!("{} may still contain it: it has Claude Code's own transcripts", transcripts.display());
+    let named = format!(
+        "{} may still contain it: it has Claude Code's own transcripts",
+        transcripts.display()
+    );
     assert!(told.contains(&named), "{told}");
     assert!(transcripts.join("s1.jsonl").exists(), "they are not ours");
 }

@@ -135,7 +135,10 @@ fn a_name_that_is_no_text_does_not_spoil_other_places() {
     }
     let report = scene.run_in(&root, &["memory", "sync", "--json"]).expect(1).json();
     assert_eq!(report["faults"].as_array().unwrap().len(), 1, "{report}");
-    assert!(report["faults"][0]["why"].as_str().unwrap().contains("/z\u{fffd}: its name is not UTF-8"), "{report}");
+    assert!(
+        report["faults"][0]["why"].as_str().unwrap().contains("/z\u{fffd}: its name is not UTF-8"),
+        "{report}"
+    );
     assert!(scene.home.path(".claude/skills/recoup-testing/SKILL.md").exists(), "{report}");
 }
 
