@@ -126,8 +126,9 @@ fn build_command_tree() -> clap::Command {
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
-exec, explain and early-exit have additional codes (see their help); hook always exits with 0.
+Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or \
+configuration. exec, explain and early-exit have additional codes (see their help); hook always \
+exits with 0.
 
 `recoup help COMMAND` explains a command; `recoup config env` lists environment variables.";
 

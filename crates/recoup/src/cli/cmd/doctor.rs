@@ -25,7 +25,7 @@ const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 
-/// Check the whole installation, and report problems and their remedies.
+/// Check the installation, and report problems and their remedies.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DoctorArgs {
     /// Repair what can be repaired: permissions, your own hooks whose program is missing,

@@ -8,6 +8,7 @@ use recoup_core::memory::mirror::INDEX;
 use recoup_core::memory::{ForgetReport, NoteId, team};
 use serde::Serialize;
 
+use super::parse_id;
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
@@ -16,7 +17,7 @@ pub(super) struct ForgetArgs {
     /// The ids of the memories to forget
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Do not ask for confirmation
+    /// Do not ask for confirmation; without a terminal nothing is asked
     #[arg(long, short)]
     yes: bool,
     /// As JSON
@@ -35,7 +36,7 @@ struct MemoryForgetReport {
 
 impl ForgetArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
-        let ids = self.ids.iter().map(|id| NoteId::parse(id)).collect::<Result<Vec<_>, _>>()?;
+        let ids = self.ids.iter().map(|id| parse_id(id)).collect::<Result<Vec<_>, _>>()?;
         if !self.confirm(app, &ids)? {
             return Ok(CommandAnswer::No);
         }
