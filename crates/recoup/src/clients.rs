@@ -52,16 +52,6 @@ impl AgentClient {
         }
     }
 
-    /// Other names on the command line: its program, or its title.
-    fn aliases(self) -> &'static [&'static str] {
-        match self {
-            Self::ClaudeCode => &["claude"],
-            Self::VsCode => &["code", "vs-code"],
-            Self::Gemini => &["gemini-cli"],
-            _ => &[],
-        }
-    }
-
     /// Product name.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -79,7 +69,16 @@ impl AgentClient {
 
     /// Parses a name from the command line.
     pub(crate) fn parse(word: &str) -> Result<Self> {
-        let is_named = |it: &Self| it.as_str() == word || it.aliases().contains(&word);
+        let is_named = |it: &Self| {
+            // Its program, or its title.
+            let aliases: &[&str] = match it {
+                Self::ClaudeCode => &["claude"],
+                Self::VsCode => &["code", "vs-code"],
+                Self::Gemini => &["gemini-cli"],
+                _ => &[],
+            };
+            it.as_str() == word || aliases.contains(&word)
+        };
         Self::ALL.into_iter().find(is_named).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str).join(", ");
             Error::usage(format!("unknown client {word:?}: expected one of {all}"))

@@ -148,7 +148,36 @@ impl Ttl {
         if word.eq_ignore_ascii_case("forever") {
             return Some(Self::Forever);
         }
-        parse_duration(word).and_then(Self::from_millis)
+        // `\d+(\.\d+)?` and a unit or none, in milliseconds; or several with units, each smaller
+        // than the one before.
+        let (mut sum, mut rest, mut above) = (0_u64, word, u64::MAX);
+        loop {
+            let (whole, fraction, behind) = split_number(rest)?;
+            let unit = behind.bytes().take_while(u8::is_ascii_alphabetic).count();
+            let (unit, next) = behind.split_at(unit);
+            // A number without a unit stands alone.
+            let size = if unit.is_empty() {
+                (rest.len() == word.len()).then_some(1)
+            } else {
+                let mut known = UNITS.into_iter().chain(NOMINAL_UNITS);
+                known.find(|(name, _)| unit.eq_ignore_ascii_case(name)).map(|(_, size)| size)
+            };
+            let size = size.filter(|size| *size < above)?;
+            let whole = whole.bytes().try_fold(0_u64, |sum, digit| {
+                sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+            })?;
+            // Exact for any number of digits: from the last one up, what each division cuts off
+            // could never carry into the next.
+            let fraction = fraction
+                .bytes()
+                .rev()
+                .fold(0, |below, digit| (u64::from(digit - b'0') * size + below) / 10);
+            sum = sum.checked_add(whole.checked_mul(size)?.checked_add(fraction)?)?;
+            if next.is_empty() {
+                return Self::from_millis(sum);
+            }
+            (rest, above) = (next, size);
+        }
     }
 
     /// A number of milliseconds, cut to whole ones.
@@ -199,34 +228,6 @@ impl fmt::Display for Ttl {
     }
 }
 
-/// `\d+(\.\d+)?` and a unit or none, in milliseconds; or several with units, each smaller than
-/// the one before.
-fn parse_duration(text: &str) -> Option<u64> {
-    let (mut sum, mut rest, mut above) = (0_u64, text, u64::MAX);
-    loop {
-        let (whole, fraction, behind) = split_number(rest)?;
-        let unit = behind.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let (unit, next) = behind.split_at(unit);
-        // A number without a unit stands alone.
-        let size = if unit.is_empty() {
-            (rest.len() == text.len()).then_some(1)
-        } else {
-            let mut known = UNITS.into_iter().chain(NOMINAL_UNITS);
-            known.find(|(name, _)| unit.eq_ignore_ascii_case(name)).map(|(_, size)| size)
-        };
-        let size = size.filter(|size| *size < above)?;
-        let whole = whole.bytes().try_fold(0_u64, |sum, digit| {
-            sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
-        })?;
-        let part = whole.checked_mul(size)?.checked_add(fraction_of(size, fraction))?;
-        sum = sum.checked_add(part)?;
-        if next.is_empty() {
-            return Some(sum);
-        }
-        (rest, above) = (next, size);
-    }
-}
-
 /// Digits, digits behind a point if there is one, and what follows.
 fn split_number(text: &str) -> Option<(&str, &str, &str)> {
     let (whole, rest) = split_digits(text)?;
@@ -246,12 +247,6 @@ fn is_bare_number(text: &str) -> bool {
 fn split_digits(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     (end > 0).then(|| text.split_at(end))
-}
-
-/// `0.digits × size`, cut to a whole number. Exact for any number of digits: from
-/// the last one up, what each division cuts off could never carry into the next.
-fn fraction_of(size: u64, digits: &str) -> u64 {
-    digits.bytes().rev().fold(0, |below, digit| (u64::from(digit - b'0') * size + below) / 10)
 }
 
 fn truncate_millis(millis: f64) -> Option<u64> {

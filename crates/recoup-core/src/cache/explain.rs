@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
 use super::lookup::{LookupRequest, MissReason, PeekOutcome};
-use super::sources::{self, PathContext, SourceChange};
+use super::sources::{self, SourceChange};
 use super::{Cache, CacheMode, permit};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
@@ -301,7 +301,16 @@ impl Cache {
         let freshness = self.inner.options.freshness;
         let mut causes: Vec<MissCause> =
             sources::changed_sources(&header.sources, request.view, self, freshness)
-                .map(|change| MissCause::Source { at: changed_at(&change, request.view), change })
+                .map(|change| {
+                    let found = fs::metadata(request.view.root.join(&change.path)).ok();
+                    let at = found.map(|found| {
+                        let content = (found.mtime(), found.mtime_nsec());
+                        let (seconds, nanos) = content.max((found.ctime(), found.ctime_nsec()));
+                        let millis = seconds.saturating_mul(1_000);
+                        Timestamp::from_millis(millis.saturating_add(nanos / 1_000_000))
+                    });
+                    MissCause::Source { at, change }
+                })
                 .collect();
         let now = self.clock().now();
         let age = now.millis_since(header.created);
@@ -354,16 +363,6 @@ impl Cache {
         }
         Some(NearestEntry { id, created: head.header.created, differences })
     }
-}
-
-/// When the content or the metadata of a file last changed.
-fn changed_at(change: &SourceChange, view: &PathContext) -> Option<Timestamp> {
-    let found = fs::metadata(view.root.join(&change.path)).ok()?;
-    let millis =
-        |seconds: i64, nanos: i64| seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000);
-    let (mtime, ctime) =
-        (millis(found.mtime(), found.mtime_nsec()), millis(found.ctime(), found.ctime_nsec()));
-    Some(Timestamp::from_millis(mtime.max(ctime)))
 }
 
 /// The parts that differ between `stored` and `asked`.

@@ -170,7 +170,16 @@ impl Permit {
         let Self { cache, id, watched, claim, began, yields } = self;
         let (kind, by) = (draft.kind, draft.identity.clone());
         let draft = Draft { began: Some(began), ..draft };
-        let filled = if yields && is_overtaken(&cache, &id, began) {
+        // Entries from the future are not later: another clock made them.
+        let now = cache.clock().now();
+        let is_later = |header: &Header| {
+            header.work_began() > began
+                && header.created <= now
+                && header.deletable_at().is_none_or(|end| end > now)
+        };
+        // An unreadable entry is replaced.
+        let found = if yields { cache.store().get(&id).ok().flatten() } else { None };
+        let filled = if found.is_some_and(|it| is_later(&it.head.header)) {
             Ok(FillOutcome::Refused(FillRefusal::Overtaken))
         } else {
             fill_entry(&cache, &id, watched, draft, ttl)
@@ -198,17 +207,6 @@ impl Cache {
             None => Ok(()),
         }
     }
-}
-
-/// True if the work for the stored entry began later. Entries from the future do not count: another
-/// clock made them.
-fn is_overtaken(cache: &Cache, id: &EntryId, began: Timestamp) -> bool {
-    let now = cache.clock().now();
-    let alive = |header: &Header| header.deletable_at().is_none_or(|end| end > now);
-    let later =
-        |header: &Header| header.work_began() > began && header.created <= now && alive(header);
-    // An unreadable entry is replaced.
-    cache.store().get(id).is_ok_and(|found| found.is_some_and(|it| later(&it.head.header)))
 }
 
 fn fill_entry(

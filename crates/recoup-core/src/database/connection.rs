@@ -127,8 +127,14 @@ pub(crate) fn open_unchecked(path: &Path) -> Result<Connection> {
 /// Opens without creating, and without touching the file yet.
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| from_sqlite(error, "cannot open the database"))?;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| {
+        let doing = "cannot open the database";
+        // SQLite repeats the path, and does not say why.
+        match rustix::fs::access(path, rustix::fs::Access::READ_OK) {
+            Err(cause) => Error::new(ErrorKind::Io, doing).with_source(io::Error::from(cause)),
+            Ok(()) => from_sqlite(error, doing),
+        }
+    })?;
     configure(&mut connection)
         .map_err(|error| from_sqlite(error, "cannot configure the database"))?;
     Ok(connection)

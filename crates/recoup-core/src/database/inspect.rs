@@ -51,7 +51,18 @@ pub(crate) fn inspect_database<T>(
     limit: Duration,
     also: impl Fn(&Connection) -> rusqlite::Result<T>,
 ) -> Result<Option<(DatabaseInspection, T)>> {
-    let Some(bytes) = size_with_log(path)? else { return Ok(None) };
+    let Ok(found) = fs::metadata(path) else {
+        // Missing, or not accessible.
+        return match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            _ => Err(Error::new(ErrorKind::Io, "cannot access the file")),
+        };
+    };
+    // Opening a pipe would block.
+    if !found.is_file() {
+        return Err(Error::new(ErrorKind::Io, "not a regular file"));
+    }
+    let bytes = found.len() + log_size(path);
     let found: Result<_> = with_wait_limit(EXCLUSIVE_WAIT, || {
         let state = || fs::metadata(path).ok().map(|found| FileVersionStamp::of(&found));
         let before = state();
@@ -100,21 +111,6 @@ fn inspect_connection<T>(
 fn log_size(path: &Path) -> u64 {
     let [log, _] = sidecars(path);
     fs::metadata(log).map_or(0, |log| log.len())
-}
-
-/// Size with the log. An error unless it is a regular file: opening a pipe would block.
-fn size_with_log(path: &Path) -> Result<Option<u64>> {
-    let Ok(found) = fs::metadata(path) else {
-        // Missing, or not accessible.
-        return match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            _ => Err(Error::new(ErrorKind::Io, "cannot access the file")),
-        };
-    };
-    if !found.is_file() {
-        return Err(Error::new(ErrorKind::Io, "not a regular file"));
-    }
-    Ok(Some(found.len() + log_size(path)))
 }
 
 /// Opens a database for reading; `alone` is for one without a log, and creates no files beside it.

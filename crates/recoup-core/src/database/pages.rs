@@ -148,32 +148,26 @@ fn decode_record(payload: &[u8]) -> Option<Vec<Value>> {
     while !types.is_empty() {
         let (kind, used) = decode_varint(types)?;
         types = &types[used..];
-        let (value, rest) = decode_value(kind, body)?;
+        let length = match kind {
+            0 | 8 | 9 => 0,
+            1..=4 => usize::try_from(kind).ok()?,
+            5 => 6,
+            6 | 7 => 8,
+            12.. => usize::try_from((kind - 12) / 2).ok()?,
+            _ => return None,
+        };
+        let (bytes, rest) = body.split_at_checked(length)?;
         body = rest;
-        values.push(value);
+        values.push(match kind {
+            0 => Value::Null,
+            1..=6 => Value::Integer(decode_integer(bytes)),
+            7 => Value::Real(f64::from_bits(decode_integer(bytes).cast_unsigned())),
+            8 | 9 => Value::Integer(kind - 8),
+            _ if kind % 2 == 0 => Value::Blob(bytes.to_vec()),
+            _ => Value::Text(str::from_utf8(bytes).ok()?.to_owned()),
+        });
     }
     (body.is_empty() && !values.is_empty()).then_some(values)
-}
-
-fn decode_value(kind: i64, body: &[u8]) -> Option<(Value, &[u8])> {
-    let length = match kind {
-        0 | 8 | 9 => 0,
-        1..=4 => usize::try_from(kind).ok()?,
-        5 => 6,
-        6 | 7 => 8,
-        12.. => usize::try_from((kind - 12) / 2).ok()?,
-        _ => return None,
-    };
-    let (bytes, rest) = body.split_at_checked(length)?;
-    let value = match kind {
-        0 => Value::Null,
-        1..=6 => Value::Integer(decode_integer(bytes)),
-        7 => Value::Real(f64::from_bits(decode_integer(bytes).cast_unsigned())),
-        8 | 9 => Value::Integer(kind - 8),
-        _ if kind % 2 == 0 => Value::Blob(bytes.to_vec()),
-        _ => Value::Text(str::from_utf8(bytes).ok()?.to_owned()),
-    };
-    Some((value, rest))
 }
 
 fn decode_integer(bytes: &[u8]) -> i64 {

@@ -131,8 +131,20 @@ pub(super) fn recover_database(
     let path = &follow_links(path)?;
     ensure_ours(path, layout)?;
     let _lock = lock_database(path, wait)?;
-    if is_sound(path, layout)? {
+    if identify_file(path)?.is_none() {
         return Ok(RecoveryOutcome::AlreadySound);
+    }
+    // Checks all of it: slow, and done only after SQLite complained.
+    let is_sound = connection::open_existing(path, layout).and_then(|opened| match opened {
+        None => Ok(true),
+        Some(OpenDatabase { connection, .. }) => Ok(passes_check(&connection, "integrity_check")?
+            && layout.find_schema_fault(&connection)?.is_none()),
+    });
+    match is_sound {
+        Ok(true) => return Ok(RecoveryOutcome::AlreadySound),
+        Ok(false) => {}
+        Err(error) if error.kind() == ErrorKind::Corrupt => {}
+        Err(error) => return Err(error),
     }
     if try_reindex(path, layout) {
         return Ok(RecoveryOutcome::Reindexed);
@@ -223,22 +235,6 @@ pub(crate) fn lock_database(path: &Path, wait: Duration) -> Result<FileLock> {
     FileLock::acquire(&lock_path(path), Deadline::after(wait))
 }
 
-/// Checks all of it: slow, and done only after SQLite complained.
-fn is_sound(path: &Path, layout: &DatabaseLayout) -> Result<bool> {
-    if identify_file(path)?.is_none() {
-        return Ok(true);
-    }
-    let checked = connection::open_existing(path, layout).and_then(|opened| match opened {
-        None => Ok(true),
-        Some(OpenDatabase { connection, .. }) => Ok(passes_check(&connection, "integrity_check")?
-            && layout.find_schema_fault(&connection)?.is_none()),
-    });
-    match checked {
-        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(false),
-        checked => checked,
-    }
-}
-
 fn passes_check(connection: &Connection, check: &str) -> Result<bool> {
     connection::find_damage(connection, check)
         .map(|damage| damage.is_none())
@@ -261,7 +257,21 @@ pub(super) fn write_in_place<T>(
     let _alone = connection::block_openings();
     let mut connection = match open_without_log(path, layout) {
         Err(error) if error.kind() == ErrorKind::Full => {
-            fold_log(path, layout)?;
+            // The log is folded in where its pages have no room beside it: it is read, emptied, and
+            // only then written to its place, where it takes no more than before.
+            let held = open_exclusively(path, layout)?;
+            let [log, _] = sidecars(path);
+            let bytes = fsx::read_regular(&log, LARGEST_FILE)?.unwrap_or_default();
+            let mut pages: Vec<(u32, usize)> =
+                committed_pages(&bytes, LogReading::Strict).into_iter().collect();
+            pages.sort_unstable();
+            fsx::truncate_file(&log)?;
+            let page = |(number, at): &(u32, usize)| {
+                (u64::from(number - 1) * PAGE_SIZE as u64, &bytes[*at..at + PAGE_SIZE])
+            };
+            fsx::overwrite_ranges(path, pages.iter().map(page))?;
+            // Until here, it keeps the exclusive lock.
+            drop(held);
             open_without_log(path, layout)?
         }
         opened => opened?,
@@ -304,23 +314,6 @@ fn set_journal(connection: &Connection, mode: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Locked, format!("the journal mode stays {set}")))
-}
-
-/// Folds the log in where its pages have no room beside it: it is read, emptied, and only then
-/// written to its place, where it takes no more than before.
-fn fold_log(path: &Path, layout: &DatabaseLayout) -> Result<()> {
-    // Keeps the exclusive lock until the end.
-    let _held = open_exclusively(path, layout)?;
-    let [log, _] = sidecars(path);
-    let bytes = fsx::read_regular(&log, LARGEST_FILE)?.unwrap_or_default();
-    let mut pages: Vec<(u32, usize)> =
-        committed_pages(&bytes, LogReading::Strict).into_iter().collect();
-    pages.sort_unstable();
-    fsx::truncate_file(&log)?;
-    let page = |(number, at): &(u32, usize)| {
-        (u64::from(number - 1) * PAGE_SIZE as u64, &bytes[*at..at + PAGE_SIZE])
-    };
-    fsx::overwrite_ranges(path, pages.iter().map(page))
 }
 
 /// Shrinks the file to its contents.

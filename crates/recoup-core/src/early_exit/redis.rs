@@ -54,12 +54,6 @@ impl RedisSessions {
         format!("{}{{{session}}}", self.prefix)
     }
 
-    fn session_of(&self, key: &Value) -> Option<SafeName> {
-        let Value::BulkString(key) = key else { return None };
-        let key = str::from_utf8(key).ok()?.strip_prefix(&self.prefix)?;
-        SafeName::parse("session", key.strip_prefix('{')?.strip_suffix('}')?).ok()
-    }
-
     fn script(&self, script: &str, session: &SafeName) -> Cmd {
         eval(script, &[&self.key(session)])
     }
@@ -175,7 +169,11 @@ impl SessionStore for RedisSessions {
         let pattern = format!("{}{{*}}", self.prefix);
         let scanned =
             self.line.scan("cannot list the sessions", &pattern, LIST_STEP, &mut |keys| {
-                names.extend(keys.iter().filter_map(|key| self.session_of(key)));
+                names.extend(keys.iter().filter_map(|key| {
+                    let Value::BulkString(key) = key else { return None };
+                    let key = str::from_utf8(key).ok()?.strip_prefix(&self.prefix)?;
+                    SafeName::parse("session", key.strip_prefix('{')?.strip_suffix('}')?).ok()
+                }));
                 Ok(true)
             });
         scanned.map_err(|error| self.with_server_url(error))?;

@@ -199,28 +199,29 @@ impl Header {
         match serde_json::from_slice::<Self>(json) {
             Ok(header) if header.format <= FORMAT => Ok(header),
             Ok(_) => Err(newer_version_error()),
-            Err(_) if is_newer(json) => Err(newer_version_error()),
-            Err(error) => Err(Error::new(ErrorKind::Corrupt, "the entry's header can't be read")
-                .with_source(error)),
+            Err(error) => {
+                // A later format, or an unknown kind or encoding, comes from a later version. Such
+                // an entry is not damaged.
+                let header: Value = serde_json::from_slice(json).unwrap_or_default();
+                let unknown = |value: &Value, known: &dyn Fn(Value) -> bool| {
+                    value.is_string() && !known(value.clone())
+                };
+                let (kind, encoding) = (&header["kind"], &header["body"]["encoding"]);
+                let is_newer = header["format"].as_u64().is_some_and(|it| it > u64::from(FORMAT))
+                    || unknown(kind, &|it| serde_json::from_value::<Kind>(it).is_ok())
+                    || unknown(encoding, &|it| serde_json::from_value::<BodyEncoding>(it).is_ok());
+                if is_newer {
+                    return Err(newer_version_error());
+                }
+                let message = "the entry's header can't be read";
+                Err(Error::new(ErrorKind::Corrupt, message).with_source(error))
+            }
         }
     }
 }
 
 fn newer_version_error() -> Error {
     Error::new(ErrorKind::TooNew, "the entry was made by a newer version of recoup")
-}
-
-/// True if an unreadable header is a later version's: of a later format, or with an unknown kind or
-/// encoding. Such an entry is not damaged.
-fn is_newer(json: &[u8]) -> bool {
-    let Ok(header) = serde_json::from_slice::<Value>(json) else { return false };
-    let unknown =
-        |value: &Value, known: &dyn Fn(Value) -> bool| value.is_string() && !known(value.clone());
-    header["format"].as_u64().is_some_and(|format| format > u64::from(FORMAT))
-        || unknown(&header["kind"], &|kind| serde_json::from_value::<Kind>(kind).is_ok())
-        || unknown(&header["body"]["encoding"], &|it| {
-            serde_json::from_value::<BodyEncoding>(it).is_ok()
-        })
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -70,7 +70,20 @@ impl StoredBody {
             Self::Inline(stored) => {
                 let plain = match info.encoding {
                     BodyEncoding::Plain => stored.clone(),
-                    BodyEncoding::Gzip => gunzip(info, stored)?.into(),
+                    BodyEncoding::Gzip => {
+                        // The header's length is only a claim: nothing above `INLINE_MAX` was ever
+                        // compressed, and no more than that is inflated or allocated.
+                        let claimed = usize::try_from(info.raw_len).unwrap_or(usize::MAX);
+                        if claimed > INLINE_MAX {
+                            return Err(BodyDamage::Unreadable);
+                        }
+                        let mut plain = Vec::with_capacity(claimed);
+                        let read = GzDecoder::new(&stored[..])
+                            .take(claimed as u64 + 1)
+                            .read_to_end(&mut plain);
+                        read.map_err(|_| BodyDamage::Unreadable)?;
+                        plain.into()
+                    }
                     BodyEncoding::Framed => return Err(BodyDamage::Unreadable),
                 };
                 verify_body(info, plain).map(Body::Whole)
@@ -252,30 +265,23 @@ impl fmt::Display for BodyDamage {
 }
 
 pub(super) fn encode_body(body: Body) -> Result<(BodyInfo, StoredBody)> {
-    match body {
-        Body::Whole(bytes) if bytes.len() <= INLINE_MAX => Ok(encode_inline(&bytes)),
-        body => encode_framed(body),
+    if let Body::Whole(bytes) = &body
+        && bytes.len() <= INLINE_MAX
+    {
+        let (encoding, stored) = match gzip(bytes) {
+            Some(packed) if packed.len() < bytes.len() => (BodyEncoding::Gzip, packed.into()),
+            _ => (BodyEncoding::Plain, bytes.clone()),
+        };
+        let info = BodyInfo {
+            encoding,
+            raw_len: bytes.len() as u64,
+            stored_len: stored.len() as u64,
+            sha256: Sha256Digest::of(bytes),
+        };
+        return Ok((info, StoredBody::Inline(stored)));
     }
-}
-
-fn encode_inline(bytes: &Bytes) -> (BodyInfo, StoredBody) {
-    let packed = gzip(bytes);
-    let (encoding, stored) = match packed {
-        Some(packed) if packed.len() < bytes.len() => (BodyEncoding::Gzip, packed.into()),
-        _ => (BodyEncoding::Plain, bytes.clone()),
-    };
-    let info = BodyInfo {
-        encoding,
-        raw_len: bytes.len() as u64,
-        stored_len: stored.len() as u64,
-        sha256: Sha256Digest::of(bytes),
-    };
-    (info, StoredBody::Inline(stored))
-}
-
-/// One pass for length and digest, which the header needs before the first
-/// frame is written; the frames themselves are made while they are read.
-fn encode_framed(body: Body) -> Result<(BodyInfo, StoredBody)> {
+    // One pass for length and digest, which the header needs before the first frame is written; the
+    // frames themselves are made while they are read.
     let (mut hasher, mut raw_len) = (Sha256Hasher::new(), 0u64);
     body.for_each_chunk(&mut |chunk| {
         hasher.update(chunk);
@@ -306,22 +312,6 @@ fn verify_body(info: &BodyInfo, plain: Bytes) -> Result<Bytes, BodyDamage> {
     } else {
         Err(BodyDamage::Mismatch)
     }
-}
-
-/// The header's length is only a claim: nothing above [`INLINE_MAX`] was ever
-/// compressed, and no more than that is inflated or allocated.
-fn gunzip(info: &BodyInfo, stored: &[u8]) -> Result<Vec<u8>, BodyDamage> {
-    let claimed = usize::try_from(info.raw_len).unwrap_or(usize::MAX);
-    if claimed > INLINE_MAX {
-        return Err(BodyDamage::Unreadable);
-    }
-    let mut plain = Vec::with_capacity(claimed);
-    let limit = claimed as u64 + 1;
-    GzDecoder::new(stored)
-        .take(limit)
-        .read_to_end(&mut plain)
-        .map_err(|_| BodyDamage::Unreadable)?;
-    Ok(plain)
 }
 
 /// Plain chunks of any size, read as frames.

@@ -115,8 +115,13 @@ impl KeyRecipe for CommandRecipe {
             rules,
             extra,
         } = self;
+        let digested: Vec<_> = programs.iter().map(ResolvedExecutable::to_json).collect();
+        let mut program = KeyPart::hidden("executable", &Value::from(digested).to_string());
+        // Shows the paths alone, by which people know programs.
+        let paths: Vec<_> = programs.iter().map(|it| shell_quoted(it.path.as_os_str())).collect();
+        program.preview = Some(paths.join(" "));
         let directory = shell_quoted(directory.as_os_str());
-        let mut parts = vec![programs_part(programs), KeyPart::shown("directory", &directory)];
+        let mut parts = vec![program, KeyPart::shown("directory", &directory)];
         // Not even the digest of a value: it may be short, and secret.
         parts.extend(environment.iter().map(|(name, value)| {
             let state = if value.is_some() { SET } else { NOT_SET };
@@ -156,14 +161,6 @@ impl ResolvedExecutable {
         let Self { path, target } = self;
         json!({ "path": lossless_json(path.as_os_str()), "target": lossless_json(target.as_os_str()) })
     }
-}
-
-/// Shows the paths alone, by which people know programs.
-fn programs_part(programs: &[ResolvedExecutable]) -> KeyPart {
-    let paths: Vec<_> = programs.iter().map(|it| shell_quoted(it.path.as_os_str())).collect();
-    let digested: Vec<_> = programs.iter().map(ResolvedExecutable::to_json).collect();
-    let part = KeyPart::hidden("executable", &Value::from(digested).to_string());
-    KeyPart { preview: Some(paths.join(" ")), ..part }
 }
 
 /// Text as it is; other bytes in a form that no text has.

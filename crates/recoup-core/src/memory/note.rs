@@ -79,7 +79,9 @@ impl NoteId {
             return Ok(Self(text.to_owned()));
         }
         Err(Error::usage(format!(
-            "invalid memory id {text:?}: expected eight letters and digits, as `recoup memory list` shows"
+            "invalid memory id {text:?}: expected {} of these characters: {}",
+            Self::LENGTH,
+            String::from_utf8_lossy(Self::ALPHABET)
         )))
     }
 

@@ -37,9 +37,9 @@ impl fmt::Display for PauseReason {
             Self::Paused(Some(until)) => {
                 write!(f, "memory is paused until {until}; run `recoup resume` to continue")
             }
-            Self::Ignored => f.write_str(
-                "memory is off in this project; run `recoup resume --project` to turn it on",
-            ),
+            Self::Ignored => {
+                f.write_str("memory is paused in this project; run `recoup resume --project`")
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! [`Memory`], the facade of all operations on notes; each is one transaction.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -438,10 +439,13 @@ pub(super) fn change_text(
 /// Returns a statement on one line and without private text; fails if it must not be kept.
 pub(super) fn check_statement(statement: &NoteStatement) -> Result<NoteStatement> {
     let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
-    let text = without_private(&statement.text);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let open = without_private(&statement.text);
+    let text = open.split_whitespace().collect::<Vec<_>>().join(" ");
     if normalize_for_comparison(&text).is_empty() {
-        return refused(RefusalReason::Empty.to_string());
+        return refused(match open {
+            Cow::Owned(_) => "nothing left to remember: all of it is private".to_owned(),
+            Cow::Borrowed(_) => RefusalReason::Empty.to_string(),
+        });
     }
     if let Some(refusal) = statement_refusal(&text) {
         return refused(refusal.to_string());

@@ -245,7 +245,27 @@ fn is_service_key(word: &[u8]) -> bool {
 /// Matches at the names of functions that take a user and a password, with their bracket.
 pub(super) fn find_login(text: &[u8], at: usize) -> Option<Range<usize>> {
     let open = at + text[at..].iter().take(48).position(|&byte| byte == b'(')?;
-    let strings = string_arguments(text, open + 1);
+    // The strings among the arguments, as long as these are strings, names or calls.
+    let (mut strings, mut at, mut depth) = (Vec::new(), open + 1, 0);
+    let end = text.len().min(at + LONGEST_CALL);
+    while at < end {
+        match text[at] {
+            quote @ (b'"' | b'\'') => {
+                let mut rest = text[at + 1..end].iter();
+                let Some(len) = rest.position(|&byte| byte == quote || byte == b'\n') else {
+                    break;
+                };
+                strings.push(at + 1..at + 1 + len);
+                at += len + 1;
+            }
+            b'(' => depth += 1,
+            b')' if depth == 0 => break,
+            b')' => depth -= 1,
+            b'{' | b'}' | b';' => break,
+            _ => {}
+        }
+        at += 1;
+    }
     let [_, others @ ..] = &strings[..] else { return None };
     let is_password = |value: &[u8]| {
         let grouped = value.len() == 19
@@ -257,33 +277,6 @@ pub(super) fn find_login(text: &[u8], at: usize) -> Option<Range<usize>> {
         (grouped || made) && slot::is_credential(value) && !word_form::is_prose(value)
     };
     others.iter().rev().take(2).find(|range| is_password(&text[(*range).clone()])).cloned()
-}
-
-/// The strings among the arguments, as long as these are strings, names or calls.
-fn string_arguments(text: &[u8], start: usize) -> Vec<Range<usize>> {
-    let end = text.len().min(start + LONGEST_CALL);
-    let mut found = Vec::new();
-    let (mut at, mut depth) = (start, 0);
-    while at < end {
-        match text[at] {
-            quote @ (b'"' | b'\'') => {
-                let Some(len) =
-                    text[at + 1..end].iter().position(|&byte| byte == quote || byte == b'\n')
-                else {
-                    break;
-                };
-                found.push(at + 1..at + 1 + len);
-                at += len + 1;
-            }
-            b'(' => depth += 1,
-            b')' if depth == 0 => break,
-            b')' => depth -= 1,
-            b'{' | b'}' | b';' => break,
-            _ => {}
-        }
-        at += 1;
-    }
-    found
 }
 
 /// Matches at the literals `@tcp(` and `@unix(`.

@@ -39,7 +39,9 @@ pub(super) fn next_encoded_secret(
         }
         let run = &text[at..at + len];
         let decoded = |most: usize| {
-            decode_base64(&run[..run.len().min(most)], most).filter(|plain| is_text(plain))
+            let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
+            decode_base64(&run[..run.len().min(most)], most)
+                .filter(|plain| !plain.is_empty() && plain.iter().all(is_text))
         };
         // Digests are by far the most frequent runs, and no text is encoded in hexadecimal digits.
         if !run.iter().take(BEGINNING).all(u8::is_ascii_hexdigit)
@@ -80,11 +82,6 @@ fn bare_token(text: &[u8], at: usize, len: usize) -> Option<(&'static str, Range
         }
         _ => None,
     }
-}
-
-fn is_text(bytes: &[u8]) -> bool {
-    !bytes.is_empty()
-        && bytes.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t'))
 }
 
 fn is_base64(byte: u8) -> bool {

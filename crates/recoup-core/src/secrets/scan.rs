@@ -167,19 +167,12 @@ fn match_rule(
 
 /// Name of the rule that `text` breaks, as it is or once it is plain.
 pub fn detect_secret(text: &[u8]) -> Option<&'static str> {
-    let found = scan(text).or_else(|| match to_plain_text(text) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(plain) => scan(&plain),
-    });
-    found.map(|found| found.rule)
-}
-
-/// Returns borrowed text where nothing has to change.
-fn to_plain_text(text: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memchr2(b'\\', ESCAPE, text).is_none() {
-        return Cow::Borrowed(text);
+    if let Some(found) = scan(text) {
+        return Some(found.rule);
     }
-    let mut out = Vec::with_capacity(text.len());
+    // Without escapes it is plain already.
+    memchr::memchr2(b'\\', ESCAPE, text)?;
+    let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
     while let [first, behind @ ..] = rest {
         if let Some((character, after)) = unicode_escape(rest) {
@@ -187,9 +180,9 @@ fn to_plain_text(text: &[u8]) -> Cow<'_, [u8]> {
             match character {
                 '\u{1b}' => rest = skip_colour(rest),
                 _ if character.is_ascii() || !character.is_whitespace() => {
-                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                    plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                _ => out.push(b' '),
+                _ => plain.push(b' '),
             }
             continue;
         }
@@ -200,11 +193,11 @@ fn to_plain_text(text: &[u8]) -> Cow<'_, [u8]> {
         rest = after;
         match byte {
             Some(ESCAPE) => rest = skip_colour(rest),
-            Some(byte) => out.push(byte),
+            Some(byte) => plain.push(byte),
             None => {}
         }
     }
-    Cow::Owned(out)
+    scan(&plain).map(|found| found.rule)
 }
 
 /// The character of `\uXXXX`, or of the two that make a surrogate pair, and what follows it. Half

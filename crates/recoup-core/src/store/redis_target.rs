@@ -152,13 +152,17 @@ impl RedisUrlParser<'_> {
             .find(|(name, ..)| *name == scheme)
             .ok_or_else(|| format!("unknown scheme {scheme:?}"))?;
         // A password may contain anything, so the last `@` ends it.
-        let (credentials, rest) = match rest.rsplit_once('@') {
-            Some((credentials, rest)) => (Some(credentials), rest),
-            None => (None, rest),
-        };
+        let (credentials, rest) = rest.rsplit_once('@').unwrap_or(("", rest));
         let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (username, password) = credentials.map_or(Ok((None, None)), read_credentials)?;
+        let (username, password) = match credentials.split_once(':') {
+            Some((username, password)) => (username, Some(password)),
+            None => (credentials, None),
+        };
+        let username = (!username.is_empty()).then(|| percent_decode(username, "the user name"));
+        let password = password.filter(|password| username.is_some() || !password.is_empty());
+        let password = password.map(|password| percent_decode(password, "the password"));
+        let (username, password) = (username.transpose()?, password.transpose()?);
         let nodes: Vec<_> = hosts.split(',').map(read_node).collect::<Result<_, _>>()?;
         if nodes.len() > 1 && !cluster {
             return Err("only redis+cluster: URLs can have several hosts".to_owned());
@@ -207,17 +211,6 @@ impl RedisUrlParser<'_> {
         }
         Ok(())
     }
-}
-
-fn read_credentials(text: &str) -> Result<(Option<String>, Option<String>), UrlFault> {
-    let (username, password) = match text.split_once(':') {
-        Some((username, password)) => (username, Some(password)),
-        None => (text, None),
-    };
-    let username = (!username.is_empty()).then(|| percent_decode(username, "the user name"));
-    let password = password.filter(|password| username.is_some() || !password.is_empty());
-    let password = password.map(|password| percent_decode(password, "the password"));
-    Ok((username.transpose()?, password.transpose()?))
 }
 
 /// Percent-decodes a value. Errors do not show it: it may be the password.

@@ -144,28 +144,25 @@ impl TallyTable {
             return false;
         }
         for (counted, amount) in &sums.counts {
-            let row = self.row_for(counted);
+            let TallyKey { scope, kind, day, what, by } = counted;
+            let row = |by: &str| {
+                let (kind, what) = (kind.as_str().to_owned(), what.as_str().to_owned());
+                (scope.to_string(), kind, *day, what, by.to_owned())
+            };
+            let (wanted, first) = (row(by), row(""));
+            let alike = |other: &TallyRow| {
+                (&other.0, &other.1, other.2, &other.3) == (&first.0, &first.1, first.2, &first.3)
+            };
+            let names =
+                || self.counts.range(first.clone()..).take_while(|(row, _)| alike(row)).count();
+            let fits = by.is_empty() || self.counts.contains_key(&wanted) || names() < MAX_NAMES;
+            // Beyond the limit, names are counted together.
+            let row = if fits { wanted } else { row(OTHER_NAMES) };
             self.counts.entry(row).or_default().add(*amount);
         }
         let first = sums.first_day();
         self.counts.retain(|(_, _, day, ..), _| *day >= first);
         true
-    }
-
-    /// The row to count in; beyond [`MAX_NAMES`] names, the row of the others.
-    fn row_for(&self, counted: &TallyKey<'_>) -> TallyRow {
-        let TallyKey { scope, kind, day, what, by } = counted;
-        let row = |by: &str| {
-            let (kind, what) = (kind.as_str().to_owned(), what.as_str().to_owned());
-            (scope.to_string(), kind, *day, what, by.to_owned())
-        };
-        let (wanted, first) = (row(by), row(""));
-        let alike = |other: &TallyRow| {
-            (&other.0, &other.1, other.2, &other.3) == (&first.0, &first.1, first.2, &first.3)
-        };
-        let names = || self.counts.range(first.clone()..).take_while(|(row, _)| alike(row)).count();
-        let fits = by.is_empty() || self.counts.contains_key(&wanted) || names() < MAX_NAMES;
-        if fits { wanted } else { row(OTHER_NAMES) }
     }
 
     /// The tallies of one scope, or of all.

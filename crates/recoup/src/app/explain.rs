@@ -105,6 +105,21 @@ impl ExplainReport {
             why: event.detail.why.as_ref().map(EventReason::code),
             text: format!("{event}, {} ago", human::long_duration(now.millis_since(event.at))),
         };
+        let nearest = nearest.as_ref().map(|NearestEntry { id, created, differences }| {
+            let ago = human::long_duration(now.millis_since(*created));
+            let short: String = id.key.as_str().chars().take(16).collect();
+            let text = match differences.len() {
+                0 => format!("nearest: {short}, created {ago} ago by another version of recoup"),
+                _ => format!("nearest: {short}, created {ago} ago, differs in:"),
+            };
+            let differences = differences.iter().flat_map(|it| describe_difference(it, names));
+            NearestReport {
+                key: id.key.to_string(),
+                created_at: created.to_string(),
+                text,
+                differences: differences.collect(),
+            }
+        });
         Self {
             key: id.key.to_string(),
             scope: id.scope.to_string(),
@@ -113,7 +128,7 @@ impl ExplainReport {
             text: heading(*verdict, causes),
             causes: causes.iter().flat_map(|cause| cause_findings(cause, now, names)).collect(),
             past: past.iter().filter(|event| explains(event)).map(describe).collect(),
-            nearest: nearest.as_ref().map(|nearest| nearest_report(nearest, now, names)),
+            nearest,
         }
     }
 
@@ -267,28 +282,43 @@ fn cause_findings(cause: &MissCause, now: Timestamp, names: RuleNames<'_>) -> Ve
     vec![one]
 }
 
-fn nearest_report(nearest: &NearestEntry, now: Timestamp, names: RuleNames<'_>) -> NearestReport {
-    let NearestEntry { id, created, differences } = nearest;
-    let ago = human::long_duration(now.millis_since(*created));
-    let short: String = id.key.as_str().chars().take(16).collect();
-    let text = match differences.len() {
-        0 => format!("nearest: {short}, created {ago} ago by another version of recoup"),
-        _ => format!("nearest: {short}, created {ago} ago, differs in:"),
-    };
-    NearestReport {
-        key: id.key.to_string(),
-        created_at: created.to_string(),
-        text,
-        differences: differences.iter().flat_map(|it| describe_difference(it, names)).collect(),
-    }
-}
-
 /// Findings about a part that differs; for rules one each.
 fn describe_difference(difference: &PartDifference, names: RuleNames<'_>) -> Vec<ExplainFinding> {
-    match &difference.how {
-        PartChange::Rules(changes) => describe_rules(&difference.part, changes, names),
-        how => vec![describe_change(&difference.part, how)],
-    }
+    let part = &difference.part;
+    let changes = match &difference.how {
+        PartChange::Rules(changes) => changes,
+        how => return vec![describe_change(part, how)],
+    };
+    // The rules as a whole, then each one that is known.
+    let RuleChanges { added, gone, reworded, more, only } = changes;
+    let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
+    let of_all = match only {
+        Some(ComparedSide::Question) => {
+            Some(("added", "hooks now deliver them to the agent, but did not before"))
+        }
+        Some(ComparedSide::Entry) => Some(("gone", "hooks no longer deliver them to the agent")),
+        None if *more => Some(("rules", "too many to list which ones differ")),
+        None if none_differs => Some(("weight", "the same rules in a different order")),
+        None => None,
+    };
+    let mut all: Vec<ExplainFinding> =
+        of_all.iter().map(|(code, what)| part_finding(part, code, what)).collect();
+    let [new, other_words, no_longer] = RULE_CODES;
+    let shown =
+        |rule: &RuleFingerprint| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
+    let mut tell = |rules: &[RuleFingerprint], code: &'static str, what: &str| {
+        all.extend(rules.iter().map(|rule| ExplainFinding {
+            rule: Some(rule.id.clone()),
+            // The previous text is not known any more.
+            now: if code == no_longer { None } else { names(&rule.id) },
+            was: if code == no_longer { names(&rule.id) } else { None },
+            ..part_finding(part, code, &format!("{} {what}", shown(rule)))
+        }));
+    };
+    tell(added, new, "is new");
+    tell(reworded, other_words, "was reworded");
+    tell(gone, no_longer, "is gone");
+    all
 }
 
 fn describe_change(part: &str, how: &PartChange) -> ExplainFinding {
@@ -354,39 +384,6 @@ fn part_finding(part: &str, code: &'static str, what: &str) -> ExplainFinding {
 
 fn quoted(text: &str) -> String {
     format!("\u{201c}{}\u{201d}", shorten_text(text, MAX_QUOTED_CHARS))
-}
-
-/// Findings about the rules as a whole, then about each one that is known.
-fn describe_rules(part: &str, changes: &RuleChanges, names: RuleNames<'_>) -> Vec<ExplainFinding> {
-    let RuleChanges { added, gone, reworded, more, only } = changes;
-    let none_differs = added.is_empty() && gone.is_empty() && reworded.is_empty();
-    let of_all = match only {
-        Some(ComparedSide::Question) => {
-            Some(("added", "hooks now deliver them to the agent, but did not before"))
-        }
-        Some(ComparedSide::Entry) => Some(("gone", "hooks no longer deliver them to the agent")),
-        None if *more => Some(("rules", "too many to list which ones differ")),
-        None if none_differs => Some(("weight", "the same rules in a different order")),
-        None => None,
-    };
-    let mut all: Vec<ExplainFinding> =
-        of_all.iter().map(|(code, what)| part_finding(part, code, what)).collect();
-    let [new, other_words, no_longer] = RULE_CODES;
-    let shown =
-        |rule: &RuleFingerprint| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
-    let mut tell = |rules: &[RuleFingerprint], code: &'static str, what: &str| {
-        all.extend(rules.iter().map(|rule| ExplainFinding {
-            rule: Some(rule.id.clone()),
-            // The previous text is not known any more.
-            now: if code == no_longer { None } else { names(&rule.id) },
-            was: if code == no_longer { names(&rule.id) } else { None },
-            ..part_finding(part, code, &format!("{} {what}", shown(rule)))
-        }));
-    };
-    tell(added, new, "is new");
-    tell(reworded, other_words, "was reworded");
-    tell(gone, no_longer, "is gone");
-    all
 }
 
 fn describe_words(

@@ -1,7 +1,5 @@
 //! Removes notes for good, wherever there are copies.
 
-use std::path::PathBuf;
-
 use recoup_core::Result;
 use recoup_core::memory::team::{self, TeamRule};
 use recoup_core::memory::{ForgetReport, Note, NoteId};
@@ -25,10 +23,20 @@ impl App {
         let waiting = jobs::forget_texts(&self.settings.home, &texts);
         let (mut forgotten, mirrored) =
             self.with_mirror(|mirror| mirror.forget(&notes, || memory.forget(ids)))?;
-        forgotten.unreached.extend(shared_team_file(self, &forgotten.notes));
+        // The team's rules file and its accepted version are not ours to change here.
+        let ResolvedSettings { cwd, home, project, .. } = &self.settings;
+        let file = team::read_rule_file(project.root()).ok().flatten();
+        let ledger = TrustStore::read(home).ok();
+        let accepted = ledger.and_then(|ledger| trust::accepted_text(home, &ledger, project.id()));
+        let teams = [file, accepted.map(String::into_bytes)].into_iter().flatten();
+        let teams = teams.filter_map(|text| team::parse_rules(&text).ok());
+        let rules: Vec<TeamRule> = teams.flat_map(|team| team.rules).collect();
+        let has = |note: &Note| rules.iter().any(|rule| rule.says_same(&TeamRule::from_note(note)));
+        if forgotten.notes.iter().any(has) {
+            forgotten.unreached.push(team::rule_file_path(project.root()));
+        }
         forgotten.unreached.extend(waiting);
         forgotten.unreached.extend(mirrored);
-        let ResolvedSettings { cwd, project, .. } = &self.settings;
         let claude = ClientDirs::find(cwd).claude_code();
         forgotten.unreached.extend(find_transcripts_with(
             &claude,
@@ -37,20 +45,4 @@ impl App {
         ));
         Ok(forgotten)
     }
-}
-
-/// The team's rules file, if it or its accepted version has one of the notes: it is not ours to
-/// change here.
-fn shared_team_file(app: &App, notes: &[Note]) -> Option<PathBuf> {
-    let (home, project) = (&app.settings.home, &app.settings.project);
-    let file = team::read_rule_file(project.root()).ok().flatten();
-    let ledger = TrustStore::read(home).ok();
-    let accepted = ledger.and_then(|ledger| trust::accepted_text(home, &ledger, project.id()));
-    let texts = [file, accepted.map(String::into_bytes)].into_iter().flatten();
-    let rules: Vec<TeamRule> = texts
-        .filter_map(|text| team::parse_rules(&text).ok())
-        .flat_map(|team| team.rules)
-        .collect();
-    let has = |note: &Note| rules.iter().any(|rule| rule.says_same(&TeamRule::from_note(note)));
-    notes.iter().any(has).then(|| team::rule_file_path(project.root()))
 }

@@ -24,9 +24,9 @@ pub(super) fn text_or_file(flag: &str, given: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// `FILE|-`, where `-` is stdin; `place` names it in errors.
-pub(super) fn file_or_stdin(place: &str, given: &str) -> Result<Vec<u8>> {
-    if given == "-" { stdin() } else { file(place, Path::new(given)) }
+/// `FILE|-`, where `-` is stdin.
+pub(super) fn file_or_stdin(given: &str) -> Result<Vec<u8>> {
+    if given == "-" { stdin() } else { read_up_to(MAX_LEN, Path::new(given)) }
 }
 
 /// The contents of a file.
@@ -36,10 +36,14 @@ pub(super) fn file(flag: &str, path: &Path) -> Result<Vec<u8>> {
 
 /// The contents of a file of at most `limit` bytes. One that is larger is not read.
 pub(super) fn file_up_to(limit: u64, flag: &str, path: &Path) -> Result<Vec<u8>> {
+    read_up_to(limit, path).map_err(|error| error.context(flag))
+}
+
+fn read_up_to(limit: u64, path: &Path) -> Result<Vec<u8>> {
     if path.metadata().is_ok_and(|found| found.is_file() && found.len() > limit) {
-        return Err(too_large(&format!("{flag}: {}", path.display()), limit));
+        return Err(too_large(&path.display().to_string(), limit));
     }
-    fsx::read_limited(path, limit).map_err(|error| error.context(flag))
+    fsx::read_limited(path, limit)
 }
 
 /// Error kind for an invalid value: wrong usage if it was typed, invalid content if it was read

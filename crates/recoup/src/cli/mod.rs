@@ -70,7 +70,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     if let Some(command) = RecoupCommand::parse_hot(&args) {
         return exit_code(command.run(), DataLocation::InStore);
     }
-    let wrong = |error| ui::print_usage(&error, if is_bare { NO } else { usage_exit_code(&args) });
+    let wrong = |error| {
+        let code = match args.get(1).and_then(|command| command.to_str()) {
+            _ if is_bare => NO,
+            // Apart from the codes of its commands.
+            Some("exec") => exec::FAILED,
+            // A hook must never fail.
+            Some("hook") => YES,
+            _ => USAGE,
+        };
+        ui::print_usage(&error, code)
+    };
     let matches = match build_command_tree().try_get_matches_from(&args) {
         Ok(matches) => matches,
         Err(error) => return wrong(error),
@@ -93,20 +103,22 @@ fn exit_code(ended: CommandResult, keeps: DataLocation) -> i32 {
     }
 }
 
-/// Exit code for wrong usage. `exec` has one apart from its commands' own; a hook must never fail.
-fn usage_exit_code(args: &[OsString]) -> i32 {
-    match args.get(1).and_then(|command| command.to_str()) {
-        Some("exec") => exec::FAILED,
-        Some("hook") => YES,
-        _ => USAGE,
-    }
-}
-
 /// The whole command line, as help, completions and manual pages show it.
 fn build_command_tree() -> clap::Command {
     let whole = CommandLine::command().after_help(AFTER_HELP);
-    let groups = grouped_commands(&whole);
-    let header = *whole.get_styles().get_header();
+    let styles = whole.get_styles();
+    let (header, literal) = (*styles.get_header(), *styles.get_literal());
+    let line = |name: &&str| {
+        let about = whole.find_subcommand(name).and_then(clap::Command::get_about);
+        format!(
+            "  {literal}{name:<11}{literal:#}  {}\n",
+            about.map(ToString::to_string).unwrap_or_default()
+        )
+    };
+    let group = |(title, names): &(&str, &[&str])| {
+        format!("{header}{title}:{header:#}\n{}\n", names.iter().map(line).collect::<String>())
+    };
+    let groups: String = COMMAND_GROUPS.iter().map(group).collect();
     whole.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\
          {header}Options:{header:#}\n{{options}}{{after-help}}"
@@ -114,8 +126,9 @@ fn build_command_tree() -> clap::Command {
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or configuration.
-exec, explain and early-exit have additional codes (see their help); hook always exits with 0.
+Exit codes: 0 success or a hit; 1 a miss, a refusal or a failure; 2 wrong usage or \
+configuration. exec, explain and early-exit have additional codes (see their help); hook always \
+exits with 0.
 
 `recoup help COMMAND` explains a command; `recoup config env` lists environment variables.";
 
@@ -127,22 +140,6 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     ("For clients and agents", &["mcp", "hook", "key"]),
     ("Reference", &["config", "completions", "man"]),
 ];
-
-fn grouped_commands(whole: &clap::Command) -> String {
-    let styles = whole.get_styles();
-    let (header, literal) = (styles.get_header(), styles.get_literal());
-    let line = |name: &&str| {
-        let about = whole.find_subcommand(name).and_then(clap::Command::get_about);
-        format!(
-            "  {literal}{name:<11}{literal:#}  {}\n",
-            about.map(ToString::to_string).unwrap_or_default()
-        )
-    };
-    let group = |(title, names): &(&str, &[&str])| {
-        format!("{header}{title}:{header:#}\n{}\n", names.iter().map(line).collect::<String>())
-    };
-    COMMAND_GROUPS.iter().map(group).collect()
-}
 
 #[cfg(test)]
 mod tests {

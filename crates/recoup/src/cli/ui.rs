@@ -13,7 +13,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use recoup_core::base::clock::Deadline;
-use recoup_core::entry::{Body, ChunkSource};
+use recoup_core::entry::Body;
 use recoup_core::{Error, ErrorKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::ser::SerializeSeq as _;
@@ -63,20 +63,19 @@ fn map_write_error(done: io::Result<()>) -> Result<(), CommandError> {
 pub(super) fn body(body: &Body) -> Result<(), CommandError> {
     match body {
         Body::Whole(bytes) => data(&[bytes, b"\n"]),
-        Body::Large(chunks) => copy_chunks(&**chunks).and_then(|()| data(&[b"\n"])),
+        Body::Large(chunks) => {
+            // An error stops the reading, too, when the reader is gone.
+            let mut failed = None;
+            let read = chunks.for_each_chunk(&mut |chunk| {
+                data(&[chunk]).map_err(|failure| {
+                    failed = Some(failure);
+                    Error::new(ErrorKind::Io, "cannot write the output")
+                })
+            });
+            failed.map_or_else(|| Ok(read?), Err)?;
+            data(&[b"\n"])
+        }
     }
-}
-
-/// Copies chunks to stdout; stops reading when the reader is gone.
-fn copy_chunks(chunks: &dyn ChunkSource) -> Result<(), CommandError> {
-    let mut failed = None;
-    let read = chunks.for_each_chunk(&mut |chunk| {
-        data(&[chunk]).map_err(|failure| {
-            failed = Some(failure);
-            Error::new(ErrorKind::Io, "cannot write the output")
-        })
-    });
-    failed.map_or_else(|| Ok(read?), Err)
 }
 
 /// Prints a line to stdout.
@@ -194,31 +193,6 @@ const GAP: u16 = 2;
 /// Minimum width of the text column of a list.
 const MIN_TEXT_COLUMNS: u16 = 20;
 
-/// Prints a list whose first column is a name and whose last column is text. Names stay whole, so
-/// that they can be copied: on a narrow terminal the text is wrapped, then columns in between are
-/// left out, from the right.
-fn print_list(headings: &[&str], rows: &[Vec<String>]) -> Result<(), CommandError> {
-    let mut table = build_table(headings, rows);
-    let Some(room) = table.width() else { return line(table.trim_fmt()) };
-    let widths = column_widths(headings, rows);
-    let last = widths.len() - 1;
-    let text = widths[last].min(MIN_TEXT_COLUMNS.into());
-    let needed = |before: &[usize]| before.iter().map(|it| it + usize::from(GAP)).sum::<usize>();
-    let fits = |kept: &usize| needed(&widths[..*kept]) + text <= usize::from(room);
-    let kept = (1..=last).rev().find(fits).unwrap_or(1);
-    for (at, column) in table.column_iter_mut().enumerate() {
-        column.set_constraint(match at {
-            at if at == last => ColumnConstraint::LowerBoundary(Width::Fixed(MIN_TEXT_COLUMNS)),
-            at if at < kept => ColumnConstraint::ContentWidth,
-            _ => ColumnConstraint::Hidden,
-        });
-        if at == last {
-            column.set_padding((0, 0));
-        }
-    }
-    line(table.trim_fmt())
-}
-
 fn column_widths(headings: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
     let widest = |(at, heading): (usize, &&str)| {
         let cells = rows.iter().map(|row| printable(&row[at]).width());
@@ -276,7 +250,30 @@ impl RowStream {
         if self.first.is_empty() {
             return Ok(false);
         }
-        print_list(self.headings, &self.first).map(|()| true)
+        let (headings, rows) = (self.headings, &self.first);
+        let mut table = build_table(headings, rows);
+        let Some(room) = table.width() else { return line(table.trim_fmt()).map(|()| true) };
+        // The first column is a name and the last one text. Names stay whole, so that they can be
+        // copied: on a narrow terminal the text is wrapped, then columns in between are left out,
+        // from the right.
+        let widths = column_widths(headings, rows);
+        let last = widths.len() - 1;
+        let text = widths[last].min(MIN_TEXT_COLUMNS.into());
+        let needed =
+            |before: &[usize]| before.iter().map(|it| it + usize::from(GAP)).sum::<usize>();
+        let fits = |kept: &usize| needed(&widths[..*kept]) + text <= usize::from(room);
+        let kept = (1..=last).rev().find(fits).unwrap_or(1);
+        for (at, column) in table.column_iter_mut().enumerate() {
+            column.set_constraint(match at {
+                at if at == last => ColumnConstraint::LowerBoundary(Width::Fixed(MIN_TEXT_COLUMNS)),
+                at if at < kept => ColumnConstraint::ContentWidth,
+                _ => ColumnConstraint::Hidden,
+            });
+            if at == last {
+                column.set_padding((0, 0));
+            }
+        }
+        line(table.trim_fmt()).map(|()| true)
     }
 }
 

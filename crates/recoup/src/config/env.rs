@@ -40,11 +40,13 @@ pub(super) const NEAR_TTL: EnvVar = var(
 pub(super) const SCOPE: EnvVar = var("RECOUP_SCOPE", "who shares entries (default: project)");
 pub(super) const ENABLED: EnvVar =
     var("RECOUP_CACHE_ENABLED", "false: the cache is switched off, nothing is stored or replayed");
-pub(super) const MAX_SIZE_MB: EnvVar =
-    var("RECOUP_CACHE_MAX_SIZE_MB", "maximum size of all entries, in MB (default: 100)");
+pub(super) const MAX_SIZE_MB: EnvVar = var(
+    "RECOUP_CACHE_MAX_SIZE_MB",
+    "maximum size of the entries of each kind in a scope, in MB (default: 100)",
+);
 pub(super) const MAX_ENTRIES: EnvVar = var(
     "RECOUP_CACHE_MAX_ENTRIES",
-    "maximum number of entries (default: 5000 tool calls, otherwise no limit)",
+    "maximum number of entries of each kind in a scope (default: 5000 tool calls, otherwise no limit)",
 );
 pub(super) const TTL: EnvVar = var("RECOUP_CACHE_TTL", "how long results are kept (default: 30d)");
 pub(super) const FRESHNESS: EnvVar =

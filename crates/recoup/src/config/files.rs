@@ -38,7 +38,7 @@ pub(super) fn read(file: ConfigFile, path: &Path, shown: &str) -> Option<ConfigF
             return Some(contents_with_problem(ConfigProblem::of_file(
                 file,
                 shown,
-                error.to_string(),
+                without_path(&error.to_string(), path),
             )));
         }
     };
@@ -74,6 +74,12 @@ pub(super) fn read_text(file: ConfigFile, text: String, shown: &str) -> ConfigFi
     }
     let SectionReader { givens, problems, prices, tools, .. } = reader;
     ConfigFileContents { text, givens, problems, prices, tools }
+}
+
+/// Removes the path from an error: a problem has a place, which names the file.
+fn without_path(message: &str, path: &Path) -> String {
+    let path = path.display();
+    message.replace(&format!("{path} "), "").replace(&format!(" {path}"), "")
 }
 
 fn contents_with_problem(problem: ConfigProblem) -> ConfigFileContents {
@@ -262,7 +268,10 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
             }
         },
         None if KEYS.iter().any(|key| is_below(key.info().name)) => read_table(full, node, reader),
-        None => reader.add_unknown_name(full, node, KEYS.iter().map(|key| key.info().name)),
+        None => {
+            let known = KEYS.iter().map(|key| key.info().name).chain(["prices"]);
+            reader.add_unknown_name(full, node, known);
+        }
     }
 }
 

@@ -53,6 +53,8 @@ impl ConfigProblem {
     ) -> Self {
         let advice = match nearest_name(name, known.clone()) {
             Some(meant) => format!("did you mean {meant}?"),
+            None if origin.is_own_file() => "`recoup config keys` lists all".to_owned(),
+            // Of another program's file we know only a few.
             None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
         };
         let place = format!("{origin}: {}", shorten_text(name, MAX_NAME));

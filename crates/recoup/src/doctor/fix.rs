@@ -40,34 +40,26 @@ pub(crate) fn run_repairs(found: &[DoctorFinding], context: &DoctorContext) -> V
         let Some(fix) = finding.fix.as_ref().filter(|fix| !done.contains(fix)) else { continue };
         done.push(fix);
         let error = apply_repair(fix, context).err().map(|error| error.to_string());
-        repairs.push(RepairAttempt {
-            check: finding.check,
-            what: describe_repair(fix, context),
-            error,
-        });
+        let what = match fix {
+            RepairAction::MakePrivate(paths) => match &paths[..] {
+                [only] => format!("make {} private", context.display_path(only)),
+                paths => format!("make {} files and directories private", paths.len()),
+            },
+            RepairAction::Install(client) => format!("reinstall into {}", client.title()),
+            RepairAction::Work { root, .. } => {
+                format!("start a worker for {}", context.display_path(root))
+            }
+            RepairAction::MendMemory => {
+                let path = context.home.join("memory.db");
+                format!("repair {}, or set it aside", context.display_path(&path))
+            }
+            RepairAction::MendCache(path) => {
+                format!("repair {}, or set it aside", context.display_path(path))
+            }
+        };
+        repairs.push(RepairAttempt { check: finding.check, what, error });
     }
     repairs
-}
-
-/// Describes a repair in the imperative.
-fn describe_repair(fix: &RepairAction, context: &DoctorContext) -> String {
-    match fix {
-        RepairAction::MakePrivate(paths) => match &paths[..] {
-            [only] => format!("make {} private", context.display_path(only)),
-            paths => format!("make {} files and directories private", paths.len()),
-        },
-        RepairAction::Install(client) => format!("reinstall into {}", client.title()),
-        RepairAction::Work { root, .. } => {
-            format!("start a worker for {}", context.display_path(root))
-        }
-        RepairAction::MendMemory => {
-            let path = context.home.join("memory.db");
-            format!("repair {}, or set it aside", context.display_path(&path))
-        }
-        RepairAction::MendCache(path) => {
-            format!("repair {}, or set it aside", context.display_path(path))
-        }
-    }
 }
 
 fn apply_repair(fix: &RepairAction, context: &DoctorContext) -> Result<()> {

@@ -89,12 +89,6 @@ impl ResolvedProgram {
         let name = words.next().unwrap_or_default();
         let executables = vec![locate(&name, path, cwd)?];
         let mut program = Self { name, arguments: words.collect(), executables };
-        program.add_other_programs(path, cwd);
-        Ok(program)
-    }
-
-    /// Adds the programs that a wrapper starts, then the interpreters of all scripts.
-    fn add_other_programs(&mut self, path: Option<&OsStr>, cwd: &Path) {
         let add = |executables: &mut Vec<ResolvedExecutable>, found: ResolvedExecutable| {
             if executables.len() < MAX_PROGRAMS && !executables.contains(&found) {
                 executables.push(found);
@@ -102,26 +96,28 @@ impl ResolvedProgram {
         };
         // A wrapper's flags take words of any kind, so every word that is a program counts. One too
         // many costs a run when it is replaced, one too few would give out a wrong answer.
-        if is_wrapper(Path::new(&self.name)) {
-            let words = self.argument_words();
+        if is_wrapper(Path::new(&program.name)) {
+            let words = program.argument_words();
             // `env PATH=… tool`
             let own_path = words.iter().find_map(|word| word.as_bytes().strip_prefix(b"PATH="));
             let path = own_path.map(OsStr::from_bytes).or(path);
             for word in &words {
                 if let Ok(found) = locate(word, path, cwd) {
-                    add(&mut self.executables, found);
+                    add(&mut program.executables, found);
                 }
             }
         }
+        // Then the interpreters of all scripts.
         let mut next = 0;
-        while let Some(script) = self.executables.get(next) {
+        while let Some(script) = program.executables.get(next) {
             for interpreter in interpreters(&script.target) {
                 if let Ok(found) = locate(&interpreter, path, cwd) {
-                    add(&mut self.executables, found);
+                    add(&mut program.executables, found);
                 }
             }
             next += 1;
         }
+        Ok(program)
     }
 
     /// Programs as part of a key: below `root` by relative path, so that all checkouts of a

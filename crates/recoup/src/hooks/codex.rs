@@ -164,29 +164,26 @@ pub(super) fn parse_entries(line: &[u8]) -> Vec<TranscriptEntry> {
         };
         let what = match &*line.kind {
             "response_item" => payload()?.and_then(|payload| item_entry(&payload)),
-            "event_msg" => payload()?.and_then(|payload| event_entry(&payload)),
+            "event_msg" => payload()?.and_then(|payload| match &*payload.kind {
+                "user_message" => {
+                    let BorrowedText(text) = serde_json::from_str(payload.message?.get()).ok()?;
+                    EntryKind::prompt(&typed_text(HookClient::Codex, &text)?)
+                }
+                "turn_aborted" => Some(EntryKind::Interruption),
+                "sub_agent_activity" => {
+                    let BorrowedText(status) =
+                        serde_json::from_str(payload.activity?.get()).ok()?;
+                    let id = payload.agent_thread_id.as_deref()?;
+                    Some(EntryKind::Notification(TaskNotification::new(id, &status, "")))
+                }
+                _ => None,
+            }),
             "compacted" => Some(EntryKind::Compaction),
             _ => None,
         };
         let at = wire::parse_time(line.timestamp.as_deref());
         Ok(what.map(|what| TranscriptEntry { at, agent: None, what }).into_iter().collect())
     })
-}
-
-fn event_entry(payload: &RolloutPayload<'_>) -> Option<EntryKind> {
-    match &*payload.kind {
-        "user_message" => {
-            let BorrowedText(text) = serde_json::from_str(payload.message?.get()).ok()?;
-            EntryKind::prompt(&typed_text(HookClient::Codex, &text)?)
-        }
-        "turn_aborted" => Some(EntryKind::Interruption),
-        "sub_agent_activity" => {
-            let BorrowedText(status) = serde_json::from_str(payload.activity?.get()).ok()?;
-            let id = payload.agent_thread_id.as_deref()?;
-            Some(EntryKind::Notification(TaskNotification::new(id, &status, "")))
-        }
-        _ => None,
-    }
 }
 
 fn item_entry(payload: &RolloutPayload<'_>) -> Option<EntryKind> {

@@ -155,7 +155,10 @@ fn demand_program(path: &Path) -> Result<()> {
         return wrong("the path is not UTF-8, so it can't be written into settings");
     }
     if path.file_name().is_none_or(|name| name != PROGRAM_NAME) {
-        return wrong("expected a program named recoup: its entries are recognised by that name");
+        return wrong(
+            "the program must be named recoup, because `recoup init` finds its own entries by that \
+             name; rename it, or name another with --program PATH",
+        );
     }
     if !is_program(path) {
         return wrong("no such program, or it is not executable");

@@ -137,7 +137,7 @@ fn sort_dir(dir: &Path, above: &mut Vec<String>, ground: PurgeTarget<'_>) -> Pur
 /// path below our own directory.
 ///
 /// ```text
-/// backups/TIME-NUMBER-OF-NAME       breakers/STORE           claims/STORE/ID.claim
+/// backups/TIME-NUMBER-OF-NAME       breakers/STORE[.lock]    claims/STORE/ID.claim
 /// early-exit/SESSION/…              ledger/STORE/…           logs/hits.jsonl, logs/hooks.log
 /// projects/PROJECT                  queue/PROJECT/JOB.json   snapshots/memory-DATE.db
 /// trusted/DIGEST
@@ -154,7 +154,7 @@ fn is_our_file(names: &[&str], path: &Path, words: &[&str]) -> bool {
             None => is_of_database(name, path),
         },
         [BACKUPS, name] => BackupName::parse(name).is_some(),
-        ["breakers", name] => is_hex(name, STORE),
+        ["breakers", name] => is_hex(name.strip_suffix(".lock").unwrap_or(name), STORE),
         ["claims", store, name] => {
             is_hex(store, STORE) && has_stem(name, ".claim", |id| is_hex(id, PROJECT))
         }

@@ -187,16 +187,30 @@ fn the_configuration_page_has_every_key() {
         let text = |name: &str| key[name].as_str().unwrap_or("none").to_owned();
         let repository = text("repository");
         let (name, takes, meaning) = (text("key"), text("takes"), text("meaning"));
-        let (default, variable) = (text("default"), text("variable"));
+        let default = text("default");
+        let variable = key["variable"].as_str().map_or("none".to_owned(), |it| format!("`{it}`"));
         writeln!(
             table,
-            "| `{name}` | {takes} | {default} | `{variable}` | {repository} | {meaning} |"
+            "| `{name}` | {takes} | {default} | {variable} | {repository} | {meaning} |"
         )
         .unwrap();
     }
     let heading = "| key | takes | default | variable | a repository may set it | meaning |";
     let table = format!("{heading}\n|---|---|---|---|---|---|\n{table}\n");
     assert!(documentation("configuration.md").contains(&table), "it should be\n{table}");
+}
+
+#[test]
+fn every_key_is_described_below_its_whole_name() {
+    let text = Scene::new().run(&["config", "keys"]).out;
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with("cache.ttl ")).unwrap();
+    assert_snapshot!(lines[at..at + 3].join("\n"), @"
+    cache.ttl               how long results are kept unless `set --ttl` says otherwise
+                            takes: a duration such as 12h, 30d, forever or off
+                            default: 30d; variable: RECOUP_CACHE_TTL
+    ");
+    assert!(lines.iter().any(|line| line.starts_with("prices ")), "{text}");
 }
 
 #[test]

@@ -12,7 +12,8 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     let scene = Scene::new();
     scene.user("[cach]\nttl = '1d'\n");
     scene.project(
-        "stor = 'sqlite:x'\nttl = '1d'\n\"cache.ttl\" = '1d'\n[cache]\ntll = 1\nwhatever = 1\n",
+        "stor = 'sqlite:x'\nttl = '1d'\n\"cache.ttl\" = '1d'\n[cache]\ntll = 1\nwhatever = 1\n\
+         [price.gpt-5]\ninput = 1\n",
     );
     scene.loa("recursive_jit:\n  cache:\n    ttl: 3\n    max_size: 1\n");
     scene.ai_agent(r#"{"cache": {"maxEntry": 1, "sqlite": {"file": "x"}, "redis": {"uri": ""}}}"#);
@@ -27,7 +28,8 @@ fn unknown_keys_are_errors_with_a_suggestion() {
     error: recoup.toml:2: ttl: unknown key; did you mean cache.ttl?
     error: recoup.toml:3: "cache.ttl": unknown key; did you mean cache.ttl?
     error: recoup.toml:5: cache.tll: unknown key; did you mean cache.ttl?
-    error: recoup.toml:6: cache.whatever: unknown key; expected one of store, scope, cache.enabled, cache.max_size_mb, cache.max_entries, cache.ttl, cache.freshness, cache.max_source_files, cache.max_source_mb, cache.notes, near.store, near.ttl, early_exit.dir, ledger.enabled, log.hits, judge.enabled, judge.provider, judge.model, judge.url, judge.key_env, judge.daily_tokens, judge.deadline, capture.headless, record.allow, record.deny, rules.sync, skills.enabled, skills.place, peers.keep
+    error: recoup.toml:6: cache.whatever: unknown key; `recoup config keys` lists all
+    error: recoup.toml:7: price: unknown key; did you mean prices?
     "#);
 }
 
@@ -194,7 +196,7 @@ fn hostile_files_are_refused_quickly() {
         said.err
     };
     scene.project(&format!("# {}", "x".repeat(1 << 20)));
-    assert_snapshot!(check("huge"), @r"error: recoup.toml: [DIR]/project/recoup.toml has more than 1048576 bytes");
+    assert_snapshot!(check("huge"), @r"error: recoup.toml: has more than 1048576 bytes");
     scene.project(&format!("a = {}", "[".repeat(500_000)));
     check("deep arrays");
     scene.project(&format!("{}a = 1", "a.".repeat(500_000)));
@@ -220,5 +222,5 @@ fn hostile_files_are_refused_quickly() {
     scene.loa("");
     fs::remove_file(scene.path("project/recoup.toml")).unwrap();
     fs::create_dir(scene.path("project/recoup.toml")).unwrap();
-    assert_snapshot!(check("a directory"), @r"error: recoup.toml: [DIR]/project/recoup.toml is not a regular file");
+    assert_snapshot!(check("a directory"), @r"error: recoup.toml: is not a regular file");
 }

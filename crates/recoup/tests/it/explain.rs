@@ -297,7 +297,7 @@ fn a_key_is_that_very_key_and_its_beginning_is_named() {
     assert_eq!(explain(&home, &["--key", "76543210"]), "miss: no entry for this key");
     assert!(explain(&home, &["--key", "01234567"]).starts_with("hit: "));
     let output = home.run(&["explain", "01234567"]).expect(0);
-    assert_eq!(output.stderr, format!("explaining {key}, whose key begins with this:\n"));
+    assert_eq!(output.stderr, format!("entry {key}:\n"));
     assert!(output.text().starts_with("hit: "), "{}", output.text());
     let parts = ["--paths", "a", "--query", "b", "--operation", "c"];
     home.run(&[&["explain", "review"], &parts[..]].concat()).expect(2);

@@ -31,12 +31,17 @@ fn clear_needs_a_yes_where_nobody_can_be_asked_and_says_how_many() {
     for key in ["a", "b", "c"] {
         home.cache(&["set", "--scope", "tenant:t", "--key", key, "--condensed", "1"]).expect(0);
     }
-    home.cache(&["clear", "--scope", "tenant:t"]).expect_usage(
-        "nothing was deleted: cannot ask for confirmation without a terminal; `recoup cache clear --scope tenant:t \
-         --yes` deletes all entries in tenant:t",
-    );
-    home.cache(&["clear"])
-        .expect_usage("`recoup cache clear --yes` deletes all entries of this project");
+    let refused = |whose: &str, store: &str| {
+        format!(
+            "nothing was deleted: cannot ask for confirmation without a terminal; repeat the \
+             command with --yes to delete all entries of {whose} in {store}\n"
+        )
+    };
+    let store = format!("sqlite:{}", home.db().display());
+    home.cache(&["clear", "--scope", "tenant:t"]).expect_usage(&refused("tenant:t", &store));
+    home.cache(&["clear"]).expect_usage(&refused("this project", &store));
+    let other = format!("sqlite:{}", home.path("other.db").display());
+    home.cache(&["clear", "--store", &other]).expect_usage(&refused("this project", &other));
     for key in ["a", "b", "c"] {
         home.cache(&["get", "--scope", "tenant:t", "--key", key]).expect_hit("1");
     }

@@ -122,3 +122,38 @@ fn ttl_off_stores_nothing_and_says_so() {
     home.cache(&["set", "--key", "k", "--condensed", "2", "--ttl", "off"]).expect(0);
     home.get("k").expect_hit("1");
 }
+
+#[test]
+fn paths_without_sources_are_not_watched_which_is_said_once() {
+    let home = Home::new();
+    home.write("a.rs", "");
+    let said = |args: &[&str]| {
+        let named = ["set", "--paths", "a.rs", "--query", "q", "--condensed", "1"];
+        home.cache(&[&named, args].concat()).expect(0).stderr
+    };
+    let hint = "hint: no --sources given: no file is watched, and `get` returns this until it \
+                expires\n";
+    let first = said(&["--operation", "one"]);
+    assert!(first.starts_with("Cached result for key: ") && first.ends_with(hint), "{first}");
+    for args in [
+        &["--operation", "one"][..],
+        &["--operation", "two", "--sources", "a.rs"],
+        &["--operation", "three", "--ttl", "off"],
+    ] {
+        assert!(!said(args).contains("hint: "), "{args:?}");
+    }
+}
+
+#[test]
+fn the_output_of_a_command_is_not_a_result() {
+    let home = Home::new();
+    home.run(&["exec", "--", "echo", "wombat"]).expect(0);
+    let entries = home.cache(&["ls", "--json"]).expect(0).json();
+    let key = entries[0]["key"].as_str().unwrap();
+    for typed in [key, &key[..8]] {
+        home.get(typed).expect_usage(&format!(
+            "{key} is the output of a command: replay it with `recoup exec`, or use `recoup cache \
+             show --key {key}`"
+        ));
+    }
+}

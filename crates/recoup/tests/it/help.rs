@@ -1,7 +1,7 @@
 //! Help, as a person reads it, and the other things that are said without any
 //! work being done.
 
-use crate::support::Home;
+use crate::support::{Home, finish};
 
 fn help(args: &[&str]) -> String {
     let home = Home::new();
@@ -21,15 +21,15 @@ fn the_program() {
 
     Set up:
       init         Set up recoup for the agents on this machine
-      doctor       Check the whole installation, and report problems and their remedies
+      doctor       Check the installation, and report problems and their remedies
       uninstall    Remove recoup from the agents on this machine
       tour         Show how recoup works, step by step, in a temporary home
 
     Never pay twice:
       exec         Run a command once, and replay it afterwards
-      cache        Cache Manager: store results, and get them back while they are valid
+      cache        Cache Manager: store results, and get them back while valid
       explain      Explain why something is a hit or a miss
-      stats        Show what the cache saved: hits, misses and their reasons, time, tokens and dollars
+      stats        Show what the cache saved: time, tokens, dollars
       watch        Show hits and misses as they happen, in all processes
       condense     Condense: shorten a result or a report
       early-exit   Early Exit: the first agent to answer tells the others to stop
@@ -67,7 +67,7 @@ fn the_cache() {
     let text = help(&["cache", "--help"]);
     assert!(text.contains("Cache Manager"));
     insta::assert_snapshot!(text, @"
-    Cache Manager: store results, and get them back while they are valid
+    Cache Manager: store results, and get them back while valid
 
     Usage: recoup cache [OPTIONS] <COMMAND>
 
@@ -102,10 +102,10 @@ fn keeping_a_result() {
 
     Options:
           --key <KEY>                 The entry's key
-          --paths <CSV>               Instead of the key: the paths that were looked at, separated by
-                                      commas
-          --query <TEXT>              Instead of the key: the question
-          --operation <NAME>          Instead of the key: the skill or operation
+          --paths <CSV>               Instead of --key, all three together: the paths that were looked
+                                      at, separated by commas
+          --query <TEXT>              Instead of --key, all three together: the question
+          --operation <NAME>          Instead of --key, all three together: the skill or operation
           --condensed <JSON|-|@FILE>  The result, which must be JSON: given here, from stdin (-) or from
                                       a file (@FILE)
           --condense <STRATEGY>       Instead of --condensed: condense the full result, with this
@@ -132,6 +132,42 @@ fn keeping_a_result() {
                                       session:NAME [default: project]
       -h, --help                      Print help
     ");
+}
+
+#[test]
+fn an_entry_that_exists_may_be_abbreviated() {
+    let abbreviated = "--key <KEY> The entry's key, or at least the first 8 characters";
+    for command in [&["cache", "get"][..], &["cache", "delete"], &["explain"]] {
+        let text = help(&[command, &["--help"]].concat());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(abbreviated), "{text}");
+    }
+}
+
+#[test]
+fn memory_says_where_nothing_is_asked() {
+    for command in ["forget", "export"] {
+        let text = help(&["memory", command, "--help"]);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("confirmation; without a terminal nothing is asked"), "{text}");
+    }
+}
+
+/// On a terminal of 80 columns, paragraphs are wrapped once and commands have a line each.
+#[test]
+fn help_fits_a_narrow_terminal() {
+    let home = Home::new();
+    for args in [&["--help"][..], &["exec", "--help"], &["explain", "-h"], &["init", "--help"]] {
+        let output = finish(home.command(args).env("COLUMNS", "80")).expect(0);
+        let text = output.text();
+        let (_, after) = text.rsplit_once("\n\n").unwrap();
+        let lines: Vec<&str> = after.lines().collect();
+        let (_, wrapped) = lines.split_last().unwrap();
+        assert!(wrapped.iter().all(|line| (60..=80).contains(&line.len())), "{after}");
+        let examples = |line: &&str| line.starts_with("  recoup ") || line.starts_with("  git ");
+        let mut others = text.lines().filter(|line| !examples(line));
+        assert!(others.all(|line| line.chars().count() <= 80), "{text}");
+    }
 }
 
 #[test]
@@ -224,9 +260,9 @@ fn running_a_command() {
       recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
       git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
 
-    Files among the arguments, scripts and programs are watched automatically. Name everything else
-    that the command reads with --source. With --source, worktrees and clones of a repository share
-    entries for the same directory if the contents agree; without, each checkout has its own.
+    Files among the arguments, scripts and programs are watched automatically. Name everything else that
+    the command reads with --source. With --source, worktrees and clones of a repository share entries
+    for the same directory if the contents agree; without, each checkout has its own.
     Do not use it for commands that ask questions: typed input is not part of the key.
     If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, output that
     is written to both at the same moment may change places when it is replayed into one. Output
@@ -234,9 +270,9 @@ fn running_a_command() {
     For claude, codex and pi with recoup's hooks (also behind env, timeout, npx, sh -c and the like),
     the remembered rules are part of the key: when a rule changes, the command runs again.
 
-    Exit codes: the command's own, or its signal; 124 with --only-if-cached if there is no entry,
-    125 if recoup itself fails (wrong usage included), 126 if the command cannot be run, 127 if it is
-    not found. Exit codes other than 0, interrupted runs and output with secrets are not stored.
+    Exit codes: the command's own, or its signal; 124 with --only-if-cached if there is no entry, 125 if
+    recoup itself fails (wrong usage included), 126 if the command cannot be run, 127 if it is not
+    found. Exit codes other than 0, interrupted runs and output with secrets are not stored.
     ");
 }
 
@@ -262,7 +298,7 @@ fn trust_is_about_team_rules_too() {
 #[test]
 fn the_doctor() {
     insta::assert_snapshot!(help(&["doctor", "--help"]), @"
-    Check the whole installation, and report problems and their remedies
+    Check the installation, and report problems and their remedies
 
     Checks this program, its databases, the configuration, permissions, the worker, and the hooks and
     MCP servers in the settings of clients: each hook is run with an event as its client would, in a
@@ -432,18 +468,18 @@ fn hooking_in() {
               Remove claude-recall and claude-mem, which would remember everything a second time
 
           --judge <yes|no>
-              Whether a model may read statements of yours that may be worth remembering, without
+              Let a model read statements of yours that may be worth remembering, without
               secrets
 
           --sync-rules <yes|no>
-              Whether to write the top rules into Claude Code's own memory, too
+              Write the top rules into Claude Code's own memory, too
 
           --skills <off|user|project>
-              Whether to turn three or more memories on one topic into a skill, in your own folder or
+              Turn three or more memories on one topic into a skill, in your own folder or
               the project's
 
           --record-rules <yes|no>
-              Whether agents may record rules on your behalf, in clients without hooks (cursor,
+              Let agents record rules on your behalf, in clients without hooks (cursor,
               windsurf, vscode, zed, gemini, opencode)
 
       -h, --help

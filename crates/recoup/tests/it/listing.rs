@@ -280,6 +280,7 @@ fn an_empty_listing_says_so_to_people_and_is_a_list_to_scripts() {
     let output = home.cache(&["ls", "--scope", "global"]).expect(0);
     assert_eq!(output.text(), "");
     assert_eq!(output.stderr, "No entries in global\n");
+    assert_eq!(home.cache(&["ls"]).expect(0).stderr, "No entries in this project\n");
     assert_eq!(home.cache(&["ls", "--json"]).expect(0).text(), "[]\n");
     assert!(!home.recoup().exists(), "nothing was begun");
 }

@@ -125,16 +125,23 @@ fn what_is_forgotten_is_gone() {
 #[test]
 fn wrong_use_names_the_remedy_and_secrets_are_refused() {
     let home = Home::new();
-    let output = memory(&home, &["show", "nope"]).expect(2);
-    assert!(output.stderr.contains("recoup memory list"), "{}", output.stderr);
-    let output = memory(&home, &["forget", "00000000"]).expect(2);
-    assert!(output.stderr.starts_with("error: no such memory: 00000000"), "{}", output.stderr);
+    // Also one that no memory can have: `o` and `u` are not in the alphabet of ids.
+    memory(&home, &["show", "nosuch12"]).expect_usage("no such memory: nosuch12; ");
+    for id in ["nope", "nosuch12", "00000000"] {
+        for command in ["forget", "retire", "promote"] {
+            let output = memory(&home, &[command, id]).expect(2);
+            let told = format!("no such memory: {id}; `recoup memory list --all` shows all ids");
+            assert_eq!(output.stderr, format!("error: {told}\n"), "{command}");
+        }
+    }
     memory(&home, &["add", "--kind", "rule", "x"]).expect(2);
     memory(&home, &["list", "--status", "gone"]).expect(2);
     memory(&home, &["add"]).expect(2);
     let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
     let output = memory(&home, &["add", &format!("the token is {token}")]).expect(1);
     assert!(!output.stderr.contains(&token), "{}", output.stderr);
+    memory(&home, &["add", "<private>use tabs</private>"])
+        .expect_failure("error: nothing left to remember: all of it is private\n");
     assert_eq!(texts(&home, &["--all"]), [""; 0]);
 }
 
@@ -165,7 +172,7 @@ fn memories_move_from_one_home_to_another() {
     assert_eq!(output.stderr, "Imported 1; 0 already known\n");
     assert_eq!(memory(&other, &["export", "--all"]).expect(0).text(), exported);
     other.run_with_stdin(&["memory", "import", "-"], b"nonsense").expect(1);
-    memory(&other, &["import", "no-such-file"]).expect(1);
+    memory(&other, &["import", "no-such-file"]).expect_failure("error: cannot open no-such-file: ");
 }
 
 #[test]
@@ -180,6 +187,28 @@ fn memory_can_be_paused_everywhere_or_in_one_project() {
     home.run(&["resume", "--project"]).expect(0);
     add(&home, &["use tabs"]);
     home.run(&["pause", "soon"]).expect(2);
+}
+
+#[test]
+fn resume_names_the_pause_that_is_left() {
+    let home = Home::new();
+    let say = |args: &[&str]| home.run(args).expect(0).stderr;
+    let in_project = "Memory is still paused in this project: run `recoup resume --project`\n";
+    let everywhere = "Memory is still paused in all projects: run `recoup resume`\n";
+    let resumed = "Resumed: what you say is remembered again\n";
+    say(&["pause", "--project"]);
+    memory(&home, &["add", "use tabs"])
+        .expect_failure("memory is paused in this project; run `recoup resume --project`\n");
+    assert_eq!(say(&["resume"]), in_project);
+    say(&["pause"]);
+    assert_eq!(say(&["resume"]), in_project, "of two pauses one is left");
+    assert_eq!(say(&["resume", "--project"]), resumed);
+    say(&["pause", "1h"]);
+    assert_eq!(say(&["resume", "--project"]), everywhere);
+    assert_eq!(say(&["resume"]), resumed);
+    for args in [&["resume"][..], &["resume", "--project"]] {
+        assert_eq!(say(args), "Memory was not paused\n");
+    }
 }
 
 #[test]

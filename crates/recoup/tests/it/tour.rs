@@ -16,7 +16,7 @@ fn the_tour_shows_a_hit_and_a_refusal_and_leaves_nothing_behind() {
     assert_eq!(output.stderr, "");
     let text = output.text();
     let exec = "$ recoup exec --source src/auth.rs -- sh agent.sh\n";
-    assert_eq!(text.matches(&format!("{exec}1 lines reviewed, nothing found\n")).count(), 2);
+    assert_eq!(text.matches(&format!("{exec}2 lines reviewed, nothing found\n")).count(), 2);
     assert_eq!(text.matches(&format!("{exec}3 lines reviewed, nothing found\n")).count(), 1);
     assert!(text.contains("\nmiss: no entry for this key\n"), "{text}");
     assert!(text.contains("\n{\"verdict\":\"PASS\",\"findings\":[]}\n"), "{text}");

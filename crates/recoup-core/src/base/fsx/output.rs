@@ -26,7 +26,15 @@ pub fn write_output(path: &Path, contents: &[u8]) -> Result<()> {
         opened.and_then(|mut file| file.write_all(contents)).with_context(doing)
     };
     if is_own_descriptors(dir) {
-        return write_to(open_descriptor(&target));
+        // A duplicate shares its position with the other users of the descriptor. Opened by name, a
+        // file would be written from its start.
+        let name = target.file_name().and_then(|name| name.to_str());
+        return write_to(match name.and_then(|name| name.parse().ok()) {
+            Some(1) => rustix::stdio::stdout().try_clone_to_owned().map(File::from),
+            Some(2) => rustix::stdio::stderr().try_clone_to_owned().map(File::from),
+            Some(number) => duplicate_descriptor(number).or_else(|_| open_for_appending(&target)),
+            None => Err(io::ErrorKind::NotFound.into()),
+        });
     }
     let mode = match fs::metadata(&target) {
         // What looks like a file under `/proc` stands for something else.
@@ -68,18 +76,6 @@ fn resolve_links(path: &Path) -> io::Result<PathBuf> {
 
 fn is_own_descriptors(dir: &Path) -> bool {
     OWN_DESCRIPTORS.iter().any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == dir))
-}
-
-/// Duplicates an open descriptor, which shares its position with its other users. Opened by name, a
-/// file would be written from its start.
-fn open_descriptor(path: &Path) -> io::Result<File> {
-    let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
-    match number {
-        Some(1) => Ok(rustix::stdio::stdout().try_clone_to_owned()?.into()),
-        Some(2) => Ok(rustix::stdio::stderr().try_clone_to_owned()?.into()),
-        Some(number) => duplicate_descriptor(number).or_else(|_| open_for_appending(path)),
-        None => Err(io::ErrorKind::NotFound.into()),
-    }
 }
 
 #[cfg(target_os = "linux")]

@@ -41,13 +41,30 @@ pub(super) fn find_local_remote(place: &Path) -> Option<PathBuf> {
     here(place).or_else(|| here(&fsx::with_suffix(place, ".git")))
 }
 
-/// The address of the remote that names the repository, as its configuration has it.
+/// The address of the remote that names the repository, as its configuration has it. None if the
+/// configuration is broken.
 ///
 /// `include`, `insteadOf` and a worktree's own configuration are not followed:
 /// they are one person's or one worktree's, and identity is everybody's.
 pub(super) fn remote_url(common: &Path) -> Option<Vec<u8>> {
     let config = read_small(&common.join("config"), MAX_CONFIG)?;
-    find_remote_url(&config)
+    let mut urls: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+    let mut parser = GitConfigParser::new(&config);
+    while let Some((name, value)) = parser.next_entry().ok()? {
+        let remote = name.strip_prefix(b"remote.").and_then(|it| it.strip_suffix(b".url"));
+        let Some(remote) = remote else { continue };
+        let url = value?;
+        if url.is_empty() {
+            // An empty value takes back those before it.
+            urls.remove(remote);
+        } else if !urls.contains_key(remote) {
+            // The first where there are several, as `git remote get-url` has it.
+            urls.insert(remote.to_owned(), url);
+        }
+    }
+    // `origin`, else the only remote.
+    let only = urls.len() == 1;
+    urls.remove(b"origin".as_slice()).or_else(|| urls.into_values().next().filter(|_| only))
 }
 
 /// The main worktree of the one at `dir`, or the bare repository that it was made from;
@@ -73,7 +90,15 @@ pub(super) fn has_worktree(root: &Path, common: &Path) -> bool {
     let named = if git_dir == common {
         // A submodule's. A separate git directory names none.
         let config = read_small(&common.join("config"), MAX_CONFIG);
-        let worktree = config.and_then(|config| find_core_worktree(&config));
+        let worktree = config.and_then(|config| {
+            let (mut found, mut parser) = (None, GitConfigParser::new(&config));
+            while let Some((name, value)) = parser.next_entry().ok()? {
+                if name == b"core.worktree" {
+                    found = value;
+                }
+            }
+            found
+        });
         worktree.map(|path| common.join(OsStr::from_bytes(&path)))
     } else if git_dir.parent() == Some(&common.join("worktrees")) {
         let link = read_small(&git_dir.join("gitdir"), MAX_LINK);
@@ -189,38 +214,6 @@ fn read_small(path: &Path, limit: u64) -> Option<Vec<u8>> {
     fsx::read_regular(path, limit).ok().flatten()
 }
 
-/// The URL of `origin`, else of the only remote. The first where there are
-/// several, as `git remote get-url` has it. None when the file is broken.
-fn find_remote_url(config: &[u8]) -> Option<Vec<u8>> {
-    let mut urls: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
-    let mut parser = GitConfigParser::new(config);
-    while let Some((name, value)) = parser.next_entry().ok()? {
-        let remote = name.strip_prefix(b"remote.").and_then(|it| it.strip_suffix(b".url"));
-        let Some(remote) = remote else { continue };
-        let url = value?;
-        if url.is_empty() {
-            // An empty value takes back those before it.
-            urls.remove(remote);
-        } else if !urls.contains_key(remote) {
-            urls.insert(remote.to_owned(), url);
-        }
-    }
-    let only = urls.len() == 1;
-    urls.remove(b"origin".as_slice()).or_else(|| urls.into_values().next().filter(|_| only))
-}
-
-/// The directory of the working tree, where the configuration has one (`core.worktree`).
-fn find_core_worktree(config: &[u8]) -> Option<Vec<u8>> {
-    let mut found = None;
-    let mut parser = GitConfigParser::new(config);
-    while let Some((name, value)) = parser.next_entry().ok()? {
-        if name == b"core.worktree" {
-            found = value;
-        }
-    }
-    found
-}
-
 /// Syntax error, at which git would stop.
 struct GitConfigError;
 
@@ -252,7 +245,19 @@ impl<'c> GitConfigParser<'c> {
                 _ if byte.is_ascii_alphabetic() => {
                     self.name.truncate(self.section_len);
                     self.name.push(byte.to_ascii_lowercase());
-                    let value = self.parse_variable()?;
+                    let mut byte = self.next_in_line();
+                    while let Some(key) = byte.filter(|byte| is_key(*byte)) {
+                        self.name.push(key.to_ascii_lowercase());
+                        byte = self.next_in_line();
+                    }
+                    while matches!(byte, Some(b' ' | b'\t')) {
+                        byte = self.next_in_line();
+                    }
+                    let value = match byte {
+                        None => None,
+                        Some(b'=') => Some(self.parse_value()?),
+                        Some(_) => return Err(GitConfigError),
+                    };
                     return Ok(Some((&self.name, value)));
                 }
                 _ => return Err(GitConfigError),
@@ -323,23 +328,6 @@ impl<'c> GitConfigParser<'c> {
         if self.next_in_line() == Some(b']') { Ok(()) } else { Err(GitConfigError) }
     }
 
-    /// The rest of a variable's name, and its value.
-    fn parse_variable(&mut self) -> Result<Option<Vec<u8>>, GitConfigError> {
-        let mut byte = self.next_in_line();
-        while let Some(key) = byte.filter(|byte| is_key(*byte)) {
-            self.name.push(key.to_ascii_lowercase());
-            byte = self.next_in_line();
-        }
-        while matches!(byte, Some(b' ' | b'\t')) {
-            byte = self.next_in_line();
-        }
-        match byte {
-            None => Ok(None),
-            Some(b'=') => self.parse_value().map(Some),
-            Some(_) => Err(GitConfigError),
-        }
-    }
-
     /// Space counts inside quotes, and outside between other characters.
     fn parse_value(&mut self) -> Result<Vec<u8>, GitConfigError> {
         let mut value = Vec::new();
@@ -357,7 +345,15 @@ impl<'c> GitConfigParser<'c> {
                     }
                     continue;
                 }
-                b'\\' => value.extend(self.parse_escape()?),
+                b'\\' => match self.next_in_line() {
+                    // At the end of a line it joins the next one.
+                    None => {}
+                    Some(b't') => value.push(b'\t'),
+                    Some(b'b') => value.push(8),
+                    Some(b'n') => value.push(b'\n'),
+                    Some(itself @ (b'\\' | b'"')) => value.push(itself),
+                    Some(_) => return Err(GitConfigError),
+                },
                 b'"' => quoted = !quoted,
                 _ => value.push(byte),
             }
@@ -365,18 +361,6 @@ impl<'c> GitConfigParser<'c> {
         }
         value.truncate(kept);
         if quoted { Err(GitConfigError) } else { Ok(value) }
-    }
-
-    /// After a backslash. At the end of a line it joins the next one.
-    fn parse_escape(&mut self) -> Result<Option<u8>, GitConfigError> {
-        match self.next_in_line() {
-            None => Ok(None),
-            Some(b't') => Ok(Some(b'\t')),
-            Some(b'b') => Ok(Some(8)),
-            Some(b'n') => Ok(Some(b'\n')),
-            Some(itself @ (b'\\' | b'"')) => Ok(Some(itself)),
-            Some(_) => Err(GitConfigError),
-        }
     }
 }
 

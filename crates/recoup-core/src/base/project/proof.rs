@@ -101,7 +101,25 @@ pub(super) fn is_made_here(root: &Path) -> bool {
 /// True if git made the worktree at `root` here, and its repository at `common` holds one of these
 /// commits.
 pub(super) fn is_clone(root: &Path, common: &Path, commits: &[String]) -> bool {
-    is_made_here(root) && commits.iter().any(|id| has_object(common, id))
+    let objects = common.join("objects");
+    is_made_here(root)
+        && commits.iter().filter(|id| matches!(id.len(), 40 | 64)).any(|id| {
+            let Some(bytes) = decode_hex(id.as_bytes()) else { return false };
+            // A loose object by its path, a packed one in the packs' indexes. Borrowed ones
+            // (`objects/info/alternates`) do not count: any repository can name another's directory
+            // there.
+            if objects.join(&id[..2]).join(&id[2..]).is_file() {
+                return true;
+            }
+            let packs = fs::read_dir(objects.join("pack")).into_iter().flatten().flatten();
+            let indexes = packs
+                .map(|entry| entry.path())
+                .filter(|path| path.extension() == Some("idx".as_ref()));
+            indexes.take(MOST_PACKS).any(|path| match fsx::open_regular(&path) {
+                Ok(FileLookup::Regular(index)) => index_contains(&index, &bytes).unwrap_or(false),
+                _ => false,
+            })
+        })
 }
 
 /// A file as git's index has it.
@@ -142,27 +160,6 @@ fn commit_id(text: &str) -> Option<String> {
     let is_id = matches!(text.len(), 40 | 64) && text.bytes().all(|it| it.is_ascii_hexdigit());
     let is_null = text.bytes().all(|digit| digit == b'0');
     (is_id && !is_null).then(|| text.to_ascii_lowercase())
-}
-
-/// True if the repository at `common` itself has the object with this id: a loose one by its path,
-/// a packed one in the packs' indexes. Borrowed objects (`objects/info/alternates`) do not count:
-/// any repository can name another's directory there.
-fn has_object(common: &Path, id: &str) -> bool {
-    if !matches!(id.len(), 40 | 64) {
-        return false;
-    }
-    let Some(bytes) = decode_hex(id.as_bytes()) else { return false };
-    let objects = common.join("objects");
-    if objects.join(&id[..2]).join(&id[2..]).is_file() {
-        return true;
-    }
-    let packs = fs::read_dir(objects.join("pack")).into_iter().flatten().flatten();
-    let indexes =
-        packs.map(|entry| entry.path()).filter(|path| path.extension() == Some("idx".as_ref()));
-    indexes.take(MOST_PACKS).any(|path| match fsx::open_regular(&path) {
-        Ok(FileLookup::Regular(index)) => index_contains(&index, &bytes).unwrap_or(false),
-        _ => false,
-    })
 }
 
 /// Searches a pack's index: the counts say between which places an id with that first byte is.

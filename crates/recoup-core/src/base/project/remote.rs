@@ -29,10 +29,17 @@ pub(super) enum RemoteAddress {
 impl RemoteAddress {
     pub(super) fn parse(address: &[u8]) -> Self {
         if let Some(rest) = address.strip_prefix(b"file://") {
-            return match rest.iter().position(|byte| *byte == b'/') {
-                Some(path) => Self::local(&percent_decode(&rest[path..])),
-                None => Self::Opaque,
+            let Some(start) = rest.iter().position(|byte| *byte == b'/') else {
+                return Self::Opaque;
             };
+            // Percent escapes are decoded; invalid ones stand for themselves, as with git.
+            let (mut path, mut rest) = (Vec::new(), &rest[start..]);
+            while let Some((&first, after)) = rest.split_first() {
+                let escape = after.get(..2).filter(|_| first == b'%').and_then(decode_hex);
+                rest = if escape.is_some() { &after[2..] } else { after };
+                path.extend(escape.unwrap_or_else(|| vec![first]));
+            }
+            return Self::local(&path);
         }
         // Git's rule: a path, unless a colon comes before the first slash.
         if address.iter().find(|byte| matches!(byte, b':' | b'/')) != Some(&b':') {
@@ -142,16 +149,4 @@ fn parse_host(authority: &str, default_port: Option<u16>) -> Option<RemoteHost> 
         }
     }
     Some(RemoteHost { name, shown })
-}
-
-/// Decodes percent escapes; invalid ones stand for themselves, as with git.
-fn percent_decode(text: &[u8]) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&first, after)) = rest.split_first() {
-        let escape = after.get(..2).filter(|_| first == b'%').and_then(decode_hex);
-        rest = if escape.is_some() { &after[2..] } else { after };
-        decoded.extend(escape.unwrap_or_else(|| vec![first]));
-    }
-    decoded
 }

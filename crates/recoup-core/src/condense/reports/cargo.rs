@@ -115,9 +115,16 @@ impl<'a> CargoTests<'a> {
             && let Some(panic) = self.panics.get_mut(name)
         {
             panic.message = line;
-        } else if let Some((name, panic)) = parse_panic(line) {
+        } else if let Some(rest) = line.strip_prefix("thread '")
+            && let Some((name, rest)) = rest.split_once('\'')
+            && let Some((_, place)) = rest.split_once("panicked at ")
+            && let Some((place, _column)) = place.trim_end_matches(':').rsplit_once(':')
+            && let Some((file, line)) = place.rsplit_once(':')
+            && let Ok(line) = line.parse()
+        {
+            // `thread 'NAME' (1234) panicked at FILE:LINE:COLUMN:`, the number only since Rust 1.91.
             self.speaking = Some(name);
-            self.panics.insert(name, panic);
+            self.panics.insert(name, TestPanic { file, line, message: "" });
         } else if let Some(name) =
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
@@ -145,13 +152,4 @@ impl<'a> CargoTests<'a> {
             }
         })
     }
-}
-
-/// `thread 'NAME' (1234) panicked at FILE:LINE:COLUMN:`, the number only since Rust 1.91.
-fn parse_panic(line: &str) -> Option<(&str, TestPanic<'_>)> {
-    let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
-    let (_, place) = rest.split_once("panicked at ")?;
-    let mut parts = place.trim_end_matches(':').rsplitn(3, ':');
-    let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
-    Some((name, TestPanic { file, line: line.parse().ok()?, message: "" }))
 }

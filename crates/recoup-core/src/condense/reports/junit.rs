@@ -40,14 +40,6 @@ struct TestCounts {
 }
 
 impl TestCounts {
-    fn declared_by(suite: &RawValue) -> Option<Self> {
-        let count = |name| attribute(suite, name).and_then(|count| count.trim().parse().ok());
-        let (failures, errors, all) = (count("failures"), count("errors"), count("tests"));
-        failures.or(errors).or(all)?;
-        let failed = failures.unwrap_or(0usize).saturating_add(errors.unwrap_or(0));
-        Some(Self { failed, all: all.unwrap_or(0) })
-    }
-
     fn add(&mut self, other: &Self) {
         self.failed = self.failed.saturating_add(other.failed);
         self.all = self.all.saturating_add(other.all);
@@ -81,7 +73,13 @@ impl<'a> JunitTests<'a> {
             let failed = usize::from(self.add_case(case, file.as_ref()));
             seen.get_or_insert_with(TestCounts::default).add(&TestCounts { failed, all: 1 });
         });
-        match (seen, TestCounts::declared_by(suite)) {
+        let count = |name| attribute(suite, name).and_then(|count| count.trim().parse().ok());
+        let (failures, errors, all) = (count("failures"), count("errors"), count("tests"));
+        let said = failures.or(errors).or(all).map(|_| TestCounts {
+            failed: failures.unwrap_or(0usize).saturating_add(errors.unwrap_or(0)),
+            all: all.unwrap_or(0),
+        });
+        match (seen, said) {
             (Some(seen), Some(said)) => {
                 let (failed, all) = (seen.failed.max(said.failed), seen.all.max(said.all));
                 Some(TestCounts { failed, all })

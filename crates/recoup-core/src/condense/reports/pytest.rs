@@ -19,7 +19,20 @@ pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     }
     let mut findings = Vec::new();
     if let Some(collectors) = collectors {
-        json::visit_elements(collectors, |collector| findings.extend(collection_error(collector)));
+        json::visit_elements(collectors, |collector| {
+            let [id, outcome, longrepr] = json::pick(collector, ["nodeid", "outcome", "longrepr"]);
+            // A file that could not even be imported.
+            if json::string(outcome).is_some_and(|outcome| outcome == "failed") {
+                let said = json::string(longrepr);
+                findings.push(ReportFinding {
+                    file: id.map(FieldValue::Json),
+                    id: id.map(FieldValue::Json),
+                    severity: Some(FieldValue::from("error")),
+                    line: None,
+                    message: said.map(|said| Cow::Owned(first_error_line(&said).to_owned())),
+                });
+            }
+        });
     }
     if let Some(tests) = tests {
         json::visit_elements(tests, |test| findings.extend(failed_test(test)));
@@ -30,22 +43,6 @@ pub(super) fn read(root: &RawValue) -> Option<ToolReport<'_>> {
     let counts = counts.filter_map(|(count, name)| Some(format!("{} {name}", count?.get())));
     let description = counts.collect::<Vec<_>>().join(", ");
     Some(ToolReport { verdict: verdict(exitcode.get() != "0"), description, findings })
-}
-
-/// A file that could not even be imported.
-fn collection_error(collector: &RawValue) -> Option<ReportFinding<'_>> {
-    let [id, outcome, longrepr] = json::pick(collector, ["nodeid", "outcome", "longrepr"]);
-    if json::string(outcome)? != "failed" {
-        return None;
-    }
-    let said = json::string(longrepr);
-    Some(ReportFinding {
-        file: id.map(FieldValue::Json),
-        id: id.map(FieldValue::Json),
-        severity: Some(FieldValue::from("error")),
-        line: None,
-        message: said.map(|said| Cow::Owned(first_error_line(&said).to_owned())),
-    })
 }
 
 /// The error line: tracebacks end with lines that begin with `E`, of which the first has the

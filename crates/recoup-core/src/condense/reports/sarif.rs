@@ -75,8 +75,19 @@ impl<'a> SarifRun<'a> {
                     findings.extend(self.failure_of_tool(notification));
                 });
             }
-            if findings.len() == before {
-                findings.extend(unexplained_failure(invocation));
+            let names =
+                ["executionSuccessful", "processStartFailureMessage", "exitCodeDescription"];
+            let [successful, not_started, exit] = json::pick(invocation, names);
+            let failed = successful.is_some_and(|raw| raw.get() == "false");
+            // No notification explains the failure.
+            if failed && findings.len() == before {
+                let said = json::string(not_started).or_else(|| json::string(exit));
+                findings.push(ReportFinding {
+                    id: Some(FieldValue::from("executionSuccessful")),
+                    severity: Some(FieldValue::from("error")),
+                    message: Some(said.unwrap_or(Cow::Borrowed("the tool did not finish"))),
+                    ..ReportFinding::default()
+                });
             }
         });
     }
@@ -150,20 +161,6 @@ impl<'a> SarifRun<'a> {
         let line = region.and_then(|region| json::field(region, "startLine"));
         (path_from_uri(uri).or_else(listed), line)
     }
-}
-
-/// A failure of the tool without an explaining notification.
-fn unexplained_failure(invocation: &RawValue) -> Option<ReportFinding<'_>> {
-    let names = ["executionSuccessful", "processStartFailureMessage", "exitCodeDescription"];
-    let [successful, not_started, exit] = json::pick(invocation, names);
-    successful.filter(|raw| raw.get() == "false")?;
-    let said = json::string(not_started).or_else(|| json::string(exit));
-    Some(ReportFinding {
-        id: Some(FieldValue::from("executionSuccessful")),
-        severity: Some(FieldValue::from("error")),
-        message: Some(said.unwrap_or(Cow::Borrowed("the tool did not finish"))),
-        ..ReportFinding::default()
-    })
 }
 
 fn map_list<'a, T>(list: Option<&'a RawValue>, read: impl Fn(&'a RawValue) -> T) -> Vec<T> {

@@ -61,21 +61,6 @@ impl<'a> LockedSession<'a> {
         Ok(None)
     }
 
-    /// Creates the session if it is missing. It has the mark from the start.
-    fn create_if_missing(&self) -> Result<()> {
-        let dir = self.layout.session(&self.session);
-        if self.layout.exists(&self.session)? {
-            return Ok(());
-        }
-        let prepared = self.temporary_path()?;
-        self.write_file(&prepared.join(MARK), b"made by recoup early-exit\n")?;
-        if !fsx::rename_noreplace(&prepared, &dir)? {
-            // Another tool was faster.
-            fsx::remove_tree(&prepared)?;
-        }
-        Ok(())
-    }
-
     fn set_aside(&self, path: &Path) -> Result<PathBuf> {
         let aside = self.temporary_path()?;
         fsx::rename_noreplace(path, &aside)?;
@@ -114,8 +99,16 @@ impl DirSessions {
         {
             fsx::remove_tree(&gone)?;
         }
-        held.create_if_missing()?;
         let dir = self.layout.session(session);
+        if !self.layout.exists(session)? {
+            // It has the mark from the start.
+            let prepared = held.temporary_path()?;
+            held.write_file(&prepared.join(MARK), b"made by recoup early-exit\n")?;
+            if !fsx::rename_noreplace(&prepared, &dir)? {
+                // Another tool was faster.
+                fsx::remove_tree(&prepared)?;
+            }
+        }
         if session_owner(&dir)? == SessionOwner::Theirs && self.has_expired(session)? {
             // If it were used, it would revive with all its old contents.
             let message = format!(
@@ -189,42 +182,29 @@ impl DirSessions {
     /// Removes expired sessions of ours, a few at a time, while others are used. Best effort: errors
     /// do not concern the caller, and after a failure the next sweep tries again.
     pub(super) fn sweep(&self) {
-        if is_older(&self.layout.root().join(SWEEP_MARK), SWEEP_PAUSE) {
-            let _ = self.sweep_now();
+        let mark = self.layout.root().join(SWEEP_MARK);
+        if !is_older(&mark, SWEEP_PAUSE) || fsx::write_unsynced(&mark, b"").is_err() {
+            return;
         }
-    }
-
-    fn sweep_now(&self) -> Result<()> {
-        fsx::write_unsynced(&self.layout.root().join(SWEEP_MARK), b"")?;
-        let mut sessions = self.layout.sessions()?;
+        let Ok(mut sessions) = self.layout.sessions() else { return };
         // From a random position, so that each session gets its turn.
         let start = fastrand::usize(..sessions.len().max(1));
         sessions.rotate_left(start);
         let dead = sessions.iter().take(LOOKS);
         let dead = dead.filter(|session| self.has_expired(session).unwrap_or(false));
         for session in dead.take(REMOVALS) {
-            let _ = self.remove_dead(session);
+            // Unless it is in use, or was used since.
+            let path = self.layout.lock_file(session);
+            let Ok(Some(lock)) = EphemeralLock::try_acquire(&path) else { continue };
+            let held = LockedSession::new(&self.layout, session.clone(), lock);
+            if self.has_expired(session).unwrap_or(false)
+                && let Ok(Some(gone)) = held.discard_if_own()
+            {
+                let _ = fsx::remove_tree(&gone);
+            }
         }
-        self.clear_tmp()
-    }
-
-    /// Removes an expired session, unless it is in use or was used since.
-    fn remove_dead(&self, session: &SafeName) -> Result<()> {
-        let path = self.layout.lock_file(session);
-        let Some(lock) = EphemeralLock::try_acquire(&path)? else { return Ok(()) };
-        let held = LockedSession::new(&self.layout, session.clone(), lock);
-        if self.has_expired(session)?
-            && let Some(gone) = held.discard_if_own()?
-        {
-            fsx::remove_tree(&gone)?;
-        }
-        Ok(())
-    }
-
-    /// Removes temporary files of dead processes.
-    fn clear_tmp(&self) -> Result<()> {
-        let Ok(found) = fs::read_dir(self.layout.tmp()) else { return Ok(()) };
-        // An id, or a file being written.
+        // Temporary files of dead processes: an id, or a file being written.
+        let Ok(found) = fs::read_dir(self.layout.tmp()) else { return };
         let is_id = |name: &str| {
             name.len() == ID_LEN
                 && name.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
@@ -232,11 +212,10 @@ impl DirSessions {
         let is_ours = |name: &str| is_id(name) || fsx::is_hidden_temporary(name);
         let ours = found.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
         for path in ours.map(|entry| entry.path()).take(LOOKS) {
-            if is_older(&path, SWEEP_PAUSE) {
-                fsx::remove_tree(&path)?;
+            if is_older(&path, SWEEP_PAUSE) && fsx::remove_tree(&path).is_err() {
+                return;
             }
         }
-        Ok(())
     }
 }
 

@@ -122,7 +122,12 @@ impl SessionLayout {
             return Ok(None);
         }
         if let Some(bytes) = read_file(&marker.join(RECORD))? {
-            return parse_record(&bytes).map(Some).ok_or_else(|| {
+            let record = serde_json::from_slice(&bytes).ok().and_then(|file| {
+                let WinnerFile { agent, signaled_at, lease_until } = file;
+                let agent = SafeName::parse("agent", &agent).ok()?;
+                Some(WinnerRecord { agent, at: Some(signaled_at), until: lease_until })
+            });
+            return record.map(Some).ok_or_else(|| {
                 let message = format!("{} is damaged", marker.join(RECORD).display());
                 Error::new(ErrorKind::Corrupt, message)
             });
@@ -194,12 +199,6 @@ pub(super) fn render_record(
 ) -> (&str, Vec<u8>) {
     let written = WinnerFile { agent: agent.to_string(), signaled_at: now, lease_until: until };
     (RECORD, serde_json::to_vec(&written).expect("a name and times always serialize"))
-}
-
-fn parse_record(bytes: &[u8]) -> Option<WinnerRecord> {
-    let WinnerFile { agent, signaled_at, lease_until } = serde_json::from_slice(bytes).ok()?;
-    let agent = SafeName::parse("agent", &agent).ok()?;
-    Some(WinnerRecord { agent, at: Some(signaled_at), until: lease_until })
 }
 
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {

@@ -139,26 +139,25 @@ impl<'a> JsonReader<'a> {
             if self.eat(b'"') {
                 return Ok(text);
             } else if self.eat(b'\\') {
-                text.to_mut().push(self.read_escape()?);
+                let character = match self.peek() {
+                    Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+                    Some(b'b') => '\u{8}',
+                    Some(b'f') => '\u{c}',
+                    Some(b'n') => '\n',
+                    Some(b'r') => '\r',
+                    Some(b't') => '\t',
+                    Some(b'u') => {
+                        text.to_mut().push(self.read_unicode_escape()?);
+                        continue;
+                    }
+                    _ => return Err(self.syntax_error("an escape such as \\n or \\u00e9")),
+                };
+                self.at += 1;
+                text.to_mut().push(character);
             } else {
                 return Err(self.syntax_error("'\"' or an escaped character"));
             }
         }
-    }
-
-    fn read_escape(&mut self) -> Result<char, CanonicalError> {
-        let character = match self.peek() {
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => return self.read_unicode_escape(),
-            _ => return Err(self.syntax_error("an escape such as \\n or \\u00e9")),
-        };
-        self.at += 1;
-        Ok(character)
     }
 
     /// `uXXXX`, and its second half when that is only the first of a pair.

@@ -54,7 +54,18 @@ impl CharClass {
 
     fn cost(self, run: &str) -> usize {
         match self {
-            Self::Letter => humps(run).map(word).sum(),
+            Self::Letter => {
+                // The words of `camelCase` and `HTTPServer`, by their capitals.
+                let (mut rest, mut sum) = (run, 0);
+                while !rest.is_empty() {
+                    let upper = rest.bytes().take_while(u8::is_ascii_uppercase).count();
+                    let lower = rest[upper..].bytes().take_while(u8::is_ascii_lowercase).count();
+                    let (first, behind) = rest.split_at(upper + lower);
+                    sum += word(first);
+                    rest = behind;
+                }
+                sum
+            }
             Self::Digit => run.len().div_ceil(2),
             Self::Space => usize::from(run.len() > 1) + run.len() / 16,
             Self::Break => run.len(),
@@ -64,18 +75,6 @@ impl CharClass {
             Self::Foreign => run.chars().map(foreign).sum(),
         }
     }
-}
-
-/// The words of `camelCase` and `HTTPServer`, by their capitals.
-fn humps(run: &str) -> impl Iterator<Item = &str> {
-    let mut rest = run;
-    std::iter::from_fn(move || {
-        let upper = rest.bytes().take_while(u8::is_ascii_uppercase).count();
-        let lower = rest[upper..].bytes().take_while(u8::is_ascii_lowercase).count();
-        let (word, behind) = rest.split_at(upper + lower);
-        rest = behind;
-        (!word.is_empty()).then_some(word)
-    })
 }
 
 /// Cost of a word: capitals, or letters thrown together, cost more than what people write.

@@ -111,7 +111,14 @@ impl JudgeAccount {
     ) -> Result<TokenReservation<'a>> {
         self.change(|state, now| {
             // A caller without budget must not become the one that the others wait for.
-            state.budget.check_room(tokens, terms.daily_tokens)?;
+            let limit = terms.daily_tokens;
+            if state.budget.tokens.saturating_add(tokens) > limit {
+                let used = state.budget.tokens(limit);
+                return Err(not_asked(format!(
+                    "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are \
+                     used, and this request could take {tokens}; judge.daily_tokens sets the limit"
+                )));
+            }
             state.back_off.admit(terms, now)?;
             state.budget.take(tokens);
             let day = state.budget.day();
@@ -226,18 +233,6 @@ impl DailyBudget {
         if self.day < today || self.day > today + 1 {
             *self = Self { day: today, ..Self::default() };
         }
-    }
-
-    /// Checks that there is room for `tokens`; an error says why not.
-    fn check_room(&self, tokens: u64, limit: u64) -> Result<()> {
-        if self.tokens.saturating_add(tokens) > limit {
-            let used = self.tokens(limit);
-            return Err(not_asked(format!(
-                "the model is not asked before tomorrow (UTC): {used} of {limit} tokens are used, \
-                 and this request could take {tokens}; judge.daily_tokens sets the limit"
-            )));
-        }
-        Ok(())
     }
 
     /// Takes tokens for one question.

@@ -70,14 +70,21 @@ impl Memory {
             ] {
                 events += connection.execute(sql, [old.as_millis()]).doing(SETTLING)?;
             }
-            let settled = MaintenanceReport {
-                events,
-                dropped: drop_candidates(connection, time_before(now, CANDIDATES), old)?,
-                retired: retire_lessons(connection, old, now)?,
-                idle: mark_idle(connection)?,
-            };
+            let dropped = drop_candidates(connection, time_before(now, CANDIDATES), old)?;
+            let retired = retire_lessons(connection, old, now)?;
+            // Rules that were delivered often, but never cited or stated again.
+            let sql = "UPDATE notes SET idle = 1
+                       WHERE id = ?1 AND idle = 0 AND status = 'active' AND evidence = 1
+                       AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
+                                       AND evidence.what IN ('cited', 'repeated'))";
+            let mut update = connection.prepare_cached(sql).doing(SETTLING)?;
+            let mut idle = 0;
+            let counts = deliveries::counts(connection)?;
+            for (note, _) in counts.iter().filter(|(_, times)| **times >= OFTEN) {
+                idle += update.execute([note.as_str()]).doing(SETTLING)?;
+            }
             search::merge_segments(connection)?;
-            Ok(settled)
+            Ok(MaintenanceReport { events, dropped, retired, idle })
         })
     }
 }
@@ -129,19 +136,4 @@ pub(super) fn was_retired_by_maintenance(connection: &Connection, id: &NoteId) -
     let last: Option<String> =
         connection.find_cached(SQL, [id.as_str(), EXPIRED], |row| row.get(0)).doing(SETTLING)?;
     Ok(last.as_deref() == Some(EXPIRED))
-}
-
-/// Marks rules as idle that were delivered often, but never cited or stated again.
-fn mark_idle(connection: &Connection) -> Result<usize> {
-    const SQL: &str = "UPDATE notes SET idle = 1
-                       WHERE id = ?1 AND idle = 0 AND status = 'active' AND evidence = 1
-                       AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.note = notes.row
-                                       AND evidence.what IN ('cited', 'repeated'))";
-    let mut update = connection.prepare_cached(SQL).doing(SETTLING)?;
-    let mut idle = 0;
-    let counts = deliveries::counts(connection)?;
-    for (note, _) in counts.iter().filter(|(_, times)| **times >= OFTEN) {
-        idle += update.execute([note.as_str()]).doing(SETTLING)?;
-    }
-    Ok(idle)
 }

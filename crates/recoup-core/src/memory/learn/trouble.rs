@@ -86,7 +86,22 @@ pub fn find_troubles(entries: &[TranscriptEntry]) -> Vec<AgentTrouble> {
     let mut found: Vec<AgentTrouble> = tried.iter().filter_map(failed).collect();
     found.extend(find_stuck_tests(&tried));
     found.extend(find_repetitions(&tried));
-    found.extend(find_backtracks(entries, &tried));
+    // The agent's words that give up what it did in this turn.
+    let mut turn = 0;
+    for (at, entry) in entries.iter().enumerate() {
+        match &entry.what {
+            EntryKind::Prompt(_) => turn = at,
+            EntryKind::Words(text) if gives_up(text) => {
+                let before = |it: &&ToolAttempt<'_>| it.step.at >= turn && it.step.until < at;
+                let mine = |it: &&ToolAttempt<'_>| it.step.agent == entry.agent.as_deref();
+                let Some(last) = tried.iter().rev().filter(before).find(mine) else { continue };
+                let mut trouble = last.to_trouble(TroubleKind::Backtracked, last.step.at);
+                trouble.entries.end = at + 1;
+                found.push(trouble);
+            }
+            _ => {}
+        }
+    }
     found.sort_by_key(|trouble| (trouble.entries.start, trouble.sort));
     found
 }
@@ -286,27 +301,6 @@ const SUPPOSED: &[&str] = &[
     "would ",
     "might ",
 ];
-
-/// Finds the agent's words that give up what it did in this turn.
-fn find_backtracks(entries: &[TranscriptEntry], tried: &[ToolAttempt<'_>]) -> Vec<AgentTrouble> {
-    let mut found = Vec::new();
-    let mut turn = 0;
-    for (at, entry) in entries.iter().enumerate() {
-        match &entry.what {
-            EntryKind::Prompt(_) => turn = at,
-            EntryKind::Words(text) if gives_up(text) => {
-                let before = |it: &&ToolAttempt<'_>| it.step.at >= turn && it.step.until < at;
-                let mine = |it: &&ToolAttempt<'_>| it.step.agent == entry.agent.as_deref();
-                let Some(last) = tried.iter().rev().filter(before).find(mine) else { continue };
-                let mut trouble = last.to_trouble(TroubleKind::Backtracked, last.step.at);
-                trouble.entries.end = at + 1;
-                found.push(trouble);
-            }
-            _ => {}
-        }
-    }
-    found
-}
 
 fn gives_up(text: &str) -> bool {
     let text = text.to_lowercase().replace('’', "'");

@@ -37,16 +37,19 @@ impl fmt::Display for RefusalReason {
             Self::Empty => f.write_str("the text is empty"),
             Self::TooLong(chars) => write!(
                 f,
-                "it has {chars} characters, the limit is {MOST_CHARS}: shorten or split it"
+                "the text has {chars} characters, the limit is {MOST_CHARS}: shorten or split it"
             ),
-            Self::Unseen => {
-                f.write_str("it contains control characters or text-direction marks: remove them")
-            }
+            Self::Unseen => f.write_str(
+                "the text contains control characters or text-direction marks: remove them",
+            ),
             Self::Secret(rule) => {
-                write!(f, "it contains a secret ({rule}): write where to find it instead")
+                write!(
+                    f,
+                    "the text contains a secret ({rule}): say where the secret is kept instead"
+                )
             }
             Self::Instructions => f.write_str(
-                "it is about the agent's own instructions: say what to do in the project",
+                "the text is about the agent's own instructions: write a rule about the project",
             ),
         }
     }

@@ -19,7 +19,27 @@ pub(super) struct PhrasePattern {
 
 impl PhrasePattern {
     pub(super) const fn new(text: &'static str) -> Self {
-        Self { text, begins: first_letters(text) }
+        let bytes = text.as_bytes();
+        let (mut begins, mut part, mut at) = (FirstLetters::NONE, 0, 0);
+        while at < bytes.len() {
+            match bytes[at] {
+                b' ' if bytes[at - 1] == b'^' => part = at + 1,
+                b' ' => {
+                    begins = begins.union(choice_letters(text, part, at));
+                    if bytes[at - 1] != b'?' {
+                        return Self { text, begins };
+                    }
+                    part = at + 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        // If every word may be missing, the first letter is unknown.
+        if at > 0 && bytes[at - 1] == b'?' {
+            return Self { text, begins: FirstLetters::ALL };
+        }
+        Self { text, begins: begins.union(choice_letters(text, part, at)) }
     }
 }
 
@@ -54,30 +74,6 @@ pub(super) fn occurs_in(phrase: &PhrasePattern, words: &[&str], first_clause: bo
 pub(in crate::memory) fn starts_with_phrase(phrase: &str, words: &[&str]) -> bool {
     let parts: Vec<&str> = phrase.split(' ').collect();
     matches_parts(&parts, words)
-}
-
-/// Returns the letters that the first word of a phrase may begin with; all of them if unknown.
-const fn first_letters(phrase: &str) -> FirstLetters {
-    let text = phrase.as_bytes();
-    let (mut letters, mut part, mut at) = (FirstLetters::NONE, 0, 0);
-    while at < text.len() {
-        match text[at] {
-            b' ' if text[at - 1] == b'^' => part = at + 1,
-            b' ' => {
-                letters = letters.union(choice_letters(phrase, part, at));
-                if text[at - 1] != b'?' {
-                    return letters;
-                }
-                part = at + 1;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    if at > 0 && text[at - 1] == b'?' {
-        return FirstLetters::ALL;
-    }
-    letters.union(choice_letters(phrase, part, at))
 }
 
 const fn choice_letters(phrase: &str, start: usize, end: usize) -> FirstLetters {

@@ -118,7 +118,24 @@ impl DirectoryIndex {
         let path = PathBuf::from(entry.get::<String>("full_result_path")?);
         let name = path.file_name()?.to_str()?;
         SafeName::parse("full result", name).ok()?;
-        names_our_file(&path, &layout.full(name)).then(|| name.to_owned())
+        // A relative path starts at some directory above, where its writer was.
+        let file = layout.full(name);
+        let is_plain = path.components().all(|it| !matches!(it, Component::ParentDir));
+        let short: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
+        let is_it = |file: PathBuf| {
+            if short.is_absolute() { short == file } else { file.ends_with(&short) }
+        };
+        let in_full = short.components().count() > 1;
+        // With all links of the directory resolved. The file need not exist.
+        let canonical = || {
+            let full = file.parent()?;
+            let dir = full.parent()?.canonicalize().ok()?;
+            Some(dir.join(full.file_name()?).join(file.file_name()?))
+        };
+        let is_ours = is_plain
+            && in_full
+            && (std::path::absolute(&file).is_ok_and(is_it) || canonical().is_some_and(is_it));
+        is_ours.then(|| name.to_owned())
     }
 
     fn entry_fields(&self, key: &str) -> JsonFields {
@@ -149,25 +166,6 @@ impl DirectoryIndex {
     pub(super) fn add_stats(&mut self, added: IndexStats, least: IndexStats) {
         self.change(IndexChange::Stats { added, least });
     }
-}
-
-/// True if a path in the index names this file of ours. A relative path starts at some directory
-/// above, where its writer was.
-fn names_our_file(path: &Path, file: &Path) -> bool {
-    let is_plain = path.components().all(|it| !matches!(it, Component::ParentDir));
-    let path: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
-    let is_it =
-        |file: PathBuf| if path.is_absolute() { path == file } else { file.ends_with(&path) };
-    let in_full = path.components().count() > 1;
-    // With all links of the directory resolved. The file need not exist.
-    let canonical = || {
-        let full = file.parent()?;
-        let dir = full.parent()?.canonicalize().ok()?;
-        Some(dir.join(full.file_name()?).join(file.file_name()?))
-    };
-    is_plain
-        && in_full
-        && (std::path::absolute(file).is_ok_and(is_it) || canonical().is_some_and(is_it))
 }
 
 /// The error for an unrelated file in the place of an index.
@@ -249,32 +247,22 @@ impl DirectoryIndex {
                 let stamp = file.metadata().ok().map(|meta| StatStamp::of(&meta));
                 return Ok(SavedIndex { stamp, merged: round > 0 });
             }
-            self = self.merge_with_file(&path, layout)?;
+            let seen = StatStamp::at(&path);
+            match Self::find(&path)? {
+                IndexState::Whole(mut theirs) => {
+                    for change in &self.changes {
+                        if change.still_applies(&theirs, layout) {
+                            theirs.apply(change);
+                        }
+                    }
+                    self = Self { changes: self.changes, ..theirs };
+                }
+                IndexState::Nothing => self.seen = seen,
+                IndexState::Others => return Err(not_an_index_error(&path)),
+                IndexState::Broken => thread::sleep(PAUSE),
+            }
         }
         unreachable!("the last round returns")
-    }
-
-    fn merge_with_file(mut self, path: &Path, layout: &ScopeLayout) -> Result<Self> {
-        let seen = StatStamp::at(path);
-        match Self::find(path)? {
-            IndexState::Whole(mut theirs) => {
-                for change in &self.changes {
-                    if change.still_applies(&theirs, layout) {
-                        theirs.apply(change);
-                    }
-                }
-                Ok(Self { changes: self.changes, ..theirs })
-            }
-            IndexState::Nothing => {
-                self.seen = seen;
-                Ok(self)
-            }
-            IndexState::Others => Err(not_an_index_error(path)),
-            IndexState::Broken => {
-                thread::sleep(PAUSE);
-                Ok(self)
-            }
-        }
     }
 }
 

@@ -66,7 +66,24 @@ fn update_entries(
     batch: &SafeName,
 ) -> Result<()> {
     for (id, (hits, last)) in sums.served.iter().filter(|(id, _)| id.scope == *scope) {
-        add_hits_to_entry(opened, &id.key, batch, *hits, *last)?;
+        let key = &id.key;
+        // Entries of other tools have their hits in the index only.
+        let mut in_all = 0;
+        match HeadFile::read(&opened.layout.head(key)) {
+            Ok(Some(mut stored)) => {
+                stored.add_hits(batch, *hits, *last);
+                if let Ok(head) = stored.parse_head() {
+                    opened.update_head(key, &stored, &head)?;
+                    in_all = head.hits;
+                }
+            }
+            Ok(None) => {}
+            // An unreadable head was not served, or broke since.
+            Err(_) => continue,
+        }
+        if opened.index.contains(key.as_str()) {
+            opened.index_mut()?.add_hits(key.as_str(), *hits, in_all, *last);
+        }
     }
     for (id, at) in sums.damaged.iter().filter(|(id, _)| id.scope == *scope) {
         if is_still_damaged(&opened.layout, &id.key, *at)
@@ -74,33 +91,6 @@ fn update_entries(
         {
             opened.remove(&id.key)?;
         }
-    }
-    Ok(())
-}
-
-/// Entries of other tools have their hits in the index only.
-fn add_hits_to_entry(
-    opened: &mut OpenScope<'_>,
-    key: &Key,
-    batch: &SafeName,
-    hits: u64,
-    last: Timestamp,
-) -> Result<()> {
-    let mut in_all = 0;
-    match HeadFile::read(&opened.layout.head(key)) {
-        Ok(Some(mut stored)) => {
-            stored.add_hits(batch, hits, last);
-            if let Ok(head) = stored.parse_head() {
-                opened.update_head(key, &stored, &head)?;
-                in_all = head.hits;
-            }
-        }
-        Ok(None) => {}
-        // An unreadable head was not served, or broke since.
-        Err(_) => return Ok(()),
-    }
-    if opened.index.contains(key.as_str()) {
-        opened.index_mut()?.add_hits(key.as_str(), hits, in_all, last);
     }
     Ok(())
 }
@@ -116,7 +106,15 @@ fn is_still_damaged(layout: &ScopeLayout, key: &Key, at: Timestamp) -> bool {
     let is_damaged = || match read::get(layout, key) {
         Ok(None) => false,
         Ok(Some(record)) if record.head.stored_at > at => false,
-        Ok(Some(record)) => record.open().is_err() || !is_full_result_intact(layout, key),
+        Ok(Some(record)) => {
+            let info = || read::get(layout, key).ok()??.head.header.full;
+            let is_full_result_damaged = || match (read::full(layout, key), info()) {
+                (Ok(Some(full)), Some(info)) => full.to_plain(&info).is_err(),
+                (Err(error), _) => error.kind() == ErrorKind::Corrupt,
+                _ => false,
+            };
+            record.open().is_err() || is_full_result_damaged()
+        }
         // Anything but a file is not ours to remove, unless there is a head of ours.
         Err(error) => {
             let is_ours = path_exists(&layout.head(key)).unwrap_or(false);
@@ -124,16 +122,6 @@ fn is_still_damaged(layout: &ScopeLayout, key: &Key, at: Timestamp) -> bool {
         }
     };
     modified_at().is_none_or(|modified| modified <= at) && is_damaged()
-}
-
-/// True if the entry has no full result, or an intact one.
-fn is_full_result_intact(layout: &ScopeLayout, key: &Key) -> bool {
-    let info = || read::get(layout, key).ok()??.head.header.full;
-    match (read::full(layout, key), info()) {
-        (Ok(Some(full)), Some(info)) => full.to_plain(&info).is_ok(),
-        (Err(error), _) => error.kind() != ErrorKind::Corrupt,
-        _ => true,
-    }
 }
 
 pub(super) fn evict(dir: &DirectoryStore, plan: &EvictionPlan) -> Result<EvictionReport> {

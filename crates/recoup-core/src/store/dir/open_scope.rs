@@ -277,7 +277,16 @@ fn repair_scope(
     }
     let replaced = replaced_by_others(layout, &index, &facts);
     remove_stale_heads(replaced, layout, &mut facts)?;
-    list_own_entries(layout, &mut index, &facts);
+    // Corrects the index entries of our own entries.
+    for (key, fact) in &facts {
+        let is_right =
+            |listed: ListedEntry| fact.has_body(listed.integrity_hash) && listed.is_own();
+        let is_listed = index.entry_for(key.as_str()).is_some_and(is_right)
+            && index.full_name(key.as_str(), layout) == full_name(fact);
+        if !is_listed && let Some(head) = read_head(layout, key) {
+            index.update_entry(key.as_str(), ListedEntry::of(&head, layout));
+        }
+    }
     let knows_all = keys_in(&layout.heads())?.len() == facts.len();
     Ok(RepairedScope { index, facts, knows_all })
 }
@@ -379,20 +388,4 @@ fn replaced_by_others(
         })
     };
     facts.iter().filter(is_replaced).map(|(key, _)| key.clone()).collect()
-}
-
-/// Corrects the index entries of our own entries.
-fn list_own_entries(layout: &ScopeLayout, index: &mut DirectoryIndex, facts: &CatalogueEntries) {
-    for (key, fact) in facts {
-        let is_right =
-            |listed: ListedEntry| fact.has_body(listed.integrity_hash) && listed.is_own();
-        if index.entry_for(key.as_str()).is_some_and(is_right)
-            && index.full_name(key.as_str(), layout) == full_name(fact)
-        {
-            continue;
-        }
-        if let Some(head) = read_head(layout, key) {
-            index.update_entry(key.as_str(), ListedEntry::of(&head, layout));
-        }
-    }
 }

@@ -148,8 +148,21 @@ impl Store for FileStore {
         for id in sums.damaged.keys() {
             // Checked again, because the damage was found some time ago: an entry that was restored
             // or stored again stays, whatever the clocks say.
-            let path = self.writable_path_of(id);
-            let dropped = path.and_then(|path| fsx::remove_if(&path, || is_damaged(&path)));
+            let dropped = self.writable_path_of(id).and_then(|path| {
+                fsx::remove_if(&path, || {
+                    let Some(file) = classify::open_entry_file(&path)? else { return Ok(false) };
+                    let Some(json) = classify::read_contents(&file, &path)? else {
+                        return Ok(false);
+                    };
+                    Ok(match format::parse(&json, file.modified()) {
+                        Ok(Some(ParsedEntry { head, value, whose: EntryOwner::Ours })) => {
+                            StoredBody::Plain(value).open(&head.header.body).is_err()
+                        }
+                        Ok(_) => false,
+                        Err(error) => error.kind() == ErrorKind::Corrupt,
+                    })
+                })
+            });
             done = done.and(dropped.map(drop));
         }
         for (id, (hits, last)) in &sums.served {
@@ -218,19 +231,6 @@ impl Store for FileStore {
         // Other readers of the format know one expiry only, and remove expired entries.
         StoreInfo { url, durable: true, keeps_stale: false }
     }
-}
-
-/// True if there is an entry of ours that cannot be served.
-fn is_damaged(path: &Path) -> Result<bool> {
-    let Some(file) = classify::open_entry_file(path)? else { return Ok(false) };
-    let Some(json) = classify::read_contents(&file, path)? else { return Ok(false) };
-    Ok(match format::parse(&json, file.modified()) {
-        Ok(Some(ParsedEntry { head, value, whose: EntryOwner::Ours })) => {
-            StoredBody::Plain(value).open(&head.header.body).is_err()
-        }
-        Ok(_) => false,
-        Err(error) => error.kind() == ErrorKind::Corrupt,
-    })
 }
 
 /// A file whose name is that of an entry.

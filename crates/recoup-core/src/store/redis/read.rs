@@ -47,15 +47,6 @@ fn read_fields_command(shared: &RedisShared, id: &EntryId, names: &[&str]) -> Cm
     command
 }
 
-/// The head in the answer to a request for [`HEAD`]; `None` if there is no record.
-fn head_in(answer: Value) -> Result<Option<EntryHead>> {
-    let answer = answer
-        .extract_error()
-        .map_err(|error| pool::explain_error(&error, "cannot read an entry", None))?;
-    let mut fields = ReplyFields::expected(answer, HEAD.len())?;
-    if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
-}
-
 /// Unvalidated values of an answer, consumed from the front.
 pub(super) struct ReplyFields(std::vec::IntoIter<Value>);
 
@@ -187,7 +178,17 @@ pub(super) fn scan(
 ) -> Result<()> {
     let doing = "cannot list the entries";
     each_record(shared, filter.scope.as_ref(), doing, &HEAD, &mut |id, answer| {
-        match head_in(answer) {
+        let answer = answer
+            .extract_error()
+            .map_err(|error| pool::explain_error(&error, "cannot read an entry", None));
+        let fields = answer.and_then(|answer| ReplyFields::expected(answer, HEAD.len()));
+        let head =
+            fields.and_then(
+                |mut fields| {
+                    if fields.are_absent() { Ok(None) } else { fields.head().map(Some) }
+                },
+            );
+        match head {
             // Gone meanwhile.
             Ok(None) => ScanFlow::Continue(()),
             Ok(Some(head)) if filter.kind.is_some_and(|kind| kind != head.header.kind) => {

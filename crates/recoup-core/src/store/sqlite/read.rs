@@ -88,21 +88,8 @@ pub(super) fn scan(
     visit: &mut RecordVisitor<'_>,
 ) -> Result<()> {
     let explained = |error| fault::from_sqlite(error, "cannot list the entries");
-    let mut statement = reader.prepare_cached(scan_sql(filter)).map_err(explained)?;
-    let scope = filter.scope.as_ref().map(Scope::as_str);
-    let kind = filter.kind.map(Kind::as_str);
-    let mut rows = statement.query(params![scope, kind]).map_err(explained)?;
-    while let Some(row) = rows.next().map_err(explained)? {
-        if visit_row(row, visit).map_err(explained)?.is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Literal statements, so that SQLite can pick the index for each.
-fn scan_sql(filter: &ScanFilter) -> &'static str {
-    match (&filter.scope, filter.kind) {
+    // Literal statements, so that SQLite can pick the index for each.
+    let sql = match (&filter.scope, filter.kind) {
         (Some(_), Some(_)) => {
             "SELECT scope, key, header, stored_at, last_used, hits FROM entries
              WHERE scope = ?1 AND kind = ?2"
@@ -119,7 +106,17 @@ fn scan_sql(filter: &ScanFilter) -> &'static str {
             "SELECT scope, key, header, stored_at, last_used, hits FROM entries
              WHERE ?1 IS NULL AND ?2 IS NULL"
         }
+    };
+    let mut statement = reader.prepare_cached(sql).map_err(explained)?;
+    let scope = filter.scope.as_ref().map(Scope::as_str);
+    let kind = filter.kind.map(Kind::as_str);
+    let mut rows = statement.query(params![scope, kind]).map_err(explained)?;
+    while let Some(row) = rows.next().map_err(explained)? {
+        if visit_row(row, visit).map_err(explained)?.is_break() {
+            break;
+        }
     }
+    Ok(())
 }
 
 fn visit_row(row: &Row<'_>, visit: &mut RecordVisitor<'_>) -> rusqlite::Result<ScanFlow> {

@@ -73,7 +73,7 @@ fn a_long_part_is_kept_and_what_can_not_be_is_told() {
         ..WorkCheckpoint::default()
     };
     let error = memory.save_checkpoint(&project('a'), &nothing).unwrap_err();
-    assert!(error.to_string().contains("notes: it is about"), "{error}");
+    assert!(error.to_string().contains("notes: the text is about"), "{error}");
 }
 
 /// A session begins; says whether it is given a checkpoint.

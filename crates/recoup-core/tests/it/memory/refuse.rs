@@ -336,7 +336,7 @@ fn a_statement_has_an_end() {
     assert_eq!(statement_refusal(&"あ".repeat(MOST_CHARS)), None);
     let long = statement_refusal(&"a".repeat(MOST_CHARS + 1)).unwrap();
     assert_eq!(long, RefusalReason::TooLong(1_001));
-    insta::assert_snapshot!(long, @"it has 1001 characters, the limit is 1000: shorten or split it");
+    insta::assert_snapshot!(long, @"the text has 1001 characters, the limit is 1000: shorten or split it");
 }
 
 #[test]

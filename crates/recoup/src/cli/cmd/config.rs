@@ -162,7 +162,7 @@ struct DescribedKey {
     key: &'static str,
     takes: &'static str,
     default: Option<&'static str>,
-    variable: &'static str,
+    variable: Option<&'static str>,
     meaning: &'static str,
     /// Permission for a repository's file: `yes`, `for itself`, `after trust`, `to switch it off`
     /// or `no`.
@@ -175,7 +175,7 @@ impl KeysArgs {
             key: info.name,
             takes: info.expected,
             default: info.default,
-            variable: info.variable.name,
+            variable: Some(info.variable.name),
             meaning: info.meaning,
             repository: match info.repository {
                 show::RepositoryPermission::May => "yes",
@@ -185,16 +185,31 @@ impl KeysArgs {
                 show::RepositoryPermission::MayNot => "no",
             },
         };
-        let keys: Vec<DescribedKey> = show::all_keys().map(describe).collect();
+        // A table and not a key, with a name for each model.
+        let prices = DescribedKey {
+            key: "prices",
+            takes: "a table for each model, with input and output in dollars per million tokens",
+            default: Some("built-in"),
+            variable: None,
+            meaning: "what the tokens of a model cost, in `[prices.\"MODEL\"]`: `cache set --model` \
+                      computes costs from it",
+            repository: "no",
+        };
+        let keys: Vec<DescribedKey> = show::all_keys().map(describe).chain([prices]).collect();
         if self.json {
             ui::json(&keys)?;
         } else {
-            let row = |key: &DescribedKey| {
-                let default = key.default.unwrap_or("(none)");
-                [key.key, key.takes, default, key.variable, key.meaning].map(str::to_owned).to_vec()
-            };
-            let rows: Vec<_> = keys.iter().map(row).collect();
-            ui::table(&["KEY", "TAKES", "DEFAULT", "VARIABLE", "MEANING"], &rows)?;
+            // Two columns, so that names stay whole on a narrow terminal.
+            let mut rows = ui::RowStream::new(&["KEY", "MEANING"]);
+            for DescribedKey { key, takes, default, variable, meaning, .. } in keys {
+                let default = default.unwrap_or("none");
+                let variable = variable.unwrap_or("none");
+                rows.add(vec![key.to_owned(), meaning.to_owned()])?;
+                rows.add(vec![String::new(), format!("takes: {takes}")])?;
+                let more = format!("default: {default}; variable: {variable}");
+                rows.add(vec![String::new(), more])?;
+            }
+            rows.finish()?;
         }
         Ok(CommandAnswer::Yes)
     }

@@ -25,7 +25,7 @@ const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 
-/// Check the whole installation, and report problems and their remedies.
+/// Check the installation, and report problems and their remedies.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DoctorArgs {
     /// Repair what can be repaired: permissions, your own hooks whose program is missing,
@@ -124,41 +124,37 @@ impl DoctorArgs {
         repairs: Vec<RepairAttempt>,
         report: &mut DoctorReport,
     ) -> Result<(), CommandError> {
-        let lines = repairs.iter().map(repair_line).chain(found.iter().map(finding_line));
-        report.held_back.extend(lines);
+        for repair in &repairs {
+            let (name, what) = (ui::padded(repair.check, NAME), ui::printable(&repair.what));
+            let line = match &repair.error {
+                None => format!("{GREEN}+{GREEN:#} {name} done: {what}\n"),
+                Some(error) => {
+                    let error = ui::printable(error);
+                    format!("{RED}✗{RED:#} {name} not done: {what}: {error}\n")
+                }
+            };
+            report.held_back.push_str(&line);
+        }
+        for finding in &found {
+            let (symbol, style) = match finding.state {
+                FindingState::Ok => ("✓", GREEN),
+                FindingState::Skipped => ("·", DIM),
+                FindingState::Warn => ("!", YELLOW),
+                FindingState::Fail => ("✗", RED),
+            };
+            let (name, what) = (ui::padded(finding.check, NAME), ui::printable(&finding.what));
+            let remedy = finding.remedy.as_deref().map_or_else(String::new, |remedy| {
+                format!("  {:NAME$} {CYAN}→ {}{CYAN:#}\n", "", ui::printable(remedy))
+            });
+            let line = format!("{style}{symbol}{style:#} {name} {what}\n{remedy}");
+            report.held_back.push_str(&line);
+        }
         report.findings.extend(found);
         report.repairs.extend(repairs);
         if self.json || self.bundle.is_some() {
             return Ok(());
         }
         ui::print_styled(&std::mem::take(&mut report.held_back))
-    }
-}
-
-fn finding_line(finding: &DoctorFinding) -> String {
-    let (symbol, style) = match finding.state {
-        FindingState::Ok => ("✓", GREEN),
-        FindingState::Skipped => ("·", DIM),
-        FindingState::Warn => ("!", YELLOW),
-        FindingState::Fail => ("✗", RED),
-    };
-    let name = ui::padded(finding.check, NAME);
-    let what = ui::printable(&finding.what).into_owned();
-    let remedy = finding
-        .remedy
-        .iter()
-        .map(|remedy| format!("  {:NAME$} {CYAN}→ {}{CYAN:#}\n", "", ui::printable(remedy)));
-    format!("{style}{symbol}{style:#} {name} {what}\n{}", remedy.collect::<String>())
-}
-
-fn repair_line(repair: &RepairAttempt) -> String {
-    let (name, what) = (ui::padded(repair.check, NAME), ui::printable(&repair.what));
-    match &repair.error {
-        None => format!("{GREEN}+{GREEN:#} {name} done: {what}\n"),
-        Some(error) => {
-            let error = ui::printable(error).into_owned();
-            format!("{RED}✗{RED:#} {name} not done: {what}: {error}\n")
-        }
     }
 }
 

@@ -108,19 +108,19 @@ Examples:
   recoup exec --source 'src/**/*.rs' -- claude -p 'review src'
   git diff | recoup exec --stdin --ttl 7d --env MODEL -- my-agent review
 
-Files among the arguments, scripts and programs are watched automatically. Name everything else
-that the command reads with --source. With --source, worktrees and clones of a repository share
+Files among the arguments, scripts and programs are watched automatically. Name everything \
+else that the command reads with --source. With --source, worktrees and clones of a repository share \
 entries for the same directory if the contents agree; without, each checkout has its own.
 Do not use it for commands that ask questions: typed input is not part of the key.
-If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, output that
-is written to both at the same moment may change places when it is replayed into one. Output
+If stdout and stderr go to one place (a terminal, 2>&1), their order is exact. If not, output \
+that is written to both at the same moment may change places when it is replayed into one. Output \
 recorded as one stream is not replayed to separate streams: the command runs again.
-For claude, codex and pi with recoup's hooks (also behind env, timeout, npx, sh -c and the like),
-the remembered rules are part of the key: when a rule changes, the command runs again.
+For claude, codex and pi with recoup's hooks (also behind env, timeout, npx, sh -c and the \
+like), the remembered rules are part of the key: when a rule changes, the command runs again.
 
-Exit codes: the command's own, or its signal; 124 with --only-if-cached if there is no entry,
-125 if recoup itself fails (wrong usage included), 126 if the command cannot be run, 127 if it is
-not found. Exit codes other than 0, interrupted runs and output with secrets are not stored.";
+Exit codes: the command's own, or its signal; 124 with --only-if-cached if there is no entry, \
+125 if recoup itself fails (wrong usage included), 126 if the command cannot be run, 127 if it \
+is not found. Exit codes other than 0, interrupted runs and output with secrets are not stored.";
 
 impl ExecArgs {
     /// Returns the exit code of the command, or one of ours.

@@ -37,11 +37,11 @@ Examples:
   recoup explain --paths src/auth.rs --query 'find sql injection' --operation security-audit
   recoup explain 29a54c34e14371b5
 
-`recoup exec` and `recoup cache get` print the same with --explain. Nothing is run, counted or
-changed. If there is no entry, the most similar one is shown, with the differences.
+`recoup exec` and `recoup cache get` print the same with --explain. Nothing is run, \
+counted or changed. If there is no entry, the most similar one is shown, with the differences.
 
-Exit codes: 0 a hit, 1 a miss, 2 wrong usage; 126 and 127 as `recoup exec`, if the command
-cannot be run or is not found.";
+Exit codes: 0 a hit, 1 a miss, 2 wrong usage; 126 and 127 as `recoup exec`, if the \
+command cannot be run or is not found.";
 
 #[derive(Debug, Subcommand)]
 enum ExplainTarget {
@@ -105,7 +105,7 @@ fn explain_abbreviated(app: &App, typed: &str) -> Result<LookupExplanation> {
     };
     match found {
         Some((id, _)) if id.key.as_str() != typed => {
-            ui::say(format_args!("explaining {}, whose key begins with this:", id.key));
+            ui::say(format_args!("entry {}:", id.key));
             Ok(explain_key(app, id.key))
         }
         _ => Ok(explain_key(app, Key::parse(typed)?)),

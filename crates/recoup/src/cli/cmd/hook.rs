@@ -146,6 +146,10 @@ fn answer_event(
     hooks::answer(input, &HookServices::new(places, log))
 }
 
+// `doctor` tells the kinds of log lines apart by these words.
+const UNKNOWN_CLIENT: &str = "unknown client: expected claude-code, codex or pi";
+const UNKNOWN_ARGUMENT: &str = "unknown argument ignored: expected --client NAME or a JSON object";
+
 /// Parsed arguments. Unknown ones are not errors: another version may have been installed into the
 /// client.
 #[derive(Debug, Default)]
@@ -166,15 +170,12 @@ impl HookInvocation {
                 None => None,
             };
             match client.as_deref() {
-                Some(name) => given.client = HookClient::named(name).or(given.client),
+                Some(name) => match HookClient::named(name) {
+                    Some(client) => given.client = Some(client),
+                    None => log.log_failure(given.client, "a hook", UNKNOWN_CLIENT),
+                },
                 None if text.trim_start().starts_with('{') => given.payload = Some(arg.clone()),
-                None => {
-                    log.log_failure(
-                        given.client,
-                        "a hook",
-                        "an argument is not known and was ignored",
-                    );
-                }
+                None => log.log_failure(given.client, "a hook", UNKNOWN_ARGUMENT),
             }
         }
         given

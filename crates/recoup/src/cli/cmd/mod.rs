@@ -48,7 +48,7 @@ pub(super) enum RecoupCommand {
     /// for byte; from any other, only recoup's entries are removed. Memories and cached results
     /// stay in ~/.recoup, unless you use --purge.
     Uninstall(uninstall::UninstallArgs),
-    /// Check the whole installation, and report problems and their remedies
+    /// Check the installation, and report problems and their remedies
     ///
     /// Checks this program, its databases, the configuration, permissions, the worker, and the
     /// hooks and MCP servers in the settings of clients: each hook is run with an event as its
@@ -69,13 +69,13 @@ pub(super) enum RecoupCommand {
     Exec(exec::ExecArgs),
     /// Explain why something is a hit or a miss
     Explain(explain::ExplainArgs),
-    /// Cache Manager: store results, and get them back while they are valid
+    /// Cache Manager: store results, and get them back while valid
     Cache(cache::CacheArgs),
     /// Condense: shorten a result or a report
     Condense(condense::CondenseArgs),
     /// Early Exit: the first agent to answer tells the others to stop
     EarlyExit(early_exit::EarlyExitArgs),
-    /// Show what the cache saved: hits, misses and their reasons, time, tokens and dollars
+    /// Show what the cache saved: time, tokens, dollars
     Stats(stats::StatsArgs),
     /// Show hits and misses as they happen, in all processes
     Watch(watch::WatchArgs),

@@ -4,6 +4,7 @@ use clap::Args;
 use recoup_core::Error;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::base::ttl::Ttl;
+use recoup_core::memory::PauseReason;
 
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
@@ -58,12 +59,18 @@ impl ResumeArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         let app = App::load_lenient()?;
         let memory = app.memory_for_writing()?;
-        let was =
-            if self.project { memory.unignore(&app.note_scope(false)) } else { memory.resume() };
-        ui::say(if was? {
-            "Resumed: what you say is remembered again"
-        } else {
-            "Memory was not paused"
+        let scope = app.note_scope(false);
+        let was_paused = if self.project { memory.unignore(&scope) } else { memory.resume() }?;
+        // The other of the two pauses may still be there.
+        ui::say(match memory.pause_reason(&scope)? {
+            Some(PauseReason::Ignored) => {
+                "Memory is still paused in this project: run `recoup resume --project`"
+            }
+            Some(PauseReason::Paused(_)) => {
+                "Memory is still paused in all projects: run `recoup resume`"
+            }
+            None if was_paused => "Resumed: what you say is remembered again",
+            None => "Memory was not paused",
         });
         Ok(CommandAnswer::Yes)
     }

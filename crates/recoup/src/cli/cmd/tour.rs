@@ -70,7 +70,7 @@ struct GuidedTour<'a> {
 impl GuidedTour<'_> {
     fn play(&self) -> CommandResult {
         fsx::ensure_dir(&self.dir.join("project/src"))?;
-        self.edit_source("fn login() {}\n")?;
+        self.edit_source("fn login() {\n}\n")?;
         fsx::write_atomic(&self.dir.join("project/agent.sh"), AGENT.as_bytes())?;
 
         print_comment("A slow command, such as an agent that reviews a file:")?;

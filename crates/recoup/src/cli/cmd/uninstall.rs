@@ -216,8 +216,12 @@ impl UninstallArgs {
             report.missing = Some(MissingFlag::Yes);
             ui::json(report)?;
         }
-        let question = if deletes { "Remove this, and delete all that?" } else { "Remove this?" };
-        confirm_changes(question, self.json, "nothing was changed", "recoup uninstall")
+        let question = if deletes {
+            "Remove recoup from these files, and permanently delete everything listed above?"
+        } else {
+            "Remove this?"
+        };
+        confirm_changes(question, self.json, "nothing was changed")
     }
 }
 

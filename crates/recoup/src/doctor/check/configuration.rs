@@ -20,10 +20,14 @@ const CONFIGURATION: &str = "configuration";
 pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding> {
     let ConfigDiagnosis { problems, ignored, unconfirmed, warnings, said, untrusted, .. } =
         &context.configuration;
-    let stops = |problem: &String| {
-        DoctorFinding::fail(CONFIGURATION, "wrong", problem).remedy(
-            "commands do not run until this is corrected; `recoup config check` lists every \
-             problem",
+    let stops = |(at, problem): (usize, &String)| {
+        let finding = DoctorFinding::fail(CONFIGURATION, "wrong", problem);
+        // The same for all: once is enough.
+        if at > 0 {
+            return finding;
+        }
+        finding.remedy(
+            "most commands fail until this is corrected; `recoup config check` lists every problem",
         )
     };
     let is_ignored = |problem: &String| {
@@ -32,7 +36,7 @@ pub(super) fn check_configuration(context: &DoctorContext) -> Vec<DoctorFinding>
         )
     };
     let mut found: Vec<DoctorFinding> =
-        problems.iter().map(stops).chain(ignored.iter().map(is_ignored)).collect();
+        problems.iter().enumerate().map(stops).chain(ignored.iter().map(is_ignored)).collect();
     let problems = found.len();
     if let Some(first) = found.first_mut() {
         first.facts.push(("problems", problems.into()));

@@ -157,7 +157,7 @@ impl PermissionWalk {
             );
         }
         if !self.closed.is_empty() {
-            let what = format!("this user has no access to {}", example(&self.closed));
+            let what = format!("this user cannot read and write {}", example(&self.closed));
             let (mine, fact) = (self.closed, "closed");
             found.push(
                 DoctorFinding::fail(PERMISSIONS, "closed", what)

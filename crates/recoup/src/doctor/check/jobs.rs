@@ -131,7 +131,7 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// Kinds of log lines: the end of the first part, a phrase in the second, and the kind. The first
 /// match wins. The rest of a line is an error's own text.
-const KINDS: [(&str, &str, &str); 13] = [
+const KINDS: [(&str, &str, &str); 14] = [
     ("a hook", "took too long", "took-too-long"),
     ("a hook panicked", "", "panicked"),
     ("the worker", "given up after", "job-given-up"),
@@ -139,7 +139,8 @@ const KINDS: [(&str, &str, &str); 13] = [
     ("the worker", "can't be read", "job-unreadable"),
     ("a payload was not understood", "", "payload-not-understood"),
     ("a payload was not read", "", "payload-not-read"),
-    ("a hook", "an argument is not known", "unknown-argument"),
+    ("a hook", "unknown argument", "unknown-argument"),
+    ("a hook", "unknown client", "unknown-client"),
     ("memory", "", "memory"),
     ("the worker", "", "worker"),
     ("", "nothing was written down", "not-written"),
@@ -239,6 +240,9 @@ mod tests {
         assert_eq!(kind_of("- a hook: it took too long, and was given up"), "took-too-long");
         assert_eq!(kind_of("- the worker: job 1-a was given up after 3 tries"), "job-given-up");
         assert_eq!(kind_of("claude-code Stop: nothing was written down: full"), "not-written");
+        let argument = "- a hook: unknown argument ignored: expected --client NAME";
+        assert_eq!(kind_of(argument), "unknown-argument");
+        assert_eq!(kind_of("pi a hook: unknown client: expected codex"), "unknown-client");
         assert_eq!(kind_of("wombat"), "other");
         assert_eq!(kind_of("memory: its list can't be read: memory"), "memory");
         assert_eq!(kind_of("the worker: a job failed: a job can't be read"), "job-failed");

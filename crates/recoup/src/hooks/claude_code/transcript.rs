@@ -14,7 +14,7 @@ use recoup_core::memory::transcript::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::hooks::wire::{self, BorrowedText, MessageBlock, tag_content, typed_message_text};
+use crate::hooks::wire::{self, BorrowedText, tag_content, typed_message_text};
 
 /// Each line of interest contains one of these words as a value. Inside a text their quotes would
 /// be escaped, so a request is skipped without being parsed.
@@ -117,8 +117,20 @@ fn user_entries(line: &ClaudeTranscriptLine<'_>) -> Vec<EntryKind> {
         return Vec::new();
     };
     let blocks = wire::blocks(content);
-    let outcomes: Vec<EntryKind> =
-        blocks.iter().filter_map(|block| parse_outcome(block, line)).collect();
+    let results = blocks.iter().filter(|block| block.kind == "tool_result");
+    let outcomes = results.filter_map(|block| {
+        let text = block.content.map(wire::text_of).unwrap_or_default();
+        let ended = classify_end(&text, block.is_error == Some(true), line);
+        let output = match ended {
+            CallStatus::Failed { exit: Some(_) } => {
+                text.split_once('\n').map_or("", |(_, output)| output)
+            }
+            CallStatus::Refused => tag_content(&text, "tool_use_error").unwrap_or(&text),
+            _ => &text,
+        };
+        Some(EntryKind::Outcome(CallOutcome::new(block.tool_use_id.as_deref()?, ended, output)))
+    });
+    let outcomes: Vec<EntryKind> = outcomes.collect();
     // Text beside a tool's result was not typed.
     if !outcomes.is_empty() {
         return outcomes;
@@ -227,23 +239,6 @@ struct TodoItem {
     content: String,
     #[serde(default)]
     status: String,
-}
-
-/// Parses the outcome in a block.
-fn parse_outcome(block: &MessageBlock<'_>, line: &ClaudeTranscriptLine<'_>) -> Option<EntryKind> {
-    if block.kind != "tool_result" {
-        return None;
-    }
-    let text = block.content.map(wire::text_of).unwrap_or_default();
-    let ended = classify_end(&text, block.is_error == Some(true), line);
-    let output = match ended {
-        CallStatus::Failed { exit: Some(_) } => {
-            text.split_once('\n').map_or("", |(_, output)| output)
-        }
-        CallStatus::Refused => tag_content(&text, "tool_use_error").unwrap_or(&text),
-        _ => &text,
-    };
-    Some(EntryKind::Outcome(CallOutcome::new(block.tool_use_id.as_deref()?, ended, output)))
 }
 
 /// Classifies the end of a call. A tool can print anything into its result, so a denial by the user

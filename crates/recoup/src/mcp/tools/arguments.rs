@@ -45,8 +45,7 @@ pub(in crate::mcp) fn current_scope(services: &McpServices) -> NoteScope {
 pub(super) fn parse_note_id(text: &str) -> Result<NoteId> {
     NoteId::parse(text).map_err(|_| {
         Error::usage(format!(
-            "id: {} is not the id of a memory: expected eight letters and digits, as returned by \
-             search_memory and load_rules",
+            "id: {} is not the id of a memory; search_memory and load_rules return ids",
             quoted(text)
         ))
     })

@@ -65,6 +65,8 @@ fn every_problem_of_the_configuration_is_named() {
     let report = report(&home, 1);
     assert_eq!(report.of("configuration"), [("wrong", "fail"), ("wrong", "fail")]);
     assert!(report.0.to_string().contains("did you mean store?"), "{}", report.0);
+    let remedies = report.0.to_string().matches("most commands fail until").count();
+    assert_eq!(remedies, 1, "{}", report.0);
 }
 
 #[test]

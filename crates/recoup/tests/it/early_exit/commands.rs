@@ -87,6 +87,8 @@ fn poll_prints_what_read_winner_does_and_gives_up_in_time() {
       "timeout_ms": 400
     }
     "#);
+    let output = early_exit(&home, &["poll", "s", "--timeout", "0.1s", "--json"]).expect(1);
+    assert_eq!(output.json()["timeout_ms"], 100, "with a unit, too");
     early_exit(&home, &["poll", "s", "--timeout", "0"])
         .expect_failure("Timeout waiting for winner");
     with_stdin(&home, &["signal", "s", "a", "--result", "-"], "{}").expect(0);

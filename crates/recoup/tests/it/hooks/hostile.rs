@@ -84,6 +84,10 @@ fn flags_of_another_version_are_passed_over() {
         let reply = Reply::checked(hook(home.command(args), payload.as_bytes()), "SessionStart");
         reply.has_rules(&["use pnpm"]);
     }
+    let argument = "unknown argument ignored: expected --client NAME or a JSON object";
+    assert_eq!(log(&home).matches(argument).count(), 5, "{}", log(&home));
+    let client = "unknown client: expected claude-code, codex or pi";
+    assert_eq!(log(&home).matches(client).count(), 1, "{}", log(&home));
     home.run(&["hook", "--nova", "--help"]).expect(0);
     assert!(home.run(&["hook", "--help"]).expect(0).text().contains("--client"));
 }

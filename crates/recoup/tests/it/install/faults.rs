@@ -135,19 +135,21 @@ fn a_program_that_will_be_gone_is_refused() {
     let given =
         |program: &str| machine.run(&["init", "--yes", "--client", "pi", "--program", program]);
     given("/no/such/recoup").expect_usage("no such program");
-    given("/bin/sh").expect_usage("expected a program named recoup");
+    given("/bin/sh").expect_usage("the program must be named recoup");
     given(RECOUP).expect(0);
 }
 
 #[test]
 fn without_a_terminal_it_is_shown_and_not_written() {
     let machine = Machine::with_settings("{}\n");
+    let repeat = "; repeat the command with --yes to confirm, or with --dry-run to only show the \
+                  changes\n";
     for command in ["init", "uninstall"] {
         let output = machine.run(&[command]);
         if command == "init" {
             let output = output.expect(2);
             assert!(output.text().contains("+  \"hooks\": {"), "{}", output.text());
-            assert!(output.stderr.contains("Use `recoup init --yes`"), "{}", output.stderr);
+            assert!(output.stderr.contains(repeat), "{}", output.stderr);
         } else {
             output.expect(0);
         }
@@ -155,7 +157,7 @@ fn without_a_terminal_it_is_shown_and_not_written() {
     }
     machine.init(&[]);
     let output = machine.run(&["uninstall"]).expect(2);
-    assert!(output.stderr.contains("Use `recoup uninstall --yes`"), "{}", output.stderr);
+    assert!(output.stderr.contains(repeat), "{}", output.stderr);
     let shown = machine.run(&["uninstall", "--dry-run"]).expect(0);
     assert!(shown.text().contains("--- ~/.claude/settings.json"), "{}", shown.text());
     assert!(machine.text(SETTINGS).contains("recoup"));
@@ -164,7 +166,10 @@ fn without_a_terminal_it_is_shown_and_not_written() {
 #[test]
 fn usage_is_checked() {
     let machine = Machine::new();
-    machine.run(&["init", "--client", "emacs"]).expect_usage("expected one of claude-code, codex");
+    let all =
+        "expected one of claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode";
+    machine.run(&["init", "--client", "emacs"]).expect_usage(&format!("{all}, mcp\n"));
+    machine.run(&["uninstall", "--client", "emacs"]).expect_usage(&format!("{all}\n"));
     machine
         .run(&["init", "--client", "mcp", "--client", "pi"])
         .expect_usage("cannot be combined with other clients");

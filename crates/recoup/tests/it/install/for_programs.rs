@@ -12,7 +12,7 @@ fn without_a_yes_it_says_what_it_would_do_and_that_it_was_not_done() {
     assert_eq!(report["written"], false);
     assert_eq!(report["missing"], "--yes");
     assert_eq!(report["clients"][0]["files"][0]["state"], "changed", "{report}");
-    assert!(output.stderr.contains("Use `recoup init --yes`"), "{}", output.stderr);
+    assert!(output.stderr.contains("repeat the command with --yes"), "{}", output.stderr);
     let dry = machine.run(&["init", "--json", "--dry-run"]).expect(0).json();
     assert_eq!(dry.get("missing"), None);
     assert_eq!(dry["clients"], report["clients"]);
@@ -23,7 +23,7 @@ fn without_a_yes_it_says_what_it_would_do_and_that_it_was_not_done() {
     let report = output.json();
     assert_eq!((&report["written"], &report["missing"]), (&json!(false), &json!("--yes")));
     assert_eq!(report["files"].as_array().unwrap().len(), 2, "{report}");
-    assert!(output.stderr.contains("Use `recoup uninstall --yes`"), "{}", output.stderr);
+    assert!(output.stderr.contains("repeat the command with --yes"), "{}", output.stderr);
 }
 
 #[test]

@@ -49,6 +49,12 @@ fn purged_nothing_of_ours_is_left_and_everything_else_is() {
     let machine = Machine::new();
     machine.init(&["--client", "claude-code", "--judge", "no"]);
     used(&machine);
+    // As a server that does not answer leaves them.
+    let breakers = machine.home.recoup().join("breakers");
+    fs::create_dir_all(&breakers).unwrap();
+    for name in ["0123456789abcdef", "0123456789abcdef.lock"] {
+        fs::write(breakers.join(name), "").unwrap();
+    }
     let output = machine.run(&["uninstall", "--purge"]).expect(2);
     assert!(output.stderr.contains("To be deleted permanently: "), "{}", output.stderr);
     assert!(machine.home.recoup().join("memory.db").exists());

@@ -35,7 +35,7 @@ fn twenty_processes_together_keep_to_it() {
         children.into_iter().map(|child| Output::new(child.wait_with_output().unwrap())).collect();
     let answered = ended.iter().filter(|output| output.code == Some(0)).count() as u64;
     for output in ended.iter().filter(|output| output.code != Some(0)) {
-        assert!(output.stderr.contains("skipped before tomorrow"), "{}", output.stderr);
+        assert!(output.stderr.contains("not asked before tomorrow"), "{}", output.stderr);
     }
     let spent = *spent.lock().unwrap();
     assert!((1..20).contains(&answered), "{answered} of 20");
@@ -62,6 +62,6 @@ fn a_cost_beyond_all_numbers_spends_the_day_and_breaks_nothing() {
     let answer = anthropic(&json!({"verdicts": [{"id": 1, "label": "none"}]}), u64::MAX, u64::MAX);
     let server = Server::saying("200 OK", "", answer);
     super::ask(&home, &server, "use tabs").expect(0);
-    super::ask(&home, &server, "use tabs").expect_failure("skipped before tomorrow");
+    super::ask(&home, &server, "use tabs").expect_failure("not asked before tomorrow");
     assert_eq!(server.connections(), 1);
 }

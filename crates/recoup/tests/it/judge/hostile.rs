@@ -80,7 +80,10 @@ fn a_secret_that_the_model_guesses_is_refused() {
     let home = Home::new();
     let verdict = verdict(&home, &server, "deploy with the token");
     assert!(!verdict.to_string().contains("x9Kq2"), "{verdict}");
-    assert!(verdict["undecided"].as_str().unwrap().contains("it contains a secret"), "{verdict}");
+    assert!(
+        verdict["undecided"].as_str().unwrap().contains("the text contains a secret"),
+        "{verdict}"
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn pause(status: &'static str, headers: &'static str) -> u64 {
     // Another process, which knows nothing but the file.
     let second = judge(&home, &server, 100_000);
     let refused = second.classify(&tabs()).unwrap_err().to_string();
-    assert!(refused.contains("skipped before"), "{refused}");
+    assert!(refused.contains("not asked before"), "{refused}");
     assert_eq!(server.connections(), 1, "{status}");
     let until = second.standing().unwrap().paused_until.unwrap();
     until.millis_since(SystemClock.now()).div_ceil(1_000)

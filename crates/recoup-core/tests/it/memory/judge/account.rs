@@ -89,7 +89,7 @@ fn the_next_day_begins_at_nothing() {
     let scene = Scene::new();
     scene.ask(1_000, None).unwrap();
     let refused = scene.ask(1, None).unwrap_err().to_string();
-    assert!(refused.contains("skipped before tomorrow"), "{refused}");
+    assert!(refused.contains("not asked before tomorrow"), "{refused}");
     scene.clock.advance(DAY);
     assert_eq!(scene.tokens(), 0);
     scene.ask(1_000, None).unwrap();
@@ -152,7 +152,7 @@ fn after_a_fault_nobody_asks_for_a_while_and_then_one_does() {
     let scene = Scene::new();
     scene.fail(FaultSort::Passing(None));
     let refused = scene.ask(1, None).unwrap_err().to_string();
-    assert!(refused.contains("skipped before"), "{refused}");
+    assert!(refused.contains("not asked before"), "{refused}");
     scene.clock.advance(Duration::from_secs(15));
     let (account, terms) = (scene.account(), terms());
     let trial = account.reserve(&terms, 1).unwrap();

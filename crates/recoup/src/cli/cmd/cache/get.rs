@@ -1,6 +1,7 @@
 //! `recoup cache get`: the hot path, which must cost no more than starting a process.
 
 use clap::Args;
+use recoup_core::Error;
 use recoup_core::cache::{
     Cache, LookupRequest, MissReason, PathContext, PeekOutcome, Ttl, split_path_list,
 };
@@ -16,7 +17,8 @@ use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 pub(super) struct GetArgs {
     #[command(flatten)]
     named: ResultSelectorArgs,
-    /// On a miss, print the reason as JSON; a hit prints the result either way
+    /// On a miss, print the status as JSON, with a reason for changed sources, damage and an
+    /// unavailable store; a hit prints the result either way
     #[arg(long)]
     json: bool,
     /// Explain on stderr why it is a hit or a miss
@@ -62,6 +64,9 @@ impl GetArgs {
         }
         match cache.read(&request) {
             PeekOutcome::Hit(entry) | PeekOutcome::Stale(entry) => {
+                if entry.head().header.kind == Kind::Command {
+                    return Err(command_entry_error(&id.key).into());
+                }
                 ui::body(entry.body())?;
                 Ok(CommandAnswer::Yes)
             }
@@ -100,4 +105,12 @@ impl GetArgs {
         }
         Ok(CommandAnswer::No)
     }
+}
+
+/// Error: the body is a recording of a command, which only `exec` can replay.
+fn command_entry_error(key: &Key) -> Error {
+    Error::usage(format!(
+        "{key} is the output of a command: replay it with `recoup exec`, or use `recoup cache show \
+         --key {key}`"
+    ))
 }

@@ -10,7 +10,7 @@ use recoup_core::key::{EntryId, KeyPart, Kind, PartKind, parse_rules};
 use recoup_core::store::{ScanFilter, ScanFlow};
 use serde::Serialize;
 
-use super::select::{find_entry, is_generated};
+use super::select::{describe_scope, find_entry, is_generated};
 use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
@@ -58,7 +58,7 @@ impl LsArgs {
             ])
         })?;
         if !rows.finish()? {
-            ui::say(format_args!("No entries in {}", app.scope()));
+            ui::say(format_args!("No entries in {}", describe_scope(app)));
         } else if is_page {
             let more =
                 app.cache().usage(&app.scope())?.entries.saturating_sub(ui::PAGE_ROWS as u64);

@@ -4,11 +4,11 @@
 use clap::Args;
 use recoup_core::Error;
 use recoup_core::cache::EntrySelection;
-use recoup_core::key::{EntryId, Scope};
+use recoup_core::key::EntryId;
 use recoup_core::store::EvictionReport;
 use serde::Serialize;
 
-use super::select::{ResultSelectorArgs, expand_key};
+use super::select::{ResultSelectorArgs, describe_scope, expand_key};
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::megabytes_in_bytes;
@@ -126,13 +126,13 @@ impl ClearArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
         let scope = app.scope();
         if !self.yes && !ui::can_ask() {
-            let remedy = if scope == Scope::project(app.settings.project.id()) {
-                "`recoup cache clear --yes` deletes all entries of this project".to_owned()
-            } else {
-                format!("`recoup cache clear --scope {scope} --yes` deletes all entries in {scope}")
-            };
-            let message = "nothing was deleted: cannot ask for confirmation without a terminal";
-            return Err(Error::usage(format!("{message}; {remedy}")).into());
+            return Err(Error::usage(format!(
+                "nothing was deleted: cannot ask for confirmation without a terminal; repeat the \
+                 command with --yes to delete all entries of {} in {}",
+                describe_scope(app),
+                app.settings.store
+            ))
+            .into());
         }
         if !self.yes && !ui::confirm(format_args!("Delete all entries in {scope}?")) {
             ui::say("Nothing was changed.");

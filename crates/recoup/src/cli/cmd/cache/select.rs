@@ -5,7 +5,7 @@
 use clap::Args;
 use recoup_core::cache::{Cache, ResolvedKey, ResultReference};
 use recoup_core::entry::EntryHead;
-use recoup_core::key::{EntryId, Key};
+use recoup_core::key::{EntryId, Key, Scope};
 use recoup_core::store::{ScanFilter, ScanFlow};
 use recoup_core::{Error, Result};
 
@@ -20,16 +20,16 @@ const GENERATED_KEY_LEN: usize = 64;
 /// `--key`, or `--paths --query --operation`, or both.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ResultSelectorArgs {
-    /// The entry's key
+    /// The entry's key, or at least the first 8 characters of a generated key
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     key: Option<String>,
-    /// Instead of the key: the paths that were looked at, separated by commas
+    /// Instead of --key, all three together: the paths that were looked at, separated by commas
     #[arg(long, value_name = "CSV", allow_hyphen_values = true)]
     paths: Option<String>,
-    /// Instead of the key: the question
+    /// Instead of --key, all three together: the question
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: Option<String>,
-    /// Instead of the key: the skill or operation
+    /// Instead of --key, all three together: the skill or operation
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     operation: Option<String>,
 }
@@ -93,6 +93,13 @@ pub(super) fn expand_key(app: &App, cache: &Cache, typed: Key) -> Result<Key> {
         return Ok(typed);
     }
     Ok(find_entry(app, cache, typed.as_str())?.map_or(typed, |(id, _)| id.key))
+}
+
+/// The scope as messages name it.
+pub(super) fn describe_scope(app: &App) -> String {
+    let scope = app.scope();
+    let is_of_project = scope == Scope::project(app.settings.project.id());
+    if is_of_project { "this project".to_owned() } else { scope.to_string() }
 }
 
 /// True if a key is one that Recoup made.

@@ -20,6 +20,8 @@ use crate::config::PriceTable;
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("short").args(["condensed", "condense"]).required(true))]
+// An abbreviated key names only an entry that exists.
+#[command(mut_arg("key", |arg| arg.help("The entry's key")))]
 pub(super) struct SetArgs {
     #[command(flatten)]
     named: ResultSelectorArgs,
@@ -75,7 +77,10 @@ impl SetArgs {
         let cache = app.cache_for_writing()?;
         let permit = cache.permit(&id, &app.view(), &sources)?;
         // Warn only at the first result for that key.
-        let ignored = permit.first_ignored().filter(|_| matches!(cache.head(&id), Ok(None)));
+        let is_first = || matches!(cache.head(&id), Ok(None));
+        let ignored = permit.first_ignored().filter(|_| is_first());
+        // Whoever names paths may take them for sources.
+        let watches_nothing = sources.is_empty() && !named.parts.is_empty() && is_first();
         let draft = Draft {
             full: full.map(Body::from),
             identity,
@@ -101,6 +106,11 @@ impl SetArgs {
             ui::say(format_args!(
                 "files that git ignores are not watched, such as {path}: name them in --sources"
             ));
+        }
+        if watches_nothing && matches!(filled, FillOutcome::Stored(_)) {
+            ui::hint(
+                "no --sources given: no file is watched, and `get` returns this until it expires",
+            );
         }
         Ok(answer)
     }

@@ -30,8 +30,8 @@ struct SessionStoreArgs {
 }
 
 const AFTER_HELP: &str = "\
-Names of sessions and agents have 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All users
-of a store share its sessions. A session is deleted after 24 hours without activity.
+Names of sessions and agents have 1 to 128 characters of A-Z a-z 0-9 . _ - (not . or ..). All \
+users of a store share its sessions. A session is deleted after 24 hours without activity.
 
 Exit codes: 0 yes, 1 no (for check: 0 go on, 1 stop), 2 wrong usage.";
 
@@ -41,10 +41,10 @@ enum EarlyExitCommand {
     Check(sessions::SessionCheckArgs),
     /// Try to win the session: exit 0 won, 1 lost
     ///
-    /// The first agent that signals in a session wins, and only once: a second signal of the winner
-    /// loses, too. If the winner delivers no result within its lease, another agent can win; until
-    /// one does, a late result still counts. If the server does not answer, the message says that
-    /// the winner is unknown: signal again with the same name, which wins if the first signal did.
+    /// The first agent that signals in a session wins. A second signal of the winner exits with 1.
+    /// Exception: if a server did not answer the first one, repeat it with the same name; it exits
+    /// with 0 if the first had won. If the winner delivers no result within its lease, another agent
+    /// can win; until one does, a late result still counts.
     Signal(sessions::SignalArgs),
     /// Register an agent in a session
     Register(sessions::RegisterArgs),

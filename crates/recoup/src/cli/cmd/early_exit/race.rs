@@ -42,8 +42,8 @@ const AFTER_HELP: &str = "\
 Example:
   recoup early-exit race review -- claude -p 'review src' --- codex exec 'review src'
 
-Exit codes: 0 with the winner's output; 1 when all commands failed, with a line for each; 124 on
-timeout; 125 when recoup itself fails; 2 wrong usage.";
+Exit codes: 0 with the winner's output; 1 when all commands failed, with a line for each; 124 \
+on timeout; 125 when recoup itself fails; 2 wrong usage.";
 
 #[derive(Debug, Args)]
 pub(super) struct GuardArgs {

@@ -95,7 +95,7 @@ impl SignalArgs {
             )
             .into());
         }
-        let result = self.result.as_deref().map(|given| input::file_or_stdin("--result", given));
+        let result = self.result.as_deref().map(input::file_or_stdin);
         let result = result.transpose()?;
         let bid = ElectionBid { agent: &agent, lease, result: result.as_deref() };
         match app()?.early_exit_for_writing()?.signal(&session, bid)? {
@@ -144,7 +144,7 @@ pub(super) struct WriteResultArgs {
 impl WriteResultArgs {
     pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let (session, agent) = (self.session.name()?, parse_agent(&self.agent)?);
-        let result = input::file_or_stdin("write-result", &self.file)?;
+        let result = input::file_or_stdin(&self.file)?;
         let other = app()?.early_exit_for_writing()?.write_result(&session, &agent, &result)?;
         ui::say(format_args!("Result written for agent: {agent}"));
         if let Some(winner) = other {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use recoup_core::Result;
 use recoup_core::base::name::SafeName;
+use recoup_core::base::ttl::Ttl;
 use recoup_core::condense::indented;
 use recoup_core::early_exit::WinnerAnswer;
 use serde::Serialize;
@@ -54,9 +55,9 @@ impl ReadWinnerArgs {
 pub(super) struct PollArgs {
     #[command(flatten)]
     session: SessionNameArgs,
-    /// How long to wait, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 30_000)]
-    timeout: u64,
+    /// How long to wait: 90s, 10m, forever, or a number of milliseconds
+    #[arg(long, value_name = "DURATION", default_value = "30s", allow_hyphen_values = true)]
+    timeout: String,
     /// As JSON, with the winner's name
     #[arg(long)]
     json: bool,
@@ -72,7 +73,8 @@ struct PollTimeoutReport<'a> {
 impl PollArgs {
     pub(super) fn run(self, app: impl FnOnce() -> Result<&'static App>) -> CommandResult {
         let session = self.session.name()?;
-        let within = Duration::from_millis(self.timeout);
+        let timeout_ms = Ttl::parse("--timeout", &self.timeout)?.as_millis().unwrap_or(u64::MAX);
+        let within = Duration::from_millis(timeout_ms);
         if let Some(found) = app()?.early_exit()?.poll(&session, within)? {
             print_result(&session, found, self.json)?;
             return Ok(CommandAnswer::Yes);
@@ -80,7 +82,7 @@ impl PollArgs {
         ui::say("Timeout waiting for winner");
         if self.json {
             let (error, session_id) = ("timeout", session.as_str());
-            ui::json(&PollTimeoutReport { error, session_id, timeout_ms: self.timeout })?;
+            ui::json(&PollTimeoutReport { error, session_id, timeout_ms })?;
         }
         Ok(CommandAnswer::No)
     }

@@ -195,7 +195,31 @@ fn is_word_char(c: char) -> bool {
 
 /// Replaces each value in a private table by an ellipsis. Line breaks stay.
 fn hide_private_values(text: &str) -> String {
-    hide_in_sections(&hide_in_tables(text))
+    let text = hide_in_tables(text);
+    // Values below `[servers.x.env]`, and in `servers.x.env.NAME = "value"`.
+    let mut private = false;
+    let line = |line: &str| {
+        let bare = line.trim();
+        if bare.starts_with('[') {
+            let name = bare.trim_matches(['[', ']']).rsplit('.').next().unwrap_or_default();
+            private = is_private_table(name.trim());
+        }
+        let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
+        let is_private_key = |name: &str| {
+            name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
+                && !name.contains(|c: char| c.is_whitespace() && c != ' ')
+                && !name.contains(['{', '('])
+        };
+        match line.split_once('=') {
+            Some((name, _))
+                if !bare.starts_with(['#', '[']) && (private || is_private_key(name)) =>
+            {
+                format!("{name}= …{end}")
+            }
+            _ => line.to_owned(),
+        }
+    };
+    text.split_inclusive('\n').map(line).collect()
 }
 
 /// Hides values in `"env": {"NAME": "value"}` and `env = { NAME = "value" }`.
@@ -246,33 +270,6 @@ fn push_field_names(words: &[&str], from: usize, shown: &mut String) -> usize {
 
 fn is_private_table(word: &str) -> bool {
     PRIVATE_TABLES.contains(&word.trim_matches('"'))
-}
-
-/// Hides values below `[servers.x.env]`, and in `servers.x.env.NAME = "value"`.
-fn hide_in_sections(text: &str) -> String {
-    let mut private = false;
-    let line = |line: &str| {
-        let bare = line.trim();
-        if bare.starts_with('[') {
-            let name = bare.trim_matches(['[', ']']).rsplit('.').next().unwrap_or_default();
-            private = is_private_table(name.trim());
-        }
-        let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
-        let is_private_key = |name: &str| {
-            name.rsplit('.').skip(1).any(|part| is_private_table(part.trim()))
-                && !name.contains(|c: char| c.is_whitespace() && c != ' ')
-                && !name.contains(['{', '('])
-        };
-        match line.split_once('=') {
-            Some((name, _))
-                if !bare.starts_with(['#', '[']) && (private || is_private_key(name)) =>
-            {
-                format!("{name}= …{end}")
-            }
-            _ => line.to_owned(),
-        }
-    };
-    text.split_inclusive('\n').map(line).collect()
 }
 
 #[cfg(test)]

@@ -63,17 +63,17 @@ pub(in crate::cli) struct InitArgs {
 /// Flags that answer the questions of `init` beforehand.
 #[derive(Debug, Args, Clone, Copy)]
 struct InitAnswerArgs {
-    /// Whether a model may read statements of yours that may be worth remembering, without secrets
+    /// Let a model read statements of yours that may be worth remembering, without secrets
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     judge: Option<YesOrNo>,
-    /// Whether to write the top rules into Claude Code's own memory, too
+    /// Write the top rules into Claude Code's own memory, too
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     sync_rules: Option<YesOrNo>,
-    /// Whether to turn three or more memories on one topic into a skill, in your own folder or the
+    /// Turn three or more memories on one topic into a skill, in your own folder or the
     /// project's
     #[arg(long, value_name = "off|user|project", hide_possible_values = true)]
     skills: Option<SkillsChoice>,
-    /// Whether agents may record rules on your behalf, in clients without hooks (cursor, windsurf,
+    /// Let agents record rules on your behalf, in clients without hooks (cursor, windsurf,
     /// vscode, zed, gemini, opencode)
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     record_rules: Option<YesOrNo>,
@@ -95,9 +95,9 @@ enum SkillsChoice {
 const AFTER_HELP: &str = "\
 Clients: claude-code, codex, pi, cursor, windsurf, vscode, zed, gemini, opencode, mcp.
 
-With --project, changes go into personal files if the client has them (Claude Code:
-.claude/settings.local.json, which is kept out of git). If not, the file is shared by everybody who
-works in the project, and names `recoup` without a path.";
+With --project, changes go into personal files if the client has them (Claude Code: \
+.claude/settings.local.json, which is kept out of git). If not, the file is shared by everybody \
+who works in the project, and names `recoup` without a path.";
 
 impl InitArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
@@ -122,8 +122,11 @@ impl InitArgs {
         if self.clients.iter().any(|name| name == ANY_CLIENT) {
             return self.print_for_any_client(around);
         }
-        let named =
-            self.clients.iter().map(|name| AgentClient::parse(name)).collect::<Result<Vec<_>>>()?;
+        // Here `mcp` is one more client.
+        let parse = |name: &String| {
+            AgentClient::parse(name).map_err(|error| Error::usage(format!("{error}, {ANY_CLIENT}")))
+        };
+        let named = self.clients.iter().map(parse).collect::<Result<Vec<_>>>()?;
         let program = around.program(self.program.as_deref())?;
         let level = if self.project { InstallLevel::Project } else { InstallLevel::User };
         let mut wish =
@@ -206,7 +209,7 @@ impl InitArgs {
             ui::json(report)?;
         }
         let question = format!("Write {}?", report.describe_files());
-        confirm_changes(&question, self.json, "nothing was written", "recoup init")
+        confirm_changes(&question, self.json, "nothing was written")
     }
 
     /// Collects the answers, from flags and interactively.
@@ -368,12 +371,11 @@ pub(super) fn confirm_changes(
     question: &str,
     json: bool,
     nothing_done: &str,
-    command: &str,
 ) -> Result<bool, CommandError> {
     if json || !ui::can_ask() {
         let error = Error::usage(format!(
-            "{nothing_done}: cannot ask for confirmation without a terminal. Use `{command} \
-             --yes` to confirm, or --dry-run to only show the changes"
+            "{nothing_done}: cannot ask for confirmation without a terminal; repeat the command \
+             with --yes to confirm, or with --dry-run to only show the changes"
         ));
         return Err(if json { CommandError::Told(error) } else { error.into() });
     }

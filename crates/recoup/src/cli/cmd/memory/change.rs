@@ -1,12 +1,10 @@
 //! `recoup memory add`, `edit`, `restore`, `promote` and `retire`: the owner changes what is remembered.
 
 use clap::Args;
-use recoup_core::memory::{
-    Note, NoteId, NoteKind, NoteSource, NoteStatement, NoteStatus, RecordOutcome,
-};
+use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatement, NoteStatus, RecordOutcome};
 use recoup_core::{Error, Result};
 
-use super::{NoteIdArgs, NoteReport};
+use super::{NoteIdArgs, NoteReport, parse_id};
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 
@@ -70,7 +68,7 @@ pub(super) struct EditArgs {
 
 impl EditArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
-        let (id, text) = (NoteId::parse(&self.id)?, input::join_words(&self.words)?);
+        let (id, text) = (parse_id(&self.id)?, input::join_words(&self.words)?);
         let memory = app.memory_for_writing()?;
         let (note, instead_of) = memory.edit(&id, &text)?;
         // Best effort: the change is stored, and the next command tries again.
@@ -84,7 +82,7 @@ impl NoteIdArgs {
     /// Brings back what was superseded or retired.
     pub(super) fn restore(self, app: &App) -> CommandResult {
         let fits = |status| matches!(status, NoteStatus::Superseded | NoteStatus::Retired);
-        let id = NoteId::parse(&self.id)?;
+        let id = parse_id(&self.id)?;
         let memory = app.memory_for_writing()?;
         ensure_status(memory.note(&id)?.as_ref(), fits)?;
         let (note, instead_of) = memory.activate(&id, "restored")?;
@@ -94,7 +92,7 @@ impl NoteIdArgs {
 
     /// Agrees to what an agent suggested or what was inferred: it is a rule of the user's then.
     pub(super) fn promote(self, app: &App) -> CommandResult {
-        let id = NoteId::parse(&self.id)?;
+        let id = parse_id(&self.id)?;
         let memory = app.memory_for_writing()?;
         let suggestion = memory.suggestion(&id)?;
         ensure_status(Some(&suggestion.note), |status| status == NoteStatus::Candidate)?;
@@ -105,7 +103,7 @@ impl NoteIdArgs {
 
     /// Lets it count no longer, and keeps it.
     pub(super) fn retire(self, app: &App) -> CommandResult {
-        let id = NoteId::parse(&self.id)?;
+        let id = parse_id(&self.id)?;
         let memory = app.memory_for_writing()?;
         ensure_status(memory.note(&id)?.as_ref(), |status| status != NoteStatus::Retired)?;
         let note = memory.retire(&id)?;

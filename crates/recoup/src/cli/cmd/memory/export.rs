@@ -13,6 +13,7 @@ use recoup_core::memory::{
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
+use super::parse_id;
 use crate::cli::app::App;
 use crate::cli::team::{TeamChangesReport, print_diff};
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
@@ -33,7 +34,7 @@ pub(super) struct ExportArgs {
     /// Only show what would be written
     #[arg(long, requires = "team")]
     dry_run: bool,
-    /// Do not ask for confirmation
+    /// Do not ask for confirmation; without a terminal nothing is asked
     #[arg(long, short, requires = "team")]
     yes: bool,
     /// Report as JSON what was written
@@ -68,7 +69,7 @@ impl ExportArgs {
 
 impl ImportArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
-        let bytes = input::file_or_stdin("FILE", &self.file)?;
+        let bytes = input::file_or_stdin(&self.file)?;
         let notes = parse_export(&input::decode_utf8("FILE", bytes)?)?;
         let memory = app.memory_for_writing()?;
         let NoteImportReport { added, known } = memory.import(&notes)?;
@@ -169,9 +170,10 @@ impl TeamExport {
         }
         let memory = app.memory();
         let one = |id: &String| {
-            let id = NoteId::parse(id)?;
+            let id = parse_id(id)?;
             let note = memory.note(&id)?.ok_or_else(|| {
-                let message = format!("no such memory: {id}; `recoup memory list` shows all ids");
+                let message =
+                    format!("no such memory: {id}; `recoup memory list --all` shows all ids");
                 Error::new(ErrorKind::Absent, message)
             })?;
             if note.scope != *scope {

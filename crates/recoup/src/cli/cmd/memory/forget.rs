@@ -1,6 +1,6 @@
 //! `recoup memory forget`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use recoup_core::Result;
@@ -8,6 +8,7 @@ use recoup_core::memory::mirror::INDEX;
 use recoup_core::memory::{ForgetReport, NoteId, team};
 use serde::Serialize;
 
+use super::parse_id;
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, ui};
 
@@ -16,7 +17,7 @@ pub(super) struct ForgetArgs {
     /// The ids of the memories to forget
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Do not ask for confirmation
+    /// Do not ask for confirmation; without a terminal nothing is asked
     #[arg(long, short)]
     yes: bool,
     /// As JSON
@@ -35,7 +36,7 @@ struct MemoryForgetReport {
 
 impl ForgetArgs {
     pub(super) fn run(self, app: &App) -> CommandResult {
-        let ids = self.ids.iter().map(|id| NoteId::parse(id)).collect::<Result<Vec<_>, _>>()?;
+        let ids = self.ids.iter().map(|id| parse_id(id)).collect::<Result<Vec<_>, _>>()?;
         if !self.confirm(app, &ids)? {
             return Ok(CommandAnswer::No);
         }
@@ -53,7 +54,21 @@ impl ForgetArgs {
             }
             let queue = app.settings.home.join("queue");
             for place in &forgotten.unreached {
-                let why = unreached_reason(place, &queue);
+                let why = if place.starts_with(&queue) {
+                    "a job for the worker could not be read or is in progress; forget the memory again if it comes back"
+                } else if place.ends_with(team::FILE) {
+                    "the team shares it there; remove it from the file, then run `recoup trust` to drop the copy that you accepted"
+                } else if place.to_string_lossy().contains(".damaged-") {
+                    "this database was set aside because it is damaged; delete it if you do not need it"
+                } else if place.ends_with("projects")
+                    || place.parent().is_some_and(|above| above.ends_with("projects"))
+                {
+                    "it has Claude Code's own transcripts, which recoup does not change; delete them, or wait until Claude Code does (cleanupPeriodDays)"
+                } else if place.ends_with(INDEX) {
+                    "it is in lines that recoup did not write or cannot change; remove those lines by hand"
+                } else {
+                    "it was synced there, but the file was changed since, is in git, or could not be written; run `recoup memory sync` to try again, or remove it by hand"
+                };
                 ui::warn(format_args!("{} may still contain it: {why}", place.display()));
             }
         }
@@ -73,24 +88,5 @@ impl ForgetArgs {
         }
         let many = if ids.len() == 1 { "this memory" } else { "these memories" };
         Ok(ui::confirm(format_args!("Delete {many} permanently?")))
-    }
-}
-
-/// Reason why a file may still have the note, and a remedy.
-fn unreached_reason(place: &Path, queue: &Path) -> &'static str {
-    if place.starts_with(queue) {
-        "a job for the worker could not be read or is in progress; forget the memory again if it comes back"
-    } else if place.ends_with(team::FILE) {
-        "the team shares it there; remove it from the file, then run `recoup trust` to drop the copy that you accepted"
-    } else if place.to_string_lossy().contains(".damaged-") {
-        "this database was set aside because it is damaged; delete it if you do not need it"
-    } else if place.ends_with("projects")
-        || place.parent().is_some_and(|above| above.ends_with("projects"))
-    {
-        "it has Claude Code's own transcripts, which recoup does not change; delete them, or wait until Claude Code does (cleanupPeriodDays)"
-    } else if place.ends_with(INDEX) {
-        "it is in lines that recoup did not write or cannot change; remove those lines by hand"
-    } else {
-        "it was synced there, but the file was changed since, is in git, or could not be written; run `recoup memory sync` to try again, or remove it by hand"
     }
 }

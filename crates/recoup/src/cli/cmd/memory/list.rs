@@ -6,9 +6,9 @@ use clap::Args;
 use recoup_core::key::Scope;
 use recoup_core::memory::inject::BlockBudget;
 use recoup_core::memory::search::SearchQuery;
-use recoup_core::memory::{Note, NoteFilter, NoteId, NoteScope, NoteStatus};
+use recoup_core::memory::{Note, NoteFilter, NoteScope, NoteStatus};
 
-use super::{NoteIdArgs, NoteReport};
+use super::{NoteIdArgs, NoteReport, parse_id};
 use crate::cli::app::App;
 use crate::cli::projects::ProjectNames;
 use crate::cli::{CommandAnswer, CommandResult, human, input, ui};
@@ -115,7 +115,7 @@ fn row(scopes: &ScopeNames, note: &Note) -> Vec<String> {
 impl NoteIdArgs {
     /// Tells everything about one memory.
     pub(super) fn show(self, app: &App) -> CommandResult {
-        let id = NoteId::parse(&self.id)?;
+        let id = parse_id(&self.id)?;
         let Some(note) = app.memory().note(&id)? else {
             ui::error(format_args!(
                 "no such memory: {id}; `recoup memory list --all` shows all ids"

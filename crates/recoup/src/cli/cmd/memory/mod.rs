@@ -10,7 +10,8 @@ mod report;
 mod sync;
 
 use clap::{Args, Subcommand};
-use recoup_core::memory::{Note, NoteKind, NoteSource, NoteStatus, NoteTrust};
+use recoup_core::memory::{Note, NoteId, NoteKind, NoteSource, NoteStatus, NoteTrust};
+use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use crate::cli::CommandResult;
@@ -145,4 +146,12 @@ impl NoteReport {
             recorded_by: None,
         }
     }
+}
+
+/// Parses an id. One that cannot exist is reported like one that does not.
+fn parse_id(text: &str) -> Result<NoteId> {
+    NoteId::parse(text).map_err(|_| {
+        let message = format!("no such memory: {text}; `recoup memory list --all` shows all ids");
+        Error::new(ErrorKind::Absent, message)
+    })
 }

@@ -52,10 +52,10 @@ impl SyncArgs {
         }
         match (self.remove, app.settings.mirror.is_any()) {
             (false, false) => ui::hint(
-                "rules sync and skills are off: set `rules.sync` or `skills.enabled` in ~/.recoup/config.toml to switch them on",
+                "rules sync and skills are off: set `rules.sync` or `skills.enabled` in your configuration file (`recoup config path`) to switch them on",
             ),
             (true, true) => ui::hint(
-                "rules sync or skills are on and will write them again after the next answer: set `rules.sync` and `skills.enabled` to false in ~/.recoup/config.toml to switch them off",
+                "rules sync or skills are on and will write them again after the next answer: set `rules.sync` and `skills.enabled` to false in your configuration file (`recoup config path`) to switch them off",
             ),
             _ => {}
         }
