@@ -160,29 +160,31 @@ impl ResolvedSettings {
     /// Tool settings with those of the file that `--config` names on top: TOML like our own files, or
     /// JSON like `.ai-agent.json`. The user names it, so that it needs no trust.
     pub(crate) fn tools_with_file(&self, path: &Path) -> Result<ToolCacheSettings> {
-        let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
-        let file = if is_json { ConfigFile::AiAgent } else { ConfigFile::User };
-        let path = self.cwd.join(path);
-        let shown = path.display().to_string();
-        let Some(contents) = files::read(file, &path, &shown) else {
-            let message = "there is no such file";
-            return Err(problem::as_error(&[ConfigProblem::of_file(file, &shown, message)]));
-        };
-        let mut problems = contents.problems;
-        if !is_json {
-            let message = "only mcpServers and restTools belong into the file of --config";
-            let others = contents.givens.iter().map(|given| &given.origin);
-            problems.extend(others.map(|origin| ConfigProblem::at(origin, message)));
-        }
-        if !problems.is_empty() {
-            return Err(problem::as_error(&problems));
-        }
-        let mut settings = self.tools.clone();
-        for setting in &contents.tools {
-            setting.apply_to(&mut settings);
-        }
-        Ok(settings)
+        read_on_top(self.tools.clone(), &self.cwd.join(path))
     }
+}
+
+fn read_on_top(mut settings: ToolCacheSettings, path: &Path) -> Result<ToolCacheSettings> {
+    let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+    let file = if is_json { ConfigFile::AiAgent } else { ConfigFile::User };
+    let shown = path.display().to_string();
+    let Some(contents) = files::read(file, path, &shown) else {
+        let message = "there is no such file";
+        return Err(problem::as_error(&[ConfigProblem::of_file(file, &shown, message)]));
+    };
+    let mut problems = contents.problems;
+    if !is_json {
+        let message = "only mcpServers and restTools belong into the file of --config";
+        let others = contents.givens.iter().map(|given| &given.origin);
+        problems.extend(others.map(|origin| ConfigProblem::at(origin, message)));
+    }
+    if !problems.is_empty() {
+        return Err(problem::as_error(&problems));
+    }
+    for setting in &contents.tools {
+        setting.apply_to(&mut settings);
+    }
+    Ok(settings)
 }
 
 /// Reads `mcpServers` or `restTools`.
@@ -384,4 +386,44 @@ fn quoted(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let is_plain = !name.is_empty() && name.chars().all(is_bare);
     if is_plain { name.to_owned() } else { format!("{name:?}") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests fail as tests do")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_file_is_put_on_top() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |before: &ToolCacheSettings, name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            read_on_top(before.clone(), &path).map_err(|error| error.to_string())
+        };
+        let none = ToolCacheSettings::default();
+        let text = "[mcpServers.s]\ncache = '1m'\n[mcpServers.s.toolsCache]\nw = { invalidates = ['r'] }\n";
+        let first = read(&none, "a.toml", text).unwrap();
+        let json =
+            r#"{"mcpServers": {"s": {"command": "x", "toolsCache": {"w": "off", "r": "2m"}}}}"#;
+        let policy = read(&first, "b.json", json).unwrap().policy_for("s");
+        assert_eq!(policy.default_ttl, Some(Ttl::seconds(60)), "what is not said stays");
+        let rule = &policy.tools[&NamePattern::new("w")];
+        assert_eq!(
+            (rule.ttl, rule.invalidates.len()),
+            (Some(Ttl::Off), 1),
+            "as does what it drops"
+        );
+        let error = read(&none, "c.toml", "store = 'sqlite:x'\n").unwrap_err();
+        assert!(
+            error.ends_with(
+                "c.toml:1: store: only mcpServers and restTools belong into the file of --config"
+            ),
+            "{error}"
+        );
+        let error = read(&none, "d.toml", "[mcpServers.s]\ncache = 'soon'\n").unwrap_err();
+        assert!(error.contains("d.toml:2: mcpServers.s.cache: cache duration must be"), "{error}");
+        let error = read_on_top(none, &dir.path().join("missing.toml")).unwrap_err().to_string();
+        assert!(error.ends_with("missing.toml: there is no such file"), "{error}");
+    }
 }

@@ -1,6 +1,16 @@
 //! Results that are no longer true: sources that change, calls that write, other identities and what
 //! servers announce.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use recoup_core::entry::{EntryRecord, EventBatch, EventTally, StoredBody};
+use recoup_core::key::EntryId;
+use recoup_core::store::{
+    EvictionPlan, EvictionReport, RecordVisitor, ScanFilter, ScopeUsage, SimilarityProbe, Store,
+    StoreInfo,
+};
+use recoup_core::{Error, ErrorKind, Result};
+
 use super::*;
 
 #[test]
@@ -210,4 +220,86 @@ fn what_the_server_announces_is_dropped_at_once() {
     server.server_changed("notifications/tools/list_changed", None);
     assert!(!server.knows_tools());
     assert!(!ToolCache::new(scene.parts(default_ttl())).knows_tools(), "nor is it remembered");
+}
+
+/// A store from which nothing can be removed while it is stuck.
+#[derive(Debug)]
+struct StickyStore {
+    store: InMemoryStore,
+    is_stuck: AtomicBool,
+}
+
+impl Store for StickyStore {
+    fn get(&self, id: &EntryId) -> Result<Option<Arc<EntryRecord>>> {
+        self.store.get(id)
+    }
+
+    fn full_payload(&self, id: &EntryId) -> Result<Option<StoredBody>> {
+        self.store.full_payload(id)
+    }
+
+    fn put(&self, id: &EntryId, record: &EntryRecord) -> Result<()> {
+        self.store.put(id, record)
+    }
+
+    fn remove(&self, ids: &[EntryId]) -> Result<usize> {
+        if self.is_stuck.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Io, "stuck"));
+        }
+        self.store.remove(ids)
+    }
+
+    fn clear(&self, scope: &Scope, gone: &mut dyn FnMut(EntryId, Kind)) -> Result<usize> {
+        self.store.clear(scope, gone)
+    }
+
+    fn fold_batch(&self, batch: &EventBatch) -> Result<()> {
+        self.store.fold_batch(batch)
+    }
+
+    fn tallies(&self, scope: Option<&Scope>) -> Result<Vec<EventTally>> {
+        self.store.tallies(scope)
+    }
+
+    fn scan(&self, filter: &ScanFilter, visit: &mut RecordVisitor<'_>) -> Result<()> {
+        self.store.scan(filter, visit)
+    }
+
+    fn evict(&self, plan: &EvictionPlan) -> Result<EvictionReport> {
+        self.store.evict(plan)
+    }
+
+    fn nearest(
+        &self,
+        probe: &SimilarityProbe<'_>,
+    ) -> Result<Vec<(EntryId, recoup_core::entry::EntryHead)>> {
+        self.store.nearest(probe)
+    }
+
+    fn usage(&self, scope: &Scope) -> Result<ScopeUsage> {
+        self.store.usage(scope)
+    }
+
+    fn info(&self) -> StoreInfo {
+        self.store.info()
+    }
+}
+
+#[test]
+fn while_stale_results_cannot_be_dropped_nothing_is_served() {
+    let store = InMemoryStore::with_capacity(1 << 20);
+    let store = Arc::new(StickyStore { store, is_stuck: AtomicBool::new(false) });
+    let cache = Cache::new(Arc::clone(&store) as Arc<dyn Store>, CacheOptions::default());
+    let scene = Scene { cache, ..Scene::new() };
+    let rules = [("search_notes", kept_for("1h")), ("add_note", invalidating("search_notes"))];
+    let server = scene.server(with_rules(rules));
+    assert!(!hits(&server, "search_notes", &json!({})));
+    assert!(hits(&server, "search_notes", &json!({})));
+    store.is_stuck.store(true, Ordering::Relaxed);
+    assert!(!hits(&server, "add_note", &json!({})));
+    let reason = pass_reason(plan(&server, "search_notes", &json!({})));
+    assert_eq!(reason, "stale entries could not be dropped");
+    store.is_stuck.store(false, Ordering::Relaxed);
+    assert!(!hits(&server, "search_notes", &json!({})), "dropped now");
+    assert!(hits(&server, "search_notes", &json!({})));
 }
