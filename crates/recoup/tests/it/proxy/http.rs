@@ -305,6 +305,22 @@ fn the_reference_server_over_the_older_transport() {
 }
 
 #[test]
+fn a_call_over_the_older_transport_has_a_deadline_too() {
+    let home = Home::new();
+    let port = free_port();
+    let _server = Everything::start(&home, "sse", &port);
+    let url = format!("http://127.0.0.1:{port}/sse");
+    let mut client = greeted(&mut proxied(&home, &["--call-timeout", "500ms"], &url));
+    let arguments = json!({ "duration": 1, "steps": 1 });
+    let params = json!({ "name": "trigger-long-running-operation", "arguments": arguments });
+    let given_up = ask(&mut client, "tools/call", params);
+    assert!(error_of(&given_up).contains("--call-timeout"), "{given_up}");
+    assert_eq!(call(&mut client, "echo", json!({ "message": "hi" })), "Echo: hi");
+    thread::sleep(Duration::from_secs(1));
+    assert!(client.is_silent_for(Duration::from_millis(300)), "a late answer is nobody's");
+}
+
+#[test]
 fn an_older_server_that_goes_away_ends_the_session() {
     let home = Home::new();
     let port = free_port();
