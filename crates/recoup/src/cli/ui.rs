@@ -410,6 +410,7 @@ pub(super) fn client_streams() -> io::Result<ClientStreams> {
     Ok(ClientStreams {
         input: io::stdin().as_fd().try_clone_to_owned()?.into(),
         output: io::stdout().as_fd().try_clone_to_owned()?.into(),
+        is_hung_up: || process::is_hung_up(io::stdin().as_fd()),
         errors: rustix::stdio::stderr(),
         close_stdout: || {
             if let Ok(null) = std::fs::File::open("/dev/null") {

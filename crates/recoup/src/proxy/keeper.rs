@@ -1,7 +1,8 @@
 //! Results are kept and calls logged on a thread of their own, after the client has its answer.
 
-use std::sync::mpsc::{self, SyncSender, TrySendError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -13,8 +14,10 @@ use crate::toolbox::{CallEnd, ToolCache};
 
 /// Answers that wait. If there are more, they are not kept.
 const MAX_WAITING: usize = 64;
-/// Length of answers that do not wait, so that they do not add up.
-const MAX_WAITING_BYTES: usize = 4 << 20;
+/// Their bytes.
+const MAX_WAITING_BYTES: usize = 64 << 20;
+/// Length of an answer that is kept.
+const MAX_KEPT_BYTES: usize = 32 << 20;
 /// Interval of checks for the end.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -31,31 +34,47 @@ pub(super) struct AnsweredCall {
 #[derive(Debug)]
 pub(super) struct ResultKeeper {
     cache: ToolCache,
+    waiting_bytes: Arc<AtomicUsize>,
     running: Mutex<Option<(SyncSender<AnsweredCall>, JoinHandle<()>)>>,
 }
 
 impl ResultKeeper {
     pub(super) fn new(cache: ToolCache) -> Self {
-        Self { cache, running: Mutex::default() }
+        Self { cache, waiting_bytes: Arc::default(), running: Mutex::default() }
     }
 
     /// Hands over an answered call.
-    pub(super) fn keep(&self, answered: AnsweredCall) {
-        if answered.line.len() > MAX_WAITING_BYTES {
+    pub(super) fn keep(&self, mut answered: AnsweredCall) {
+        let len = answered.line.len();
+        if len > MAX_KEPT_BYTES {
+            // Only logged, and here: it must not wait beside the next one.
+            if let CallStage::Sent(kept) = &mut answered.call.stage
+                && let Some(kept) = kept.take()
+            {
+                kept.permit.release();
+            }
             return keep_result(&self.cache, answered);
+        }
+        // A store that is slow must not slow down answers.
+        if self.waiting_bytes.fetch_add(len, Ordering::Relaxed) > MAX_WAITING_BYTES {
+            self.waiting_bytes.fetch_sub(len, Ordering::Relaxed);
+            return;
         }
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let (queue, _) = running.get_or_insert_with(|| {
-            let (queue, answers) = mpsc::sync_channel(MAX_WAITING);
-            let cache = self.cache.clone();
-            let keep_all = move || answers.into_iter().for_each(|it| keep_result(&cache, it));
+            let (queue, answers) = mpsc::sync_channel::<AnsweredCall>(MAX_WAITING);
+            let (cache, waiting_bytes) = (self.cache.clone(), Arc::clone(&self.waiting_bytes));
+            let keep_all = move || {
+                while let Ok(answered) = answers.recv() {
+                    let len = answered.line.len();
+                    keep_result(&cache, answered);
+                    waiting_bytes.fetch_sub(len, Ordering::Relaxed);
+                }
+            };
             (queue, thread::spawn(keep_all))
         });
-        // A store that is slow must not slow down answers.
-        if let Err(TrySendError::Full(answered) | TrySendError::Disconnected(answered)) =
-            queue.try_send(answered)
-        {
-            drop(answered);
+        if queue.try_send(answered).is_err() {
+            self.waiting_bytes.fetch_sub(len, Ordering::Relaxed);
         }
     }
 

@@ -130,7 +130,7 @@ impl<R: Read> LineReader<R> {
         Self { input: BufReader::with_capacity(64 << 10, input), most, in_long_line: false }
     }
 
-    /// Reads the next piece into `line`; none at the end.
+    /// Reads the next piece into `line`; none at the end. A long line's memory is given back first.
     pub(super) fn next(&mut self, line: &mut Vec<u8>) -> io::Result<Option<ReadPiece>> {
         line.clear();
         line.shrink_to(KEPT_BUFFER_BYTES);

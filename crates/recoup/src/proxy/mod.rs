@@ -21,6 +21,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
@@ -44,6 +45,10 @@ use crate::toolbox::ToolCache;
 /// How long the output of a server that has ended may be held open in silence, by a process that it
 /// left behind.
 const MAX_SILENCE: Duration = Duration::from_millis(500);
+/// How long a server may take nothing of what a client wrote that has left.
+const MAX_STALL: Duration = Duration::from_secs(5);
+/// Interval of checks for that.
+const HANGUP_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// Time for calls that still wait when the client's last line was read.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -52,6 +57,8 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct ClientStreams {
     pub(crate) input: File,
     pub(crate) output: File,
+    /// True if nobody can write to the input any more, even if it is not read to its end.
+    pub(crate) is_hung_up: fn() -> bool,
     /// Receives what the server writes to its stderr.
     pub(crate) errors: BorrowedFd<'static>,
     /// Closes our stdout, so that the client sees its end.
@@ -142,7 +149,7 @@ fn run_process(
 ) -> Result<i32> {
     // Before the server runs: a signal in between must find its receiver.
     announce_signals(events)?;
-    let ClientStreams { input, output, errors, close_stdout } = client;
+    let ClientStreams { input, output, is_hung_up, errors, close_stdout } = client;
     let (mut process, streams) = ServerProcess::start(words)?;
     let stderr = streams.errors;
     let relay = thread::spawn(move || stderr_relay::relay_stderr(&stderr, errors));
@@ -164,10 +171,21 @@ fn run_process(
             }
         }
     });
-    read_client(input, &session, events.clone());
+    let lines_read = read_client(input, &session, events.clone());
     let mut is_silent = false;
+    // A server that does not read keeps us from seeing the end of what the client wrote.
+    let (mut seen, mut stall) = (0, Deadline::after(MAX_STALL));
     loop {
-        match next_event(received, process.next_deadline()) {
+        if lines_read.load(Ordering::Relaxed) != seen || !is_hung_up() {
+            (seen, stall) = (lines_read.load(Ordering::Relaxed), Deadline::after(MAX_STALL));
+        }
+        if stall.has_passed() {
+            session.close_server();
+            process.begin_end();
+        }
+        let wait = process.next_deadline().map_or(HANGUP_CHECK_INTERVAL, Deadline::remaining);
+        let check = Deadline::after(wait.min(HANGUP_CHECK_INTERVAL));
+        match next_event(received, Some(check)) {
             Some(ProxyEvent::ClientLeft | ProxyEvent::ClientDeaf) => {
                 session.close_server();
                 process.begin_end();
@@ -232,24 +250,32 @@ fn run_http(
                 session.close_server();
                 deadline = Some(Deadline::after(MAX_SILENCE));
             }
-            ProxyEvent::ServerClosed | ProxyEvent::ServerExited => {
-                code = i32::from(event == ProxyEvent::ServerClosed);
+            ProxyEvent::ServerClosed => {
+                code = 1;
                 break;
             }
+            ProxyEvent::ServerExited => break,
         }
     }
     session.finish(FLUSH_TIMEOUT);
     Ok(code)
 }
 
-/// Reads the client's lines on a thread of their own.
-fn read_client(input: File, session: &Arc<ProxySession>, events: Sender<ProxyEvent>) {
+/// Reads the client's lines on a thread of their own; returns how many there were so far.
+fn read_client(
+    input: File,
+    session: &Arc<ProxySession>,
+    events: Sender<ProxyEvent>,
+) -> Arc<AtomicU64> {
     let session = Arc::clone(session);
+    let lines_read = Arc::<AtomicU64>::default();
+    let counter = Arc::clone(&lines_read);
     let mut from_client = LineReader::new(WaitingFile(input));
     thread::spawn(move || {
         let _end = EventAtEnd { events, event: ProxyEvent::ClientLeft };
         let mut line = Vec::new();
         while let Ok(Some(piece)) = from_client.next(&mut line) {
+            counter.fetch_add(1, Ordering::Relaxed);
             match piece {
                 ReadPiece::Line => session.on_client_line(&mut line),
                 ReadPiece::Part | ReadPiece::LastPart => session.on_client_part(&line),
@@ -257,6 +283,7 @@ fn read_client(input: File, session: &Arc<ProxySession>, events: Sender<ProxyEve
         }
         session.await_calls(FLUSH_TIMEOUT);
     });
+    lines_read
 }
 
 /// Sends an event for each signal that asks us to end, unless we were started to ignore it.

@@ -36,9 +36,14 @@ impl ServerInput {
         }
     }
 
-    /// Closes it. A write that is going on ends first.
+    /// Closes it, without waiting for a write that is going on: the server may never read it.
     pub(super) fn close(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Ok(mut input) = self.0.try_lock() {
+            input.take();
+            return;
+        }
+        let input = Arc::clone(&self.0);
+        thread::spawn(move || input.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
@@ -68,7 +73,6 @@ impl ServerProcess {
     pub(super) fn start(words: &[OsString]) -> Result<(Self, ServerStreams)> {
         let (program, args) =
             words.split_first().ok_or_else(|| Error::usage("no server command is given"))?;
-        let mut guard = ServerGuard::start()?;
         let mut command = Command::new(program);
         command.args(args).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -82,6 +86,10 @@ impl ServerProcess {
         })?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let group = group.expect("a process has a positive id");
+        // Second, so that the server has the start to itself.
+        let mut guard = ServerGuard::start().inspect_err(|_| {
+            let _ = kill_process_group(group, Signal::KILL);
+        })?;
         guard.watch(group);
         let input = ServerInput(Arc::new(Mutex::new(child.stdin.take())));
         let output = child.stdout.take().expect("it was asked for");

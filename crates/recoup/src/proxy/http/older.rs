@@ -8,9 +8,9 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Response, Url};
 use tokio::time::timeout;
 
+use super::OutgoingMessage;
 use super::events::{EventParser, ServerEvent};
 use super::streamable::{HttpConnection, HttpFault, is_event_stream};
-use super::{OutgoingMessage, into_line};
 use crate::proxy::ProxyEvent;
 
 /// Time limit for the first event.
@@ -48,11 +48,11 @@ impl HttpConnection {
             let early: Vec<_> = events.collect();
             tokio::spawn(async move {
                 for event in early.into_iter().filter(ServerEvent::is_message) {
-                    this.pass_on(into_line(event.data)).await;
+                    this.pass_older(event.data).await;
                 }
                 while let Ok(Some(piece)) = response.chunk().await {
                     for event in parser.push(&piece).into_iter().filter(ServerEvent::is_message) {
-                        this.pass_on(into_line(event.data)).await;
+                        this.pass_older(event.data).await;
                     }
                 }
                 // The stream is the session: without it the server is gone.
@@ -63,12 +63,18 @@ impl HttpConnection {
         None
     }
 
-    /// Sends a message to the address that the stream named; its answer comes over the stream.
+    /// Sends a message to the address that the stream named, and waits for its answer over the
+    /// stream.
     pub(super) async fn post_older(&self, endpoint: Url, message: &OutgoingMessage) {
+        let answer = message.id.as_deref().map(|id| self.expect_older_answer(id));
         let request = self.client.post(endpoint).headers(self.options.headers.clone());
         let request = request.header(CONTENT_TYPE, "application/json").body(message.body.clone());
         match request.send().await {
-            Ok(response) if response.status().is_success() => {}
+            Ok(response) if response.status().is_success() => {
+                if let Some(answer) = answer {
+                    let _ = answer.await;
+                }
+            }
             Ok(response) => {
                 let fault = HttpFault::of_refusal(response).await.0;
                 self.answer_fault(message, &fault).await;

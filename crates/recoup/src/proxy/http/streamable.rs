@@ -13,7 +13,7 @@ use reqwest::header::{
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
@@ -66,6 +66,8 @@ struct HttpSessionState {
     initialize: Option<OutgoingMessage>,
     tools: ToolHeaders,
     running: HashMap<String, AbortHandle>,
+    /// Calls over the older transport whose answer comes over its stream.
+    older_calls: HashMap<String, oneshot::Sender<()>>,
     listener: Option<AbortHandle>,
 }
 
@@ -110,6 +112,7 @@ impl HttpConnection {
             initialize: None,
             tools: ToolHeaders::default(),
             running: HashMap::new(),
+            older_calls: HashMap::new(),
             listener: None,
         };
         let (state, renewing) = (Mutex::new(state), tokio::sync::Mutex::default());
@@ -156,13 +159,13 @@ impl HttpConnection {
     fn cancel_by_closing(&self, message: &OutgoingMessage) -> bool {
         let mut state = self.state();
         let Some(id) = &message.cancels else { return false };
-        if !state.version.as_deref().is_some_and(is_modern) {
-            return false;
-        }
-        if let Some(running) = state.running.remove(id) {
+        let is_modern = state.version.as_deref().is_some_and(is_modern);
+        if (is_modern || matches!(state.mode, HttpMode::Older(_)))
+            && let Some(running) = state.running.remove(id)
+        {
             running.abort();
         }
-        true
+        is_modern
     }
 
     /// Sends the first message, and finds out which transport the server has.
@@ -469,6 +472,22 @@ impl HttpConnection {
             let request = self.client.delete(self.options.url.clone());
             let request = request.headers(self.options.headers.clone()).header(SESSION_ID, id);
             let _ = timeout(REFUSAL_TIMEOUT, request.send()).await;
+        }
+    }
+
+    /// Notes that an answer to this request comes over the older transport's stream.
+    pub(super) fn expect_older_answer(&self, id: &str) -> oneshot::Receiver<()> {
+        let (answered, awaited) = oneshot::channel();
+        self.state().older_calls.insert(id.to_owned(), answered);
+        awaited
+    }
+
+    /// Passes on a message of that stream, unless it answers a call that was given up.
+    pub(super) async fn pass_older(&self, message: Vec<u8>) {
+        let id = MessageFields::parse(&message).and_then(|fields| fields.answered_id());
+        let awaited = id.and_then(|id| self.state().older_calls.remove(id));
+        if awaited.is_none_or(|awaited| awaited.send(()).is_ok()) {
+            self.pass_on(into_line(message)).await;
         }
     }
 

@@ -65,6 +65,7 @@ const server = createServer((request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const beat = () => response.write(`event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n`);
       beat();
+      response.on("close", () => say({ closed: name, body: "" }));
       return setInterval(beat, 100);
     }
     if (name === "break") {

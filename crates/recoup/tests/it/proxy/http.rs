@@ -184,6 +184,28 @@ fn a_stalled_call_stops_no_other_and_ends_at_its_deadline_beside_progress() {
 }
 
 #[test]
+fn a_call_of_the_newer_protocol_is_cancelled_by_closing_its_stream() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &[]);
+    let mut client = Client::spawn(&mut proxied(&home, &[], &server.url));
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+    ask(&mut client, "tools/list", json!({ "_meta": meta }));
+    let id = client.ask("tools/call", json!({ "name": "stall", "_meta": meta }));
+    while client.hear()["method"] != "notifications/message" {}
+    let params = json!({ "requestId": id });
+    client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    let is_closed = || server.seen.lock().unwrap().iter().any(|seen| seen["closed"] == "stall");
+    for _ in 0..500 {
+        if is_closed() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(is_closed());
+    assert!(server.noted_requests("notifications/cancelled").is_empty());
+}
+
+#[test]
 fn redirects_are_followed_on_the_same_host_only() {
     let home = Home::new();
     let server = HttpServer::start(&home, &[]);
@@ -210,7 +232,8 @@ struct Everything(Child);
 impl Everything {
     fn start(home: &Home, transport: &str, port: &str) -> Self {
         let mut command = home.prepared("mcp-server-everything", &[transport]);
-        let mut child = command.env("PORT", port).stderr(Stdio::piped()).spawn().unwrap();
+        command.env("PORT", port).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let mut lines = stderr.lines().map_while(Result::ok);
         lines.find(|line| line.contains(port)).expect("it listens");
@@ -279,6 +302,22 @@ fn the_reference_server_over_streamable_http() {
 #[test]
 fn the_reference_server_over_the_older_transport() {
     everything_over("sse", "/sse");
+}
+
+#[test]
+fn a_call_over_the_older_transport_has_a_deadline_too() {
+    let home = Home::new();
+    let port = free_port();
+    let _server = Everything::start(&home, "sse", &port);
+    let url = format!("http://127.0.0.1:{port}/sse");
+    let mut client = greeted(&mut proxied(&home, &["--call-timeout", "500ms"], &url));
+    let arguments = json!({ "duration": 1, "steps": 1 });
+    let params = json!({ "name": "trigger-long-running-operation", "arguments": arguments });
+    let given_up = ask(&mut client, "tools/call", params);
+    assert!(error_of(&given_up).contains("--call-timeout"), "{given_up}");
+    assert_eq!(call(&mut client, "echo", json!({ "message": "hi" })), "Echo: hi");
+    thread::sleep(Duration::from_secs(1));
+    assert!(client.is_silent_for(Duration::from_millis(300)), "a late answer is nobody's");
 }
 
 #[test]

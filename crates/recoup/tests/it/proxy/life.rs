@@ -159,6 +159,22 @@ fn a_client_that_stops_reading_ends_the_server() {
 }
 
 #[test]
+fn a_server_that_never_reads_does_not_outlive_its_client() {
+    let home = Home::new();
+    let server = ["sleep", "60"].map(str::to_owned);
+    let mut command = proxied(&home, "x", &[], &server);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}\n", "x".repeat(50_000));
+    // More than the pipe to the server takes, less than both.
+    for _ in 0..3 {
+        std::io::Write::write_all(&mut stdin, line.as_bytes()).unwrap();
+    }
+    drop(stdin);
+    eventually("we end", || child.try_wait().unwrap().is_some());
+}
+
+#[test]
 fn the_guard_ends_with_the_proxy() {
     let scene = Scene::new();
     let client = greeted(&mut scene.proxied(&[]));
