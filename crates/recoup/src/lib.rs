@@ -19,5 +19,4 @@ pub mod mirror;
 mod process;
 mod proxy;
 mod race;
-#[allow(dead_code, unused_imports, reason = "the proxy, which uses it, is to come")]
 mod toolbox;

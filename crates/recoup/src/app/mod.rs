@@ -9,7 +9,6 @@ mod forget;
 mod mirrors;
 pub(crate) mod projects;
 mod rules;
-#[allow(dead_code, reason = "the proxy, which uses it, is to come")]
 pub(crate) mod tools;
 
 use std::path::Path;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd as _;
 use std::sync::mpsc::Sender;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Condvar, Mutex};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::ProxyEvent;
@@ -72,16 +72,16 @@ impl ClientOutput {
 
     /// Writes a whole line; false if nobody reads it.
     pub(super) fn write(&self, line: &[u8]) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.in_long_line && state.file.is_some() {
-            state = self.line_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.line_ended.wait(&mut state);
         }
         self.write_locked(&mut state, line)
     }
 
     /// Writes part of a line. All parts come from one thread.
     pub(super) fn write_part(&self, part: &[u8], is_last: bool) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.in_long_line = !is_last;
         let is_heard = self.write_locked(&mut state, part);
         if is_last || !is_heard {
@@ -92,7 +92,7 @@ impl ClientOutput {
 
     /// Closes it, so that the client sees the end.
     pub(super) fn close(&self) {
-        self.lock().file = None;
+        self.state.lock().file = None;
         self.line_ended.notify_all();
         (self.close_stdout)();
     }
@@ -105,9 +105,5 @@ impl ClientOutput {
         state.file = None;
         let _ = self.events.send(ProxyEvent::ClientDeaf);
         false
-    }
-
-    fn lock(&self) -> MutexGuard<'_, OutputState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

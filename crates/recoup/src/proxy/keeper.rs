@@ -1,11 +1,12 @@
 //! Results are kept and calls logged on a thread of their own, after the client has its answer.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use recoup_core::base::clock::Deadline;
 
 use super::call_table::{CallStage, KeptCall, PendingCall};
@@ -60,7 +61,7 @@ impl ResultKeeper {
             self.waiting_bytes.fetch_sub(len, Ordering::Relaxed);
             return;
         }
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         let (queue, _) = running.get_or_insert_with(|| {
             let (queue, answers) = mpsc::sync_channel::<AnsweredCall>(MAX_WAITING);
             let (cache, waiting_bytes) = (self.cache.clone(), Arc::clone(&self.waiting_bytes));
@@ -80,7 +81,7 @@ impl ResultKeeper {
 
     /// Waits until everything is kept.
     pub(super) fn finish(&self, limit: Duration) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let running = self.running.lock().take();
         let Some((queue, thread)) = running else { return };
         drop(queue);
         let deadline = Deadline::after(limit);

@@ -5,10 +5,11 @@ use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use parking_lot::Mutex;
 use recoup_core::base::clock::Deadline;
 use recoup_core::{Error, ErrorKind, Result};
 use rustix::io::Errno;
@@ -27,7 +28,7 @@ impl ServerInput {
     /// Writes bytes if `may_send` still agrees when it is our turn. A server that does not take
     /// them has closed its stdin, which its exit or its silence tells the client.
     pub(super) fn write_if(&self, bytes: &[u8], may_send: impl FnOnce() -> bool) {
-        let mut input = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut input = self.0.lock();
         if !may_send() {
             return;
         }
@@ -38,12 +39,12 @@ impl ServerInput {
 
     /// Closes it, without waiting for a write that is going on: the server may never read it.
     pub(super) fn close(&self) {
-        if let Ok(mut input) = self.0.try_lock() {
+        if let Some(mut input) = self.0.try_lock() {
             input.take();
             return;
         }
         let input = Arc::clone(&self.0);
-        thread::spawn(move || input.lock().unwrap_or_else(PoisonError::into_inner).take());
+        thread::spawn(move || input.lock().take());
     }
 }
 

@@ -1,10 +1,11 @@
 //! One client and one server: which lines pass, which are answered from the cache, and what each
 //! teaches about the server.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use recoup_core::base::clock::{Deadline, Stopwatch};
 use recoup_core::cache::WaitPolicy;
 use serde::Deserialize;
@@ -218,7 +219,7 @@ impl ProxySession {
 
     fn work(&self, slot: &Mutex<Option<WaitingRequest>>) {
         let _end = WorkerEnd(self);
-        let request = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let request = slot.lock().take();
         if let Some(request) = request {
             self.look_up(request);
         }
@@ -432,8 +433,7 @@ impl ProxySession {
         }
         let mut calls = self.calls();
         while calls.own_list.asked.is_some() && !deadline.has_passed() {
-            let waited = self.changed.wait_timeout(calls, deadline.remaining());
-            calls = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut calls, deadline.remaining());
         }
         drop(calls);
         let is_known = cache.knows_tools();
@@ -476,8 +476,7 @@ impl ProxySession {
         let deadline = Deadline::after(limit);
         let mut calls = self.calls();
         while calls.workers > 0 && !deadline.has_passed() {
-            let waited = self.changed.wait_timeout(calls, deadline.remaining());
-            calls = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut calls, deadline.remaining());
         }
     }
 
@@ -500,7 +499,7 @@ impl ProxySession {
     }
 
     fn calls(&self) -> MutexGuard<'_, CallTable> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 }
 

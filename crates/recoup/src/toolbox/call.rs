@@ -153,7 +153,7 @@ impl CachedCall {
     }
 
     /// Explains how a look-up would end.
-    pub(crate) fn explain(&self) -> LookupExplanation {
+    pub(super) fn explain(&self) -> LookupExplanation {
         let ToolCacheParts { cache, mode, .. } = self.cache_parts();
         cache.explain(&self.request(*mode, WaitPolicy::default()))
     }

@@ -21,15 +21,12 @@ mod tool_list;
 mod writes;
 
 pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
-pub(crate) use call_log::{CallLog, CallLogLine, LoggedOutcome};
+pub(crate) use call_log::CallLog;
 pub(crate) use call_stats::{CallStatsCollector, ToolStats};
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
-pub(crate) use plan::{
-    CallPlan, CallRoute, PassReason, RootsState, TOOL_TAG, ToolCache, ToolCacheParts,
-};
+pub(crate) use plan::{CallRoute, PassReason, RootsState, TOOL_TAG, ToolCache, ToolCacheParts};
 pub(crate) use policy::{
     NamePattern, READ_ONLY_TTL, ServerCachePolicy, ToolCacheRule, ToolCacheSettings,
 };
 pub(crate) use read_only::{READ_ONLY_SAFEGUARDS, ReadOnlyConcern};
-pub(crate) use result::ServedResult;
 pub(crate) use ticket::{CallEnd, CallTicket};

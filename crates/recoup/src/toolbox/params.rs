@@ -11,7 +11,7 @@ use super::plan::PassReason;
 pub(super) const MAX_PARAMS_LEN: usize = 1 << 20;
 
 /// The method by which tools are called.
-const TOOLS_CALL: &str = "tools/call";
+pub(super) const TOOLS_CALL: &str = "tools/call";
 
 /// Methods whose answers can be cached, beside tool calls. Policies name them like tools.
 const CACHED_METHODS: [&str; 6] = [

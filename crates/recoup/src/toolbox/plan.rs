@@ -1,12 +1,13 @@
 //! The cache of one server's results: what it knows of the server, and the plan for each call.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use recoup_core::base::FaultLog;
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::cache::{Cache, CacheMode, LookupRequest, PathContext, Ttl};
+use recoup_core::cache::{Cache, CacheMode, LookupExplanation, LookupRequest, PathContext, Ttl};
 use recoup_core::entry::{Draft, ProducerIdentity};
 use recoup_core::key::tool::{ServerFingerprint, ToolArguments, ToolCallRecipe};
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind, Scope};
@@ -18,7 +19,7 @@ use serde_json::value::RawValue;
 use super::call::CachedCall;
 use super::call_log::CallLog;
 use super::identity::ServerIdentity;
-use super::params::{CallTarget, RawMembers};
+use super::params::{CallTarget, RawMembers, TOOLS_CALL};
 use super::policy::{CacheDecision, NamePattern, NotCachedReason, ServerCachePolicy};
 use super::sources;
 use super::ticket::CallTicket;
@@ -184,13 +185,13 @@ impl ToolCache {
 
     /// Sets the client's roots, which are part of the server's identity.
     pub(crate) fn set_roots(&self, roots: RootsState) {
-        *lock(&self.inner.roots) = roots;
+        *self.inner.roots.lock() = roots;
     }
 
     /// The server's fingerprint; none while the roots are unknown.
     pub(super) fn fingerprint(&self) -> Option<ServerFingerprint> {
         let server = &self.inner.parts.server;
-        match &*lock(&self.inner.roots) {
+        match &*self.inner.roots.lock() {
             RootsState::NotAsked => Some(server.fingerprint(None)),
             RootsState::Known(roots) => Some(server.fingerprint(Some(roots))),
             RootsState::Unknown => None,
@@ -203,7 +204,7 @@ impl ToolCache {
             return;
         }
         let remembered = {
-            let mut known = lock(&self.inner.tools);
+            let mut known = self.inner.tools.lock();
             known.is_recalled = true;
             let is_complete = known.list.learn_page(params, result);
             is_complete.then(|| known.list.to_remembered())
@@ -257,6 +258,18 @@ impl ToolCache {
         ticket.passed = route.as_ref().err().cloned();
         ticket.read_only = tool.as_ref().and_then(ToolDefinition::declared_read_only);
         CallPlan { ticket, route: route.map_or_else(CallRoute::Pass, CallRoute::Cached) }
+    }
+
+    /// Explains how a call of a tool would be answered; an error is the reason why it is not cached.
+    /// Changes nothing, also for a tool that writes.
+    pub(crate) fn explain(&self, params: &RawValue) -> Result<LookupExplanation, PassReason> {
+        let (target, never) = CallTarget::read(TOOLS_CALL, Some(params))?;
+        if let Some(reason) = never {
+            return Err(reason);
+        }
+        let tool = self.definition(&target.name);
+        let arguments = read_arguments(&target, tool.as_ref());
+        Ok(self.route(&target, tool.as_ref(), arguments)?.explain())
     }
 
     fn route(
@@ -351,7 +364,7 @@ impl ToolCache {
         };
         let stale = match notification {
             "notifications/tools/list_changed" => {
-                let mut known = lock(&self.inner.tools);
+                let mut known = self.inner.tools.lock();
                 known.list.forget();
                 known.is_recalled = true;
                 named(&[TOOLS_LIST])
@@ -379,7 +392,7 @@ impl ToolCache {
         for stale in stale {
             if let Err(error) = self.try_drop(stale) {
                 self.report(&error);
-                lock(&self.inner.undropped).push(stale.clone());
+                self.inner.undropped.lock().push(stale.clone());
                 self.inner.has_undropped.store(true, Ordering::Release);
             }
         }
@@ -390,7 +403,7 @@ impl ToolCache {
         if !self.inner.has_undropped.load(Ordering::Acquire) {
             return true;
         }
-        let mut undropped = lock(&self.inner.undropped);
+        let mut undropped = self.inner.undropped.lock();
         undropped.retain(|stale| self.try_drop(stale).is_err());
         self.inner.has_undropped.store(!undropped.is_empty(), Ordering::Release);
         undropped.is_empty()
@@ -451,7 +464,7 @@ impl ToolCache {
 
     /// Calls `look` with the list of tools; a list of an earlier session if there is none yet.
     fn with_tools<T>(&self, look: impl FnOnce(&ToolList) -> T) -> T {
-        let mut known = lock(&self.inner.tools);
+        let mut known = self.inner.tools.lock();
         if !known.is_recalled {
             known.is_recalled = true;
             if let Some(list) = self.recall_list() {
@@ -499,10 +512,6 @@ impl ToolCache {
         let ToolCacheParts { faults, name, .. } = &self.inner.parts;
         faults.fault(&format!("the tool cache of {name}"), error);
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The arguments that count.

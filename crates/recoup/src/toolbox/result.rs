@@ -19,7 +19,6 @@ const CACHE_HINTS: [&str; 2] = ["cache_hint", "io.modelcontextprotocol/cache_hin
 #[derive(Debug, Clone)]
 pub(crate) struct ServedResult {
     json: String,
-    age: u64,
 }
 
 impl ServedResult {
@@ -43,21 +42,12 @@ impl ServedResult {
             let comma = if members.0.is_empty() { "" } else { "," };
             format!("{before}{{\"_meta\":{{{own}}}{comma}{after}")
         };
-        Some(Self { json, age })
+        Some(Self { json })
     }
 
     /// The result as JSON text.
     pub(crate) fn as_json(&self) -> &str {
         &self.json
-    }
-
-    pub(crate) fn into_json(self) -> String {
-        self.json
-    }
-
-    /// Age in milliseconds.
-    pub(crate) fn age(&self) -> u64 {
-        self.age
     }
 }
 

@@ -23,6 +23,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::call_log::LoggedOutcome;
+use super::plan::CallPlan;
 use super::*;
 
 const ANSWER: &str = r#"{"content":[{"type":"text","text":"found"}]}"#;

@@ -49,11 +49,6 @@ impl CallTicket {
         Self { cache, name, arguments: None, passed: None, read_only: None, stale, is_logged: true }
     }
 
-    /// Name of the tool, or the method.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Drops what the call has made stale. Call it before the answer is passed on: the client may
     /// read at once what it has written. Does nothing for a call that does not write, and nothing
     /// the second time.

@@ -2,7 +2,8 @@
 //! such a write ended may be about either state, and is not kept.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::policy::NamePattern;
 
@@ -35,7 +36,7 @@ struct TrackedWrites {
 impl WriteTracker {
     /// The current position.
     pub(super) fn position(&self) -> WritePosition {
-        WritePosition(self.lock().position)
+        WritePosition(self.0.lock().position)
     }
 
     /// Records the start of a write.
@@ -49,7 +50,7 @@ impl WriteTracker {
     }
 
     fn advance(&self, stale: &[StaleResults], change: impl Fn(u32) -> u32) {
-        let mut tracked = self.lock();
+        let mut tracked = self.0.lock();
         tracked.position += 1;
         let position = tracked.position;
         for stale in stale {
@@ -64,14 +65,10 @@ impl WriteTracker {
         position: WritePosition,
         concerns: impl Fn(&StaleResults) -> bool,
     ) -> bool {
-        let tracked = self.lock();
+        let tracked = self.0.lock();
         let mut writes = tracked.writes.iter();
         writes.any(|(stale, (latest, active))| {
             (*active > 0 || *latest > position.0) && concerns(stale)
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, TrackedWrites> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

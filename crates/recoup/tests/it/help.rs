@@ -468,19 +468,17 @@ fn hooking_in() {
               Remove claude-recall and claude-mem, which would remember everything a second time
 
           --judge <yes|no>
-              Let a model read statements of yours that may be worth remembering, without
-              secrets
+              Let a model read statements of yours that may be worth remembering, without secrets
 
           --sync-rules <yes|no>
               Write the top rules into Claude Code's own memory, too
 
           --skills <off|user|project>
-              Turn three or more memories on one topic into a skill, in your own folder or
-              the project's
+              Turn three or more memories on one topic into a skill, in your own folder or the project's
 
           --record-rules <yes|no>
-              Let agents record rules on your behalf, in clients without hooks (cursor,
-              windsurf, vscode, zed, gemini, opencode)
+              Let agents record rules on your behalf, in clients without hooks (cursor, windsurf,
+              vscode, zed, gemini, opencode)
 
       -h, --help
               Print help (see a summary with '-h')

@@ -5,14 +5,18 @@ use recoup_core::cache::{LookupExplanation, LookupRequest};
 use recoup_core::key::agent_run::AgentRunRecipe;
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe, Kind};
 use recoup_core::{Error, ErrorKind, Result};
+use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::cache::{ResultSelectorArgs, find_entry};
 use super::exec::ExecArgs;
 use super::key::AgentRunArgs;
+use super::mcp::McpProxyArgs;
 use super::place::StoreScopeArgs;
 use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::{CommandAnswer, CommandResult, ui};
+use crate::toolbox::PassReason;
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -35,6 +39,7 @@ const AFTER_HELP: &str = "\
 Examples:
   recoup explain exec --source 'src/**/*.rs' -- claude -p 'review src'
   recoup explain --paths src/auth.rs --query 'find sql injection' --operation security-audit
+  recoup explain tool --tool search --arguments '{\"query\":\"x\"}' --name docs -- npx -y docs-server
   recoup explain 29a54c34e14371b5
 
 `recoup exec` and `recoup cache get` print the same with --explain. Nothing is run, \
@@ -49,6 +54,33 @@ enum ExplainTarget {
     Exec(Box<ExecArgs>),
     /// Explain whether there is an answer for an agent run
     AgentRun(AgentRunArgs),
+    /// Explain a call of an MCP tool: give what you would give `recoup mcp proxy`
+    Tool(Box<ExplainToolArgs>),
+}
+
+/// A call of a tool behind `recoup mcp proxy`.
+#[derive(Debug, Args)]
+struct ExplainToolArgs {
+    /// Name of the tool
+    #[arg(long, value_name = "TOOL")]
+    tool: String,
+    /// Its arguments, as JSON
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    arguments: String,
+    #[command(flatten)]
+    proxy: McpProxyArgs,
+}
+
+impl ExplainToolArgs {
+    fn explain(&self, app: &App) -> Result<Result<LookupExplanation, PassReason>> {
+        let invalid = |error| Error::usage(format!("--arguments: expected JSON: {error}"));
+        let arguments: Box<RawValue> = serde_json::from_str(&self.arguments).map_err(invalid)?;
+        let params = format!("{{\"name\":{},\"arguments\":{arguments}}}", json!(self.tool));
+        let params = RawValue::from_string(params).map_err(invalid)?;
+        let cache = self.proxy.tool_cache(app)?;
+        let unavailable = || Error::new(ErrorKind::Unavailable, "the tool cache cannot be opened");
+        Ok(cache.ok_or_else(unavailable)?.explain(&params))
+    }
 }
 
 impl ExplainArgs {
@@ -74,6 +106,17 @@ impl ExplainArgs {
                 let (key, parts) = (recipe.key()?, recipe.parts());
                 ExplainReport::new(&explain_parts(app, key, &parts, AgentRunRecipe::KIND))
             }
+            (Some(ExplainTarget::Tool(args)), _) => match args.explain(app()?)? {
+                Ok(explained) => ExplainReport::new(&explained),
+                Err(reason) if json => {
+                    ui::json(&json!({ "status": "bypass", "reason": reason.to_string() }))?;
+                    return Ok(CommandAnswer::No);
+                }
+                Err(reason) => {
+                    ui::line(format_args!("not cached: {reason}"))?;
+                    return Ok(CommandAnswer::No);
+                }
+            },
             (None, entry) => {
                 let (key, parts) = match entry {
                     Some(key) => (Key::parse(&key)?, Vec::new()),

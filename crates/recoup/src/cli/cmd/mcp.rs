@@ -29,6 +29,7 @@ use crate::mcp::{
     HttpOptions, ServerOptions, ServerState, TOKEN_FILE, ToolSet, serve_http, serve_stdio,
 };
 use crate::proxy::run_guard;
+pub(super) use proxy::McpProxyArgs;
 
 /// Serve memory and cache to agents, over MCP.
 #[derive(Debug, Args)]
@@ -52,7 +53,7 @@ enum McpCommand {
     ///
     /// Everything passes through as it is, in both directions. Only calls for which the
     /// configuration gives a duration are answered from the cache.
-    Proxy(proxy::McpProxyArgs),
+    Proxy(McpProxyArgs),
     /// Put the caching proxy in front of the MCP servers of your clients
     ///
     /// Every server that a client starts or has a URL of is reached through `recoup mcp proxy`
@@ -141,7 +142,7 @@ const TERMINAL_NOTICE: &str = "recoup mcp speaks MCP on stdin and stdout; client
 #[derive(Debug, Args)]
 pub(in crate::cli) struct McpProxyLeafArgs {
     #[command(flatten)]
-    proxy: proxy::McpProxyArgs,
+    proxy: McpProxyArgs,
     #[command(flatten)]
     place: StoreScopeArgs,
 }

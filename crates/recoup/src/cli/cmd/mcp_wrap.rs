@@ -171,7 +171,7 @@ fn run_changes<C: ProxyCommand>(
         report.print_plan().or_else(|gone| mode.yes.then_some(()).ok_or(gone))?;
     }
     let any = !report.files.is_empty();
-    if any && !mode.dry_run && report.ask_consent(mode, C::QUESTION, C::COMMAND)? {
+    if any && !mode.dry_run && report.ask_consent(mode, C::QUESTION)? {
         let turn = InstallLock::acquire(&around.places.own, SystemClock.now())?;
         let shown = report;
         let (applied, copies) = install::apply_with_retry(
@@ -360,12 +360,7 @@ impl ProxyReport {
         Ok(())
     }
 
-    fn ask_consent(
-        &mut self,
-        mode: ChangeModeArgs,
-        question: &str,
-        command: &str,
-    ) -> Result<bool, CommandError> {
+    fn ask_consent(&mut self, mode: ChangeModeArgs, question: &str) -> Result<bool, CommandError> {
         if mode.yes {
             return Ok(true);
         }
@@ -373,6 +368,6 @@ impl ProxyReport {
             self.missing = Some(MissingFlag::Yes);
             ui::json(self)?;
         }
-        confirm_changes(question, mode.json, "nothing was written", command)
+        confirm_changes(question, mode.json, "nothing was written")
     }
 }

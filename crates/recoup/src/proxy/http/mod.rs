@@ -11,12 +11,13 @@ mod streamable;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 use reqwest::header::HeaderMap;
@@ -81,14 +82,14 @@ impl HttpUpstream {
     }
 
     pub(super) fn send_if(&self, line: &[u8], may_send: impl FnOnce() -> bool) {
-        let queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = self.0.lock();
         if let Some(queue) = queue.as_ref().filter(|_| may_send()) {
             let _ = queue.send(line.to_vec());
         }
     }
 
     pub(super) fn close(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.lock().take();
     }
 }
 

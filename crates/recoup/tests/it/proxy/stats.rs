@@ -63,3 +63,26 @@ fn the_line_that_is_advised_works() {
     assert!(large["saved_bytes"].as_u64().unwrap() > 0, "{large}");
     assert_eq!(large["advice"], Value::Null, "{large}");
 }
+
+#[test]
+fn a_call_is_explained_without_a_server() {
+    let scene = Scene::configured("cache = \"1h\"\ntoolsCache.write = \"off\"");
+    let explain = |tool: &str, arguments: &str| {
+        let words = ["explain", "tool", "--tool", tool, "--arguments", arguments];
+        let proxy = ["--name", "scripted", "--"];
+        let server = scene.server();
+        let server: Vec<&str> = server.iter().map(String::as_str).collect();
+        scene.home.run(&[&words[..], &proxy, &server].concat())
+    };
+    let unknown = explain("count", "{}").expect(1).text();
+    assert_eq!(unknown, "not cached: the tool's schema is not known\n");
+    let mut client = scene.start();
+    call(&mut client, "count", json!({ "a": 1 }));
+    client.leave();
+    let hit = explain("count", "{\"a\":1}").expect(0).text();
+    assert!(hit.starts_with("hit"), "{hit}");
+    let miss = explain("count", "{\"a\":2}").expect(1).text();
+    assert!(miss.contains("argument a"), "what differs from the nearest: {miss}");
+    assert_eq!(explain("write", "{}").expect(1).text(), "not cached: its TTL is off\n");
+    assert_eq!(scene.asked("tools/call"), 1);
+}

@@ -30,7 +30,7 @@ const CALL_TIMEOUT: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-pub(super) struct McpProxyArgs {
+pub(in crate::cli::cmd) struct McpProxyArgs {
     /// The server's name in the configuration (mcpServers.NAME) [default: the program's name, or the
     /// host]
     #[arg(long, value_name = "NAME")]
@@ -94,6 +94,11 @@ impl McpProxyArgs {
                 Ok(CommandAnswer::Exit(code))
             }
         }
+    }
+
+    /// The cache of the server that the arguments name.
+    pub(in crate::cli::cmd) fn tool_cache(&self, app: &App) -> Result<Option<ToolCache>> {
+        self.open_cache(&self.server_spec()?, app)
     }
 
     /// The cache; none if it can't be opened, with a warning.
