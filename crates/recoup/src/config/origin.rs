@@ -108,11 +108,6 @@ impl ValueOrigin {
         }
     }
 
-    /// True if the value is in one of our own files, which have all our keys.
-    pub(super) fn is_own_file(&self) -> bool {
-        matches!(self, Self::File { file: ConfigFile::User | ConfigFile::Project, .. })
-    }
-
     /// True if the value comes from a repository, not from the user.
     pub(crate) fn is_from_repository(&self) -> bool {
         matches!(self, Self::File { file, .. } if ConfigFile::OF_REPOSITORY.contains(file))

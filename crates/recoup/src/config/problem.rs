@@ -11,6 +11,8 @@ use super::origin::{ConfigFile, ConfigLayer, ValueOrigin};
 
 /// Longer names are no typing errors, and expensive to compare.
 const MAX_NAME: usize = 64;
+/// Most names that a message lists.
+const MAX_LISTED: usize = 12;
 
 /// Maximum edit distance of a typing error.
 const MAX_SLIPS: usize = 3;
@@ -53,8 +55,9 @@ impl ConfigProblem {
     ) -> Self {
         let advice = match nearest_name(name, known.clone()) {
             Some(meant) => format!("did you mean {meant}?"),
-            None if origin.is_own_file() => "`recoup config keys` lists all".to_owned(),
-            // Of another program's file we know only a few.
+            None if known.clone().count() > MAX_LISTED => {
+                "`recoup config keys` lists all".to_owned()
+            }
             None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
         };
         let place = format!("{origin}: {}", shorten_text(name, MAX_NAME));

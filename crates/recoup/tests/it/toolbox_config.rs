@@ -136,8 +136,8 @@ fn a_repository_may_only_narrow_before_it_is_trusted() {
     mcpServers.t.cache = null, 1h untrusted (.ai-agent.json)
     "#);
     assert_snapshot!(scene.run(&["config", "check"]).err, @r"
-    warning: ignored until you say `recoup trust`: .ai-agent.json (mcpServers.t.cache), recoup.toml (mcpServers.s.credentials, mcpServers.s.toolsCache.a, mcpServers.s.toolsCache.c) in this repository
-    The configuration is fine.
+    warning: ignored until you run `recoup trust`: .ai-agent.json (mcpServers.t.cache), recoup.toml (mcpServers.s.credentials, mcpServers.s.toolsCache.a, mcpServers.s.toolsCache.c) in this repository
+    The configuration is valid.
     ");
     assert_snapshot!(scene.run(&["trust", "--yes"]).err, @r#"
     .ai-agent.json says:

@@ -185,7 +185,17 @@ impl KeysArgs {
                 show::RepositoryPermission::MayNot => "no",
             },
         };
-        // A table and not a key, with a name for each model.
+        // Tables and not keys, with a name for each server or model.
+        let servers = DescribedKey {
+            key: "mcpServers",
+            takes: "a table for each server, with cache, toolsCache, readOnlyTools, neverCache and \
+                    credentials",
+            default: None,
+            variable: None,
+            meaning: "which results of an MCP server are cached behind `recoup mcp proxy`, in \
+                      `[mcpServers.NAME]`",
+            repository: "after trust",
+        };
         let prices = DescribedKey {
             key: "prices",
             takes: "a table for each model, with input and output in dollars per million tokens",
@@ -195,7 +205,8 @@ impl KeysArgs {
                       computes costs from it",
             repository: "no",
         };
-        let keys: Vec<DescribedKey> = show::all_keys().map(describe).chain([prices]).collect();
+        let keys: Vec<DescribedKey> =
+            show::all_keys().map(describe).chain([servers, prices]).collect();
         if self.json {
             ui::json(&keys)?;
         } else {

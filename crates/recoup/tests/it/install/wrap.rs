@@ -232,7 +232,7 @@ fn a_dry_run_shows_it_and_changes_nothing() {
     assert_eq!(report["written"], false);
     assert_eq!(report["files"][0]["what"], json!(["server “x” behind the proxy"]));
     let output = machine.run(&["mcp", "wrap"]).expect(2);
-    assert!(output.stderr.contains("`recoup mcp wrap --yes`"), "{}", output.stderr);
+    assert!(output.stderr.contains("repeat the command with --yes"), "{}", output.stderr);
     assert!(machine.files() == files);
     machine.wrap(&[]);
     let files = machine.files();

@@ -105,7 +105,7 @@ fn a_link_out_of_a_project_is_not_followed() {
     machine.write("elsewhere.json", SERVERS);
     std::os::unix::fs::symlink(machine.path("elsewhere.json"), machine.path(TEAM)).unwrap();
     let output = machine.run(&["mcp", "wrap", "--yes", ".mcp.json"]).expect(1);
-    assert!(output.stderr.contains("is a link out of the project"), "{}", output.stderr);
+    assert!(output.stderr.contains("is a symbolic link out of the project"), "{}", output.stderr);
     assert_eq!(machine.text("elsewhere.json"), SERVERS);
 }
 
