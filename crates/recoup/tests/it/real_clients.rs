@@ -62,6 +62,12 @@ impl Client {
         said.text() + &said.stderr
     }
 
+    /// Puts the proxy in front of the client's servers.
+    fn wrap(&self, client: &str) {
+        let wrapped = self.machine.run(&["mcp", "wrap", "--yes", "--client", client]).expect(0);
+        assert!(wrapped.stderr.contains("behind the proxy"), "{}", wrapped.stderr);
+    }
+
     fn remember_the_rule(&self) {
         self.machine.run(&["memory", "add", RULE]).expect(0);
     }

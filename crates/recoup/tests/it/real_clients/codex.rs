@@ -42,3 +42,21 @@ fn its_hooks_and_server_come_by_one_command_and_go_by_another() {
         assert!(client.servers().contains("No MCP servers configured"), "{level}");
     }
 }
+
+#[test]
+#[ignore = "needs the real Codex: cargo xtask test --full"]
+fn a_server_behind_the_proxy_is_offered_as_before() {
+    let manifest = include_str!("../../../../../xtask/clients/codex/package.json");
+    let client = Client::new("codex", &pinned(manifest, "@openai/codex"));
+    let api = Api::start(Script::default());
+    let settings = "[mcp_servers.everything]\ncommand = \"mcp-server-everything\"\n";
+    client.machine.write(".codex/config.toml", settings);
+    let before = ask(&client, &api);
+    assert!(before.offers("mcp__everything"), "{}", before.body["tools"]);
+    client.wrap("codex");
+    assert!(client.servers().contains("mcp proxy --name everything"), "{}", client.servers());
+    let behind = ask(&client, &api);
+    assert_eq!(behind.body["tools"], before.body["tools"]);
+    client.machine.run(&["mcp", "unwrap", "--yes"]).expect(0);
+    assert_eq!(ask(&client, &api).body["tools"], before.body["tools"]);
+}

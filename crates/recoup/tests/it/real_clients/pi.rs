@@ -53,3 +53,22 @@ fn its_extension_and_server_come_by_one_command_and_go_by_another() {
         assert_eq!(servers(&client), Vec::<Value>::new(), "{level}");
     }
 }
+
+#[test]
+#[ignore = "needs the real Pi: cargo xtask test --full"]
+fn a_server_behind_the_proxy_is_connected_as_before() {
+    let client = client();
+    let settings =
+        json!({ "mcpServers": { "everything": { "command": "mcp-server-everything" } } });
+    client.machine.write(".pi/agent/mcp.json", settings.to_string());
+    let before = servers(&client);
+    assert_eq!(before[0]["state"], "connected", "{before:#?}");
+    client.wrap("pi");
+    let behind = servers(&client);
+    assert_eq!(
+        (&behind[0]["state"], &behind[0]["tools"]),
+        (&"connected".into(), &before[0]["tools"])
+    );
+    client.machine.run(&["mcp", "unwrap", "--yes"]).expect(0);
+    assert_eq!(servers(&client), before);
+}
