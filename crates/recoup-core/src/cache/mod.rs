@@ -328,6 +328,13 @@ impl Cache {
         Ok((self.store().tallies(scope)?, behind))
     }
 
+    /// Appends events that wait to be written together. Best effort.
+    pub fn flush_events(&self) {
+        if let Some(ledger) = &self.inner.ledger {
+            let _ = ledger.flush();
+        }
+    }
+
     /// Hands all recorded events to the store.
     fn fold_ledger(&self) -> Result<()> {
         match &self.inner.ledger {

@@ -101,21 +101,27 @@ impl App {
 
     /// The cache, for reading.
     pub(crate) fn cache(&self) -> Cache {
-        self.assemble_cache(self.store())
+        self.assemble_cache(self.store(), AppendMode::AtOnce)
+    }
+
+    /// The cache of a long-lived process. Events are appended several at a time, the last ones by
+    /// [`Cache::flush_events`].
+    pub(crate) fn cache_of_server(&self) -> Cache {
+        self.assemble_cache(self.store(), AppendMode::Together)
     }
 
     /// The cache without the near tier, for commands that inspect the store itself.
     pub(crate) fn cache_without_near_tier(&self) -> Cache {
-        self.assemble_cache(self.settings.store.open(&self.store_context()))
+        self.assemble_cache(self.settings.store.open(&self.store_context()), AppendMode::AtOnce)
     }
 
-    fn assemble_cache(&self, store: Arc<dyn Store>) -> Cache {
+    fn assemble_cache(&self, store: Arc<dyn Store>, appends: AppendMode) -> Cache {
         let ResolvedSettings { home, store: url, cache: options, .. } = &self.settings;
         let claims_dir = home.join("claims").join(url.fingerprint());
         let cache = Cache::from_parts(CacheParts {
             store,
             clock: Arc::new(SystemClock),
-            ledger: self.ledger(),
+            ledger: self.ledger(appends),
             claims: url.claims(&self.store_context(), Arc::new(FileClaims::at(claims_dir))),
             options: options.options(),
         });
@@ -124,13 +130,12 @@ impl App {
         cache
     }
 
-    /// Appends each line at once, because a command ends soon.
-    fn ledger(&self) -> Option<Ledger> {
+    fn ledger(&self, appends: AppendMode) -> Option<Ledger> {
         let usage_log = self.settings.usage_log;
         let hits = usage_log.hits.then(|| HitLog::in_dir(self.settings.home.join("logs")));
         // Each store has its own: hits in one must not count for another.
         let dir = self.settings.home.join("ledger").join(self.settings.store.fingerprint());
-        usage_log.ledger.then(|| Ledger::open(dir, hits, AppendMode::AtOnce))
+        usage_log.ledger.then(|| Ledger::open(dir, hits, appends))
     }
 
     fn store(&self) -> Arc<dyn Store> {

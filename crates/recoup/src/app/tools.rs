@@ -69,7 +69,7 @@ impl App {
             self.faults.fault("the cache of tool calls", &error);
         }
         Ok(ToolCache::new(ToolCacheParts {
-            cache: self.cache(),
+            cache: self.cache_of_server(),
             scope: self.scope(),
             paths: PathContext { root: self.settings.project.root().to_owned(), cwd: directory },
             name: name.to_owned(),

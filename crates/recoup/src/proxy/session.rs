@@ -495,6 +495,7 @@ impl ProxySession {
         self.release_permits();
         if let Some(caching) = &self.caching {
             caching.keeper.finish(limit);
+            caching.cache.flush();
         }
     }
 

@@ -68,6 +68,11 @@ impl Drop for CallTicket {
 }
 
 impl ToolCache {
+    /// Appends events that wait to be written together.
+    pub(crate) fn flush(&self) {
+        self.inner.parts.cache.flush_events();
+    }
+
     /// Ends a call: drops what it made stale, if [`CallTicket::end_write`] has not done that, and
     /// logs it, unless it is a request such as `initialize` or `ping`.
     pub(crate) fn finished(&self, mut ticket: CallTicket, end: &CallEnd<'_>) {
