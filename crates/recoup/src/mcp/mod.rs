@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::consent::ConsentSigner;
 use self::workers::MemoryUpkeep;
-use self::workers::WorkerLimits;
+use self::workers::{EngineThreads, WorkerLimits};
 use crate::app::App;
 use crate::config::FlagOverrides;
 
@@ -95,6 +95,7 @@ pub(crate) struct ServerState {
     opened_lenient: Arc<OnceLock<McpServices>>,
     seal: Arc<OnceLock<Option<ConsentSigner>>>,
     turns: WorkerLimits,
+    threads: EngineThreads,
     upkeep: Arc<MemoryUpkeep>,
     /// Limits long-lived resource subscriptions.
     listeners: Arc<Semaphore>,
@@ -119,6 +120,7 @@ impl ServerState {
             opened_lenient: Arc::default(),
             seal: Arc::default(),
             turns: WorkerLimits::default(),
+            threads: EngineThreads::default(),
             upkeep: Arc::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
             questions: Arc::new(Semaphore::new(QUESTIONS)),

@@ -16,10 +16,10 @@ use rmcp::model::{
     ResourceUpdatedNotificationParam, Role,
 };
 use serde_json::json;
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use super::tools::{self, current_scope};
-use super::workers::run_blocking;
 use super::{ConfigStrictness, McpServices, ServerState};
 
 /// Maximum number of notes in a list.
@@ -215,10 +215,10 @@ impl ResourceWatch {
         let is_known = self.seen.text.is_some() && self.idle < POLLS_PER_READ;
         let known = is_known.then_some(self.seen.files);
         let (state, uri) = (self.state.clone(), self.uri.clone());
-        let Ok(turn) = self.state.turns.acquire_for_polling().await else { return false };
         // Unreadable now counts as unchanged.
-        let look = move || take_snapshot(&state, &uri, known);
-        let Some(Some(now)) = run_blocking(turn, look).await else { return false };
+        let Ok(Some(now)) = spawn_blocking(move || take_snapshot(&state, &uri, known)).await else {
+            return false;
+        };
         let changed = now.text != self.seen.text;
         (self.seen, self.idle) = (now, 0);
         changed

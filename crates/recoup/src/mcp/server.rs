@@ -26,7 +26,7 @@ use super::consent::{self, ConsentReply, ConsentResult};
 use super::in_flight::InFlightRequest;
 use super::resources::ResourceWatch;
 use super::tools::{self, ConsentProposal, ToolAnswer, ToolOutcome};
-use super::workers::{EngineAccess, MemoryUpkeep, run_blocking};
+use super::workers::{EngineAccess, MemoryUpkeep};
 use super::{ConfigStrictness, McpServices, ServerOptions, ServerState, prompts, resources};
 
 /// Time that a client may cache a list, in milliseconds: it changes only with the program.
@@ -69,7 +69,8 @@ impl McpServer {
     ) -> Result<Result<T>, ErrorData> {
         let turn = self.state.turns.acquire(access, context).await?;
         let state = self.state.clone();
-        let done = run_blocking(turn, move || work(state.services(strictness)?)).await;
+        let done =
+            self.state.threads.run_job(turn, move || work(state.services(strictness)?)).await;
         // A panic. Its message stays unsaid: it may quote the arguments.
         Ok(done.unwrap_or_else(|| {
             let what =

@@ -4,11 +4,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 
+use parking_lot::Mutex;
 use recoup_core::base::clock::{Clock as _, SystemClock};
 use rmcp::ErrorData;
 use rmcp::service::{RequestContext, RoleServer};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::spawn_blocking;
 
 use super::in_flight::InFlightRequest;
@@ -21,10 +24,8 @@ const WRITERS: usize = 2;
 /// Workers that may read a project's files, which may be large and many: the others go on
 /// answering questions about memory.
 const FILE_READERS: usize = 2;
-/// Threads that poll followed resources.
-const POLLERS: usize = 2;
-/// Threads for blocking work.
-pub(super) const BLOCKING_THREADS: usize = WORKERS + POLLERS;
+/// Threads for background work: polling of followed resources, and upkeep of the memory.
+pub(super) const BACKGROUND_THREADS: usize = 2;
 
 /// Kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,6 @@ pub(super) struct WorkerLimits {
     workers: Arc<Semaphore>,
     writers: Arc<Semaphore>,
     file_readers: Arc<Semaphore>,
-    pollers: Arc<Semaphore>,
 }
 
 /// Permission to work, until it is dropped, with the charge of the request.
@@ -66,7 +66,6 @@ impl Default for WorkerLimits {
             workers: Arc::new(Semaphore::new(WORKERS)),
             writers: Arc::new(Semaphore::new(WRITERS)),
             file_readers: Arc::new(Semaphore::new(FILE_READERS)),
-            pollers: Arc::new(Semaphore::new(POLLERS)),
         }
     }
 }
@@ -97,11 +96,6 @@ impl WorkerLimits {
         Ok(WorkerPermit { _worker: worker, _place: limited, burden })
     }
 
-    /// Waits for a permit to poll a followed resource; clients never wait for these.
-    pub(super) async fn acquire_for_polling(&self) -> Result<OwnedSemaphorePermit, ErrorData> {
-        acquire_permit(&self.pollers).await
-    }
-
     /// Waits for a permit to write in the background.
     pub(super) async fn acquire_in_background(&self) -> Result<WorkerPermit, ErrorData> {
         let writer = acquire_permit(&self.writers).await?;
@@ -119,16 +113,51 @@ fn cancelled_error() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
 }
 
-/// Runs a job on a blocking thread to its end, even if nobody waits any more. None if it panicked.
-pub(super) async fn run_blocking<T: Send + 'static>(
-    turn: impl Send + 'static,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
-    let job = move || {
-        let _turn = turn;
-        work()
-    };
-    spawn_blocking(job).await.ok()
+/// Idle threads, the most recently used last. As many as were ever busy at once: a client that asks
+/// for one thing after the other needs one, where tokio's own pool would keep several, of 1 MB each.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EngineThreads {
+    idle: Arc<Mutex<Vec<Sender<EngineJob>>>>,
+}
+
+/// A job; what it returns notifies the waiting caller.
+type EngineJob = Box<dyn FnOnce() -> JobCompletion + Send>;
+type JobCompletion = Box<dyn FnOnce()>;
+
+impl EngineThreads {
+    /// Runs a job to its end, even if nobody waits any more. None if it did not finish.
+    pub(super) async fn run_job<T: Send + 'static>(
+        &self,
+        turn: WorkerPermit,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (done, waiting) = oneshot::channel();
+        let job: EngineJob = Box::new(move || {
+            let result = work();
+            Box::new(move || {
+                drop(turn);
+                let _ = done.send(result);
+            })
+        });
+        let idle = self.idle.lock().pop();
+        idle.or_else(|| self.start())?.send(job).ok()?;
+        waiting.await.ok()
+    }
+
+    /// Starts a thread. It is idle again before its result is sent, so that the next job finds it.
+    fn start(&self) -> Option<Sender<EngineJob>> {
+        let (sender, jobs) = channel::<EngineJob>();
+        let (all, own) = (self.clone(), sender.clone());
+        let waits = move || {
+            while let Ok(job) = jobs.recv() {
+                let tell = job();
+                all.idle.lock().push(own.clone());
+                tell();
+            }
+        };
+        thread::Builder::new().name("work".into()).spawn(waits).ok()?;
+        Some(sender)
+    }
 }
 
 /// Interval between checks, in milliseconds: other processes do the work, too.
@@ -150,9 +179,12 @@ impl MemoryUpkeep {
         tokio::spawn(async move {
             let Ok(turn) = state.turns.acquire_in_background().await else { return };
             let settling = state.clone();
-            let settle =
-                move || settling.services(ConfigStrictness::Strict)?.memory.run_maintenance();
-            if !matches!(run_blocking(turn, settle).await, Some(Ok(()))) {
+            // Not on the engine's threads, which must stay free for clients.
+            let settled = spawn_blocking(move || {
+                let _turn = turn;
+                settling.services(ConfigStrictness::Strict)?.memory.run_maintenance()
+            });
+            if !matches!(settled.await, Ok(Ok(()))) {
                 state.upkeep.release_claim(now, last);
             }
         });

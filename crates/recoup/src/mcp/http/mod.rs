@@ -48,7 +48,7 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(workers::BLOCKING_THREADS)
+        .max_blocking_threads(workers::BACKGROUND_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     runtime.block_on(async {

@@ -55,7 +55,7 @@ pub(crate) fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .max_blocking_threads(workers::BLOCKING_THREADS)
+        .max_blocking_threads(workers::BACKGROUND_THREADS)
         .build()
         .with_context(|| "starting the server".to_owned())?;
     let served = runtime.block_on(async {
