@@ -181,7 +181,7 @@ impl ProxySession {
         read: &RequestParams<'_>,
     ) -> RequestStart {
         let Some(Caching { cache, .. }) = &self.caching else {
-            self.add_call(self.calls(), id, PendingCall::new(method, None));
+            add_call(self.calls(), id, PendingCall::new(method, None));
             return RequestStart::Send;
         };
         let plan = cache.plan(method, params);
@@ -215,32 +215,23 @@ impl ProxySession {
                 let is_unlisted = cache.knows_tools();
                 calls = self.calls();
                 if is_unlisted {
-                    self.add_call(calls, id, pending(plan.ticket));
+                    add_call(calls, id, pending(plan.ticket));
                     return RequestStart::Send;
                 }
                 (pending(plan.ticket).waiting(None, token), None)
             }
             CallRoute::Pass(_) => {
-                self.add_call(calls, id, pending(plan.ticket));
+                add_call(calls, id, pending(plan.ticket));
                 return RequestStart::Send;
             }
         };
         if !may_wait {
             call.stage = CallStage::Sent(None);
-            self.add_call(calls, id, call);
+            add_call(calls, id, call);
             return RequestStart::Send;
         }
         calls.workers += 1;
-        RequestStart::Wait { serial: self.add_call(calls, id, call), cached }
-    }
-
-    /// Adds a request, and returns its serial number. An id that is in use already means that
-    /// neither request's result is kept.
-    fn add_call(&self, mut calls: MutexGuard<'_, CallTable>, id: &str, call: PendingCall) -> u64 {
-        let (serial, permits) = calls.insert(id, call);
-        drop(calls);
-        permits.into_iter().for_each(ToolPermit::release);
-        serial
+        RequestStart::Wait { serial: add_call(calls, id, call), cached }
     }
 
     /// Starts a thread for a request; without one, it is handled here.
@@ -352,7 +343,9 @@ impl ProxySession {
                 if passes {
                     self.upstream.send(line);
                 }
-                cancelled.into_iter().for_each(|call| self.give_up(call));
+                for call in cancelled {
+                    self.give_up(call);
+                }
                 return false;
             }
             _ => {}
@@ -457,6 +450,7 @@ impl ProxySession {
     /// Passes on part of a line of the server that is too long to be looked at. It may be the answer
     /// to any call, so none that is pending is kept.
     pub(super) fn on_server_part(&self, part: &[u8], piece: ReadPiece) -> bool {
+        let _step = self.client.activity.begin();
         self.release_permits();
         self.client.write_part(part, piece == ReadPiece::LastPart)
     }
@@ -546,6 +540,15 @@ impl ProxySession {
     fn calls(&self) -> MutexGuard<'_, CallTable> {
         self.calls.lock()
     }
+}
+
+/// Adds a request, and returns its serial number. An id that is in use already means that
+/// neither request's result is kept.
+fn add_call(mut calls: MutexGuard<'_, CallTable>, id: &str, call: PendingCall) -> u64 {
+    let (serial, permits) = calls.insert(id, call);
+    drop(calls);
+    permits.into_iter().for_each(ToolPermit::release);
+    serial
 }
 
 fn result_line(id: &str, result: &str) -> Vec<u8> {
