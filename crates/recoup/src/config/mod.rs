@@ -46,7 +46,7 @@ pub(crate) use places::BaseDirs;
 pub use prices::PriceTable;
 pub(crate) use problem::ConfigProblem;
 pub use value::{MegabyteSize, megabytes_in_bytes};
-pub(crate) use value::{clients_in_words, peers_in_words};
+pub(crate) use value::{clients_in_words, is_variable_name, peers_in_words};
 
 /// True if there is a key of that name.
 pub(crate) fn is_known_key(key: &str) -> bool {

@@ -307,7 +307,7 @@ pub(super) fn base_url(
 }
 
 /// True if a text can be a variable's name, and is no secret.
-pub(super) fn is_variable_name(text: &str) -> bool {
+pub(crate) fn is_variable_name(text: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(is_letter)

@@ -6,15 +6,16 @@ use recoup_core::base::clock::Stopwatch;
 use recoup_core::key::EntryId;
 use serde_json::value::RawValue;
 
+use super::message::normal_id;
 use crate::toolbox::{CachedCall, CallTicket, ToolPermit};
 
 /// Cancelled requests that are remembered, to drop their late answers.
 const MAX_CANCELLED: usize = 1024;
 
-/// Requests of both sides, by id as it is written: `1` and `"1"` are different ones.
+/// Requests of both sides, by [`normal_id`].
 #[derive(Debug, Default)]
 pub(super) struct CallTable {
-    pending: HashMap<String, PendingCall>,
+    pending: HashMap<String, CallsOfId>,
     cancelled: HashSet<String>,
     /// Ids under which the server has asked for the client's roots.
     root_requests: HashSet<String>,
@@ -23,6 +24,14 @@ pub(super) struct CallTable {
     pub(super) workers: usize,
     pub(super) era: ClientEra,
     pub(super) own_list: OwnToolList,
+}
+
+/// Requests under one id: only one, unless the client uses an id again before it is answered.
+#[derive(Debug, Default)]
+struct CallsOfId {
+    calls: Vec<PendingCall>,
+    /// Answers so far, which may be to any of them.
+    answers: usize,
 }
 
 /// A request of the client.
@@ -36,6 +45,8 @@ pub(super) struct PendingCall {
     pub(super) began: Stopwatch,
     pub(super) ticket: Option<CallTicket>,
     pub(super) stage: CallStage,
+    /// True if another request has or had the same id: its result is not kept.
+    pub(super) is_ambiguous: bool,
     /// The entry that answers it, for calls that go through the cache.
     entry: Option<EntryId>,
     /// Token under which the client wants to hear of progress.
@@ -92,6 +103,8 @@ pub(super) struct OwnToolList {
 #[expect(clippy::large_enum_variant, reason = "there is one of it for an answer")]
 pub(super) enum AnsweredRequest {
     Known(PendingCall),
+    /// The last answer to several requests with the same id.
+    Ambiguous(Vec<PendingCall>),
     /// None that we know: the answer passes.
     Unknown,
     /// Nobody waits for the answer.
@@ -102,9 +115,9 @@ pub(super) enum AnsweredRequest {
 #[derive(Debug)]
 pub(super) enum CancelledCall {
     /// The server has the request, or knows of it: it is told.
-    AtServer(Option<PendingCall>),
+    AtServer(Vec<PendingCall>),
     /// The server never saw it.
-    NeverSent(PendingCall),
+    NeverSent(Vec<PendingCall>),
 }
 
 impl PendingCall {
@@ -116,8 +129,20 @@ impl PendingCall {
             began: Stopwatch::start(),
             ticket,
             stage: CallStage::Sent(None),
+            is_ambiguous: false,
             entry: None,
             progress_token: None,
+        }
+    }
+
+    fn is_sent(&self) -> bool {
+        matches!(self.stage, CallStage::Sent(_))
+    }
+
+    fn take_permit(&mut self) -> Option<ToolPermit> {
+        match &mut self.stage {
+            CallStage::Sent(kept) => kept.take().map(|kept| kept.permit),
+            CallStage::Waiting => None,
         }
     }
 
@@ -136,84 +161,102 @@ impl PendingCall {
 }
 
 impl CallTable {
-    /// Adds a request, and returns its serial number.
-    pub(super) fn insert(&mut self, id: &str, mut call: PendingCall) -> u64 {
-        self.cancelled.remove(id);
+    /// Adds a request, and returns its serial number, and the permits of earlier requests with the
+    /// same id: which answer belongs to which is not known.
+    pub(super) fn insert(&mut self, id: &str, mut call: PendingCall) -> (u64, Vec<ToolPermit>) {
+        let id = normal_id(id);
+        self.cancelled.remove(&*id);
         self.last_serial += 1;
         call.serial = self.last_serial;
-        self.pending.insert(id.to_owned(), call);
-        self.last_serial
+        let same = self.pending.entry(id.into_owned()).or_default();
+        call.is_ambiguous = !same.calls.is_empty();
+        same.calls.iter_mut().for_each(|call| call.is_ambiguous = true);
+        let permits = same.calls.iter_mut().filter_map(PendingCall::take_permit).collect();
+        same.calls.push(call);
+        (self.last_serial, permits)
     }
 
     /// The request, if it was neither cancelled nor answered.
     pub(super) fn get_mut(&mut self, id: &str, serial: u64) -> Option<&mut PendingCall> {
-        self.pending.get_mut(id).filter(|call| call.serial == serial)
+        let same = self.pending.get_mut(&*normal_id(id))?;
+        same.calls.iter_mut().find(|call| call.serial == serial)
     }
 
     /// Takes the request out, if it was neither cancelled nor answered.
     pub(super) fn take(&mut self, id: &str, serial: u64) -> Option<PendingCall> {
-        self.get_mut(id, serial)?;
-        self.pending.remove(id)
+        let id = normal_id(id);
+        let same = self.pending.get_mut(&*id)?;
+        let at = same.calls.iter().position(|call| call.serial == serial)?;
+        let call = same.calls.remove(at);
+        if same.answers >= same.calls.len() {
+            self.pending.remove(&*id);
+        }
+        Some(call)
     }
 
     /// Takes out the request that the server answers.
     pub(super) fn take_answered(&mut self, id: &str) -> AnsweredRequest {
         self.era.has_answer = true;
-        if self.cancelled.remove(id) {
+        let id = normal_id(id);
+        if self.cancelled.remove(&*id) {
             return AnsweredRequest::Cancelled;
         }
-        let is_sent = |call: &PendingCall| matches!(call.stage, CallStage::Sent(_));
-        if !self.pending.get(id).is_some_and(is_sent) {
+        let Some(same) = self.pending.get_mut(&*id) else { return AnsweredRequest::Unknown };
+        if !same.calls.iter().any(PendingCall::is_sent) {
             return AnsweredRequest::Unknown;
         }
-        self.pending.remove(id).map_or(AnsweredRequest::Unknown, AnsweredRequest::Known)
+        same.answers += 1;
+        if same.answers < same.calls.len() {
+            return AnsweredRequest::Unknown;
+        }
+        let mut calls = self.pending.remove(&*id).map(|same| same.calls).unwrap_or_default();
+        match calls.pop_if(|call| !call.is_ambiguous) {
+            Some(call) => AnsweredRequest::Known(call),
+            None => AnsweredRequest::Ambiguous(calls),
+        }
     }
 
     /// Forgets a request that the client has cancelled.
     pub(super) fn cancel(&mut self, id: &str) -> CancelledCall {
-        match self.pending.remove(id) {
-            Some(call) if matches!(call.stage, CallStage::Waiting) => {
-                CancelledCall::NeverSent(call)
-            }
-            Some(call) => {
-                if self.cancelled.len() < MAX_CANCELLED {
-                    self.cancelled.insert(id.to_owned());
-                }
-                CancelledCall::AtServer(Some(call))
-            }
-            None => CancelledCall::AtServer(None),
+        let id = normal_id(id);
+        let calls = self.pending.remove(&*id).map(|same| same.calls).unwrap_or_default();
+        if !calls.is_empty() && !calls.iter().any(PendingCall::is_sent) {
+            return CancelledCall::NeverSent(calls);
         }
+        if !calls.is_empty() && self.cancelled.len() < MAX_CANCELLED {
+            self.cancelled.insert(id.into_owned());
+        }
+        CancelledCall::AtServer(calls)
     }
 
     /// Takes the permits of all calls: their results are not kept.
     pub(super) fn take_permits(&mut self) -> Vec<ToolPermit> {
-        let permits = self.pending.values_mut().filter_map(|call| match &mut call.stage {
-            CallStage::Sent(kept) => kept.take().map(|kept| kept.permit),
-            CallStage::Waiting => None,
-        });
-        permits.collect()
+        let calls = self.pending.values_mut().flat_map(|same| &mut same.calls);
+        calls.filter_map(PendingCall::take_permit).collect()
     }
 
     /// Tokens of the calls that wait for the one with this token.
     pub(super) fn followers(&self, token: &str) -> Vec<String> {
+        let token = normal_id(token);
         let is_leader = |call: &&PendingCall| {
-            call.progress_token.as_deref() == Some(token)
+            call.progress_token.as_deref().is_some_and(|it| normal_id(it) == token)
                 && matches!(call.stage, CallStage::Sent(Some(_)))
         };
-        let Some(leader) = self.pending.values().find(is_leader) else { return Vec::new() };
+        let calls = || self.pending.values().flat_map(|same| &same.calls);
+        let Some(leader) = calls().find(is_leader) else { return Vec::new() };
         let waits = |call: &&PendingCall| {
             matches!(call.stage, CallStage::Waiting) && call.entry == leader.entry
         };
-        self.pending.values().filter(waits).filter_map(|call| call.progress_token.clone()).collect()
+        calls().filter(waits).filter_map(|call| call.progress_token.clone()).collect()
     }
 
     /// Notes that the server asks for the client's roots.
     pub(super) fn ask_for_roots(&mut self, id: &str) {
-        self.root_requests.insert(id.to_owned());
+        self.root_requests.insert(normal_id(id).into_owned());
     }
 
     /// True if this is the client's answer to that.
     pub(super) fn take_roots_request(&mut self, id: &str) -> bool {
-        self.root_requests.remove(id)
+        self.root_requests.remove(&*normal_id(id))
     }
 }

@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd as _;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use parking_lot::{Condvar, Mutex};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::ProxyEvent;
+use super::activity::SessionActivity;
 
 /// A stream that waits until it is ready, also if somebody who shares it made it non-blocking.
 #[derive(Debug)]
@@ -54,6 +56,7 @@ pub(super) struct ClientOutput {
     line_ended: Condvar,
     close_stdout: fn(),
     events: Sender<ProxyEvent>,
+    pub(super) activity: Arc<SessionActivity>,
 }
 
 #[derive(Debug)]
@@ -67,7 +70,8 @@ struct OutputState {
 impl ClientOutput {
     pub(super) fn new(output: File, close_stdout: fn(), events: Sender<ProxyEvent>) -> Self {
         let state = OutputState { file: Some(WaitingFile(output)), in_long_line: false };
-        Self { state: Mutex::new(state), line_ended: Condvar::new(), close_stdout, events }
+        let (state, line_ended) = (Mutex::new(state), Condvar::new());
+        Self { state, line_ended, close_stdout, events, activity: Arc::default() }
     }
 
     /// Writes a whole line; false if nobody reads it.
@@ -99,6 +103,7 @@ impl ClientOutput {
 
     fn write_locked(&self, state: &mut OutputState, bytes: &[u8]) -> bool {
         let Some(file) = state.file.as_mut() else { return false };
+        let _step = self.activity.begin();
         if file.write_all(bytes).is_ok() {
             return true;
         }

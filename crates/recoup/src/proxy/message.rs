@@ -45,6 +45,27 @@ impl<'a> MessageFields<'a> {
     }
 }
 
+/// An id or token as both sides understand it, to compare: servers may spell the same string or
+/// number in another way. `1` and `"1"` are different ones.
+pub(super) fn normal_id(id: &str) -> Cow<'_, str> {
+    if id.starts_with('"') {
+        let parsed = id.contains('\\').then(|| serde_json::from_str::<String>(id).ok()).flatten();
+        return parsed.map_or(Cow::Borrowed(id), |text| Cow::Owned(format!("\"{text}\"")));
+    }
+    // As JavaScript reads numbers. Large ones may become equal, as they do there.
+    match id.parse::<f64>() {
+        Ok(number) if number.is_finite() => Cow::Owned((number + 0.0).to_string()),
+        _ => Cow::Borrowed(id),
+    }
+}
+
+/// True for bytes that begin as JSON does that may hold messages, also if they are not read as one: a
+/// batch, or an object that readers understand differently.
+pub(super) fn looks_like_messages(line: &[u8]) -> bool {
+    let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
+    matches!(text.first(), Some(b'{' | b'['))
+}
+
 /// `_meta` of parameters.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -181,6 +202,19 @@ mod tests {
             let fields = MessageFields::parse(line.as_bytes()).expect("a message");
             assert_eq!(fields.answered_id(), Some(id));
         }
+    }
+
+    #[test]
+    fn ids_are_equal_if_readers_say_so() {
+        let cafe = ["\"caf\\u00e9\"", "\"caf\u{e9}\"", "\"\\u0063af\u{e9}\""];
+        for equal in
+            [&cafe[..], &["100", "1.0e2", "100.0"], &["-0", "0"], &["\"a\\/b\"", "\"a/b\""]]
+        {
+            assert!(equal.iter().all(|id| normal_id(id) == normal_id(equal[0])), "{equal:?}");
+        }
+        let different = ["1", "\"1\"", "null", "1.5", "\"a\"", "\"\\\\a\"", "9007199254740991"];
+        let normal: std::collections::BTreeSet<_> = different.into_iter().map(normal_id).collect();
+        assert_eq!(normal.len(), different.len());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! Every line passes byte for byte, in both directions. The session looks at some of them, and
 //! answers from the cache where the configuration gives a TTL. The proxy never speaks first.
 
+mod activity;
 mod call_table;
 mod client_output;
 mod guard;
@@ -23,7 +24,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use recoup_core::Result;
@@ -32,6 +33,7 @@ use recoup_core::error::IoContext as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use self::activity::WatchedReader;
 use self::client_output::{ClientOutput, WaitingFile};
 pub(crate) use self::guard::run_guard;
 pub(crate) use self::http::HttpServerOptions;
@@ -45,6 +47,8 @@ use crate::toolbox::ToolCache;
 /// How long the output of a server that has ended may be held open in silence, by a process that it
 /// left behind.
 const MAX_SILENCE: Duration = Duration::from_millis(500);
+/// Interval of checks for the end of its output.
+const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 /// How long a server may take nothing of what a client wrote that has left.
 const MAX_STALL: Duration = Duration::from_secs(5);
 /// Interval of checks for that.
@@ -157,8 +161,9 @@ fn run_process(
     let client = ClientOutput::new(output, close_stdout, events.clone());
     let session = Arc::new(ProxySession::new(client, Upstream::Process(streams.input), cache));
     let (reading, server_events) = (Arc::clone(&session), events.clone());
-    let mut from_server = LineReader::new(streams.output);
-    thread::spawn(move || {
+    let output = WatchedReader { inner: streams.output, activity: session.activity() };
+    let mut from_server = LineReader::new(output);
+    let passing = thread::spawn(move || {
         let _end = EventAtEnd { events: server_events, event: ProxyEvent::ServerClosed };
         let mut line = Vec::new();
         while let Ok(Some(piece)) = from_server.next(&mut line) {
@@ -172,7 +177,6 @@ fn run_process(
         }
     });
     let lines_read = read_client(input, &session, events.clone());
-    let mut is_silent = false;
     // A server that does not read keeps us from seeing the end of what the client wrote.
     let (mut seen, mut stall) = (0, Deadline::after(MAX_STALL));
     loop {
@@ -194,18 +198,12 @@ fn run_process(
                 process.forward_signal(signal);
                 session.close_server();
             }
-            Some(ProxyEvent::ServerClosed) => {
-                is_silent = true;
-                session.close_client();
-            }
+            Some(ProxyEvent::ServerClosed) => session.close_client(),
             Some(ProxyEvent::ServerExited) => break,
             None => process.end_overdue(),
         }
     }
-    let deadline = Deadline::after(MAX_SILENCE);
-    while !is_silent && let Some(event) = next_event(received, Some(deadline)) {
-        is_silent = event == ProxyEvent::ServerClosed;
-    }
+    await_silence(&passing, &session, received);
     session.finish(FLUSH_TIMEOUT);
     let was_ended = process.was_ended;
     let (exit, has_orphans) = process.reap();
@@ -228,7 +226,7 @@ fn run_http(
     let client = ClientOutput::new(output, close_stdout, events.clone());
     let session = Arc::new(ProxySession::new(client, Upstream::Http(upstream), cache));
     let reading = Arc::clone(&session);
-    thread::spawn(move || {
+    let passing = thread::spawn(move || {
         while let Some(mut line) = messages.blocking_recv() {
             if !reading.on_server_line(&mut line) {
                 break;
@@ -257,8 +255,33 @@ fn run_http(
             ProxyEvent::ServerExited => break,
         }
     }
+    if code <= 128 {
+        await_silence(&passing, &session, received);
+    }
     session.finish(FLUSH_TIMEOUT);
     Ok(code)
+}
+
+/// Waits until the client has everything that the server has left behind, however slowly it reads:
+/// until the thread that passes it on has ended, or nothing happens any more.
+fn await_silence(
+    passing: &JoinHandle<()>,
+    session: &ProxySession,
+    received: &Receiver<ProxyEvent>,
+) {
+    let activity = session.activity();
+    let (mut seen, mut silence) = (activity.steps_done(), Deadline::after(MAX_SILENCE));
+    while activity.is_busy() || !passing.is_finished() && !silence.has_passed() {
+        let check = Deadline::after(OUTPUT_CHECK_INTERVAL);
+        if let Some(ProxyEvent::ClientDeaf | ProxyEvent::Signal(_)) =
+            next_event(received, Some(check))
+        {
+            return;
+        }
+        if activity.is_busy() || activity.steps_done() != seen {
+            (seen, silence) = (activity.steps_done(), Deadline::after(MAX_SILENCE));
+        }
+    }
 }
 
 /// Reads the client's lines on a thread of their own; returns how many there were so far.
@@ -278,7 +301,7 @@ fn read_client(
             counter.fetch_add(1, Ordering::Relaxed);
             match piece {
                 ReadPiece::Line => session.on_client_line(&mut line),
-                ReadPiece::Part | ReadPiece::LastPart => session.on_client_part(&line),
+                part => session.on_client_part(&line, part),
             }
         }
         session.await_calls(FLUSH_TIMEOUT);

@@ -13,12 +13,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Upstream;
+use super::activity::SessionActivity;
 use super::call_table::{
     AnsweredRequest, CallStage, CallTable, CancelledCall, KeptCall, PendingCall,
 };
 use super::client_output::ClientOutput;
 use super::keeper::{AnsweredCall, ResultKeeper};
-use super::message::{MessageFields, ReadPiece, RequestParams, error_line};
+use super::message::{
+    MessageFields, ReadPiece, RequestParams, error_line, looks_like_messages, normal_id,
+};
 use crate::toolbox::{
     CachedCall, CallEnd, CallRoute, CallTicket, PassReason, RootsState, ToolCache, ToolOutcome,
     ToolPermit,
@@ -26,8 +29,12 @@ use crate::toolbox::{
 
 /// Method that lists the tools.
 const TOOLS_LIST: &str = "tools/list";
+/// Method that calls a tool.
+const TOOLS_CALL: &str = "tools/call";
 /// Threads that look something up at once; further calls pass by the cache.
 const MAX_WORKERS: usize = 64;
+/// How long a call waits for the answer to an identical one, which may be stuck.
+const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Time for the proxy's own `tools/list`, while a call waits for it.
 const LIST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Prefix of the proxy's own ids, which are strings that no client uses.
@@ -110,7 +117,12 @@ impl ProxySession {
 
     /// Handles a line of the client.
     pub(super) fn on_client_line(self: &Arc<Self>, line: &mut Vec<u8>) {
-        let Some(fields) = MessageFields::parse(line) else { return self.upstream.send(line) };
+        let Some(fields) = MessageFields::parse(line) else {
+            if looks_like_messages(line) {
+                self.note_unknown_write();
+            }
+            return self.upstream.send(line);
+        };
         let params = RequestParams::parse(fields.params);
         let passes = match (fields.method.as_deref(), fields.id) {
             (Some(method), Some(id)) => {
@@ -138,8 +150,19 @@ impl ProxySession {
     }
 
     /// Passes on part of a line of the client that is too long to be looked at.
-    pub(super) fn on_client_part(&self, part: &[u8]) {
+    pub(super) fn on_client_part(&self, part: &[u8], piece: ReadPiece) {
+        // Before its end, the server has no message.
+        if piece == ReadPiece::LastPart {
+            self.note_unknown_write();
+        }
         self.upstream.send(part);
+    }
+
+    /// Drops all results: what the server is about to be told may be a call that writes.
+    fn note_unknown_write(&self) {
+        if let Some(caching) = &self.caching {
+            caching.cache.note_unknown_write();
+        }
     }
 
     /// Remembers how the client speaks, so that the proxy can do the same.
@@ -158,10 +181,14 @@ impl ProxySession {
         read: &RequestParams<'_>,
     ) -> RequestStart {
         let Some(Caching { cache, .. }) = &self.caching else {
-            self.calls().insert(id, PendingCall::new(method, None));
+            add_call(self.calls(), id, PendingCall::new(method, None));
             return RequestStart::Send;
         };
         let plan = cache.plan(method, params);
+        if method == TOOLS_CALL && matches!(plan.route, CallRoute::Pass(PassReason::Malformed)) {
+            // The server may see another tool in it.
+            cache.note_unknown_write();
+        }
         let token = read.request_meta().progress_token;
         let pending = |ticket: CallTicket| {
             let mut call = PendingCall::new(method, Some(ticket));
@@ -188,23 +215,23 @@ impl ProxySession {
                 let is_unlisted = cache.knows_tools();
                 calls = self.calls();
                 if is_unlisted {
-                    calls.insert(id, pending(plan.ticket));
+                    add_call(calls, id, pending(plan.ticket));
                     return RequestStart::Send;
                 }
                 (pending(plan.ticket).waiting(None, token), None)
             }
             CallRoute::Pass(_) => {
-                calls.insert(id, pending(plan.ticket));
+                add_call(calls, id, pending(plan.ticket));
                 return RequestStart::Send;
             }
         };
         if !may_wait {
             call.stage = CallStage::Sent(None);
-            calls.insert(id, call);
+            add_call(calls, id, call);
             return RequestStart::Send;
         }
         calls.workers += 1;
-        RequestStart::Wait { serial: calls.insert(id, call), cached }
+        RequestStart::Wait { serial: add_call(calls, id, call), cached }
     }
 
     /// Starts a thread for a request; without one, it is handled here.
@@ -236,7 +263,7 @@ impl ProxySession {
         }
         let Some(cached) = request.cached.take() else { return self.send_waiting(&request, None) };
         // If one caller's result is not kept, waiting for the next one's is pointless.
-        let wait = WaitPolicy { leaders: Some(1), ..WaitPolicy::default() };
+        let wait = WaitPolicy { wait: Some(MAX_WAIT), leaders: Some(1), ..WaitPolicy::default() };
         match cached.lookup(wait) {
             Ok(ToolOutcome::Hit(served)) => {
                 let call = self.calls().take(&request.id, request.serial);
@@ -287,7 +314,7 @@ impl ProxySession {
             let mut calls = self.calls();
             let Some(call) = calls.get_mut(&request.id, request.serial) else { return false };
             call.began = Stopwatch::start();
-            call.stage = CallStage::Sent(kept.take());
+            call.stage = CallStage::Sent(kept.take_if(|_| !call.is_ambiguous));
             true
         });
         if let Some(kept) = kept {
@@ -308,15 +335,15 @@ impl ProxySession {
             "notifications/cancelled" => {
                 let Some(id) = params.request_id else { return true };
                 let cancelled = self.calls().cancel(id.get());
-                let (call, passes) = match cancelled {
-                    CancelledCall::AtServer(call) => (call, true),
-                    CancelledCall::NeverSent(call) => (Some(call), false),
+                let (cancelled, passes) = match cancelled {
+                    CancelledCall::AtServer(calls) => (calls, true),
+                    CancelledCall::NeverSent(calls) => (calls, false),
                 };
                 // The server hears of it first.
                 if passes {
                     self.upstream.send(line);
                 }
-                if let Some(call) = call {
+                for call in cancelled {
                     self.give_up(call);
                 }
                 return false;
@@ -357,16 +384,23 @@ impl ProxySession {
 
     /// Handles a line of the server; false if the client does not read.
     pub(super) fn on_server_line(&self, line: &mut Vec<u8>) -> bool {
+        let _step = self.client.activity.begin();
         let Some(fields) = MessageFields::parse(line) else { return self.client.write(line) };
         if let Some(id) = fields.answered_id() {
-            if id.starts_with(OWN_ID) {
-                self.take_own_list(id, fields.result);
+            let own = normal_id(id);
+            if own.starts_with(OWN_ID) {
+                self.take_own_list(&own, fields.result);
                 return true;
             }
             let answered = self.calls().take_answered(id);
             let (mut call, caching) = match (answered, &self.caching) {
                 (AnsweredRequest::Known(call), Some(caching)) => (call, caching),
                 (AnsweredRequest::Cancelled, _) => return true,
+                (AnsweredRequest::Ambiguous(calls), _) => {
+                    // Ends what they wrote, before the client hears of it.
+                    drop(calls);
+                    return self.client.write(line);
+                }
                 _ => return self.client.write(line),
             };
             let took = call.began.elapsed();
@@ -416,6 +450,7 @@ impl ProxySession {
     /// Passes on part of a line of the server that is too long to be looked at. It may be the answer
     /// to any call, so none that is pending is kept.
     pub(super) fn on_server_part(&self, part: &[u8], piece: ReadPiece) -> bool {
+        let _step = self.client.activity.begin();
         self.release_permits();
         self.client.write_part(part, piece == ReadPiece::LastPart)
     }
@@ -499,9 +534,22 @@ impl ProxySession {
         }
     }
 
+    pub(super) fn activity(&self) -> Arc<SessionActivity> {
+        Arc::clone(&self.client.activity)
+    }
+
     fn calls(&self) -> MutexGuard<'_, CallTable> {
         self.calls.lock()
     }
+}
+
+/// Adds a request, and returns its serial number. An id that is in use already means that
+/// neither request's result is kept.
+fn add_call(mut calls: MutexGuard<'_, CallTable>, id: &str, call: PendingCall) -> u64 {
+    let (serial, permits) = calls.insert(id, call);
+    drop(calls);
+    permits.into_iter().for_each(ToolPermit::release);
+    serial
 }
 
 fn result_line(id: &str, result: &str) -> Vec<u8> {

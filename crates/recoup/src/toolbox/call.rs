@@ -179,6 +179,7 @@ impl CachedCall {
             StaleResults::Named(pattern) => pattern.matches(name),
             StaleResults::Resource(uri) => self.uri.as_ref() == Some(uri),
             StaleResults::ReadOnly => self.by_read_only,
+            StaleResults::Everything => true,
         })
     }
 

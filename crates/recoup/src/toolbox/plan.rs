@@ -387,6 +387,18 @@ impl ToolCache {
         self.inner.writes.end(&stale);
     }
 
+    /// Drops everything, also what calls in flight would keep. Call it before the server is told
+    /// something that can't be read, and may be a call that writes.
+    pub(crate) fn note_unknown_write(&self) {
+        if !self.inner.parts.policy.caches_anything() {
+            return;
+        }
+        let stale = [StaleResults::Everything];
+        self.inner.writes.begin(&stale);
+        self.drop_stale(&stale);
+        self.inner.writes.end(&stale);
+    }
+
     /// Drops entries from the store. What fails is tried again before the next cached call.
     pub(super) fn drop_stale(&self, stale: &[StaleResults]) {
         for stale in stale {
@@ -411,6 +423,7 @@ impl ToolCache {
 
     fn try_drop(&self, stale: &StaleResults) -> Result<()> {
         match stale {
+            StaleResults::Everything => self.drop_tagged(&self.inner.tag),
             StaleResults::ReadOnly => self.drop_tagged(&self.read_only_tag()),
             StaleResults::Resource(uri) => self.drop_tagged(&self.resource_tag(uri)),
             StaleResults::Named(name) if !name.is_pattern() => {

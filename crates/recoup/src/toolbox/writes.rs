@@ -16,6 +16,8 @@ pub(super) enum StaleResults {
     Resource(String),
     /// Results that only `readOnlyTools` allows to cache.
     ReadOnly,
+    /// All results of the server.
+    Everything,
 }
 
 /// Position in the order of writes.

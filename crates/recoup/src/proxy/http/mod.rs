@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 
 use self::streamable::HttpConnection;
 use super::ProxyEvent;
-use super::message::{MessageFields, RequestParams};
+use super::message::{MessageFields, RequestParams, normal_id};
 use crate::llm::ProxySettings;
 
 /// Messages that wait for the client to read.
@@ -172,7 +172,7 @@ impl OutgoingMessage {
     /// True if this message of the server answers it.
     fn is_answered_by(&self, message: &[u8]) -> bool {
         let answered = MessageFields::parse(message).and_then(|fields| fields.answered_id());
-        answered.is_some() && answered == self.id.as_deref()
+        answered.is_some() && answered.map(normal_id) == self.id.as_deref().map(normal_id)
     }
 }
 

@@ -13,6 +13,7 @@ use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -21,7 +22,7 @@ use tokio::time::{sleep, timeout};
 use super::events::EventParser;
 use super::headers::{ToolHeaders, is_modern, standard_headers};
 use super::{HttpServerOptions, OutgoingMessage, into_line, root_cause};
-use crate::proxy::message::{MessageFields, error_line};
+use crate::proxy::message::{MessageFields, error_line, looks_like_messages, normal_id};
 use crate::proxy::{ProxyEvent, guard};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -284,9 +285,24 @@ impl HttpConnection {
         if is_event_stream(&response) {
             return Ok(HttpReply::Events(response));
         }
+        let kind = response.headers().get(CONTENT_TYPE).cloned();
         let body = read_body(response, MAX_ANSWER_BYTES).await?;
-        let is_empty = body.trim_ascii().is_empty() || status == StatusCode::ACCEPTED;
-        Ok(if is_empty { HttpReply::Accepted } else { HttpReply::Json(body) })
+        if body.trim_ascii().is_empty() || status == StatusCode::ACCEPTED {
+            return Ok(HttpReply::Accepted);
+        }
+        if message.id.is_some() {
+            let batch: Vec<&RawValue> = serde_json::from_slice(&body).unwrap_or_default();
+            let mut parts = batch.iter().map(|part| part.get().as_bytes());
+            let is_answer =
+                message.is_answered_by(&body) || parts.any(|part| message.is_answered_by(part));
+            // Otherwise it is the page of a login, or an answer to somebody else.
+            return if is_answer {
+                Ok(HttpReply::Json(body))
+            } else {
+                Err(HttpFault::of_strange_body(status, kind.as_ref(), &body))
+            };
+        }
+        Ok(if looks_like_messages(&body) { HttpReply::Json(body) } else { HttpReply::Accepted })
     }
 
     fn headers_for(&self, message: &OutgoingMessage) -> HeaderMap {
@@ -479,14 +495,14 @@ impl HttpConnection {
     /// Notes that an answer to this request comes over the older transport's stream.
     pub(super) fn expect_older_answer(&self, id: &str) -> oneshot::Receiver<()> {
         let (answered, awaited) = oneshot::channel();
-        self.state().older_calls.insert(id.to_owned(), answered);
+        self.state().older_calls.insert(normal_id(id).into_owned(), answered);
         awaited
     }
 
     /// Passes on a message of that stream, unless it answers a call that was given up.
     pub(super) async fn pass_older(&self, message: Vec<u8>) {
         let id = MessageFields::parse(&message).and_then(|fields| fields.answered_id());
-        let awaited = id.and_then(|id| self.state().older_calls.remove(id));
+        let awaited = id.and_then(|id| self.state().older_calls.remove(&*normal_id(id)));
         if awaited.is_none_or(|awaited| awaited.send(()).is_ok()) {
             self.pass_on(into_line(message)).await;
         }
@@ -550,6 +566,19 @@ impl HttpFault {
     pub(super) fn of_request(error: reqwest::Error) -> Self {
         let doing = if error.is_connect() { "no connection" } else { "no answer" };
         Self::new(format!("{doing}: {}", root_cause(&error.without_url())))
+    }
+
+    /// Describes a body that does not answer the request.
+    fn of_strange_body(status: StatusCode, kind: Option<&HeaderValue>, body: &[u8]) -> Self {
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("no content type");
+        let mut message =
+            format!("the server answered {status} with {kind}, which is no answer to the request");
+        let json: Value = serde_json::from_slice(body).unwrap_or_default();
+        if let Some(said) = json.pointer("/error/message").and_then(Value::as_str) {
+            message = format!("{message}: {}", shorten_text(said, MAX_SHOWN_CHARS));
+        }
+        let data = json!({ "status": status.as_u16(), "contentType": kind });
+        Self { message, data, status: Some(status) }
     }
 
     /// Describes an answer with a status other than success; returns its body, too.

@@ -303,3 +303,21 @@ fn while_stale_results_cannot_be_dropped_nothing_is_served() {
     assert!(!hits(&server, "search_notes", &json!({})), "dropped now");
     assert!(hits(&server, "search_notes", &json!({})));
 }
+
+#[test]
+fn an_unknown_write_drops_everything_and_what_is_in_flight_is_not_kept() {
+    let scene = Scene::new();
+    let server = scene.server(with_rules([("search", kept_for("1h"))]));
+    let (kept, in_flight) = (json!({ "q": "kept" }), json!({ "q": "in flight" }));
+    assert!(!hits(&server, "search", &kept));
+    assert!(hits(&server, "search", &kept));
+    let (_ticket, call) = cached(plan(&server, "search", &in_flight));
+    let ToolOutcome::Miss(permit) = call.lookup(WaitPolicy::default()).unwrap() else {
+        panic!("a hit")
+    };
+    server.note_unknown_write();
+    call.store(permit, serde_json::from_str(ANSWER).unwrap(), Duration::ZERO);
+    assert!(call.peek().is_none());
+    assert!(!hits(&server, "search", &kept));
+    assert!(hits(&server, "search", &kept), "later results are kept");
+}

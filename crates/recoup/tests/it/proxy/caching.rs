@@ -368,3 +368,68 @@ fn a_store_that_can_not_be_used_only_means_that_nothing_is_cached() {
     let mut client = scene.start();
     assert_eq!([count(&mut client), count(&mut client)], [FIRST, SECOND]);
 }
+
+fn tool_call(id: &str, tool: &str, arguments: &Value) -> Vec<u8> {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}\n"
+    )
+    .into_bytes()
+}
+
+#[test]
+fn an_id_that_is_used_twice_at_once_keeps_neither_result() {
+    let scene = Scene::configured("cache = \"1h\"");
+    let mut client = scene.start();
+    let until = |name: &str| json!({ "until": scene.home.path(name) });
+    for (calls, name) in [(1, "first"), (2, "second")] {
+        client.say_bytes(&tool_call("\"twice\"", "slow", &until(name)));
+        wait_for_calls(&scene, calls);
+    }
+    for name in ["first", "second"] {
+        fs::write(scene.home.path(name), "").unwrap();
+        let answer = client.hear();
+        assert_eq!(answer["id"], "twice");
+        assert_eq!(answer["result"]["content"][0]["text"], "slow 2", "{answer}");
+    }
+    assert_eq!(call(&mut client, "slow", until("second")), "slow 3");
+    assert_eq!(call(&mut client, "slow", until("first")), "slow 4");
+    assert_eq!(call(&mut client, "slow", until("first")), "slow 4", "later ones are kept");
+}
+
+#[test]
+fn an_id_that_the_server_spells_in_another_way_is_the_same() {
+    let scene = Scene::configured("cache = \"1h\"");
+    let mut client = scene.start();
+    for (id, answered) in [("\"caf\\u00e9\"", json!("caf\u{e9}")), ("1.0e2", json!(100))] {
+        let arguments = json!({ "of": id });
+        client.say_bytes(&tool_call(id, "count", &arguments));
+        let answer = client.hear();
+        assert_eq!(answer["id"], answered);
+        assert_eq!(
+            call(&mut client, "count", arguments),
+            answer["result"]["content"][0]["text"].as_str().unwrap()
+        );
+    }
+}
+
+#[test]
+fn what_may_hold_a_call_that_writes_drops_everything() {
+    let scene = Scene::configured("cache = \"1h\"");
+    let mut client = scene.start();
+    assert_eq!([count(&mut client), count(&mut client)], [FIRST, FIRST]);
+    let lines = [
+        "[{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"id\":901,\"params\":{\"name\":\"write\"}}]",
+        "{\"jsonrpc\":\"2.0\",\"id\":902,\"id\":903,\"method\":\"ping\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":904,\"method\":\"tools/call\",\"params\":{\"name\":\"refuse\",\"name\":\"fail\"}}",
+    ];
+    for line in lines {
+        let before = count(&mut client);
+        client.say_bytes(format!("{line}\n").as_bytes());
+        let after = count(&mut client);
+        assert_ne!(after, before, "{line}");
+        assert_eq!(count(&mut client), after, "{line}");
+    }
+    let before = count(&mut client);
+    client.say_bytes(b"\"a text\"\n");
+    assert_eq!(count(&mut client), before);
+}

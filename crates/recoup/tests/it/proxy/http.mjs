@@ -74,6 +74,9 @@ const server = createServer((request, response) => {
       response.write("id: e1\nretry: 10\ndata: \n\n");
       return setTimeout(() => response.destroy(), 50);
     }
+    if (name === "page") return response.writeHead(200, { "content-type": "text/html" }).end("<html>Log in</html>");
+    if (name === "other")
+      return response.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":"other","result":{}}');
     if (name === "cut") return response.destroy();
     if (has("events")) {
       response.writeHead(200, { "content-type": "text/event-stream", ...own });

@@ -331,3 +331,53 @@ fn an_older_server_that_goes_away_ends_the_session() {
     while client.hear_bytes().is_some() {}
     assert_eq!(client.child.wait().unwrap().code(), Some(1));
 }
+
+#[test]
+fn a_body_that_is_no_answer_is_a_fault() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &[]);
+    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    for (tool, kind) in [("page", "text/html"), ("other", "application/json")] {
+        let answer = ask(&mut client, "tools/call", json!({ "name": tool }));
+        let message = error_of(&answer);
+        assert!(message.contains("200 OK") && message.contains(kind), "{message}");
+        assert_eq!(answer["error"]["data"], json!({ "status": 200, "contentType": kind }));
+    }
+    client
+        .say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1.0e2,\"method\":\"tools/call\",\"params\":{}}\n");
+    let answer = client.hear();
+    assert_eq!((&answer["id"], answer["result"].is_object()), (&json!(100), true), "{answer}");
+}
+
+#[test]
+fn mistakes_in_the_command_line_are_told_without_secrets() {
+    let home = Home::new();
+    let finish = |words: &[&str]| {
+        let output =
+            crate::support::finish(&mut home.command(&[&["mcp", "proxy"], words].concat()));
+        (output.code, output.stderr)
+    };
+    let (code, said) = finish(&["https://h/mcp", "--header", "Authorization: Bearer s3cret"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("options go before it") && !said.contains("s3cret"), "{said}");
+    let (code, said) = finish(&["https://me:s3cret@h:port/mcp"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("***@h:port/mcp") && !said.contains("s3cret"), "{said}");
+    let (code, said) = finish(&["--cred-env", "A,not-a-name", "http://127.0.0.1:1/"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--cred-env"), "{said}");
+    let (code, said) = finish(&["--cred-env", "UNSET_TOKEN", "http://127.0.0.1:1/"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("UNSET_TOKEN"), "{said}");
+}
+
+#[test]
+fn schemes_in_capitals_and_values_with_hyphens_are_accepted() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &[]);
+    let url = server.url.replace("http://", "HTTP://");
+    let words = ["mcp", "proxy", "--name", "-x", "--header", "-y: z", &url];
+    let mut client = greeted(&mut home.command(&words));
+    assert_eq!(call(&mut client, "count", json!({})), "call 1");
+    assert_eq!(server.requests("tools/call")[0]["headers"]["-y"], "z");
+}

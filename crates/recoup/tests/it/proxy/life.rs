@@ -1,6 +1,7 @@
 //! How servers and the proxy end.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -153,8 +154,7 @@ fn a_client_that_stops_reading_ends_the_server() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
-        .unwrap();
+    stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap();
     eventually("we end", || child.try_wait().unwrap().is_some());
 }
 
@@ -168,7 +168,7 @@ fn a_server_that_never_reads_does_not_outlive_its_client() {
     let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{}\"}}\n", "x".repeat(50_000));
     // More than the pipe to the server takes, less than both.
     for _ in 0..3 {
-        std::io::Write::write_all(&mut stdin, line.as_bytes()).unwrap();
+        stdin.write_all(line.as_bytes()).unwrap();
     }
     drop(stdin);
     eventually("we end", || child.try_wait().unwrap().is_some());
@@ -195,4 +195,35 @@ fn the_guard_ends_with_the_proxy() {
     assert_eq!(found.len(), 1);
     client.leave();
     eventually("the guard ends", || !is_alive(found[0]));
+}
+
+#[test]
+fn a_slow_client_gets_everything_that_the_server_wrote_before_its_end() {
+    const BYTES: usize = 8 << 20;
+    let scene = Scene::new();
+    let mut command = scene.proxied(&[]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let params = json!({ "name": "large", "arguments": { "bytes": BYTES } });
+    let large = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    writeln!(stdin, "{large}").unwrap();
+    // The proxy has all of it, and the server nothing more to write.
+    stdout.read_exact(&mut [0; 1]).unwrap();
+    let end = json!({ "jsonrpc": "2.0", "id": 2, "method": "end", "params": { "code": 5 } });
+    writeln!(stdin, "{end}").unwrap();
+    thread::sleep(Duration::from_secs(2));
+    let mut rest = Vec::new();
+    stdout.read_to_end(&mut rest).unwrap();
+    assert!(rest.len() > BYTES && rest.ends_with(b"}\n"), "{} bytes", rest.len());
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+}
+
+#[test]
+fn what_a_server_left_behind_writes_is_passed_on_while_it_writes() {
+    let home = Home::new();
+    let script = "(for i in 1 2 3 4; do sleep 0.3; printf $i; done; echo; exec sleep 60) &";
+    let server = ["sh", "-c", script].map(str::to_owned);
+    let begun = Instant::now();
+    assert_eq!(finish(&mut proxied(&home, "x", &[], &server)).text(), "1234\n");
+    assert!(begun.elapsed() < Duration::from_secs(20), "silence is the end");
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use recoup_core::base::FaultLog;
 use recoup_core::cache::CacheMode;
 use recoup_core::error::IoContext as _;
+use recoup_core::store::without_credentials;
 use recoup_core::{Error, ErrorKind, Result};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -17,7 +18,7 @@ use crate::cli::app::App;
 use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::{self, CommandError, DataLocation};
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
-use crate::config::env;
+use crate::config::{env, is_variable_name};
 use crate::process;
 use crate::proxy::{HttpServerOptions, ServerSpec, run_proxy};
 use crate::toolbox::{ServerIdentity, ToolCache};
@@ -33,7 +34,7 @@ const CALL_TIMEOUT: Duration = Duration::from_hours(1);
 pub(in crate::cli::cmd) struct McpProxyArgs {
     /// The server's name in the configuration (mcpServers.NAME) [default: the program's name, or the
     /// host]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     name: Option<String>,
     /// A configuration file that counts before all others
     #[arg(long, value_name = "FILE")]
@@ -55,7 +56,7 @@ pub(in crate::cli::cmd) struct McpProxyArgs {
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_age: Option<String>,
     /// A header for an HTTP server, with variables as ${VAR}; may be given several times
-    #[arg(long = "header", value_name = "NAME: VALUE")]
+    #[arg(long = "header", value_name = "NAME: VALUE", allow_hyphen_values = true)]
     headers: Vec<String>,
     /// How long a call over HTTP may take in all [default: 1h]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
@@ -82,6 +83,7 @@ impl McpProxyArgs {
         ui::prefix_lines();
         super::report_panics();
         let server = self.server_spec()?;
+        self.check_credential_variables()?;
         // A mistake in the configuration is told before the server is started.
         let cache =
             self.open_cache(&server, App::load_with(&place.overrides(), UnblockedFaults)?)?;
@@ -149,18 +151,33 @@ impl McpProxyArgs {
         }
     }
 
+    /// Checks the names of variables, and warns of those that are not set.
+    fn check_credential_variables(&self) -> Result<()> {
+        for name in &self.cred_env {
+            if !is_variable_name(name) {
+                // It is not repeated: it may be the credential itself.
+                return Err(Error::usage("--cred-env: expected names of variables"));
+            }
+            if env::verbatim(name).is_none() {
+                ui::warn(format!("--cred-env: the variable {name} is not set"));
+            }
+        }
+        Ok(())
+    }
+
     fn server_spec(&self) -> Result<ServerSpec> {
-        let url = match &self.server[..] {
-            [word] => word.to_str().filter(|word| is_url(word)),
-            _ => None,
-        };
+        let url = self.server.first().and_then(|word| word.to_str()).filter(|word| is_url(word));
         let Some(url) = url else {
             if !self.headers.is_empty() {
                 return Err(Error::usage("--header is for servers with a URL"));
             }
             return Ok(ServerSpec::Command(self.server.clone()));
         };
-        let wrong = |_| Error::usage(format!("{url:?} is no URL of a server"));
+        if self.server.len() > 1 {
+            return Err(Error::usage("nothing may follow the URL: options go before it"));
+        }
+        let masked = without_credentials(url);
+        let wrong = |_| Error::usage(format!("{masked:?} is no URL of a server"));
         let url = Url::parse(url).map_err(wrong)?;
         let mut headers = HeaderMap::new();
         for header in &self.headers {
@@ -189,7 +206,8 @@ impl FaultLog for UnblockedFaults {
 }
 
 fn is_url(word: &str) -> bool {
-    word.starts_with("https://") || word.starts_with("http://")
+    let scheme = word.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
 /// Parses `Name: value` with variables; messages do not repeat the value.
