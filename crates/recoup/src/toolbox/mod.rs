@@ -18,6 +18,7 @@ mod sources;
 mod tests;
 mod ticket;
 mod tool_list;
+mod write_marks;
 mod writes;
 
 pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};

@@ -16,6 +16,8 @@ pub(super) enum StaleResults {
     Resource(String),
     /// Results that only `readOnlyTools` allows to cache.
     ReadOnly,
+    /// Results that only the server's `cache` allows to cache.
+    ServerDefault,
 }
 
 /// Position in the order of writes.
