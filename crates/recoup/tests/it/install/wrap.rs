@@ -37,13 +37,13 @@ const CLIENTS: [(&str, &str, &str, &str); 9] = [
         "claude-code",
         ".claude.json",
         "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"x\": {\n      \"type\": \"stdio\",\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"x\"\n      ],\n      \"env\": {\"K\": \"v\"}\n    }\n  }\n}\n",
-        "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"x\": {\n      \"type\": \"stdio\",\n      \"command\": \"PROGRAM\",\n      \"args\": [\"mcp\", \"proxy\", \"--name\", \"x\", \"--\", \"npx\", \"-y\", \"x\"],\n      \"env\": {\"K\": \"v\"}\n    }\n  }\n}\n",
+        "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"x\": {\n      \"type\": \"stdio\",\n      \"command\": \"PROGRAM\",\n      \"args\": [\"mcp\", \"proxy\", \"--name\", \"x\", \"--cred-env\", \"K\", \"--\", \"npx\", \"-y\", \"x\"],\n      \"env\": {\"K\": \"v\"}\n    }\n  }\n}\n",
     ),
     (
         "codex",
         ".codex/config.toml",
         "model = \"gpt\" # best\r\n\r\n[mcp_servers.x]\r\ncommand = 'npx' # node\r\nargs = ['-y', # yes\r\n  'x']\r\nstartup_timeout_sec = 5\r\n\r\n[mcp_servers.x.env]\r\nK = \"v\"\r\n",
-        "model = \"gpt\" # best\r\n\r\n[mcp_servers.x]\r\ncommand = \"PROGRAM\" # node\r\nargs = [\"mcp\", \"proxy\", \"--name\", \"x\", \"--\", \"npx\", \"-y\", \"x\"]\r\nstartup_timeout_sec = 5\r\n\r\n[mcp_servers.x.env]\r\nK = \"v\"\r\n",
+        "model = \"gpt\" # best\r\n\r\n[mcp_servers.x]\r\ncommand = \"PROGRAM\" # node\r\nargs = [\"mcp\", \"proxy\", \"--name\", \"x\", \"--cred-env\", \"K\", \"--\", \"npx\", \"-y\", \"x\"]\r\nstartup_timeout_sec = 5\r\n\r\n[mcp_servers.x.env]\r\nK = \"v\"\r\n",
     ),
     (
         "pi",
@@ -85,7 +85,7 @@ const CLIENTS: [(&str, &str, &str, &str); 9] = [
         "opencode",
         ".config/opencode/opencode.jsonc",
         "{\n  // servers\n  \"mcp\": {\n    \"x\": {\"type\": \"local\", \"command\": [\"npx\", \"x\"], \"environment\": {\"K\": \"v\"}, \"enabled\": true}\n  }\n}\n",
-        "{\n  // servers\n  \"mcp\": {\n    \"x\": {\"type\": \"local\", \"command\": [\"PROGRAM\", \"mcp\", \"proxy\", \"--name\", \"x\", \"--\", \"npx\", \"x\"], \"environment\": {\"K\": \"v\"}, \"enabled\": true}\n  }\n}\n",
+        "{\n  // servers\n  \"mcp\": {\n    \"x\": {\"type\": \"local\", \"command\": [\"PROGRAM\", \"mcp\", \"proxy\", \"--name\", \"x\", \"--cred-env\", \"K\", \"--\", \"npx\", \"x\"], \"environment\": {\"K\": \"v\"}, \"enabled\": true}\n  }\n}\n",
     ),
 ];
 
