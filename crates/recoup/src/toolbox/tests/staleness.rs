@@ -174,19 +174,19 @@ fn arguments_that_name_files_need_sources() {
 #[test]
 fn a_relative_path_is_watched_where_the_server_reads_it() {
     let scene = Scene::new();
-    let served = tempfile::tempdir().unwrap();
+    let reading_dir = tempfile::tempdir().unwrap();
     let sources = Some(vec!["{path}".to_owned()]);
     let parts =
         scene.parts(with_rules([("read_file", ToolCacheRule { sources, ..kept_for("1h") })]));
-    let command = ["server".into(), served.path().as_os_str().to_owned()];
+    let command = ["server".into(), reading_dir.path().as_os_str().to_owned()];
     let server = ServerIdentity::of_command(&command, scene.dir.path(), scene.dir.path());
     let server = ToolCache::new(ToolCacheParts { server, ..parts });
     learn(&server, &tools());
-    fs::write(served.path().join("a.txt"), "one").unwrap();
+    fs::write(reading_dir.path().join("a.txt"), "one").unwrap();
     let arguments = json!({ "path": "a.txt" });
     assert!(!hits(&server, "read_file", &arguments));
     assert!(hits(&server, "read_file", &arguments));
-    fs::write(served.path().join("a.txt"), "two!").unwrap();
+    fs::write(reading_dir.path().join("a.txt"), "two!").unwrap();
     assert!(!hits(&server, "read_file", &arguments));
     assert!(hits(&server, "read_file", &arguments));
 }
@@ -208,7 +208,7 @@ fn worktrees_share_only_results_with_sources() {
         let server = ServerIdentity::of_command(&[OsString::from("s")], &root, &root);
         let (paths, name) = (PathContext::at(&root), name.to_owned());
         let server =
-            ToolCache::new(ToolCacheParts { server, paths, name, ..scene.parts(policy()) });
+            ToolCache::new(ToolCacheParts { paths, name, server, ..scene.parts(policy()) });
         learn(&server, &tools());
         server
     };
