@@ -140,10 +140,10 @@ fn a_repository_may_only_narrow_before_it_is_trusted() {
     The configuration is valid.
     ");
     assert_snapshot!(scene.run(&["trust", "--yes"]).err, @r#"
-    .ai-agent.json says:
+    .ai-agent.json sets:
       mcpServers.s.cache = 1h
       mcpServers.t.cache = 1h
-    recoup.toml says:
+    recoup.toml sets:
       mcpServers.s.credentials = ["A"]
       mcpServers.s.toolsCache.a = 1h
       mcpServers.s.toolsCache.c = { ttl = "off", invalidates = ["d"] }
