@@ -58,6 +58,19 @@ impl SecretValues {
         )
     }
 
+    /// These values, if they give something away, whatever their names are.
+    pub fn of_values<V: Into<Vec<u8>>>(values: impl IntoIterator<Item = V>) -> Self {
+        let distinctive = |value: V| SecretValue::if_distinctive(value.into());
+        Self(values.into_iter().filter_map(distinctive).collect())
+    }
+
+    /// Both lists of values.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
     /// Adds the values as a string of JSON has them.
     #[must_use]
     pub fn in_json(&self) -> Self {

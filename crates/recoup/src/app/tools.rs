@@ -8,7 +8,8 @@ use std::sync::Arc;
 use recoup_core::Result;
 use recoup_core::cache::{CacheMode, PathContext, Ttl};
 use recoup_core::key::Scope;
-use recoup_core::store::StoreUrl;
+use recoup_core::secrets::SecretValues;
+use recoup_core::store::{StoreUrl, without_credentials};
 
 use super::App;
 use crate::config::env;
@@ -50,6 +51,13 @@ impl App {
         let value = |name: &String| (name.clone(), env::verbatim(name).map(OsString::into_vec));
         let mut credentials: Vec<_> = named.map(value).collect();
         credentials.extend(request.credentials.into_iter().map(|(name, it)| (name, Some(it))));
+        let parts = |(name, value): &(String, Option<Vec<u8>>)| {
+            // `recoup mcp wrap` names all variables of an entry in `--cred-env`.
+            let may_be_plain =
+                request.credential_variables.contains(name) && !policy.credentials.contains(name);
+            value.as_deref().map(|value| secret_parts(value, may_be_plain)).unwrap_or_default()
+        };
+        let withheld = SecretValues::of_values(credentials.iter().flat_map(parts));
         let server = if credentials.is_empty() && !server.has_secret_url() {
             server
         } else {
@@ -78,7 +86,7 @@ impl App {
             is_shared: self.shares_entries(),
             mode,
             max_age,
-            withheld: env::credentials().in_json(),
+            withheld: env::credentials().and(withheld).in_json(),
             call_log: if self.settings.usage_log.ledger { self.call_log() } else { CallLog::off() },
             faults: Arc::clone(&self.faults),
         }))
@@ -94,5 +102,44 @@ impl App {
         let (store, scope) = (&self.settings.store, self.scope());
         let is_wide = scope == Scope::global() || scope.as_str().starts_with("tenant:");
         matches!(store, StoreUrl::Redis(_)) || (is_wide && !store.is_own_scope())
+    }
+}
+
+/// The parts of a credential that must not be stored: the value, its words, as in `Bearer TOKEN`, and
+/// the password in a URL. Plain words and addresses are left out if `may_be_plain`.
+fn secret_parts(value: &[u8], may_be_plain: bool) -> Vec<Vec<u8>> {
+    let Ok(text) = str::from_utf8(value) else { return vec![value.to_vec()] };
+    let words = text.split_whitespace().chain([text]);
+    let password = |word: &str| {
+        let (login, _) = word.split_once("://")?.1.split_once('@')?;
+        Some(login.split_once(':').map_or(login, |(_, password)| password).to_owned())
+    };
+    let is_plain = |word: &str| {
+        let is_word = word.chars().all(|c| c.is_ascii_lowercase() || "-_. ".contains(c));
+        let is_address = word.contains("://") && !word.contains('?');
+        is_word || is_address && without_credentials(word) == word
+    };
+    let secret = words.filter(|word| !(may_be_plain && is_plain(word)));
+    let parts = secret.flat_map(|word| [Some(word.to_owned()), password(word)]).flatten();
+    parts.map(String::into_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_and_passwords_are_withheld_and_plain_values_are_not() {
+        let parts = |value: &str| -> Vec<String> {
+            let parts = secret_parts(value.as_bytes(), true).into_iter();
+            parts.map(|part| String::from_utf8_lossy(&part).into_owned()).collect()
+        };
+        assert!(parts("Bearer zq81-abc-77").contains(&"zq81-abc-77".to_owned()));
+        let url = "postgres://me:hunter2@db.example.org/x";
+        assert_eq!(parts(url)[..2], [url, "hunter2"]);
+        for plain in ["production", "https://github.com", "en_us.utf"] {
+            assert!(parts(plain).is_empty(), "{plain}");
+            assert!(!secret_parts(plain.as_bytes(), false).is_empty(), "{plain}");
+        }
     }
 }

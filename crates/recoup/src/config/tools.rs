@@ -373,7 +373,7 @@ fn add(
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+    NamePattern::is_valid(text)
 }
 
 fn is_source(text: &str) -> bool {

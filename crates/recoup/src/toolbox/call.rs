@@ -13,8 +13,11 @@ use recoup_core::key::{EntryId, KeyPart, Kind};
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::value::RawValue;
 
+use super::identity::DirectoryView;
 use super::plan::{TOOLS_LIST, ToolCache, ToolCacheParts};
+use super::policy::CacheAllowance;
 use super::result::{self, ServedResult};
+use super::write_marks::WriteMarks;
 use super::writes::{StaleResults, WritePosition};
 
 /// A call whose result may be cached.
@@ -23,6 +26,8 @@ pub(crate) struct CachedCall {
     pub(super) cache: ToolCache,
     /// Digest of the server's identity when the call was planned.
     pub(super) server: Sha256Digest,
+    /// How far the server's directory is in that digest.
+    pub(super) view: DirectoryView,
     pub(super) id: EntryId,
     pub(super) parts: Vec<KeyPart>,
     pub(super) identity: ProducerIdentity,
@@ -30,8 +35,9 @@ pub(crate) struct CachedCall {
     pub(super) ttl: Ttl,
     pub(super) sources: Vec<String>,
     pub(super) tags: Vec<String>,
-    /// True if only `readOnlyTools` allows it.
-    pub(super) by_read_only: bool,
+    pub(super) allowed_by: CacheAllowance,
+    /// Writes that drop it.
+    pub(super) dropped_by: Vec<StaleResults>,
     /// Parameters of `tools/list`.
     pub(super) list_params: Option<String>,
     /// URI of the resource that it reads.
@@ -54,8 +60,16 @@ pub(crate) enum ToolOutcome {
 #[derive(Debug)]
 pub(crate) struct ToolPermit {
     permit: Permit,
-    /// Writes that began after this may not be in the result.
-    began: WritePosition,
+    began: CallStart,
+}
+
+/// State of the writes when a call began: later ones may not be in the result.
+#[derive(Debug)]
+struct CallStart {
+    /// Those of this process.
+    position: WritePosition,
+    /// Those of other processes.
+    marks: WriteMarks,
 }
 
 impl ToolPermit {
@@ -101,7 +115,9 @@ impl CachedCall {
                     permit.release();
                     return Ok(ToolOutcome::Bypass);
                 }
-                let began = self.cache.inner.writes.position();
+                let position = self.cache.inner.writes.position();
+                let marks = self.cache.write_marks(&self.dropped_by);
+                let began = CallStart { position, marks };
                 return Ok(ToolOutcome::Miss(ToolPermit { permit, began }));
             }
             Ok(Outcome::Bypass(reason)) => reason,
@@ -125,7 +141,7 @@ impl CachedCall {
     /// Keeps a result, unless it must not be kept. Never fails: the call has its answer already.
     pub(crate) fn store(&self, permit: ToolPermit, result: &RawValue, took: Duration) {
         let ToolPermit { permit, began } = permit;
-        let ttl = match self.check(result.get(), began) {
+        let ttl = match self.check(result.get(), &began) {
             Ok(ttl) => ttl,
             Err(why) => {
                 let refusal = FillRefusal::Unkept(why);
@@ -143,7 +159,7 @@ impl CachedCall {
         };
         let filled = permit.fill(draft, ttl);
         // A write that began meanwhile may have dropped the entry before it was there.
-        if self.is_overwritten(began) {
+        if self.is_overwritten(&began) {
             self.remove();
         }
         match filled {
@@ -159,12 +175,12 @@ impl CachedCall {
     }
 
     /// The TTL to keep the result with, or why it is not kept.
-    fn check(&self, result: &str, began: WritePosition) -> Result<Ttl, String> {
+    fn check(&self, result: &str, began: &CallStart) -> Result<Ttl, String> {
         let hints = result::check_result(result, self.is_tool)?;
         if hints.is_private && self.cache_parts().is_shared {
             return Err("the server hints cacheScope: private, and others share the store".into());
         }
-        if self.cache.fingerprint().is_none_or(|server| server.digest != self.server) {
+        if self.cache.fingerprint(self.view).is_none_or(|server| server.digest != self.server) {
             return Err("the client's roots changed during the call".to_owned());
         }
         if self.is_overwritten(began) {
@@ -173,14 +189,15 @@ impl CachedCall {
         Ok(hints.ttl.min(self.ttl))
     }
 
-    fn is_overwritten(&self, began: WritePosition) -> bool {
+    fn is_overwritten(&self, began: &CallStart) -> bool {
         let name = self.identity.name.as_deref().unwrap_or_default();
-        self.cache.inner.writes.has_written_since(began, |stale| match stale {
+        self.cache.inner.writes.has_written_since(began.position, |stale| match stale {
             StaleResults::Named(pattern) => pattern.matches(name),
             StaleResults::Resource(uri) => self.uri.as_ref() == Some(uri),
-            StaleResults::ReadOnly => self.by_read_only,
+            StaleResults::ReadOnly => self.allowed_by == CacheAllowance::ReadOnly,
             StaleResults::Everything => true,
-        })
+            StaleResults::ServerDefault => self.allowed_by == CacheAllowance::ServerDefault,
+        }) || self.cache.write_marks(&self.dropped_by) != began.marks
     }
 
     fn remove(&self) {

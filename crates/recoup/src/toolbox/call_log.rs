@@ -35,6 +35,9 @@ pub(crate) struct CallLogLine {
     /// True if the tool declares itself read-only, false if it declares that it writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) read_only: Option<bool>,
+    /// Names of the tool's arguments that are paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) file_arguments: Vec<String>,
     /// True if the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) error: bool,

@@ -8,8 +8,10 @@ use recoup_core::base::clock::Timestamp;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::cache::Ttl;
 use serde::Serialize;
+use serde_json::json;
 
 use super::call_log::{CallLogLine, LoggedOutcome};
+use super::policy::NamePattern;
 use super::read_only;
 
 /// TTLs that are proposed, the shortest first.
@@ -53,8 +55,10 @@ pub(crate) struct CachingAdvice {
     pub(crate) would_hit: u64,
     /// The time that they took.
     pub(crate) would_save_millis: u64,
-    /// True if the tool reads files: the sources in the line are an example.
+    /// True if the tool reads files: the user checks the sources in the line.
     pub(crate) needs_sources: bool,
+    /// True if the line has no sources yet.
+    pub(crate) lacks_sources: bool,
     /// True if the tool has not declared itself read-only.
     pub(crate) is_undeclared: bool,
 }
@@ -77,6 +81,7 @@ struct CollectedTool {
     /// True once a call was passed for want of a TTL.
     lacks_ttl: bool,
     read_only: Option<bool>,
+    file_arguments: Vec<String>,
     /// The latest answer to each arguments.
     latest: HashMap<Sha256Digest, (Timestamp, Sha256Digest)>,
     repeats: Vec<RepeatedCall>,
@@ -97,6 +102,9 @@ impl CallStatsCollector {
         tool.calls += 1;
         tool.errors += u64::from(error);
         tool.read_only = line.read_only.or(tool.read_only);
+        if !line.file_arguments.is_empty() {
+            tool.file_arguments = line.file_arguments;
+        }
         match outcome {
             LoggedOutcome::Hit => {
                 tool.hits += 1;
@@ -147,7 +155,9 @@ impl CollectedTool {
     /// Proposes the shortest TTL under which the most repeated calls would have been hits, and none
     /// would have given an old result.
     fn advice(&self, server: &str, tool: &str) -> Option<CachingAdvice> {
-        let may_read = self.read_only != Some(false) && !read_only::tells_clock_or_chance(tool);
+        let may_read = self.read_only != Some(false)
+            && !read_only::tells_clock_or_chance(tool)
+            && NamePattern::is_valid(tool);
         if !self.lacks_ttl || !may_read {
             return None;
         }
@@ -166,9 +176,12 @@ impl CollectedTool {
         if would_hit < MIN_REPEATS {
             return None;
         }
-        let needs_sources = read_only::reads_files(tool, &[]);
+        let needs_sources = read_only::reads_files(tool, &self.file_arguments);
         let value = if needs_sources {
-            format!("{{ ttl = \"{best}\", sources = [\"{{path}}\"] }}")
+            let names = self.file_arguments.iter();
+            let sources: Vec<_> =
+                names.map(|name| json!(format!("{{{name}}}")).to_string()).collect();
+            format!("{{ ttl = \"{best}\", sources = [{}] }}", sources.join(", "))
         } else {
             format!("\"{best}\"")
         };
@@ -178,6 +191,7 @@ impl CollectedTool {
             would_hit,
             would_save_millis: hits(best).map(|repeat| repeat.millis).sum(),
             needs_sources,
+            lacks_sources: needs_sources && self.file_arguments.is_empty(),
             is_undeclared: self.read_only.is_none(),
         })
     }
@@ -201,6 +215,15 @@ mod tests {
 
     /// Calls of one tool with the same arguments: minutes, and the result.
     fn stats_of(tool: &str, read_only: Option<bool>, calls: &[(u64, &str)]) -> ToolStats {
+        stats_with(tool, read_only, &[], calls)
+    }
+
+    fn stats_with(
+        tool: &str,
+        read_only: Option<bool>,
+        files: &[&str],
+        calls: &[(u64, &str)],
+    ) -> ToolStats {
         let mut collector = CallStatsCollector::default();
         for (minute, result) in calls {
             collector.add(CallLogLine {
@@ -211,6 +234,7 @@ mod tests {
                 why: Some("no TTL is configured".to_owned()),
                 lacks_ttl: true,
                 read_only,
+                file_arguments: files.iter().map(|name| (*name).to_owned()).collect(),
                 error: false,
                 millis: 200,
                 bytes: 10,
@@ -249,17 +273,22 @@ mod tests {
         assert_eq!(stats_of("get_current_time", Some(true), &calls).advice, None);
         assert_eq!(stats_of("search", Some(true), &calls[..2]).advice, None);
         assert!(stats_of("search", None, &calls).advice.expect("advice").is_undeclared);
+        assert_eq!(stats_of("a name", None, &calls).advice, None, "the configuration refuses it");
     }
 
     #[test]
     fn tools_that_read_files_are_proposed_with_sources() {
-        let advice = stats_of("read_file", Some(true), &[(0, "a"), (1, "a"), (2, "a")]).advice;
-        let advice = advice.expect("advice");
-        assert!(advice.needs_sources);
-        assert!(
-            advice.line.ends_with("= { ttl = \"5m\", sources = [\"{path}\"] }"),
-            "{}",
-            advice.line
-        );
+        for (tool, files, sources) in [
+            ("read_file", &["path"][..], r#"["{path}"]"#),
+            ("blame", &["repo_path", "file"], r#"["{repo_path}", "{file}"]"#),
+            ("search", &["cwd"], r#"["{cwd}"]"#),
+            ("read_file", &[], "[]"),
+        ] {
+            let calls = [(0, "a"), (1, "a"), (2, "a")];
+            let advice = stats_with(tool, Some(true), files, &calls).advice.expect("advice");
+            assert!(advice.needs_sources && advice.lacks_sources == files.is_empty());
+            let end = format!("= {{ ttl = \"5m\", sources = {sources} }}");
+            assert!(advice.line.ends_with(&end), "{}", advice.line);
+        }
     }
 }

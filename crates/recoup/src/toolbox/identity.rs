@@ -1,12 +1,12 @@
-//! Identity of an MCP server: its command or URL, its working directory and the credentials that it
-//! runs with. Credentials count as keyed fingerprints, so that nothing stored can be tried against
+//! Identity of an MCP server: its name, its command or URL, its working directory and the credentials
+//! that it runs with. Credentials count as keyed fingerprints, so that nothing stored can be tried against
 //! guesses.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use recoup_core::base::clock::Deadline;
@@ -37,6 +37,10 @@ const URL_CREDENTIALS: &str = "URL";
 pub(crate) struct ServerIdentity {
     /// Without credentials.
     address: Value,
+    /// Words of its command; none for a URL.
+    command: Vec<OsString>,
+    /// Working directory of a command.
+    directory: Option<ServerDirectory>,
     /// A URL with credentials in it, until they are fingerprinted.
     secret_url: Option<String>,
     /// For people.
@@ -45,31 +49,59 @@ pub(crate) struct ServerIdentity {
     credentials: BTreeMap<String, Option<String>>,
 }
 
+#[derive(Clone, PartialEq, Eq)]
+struct ServerDirectory {
+    absolute: PathBuf,
+    /// Relative to the project's root, if it is below that.
+    in_project: PathBuf,
+}
+
+/// How far the working directory counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DirectoryView {
+    /// As it is: a worktree has files of its own.
+    Absolute,
+    /// Relative to the project's root, so that all checkouts share: for results that are checked
+    /// against the caller's own files.
+    InProject,
+}
+
 impl ServerIdentity {
-    /// A server that is started by a command in the directory `cwd`. A directory below `root`, the
-    /// project's, counts relative to it, so that all checkouts share results.
+    /// A server that is started by a command in the directory `cwd`, in the project at `root`.
     pub(crate) fn of_command(command: &[OsString], cwd: &Path, root: &Path) -> Self {
-        let directory = cwd.strip_prefix(root).unwrap_or(cwd);
-        let lossless = |word: &std::ffi::OsStr| match word.to_str() {
-            Some(text) => json!(text),
-            None => json!({ "hex": encode_hex(word.as_bytes()) }),
-        };
         let words: Vec<Value> = command.iter().map(|word| lossless(word)).collect();
-        let mut shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-        if !directory.as_os_str().is_empty() {
-            shown.push(format!("(in {})", directory.display()).into());
+        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        let in_project = cwd.strip_prefix(root).unwrap_or(cwd).to_owned();
+        Self {
+            address: json!({ "command": words }),
+            command: command.to_vec(),
+            directory: Some(ServerDirectory { absolute: cwd.to_owned(), in_project }),
+            secret_url: None,
+            shown: shown.join(" "),
+            credentials: BTreeMap::new(),
         }
-        let shown = shown.join(" ");
-        let address = json!({ "command": words, "directory": lossless(directory.as_os_str()) });
-        Self { address, secret_url: None, shown, credentials: BTreeMap::new() }
     }
 
     /// A server at a URL. Credentials in it count once [`Self::with_credentials`] has a key.
     pub(crate) fn of_url(url: &str) -> Self {
-        let shown = without_credentials(url).into_owned();
-        let secret_url = (shown != url).then(|| url.to_owned());
-        let address = json!({ "url": shown });
-        Self { address, secret_url, shown, credentials: BTreeMap::new() }
+        let public = without_credentials(url);
+        // Paths and queries may hold keys.
+        let (scheme, rest) = public.split_once("://").unwrap_or(("", &public));
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        Self {
+            address: json!({ "url": public }),
+            command: Vec::new(),
+            directory: None,
+            secret_url: (public != url).then(|| url.to_owned()),
+            shown: format!("{scheme}://{host}"),
+            credentials: BTreeMap::new(),
+        }
+    }
+
+    /// Words of the command that starts it; none for a URL.
+    pub(super) fn command(&self) -> &[OsString] {
+        &self.command
     }
 
     /// True if its URL has credentials.
@@ -95,11 +127,29 @@ impl ServerIdentity {
         self
     }
 
-    /// Fingerprint with the client's roots, as far as the server asked for them.
-    pub(super) fn fingerprint(&self, roots: Option<&[String]>) -> ServerFingerprint {
-        let Self { address, secret_url: _, shown, credentials } = self;
-        let inputs = json!({ "server": address, "credentials": credentials, "roots": roots });
+    /// Fingerprint under the name that the user gave the server, with the client's roots, as far as
+    /// the server asked for them.
+    pub(super) fn fingerprint(
+        &self,
+        name: &str,
+        roots: Option<&[String]>,
+        view: DirectoryView,
+    ) -> ServerFingerprint {
+        let Self { address, command: _, directory, secret_url: _, shown, credentials } = self;
+        let directory = directory.as_ref().map(|directory| match view {
+            DirectoryView::Absolute => directory.absolute.as_path(),
+            DirectoryView::InProject => directory.in_project.as_path(),
+        });
+        let inputs = json!({
+            "name": name,
+            "server": address,
+            "directory": directory.map(|directory| lossless(directory.as_os_str())),
+            "credentials": credentials,
+            "roots": roots,
+        });
         let mut words = vec![shown.clone()];
+        let directory = directory.filter(|directory| !directory.as_os_str().is_empty());
+        words.extend(directory.map(|directory| format!("(in {})", directory.display())));
         words.extend(credentials.iter().map(|(name, print)| {
             let print = print.as_ref().map_or("not set", |print| &print[..SHOWN_DIGITS]);
             format!("{name}:{print}")
@@ -113,7 +163,14 @@ impl ServerIdentity {
 
 impl fmt::Debug for ServerIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.fingerprint(None).shown)
+        f.write_str(&self.shown)
+    }
+}
+
+fn lossless(word: &OsStr) -> Value {
+    match word.to_str() {
+        Some(text) => json!(text),
+        None => json!({ "hex": encode_hex(word.as_bytes()) }),
     }
 }
 
@@ -198,7 +255,8 @@ mod tests {
             server.with_credentials(&key, [(name.to_owned(), value)])
         };
         let token = of("TOKEN", Some("hunter2"));
-        let digest = |server: &ServerIdentity| server.fingerprint(None).digest;
+        let digest =
+            |server: &ServerIdentity| server.fingerprint("s", None, DirectoryView::Absolute).digest;
         assert_eq!(digest(&token), digest(&of("TOKEN", Some("hunter2"))));
         let other_user = ServerIdentity::of_url("https://other@example.com/mcp");
         let other_user = other_user.with_credentials(&key, [("TOKEN".to_owned(), Some("hunter2"))]);
@@ -207,8 +265,12 @@ mod tests {
         {
             assert_ne!(digest(&token), digest(&other));
         }
-        let shown = token.fingerprint(Some(&["file:///a".to_owned()])).shown;
-        assert!(shown.contains("example.com") && shown.contains("roots: file:///a"), "{shown}");
+        let roots = ["file:///a".to_owned()];
+        let shown = token.fingerprint("s", Some(&roots), DirectoryView::Absolute).shown;
+        assert!(
+            shown.starts_with("https://example.com ") && shown.contains("roots: file:///a"),
+            "{shown}"
+        );
         assert!(!shown.contains("hunter2"), "{shown}");
         assert!(
             !format!("{:?}", ServerIdentity::of_url("redis://u:hunter2@h")).contains("hunter2")
@@ -216,14 +278,30 @@ mod tests {
     }
 
     #[test]
-    fn checkouts_of_a_project_share_results() {
+    fn checkouts_share_only_what_is_checked_against_their_own_files() {
         let command = [OsString::from("s")];
-        let of = |cwd: &str, root: &str| {
+        let of = |cwd: &str, root: &str, view| {
             let server = ServerIdentity::of_command(&command, Path::new(cwd), Path::new(root));
-            server.fingerprint(None).digest
+            server.fingerprint("s", None, view).digest
         };
-        assert_eq!(of("/one/sub", "/one"), of("/two/sub", "/two"));
-        assert_ne!(of("/one/sub", "/one"), of("/one", "/one"));
-        assert_ne!(of("/elsewhere", "/one"), of("/one", "/one"));
+        let shared = |cwd, root| of(cwd, root, DirectoryView::InProject);
+        assert_eq!(shared("/one/sub", "/one"), shared("/two/sub", "/two"));
+        assert_ne!(shared("/one/sub", "/one"), shared("/one", "/one"));
+        assert_ne!(shared("/elsewhere", "/one"), shared("/one", "/one"));
+        let own = |cwd, root| of(cwd, root, DirectoryView::Absolute);
+        assert_ne!(own("/one/sub", "/one"), own("/two/sub", "/two"));
+    }
+
+    #[test]
+    fn the_name_counts_and_no_path_of_a_url_is_shown() {
+        let server = ServerIdentity::of_url("https://example.com:8443/k/se-cret?key=se-cret#f");
+        let of = |name: &str| server.fingerprint(name, None, DirectoryView::Absolute);
+        assert_ne!(of("one").digest, of("two").digest);
+        assert_eq!(of("one").shown, "https://example.com:8443");
+        assert_eq!(
+            of("one").digest,
+            server.fingerprint("one", None, DirectoryView::InProject).digest
+        );
+        assert!(!format!("{server:?}").contains("se-cret"));
     }
 }

@@ -9,6 +9,7 @@ mod call_log;
 mod call_stats;
 mod identity;
 mod params;
+mod pass_reason;
 mod plan;
 mod policy;
 mod read_only;
@@ -18,13 +19,15 @@ mod sources;
 mod tests;
 mod ticket;
 mod tool_list;
+mod write_marks;
 mod writes;
 
 pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
 pub(crate) use call_log::CallLog;
 pub(crate) use call_stats::{CallStatsCollector, ToolStats};
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
-pub(crate) use plan::{CallRoute, PassReason, RootsState, TOOL_TAG, ToolCache, ToolCacheParts};
+pub(crate) use pass_reason::PassReason;
+pub(crate) use plan::{CallRoute, RootsState, TOOL_TAG, ToolCache, ToolCacheParts};
 pub(crate) use policy::{
     NamePattern, READ_ONLY_TTL, ServerCachePolicy, ToolCacheRule, ToolCacheSettings,
 };

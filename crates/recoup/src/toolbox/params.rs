@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::plan::PassReason;
+use super::pass_reason::PassReason;
 
 /// Larger parameters are neither hashed nor cached.
 pub(super) const MAX_PARAMS_LEN: usize = 1 << 20;

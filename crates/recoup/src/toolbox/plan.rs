@@ -1,6 +1,5 @@
 //! The cache of one server's results: what it knows of the server, and the plan for each call.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,10 +17,14 @@ use serde_json::value::RawValue;
 
 use super::call::CachedCall;
 use super::call_log::CallLog;
-use super::identity::ServerIdentity;
+use super::identity::{DirectoryView, ServerIdentity};
 use super::params::{CallTarget, RawMembers, TOOLS_CALL};
-use super::policy::{CacheDecision, NamePattern, NotCachedReason, ServerCachePolicy};
-use super::sources;
+use super::pass_reason::PassReason;
+use super::policy::{
+    CacheAllowance, CacheDecision, NamePattern, NotCachedReason, ServerCachePolicy,
+};
+use super::read_only::file_properties;
+use super::sources::{self, ReadingPlaces};
 use super::ticket::CallTicket;
 use super::tool_list::{ToolDefinition, ToolList};
 use super::writes::{StaleResults, WriteTracker};
@@ -119,57 +122,11 @@ pub(crate) enum CallRoute {
     Cached(CachedCall),
 }
 
-/// Why a call is passed to the server, and its answer not cached.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PassReason {
-    /// Its method's answers are never cached.
-    Method,
-    /// Its parameters are not what the protocol says.
-    Malformed,
-    /// The call has `inputResponses`, `requestState` or `task`.
-    PartOfExchange,
-    /// Unknown parameter.
-    UnknownParameter,
-    /// Its arguments are longer than what is hashed.
-    LongArguments,
-    /// The cache is switched off.
-    Disabled,
-    /// The policy does not allow it.
-    Policy(NotCachedReason),
-    /// The client's roots have changed.
-    RootsUnknown,
-    /// The tool's schema is not known.
-    UnlistedTool,
-    /// Its arguments make no key.
-    Arguments(String),
-    /// Its sources cannot be told.
-    Sources(String),
-    /// Stale entries could not be dropped.
-    Undropped,
-}
-
-impl fmt::Display for PassReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Method => f.write_str("this method is never cached"),
-            Self::Malformed => f.write_str("its parameters are malformed"),
-            Self::PartOfExchange => f.write_str("it is one step of an exchange"),
-            Self::UnknownParameter => f.write_str("it has an unknown parameter"),
-            Self::LongArguments => f.write_str("its arguments are too long"),
-            Self::Disabled => f.write_str("the cache is switched off"),
-            Self::Policy(reason) => reason.fmt(f),
-            Self::RootsUnknown => f.write_str("the client's roots have changed"),
-            Self::UnlistedTool => f.write_str("the tool's schema is not known"),
-            Self::Arguments(why) => write!(f, "its arguments make no key: {why}"),
-            Self::Sources(why) => write!(f, "its sources are not known: {why}"),
-            Self::Undropped => f.write_str("stale entries could not be dropped"),
-        }
-    }
-}
-
 impl ToolCache {
     pub(crate) fn new(parts: ToolCacheParts) -> Self {
-        let digest = parts.server.fingerprint(None).digest.to_hex();
+        // Checkouts share some entries, so a write in one drops them for all.
+        let server = parts.server.fingerprint(&parts.name, None, DirectoryView::InProject);
+        let digest = server.digest.to_hex();
         let tag = format!("{TOOL_TAG}{}", &digest[..TAG_DIGITS]);
         let inner = ToolCacheState {
             parts,
@@ -189,13 +146,23 @@ impl ToolCache {
     }
 
     /// The server's fingerprint; none while the roots are unknown.
-    pub(super) fn fingerprint(&self) -> Option<ServerFingerprint> {
-        let server = &self.inner.parts.server;
+    pub(super) fn fingerprint(&self, view: DirectoryView) -> Option<ServerFingerprint> {
+        let ToolCacheParts { server, name, .. } = &self.inner.parts;
         match &*self.inner.roots.lock() {
-            RootsState::NotAsked => Some(server.fingerprint(None)),
-            RootsState::Known(roots) => Some(server.fingerprint(Some(roots))),
+            RootsState::NotAsked => Some(server.fingerprint(name, None, view)),
+            RootsState::Known(roots) => Some(server.fingerprint(name, Some(roots), view)),
             RootsState::Unknown => None,
         }
+    }
+
+    /// The directories in which the server may look for a relative path.
+    fn reading_places(&self) -> ReadingPlaces {
+        let ToolCacheParts { server, paths, .. } = &self.inner.parts;
+        let roots = match &*self.inner.roots.lock() {
+            RootsState::Known(roots) => roots.clone(),
+            RootsState::NotAsked | RootsState::Unknown => Vec::new(),
+        };
+        ReadingPlaces::new(&paths.cwd, server.command(), &roots)
     }
 
     /// Learns from an answer of the server to `tools/list`; other methods teach nothing.
@@ -237,6 +204,7 @@ impl ToolCache {
         let stale = self.made_stale_by(&target, tool.as_ref());
         if !stale.is_empty() {
             self.inner.writes.begin(&stale);
+            self.mark_write(&stale);
             self.drop_stale(&stale);
         }
         let (digest, route) = match never {
@@ -257,6 +225,8 @@ impl ToolCache {
         ticket.arguments = digest;
         ticket.passed = route.as_ref().err().cloned();
         ticket.read_only = tool.as_ref().and_then(ToolDefinition::declared_read_only);
+        ticket.file_arguments =
+            tool.as_ref().map_or_else(Vec::new, |tool| file_properties(&tool.properties));
         CallPlan { ticket, route: route.map_or_else(CallRoute::Pass, CallRoute::Cached) }
     }
 
@@ -283,8 +253,8 @@ impl ToolCache {
         if !cache.enabled() || *mode == CacheMode::Bypass {
             return Err(PassReason::Disabled);
         }
-        let (ttl, sources, by_read_only) = match policy.decide(&target.name, tool) {
-            CacheDecision::Keep { ttl, sources, by_read_only } => (ttl, sources, by_read_only),
+        let (ttl, sources, allowed_by) = match policy.decide(&target.name, tool) {
+            CacheDecision::Keep { ttl, sources, allowed_by } => (ttl, sources, allowed_by),
             // A tool that is not listed yet may be read-only.
             CacheDecision::Pass(NotCachedReason::NoTtl)
                 if target.is_tool && tool.is_none() && policy.read_only.is_some() =>
@@ -299,7 +269,16 @@ impl ToolCache {
         if !self.retry_drops() {
             return Err(PassReason::Undropped);
         }
-        let server = self.fingerprint().ok_or(PassReason::RootsUnknown)?;
+        let view =
+            if sources.is_empty() { DirectoryView::Absolute } else { DirectoryView::InProject };
+        let server = self.fingerprint(view).ok_or(PassReason::RootsUnknown)?;
+        let by_read_only = allowed_by == CacheAllowance::ReadOnly;
+        if by_read_only
+            && sources.is_empty()
+            && sources::mention_files(target.arguments, &self.reading_places())
+        {
+            return Err(PassReason::Policy(NotCachedReason::NeedsSources));
+        }
         let no_key = |error: Error| PassReason::Arguments(error.to_string());
         let recipe = ToolCallRecipe {
             protocol: PROTOCOL,
@@ -310,15 +289,29 @@ impl ToolCache {
         };
         let key = recipe.key().map_err(no_key)?;
         let sources =
-            sources::expand_templates(&sources, target.arguments).map_err(PassReason::Sources)?;
+            sources::expand_templates(&sources, target.arguments, || self.reading_places())
+                .map_err(PassReason::Sources)?;
         let mut tags = vec![self.inner.tag.clone(), self.tag(&target.name)];
-        tags.extend(by_read_only.then(|| self.read_only_tag()));
+        let named = policy.invalidations_of(&target.name).into_iter().map(StaleResults::Named);
+        let mut dropped_by: Vec<StaleResults> = named.collect();
+        match allowed_by {
+            CacheAllowance::Rule => {}
+            CacheAllowance::ServerDefault => {
+                tags.push(self.server_default_tag());
+                dropped_by.push(StaleResults::ServerDefault);
+            }
+            CacheAllowance::ReadOnly => {
+                tags.push(self.read_only_tag());
+                dropped_by.push(StaleResults::ReadOnly);
+            }
+        }
         let uri = resource_uri(target);
         tags.extend(uri.as_deref().map(|uri| self.resource_tag(uri)));
         let is_list = !target.is_tool && target.name == TOOLS_LIST;
         Ok(CachedCall {
             cache: self.clone(),
             server: recipe.server.digest,
+            view,
             id: EntryId::new(scope.clone(), key),
             parts: recipe.parts(),
             identity: ProducerIdentity {
@@ -331,7 +324,8 @@ impl ToolCache {
             ttl,
             sources,
             tags,
-            by_read_only,
+            allowed_by,
+            dropped_by,
             uri,
         })
     }
@@ -353,6 +347,11 @@ impl ToolCache {
             && !tool.is_some_and(|tool| tool.read_only)
         {
             stale.push(StaleResults::ReadOnly);
+        }
+        if policy.default_ttl.is_some_and(|ttl| ttl != Ttl::Off)
+            && tool.is_some_and(|tool| tool.declares_writes)
+        {
+            stale.push(StaleResults::ServerDefault);
         }
         stale
     }
@@ -425,6 +424,7 @@ impl ToolCache {
         match stale {
             StaleResults::Everything => self.drop_tagged(&self.inner.tag),
             StaleResults::ReadOnly => self.drop_tagged(&self.read_only_tag()),
+            StaleResults::ServerDefault => self.drop_tagged(&self.server_default_tag()),
             StaleResults::Resource(uri) => self.drop_tagged(&self.resource_tag(uri)),
             StaleResults::Named(name) if !name.is_pattern() => {
                 self.drop_tagged(&self.tag(name.as_str()))
@@ -462,8 +462,17 @@ impl ToolCache {
         format!("{}:{name}", self.inner.tag)
     }
 
+    /// Tag of all entries of this server.
+    pub(super) fn tag_of_server(&self) -> &str {
+        &self.inner.tag
+    }
+
     fn read_only_tag(&self) -> String {
         self.tag("read-only")
+    }
+
+    fn server_default_tag(&self) -> String {
+        self.tag("server-default")
     }
 
     fn resource_tag(&self, uri: &str) -> String {
@@ -488,7 +497,8 @@ impl ToolCache {
     }
 
     fn list_id(&self) -> Option<EntryId> {
-        let key = Key::of(["mcp tool list", &self.fingerprint()?.digest.to_hex()]);
+        let server = self.fingerprint(DirectoryView::Absolute)?;
+        let key = Key::of(["mcp tool list", &server.digest.to_hex()]);
         Some(EntryId::new(self.inner.parts.scope.clone(), key))
     }
 

@@ -2,7 +2,8 @@
 //! what a call makes stale.
 //!
 //! The first of these that says something counts: `neverCache`, the most specific
-//! `toolsCache.PATTERN` with a TTL, the server's `cache`, `readOnlyTools`.
+//! `toolsCache.PATTERN` with a TTL, the server's `cache`, `readOnlyTools`. Lists, such as `tools/list`,
+//! are cached only if `toolsCache` names them: else a server's new version would stay hidden.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,6 +15,10 @@ use super::tool_list::ToolDefinition;
 
 /// TTL of `readOnlyTools = true`.
 pub(crate) const READ_ONLY_TTL: Ttl = Ttl::seconds(60);
+
+/// Methods that list what a server has.
+const LIST_METHODS: [&str; 4] =
+    ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
 
 /// Name of the policy that holds for all servers.
 const ALL_SERVERS: &str = "*";
@@ -82,13 +87,19 @@ impl ToolCacheRule {
 /// Decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CacheDecision {
-    Keep {
-        ttl: Ttl,
-        sources: Vec<String>,
-        /// True if only `readOnlyTools` allows it, so that any writing call drops it.
-        by_read_only: bool,
-    },
+    Keep { ttl: Ttl, sources: Vec<String>, allowed_by: CacheAllowance },
     Pass(NotCachedReason),
+}
+
+/// The setting that allows a result to be cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CacheAllowance {
+    /// A rule in `toolsCache`.
+    Rule,
+    /// The server's `cache`: a tool that declares writes drops the result.
+    ServerDefault,
+    /// `readOnlyTools`: any call that is not read-only drops the result.
+    ReadOnly,
 }
 
 /// Why the policy does not allow a result to be cached.
@@ -100,6 +111,8 @@ pub(crate) enum NotCachedReason {
     Off,
     /// No TTL is given.
     NoTtl,
+    /// It lists what the server has, and `toolsCache` does not name it.
+    List,
     /// Its rule has `invalidates` and no TTL.
     Invalidates,
     /// The tool declares that it writes, and only the server's default would cache it.
@@ -110,17 +123,24 @@ pub(crate) enum NotCachedReason {
     NeedsSources,
 }
 
-impl fmt::Display for NotCachedReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl NotCachedReason {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
             Self::Never => "neverCache names it",
             Self::Off => "its TTL is off",
             Self::NoTtl => "no TTL is configured",
+            Self::List => "lists are cached only if toolsCache names them",
             Self::Invalidates => "it makes other results stale",
             Self::DeclaresWrites => "it declares that it writes",
             Self::ClockOrRandom => "it tells the time or something random",
             Self::NeedsSources => "it reads files, and no sources are configured",
-        })
+        }
+    }
+}
+
+impl fmt::Display for NotCachedReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -155,23 +175,33 @@ impl ServerCachePolicy {
         if self.never.iter().any(|pattern| pattern.matches(name)) {
             return pass(NotCachedReason::Never);
         }
-        let rules = self.rules_for(name);
+        let is_list = tool.is_none() && LIST_METHODS.contains(&name);
+        // A pattern for tools, such as `*`, does not name a method.
+        let names_it = |pattern: &NamePattern| !is_list || pattern.as_str().contains('/');
+        let rules = self.rules_for(name, names_it);
         let sources = rules.iter().find_map(|rule| rule.sources.clone()).unwrap_or_default();
-        let keep = |ttl, by_read_only| match ttl {
+        let keep = |ttl, allowed_by| match ttl {
             Ttl::Off => pass(NotCachedReason::Off),
-            ttl => CacheDecision::Keep { ttl, sources: sources.clone(), by_read_only },
+            ttl => CacheDecision::Keep { ttl, sources: sources.clone(), allowed_by },
         };
         for rule in &rules {
             match rule {
-                ToolCacheRule { ttl: Some(ttl), .. } => return keep(*ttl, false),
+                ToolCacheRule { ttl: Some(ttl), .. } => return keep(*ttl, CacheAllowance::Rule),
                 rule if !rule.invalidates.is_empty() => return pass(NotCachedReason::Invalidates),
                 _ => {}
             }
         }
+        if is_list {
+            return pass(NotCachedReason::List);
+        }
         if let Some(ttl) = self.default_ttl {
             // A default is meant for reads; a writer is cached only if it is named.
             let writes = ttl != Ttl::Off && tool.is_some_and(|tool| tool.declares_writes);
-            return if writes { pass(NotCachedReason::DeclaresWrites) } else { keep(ttl, false) };
+            return if writes {
+                pass(NotCachedReason::DeclaresWrites)
+            } else {
+                keep(ttl, CacheAllowance::ServerDefault)
+            };
         }
         match (self.read_only, tool) {
             (Some(ttl), Some(tool)) if tool.read_only && ttl != Ttl::Off => {
@@ -180,7 +210,7 @@ impl ServerCachePolicy {
                 } else if sources.is_empty() && read_only::reads_files(name, &tool.properties) {
                     pass(NotCachedReason::NeedsSources)
                 } else {
-                    keep(ttl, true)
+                    keep(ttl, CacheAllowance::ReadOnly)
                 }
             }
             _ => pass(NotCachedReason::NoTtl),
@@ -189,13 +219,21 @@ impl ServerCachePolicy {
 
     /// Patterns of what a call of `name` makes stale, from all rules that match it.
     pub(super) fn invalidated_by(&self, name: &str) -> BTreeSet<NamePattern> {
-        self.rules_for(name).into_iter().flat_map(|rule| rule.invalidates.iter().cloned()).collect()
+        let rules = self.rules_for(name, |_| true).into_iter();
+        rules.flat_map(|rule| rule.invalidates.iter().cloned()).collect()
     }
 
-    /// Rules that match, the most specific first.
-    fn rules_for(&self, name: &str) -> Vec<&ToolCacheRule> {
+    /// Patterns in any rule's `invalidates` that match `name`.
+    pub(super) fn invalidations_of(&self, name: &str) -> BTreeSet<NamePattern> {
+        let all = self.tools.values().flat_map(|rule| &rule.invalidates);
+        all.filter(|pattern| pattern.matches(name)).cloned().collect()
+    }
+
+    /// Rules that match and count, the most specific first.
+    fn rules_for(&self, name: &str, counts: impl Fn(&NamePattern) -> bool) -> Vec<&ToolCacheRule> {
+        let matching = |pattern: &NamePattern| pattern.matches(name) && counts(pattern);
         let mut rules: Vec<_> =
-            self.tools.iter().filter(|(pattern, _)| pattern.matches(name)).collect();
+            self.tools.iter().filter(|(pattern, _)| matching(pattern)).collect();
         rules.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.specificity()));
         rules.into_iter().map(|(_, rule)| rule).collect()
     }
@@ -208,6 +246,11 @@ pub(crate) struct NamePattern(String);
 impl NamePattern {
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
+    }
+
+    /// True if the configuration accepts such a name.
+    pub(crate) fn is_valid(text: &str) -> bool {
+        !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -266,7 +309,9 @@ mod tests {
     /// The decision in words: a TTL, `TTL by read-only`, or the reason.
     fn decided(policy: &ServerCachePolicy, name: &str, tool: Option<&ToolDefinition>) -> String {
         match policy.decide(name, tool) {
-            CacheDecision::Keep { ttl, by_read_only: true, .. } => format!("{ttl} by read-only"),
+            CacheDecision::Keep { ttl, allowed_by: CacheAllowance::ReadOnly, .. } => {
+                format!("{ttl} by read-only")
+            }
             CacheDecision::Keep { ttl, .. } => ttl.to_string(),
             CacheDecision::Pass(reason) => reason.to_string(),
         }
@@ -322,6 +367,22 @@ mod tests {
         assert_eq!(decided(&policy, "resources/read", None), "no TTL is configured");
         policy.read_only = Some(Ttl::Off);
         assert_eq!(decided(&policy, "other", Some(&tool(true, false))), "no TTL is configured");
+    }
+
+    #[test]
+    fn lists_are_cached_only_if_they_are_named() {
+        let mut policy = policy([("*", kept_for("1m")), ("resources/*", kept_for("2m"))]);
+        policy.default_ttl = Some(ttl("9m"));
+        let only_named = "lists are cached only if toolsCache names them";
+        for (name, expected) in [
+            ("tools/list", only_named),
+            ("prompts/list", only_named),
+            ("resources/list", "2m"),
+            ("resources/templates/list", "2m"),
+            ("prompts/get", "1m"),
+        ] {
+            assert_eq!(decided(&policy, name, None), expected, "{name}");
+        }
     }
 
     #[test]

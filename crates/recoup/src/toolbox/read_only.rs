@@ -51,7 +51,7 @@ const fn property(
 }
 
 /// The shipped list. `neverCache` extends it.
-pub(crate) static READ_ONLY_SAFEGUARDS: [ReadOnlySafeguard; 60] = [
+pub(crate) static READ_ONLY_SAFEGUARDS: [ReadOnlySafeguard; 75] = [
     clock("time", "get_current_time", "list_timers"),
     clock("clock", "world-clock", "clockwise"),
     clock("date", "getDate", "find_updates"),
@@ -83,6 +83,11 @@ pub(crate) static READ_ONLY_SAFEGUARDS: [ReadOnlySafeguard; 60] = [
     clock("env", "get-env", "envelope"),
     clock("sampling", "trigger-sampling-request", "resampled"),
     clock("llm", "sample-llm", "llms_txt"),
+    clock("wait", "browser_wait_for", "waiters"),
+    clock("sleep", "sleep", "asleep"),
+    clock("snapshot", "browser_snapshot", "snapshots_of_market"),
+    clock("process", "get_process", "processor_info"),
+    clock("processes", "listProcesses", "processed_orders"),
     files("file", "read_text_file", "profile"),
     files("files", "searchFiles", "profiles"),
     files("directory", "list_directory", "directors"),
@@ -102,6 +107,16 @@ pub(crate) static READ_ONLY_SAFEGUARDS: [ReadOnlySafeguard; 60] = [
     files("blame", "blame", "blameless"),
     files("stash", "stash_list", "mustache"),
     files("repo", "repo_log", "report"),
+    files("log", "show_log", "catalog"),
+    files("logs", "get-logs", "blogs"),
+    files("status", "getStatus", "statuses"),
+    files("diagnostics", "get_diagnostics", "diagnosis"),
+    files("ls", "ls", "also"),
+    files("cat", "cat", "categories"),
+    files("find", "find", "findings"),
+    files("pwd", "pwd", "pwds"),
+    files("svn", "svn_info", "svnx"),
+    files("hg", "hg_summary", "high"),
     property("path", "repo_path", "pathology"),
     property("paths", "sourcePaths", "path_count"),
     property("file", "file", "profile"),
@@ -126,23 +141,43 @@ pub(super) fn reads_files(tool: &str, properties: &[String]) -> bool {
         || properties.iter().any(|it| has_concern(ReadOnlyConcern::FilesByProperty, &last(it)))
 }
 
+/// The properties that hold paths, as far as a template can name them.
+pub(super) fn file_properties(properties: &[String]) -> Vec<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let named = properties.iter().filter(|name| name.chars().all(is_name));
+    named.filter(|name| reads_files("", std::slice::from_ref(name))).cloned().collect()
+}
+
 fn has_concern(concern: ReadOnlyConcern, words: &[String]) -> bool {
     let mut rows = READ_ONLY_SAFEGUARDS.iter().filter(|row| row.concern == concern);
     rows.any(|row| words.iter().any(|word| word == row.word))
 }
 
-/// The words of `snake_case`, `kebab-case` and `camelCase`, in lower case.
+/// The words of `snake_case`, `kebab-case`, `camelCase` and `UPPERCase`, in lower case. A single small
+/// letter behind capitals belongs to what follows: `UUIDv4`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
-    let mut after_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
+    let chars: Vec<char> = name.chars().collect();
+    for (at, c) in chars.iter().enumerate() {
+        let is = |at: Option<usize>, kind: fn(char) -> bool| {
+            at.and_then(|at| chars.get(at)).is_some_and(|c| kind(*c))
+        };
+        let (before, next, later) = (at.checked_sub(1), Some(at + 1), Some(at + 2));
+        let after_capital = is(before, char::is_uppercase);
+        let begins = if c.is_uppercase() {
+            let after_small = is(before, |c| c.is_lowercase() || c.is_numeric());
+            after_small
+                || after_capital && is(next, char::is_lowercase) && is(later, char::is_lowercase)
+        } else {
+            let after_capitals = after_capital && is(at.checked_sub(2), char::is_uppercase);
+            c.is_lowercase() && after_capitals && !is(next, char::is_lowercase)
+        };
+        if begins || !c.is_alphanumeric() {
             words.push(String::new());
         }
         if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
             word.extend(c.to_lowercase());
         }
-        after_lower = c.is_lowercase() || c.is_numeric();
     }
     words.retain(|word| !word.is_empty());
     words
@@ -151,6 +186,22 @@ fn words(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_split_into_words() {
+        for (name, expected) in [
+            ("getUTCTime", "get utc time"),
+            ("UUIDv4", "uuid v4"),
+            ("getURLs", "get url s"),
+            ("HTTPServer2Log", "http server2 log"),
+            ("getATime", "get a time"),
+            ("read_textFile", "read text file"),
+            ("NOW", "now"),
+        ] {
+            assert_eq!(words(name).join(" "), expected, "{name}");
+        }
+        assert!(tells_clock_or_chance("getUTCTime") && tells_clock_or_chance("UUIDv4"));
+    }
 
     #[test]
     fn each_safeguard_catches_its_example_and_spares_the_other() {

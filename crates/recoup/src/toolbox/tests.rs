@@ -366,14 +366,15 @@ fn private_results_are_not_kept_where_others_read() {
 #[test]
 fn a_cached_list_of_tools_teaches_them() {
     let scene = Scene::new();
-    let server = ToolCache::new(scene.parts(default_ttl()));
+    let named = || with_rules([("tools/list", kept_for("1h"))]);
+    let server = ToolCache::new(scene.parts(named()));
     assert!(!hits_method(&server, "tools/list", &json!({}), &tools().to_string()));
     assert!(!server.knows_tools(), "the proxy tells what passed");
     assert!(hits_method(&server, "tools/list", &json!({}), &tools().to_string()));
     assert!(server.knows_tools());
     // The second of two pages is not the whole list.
     let server =
-        ToolCache::new(ToolCacheParts { name: "paged".to_owned(), ..scene.parts(default_ttl()) });
+        ToolCache::new(ToolCacheParts { name: "paged".to_owned(), ..scene.parts(named()) });
     server.server_changed("notifications/tools/list_changed", None);
     for _ in 0..2 {
         hits_method(&server, "tools/list", &json!({ "cursor": "2" }), &tools().to_string());
@@ -461,6 +462,25 @@ fn every_call_is_logged_without_arguments_and_results() {
 }
 
 #[test]
+fn the_log_says_why_without_what_the_arguments_say() {
+    let scene = Scene::new();
+    let sources = Some(vec!["{path}".to_owned()]);
+    let rules =
+        [("search", kept_for("1h")), ("read_file", ToolCacheRule { sources, ..kept_for("1h") })];
+    let server = scene.server(with_rules(rules));
+    let params = r#"{"name":"search","arguments":{"q":98765432109876543210}}"#;
+    let call = server.plan("tools/call", Some(serde_json::from_str(params).unwrap()));
+    assert!(!call_with(&server, call, ANSWER));
+    assert!(!hits(&server, "read_file", &json!({ "path": "needle.txt" })));
+    let log = CallLog::below(scene.dir.path());
+    let text = fs::read_to_string(log.paths().last().unwrap()).unwrap();
+    for why in ["its arguments make no key\"", "its sources are not known\""] {
+        assert!(text.contains(why), "{text}");
+    }
+    assert!(!text.contains("98765") && !text.contains("needle"), "{text}");
+}
+
+#[test]
 fn entries_are_told_by_tool_and_server() {
     let scene = Scene::new();
     let server = scene.server(default_ttl());
@@ -473,5 +493,6 @@ fn entries_are_told_by_tool_and_server() {
     assert_eq!(header.identity.namespace.as_deref(), Some("imagined"));
     assert_eq!(header.cost.millis, Some(40));
     assert!(header.tags.iter().all(|tag| tag.starts_with(TOOL_TAG)), "{:?}", header.tags);
-    assert_eq!(header.parts[0].preview.as_deref(), Some("server --fast"));
+    let shown = format!("server --fast (in {})", scene.dir.path().display());
+    assert_eq!(header.parts[0].preview.as_deref(), Some(shown.as_str()));
 }

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use super::call_log::{CallLogLine, LoggedOutcome};
 use super::params::MAX_PARAMS_LEN;
-use super::plan::{PassReason, ToolCache};
+use super::pass_reason::PassReason;
+use super::plan::ToolCache;
 use super::policy::NotCachedReason;
 use super::result::{self, ServedResult};
 use super::writes::StaleResults;
@@ -24,6 +25,8 @@ pub(crate) struct CallTicket {
     pub(super) passed: Option<PassReason>,
     /// True if the tool declares itself read-only, false if it declares that it writes.
     pub(super) read_only: Option<bool>,
+    /// Names of the tool's arguments that are paths.
+    pub(super) file_arguments: Vec<String>,
     pub(super) stale: Vec<StaleResults>,
     /// False for requests that are not about tools, resources or prompts.
     pub(super) is_logged: bool,
@@ -45,8 +48,16 @@ pub(crate) enum CallEnd<'a> {
 impl CallTicket {
     /// A call that makes nothing stale.
     pub(super) fn new(cache: &ToolCache, name: &str) -> Self {
-        let (cache, name, stale) = (cache.clone(), name.to_owned(), Vec::new());
-        Self { cache, name, arguments: None, passed: None, read_only: None, stale, is_logged: true }
+        Self {
+            cache: cache.clone(),
+            name: name.to_owned(),
+            arguments: None,
+            passed: None,
+            read_only: None,
+            file_arguments: Vec::new(),
+            stale: Vec::new(),
+            is_logged: true,
+        }
     }
 
     /// Drops what the call has made stale. Call it before the answer is passed on: the client may
@@ -55,6 +66,7 @@ impl CallTicket {
     pub(crate) fn end_write(&mut self) {
         let stale = std::mem::take(&mut self.stale);
         if !stale.is_empty() {
+            self.cache.mark_write(&stale);
             self.cache.drop_stale(&stale);
             self.cache.inner.writes.end(&stale);
         }
@@ -80,7 +92,7 @@ impl ToolCache {
         if !ticket.is_logged {
             return;
         }
-        let CallTicket { name, arguments, passed, read_only, .. } = &mut ticket;
+        let CallTicket { name, arguments, passed, read_only, file_arguments, .. } = &mut ticket;
         let (result, bytes, took) = match end {
             CallEnd::Hit(served) => (None, served.as_json().len(), Duration::ZERO),
             CallEnd::Answered { result, took } => (Some(result.get()), result.get().len(), *took),
@@ -101,9 +113,10 @@ impl ToolCache {
             server: parts.name.clone(),
             tool: std::mem::take(name),
             outcome,
-            why: passed.as_ref().map(ToString::to_string),
+            why: passed.as_ref().map(|reason| reason.kind().to_owned()),
             lacks_ttl: *passed == Some(PassReason::Policy(NotCachedReason::NoTtl)),
             read_only: *read_only,
+            file_arguments: std::mem::take(file_arguments),
             error: matches!(end, CallEnd::Failed { .. }) || result.is_some_and(result::is_error),
             millis: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             bytes: bytes as u64,

@@ -18,6 +18,8 @@ pub(super) enum StaleResults {
     ReadOnly,
     /// All results of the server.
     Everything,
+    /// Results that only the server's `cache` allows to cache.
+    ServerDefault,
 }
 
 /// Position in the order of writes.

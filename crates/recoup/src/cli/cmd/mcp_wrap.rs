@@ -10,9 +10,10 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::init::{FileReport, InitContext, MissingFlag, changed_meanwhile_error, confirm_changes};
+use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
-use crate::config;
+use crate::config::{self, FlagOverrides};
 use crate::install::answers::{plan_server_ttls, server_ttl_line};
 use crate::install::{
     self, AgentClient, ApplyOutcome, BACKUPS, FileChange, InstallLevel, InstallLock, InstallPaths,
@@ -103,7 +104,7 @@ trait ProxyCommand {
     /// One line about a file that was written.
     fn summary(file: &FileReport) -> String;
     /// Last line, once everything is written.
-    fn closing(&self) -> String;
+    fn closing(&self, plan: &Self::Plan) -> String;
 }
 
 impl WrapArgs {
@@ -201,7 +202,7 @@ fn run_changes<C: ProxyCommand>(
             let backups = around.places.display_path(&around.places.own.join(BACKUPS));
             ui::say(format_args!("Copies of what was there are in {backups}"));
         }
-        ui::say(command.closing());
+        ui::say(command.closing(&plan));
     } else if !any {
         ui::say(C::NOTHING);
     }
@@ -284,8 +285,11 @@ impl ProxyCommand for WrapCommand<'_> {
         file.change_summary()
     }
 
-    fn closing(&self) -> String {
+    fn closing(&self, draft: &WrapDraft) -> String {
         let cached = if self.args.ttl.is_some() {
+            " Tools that declare nothing are cached too: name those that write, as \
+             `toolsCache.TOOL = { ttl = \"off\", invalidates = [\"*\"] }`."
+        } else if is_any_cached(&draft.plan.proxied) {
             ""
         } else {
             " Nothing is cached yet: --ttl, or `mcpServers.NAME.cache` in your configuration, says \
@@ -296,6 +300,13 @@ impl ProxyCommand for WrapCommand<'_> {
              `recoup mcp unwrap` undoes it.{cached}"
         )
     }
+}
+
+/// True if the configuration has a TTL for results of one of these servers.
+fn is_any_cached(servers: &[String]) -> bool {
+    App::load(&FlagOverrides::default()).is_ok_and(|app| {
+        servers.iter().any(|name| app.settings.tools.policy_for(name).caches_anything())
+    })
 }
 
 struct UnwrapCommand<'a> {
@@ -326,7 +337,7 @@ impl ProxyCommand for UnwrapCommand<'_> {
         file.removal_summary()
     }
 
-    fn closing(&self) -> String {
+    fn closing(&self, _: &UndoPlan) -> String {
         "Done. Sessions that you begin now reach these servers directly.".to_owned()
     }
 }

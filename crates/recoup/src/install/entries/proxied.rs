@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! {command: npx, args: [x]}      {command: recoup, args: [mcp, proxy, --name, NAME, --, npx, x]}
-//! with env: {TOKEN: t}            … --name, NAME, --cred-env, TOKEN, --, …
+//! with env: {DB: a, TOKEN: t}     … --name, NAME, --cred-env, "DB,TOKEN", --, …
 //! {url: U, headers: {A: b}}      {command: recoup, args: [mcp, proxy, --name, NAME,
 //!                                 --header, "A: ${RECOUP_PROXY_HEADER_1}", --, U],
 //!                                 env: {RECOUP_PROXY_HEADER_1: b, RECOUP_PROXY_ENTRY: url}}
@@ -31,7 +31,7 @@ const URL_TYPES: [&str; 6] =
     ["http", "sse", "remote", "streamable-http", "streamableHttp", "streamable_http"];
 /// Fields by which a client logs in at a server: our proxy cannot.
 const LOGIN_FIELDS: [&str; 4] = ["oauth", "auth", "authProviderType", "headersHelper"];
-/// Parts of the names of parameters and variables that hold a secret.
+/// Parts of the names of parameters that hold a secret.
 const SECRET_WORDS: [&str; 7] = ["key", "token", "secret", "auth", "pass", "sig", "cred"];
 /// Codex's fields for headers: values, names of variables, and the variable of a bearer token.
 const CODEX_HEADERS: &str = "http_headers";
@@ -267,8 +267,13 @@ fn decide(name: &str, entry: &Value, program: &str, syntax: EntrySyntax) -> Prox
         return ProxyDecision::Leave("it is switched off");
     }
     let url = URL_FIELDS.into_iter().find_map(|field| Some((field, entry.get(field)?.as_str()?)));
-    let mut proxy = ["mcp", "proxy", "--name", name].map(str::to_owned).to_vec();
-    let credentials = credential_names(entry).join(",");
+    let mut proxy = ["mcp", "proxy"].map(str::to_owned).to_vec();
+    if name.starts_with('-') {
+        proxy.push(format!("--name={name}"));
+    } else {
+        proxy.extend(["--name", name].map(str::to_owned));
+    }
+    let credentials = variable_names(entry).join(",");
     if !credentials.is_empty() {
         proxy.extend(["--cred-env".to_owned(), credentials]);
     }
@@ -560,13 +565,15 @@ fn is_secret_name(name: &str) -> bool {
     SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Names of the variables that an entry sets or passes on and that hold credentials: what one
-/// account may see is not for another.
-fn credential_names(entry: &Value) -> Vec<String> {
+/// Names of the variables that an entry sets or passes on. What one account or database answers is
+/// not for another, and names do not tell which variable decides on it.
+fn variable_names(entry: &Value) -> Vec<String> {
     let set = entry_variables(entry).into_iter().map(|(name, _)| name);
     let passed = entry.get(CODEX_PASSED).and_then(Value::as_array).into_iter().flatten();
     let passed = passed.filter_map(|name| name.as_str().map(str::to_owned));
-    set.chain(passed).filter(|name| is_secret_name(name) && !name.contains(',')).collect()
+    set.chain(passed)
+        .filter(|name| !name.is_empty() && !name.contains(',') && !name.starts_with('-'))
+        .collect()
 }
 
 fn custom_proxy_note(name: &str) -> String {

@@ -111,6 +111,117 @@ fn a_result_from_before_the_end_of_a_write_is_not_kept() {
 }
 
 #[test]
+fn a_result_from_before_the_end_of_another_processs_write_is_not_kept() {
+    let scene = Scene::new();
+    let mut policy = with_rules([
+        ("search_notes", kept_for("1h")),
+        ("close", invalidating("search_*")),
+        ("read_file", kept_for("1h")),
+    ]);
+    policy.default_ttl = Some(ttl("5m"));
+    // Both have the store in common, and nothing else.
+    let (here, there) = (scene.server(policy.clone()), scene.server(policy));
+    let answer: &RawValue = serde_json::from_str(ANSWER).unwrap();
+    for (reader, writer, is_kept) in [
+        ("search_notes", "close", false),
+        ("search", "add_note", false),
+        ("read_file", "add_note", true),
+    ] {
+        let (_ticket, call) = cached(plan(&here, reader, &json!({ "q": writer })));
+        let ToolOutcome::Miss(permit) = call.lookup(WaitPolicy::default()).unwrap() else {
+            panic!("a hit")
+        };
+        assert!(!hits(&there, writer, &json!({})));
+        call.store(permit, answer, Duration::ZERO);
+        assert_eq!(call.peek().is_some(), is_kept, "{reader} {writer}");
+        assert!(!hits(&here, reader, &json!({ "q": "later" })));
+        assert!(hits(&here, reader, &json!({ "q": "later" })), "{reader}");
+    }
+}
+
+#[test]
+fn a_tool_that_declares_writes_drops_what_the_servers_default_allows() {
+    let scene = Scene::new();
+    let mut policy = with_rules([("search_notes", kept_for("1h"))]);
+    policy.default_ttl = Some(ttl("5m"));
+    let server = scene.server(policy);
+    for tool in ["search", "search_notes", "close"] {
+        assert!(!hits(&server, tool, &json!({})));
+        assert!(hits(&server, tool, &json!({})), "{tool}");
+    }
+    let reason = pass_reason(plan(&server, "add_note", &json!({})));
+    assert_eq!(reason, "it declares that it writes");
+    assert!(!hits(&server, "search", &json!({})));
+    assert!(hits(&server, "search_notes", &json!({})), "the user has named it");
+}
+
+#[test]
+fn arguments_that_name_files_need_sources() {
+    let scene = Scene::new();
+    let policy =
+        ServerCachePolicy { read_only: Some(READ_ONLY_TTL), ..ServerCachePolicy::default() };
+    let server = scene.server(policy);
+    fs::write(scene.dir.path().join("notes.md"), "x").unwrap();
+    let absolute = scene.dir.path().join("notes.md");
+    for q in [json!("notes.md"), json!([{ "in": absolute }]), json!("file:///gone")] {
+        let reason = pass_reason(plan(&server, "search", &json!({ "q": q })));
+        assert_eq!(reason, "it reads files, and no sources are configured", "{q}");
+    }
+    assert!(!hits(&server, "search", &json!({ "q": "notes" })));
+    assert!(hits(&server, "search", &json!({ "q": "notes" })));
+}
+
+#[test]
+fn a_relative_path_is_watched_where_the_server_reads_it() {
+    let scene = Scene::new();
+    let reading_dir = tempfile::tempdir().unwrap();
+    let sources = Some(vec!["{path}".to_owned()]);
+    let parts =
+        scene.parts(with_rules([("read_file", ToolCacheRule { sources, ..kept_for("1h") })]));
+    let command = ["server".into(), reading_dir.path().as_os_str().to_owned()];
+    let server = ServerIdentity::of_command(&command, scene.dir.path(), scene.dir.path());
+    let server = ToolCache::new(ToolCacheParts { server, ..parts });
+    learn(&server, &tools());
+    fs::write(reading_dir.path().join("a.txt"), "one").unwrap();
+    let arguments = json!({ "path": "a.txt" });
+    assert!(!hits(&server, "read_file", &arguments));
+    assert!(hits(&server, "read_file", &arguments));
+    fs::write(reading_dir.path().join("a.txt"), "two!").unwrap();
+    assert!(!hits(&server, "read_file", &arguments));
+    assert!(hits(&server, "read_file", &arguments));
+}
+
+#[test]
+fn worktrees_share_only_results_with_sources() {
+    let scene = Scene::new();
+    let sources = Some(vec!["{path}".to_owned()]);
+    let policy = || {
+        let sources = sources.clone();
+        let mut policy = with_rules([("read_file", ToolCacheRule { sources, ..kept_for("1h") })]);
+        policy.default_ttl = Some(ttl("1h"));
+        policy
+    };
+    let in_tree = |tree: &str, name: &str| {
+        let root = scene.dir.path().join(tree);
+        fs::create_dir_all(&root).unwrap();
+        fs::write(root.join("a.txt"), "same").unwrap();
+        let server = ServerIdentity::of_command(&[OsString::from("s")], &root, &root);
+        let (paths, name) = (PathContext::at(&root), name.to_owned());
+        let server =
+            ToolCache::new(ToolCacheParts { paths, name, server, ..scene.parts(policy()) });
+        learn(&server, &tools());
+        server
+    };
+    let (main, tree) = (in_tree("main", "s"), in_tree("tree", "s"));
+    assert!(!hits(&main, "search", &json!({})));
+    assert!(!hits(&main, "read_file", &json!({ "path": "a.txt" })));
+    assert!(!hits(&tree, "search", &json!({})), "it may be about other files");
+    assert!(hits(&tree, "read_file", &json!({ "path": "a.txt" })), "checked against its own file");
+    assert!(!hits(&in_tree("main", "other"), "search", &json!({})), "another name");
+    assert!(hits(&in_tree("main", "s"), "search", &json!({})));
+}
+
+#[test]
 fn read_only_tools_are_cached_by_one_setting_with_safeguards() {
     let scene = Scene::new();
     let mut policy = with_rules([("search_notes", kept_for("1h"))]);
@@ -188,7 +299,10 @@ fn credentials_directory_command_and_roots_are_the_servers_identity() {
 #[test]
 fn what_the_server_announces_is_dropped_at_once() {
     let scene = Scene::new();
-    let server = scene.server(default_ttl());
+    let rules = [("tools/list", kept_for("1h")), ("prompts/list", kept_for("1h"))];
+    let mut policy = with_rules(rules.into_iter().chain([("resources/list", kept_for("1h"))]));
+    policy.default_ttl = default_ttl().default_ttl;
+    let server = scene.server(policy);
     let read = |uri: &str| {
         let answer = r#"{"contents":[{"text":"x"}]}"#;
         hits_method(&server, "resources/read", &json!({ "uri": uri }), answer)

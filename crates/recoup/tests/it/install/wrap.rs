@@ -37,13 +37,13 @@ const CLIENTS: [(&str, &str, &str, &str); 9] = [
         "claude-code",
         ".claude.json",
         "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"x\": {\n      \"type\": \"stdio\",\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"x\"\n      ],\n      \"env\": {\"K\": \"v\"}\n    }\n  }\n}\n",
-        "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"x\": {\n      \"type\": \"stdio\",\n      \"command\": \"PROGRAM\",\n      \"args\": [\"mcp\", \"proxy\", \"--name\", \"x\", \"--\", \"npx\", \"-y\", \"x\"],\n      \"env\": {\"K\": \"v\"}\n    }\n  }\n}\n",
+        "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"x\": {\n      \"type\": \"stdio\",\n      \"command\": \"PROGRAM\",\n      \"args\": [\"mcp\", \"proxy\", \"--name\", \"x\", \"--cred-env\", \"K\", \"--\", \"npx\", \"-y\", \"x\"],\n      \"env\": {\"K\": \"v\"}\n    }\n  }\n}\n",
     ),
     (
         "codex",
         ".codex/config.toml",
         "model = \"gpt\" # best\r\n\r\n[mcp_servers.x]\r\ncommand = 'npx' # node\r\nargs = ['-y', # yes\r\n  'x']\r\nstartup_timeout_sec = 5\r\n\r\n[mcp_servers.x.env]\r\nK = \"v\"\r\n",
-        "model = \"gpt\" # best\r\n\r\n[mcp_servers.x]\r\ncommand = \"PROGRAM\" # node\r\nargs = [\"mcp\", \"proxy\", \"--name\", \"x\", \"--\", \"npx\", \"-y\", \"x\"]\r\nstartup_timeout_sec = 5\r\n\r\n[mcp_servers.x.env]\r\nK = \"v\"\r\n",
+        "model = \"gpt\" # best\r\n\r\n[mcp_servers.x]\r\ncommand = \"PROGRAM\" # node\r\nargs = [\"mcp\", \"proxy\", \"--name\", \"x\", \"--cred-env\", \"K\", \"--\", \"npx\", \"-y\", \"x\"]\r\nstartup_timeout_sec = 5\r\n\r\n[mcp_servers.x.env]\r\nK = \"v\"\r\n",
     ),
     (
         "pi",
@@ -85,7 +85,7 @@ const CLIENTS: [(&str, &str, &str, &str); 9] = [
         "opencode",
         ".config/opencode/opencode.jsonc",
         "{\n  // servers\n  \"mcp\": {\n    \"x\": {\"type\": \"local\", \"command\": [\"npx\", \"x\"], \"environment\": {\"K\": \"v\"}, \"enabled\": true}\n  }\n}\n",
-        "{\n  // servers\n  \"mcp\": {\n    \"x\": {\"type\": \"local\", \"command\": [\"PROGRAM\", \"mcp\", \"proxy\", \"--name\", \"x\", \"--\", \"npx\", \"x\"], \"environment\": {\"K\": \"v\"}, \"enabled\": true}\n  }\n}\n",
+        "{\n  // servers\n  \"mcp\": {\n    \"x\": {\"type\": \"local\", \"command\": [\"PROGRAM\", \"mcp\", \"proxy\", \"--name\", \"x\", \"--cred-env\", \"K\", \"--\", \"npx\", \"x\"], \"environment\": {\"K\": \"v\"}, \"enabled\": true}\n  }\n}\n",
     ),
 ];
 
@@ -160,9 +160,9 @@ fn only_the_named_server_is_wrapped_and_all_others_keep_their_bytes() {
     assert_eq!(machine.text(CURSOR), before);
 }
 
-/// With other credentials, nothing is shared: the proxy is told which variables hold them.
+/// With another account or database, nothing is shared: the proxy is told all variables.
 #[test]
-fn variables_that_hold_credentials_are_named_and_their_values_are_not() {
+fn variables_of_an_entry_are_named_and_their_values_are_not() {
     let machine = Machine::new();
     let before = json!({"mcpServers": {"x": {
         "command": "npx",
@@ -171,7 +171,7 @@ fn variables_that_hold_credentials_are_named_and_their_values_are_not() {
     machine.write(CURSOR, before.to_string());
     machine.wrap(&[]);
     let args = &machine.json(CURSOR)["mcpServers"]["x"]["args"];
-    let names = "API_KEY,GITHUB_TOKEN";
+    let names = "API_KEY,GITHUB_TOKEN,LANG";
     assert_eq!(*args, json!(["mcp", "proxy", "--name", "x", "--cred-env", names, "--", "npx"]));
     std::fs::remove_dir_all(machine.home.recoup()).unwrap();
     machine.unwrap(&[]);
@@ -182,6 +182,18 @@ fn variables_that_hold_credentials_are_named_and_their_values_are_not() {
     assert!(machine.text(".codex/config.toml").contains(r#""--cred-env", "TOKEN", "--", "npx""#));
     machine.unwrap(&[]);
     assert_eq!(machine.text(".codex/config.toml"), codex);
+}
+
+#[test]
+fn a_name_that_looks_like_a_flag_is_joined_with_its_own() {
+    let machine = Machine::new();
+    let before = json!({"mcpServers": {"-x": {"command": "npx", "args": ["y"]}}});
+    machine.write(CURSOR, before.to_string());
+    machine.wrap(&[]);
+    let args = &machine.json(CURSOR)["mcpServers"]["-x"]["args"];
+    assert_eq!(*args, json!(["mcp", "proxy", "--name=-x", "--", "npx", "y"]));
+    machine.unwrap(&[]);
+    assert_eq!(machine.json(CURSOR), before);
 }
 
 #[test]
@@ -248,7 +260,8 @@ fn a_time_is_written_to_the_configuration() {
     machine.write(CURSOR, r#"{"mcpServers": {"a b": {"command": "x"}, "y": {"command": "y"}}}"#);
     let output = machine.run(&["mcp", "wrap", "--yes", "--ttl", "5 min"]).expect(2);
     assert!(output.stderr.contains("--ttl"), "{}", output.stderr);
-    machine.wrap(&["--ttl", "5m", "--server", "a b"]);
+    let output = machine.wrap(&["--ttl", "5m", "--server", "a b"]);
+    assert!(output.stderr.contains("name those that write"), "{}", output.stderr);
     let config = machine.text("recoup/config.toml");
     assert_eq!(config, "[mcpServers.\"a b\"]\ncache = \"5m\"\n");
     machine.run(&["config", "check"]).expect(0);
@@ -256,6 +269,13 @@ fn a_time_is_written_to_the_configuration() {
     machine.wrap(&["--ttl", "1h"]);
     let config = machine.text("recoup/config.toml");
     assert_eq!(config.matches("cache = \"1h\"").count(), 2, "{config}");
+    machine.unwrap(&[]);
+    let output = machine.wrap(&[]);
+    assert!(!output.stderr.contains("Nothing is cached yet"), "{}", output.stderr);
+    machine.unwrap(&[]);
+    machine.write("recoup/config.toml", "");
+    let output = machine.wrap(&[]);
+    assert!(output.stderr.contains("Nothing is cached yet"), "{}", output.stderr);
     machine.write("recoup/config.toml", "nonsense = 1\n");
     let output = machine.run(&["mcp", "wrap", "--yes", "--ttl", "2h"]).expect(1);
     assert!(output.stderr.contains("mend it first"), "{}", output.stderr);

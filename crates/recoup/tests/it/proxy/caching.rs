@@ -150,6 +150,15 @@ fn other_credentials_other_results() {
 }
 
 #[test]
+fn results_with_a_credential_are_not_kept() {
+    let scene = Scene::configured("cache = \"1h\"\ncredentials = [\"THEIRS\"]");
+    for (variable, flags) in [("OURS", &["--cred-env", "OURS"][..]), ("THEIRS", &[])] {
+        let mut client = greeted(scene.proxied(flags).env(variable, FIRST));
+        assert_eq!([count(&mut client), count(&mut client)], [FIRST, SECOND], "{variable}");
+    }
+}
+
+#[test]
 fn roots_are_part_of_the_identity_and_unknown_ones_are_not_cached() {
     let scene = Scene::configured("cache = \"1h\"");
     let mut client = greeted_with(&mut scene.proxied(&[]), &json!({ "roots": {} }));
@@ -191,6 +200,16 @@ fn changes_that_the_server_announces_drop_what_they_concern() {
     ask(&mut client, "change/tools", json!({}));
     list(&mut client);
     assert_eq!(scene.asked("tools/list"), 2);
+}
+
+#[test]
+fn lists_are_not_cached_by_a_default() {
+    let scene = Scene::configured("cache = \"1h\"");
+    let mut client = scene.start();
+    for number in 1..=2 {
+        ask(&mut client, "tools/list", json!({}));
+        assert_eq!(scene.asked("tools/list"), number);
+    }
 }
 
 #[test]
@@ -244,13 +263,15 @@ fn machines_that_share_a_server_make_a_call_once() {
     let redis = crate::redis_server::shared();
     let prefix = crate::redis_server::fresh_prefix();
     let settings = format!(
-        "store = \"redis://127.0.0.1:{}/?prefix={prefix}\"\nscope = \"tenant:us\"\n[mcpServers.scripted]\ncache = \"1h\"\n",
+        "store = \"redis://127.0.0.1:{}/?prefix={prefix}\"\nscope = \"tenant:us\"\n[mcpServers.scripted]\ntoolsCache.slow = {{ ttl = \"1h\", sources = [\"common\"] }}\n",
         redis.port
     );
     let (here, there) = (Scene::new(), Scene::new());
     configure(&here.home, &settings);
     configure(&there.home, &settings);
-    // The same command, in the same directory of the project.
+    // The same command, in the same directory of the project, with the same files.
+    here.home.write("common", "1");
+    there.home.write("common", "1");
     let until = here.home.path("until");
     let words = here.server();
     let mut one = greeted(&mut super::proxied(&here.home, "scripted", &[], &words));

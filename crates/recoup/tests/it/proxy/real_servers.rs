@@ -72,7 +72,7 @@ fn compare(home: &Home, era: Era, server: &[&str], requests: &[(&str, Value)]) -
     let direct = answers(&mut home.prepared(server[0], &server[1..]), era, requests);
     assert_eq!(direct.len(), requests.len() + 1);
     assert_eq!(answers(&mut proxied(home, "real", &[], &words), era, requests), direct);
-    configure(home, "[mcpServers.real]\ncache = \"1h\"\n");
+    configure(home, "[mcpServers.real]\ncache = \"1h\"\ntoolsCache.\"*/list\" = \"1h\"\n");
     assert_eq!(answers(&mut proxied(home, "real", &[], &words), era, requests), direct);
     // A second time there may be hits, which say so and are the same otherwise.
     let again = answers(&mut proxied(home, "real", &[], &words), era, requests);

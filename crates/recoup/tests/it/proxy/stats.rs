@@ -50,6 +50,8 @@ fn the_line_that_is_advised_works() {
     client.leave();
     let text = scene.home.run(&["mcp", "stats"]).expect(0).text();
     assert!(text.contains("  [mcpServers.scripted]\n  toolsCache.large = \"1m\"\n"), "{text}");
+    let config = scene.home.recoup().join("config.toml").display().to_string();
+    assert!(text.contains(&format!("add to {config}:")), "{text}");
     assert!(text.contains("3 of 4 calls repeated an earlier one"), "{text}");
     assert!(text.contains("make sure that it only reads"), "{text}");
 

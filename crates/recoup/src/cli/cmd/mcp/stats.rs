@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::app::App;
 use crate::cli::cmd::stats::PeriodStart;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
-use crate::config::FlagOverrides;
+use crate::config::{ConfigFile, FlagOverrides};
 use crate::toolbox::{
     CallLog, CallStatsCollector, READ_ONLY_SAFEGUARDS, ReadOnlyConcern, ToolStats,
 };
@@ -37,6 +37,8 @@ caching if calls were repeated with the same arguments, and gave the same result
 #[derive(Debug, Serialize)]
 struct McpStatsReport {
     tools: Vec<ToolStats>,
+    /// The user's configuration, to which advice is added.
+    config: String,
     /// Words in names of tools that `readOnlyTools` never caches.
     never_cached_words: Vec<&'static str>,
     /// Words in names and properties of tools that `readOnlyTools` caches with sources only.
@@ -67,6 +69,7 @@ impl McpStatsArgs {
         };
         let report = McpStatsReport {
             tools: collector.finish(),
+            config: app.settings.home.join(ConfigFile::User.name()).display().to_string(),
             never_cached_words: words(&[ReadOnlyConcern::ClockOrChance]),
             sources_needed_words: words(&[
                 ReadOnlyConcern::FilesByName,
@@ -113,7 +116,8 @@ impl McpStatsReport {
         let advised: Vec<_> =
             self.tools.iter().filter_map(|it| Some((it, it.advice.as_ref()?))).collect();
         if !advised.is_empty() {
-            ui::line("\nWorth caching; add to ~/.recoup/config.toml:")?;
+            let config = ui::printable(&self.config);
+            ui::line(format_args!("\nWorth caching; add to {config}:"))?;
         }
         let mut section = "";
         for (stats, advice) in advised {
@@ -131,8 +135,10 @@ impl McpStatsReport {
             if advice.is_undeclared {
                 why.push_str("; make sure that it only reads");
             }
-            if advice.needs_sources {
-                why.push_str("; name the files that it reads as sources");
+            if advice.lacks_sources {
+                why.push_str("; fill in the sources: the files that it reads");
+            } else if advice.needs_sources {
+                why.push_str("; make sure that the sources are all files that it reads");
             }
             ui::line(format_args!("    # {why}"))?;
         }
