@@ -76,6 +76,9 @@ impl App {
         {
             self.faults.fault("the cache of tool calls", &error);
         }
+        // Other users or machines may read these entries.
+        let (store, scope) = (&self.settings.store, self.scope());
+        let is_wide = scope == Scope::global() || scope.as_str().starts_with("tenant:");
         Ok(ToolCache::new(ToolCacheParts {
             cache: self.cache_of_server(),
             scope: self.scope(),
@@ -83,7 +86,7 @@ impl App {
             name: name.to_owned(),
             server,
             policy,
-            is_shared: self.shares_entries(),
+            is_shared: matches!(store, StoreUrl::Redis(_)) || (is_wide && !store.is_own_scope()),
             mode,
             max_age,
             withheld: env::credentials().and(withheld).in_json(),
@@ -95,13 +98,6 @@ impl App {
     /// The log of the calls that passed proxies.
     pub(crate) fn call_log(&self) -> CallLog {
         CallLog::below(&self.settings.home)
-    }
-
-    /// True if other users or machines may read the entries.
-    fn shares_entries(&self) -> bool {
-        let (store, scope) = (&self.settings.store, self.scope());
-        let is_wide = scope == Scope::global() || scope.as_str().starts_with("tenant:");
-        matches!(store, StoreUrl::Redis(_)) || (is_wide && !store.is_own_scope())
     }
 }
 

@@ -126,7 +126,10 @@ impl ProxySession {
         let params = RequestParams::parse(fields.params);
         let passes = match (fields.method.as_deref(), fields.id) {
             (Some(method), Some(id)) => {
-                self.note_era(&params);
+                // The proxy's own requests are made as the client makes its.
+                if params.request_meta().protocol_version.is_some() {
+                    self.calls().era.meta = params.shared_meta();
+                }
                 match self.begin_request(method, id.get(), fields.params, &params) {
                     RequestStart::Send => true,
                     RequestStart::Answered => false,
@@ -162,13 +165,6 @@ impl ProxySession {
     fn note_unknown_write(&self) {
         if let Some(caching) = &self.caching {
             caching.cache.note_unknown_write();
-        }
-    }
-
-    /// Remembers how the client speaks, so that the proxy can do the same.
-    fn note_era(&self, params: &RequestParams<'_>) {
-        if params.request_meta().protocol_version.is_some() {
-            self.calls().era.meta = params.shared_meta();
         }
     }
 

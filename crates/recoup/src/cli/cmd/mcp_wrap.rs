@@ -286,10 +286,14 @@ impl ProxyCommand for WrapCommand<'_> {
     }
 
     fn closing(&self, draft: &WrapDraft) -> String {
+        let is_any_cached = App::load(&FlagOverrides::default()).is_ok_and(|app| {
+            let policy = |name: &String| app.settings.tools.policy_for(name);
+            draft.plan.proxied.iter().any(|name| policy(name).caches_anything())
+        });
         let cached = if self.args.ttl.is_some() {
             " Tools that declare nothing are cached too: name those that write, as \
              `toolsCache.TOOL = { ttl = \"off\", invalidates = [\"*\"] }`."
-        } else if is_any_cached(&draft.plan.proxied) {
+        } else if is_any_cached {
             ""
         } else {
             " Nothing is cached yet: --ttl, or `mcpServers.NAME.cache` in your configuration, says \
@@ -300,13 +304,6 @@ impl ProxyCommand for WrapCommand<'_> {
              `recoup mcp unwrap` undoes it.{cached}"
         )
     }
-}
-
-/// True if the configuration has a TTL for results of one of these servers.
-fn is_any_cached(servers: &[String]) -> bool {
-    App::load(&FlagOverrides::default()).is_ok_and(|app| {
-        servers.iter().any(|name| app.settings.tools.policy_for(name).caches_anything())
-    })
 }
 
 struct UnwrapCommand<'a> {

@@ -554,15 +554,11 @@ fn is_web_url(word: &str) -> bool {
 fn has_secret(url: &str) -> bool {
     let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
     let host = place.split('/').nth(2).unwrap_or_default();
-    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-    host.contains('@')
-        || parameters.split('&').any(|pair| is_secret_name(&name(pair)))
-        || secrets::redact(url) != url
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_WORDS.iter().any(|word| name.contains(word))
+    let is_secret = |pair: &str| {
+        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        SECRET_WORDS.iter().any(|word| name.contains(word))
+    };
+    host.contains('@') || parameters.split('&').any(is_secret) || secrets::redact(url) != url
 }
 
 /// Names of the variables that an entry sets or passes on. What one account or database answers is

@@ -5,6 +5,7 @@
 //! one stops no other.
 
 mod events;
+mod fault;
 mod headers;
 mod older;
 mod streamable;

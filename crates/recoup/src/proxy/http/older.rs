@@ -10,7 +10,8 @@ use tokio::time::timeout;
 
 use super::OutgoingMessage;
 use super::events::{EventParser, ServerEvent};
-use super::streamable::{HttpConnection, HttpFault, is_event_stream};
+use super::fault::HttpFault;
+use super::streamable::{HttpConnection, is_event_stream};
 use crate::proxy::ProxyEvent;
 
 /// Time limit for the first event.

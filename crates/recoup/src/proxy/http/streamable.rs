@@ -8,10 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
-use recoup_core::base::text::shorten_text;
-use reqwest::header::{
-    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE,
-};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -20,8 +17,9 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::events::EventParser;
+use super::fault::{HttpFault, REFUSAL_TIMEOUT, read_body};
 use super::headers::{ToolHeaders, is_modern, standard_headers};
-use super::{HttpServerOptions, OutgoingMessage, into_line, root_cause};
+use super::{HttpServerOptions, OutgoingMessage, into_line};
 use crate::proxy::message::{MessageFields, error_line, looks_like_messages, normal_id};
 use crate::proxy::{ProxyEvent, guard};
 
@@ -31,10 +29,6 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const ACCEPTED_TYPES: &str = "application/json, text/event-stream";
 /// Maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
-/// Limits for refusals: bytes and time to read them, characters to repeat.
-const MAX_REFUSAL_BYTES: usize = 64 << 10;
-const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
-const MAX_SHOWN_CHARS: usize = 300;
 /// Pause before a stream is resumed, if the server names none.
 const RESUME_PAUSE: Duration = Duration::from_secs(1);
 /// Successive attempts to resume a stream without an event in between.
@@ -89,14 +83,6 @@ enum HttpReply {
     Accepted,
     Json(Vec<u8>),
     Events(Response),
-}
-
-/// Reason why there is no answer.
-#[derive(Debug)]
-pub(super) struct HttpFault {
-    message: String,
-    data: Value,
-    status: Option<StatusCode>,
 }
 
 impl HttpConnection {
@@ -544,70 +530,4 @@ enum StreamEnd {
 pub(super) fn is_event_stream(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream"))
-}
-
-/// Reads a body, up to `most` bytes whatever its length header says.
-async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, HttpFault> {
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(HttpFault::of_request)? {
-        if body.len() + piece.len() > most {
-            return Err(HttpFault::new(format!("the answer has more than {most} bytes")));
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(body)
-}
-
-impl HttpFault {
-    fn new(message: String) -> Self {
-        Self { message, data: Value::Null, status: None }
-    }
-
-    pub(super) fn of_request(error: reqwest::Error) -> Self {
-        let doing = if error.is_connect() { "no connection" } else { "no answer" };
-        Self::new(format!("{doing}: {}", root_cause(&error.without_url())))
-    }
-
-    /// Describes a body that does not answer the request.
-    fn of_strange_body(status: StatusCode, kind: Option<&HeaderValue>, body: &[u8]) -> Self {
-        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("no content type");
-        let mut message =
-            format!("the server answered {status} with {kind}, which is no answer to the request");
-        let json: Value = serde_json::from_slice(body).unwrap_or_default();
-        if let Some(said) = json.pointer("/error/message").and_then(Value::as_str) {
-            message = format!("{message}: {}", shorten_text(said, MAX_SHOWN_CHARS));
-        }
-        let data = json!({ "status": status.as_u16(), "contentType": kind });
-        Self { message, data, status: Some(status) }
-    }
-
-    /// Describes an answer with a status other than success; returns its body, too.
-    pub(super) async fn of_refusal(response: Response) -> (Self, Vec<u8>) {
-        let status = response.status();
-        let text = |name| {
-            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-        };
-        let (challenge, elsewhere) = (text(WWW_AUTHENTICATE), text(LOCATION));
-        let read = timeout(REFUSAL_TIMEOUT, read_body(response, MAX_REFUSAL_BYTES)).await;
-        let body = read.ok().and_then(Result::ok).unwrap_or_default();
-        let json: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let said = json.pointer("/error/message").and_then(Value::as_str).map(str::to_owned);
-        let said = said.unwrap_or_else(|| String::from_utf8_lossy(&body).into_owned());
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut message = format!("the server answered {status}");
-        if !said.is_empty() {
-            message = format!("{message}: {}", shorten_text(&said, MAX_SHOWN_CHARS));
-        }
-        let mut data = json!({ "status": status.as_u16() });
-        if let Some(challenge) = challenge {
-            message = format!(
-                "{message} (WWW-Authenticate: {challenge}; credentials are given with --header)"
-            );
-            data["wwwAuthenticate"] = challenge.into();
-        }
-        if let Some(elsewhere) = elsewhere.filter(|_| status.is_redirection()) {
-            message = format!("{message}: it redirects to {elsewhere}, where nothing is sent");
-        }
-        (Self { message, data, status: Some(status) }, body)
-    }
 }

@@ -166,7 +166,11 @@ impl McpProxyArgs {
     }
 
     fn server_spec(&self) -> Result<ServerSpec> {
-        let url = self.server.first().and_then(|word| word.to_str()).filter(|word| is_url(word));
+        let is_url = |word: &&str| {
+            let scheme = word.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+            matches!(scheme.as_deref(), Some("http" | "https"))
+        };
+        let url = self.server.first().and_then(|word| word.to_str()).filter(is_url);
         let Some(url) = url else {
             if !self.headers.is_empty() {
                 return Err(Error::usage("--header is for servers with a URL"));
@@ -203,11 +207,6 @@ impl FaultLog for UnblockedFaults {
             failure::warn(error);
         }
     }
-}
-
-fn is_url(word: &str) -> bool {
-    let scheme = word.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
 /// Parses `Name: value` with variables; messages do not repeat the value.
