@@ -217,7 +217,7 @@ mod tests {
             ("test --full --full", "unexpected argument `--full`"),
             ("bench --quick", "unexpected argument `--quick`"),
             ("eval", "no subject given"),
-            ("eval speed", "nothing to evaluate called `speed`"),
+            ("eval speed", "unknown evaluation `speed`"),
             ("eval secrets now", "unexpected argument `now`"),
             ("eval secrets --verbose", "unexpected argument `--verbose`"),
             ("eval retrieval now", "unexpected argument `now`"),

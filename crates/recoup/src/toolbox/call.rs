@@ -66,9 +66,9 @@ pub(crate) struct ToolPermit {
 /// State of the writes when a call began: later ones may not be in the result.
 #[derive(Debug)]
 struct CallStart {
-    /// Those of this process.
+    /// Writes of this process.
     position: WritePosition,
-    /// Those of other processes.
+    /// Writes of other processes.
     marks: WriteMarks,
 }
 
