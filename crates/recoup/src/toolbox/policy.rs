@@ -111,7 +111,7 @@ pub(crate) enum NotCachedReason {
     Off,
     /// No TTL is given.
     NoTtl,
-    /// It lists what the server has, and `toolsCache` does not name it.
+    /// The method lists what the server has, and `toolsCache` does not name it.
     List,
     /// Its rule has `invalidates` and no TTL.
     Invalidates,
