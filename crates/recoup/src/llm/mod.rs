@@ -4,6 +4,7 @@
 //! Nothing is started, opened or read before a request is really sent: a hook that asks nothing
 //! pays nothing.
 
+mod chat;
 mod client;
 mod judge;
 mod wire;
@@ -16,6 +17,10 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, Result};
 use reqwest::Url;
 
+pub(crate) use chat::{
+    ChatMessage, ChatReply, ChatRequest, ModelName, Reasoning, ReplyBlock, Sampling, StopReason,
+    TokenUsage, ToolCallRequest, ToolCallResult, ToolSpec,
+};
 pub use judge::ModelJudge;
 
 /// Provider of a model API.

@@ -7,6 +7,7 @@
 mod call;
 mod call_log;
 mod call_stats;
+mod definitions;
 mod identity;
 mod params;
 mod pass_reason;
@@ -25,6 +26,7 @@ mod writes;
 pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
 pub(crate) use call_log::CallLog;
 pub(crate) use call_stats::{CallStatsCollector, ToolStats};
+pub(crate) use definitions::{RestToolDefinition, ServerAddress, ServerDefinition};
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
 pub(crate) use pass_reason::PassReason;
 pub(crate) use plan::{CallRoute, RootsState, TOOL_TAG, ToolCache, ToolCacheParts};

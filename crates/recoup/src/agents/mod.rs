@@ -1,0 +1,3 @@
+//! Agents as files: a file describes an agent, `recoup run` runs it, and its answer is cached.
+
+mod agent_file;

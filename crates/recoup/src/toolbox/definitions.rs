@@ -1,0 +1,60 @@
+//! Tools as the configuration defines them: MCP servers and REST endpoints.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::policy::NamePattern;
+
+/// An MCP server that can be started or reached.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ServerDefinition {
+    pub(crate) name: String,
+    pub(crate) address: ServerAddress,
+    /// Tools that agents see; empty for all.
+    pub(crate) allowed: Vec<NamePattern>,
+    /// Tools that agents do not see, whatever is allowed.
+    pub(crate) denied: Vec<NamePattern>,
+    /// Schemas that replace the server's own, by tool.
+    pub(crate) schemas: BTreeMap<String, Value>,
+    pub(crate) request_timeout: Option<Duration>,
+    pub(crate) is_enabled: bool,
+}
+
+/// Where a server is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ServerAddress {
+    Command {
+        words: Vec<String>,
+        /// Variables for the process, already expanded; their values may be secret.
+        env: BTreeMap<String, String>,
+        /// Working directory; none for the project's root.
+        cwd: Option<PathBuf>,
+    },
+    Http {
+        url: String,
+        /// Headers, already expanded; their values may be secret.
+        headers: BTreeMap<String, String>,
+        /// True for the older transport with server-sent events.
+        is_sse: bool,
+    },
+}
+
+/// A REST endpoint as a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RestToolDefinition {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) method: String,
+    /// With `${parameters.NAME}` for the arguments.
+    pub(crate) url: String,
+    /// Headers, already expanded; their values may be secret.
+    pub(crate) headers: BTreeMap<String, String>,
+    /// JSON schema of the arguments.
+    pub(crate) parameters: Value,
+    /// Template of a JSON body, with `${parameters.NAME}`.
+    pub(crate) body: Option<Value>,
+    pub(crate) timeout: Option<Duration>,
+}
