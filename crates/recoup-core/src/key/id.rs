@@ -143,8 +143,10 @@ impl fmt::Display for Scope {
 pub enum Kind {
     /// A skill's or sub-agent's result, stored by hand.
     Result,
-    /// The answer of one agent run.
+    /// The answer of one agent run, as the file-cache format names it.
     AgentRun,
+    /// The answer of an agent (contract 2).
+    Agent,
     /// Output and exit status of a command.
     Command,
     /// Result of a tool call (contract 2).
@@ -153,13 +155,15 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind there is.
-    pub const ALL: [Self; 4] = [Self::Result, Self::AgentRun, Self::Command, Self::Tool];
+    pub const ALL: [Self; 5] =
+        [Self::Result, Self::AgentRun, Self::Agent, Self::Command, Self::Tool];
 
     /// The name that is stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Result => "result",
             Self::AgentRun => "agent-run",
+            Self::Agent => "agent",
             Self::Command => "command",
             Self::Tool => "tool",
         }
@@ -170,7 +174,7 @@ impl Kind {
         match self {
             Self::Result | Self::AgentRun | Self::Command => None,
             // As in contract 2.
-            Self::Tool => Some(5_000),
+            Self::Agent | Self::Tool => Some(5_000),
         }
     }
 

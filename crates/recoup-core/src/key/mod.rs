@@ -4,6 +4,7 @@
 //! inputs were ([`KeyPart`]), so that a miss can be explained. One file for each
 //! kind of recipe.
 
+pub mod agent;
 pub mod agent_run;
 pub mod canonical;
 pub mod command;

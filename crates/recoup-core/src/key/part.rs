@@ -12,6 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::agent::AgentAnswerRecipe;
 use super::agent_run::AgentRunRecipe;
 use super::command::CommandRecipe;
 use super::result::ResultRecipe;
@@ -111,6 +112,7 @@ impl Kind {
         match self {
             Self::Result => ResultRecipe::part_kind(part),
             Self::AgentRun => AgentRunRecipe::part_kind(part),
+            Self::Agent => AgentAnswerRecipe::part_kind(part),
             Self::Command => CommandRecipe::part_kind(part),
             Self::Tool => ToolCallRecipe::part_kind(part),
         }

@@ -112,6 +112,34 @@ pub(crate) enum FormatKind {
     Json,
 }
 
+impl FormatKind {
+    /// Name in files and keys.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Markdown => "markdown",
+            Self::Json => "json",
+        }
+    }
+
+    /// Finds a format by its name.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [Self::Text, Self::Markdown, Self::Json].into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl AgentFile {
+    /// True if one of its prompts uses this variable.
+    pub(crate) fn mentions(&self, variable: &str) -> bool {
+        let written = match self.variables {
+            VariableSyntax::None => return false,
+            VariableSyntax::Dollar => format!("${{{variable}}}"),
+            VariableSyntax::Braces => format!("{{{{{variable}}}}}"),
+        };
+        self.turns.iter().any(|turn| turn.text.contains(&written)) || self.system.contains(&written)
+    }
+}
+
 /// Limits of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunLimits {

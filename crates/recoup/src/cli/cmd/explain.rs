@@ -13,6 +13,7 @@ use super::exec::ExecArgs;
 use super::key::AgentRunArgs;
 use super::mcp::McpProxyArgs;
 use super::place::StoreScopeArgs;
+use super::run::RunArgs;
 use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::{CommandAnswer, CommandResult, ui};
@@ -52,6 +53,8 @@ command cannot be run or is not found.";
 enum ExplainTarget {
     /// Explain whether a command would be replayed or run; takes the arguments of `recoup exec`
     Exec(Box<ExecArgs>),
+    /// Explain whether `recoup run` would answer from the cache; takes the same arguments
+    Run(Box<RunArgs>),
     /// Explain whether there is an answer for an agent run
     AgentRun(AgentRunArgs),
     /// Explain a call of an MCP tool: give what you would give `recoup mcp proxy`
@@ -101,6 +104,7 @@ impl ExplainArgs {
                 Ok(report) => report,
                 Err(end) => return Ok(CommandAnswer::Exit(end)),
             },
+            (Some(ExplainTarget::Run(args)), _) => args.explain_lookup()?,
             (Some(ExplainTarget::AgentRun(args)), _) => {
                 let (app, recipe) = (app()?, args.recipe()?);
                 let (key, parts) = (recipe.key()?, recipe.parts());

@@ -19,6 +19,7 @@ mod mcp_wrap;
 mod memory;
 mod pause;
 mod place;
+mod run;
 mod stats;
 mod tour;
 mod trust;
@@ -67,6 +68,12 @@ pub(super) enum RecoupCommand {
     /// with the same rules in memory. It is replayed only while these programs and its sources are
     /// unchanged.
     Exec(exec::ExecArgs),
+    /// Run an agent file, with cached answers
+    ///
+    /// The agent's model, tools and sub-agents are described by a file (see `recoup help agents`). An
+    /// answer is served from the cache while the question, the agent and everything that it uses are
+    /// the same; then nothing is asked, started or paid.
+    Run(run::RunArgs),
     /// Explain why something is a hit or a miss
     Explain(explain::ExplainArgs),
     /// Cache Manager: store results, and get them back while valid
@@ -130,6 +137,7 @@ impl RecoupCommand {
         let name = |at: usize| args.get(at).and_then(|arg| arg.to_str());
         match (name(1)?, name(2)) {
             ("exec", _) => parse_command_args(&args[1..]).map(Self::Exec),
+            ("run", _) => parse_command_args(&args[1..]).map(Self::Run),
             ("cache", Some("get")) => {
                 parse_command_args(&args[2..]).map(cache::CacheArgs::get).map(Self::Cache)
             }
@@ -149,6 +157,7 @@ impl RecoupCommand {
             Self::Uninstall(args) => args.run(),
             Self::Doctor(args) => args.run(),
             Self::Exec(args) => Ok(args.run()),
+            Self::Run(args) => Ok(args.run()),
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),
             Self::Condense(args) => args.run(),
@@ -202,6 +211,7 @@ mod tests {
             "recoup exec -v --source src --source -x --env A --tag t --store memory: -- sh -c exit",
             "recoup exec --ttl 7d --scope tenant:x ls --help",
             "recoup exec --stdin -- -x",
+            "recoup run a.md hello --cache 1h --var a=b --allow x --json",
             "recoup early-exit check s",
             "recoup early-exit check s --json --store redis://h",
             "recoup mcp proxy -- server --http --flag",

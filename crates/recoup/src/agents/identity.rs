@@ -1,0 +1,82 @@
+//! Identity of an agent: a hash over everything that can change its answers, other agents and tools
+//! included. Neither its name nor its path, and no time-outs, retries, keys or TTLs.
+
+use recoup_core::Result;
+use recoup_core::key::agent::AgentIdentity;
+use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
+use recoup_core::memory::inject::{BlockBudget, RulesBlock, rules_digest};
+use serde_json::json;
+
+use super::agent_file::{AgentFile, RunLimits};
+use super::runner::AgentRunner;
+
+impl AgentRunner<'_> {
+    /// Identity of an agent. Starts a server only if nobody has ever seen its tools.
+    pub(crate) fn identity_of(&self, agent: &AgentFile) -> Result<AgentIdentity> {
+        let mut known = self.identities.lock();
+        if let Some(identity) = known.get(&agent.path) {
+            return Ok(identity.clone());
+        }
+        drop(known);
+        let mut identity = AgentIdentity::default();
+        identity.push_shown("system prompt", &agent.system);
+        for (number, turn) in agent.turns.iter().enumerate() {
+            let name = format!("turn {}", number + 1);
+            let clear = if turn.clear { "(after clearing) " } else { "" };
+            identity.push_shown(&name, &format!("{clear}{}", turn.text));
+        }
+        let models: Vec<String> =
+            self.models_of(agent).iter().map(|model| self.client.describe(model)).collect();
+        identity.push_models(models.iter().map(String::as_str));
+        // Every limit that can cut an answer or a tool's result; how long things may take is none.
+        let RunLimits {
+            max_turns,
+            max_tool_calls_per_turn,
+            max_output_tokens,
+            tool_response_max_bytes,
+            max_retries: _,
+            llm_timeout: _,
+            tool_timeout: _,
+            max_time: _,
+            max_tokens: _,
+            max_cost: _,
+        } = &agent.limits;
+        let settings = json!({
+            "sampling": agent.sampling,
+            "reasoning": agent.reasoning,
+            "max_turns": max_turns,
+            "max_tool_calls_per_turn": max_tool_calls_per_turn,
+            "max_output_tokens": max_output_tokens,
+            "tool_response_max_bytes": tool_response_max_bytes,
+            "max_repeats": agent.max_repeats,
+        });
+        identity.push_shown("settings", &settings.to_string());
+        for part in self.toolset(agent)?.identity()? {
+            identity.push_digest(&format!("tool {}", part.name), part.digest);
+        }
+        let others = [("agent", &agent.agents), ("advisor", &agent.advisors), ("router", &agent.router)];
+        for (role, agents) in others {
+            for other in agents {
+                identity.push_digest(&format!("{role} {}", other.tool_name), self.as_tool(other)?);
+            }
+        }
+        if let Some(other) = &agent.handoff {
+            identity.push_digest("handoff", self.identity_of(other)?.digest());
+        }
+        identity.rules = self.rules_of(agent)?.map(|rules| {
+            let included = rules.included().iter();
+            let included = included.map(|it| RuleFingerprint::new(it.id.as_str(), &it.line));
+            RuleSetFingerprint {
+                digest: rules_digest(Some(&rules), None),
+                rules: included.collect(),
+            }
+        });
+        known = self.identities.lock();
+        Ok(known.entry(agent.path.clone()).or_insert(identity).clone())
+    }
+
+    /// The project's rules, if the agent is to be given them.
+    pub(super) fn rules_of(&self, agent: &AgentFile) -> Result<Option<RulesBlock>> {
+        if agent.memory { self.app.rules(BlockBudget::default()) } else { Ok(None) }
+    }
+}

@@ -1,0 +1,296 @@
+//! What the agents of one run share, and the way to an answer: from the cache, or by a run.
+//!
+//! ```text
+//! answer ── look_up_answer ──► hit ─────────────────────────────────────────► outputs, hooks
+//!               └► miss ─► advisors ─► turns ─► check ─► handoff ─► keep_answer ─┘
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::cache::{CacheMode, PathContext, Ttl};
+use recoup_core::entry::ProducerIdentity;
+use recoup_core::key::agent::{AgentAnswerRecipe, AgentIdentity};
+use recoup_core::key::agent_run::{AgentRunRecipe, TURN_SEPARATOR};
+use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
+use recoup_core::{Error, Result};
+use serde_json::{Value, json};
+
+use super::agent_file::{AgentDialect, AgentFile, FormatKind, UserTurn, VariableSyntax};
+use super::answer::{AgentAnswer, RunCost};
+use super::cached::{AnswerLookup, AnswerSlot};
+use super::calls::agent_spec;
+use super::file::expand_variables;
+use super::observer::RunObserver;
+use super::output::AnswerCheck;
+use super::tools::Toolset;
+use crate::app::App;
+use crate::config::env;
+use crate::llm::{Cassette, ChatMessage, ModelClient, ModelName};
+use crate::toolbox::NamePattern;
+
+/// Options of a run.
+#[derive(Debug, Default)]
+pub(crate) struct RunOptions {
+    pub(crate) mode: CacheMode,
+    pub(crate) max_age: Option<Ttl>,
+    /// TTL of the flag, for every agent of the run.
+    pub(crate) ttl: Option<Ttl>,
+    /// Format in place of the file's, for the agent that is asked.
+    pub(crate) format: Option<FormatKind>,
+    /// Model in place of the files' own.
+    pub(crate) model: Option<ModelName>,
+    pub(crate) variables: BTreeMap<String, String>,
+    /// Tools that are not read-only and run without asking.
+    pub(crate) allowed: Vec<NamePattern>,
+    /// Conversation before the prompt.
+    pub(crate) history: Vec<ChatMessage>,
+}
+
+/// A question to an agent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AgentQuestion {
+    /// None if the file's own turns are the question.
+    pub(crate) prompt: Option<String>,
+    /// TTL of the agent that asks, which counts if the file has none.
+    pub(crate) parent_ttl: Option<Ttl>,
+    /// True for the agent that the user asked.
+    pub(crate) is_root: bool,
+}
+
+/// Runs agents. Everything that the agents of one run share.
+pub(crate) struct AgentRunner<'a> {
+    pub(super) app: &'a App,
+    pub(super) client: ModelClient,
+    pub(super) cassette: Option<Arc<Cassette>>,
+    pub(super) options: RunOptions,
+    pub(super) observer: &'a dyn RunObserver,
+    pub(super) identities: Mutex<HashMap<PathBuf, AgentIdentity>>,
+    pub(super) toolsets: Mutex<HashMap<PathBuf, Arc<Toolset>>>,
+    /// What the whole run has paid so far.
+    pub(super) total: Mutex<RunCost>,
+    /// End of the time that the agent that was asked may take.
+    pub(super) deadline: OnceLock<Deadline>,
+}
+
+/// An agent that is ready to be looked up or run: nothing was started or asked so far.
+pub(crate) struct PreparedRun<'r> {
+    pub(crate) agent: &'r AgentFile,
+    /// System prompt, with variables, rules and the format of the answer.
+    pub(super) system: String,
+    /// The user's turns, with variables; at least one.
+    pub(super) turns: Vec<UserTurn>,
+    pub(super) check: AnswerCheck,
+    pub(super) kind: FormatKind,
+    pub(crate) slot: AnswerSlot,
+    pub(super) ttl: Option<Ttl>,
+    pub(super) is_root: bool,
+}
+
+impl<'a> AgentRunner<'a> {
+    /// A runner whose agents ask through `client`.
+    pub(crate) fn new(
+        app: &'a App,
+        client: ModelClient,
+        cassette: Option<Arc<Cassette>>,
+        options: RunOptions,
+        observer: &'a dyn RunObserver,
+    ) -> Self {
+        let (identities, toolsets) = (Mutex::default(), Mutex::default());
+        let (total, deadline) = (Mutex::default(), OnceLock::new());
+        Self { app, client, cassette, options, observer, identities, toolsets, total, deadline }
+    }
+
+    /// Answers a question, from the cache or by running the agent. Everything that an answer causes
+    /// happens either way.
+    pub(crate) fn answer(&self, agent: &AgentFile, question: &AgentQuestion) -> Result<AgentAnswer> {
+        self.answer_prepared(&self.prepare(agent, question)?)
+    }
+
+    /// Like [`Self::answer`], for an agent that is prepared already.
+    pub(crate) fn answer_prepared(&self, prepared: &PreparedRun<'_>) -> Result<AgentAnswer> {
+        let agent = prepared.agent;
+        self.before_answer(agent)?;
+        let answered = match prepared.slot.look_up_answer(&prepared.check, self.observer) {
+            Ok(AnswerLookup::Hit(answer)) => Ok(answer),
+            Ok(AnswerLookup::Run(permit)) => self.run(prepared).inspect(|answer| {
+                if let Some(permit) = permit {
+                    prepared.slot.keep_answer(permit, answer, self.observer);
+                }
+            }),
+            Err(error) => Err(error),
+        };
+        self.after_answer(agent, answered)
+    }
+
+    /// Works out everything that an answer depends on.
+    pub(crate) fn prepare<'r>(
+        &self,
+        agent: &'r AgentFile,
+        question: &AgentQuestion,
+    ) -> Result<PreparedRun<'r>> {
+        let values = self.variables_of(agent);
+        let expand = |text: &str| {
+            expand_variables(text, agent.variables, &values)
+                .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
+        };
+        let prompt = question.prompt.as_deref().map(|prompt| UserTurn {
+            text: prompt.to_owned(),
+            clear: false,
+        });
+        let own = agent.turns.iter().map(|turn| {
+            Ok(UserTurn { text: expand(&turn.text)?, clear: turn.clear })
+        });
+        let turns: Vec<UserTurn> = prompt.into_iter().map(Ok).chain(own).collect::<Result<_>>()?;
+        if turns.is_empty() {
+            let message = format!("no prompt for {}: give it after the file, or - for stdin", agent.name);
+            return Err(Error::usage(message));
+        }
+        let kind = self.options.format.filter(|_| question.is_root).unwrap_or(agent.output.kind);
+        let schema = agent.output.schema.as_ref().filter(|_| kind == FormatKind::Json);
+        let check = AnswerCheck::new(kind, schema)
+            .map_err(|error| error.context(format!("{}: output.schema", agent.path.display())))?;
+        let body = expand(&agent.system)?;
+        let rules = self.rules_of(agent)?.map(|rules| rules.text().to_owned());
+        let format = match (kind, schema) {
+            (FormatKind::Text, _) => None,
+            (FormatKind::Markdown, _) => Some("Answer in Markdown.".to_owned()),
+            (FormatKind::Json, None) => {
+                Some("Answer with one JSON value and nothing else.".to_owned())
+            }
+            (FormatKind::Json, Some(schema)) => Some(format!(
+                "Answer with one JSON value that matches this JSON schema, and nothing else:\n{schema}"
+            )),
+        };
+        let system: Vec<String> =
+            [Some(body.clone()), rules, format].into_iter().flatten().filter(|it| !it.is_empty()).collect();
+        let ttl = self.options.ttl.or(agent.cache).or(question.parent_ttl);
+        let prompt: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
+        let history = &self.options.history[..];
+        let counts = question.is_root && !agent.ignores_history && !history.is_empty();
+        let used = |(name, _): &(&String, &String)| agent.mentions(name);
+        let recipe = AgentAnswerRecipe {
+            identity: self.identity_of(agent)?,
+            prompt: prompt.join(&TURN_SEPARATOR.to_string()),
+            variables: values.iter().filter(used).map(|(k, v)| (k.clone(), v.clone())).collect(),
+            format: kind.as_str().to_owned(),
+            schema: schema.map(Value::to_string),
+            history: counts.then(|| Sha256Digest::of(json!(history).to_string().as_bytes())),
+        };
+        let slot = self.answer_slot(agent, recipe, &body, ttl)?;
+        Ok(PreparedRun {
+            agent,
+            system: system.join("\n\n"),
+            turns,
+            check,
+            kind,
+            slot,
+            ttl,
+            is_root: question.is_root,
+        })
+    }
+
+    /// Values of the variables that an agent's text may use; what the user gives wins.
+    fn variables_of(&self, agent: &AgentFile) -> BTreeMap<String, String> {
+        let mut values = BTreeMap::new();
+        match agent.variables {
+            VariableSyntax::None => {}
+            VariableSyntax::Dollar => {
+                let allowed = &self.app.settings.agents.variables;
+                let read = |name: &String| Some((name.clone(), env::text(name)?));
+                values.extend(allowed.iter().filter_map(read));
+            }
+            VariableSyntax::Braces => {
+                values.insert("agent_name".to_owned(), agent.name.clone());
+                values.insert("now".to_owned(), SystemClock.now().to_second_string());
+                values.insert("schedule".to_owned(), String::new());
+                values.insert("tags".to_owned(), agent.tags.join(", "));
+            }
+        }
+        values.extend(agent.parameters.iter().cloned());
+        values.extend(self.options.variables.clone());
+        values
+    }
+
+    /// The tools of an agent, opened once for a run.
+    pub(super) fn toolset(&self, agent: &AgentFile) -> Result<Arc<Toolset>> {
+        if let Some(known) = self.toolsets.lock().get(&agent.path) {
+            return Ok(Arc::clone(known));
+        }
+        let options = self.toolset_options();
+        let toolset = Arc::new(Toolset::open(self.app, agent, options)?);
+        Ok(Arc::clone(self.toolsets.lock().entry(agent.path.clone()).or_insert(toolset)))
+    }
+
+    pub(super) fn models_of<'m>(&'m self, agent: &'m AgentFile) -> &'m [ModelName] {
+        self.options.model.as_ref().map_or(&agent.models, std::slice::from_ref)
+    }
+
+    /// Digest of an agent as others see it: what it is, and how it presents itself.
+    pub(super) fn as_tool(&self, agent: &AgentFile) -> Result<Sha256Digest> {
+        let seen = json!([agent_spec(agent), self.identity_of(agent)?.digest()]);
+        Ok(Sha256Digest::of(seen.to_string().as_bytes()))
+    }
+
+
+    /// The place of an answer in the cache.
+    fn answer_slot(
+        &self,
+        agent: &AgentFile,
+        recipe: AgentAnswerRecipe,
+        system: &str,
+        ttl: Option<Ttl>,
+    ) -> Result<AnswerSlot> {
+        let parts = recipe.parts();
+        let (kind, key, parts) = match (&agent.cache_key, agent.dialect) {
+            // The user's own key decides alone.
+            (Some(key), _) => {
+                let text = self.expand(agent, key)?;
+                let key = Key::parse(&text).unwrap_or_else(|_| Key::of(["agent key", &text]));
+                (Kind::Agent, key, vec![KeyPart::shown("key", &text)])
+            }
+            (None, AgentDialect::AgentMd | AgentDialect::Lifecycle) => {
+                let model = self.models_of(agent).first().map(|name| name.model.clone());
+                let run = AgentRunRecipe {
+                    agent: agent.name.clone(),
+                    system: system.to_owned(),
+                    user: recipe.prompt,
+                    model: model.unwrap_or_default(),
+                };
+                (Kind::AgentRun, run.key()?, parts)
+            }
+            (None, AgentDialect::Ai | AgentDialect::Own) => (Kind::Agent, recipe.key()?, parts),
+        };
+        let root = self.app.settings.project.root().to_owned();
+        let ttl = ttl.unwrap_or(Ttl::Off);
+        let is_used = ttl != Ttl::Off && self.options.mode != CacheMode::Bypass;
+        Ok(AnswerSlot {
+            cache: if is_used { self.app.cache_for_writing()? } else { self.app.cache() },
+            kind,
+            id: EntryId::new(self.app.scope(), key),
+            identity: ProducerIdentity {
+                name: Some(agent.name.clone()),
+                namespace: None,
+                hash: Some(recipe.identity.digest().to_hex()),
+            },
+            parts,
+            paths: PathContext { cwd: root.clone(), root },
+            sources: agent.sources.clone(),
+            tags: agent.tags.clone(),
+            ttl,
+            mode: self.options.mode,
+            max_age: self.options.max_age,
+            withheld: env::credentials(),
+        })
+    }
+
+    /// Puts the values of variables into a text of the agent's file.
+    pub(super) fn expand(&self, agent: &AgentFile, text: &str) -> Result<String> {
+        expand_variables(text, agent.variables, &self.variables_of(agent))
+            .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
+    }
+}
