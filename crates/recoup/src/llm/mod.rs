@@ -7,6 +7,7 @@
 mod chat;
 mod client;
 mod judge;
+pub(crate) mod sse;
 mod wire;
 
 use std::fmt;
