@@ -17,6 +17,8 @@ mod install;
 pub mod jobs;
 pub mod llm;
 mod mcp;
+#[allow(dead_code, reason = "the client is used by agents, which nothing calls yet")]
+mod mcp_client;
 pub mod mirror;
 mod process;
 mod proxy;

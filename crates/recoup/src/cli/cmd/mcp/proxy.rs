@@ -19,8 +19,9 @@ use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::{self, CommandError, DataLocation};
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::{env, is_variable_name};
+use crate::mcp_client::HttpServerOptions;
 use crate::process;
-use crate::proxy::{HttpServerOptions, ServerSpec, run_proxy};
+use crate::proxy::{ServerSpec, run_proxy};
 use crate::toolbox::{ServerIdentity, ToolCache};
 
 /// Exit codes if the server can't be started, as a shell has them.
@@ -192,7 +193,13 @@ impl McpProxyArgs {
         let call_timeout = limit.map_or(CALL_TIMEOUT, |limit| {
             limit.as_millis().map_or(Duration::MAX, Duration::from_millis)
         });
-        let options = HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout };
+        let options = HttpServerOptions {
+            url,
+            headers,
+            proxy: env::proxy(),
+            call_timeout,
+            credentials_hint: "credentials are given with --header",
+        };
         Ok(ServerSpec::Http(Box::new(options)))
     }
 }
