@@ -13,7 +13,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::app::tools::ToolCacheRequest;
+use crate::app::tools::{ServerCredential, ToolCacheRequest, ToolProtocol};
 use crate::cli::app::App;
 use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::{self, CommandError, DataLocation};
@@ -118,8 +118,10 @@ impl McpProxyArgs {
             }
             ServerSpec::Http(options) => {
                 let HttpServerOptions { url, headers, .. } = &**options;
-                let value = |(name, value): (&HeaderName, &HeaderValue)| {
-                    (format!("header {name}"), value.as_bytes().to_vec())
+                let value = |(name, value): (&HeaderName, &HeaderValue)| ServerCredential {
+                    name: format!("header {name}"),
+                    value: value.as_bytes().to_vec(),
+                    may_be_plain: false,
                 };
                 let host = url.host_str().unwrap_or_default().to_owned();
                 (ServerIdentity::of_url(url.as_str()), host, headers.iter().map(value).collect())
@@ -140,6 +142,8 @@ impl McpProxyArgs {
             credentials,
             mode,
             max_age,
+            protocol: ToolProtocol::Mcp,
+            cache: None,
         });
         match opened {
             Ok(cache) => Ok(Some(cache)),
