@@ -10,7 +10,7 @@ pub(crate) mod message;
 mod server_process;
 mod session;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::Arc;
 
