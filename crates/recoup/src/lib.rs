@@ -15,6 +15,7 @@ pub mod hooks;
 mod human;
 mod install;
 pub mod jobs;
+#[allow(dead_code, unused_imports, reason = "conversations are not used yet")]
 pub mod llm;
 mod mcp;
 #[allow(dead_code, reason = "the client is used by agents, which nothing calls yet")]

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use super::sources::{self, SourceChange};
 use super::{Cache, CacheMode, permit};
 use crate::base::clock::Timestamp;
 use crate::base::digest::Sha256Digest;
+use crate::base::text::shorten_text;
 use crate::entry::{BodyDamage, EntryEvent, EntryHead, Header};
 use crate::error::Error;
 use crate::key::{EntryId, KeyPart, Kind, NOT_SET, PartKind, RuleFingerprint, SET, parse_rules};
@@ -20,6 +22,9 @@ use crate::store::SimilarityProbe;
 
 /// How many candidates for the nearest entry are compared.
 const CANDIDATES: usize = 64;
+
+/// Maximum length of a quoted value.
+const MAX_QUOTED_CHARS: usize = 60;
 
 /// Why a look-up ends as it does.
 #[derive(Debug)]
@@ -228,6 +233,73 @@ pub enum WordPlace {
     Nth(usize),
 }
 
+/// The difference in words; empty for rules, which are named one by one.
+impl fmt::Display for PartChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Shell quotes around the words are not part of the difference.
+        let quoted = |text: &str| quote(text.trim_matches('\''));
+        match self {
+            Self::Text(difference) => difference.fmt(f),
+            Self::Items { added, gone } => {
+                let added = added.iter().map(|item| format!("+{item}"));
+                let items: Vec<String> =
+                    added.chain(gone.iter().map(|item| format!("-{item}"))).collect();
+                f.write_str(&items.join(" "))
+            }
+            Self::Rules(_) => Ok(()),
+            Self::Switched { on: true } => f.write_str("set, was unset"),
+            Self::Switched { on: false } => f.write_str("unset, was set"),
+            Self::Replaced { path } => write!(f, "{path} now resolves to another file"),
+            Self::Added { now: Some(now) } => {
+                write!(f, "now {}, was not given before", quoted(now))
+            }
+            Self::Added { now: None } => f.write_str("now given, was not given before"),
+            Self::Gone { was: Some(was) } => write!(f, "no longer given, was {}", quoted(was)),
+            Self::Gone { was: None } => f.write_str("no longer given"),
+            Self::Hidden => f.write_str("different content"),
+            Self::Value { of } => {
+                let names: Vec<&str> =
+                    of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
+                write!(f, "different value of {}", names.join(" or "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for TextDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| quote(text.trim_matches('\''));
+        let (place, now, was) = match self {
+            Self::Words { place, now, was } => (*place, now, was),
+            Self::Other { now, was } => {
+                return write!(f, "now {}, was {}", quoted(now), quoted(was));
+            }
+            Self::Beyond { chars } => {
+                return write!(f, "differs after the first {chars} characters");
+            }
+        };
+        let count = |text: &str| text.split_whitespace().count();
+        let place = match (place, count(now).max(count(was))) {
+            (WordPlace::First, 1) => "the first word".to_owned(),
+            (WordPlace::First, many) => format!("the first {many} words"),
+            (WordPlace::Last, 1) => "the last word".to_owned(),
+            (WordPlace::Last, many) => format!("the last {many} words"),
+            (WordPlace::Nth(at), 1) => format!("word {at}"),
+            (WordPlace::Nth(at), many) => format!("words {at} to {}", at + many - 1),
+        };
+        match (now.is_empty(), was.is_empty()) {
+            (true, _) => write!(f, "differs in {place}: {} is gone", quoted(was)),
+            (_, true) => write!(f, "differs in {place}: {} is new", quoted(now)),
+            _ => write!(f, "differs in {place}: {}, was {}", quoted(now), quoted(was)),
+        }
+    }
+}
+
+/// The beginning of a text in quotation marks.
+pub fn quote(text: &str) -> String {
+    format!("\u{201c}{}\u{201d}", shorten_text(text, MAX_QUOTED_CHARS))
+}
+
 impl Cache {
     /// Explains how this look-up would end. Leaves no trace in the ledger.
     pub fn explain(&self, request: &LookupRequest<'_>) -> LookupExplanation {
@@ -366,7 +438,7 @@ impl Cache {
 }
 
 /// The parts that differ between `stored` and `asked`.
-fn compare_parts(kind: Kind, stored: &[KeyPart], asked: &[KeyPart]) -> Vec<PartDifference> {
+pub fn compare_parts(kind: Kind, stored: &[KeyPart], asked: &[KeyPart]) -> Vec<PartDifference> {
     let changed = asked.iter().filter_map(|now| {
         let how = match stored.iter().rfind(|was| was.name == now.name) {
             None if kind.part_kind(&now.name) == PartKind::Rules => {

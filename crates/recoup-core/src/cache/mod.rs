@@ -31,7 +31,7 @@ pub use crate::base::ttl::Ttl;
 pub use crate::store::EntrySelection;
 pub use explain::{
     ComparedSide, LookupExplanation, LookupVerdict, MissCause, NearestEntry, PartChange,
-    PartDifference, RuleChanges, TextDifference, WordPlace,
+    PartDifference, RuleChanges, TextDifference, WordPlace, compare_parts, quote,
 };
 pub use lookup::{
     CacheMode, LookupRequest, MissReason, Outcome, PeekOutcome, ResolvedKey, ResultReference,

@@ -1,10 +1,9 @@
 //! An explanation in words, the same for people and programs.
 
 use recoup_core::base::clock::{Clock as _, SystemClock, Timestamp};
-use recoup_core::base::text::shorten_text;
 use recoup_core::cache::{
     ComparedSide, LookupExplanation, LookupVerdict, MissCause, NearestEntry, PartChange,
-    PartDifference, RuleChanges, SourceChangeKind, TextDifference, WordPlace,
+    PartDifference, RuleChanges, SourceChangeKind, TextDifference, quote,
 };
 use recoup_core::entry::{EntryEvent, EntryEventKind, EventReason};
 use recoup_core::key::{Kind, RuleFingerprint};
@@ -22,9 +21,6 @@ const FUTURE: &str = "the entry's creation time is in the future; check the syst
 
 /// Maximum number of past events that are shown to people.
 const MAX_PAST_EVENTS: usize = 3;
-
-/// Maximum length of a quoted value.
-const MAX_QUOTED_CHARS: usize = 60;
 
 /// Codes of findings about one rule.
 const RULE_CODES: [&str; 3] = ["rule_new", "rule_reworded", "rule_gone"];
@@ -305,7 +301,7 @@ fn describe_difference(difference: &PartDifference, names: RuleNames<'_>) -> Vec
         of_all.iter().map(|(code, what)| part_finding(part, code, what)).collect();
     let [new, other_words, no_longer] = RULE_CODES;
     let shown =
-        |rule: &RuleFingerprint| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quoted(&it));
+        |rule: &RuleFingerprint| names(&rule.id).map_or_else(|| rule.id.clone(), |it| quote(&it));
     let mut tell = |rules: &[RuleFingerprint], code: &'static str, what: &str| {
         all.extend(rules.iter().map(|rule| ExplainFinding {
             rule: Some(rule.id.clone()),
@@ -322,89 +318,26 @@ fn describe_difference(difference: &PartDifference, names: RuleNames<'_>) -> Vec
 }
 
 fn describe_change(part: &str, how: &PartChange) -> ExplainFinding {
-    // Shell quotes around the words are not part of the difference.
-    let quoted = |text: &str| quoted(text.trim_matches('\''));
     let both = |now: &str, was: &str| (Some(now.to_owned()), Some(was.to_owned()));
-    let (code, (now, was), what) = match how {
-        PartChange::Text(TextDifference::Words { place, now, was }) => {
-            ("words", both(now, was), describe_words(*place, now, was, &quoted))
-        }
-        PartChange::Text(TextDifference::Other { now, was }) => {
-            ("text", both(now, was), format!("now {}, was {}", quoted(now), quoted(was)))
-        }
-        PartChange::Text(TextDifference::Beyond { chars }) => {
-            ("text", (None, None), format!("differs after the first {chars} characters"))
-        }
-        PartChange::Items { added, gone } => {
-            let signed = |sign: char, items: &[String]| -> Vec<String> {
-                items.iter().map(|item| format!("{sign}{item}")).collect()
-            };
-            let items = [signed('+', added), signed('-', gone)].concat();
-            ("items", both(&added.join(" "), &gone.join(" ")), items.join(" "))
-        }
-        PartChange::Switched { on: true } => {
-            ("set", both("set", "unset"), "set, was unset".to_owned())
-        }
-        PartChange::Switched { on: false } => {
-            ("unset", both("unset", "set"), "unset, was set".to_owned())
-        }
-        PartChange::Replaced { path } => {
-            ("replaced", both(path, path), format!("{path} now resolves to another file"))
-        }
-        PartChange::Added { now: Some(now) } => (
-            "added",
-            (Some(now.clone()), None),
-            format!("now {}, was not given before", quoted(now)),
-        ),
-        PartChange::Added { now: None } => {
-            ("added", (None, None), "now given, was not given before".to_owned())
-        }
-        PartChange::Gone { was: Some(was) } => {
-            ("gone", (None, Some(was.clone())), format!("no longer given, was {}", quoted(was)))
-        }
-        PartChange::Gone { was: None } => ("gone", (None, None), "no longer given".to_owned()),
-        PartChange::Hidden | PartChange::Rules(_) => {
-            ("content", (None, None), "different content".to_owned())
-        }
-        PartChange::Value { of } => {
-            let names: Vec<&str> =
-                of.iter().map(|name| name.strip_prefix("env ").unwrap_or(name)).collect();
-            ("value", (None, None), format!("different value of {}", names.join(" or ")))
-        }
+    let (code, (now, was)) = match how {
+        PartChange::Text(TextDifference::Words { now, was, .. }) => ("words", both(now, was)),
+        PartChange::Text(TextDifference::Other { now, was }) => ("text", both(now, was)),
+        PartChange::Text(TextDifference::Beyond { .. }) => ("text", (None, None)),
+        PartChange::Items { added, gone } => ("items", both(&added.join(" "), &gone.join(" "))),
+        PartChange::Switched { on: true } => ("set", both("set", "unset")),
+        PartChange::Switched { on: false } => ("unset", both("unset", "set")),
+        PartChange::Replaced { path } => ("replaced", both(path, path)),
+        PartChange::Added { now } => ("added", (now.clone(), None)),
+        PartChange::Gone { was } => ("gone", (None, was.clone())),
+        PartChange::Hidden | PartChange::Rules(_) => ("content", (None, None)),
+        PartChange::Value { .. } => ("value", (None, None)),
     };
-    ExplainFinding { now, was, ..part_finding(part, code, &what) }
+    ExplainFinding { now, was, ..part_finding(part, code, &how.to_string()) }
 }
 
 fn part_finding(part: &str, code: &'static str, what: &str) -> ExplainFinding {
     ExplainFinding {
         part: Some(part.to_owned()),
         ..ExplainFinding::new(code, format!("{part}: {what}"))
-    }
-}
-
-fn quoted(text: &str) -> String {
-    format!("\u{201c}{}\u{201d}", shorten_text(text, MAX_QUOTED_CHARS))
-}
-
-fn describe_words(
-    place: WordPlace,
-    now: &str,
-    was: &str,
-    quoted: &dyn Fn(&str) -> String,
-) -> String {
-    let count = |text: &str| text.split_whitespace().count();
-    let many = count(now).max(count(was));
-    let place = match (place, many) {
-        (WordPlace::First, 1) => "the first word".to_owned(),
-        (WordPlace::First, many) => format!("the first {many} words"),
-        (WordPlace::Last, 1) => "the last word".to_owned(),
-        (WordPlace::Last, many) => format!("the last {many} words"),
-        (WordPlace::Nth(at), 1) => format!("word {at}"),
-        (WordPlace::Nth(at), many) => format!("words {at} to {}", at + many - 1),
-    };
-    match (now.is_empty(), was.is_empty()) {
-        (true, _) => format!("differs in {place}: {} is gone", quoted(was)),
-        (_, true) => format!("differs in {place}: {} is new", quoted(now)),
-        _ => format!("differs in {place}: {}, was {}", quoted(now), quoted(was)),
     }
 }

@@ -1,5 +1,8 @@
 //! A conversation with a model, the same for every API.
 
+use std::fmt;
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,6 +13,12 @@ pub(crate) struct ModelName {
     pub(crate) provider: String,
     /// Name of the model at that provider.
     pub(crate) model: String,
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.model)
+    }
 }
 
 /// One request to a model.
@@ -128,6 +137,15 @@ pub(crate) struct TokenUsage {
     pub(crate) output: u64,
     /// Tokens of the input that the provider had cached.
     pub(crate) cached_input: u64,
+}
+
+impl AddAssign for TokenUsage {
+    fn add_assign(&mut self, other: Self) {
+        let Self { input, output, cached_input } = other;
+        self.input = self.input.saturating_add(input);
+        self.output = self.output.saturating_add(output);
+        self.cached_input = self.cached_input.saturating_add(cached_input);
+    }
 }
 
 impl ChatReply {

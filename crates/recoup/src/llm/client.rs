@@ -1,221 +1,407 @@
-//! One request, one answer, within a deadline that holds to the last byte.
+//! Models, asked in order until one answers: retries, limits, and exchanges on a cassette.
 //!
-//! No redirect is followed: the key and the user's words are for the host that was named. The
-//! runtime lives for one request; do not call this from within another one.
+//! Calls block; `ModelClient` is shared by threads. Nothing is opened or started before the first
+//! request is sent.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use recoup_core::base::clock::{Clock as _, SystemClock};
-use recoup_core::base::text::shorten_text;
-use recoup_core::memory::judge::account::{FaultSort, JudgeFault, retry_after};
-use recoup_core::{Error, ErrorKind, secrets};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
-use reqwest::{Client, NoProxy, Response, StatusCode, Url, redirect};
+use parking_lot::Mutex;
+use recoup_core::base::clock::{Deadline, Stopwatch};
+use recoup_core::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use super::ModelEndpoint;
+use super::cassette::{Cassette, RecordedEvent, RecordedRequest, RecordedResponse};
+use super::chat::{ChatMessage, ChatReply, ChatRequest, ModelName, TokenUsage};
+use super::http::{AnswerPiece, ApiExchange, ApiFault, ApiFaultSort, ApiTarget, HttpTransport};
+use super::sse::EventParser;
+use super::wire::{ChatOptions, ModelAnswer, StreamStep, find_rejected_option};
+use super::{ApiKey, BaseUrl, ModelProvider, ProxySettings};
 
-/// Maximum size of an answer; expected are some kilobytes.
-const MAX_ANSWER_BYTES: usize = 1 << 20;
-/// Limits for refusals: bytes and time to read them, characters to repeat.
-const MAX_REFUSAL_BYTES: usize = 64 << 10;
-const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
-const MAX_SHOWN_CHARS: usize = 200;
+/// Interval at which a blocked caller looks if it was cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+/// Pauses between attempts double from the first to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Longest pause that a server may ask for; beyond it, the next model is asked.
+const LONGEST_REQUESTED_PAUSE: Duration = Duration::from_mins(1);
+/// Maximum number of times that a paused turn is continued.
+const MAX_CONTINUATIONS: usize = 16;
 
-/// An HTTP request to a model API.
-#[derive(Debug)]
-pub(super) struct ApiRequest {
-    pub(super) url: Url,
-    /// Headers other than the key's.
-    pub(super) headers: &'static [(&'static str, &'static str)],
-    /// Name of the key's header, and the prefix of its value.
-    pub(super) key_header: (&'static str, &'static str),
-    pub(super) body: Vec<u8>,
+/// A provider of models, and how it is reached.
+#[derive(Debug, Clone)]
+pub(crate) struct ProviderEndpoint {
+    /// Name in the configuration.
+    pub(crate) name: String,
+    pub(crate) provider: ModelProvider,
+    pub(crate) url: BaseUrl,
+    pub(crate) key: Option<ApiKey>,
+    /// Variable that the key is read from, for messages.
+    pub(crate) key_env: Option<String>,
+    pub(crate) proxy: Option<ProxySettings>,
 }
 
-/// Reason why there is no answer.
-#[derive(Debug)]
-pub(super) struct ApiRequestError {
-    pub(super) fault: JudgeFault,
-    /// The server's message, if it rejects the request itself.
-    pub(super) objection: Option<String>,
+/// Limits of one question.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModelCallLimits {
+    /// Longest silence, before the first piece of an answer and between two.
+    pub(crate) timeout: Duration,
+    /// End of the whole run.
+    pub(crate) deadline: Option<Deadline>,
+    /// Attempts after the first, for each model.
+    pub(crate) max_retries: u32,
 }
 
-impl From<JudgeFault> for ApiRequestError {
-    fn from(fault: JudgeFault) -> Self {
-        Self { fault, objection: None }
+/// Listener to an answer that is on its way.
+pub(crate) trait ChatObserver {
+    /// Takes a piece of the answer's text.
+    fn text(&mut self, piece: &str);
+    /// All text so far is void: the answer begins anew.
+    fn restarted(&mut self);
+    /// Takes a line for people.
+    fn notice(&mut self, line: fmt::Arguments<'_>);
+    /// True if nobody waits for the answer any more.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// Client of all configured model APIs.
+#[derive(Debug, Clone)]
+pub(crate) struct ModelClient(Arc<ModelClientState>);
+
+#[derive(Debug)]
+struct ModelClientState {
+    endpoints: Vec<ProviderEndpoint>,
+    cassette: Option<Arc<Cassette>>,
+    transport: HttpTransport,
+    /// Options that servers have rejected.
+    rejected: Mutex<BTreeMap<ModelName, Vec<&'static str>>>,
+}
+
+/// A question on its way, with what was shown of its answer.
+struct PendingQuestion<'a> {
+    request: &'a ChatRequest,
+    limits: &'a ModelCallLimits,
+    observer: &'a mut dyn ChatObserver,
+    /// Text of earlier parts of the answer.
+    earlier: &'a str,
+    has_shown: bool,
+}
+
+impl ModelClient {
+    pub(crate) fn new(endpoints: Vec<ProviderEndpoint>, cassette: Option<Arc<Cassette>>) -> Self {
+        Self(Arc::new(ModelClientState {
+            endpoints,
+            cassette,
+            transport: HttpTransport::default(),
+            rejected: Mutex::default(),
+        }))
+    }
+
+    /// Asks the models in order until one answers.
+    pub(crate) fn ask(
+        &self,
+        models: &[ModelName],
+        request: &ChatRequest,
+        limits: &ModelCallLimits,
+        observer: &mut dyn ChatObserver,
+    ) -> Result<ChatReply> {
+        let mut models = models.to_vec();
+        let mut request = request.clone();
+        let (mut blocks, mut usage, mut text) = (Vec::new(), TokenUsage::default(), String::new());
+        for _ in 0..MAX_CONTINUATIONS {
+            let mut question = PendingQuestion {
+                request: &request,
+                limits,
+                observer: &mut *observer,
+                earlier: &text,
+                has_shown: false,
+            };
+            let (model, answer) = self.0.ask_models(&models, &mut question)?;
+            usage += answer.usage.unwrap_or_default();
+            blocks.extend(answer.blocks.iter().cloned());
+            let Some(stop) = answer.stop else {
+                request.messages.push(ChatMessage::Assistant(answer.blocks));
+                let so_far = ChatReply { model, blocks, stop: super::StopReason::End, usage };
+                text = so_far.text();
+                (models, blocks) = (vec![so_far.model], so_far.blocks);
+                continue;
+            };
+            return Ok(ChatReply { model, blocks, stop, usage });
+        }
+        let message = format!("the model paused its answer {MAX_CONTINUATIONS} times");
+        Err(Error::new(ErrorKind::Unavailable, message))
     }
 }
 
-/// Sends the request and returns the body of the answer, both within `time`.
-pub(super) fn post(
-    endpoint: &ModelEndpoint,
-    request: ApiRequest,
-    time: Duration,
-) -> Result<Vec<u8>, ApiRequestError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| local_fault("starting the HTTP client for the model", error))?;
-    let done = runtime.block_on(async {
-        let sent = tokio::time::timeout(time, send_request(endpoint, request)).await;
-        sent.unwrap_or_else(|_| {
-            let (host, time) = (endpoint.url.host_and_port(), endpoint.deadline.as_millis());
-            let message = format!("{host} did not answer within {time} ms (judge.deadline)");
-            let error = Error::new(ErrorKind::Unavailable, message);
-            Err(transient_fault(error, None, true).into())
+impl ModelClientState {
+    fn ask_models(
+        &self,
+        models: &[ModelName],
+        question: &mut PendingQuestion<'_>,
+    ) -> Result<(ModelName, ModelAnswer)> {
+        let options = ChatOptions { is_streamed: true, ..ChatOptions::default() };
+        if let Some(cassette) = &self.cassette {
+            let known = models.iter().filter_map(|model| {
+                let endpoint = self.endpoint(model).ok()?;
+                let (api, url) = (endpoint.provider, &endpoint.url);
+                let request = api.chat_request(url, &model.model, question.request, &options);
+                Some((model, api, RecordedRequest::new(api, request.body)))
+            });
+            let known: Vec<_> = known.collect();
+            let requests: Vec<_> = known.iter().map(|(.., request)| request.clone()).collect();
+            if let Some((number, response)) = cassette.find_model(&requests)? {
+                let (model, api, _) = &known[number];
+                let answer = question.play(*api, &response).map_err(|fault| fault.error)?;
+                return Ok(((*model).clone(), answer));
+            }
+        }
+        let mut failures: Vec<(&ModelName, Error)> = Vec::new();
+        for (number, model) in models.iter().enumerate() {
+            let fault = match self.ask_model(model, question) {
+                Ok(answer) => return Ok((model.clone(), answer)),
+                Err(fault) => fault,
+            };
+            if fault.sort == ApiFaultSort::Stopped {
+                return Err(fault.error);
+            }
+            if let Some(next) = models.get(number + 1) {
+                let error = &fault.error;
+                question.observer.notice(format_args!("{model}: {error}; asking {next}"));
+                question.restart();
+            }
+            failures.push((model, fault.error));
+        }
+        if failures.len() < 2 {
+            let none = || Error::usage("no model is named");
+            return Err(failures
+                .pop()
+                .map_or_else(none, |(model, error)| error.context(model.to_string())));
+        }
+        let is_usage = failures.iter().all(|(_, error)| error.kind() == ErrorKind::Usage);
+        let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::Unavailable };
+        let failures = failures.iter().map(|(model, error)| format!("{model}: {error}"));
+        let failures: Vec<String> = failures.collect();
+        Err(Error::new(kind, format!("no model answered: {}", failures.join("; "))))
+    }
+
+    fn endpoint(&self, model: &ModelName) -> Result<&ProviderEndpoint> {
+        let known = self.endpoints.iter().find(|endpoint| endpoint.name == model.provider);
+        known.ok_or_else(|| {
+            let names: Vec<&str> = self.endpoints.iter().map(|it| it.name.as_str()).collect();
+            let (provider, names) = (&model.provider, names.join(", "));
+            Error::usage(format!("unknown provider {provider:?}: expected one of {names}"))
         })
-    });
-    // A hanging DNS look-up holds a thread, which is left behind.
-    runtime.shutdown_background();
-    done
-}
+    }
 
-async fn send_request(
-    endpoint: &ModelEndpoint,
-    request: ApiRequest,
-) -> Result<Vec<u8>, ApiRequestError> {
-    let client = build_client(endpoint)?;
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in request.headers {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-    }
-    if let Some(key) = &endpoint.key {
-        let (name, before) = request.key_header;
-        let value = HeaderValue::from_str(&format!("{before}{}", key.reveal()));
-        let mut value = value.map_err(|_| {
-            local_fault("the API key", "it contains characters that are not allowed in a header")
-        })?;
-        value.set_sensitive(true);
-        headers.insert(HeaderName::from_static(name), value);
-    }
-    let sent = client.post(request.url).headers(headers).body(request.body).send().await;
-    let response = sent.map_err(|error| {
-        let connecting = error.is_connect();
-        let message = format!("{} did not answer", endpoint.url.host_and_port());
-        let cause = root_cause(&error.without_url());
-        let error = Error::new(ErrorKind::Unavailable, message).with_source(cause);
-        transient_fault(error, None, !connecting)
-    })?;
-    if response.status() != StatusCode::OK {
-        return Err(classify_refusal(endpoint, response).await);
-    }
-    read_body(response, MAX_ANSWER_BYTES)
-        .await
-        .map_err(|error| transient_fault(error, None, true).into())
-}
-
-fn build_client(endpoint: &ModelEndpoint) -> Result<Client, JudgeFault> {
-    // Fails if it is installed already: the store's connections use the same one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        .referer(false)
-        .user_agent(concat!("recoup/", env!("CARGO_PKG_VERSION")));
-    if !endpoint.url.is_encrypted() {
-        // Plain HTTP needs no certificates.
-        builder = builder.tls_certs_only([]);
-    } else if let Some(proxy) = &endpoint.proxy {
-        let except = proxy.except.as_deref().and_then(NoProxy::from_string);
-        // The cause is left out: the URL may have a password.
-        let proxy = reqwest::Proxy::https(&proxy.url)
-            .map_err(|_| local_fault("HTTPS_PROXY", "not a valid proxy address"))?;
-        builder = builder.proxy(proxy.no_proxy(except));
-    }
-    builder.build().map_err(|error| {
-        let error = root_cause(&error.without_url());
-        local_fault(
-            "setting up TLS for the model (are the system's certificates installed?)",
-            error,
-        )
-    })
-}
-
-/// Reads the body, up to `most` bytes whatever its length header says.
-async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
-    let mut body = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(None) => return Ok(body),
-            Ok(Some(chunk)) if body.len() + chunk.len() <= most => body.extend_from_slice(&chunk),
-            Ok(Some(_)) => {
-                let message = format!("the model's answer is larger than {most} bytes");
-                return Err(Error::new(ErrorKind::Invalid, message));
-            }
-            Err(error) => {
-                let message = "the model's answer was cut off";
-                let cause = root_cause(&error.without_url());
-                return Err(Error::new(ErrorKind::Unavailable, message).with_source(cause));
+    /// Asks one model, again and again within the limits.
+    fn ask_model(
+        &self,
+        model: &ModelName,
+        question: &mut PendingQuestion<'_>,
+    ) -> Result<ModelAnswer, ApiFault> {
+        let unusable =
+            |error| ApiFault { sort: ApiFaultSort::Lasting, error, may_have_cost: false };
+        let endpoint = self.endpoint(model).map_err(unusable)?;
+        if let Some(variable) = &endpoint.key_env
+            && endpoint.key.is_none()
+            && !endpoint.url.is_loopback()
+        {
+            return Err(unusable(Error::usage(format!("no API key in {variable}"))));
+        }
+        let ProviderEndpoint { provider, url, name, .. } = endpoint;
+        let build = |rejected: &[&'static str]| {
+            let options = ChatOptions { is_streamed: true, forced_tool: None, rejected };
+            provider.chat_request(url, &model.model, question.request, &options)
+        };
+        let meant = build(&[]);
+        let url_setting = format!("providers.{name}.url");
+        let target = ApiTarget {
+            url,
+            key: endpoint.key.as_ref(),
+            proxy: endpoint.proxy.as_ref(),
+            url_setting: &url_setting,
+        };
+        let mut retries = 0;
+        loop {
+            let rejected = self.rejected.lock().get(model).cloned().unwrap_or_default();
+            let request = build(&rejected);
+            let exchange = self.transport.post(target, &request);
+            let fault = match exchange
+                .and_then(|it| question.receive(*provider, &url.host_and_port(), it))
+            {
+                Ok((answer, response)) => {
+                    if let Some(cassette) = &self.cassette {
+                        let mut meant = RecordedRequest::new(*provider, meant.body);
+                        meant.rejected = rejected.iter().map(|it| (*it).to_owned()).collect();
+                        let kept = cassette.keep_model(meant, response, &answer.blocks);
+                        kept.map_err(unusable)?;
+                    }
+                    return Ok(answer);
+                }
+                Err(fault) => fault,
+            };
+            match &fault.sort {
+                ApiFaultSort::Rejected(said) => {
+                    let Some(option) = find_rejected_option(&request, said) else {
+                        return Err(fault);
+                    };
+                    let line = format_args!("{model} does not take {option}: asking without it");
+                    question.observer.notice(line);
+                    self.rejected.lock().entry(model.clone()).or_default().push(option);
+                }
+                ApiFaultSort::Passing(wait) if retries < question.limits.max_retries => {
+                    let Some(pause) = question.pause_before_retry(retries, *wait) else {
+                        return Err(fault);
+                    };
+                    retries += 1;
+                    let (error, most) = (&fault.error, question.limits.max_retries);
+                    question.observer.notice(format_args!(
+                        "{model}: {error}; attempt {} of {} in {:.1} s",
+                        retries + 1,
+                        most + 1,
+                        pause.as_secs_f64()
+                    ));
+                    question.restart();
+                    let pause = Deadline::after(pause);
+                    while !pause.has_passed() {
+                        question.check_stopped()?;
+                        thread::sleep(pause.remaining().min(CANCEL_INTERVAL));
+                    }
+                }
+                _ => return Err(fault),
             }
         }
     }
 }
 
-/// Classifies an answer with a status other than 200.
-async fn classify_refusal(endpoint: &ModelEndpoint, response: Response) -> ApiRequestError {
-    let status = response.status();
-    let text = |name| {
-        response.headers().get(&name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-    };
-    let (wait, elsewhere) = (text(RETRY_AFTER), text(LOCATION));
-    let wait = wait.and_then(|header| retry_after(&header, SystemClock.now()));
-    let host = endpoint.url.host_and_port();
-    if status.is_redirection() {
-        let to = elsewhere.and_then(|to| Url::parse(&to).ok()?.host_str().map(str::to_owned));
-        let to =
-            to.map_or_else(String::new, |to| format!(" to {}", shorten_text(&to, MAX_SHOWN_CHARS)));
-        let message =
-            format!("{host} redirects{to}, but redirects are not followed: set judge.url");
+impl PendingQuestion<'_> {
+    fn show(&mut self, piece: &str) {
+        self.has_shown = true;
+        self.observer.text(piece);
+    }
+
+    /// Takes back what was shown of an answer that is void.
+    fn restart(&mut self) {
+        if std::mem::take(&mut self.has_shown) {
+            self.observer.restarted();
+            if !self.earlier.is_empty() {
+                self.observer.text(self.earlier);
+            }
+        }
+    }
+
+    fn check_stopped(&self) -> Result<(), ApiFault> {
+        let message = if self.observer.is_cancelled() {
+            "cancelled"
+        } else if self.limits.deadline.is_some_and(Deadline::has_passed) {
+            "the time limit of the run was reached"
+        } else {
+            return Ok(());
+        };
         let error = Error::new(ErrorKind::Unavailable, message);
-        return JudgeFault { sort: FaultSort::Lasting, error, may_have_cost: false }.into();
+        Err(ApiFault { sort: ApiFaultSort::Stopped, error, may_have_cost: true })
     }
-    let said = tokio::time::timeout(REFUSAL_TIMEOUT, read_body(response, MAX_REFUSAL_BYTES)).await;
-    let body = said.ok().and_then(Result::ok).unwrap_or_default();
-    let text = String::from_utf8_lossy(&body);
-    let json: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let said = json.pointer("/error/message").or_else(|| json.pointer("/error"));
-    let mut said = said.and_then(Value::as_str).unwrap_or(&text).to_owned();
-    // The key may be repeated there.
-    if let Some(key) = &endpoint.key {
-        said = said.replace(key.reveal(), "[key]");
+
+    /// Pause before the next attempt; none if it would be too long.
+    fn pause_before_retry(&self, retries: u32, wait: Option<u64>) -> Option<Duration> {
+        let (pause, most) = match wait.map(Duration::from_millis) {
+            Some(wait) => (wait, LONGEST_REQUESTED_PAUSE),
+            None => {
+                let full = FIRST_PAUSE.saturating_mul(1 << retries.min(16)).min(LONGEST_PAUSE);
+                // By chance, so that those who were refused together do not come back together.
+                (full.mul_f64(0.5 + fastrand::f64() / 2.0), LONGEST_PAUSE)
+            }
+        };
+        let left = self.limits.deadline.map_or(Duration::MAX, Deadline::remaining);
+        (pause <= most.min(left)).then_some(pause)
     }
-    let said = secrets::redact(&said).split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = shorten_text(&said, MAX_SHOWN_CHARS).into_owned();
-    let colon = if said.is_empty() { "" } else { ": " };
-    let message = format!("{host} answered {status}{colon}{said}");
-    let error = Error::new(ErrorKind::Unavailable, message);
-    let (sort, objection) = match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => {
-            (FaultSort::Lasting, None)
+
+    /// Receives an answer to its end, and shows it as it comes.
+    fn receive(
+        &mut self,
+        api: ModelProvider,
+        host: &str,
+        exchange: ApiExchange,
+    ) -> Result<(ModelAnswer, RecordedResponse), ApiFault> {
+        let clock = Stopwatch::start();
+        let (mut parser, mut stream) = (EventParser::default(), api.answer_stream());
+        let mut response = RecordedResponse { status: 200, ..RecordedResponse::default() };
+        loop {
+            let bytes = match self.next_piece(host, &exchange)? {
+                AnswerPiece::Stream(bytes) => bytes,
+                AnswerPiece::Whole(body) => {
+                    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+                    response.body = Some(body);
+                    return Ok((self.play(api, &response)?, response));
+                }
+                AnswerPiece::End => {
+                    let message = "the model's answer was cut off";
+                    let error = Error::new(ErrorKind::Unavailable, message);
+                    return Err(ApiFault::passing(error, true));
+                }
+            };
+            for event in parser.push(&bytes) {
+                let data = String::from_utf8_lossy(&event.data).into_owned();
+                let step = stream.push(&data)?;
+                let ms = u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+                response.events.push(RecordedEvent { ms, event: event.name, data });
+                match step {
+                    StreamStep::Nothing => {}
+                    StreamStep::Text(piece) => self.show(&piece),
+                    StreamStep::Complete(body) => {
+                        exchange.finish();
+                        return Ok((api.read_answer(&body)?, response));
+                    }
+                }
+            }
         }
-        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
-            (FaultSort::Passing(wait), Some(said))
-        }
-        _ => (FaultSort::Passing(wait), None),
-    };
-    ApiRequestError { fault: JudgeFault { sort, error, may_have_cost: false }, objection }
-}
-
-fn transient_fault(error: Error, wait: Option<u64>, may_have_cost: bool) -> JudgeFault {
-    JudgeFault { sort: FaultSort::Passing(wait), error, may_have_cost }
-}
-
-/// Fault on our side: nothing was sent.
-fn local_fault(
-    doing: &str,
-    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-) -> JudgeFault {
-    let error = Error::new(ErrorKind::Io, doing).with_source(why);
-    transient_fault(error, None, false)
-}
-
-/// Message of the innermost cause, the only one that tells anything.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
     }
-    cause.to_string()
+
+    /// Waits for a piece, within all limits.
+    fn next_piece(&self, host: &str, exchange: &ApiExchange) -> Result<AnswerPiece, ApiFault> {
+        let silence = Deadline::after(self.limits.timeout);
+        loop {
+            self.check_stopped()?;
+            let left = self.limits.deadline.map_or(Duration::MAX, Deadline::remaining);
+            let wait = CANCEL_INTERVAL.min(silence.remaining()).min(left);
+            if let Some(piece) = exchange.next(wait) {
+                return piece;
+            }
+            if silence.has_passed() {
+                let limit = self.limits.timeout.as_millis();
+                let message = format!("{host} sent nothing for {limit} ms");
+                let error = Error::new(ErrorKind::Unavailable, message);
+                return Err(ApiFault::passing(error, true));
+            }
+        }
+    }
+
+    /// Plays a recorded answer, with the pieces of text in which it came.
+    fn play(
+        &mut self,
+        api: ModelProvider,
+        response: &RecordedResponse,
+    ) -> Result<ModelAnswer, ApiFault> {
+        if let Some(body) = &response.body {
+            let answer = api.read_answer(body)?;
+            for block in &answer.blocks {
+                if let super::ReplyBlock::Text { text } = block {
+                    self.show(text);
+                }
+            }
+            return Ok(answer);
+        }
+        let mut stream = api.answer_stream();
+        for event in &response.events {
+            match stream.push(&event.data)? {
+                StreamStep::Nothing => {}
+                StreamStep::Text(piece) => self.show(&piece),
+                StreamStep::Complete(body) => return api.read_answer(&body),
+            }
+        }
+        Err(ApiFault::invalid("the recorded answer is not complete"))
+    }
 }

@@ -11,9 +11,17 @@ use recoup_core::memory::judge::{
 };
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::client::{self, ApiRequestError};
-use super::wire::{self, AnswerFormat, ModelReply};
+use serde_json::Value;
+
+use super::chat::{ChatMessage, ChatRequest, ReplyBlock, Sampling, ToolSpec};
+use super::http::{AnswerPiece, ApiFault, ApiFaultSort, ApiTarget, HttpTransport};
+use super::wire::{ChatOptions, find_rejected_option};
 use super::{ModelEndpoint, ModelProvider};
+
+/// The tool that takes the answer.
+const TOOL: &str = "report";
+/// Maximum size of an answer; expected are some kilobytes.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// A model that is asked over HTTP.
 #[derive(Debug)]
@@ -56,54 +64,104 @@ impl ModelJudge {
     /// Asks the model, and counts the cost whatever the outcome.
     fn ask<T>(&self, prompt: &JudgePrompt, read: impl FnOnce(&str) -> Result<T>) -> Result<T> {
         let reserved = self.account.reserve(&self.terms, prompt.most_tokens())?;
-        match self.request_reply(prompt) {
-            Ok(ModelReply { text, tokens }) => {
-                let silent = || Error::new(ErrorKind::Invalid, "the model's answer is empty");
-                let answer = text.ok_or_else(silent).and_then(|text| read(&text));
+        match self.request_answer(prompt) {
+            Ok((answer, tokens)) => {
+                let said = answer
+                    .ok_or_else(|| Error::new(ErrorKind::Invalid, "the model's answer is empty"));
+                let answer = said.and_then(|text| read(&text));
                 // Best effort: an unsettled reservation stays counted.
                 let _ = reserved.settle_answered(tokens, answer.as_ref().err());
                 answer
             }
-            Err(fault) => {
+            Err(ApiFault { sort, error, may_have_cost }) => {
+                let sort = match sort {
+                    ApiFaultSort::Passing(wait) => FaultSort::Passing(wait),
+                    // Another answer may be one.
+                    _ if error.kind() == ErrorKind::Invalid => FaultSort::Passing(None),
+                    ApiFaultSort::Rejected(_) | ApiFaultSort::Stopped => FaultSort::Passing(None),
+                    ApiFaultSort::Lasting => FaultSort::Lasting,
+                };
+                // The command that asks may be right all the same.
+                let error = match error.kind() {
+                    ErrorKind::Usage => Error::new(ErrorKind::Unavailable, error.message()),
+                    _ => error,
+                };
+                let fault = JudgeFault { sort, error, may_have_cost };
                 let _ = reserved.settle_failed(&fault);
                 Err(fault.error)
             }
         }
     }
 
-    fn request_reply(&self, prompt: &JudgePrompt) -> Result<ModelReply, JudgeFault> {
-        let endpoint = &self.endpoint;
-        let body = match endpoint.provider {
-            ModelProvider::Anthropic => {
-                let request = wire::anthropic_request(endpoint, prompt);
-                client::post(endpoint, request, endpoint.deadline)
-            }
-            ModelProvider::OpenAi => {
-                let deadline = Deadline::after(endpoint.deadline);
-                let post = |form| {
-                    let request = wire::openai_request(endpoint, prompt, form);
-                    client::post(endpoint, request, deadline.remaining())
-                };
-                match post(AnswerFormat::Json) {
-                    // Some compatible servers reject the JSON mode: then the prompt alone has to
-                    // ensure JSON.
-                    Err(ApiRequestError { objection: Some(said), .. })
-                        if said.contains(wire::JSON_MODE_FIELD) =>
-                    {
-                        post(AnswerFormat::Any)
-                    }
-                    answer => answer,
+    /// The model's text and the tokens used, each if there is any. Anthropic's API is asked for the
+    /// input of a tool, so that the answer is JSON of our shape; the other one has a JSON mode.
+    fn request_answer(
+        &self,
+        prompt: &JudgePrompt,
+    ) -> Result<(Option<String>, Option<u64>), ApiFault> {
+        let ModelEndpoint { provider, url, model, key, deadline, proxy } = &self.endpoint;
+        let tool = ToolSpec {
+            name: TOOL.to_owned(),
+            description: "Takes the JSON object that is the answer.".to_owned(),
+            input_schema: prompt.schema.clone(),
+        };
+        let has_tool = *provider == ModelProvider::Anthropic;
+        let question = ChatRequest {
+            system: prompt.system.to_owned(),
+            messages: vec![ChatMessage::User(prompt.user.clone())],
+            tools: has_tool.then_some(tool).into_iter().collect(),
+            sampling: Sampling::default(),
+            max_output_tokens: prompt.most_output,
+            reasoning: None,
+            prompt_cache: false,
+            wants_json: !has_tool,
+        };
+        let target =
+            ApiTarget { url, key: key.as_ref(), proxy: proxy.as_ref(), url_setting: "judge.url" };
+        let (transport, end) = (HttpTransport::default(), Deadline::after(*deadline));
+        let mut rejected = Vec::new();
+        let body = loop {
+            let options = ChatOptions {
+                is_streamed: false,
+                forced_tool: has_tool.then_some(TOOL),
+                rejected: &rejected,
+            };
+            let mut request = provider.chat_request(url, model, &question, &options);
+            request.max_bytes = MAX_ANSWER_BYTES;
+            let exchange = transport.post(target, &request)?;
+            match exchange.next(end.remaining()) {
+                Some(Ok(AnswerPiece::Whole(body))) => break body,
+                Some(Ok(_)) => break Vec::new(),
+                Some(Err(fault)) => match &fault.sort {
+                    ApiFaultSort::Rejected(said) => match find_rejected_option(&request, said) {
+                        Some(option) => rejected.push(option),
+                        None => return Err(fault),
+                    },
+                    _ => return Err(fault),
+                },
+                None => {
+                    let (host, time) = (url.host_and_port(), deadline.as_millis());
+                    let message =
+                        format!("{host} did not answer within {time} ms (judge.deadline)");
+                    let error = Error::new(ErrorKind::Unavailable, message);
+                    return Err(ApiFault::passing(error, true));
                 }
             }
         };
-        let body = body.map_err(|failed| failed.fault)?;
-        let reply = match endpoint.provider {
-            ModelProvider::Anthropic => wire::anthropic_reply(&body),
-            ModelProvider::OpenAi => wire::openai_reply(&body),
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let answer = provider.read_answer(&body)?;
+        let called = answer.blocks.iter().find_map(|block| match block {
+            ReplyBlock::ToolCall(call) => Some(call.arguments.to_string()),
+            _ => None,
+        });
+        let spoken = || {
+            answer.blocks.iter().find_map(|block| match block {
+                ReplyBlock::Text { text } => Some(text.clone()),
+                _ => None,
+            })
         };
-        let wrong =
-            |error| JudgeFault { sort: FaultSort::Passing(None), error, may_have_cost: true };
-        reply.map_err(wrong)
+        let tokens = answer.usage.map(|usage| usage.input.saturating_add(usage.output));
+        Ok((called.or_else(spoken), tokens))
     }
 }
 

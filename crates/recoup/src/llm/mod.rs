@@ -1,12 +1,17 @@
-//! Model APIs: their endpoints (provider, URL, key and proxy), and the judge that asks them. Prompts,
-//! and the interpretation of answers, are the engine's.
+//! Model APIs: their endpoints (provider, URL, key and proxy), the client of conversations, cassettes,
+//! and the judge that memory asks. The judge's prompts, and what they mean, are the engine's.
 //!
 //! Nothing is started, opened or read before a request is really sent: a hook that asks nothing
 //! pays nothing.
 
+mod anthropic;
+mod cassette;
 mod chat;
 mod client;
+mod http;
 mod judge;
+mod openai;
+pub(crate) mod sse;
 mod wire;
 
 use std::fmt;
@@ -17,10 +22,12 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, Result};
 use reqwest::Url;
 
+pub(crate) use cassette::Cassette;
 pub(crate) use chat::{
     ChatMessage, ChatReply, ChatRequest, ModelName, Reasoning, ReplyBlock, Sampling, StopReason,
     TokenUsage, ToolCallRequest, ToolCallResult, ToolSpec,
 };
+pub(crate) use client::{ChatObserver, ModelCallLimits, ModelClient, ProviderEndpoint};
 pub use judge::ModelJudge;
 
 /// Provider of a model API.

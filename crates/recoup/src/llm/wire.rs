@@ -1,198 +1,156 @@
-//! Wire types of the two model APIs: Anthropic's Messages
-//! (<https://docs.anthropic.com/en/api/messages>), and chat completions
-//! (<https://platform.openai.com/docs/api-reference/chat>), as `OpenAI` has them, and Ollama, vLLM,
-//! llama.cpp, Mistral, Groq and many others.
+//! The two model APIs behind one face: a request of theirs from ours, and our answer from theirs.
+//!
+//! A stream is put together to the body that the API would have sent without streaming, so that
+//! answers are read in one place.
 
-use recoup_core::memory::judge::JudgePrompt;
-use recoup_core::{Error, ErrorKind};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::ModelEndpoint;
-use super::client::ApiRequest;
+use super::chat::{ChatRequest, ReplyBlock, StopReason, TokenUsage};
+use super::http::{ApiFault, ApiRequest};
+use super::{BaseUrl, ModelProvider, anthropic, openai};
 
-/// Answer of a model API.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ModelReply {
-    /// Text of the model, if any.
-    pub(super) text: Option<String>,
-    /// Number of tokens used, if reported.
-    pub(super) tokens: Option<u64>,
+/// Options that servers reject by name, with the words of such an objection. A request without them
+/// means the same or nearly so. The order counts where an objection names two.
+const REJECTABLE_OPTIONS: [(&str, &str); 11] = [
+    ("response_format", "response_format"),
+    ("stream_options", "stream_options"),
+    ("reasoning_effort", "reasoning_effort"),
+    ("reasoning_content", "reasoning_content"),
+    ("max_completion_tokens", "max_tokens"),
+    ("temperature", "temperature"),
+    ("top_p", "top_p"),
+    ("top_k", "top_k"),
+    ("repetition_penalty", "repetition_penalty"),
+    ("effort", "thinking"),
+    ("thinking", "thinking"),
+];
+
+/// How a request is sent, beside what it says.
+#[derive(Debug, Default)]
+pub(super) struct ChatOptions<'a> {
+    pub(super) is_streamed: bool,
+    /// Tool that the model has to call.
+    pub(super) forced_tool: Option<&'a str>,
+    /// Options that the server has rejected. One that has a second form is left out the second time.
+    pub(super) rejected: &'a [&'static str],
 }
 
-/// A message, the same in both APIs.
-#[derive(Serialize)]
-struct ChatMessage<'a> {
-    role: &'static str,
-    content: &'a str,
-}
+impl ChatOptions<'_> {
+    /// Number of times that the server has rejected the option.
+    pub(super) fn rejections(&self, option: &str) -> usize {
+        self.rejected.iter().filter(|rejected| **rejected == option).count()
+    }
 
-/// The tool that takes the answer.
-const TOOL: &str = "report";
-
-#[derive(Serialize)]
-struct AnthropicRequest<'a> {
-    model: &'a str,
-    max_tokens: u32,
-    system: &'a str,
-    messages: [ChatMessage<'a>; 1],
-    tools: [AnthropicTool<'a>; 1],
-    tool_choice: AnthropicToolChoice,
-}
-
-#[derive(Serialize)]
-struct AnthropicTool<'a> {
-    name: &'static str,
-    description: &'static str,
-    input_schema: &'a Value,
-}
-
-#[derive(Serialize)]
-struct AnthropicToolChoice {
-    r#type: &'static str,
-    name: &'static str,
-}
-
-#[derive(Deserialize)]
-struct AnthropicResponse {
-    content: Vec<AnthropicContentBlock>,
-    #[serde(default)]
-    usage: Value,
-}
-
-#[derive(Deserialize)]
-struct AnthropicContentBlock {
-    #[serde(default)]
-    r#type: String,
-    text: Option<String>,
-    input: Option<Box<RawValue>>,
-}
-
-/// Asks Anthropic's API. The answer comes as the input of a tool that the model has to call, so that
-/// it is JSON of our shape.
-pub(super) fn anthropic_request(endpoint: &ModelEndpoint, prompt: &JudgePrompt) -> ApiRequest {
-    let question = AnthropicRequest {
-        model: &endpoint.model,
-        max_tokens: prompt.most_output,
-        system: prompt.system,
-        messages: [ChatMessage { role: "user", content: &prompt.user }],
-        tools: [AnthropicTool {
-            name: TOOL,
-            description: "Takes the JSON object that is the answer.",
-            input_schema: &prompt.schema,
-        }],
-        tool_choice: AnthropicToolChoice { r#type: "tool", name: TOOL },
-    };
-    ApiRequest {
-        url: endpoint.url.join("v1/messages"),
-        headers: &[("anthropic-version", "2023-06-01")],
-        key_header: ("x-api-key", ""),
-        body: serde_json::to_vec(&question).expect("text and numbers always serialize"),
+    /// Adds an option to the body, if it is given and the server takes it.
+    pub(super) fn set<T: Into<Value>>(&self, body: &mut Value, option: &str, value: Option<T>) {
+        if let Some(value) = value
+            && self.rejections(option) == 0
+        {
+            body[option] = value.into();
+        }
     }
 }
 
-pub(super) fn anthropic_reply(body: &[u8]) -> Result<ModelReply, Error> {
-    let AnthropicResponse { content, usage } =
-        serde_json::from_slice(body).map_err(unexpected_answer_error)?;
-    let called = content.iter().find(|block| block.r#type == "tool_use");
-    let input = called.and_then(|block| block.input.as_ref()).map(|input| input.get().to_owned());
-    let spoken = || content.iter().find_map(|block| block.text.clone());
-    let number = |name: &str| usage.get(name).and_then(Value::as_u64);
-    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
-    let cached = cached.into_iter().filter_map(number).fold(0, u64::saturating_add);
-    let total = || {
-        let both = number("input_tokens")?.saturating_add(number("output_tokens")?);
-        Some(both.saturating_add(cached))
-    };
-    Ok(ModelReply { text: input.or_else(spoken), tokens: total() })
+/// A whole answer of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ModelAnswer {
+    pub(super) blocks: Vec<ReplyBlock>,
+    /// None if the API paused a long turn, which goes on if the answer is sent back.
+    pub(super) stop: Option<StopReason>,
+    /// None if the server does not say.
+    pub(super) usage: Option<TokenUsage>,
 }
 
-/// Host that has renamed `max_tokens`, and refuses the old name.
-const OPENAI_HOST: &str = "api.openai.com";
-
-/// Field of the JSON mode, as named by servers that reject it.
-pub(super) const JSON_MODE_FIELD: &str = "response_format";
-
-/// Requested format of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AnswerFormat {
-    /// A JSON object, and the server sees to it.
-    Json,
-    /// Whatever the model says.
-    Any,
+/// A streamed answer on its way.
+pub(super) trait AnswerStream {
+    /// Takes the data of an event.
+    fn push(&mut self, data: &str) -> Result<StreamStep, ApiFault>;
 }
 
-#[derive(Serialize)]
-struct OpenAiRequest<'a> {
-    model: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u32>,
-    messages: [ChatMessage<'a>; 2],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<OpenAiResponseFormat>,
+/// Effect of an event.
+#[derive(Debug, PartialEq)]
+pub(super) enum StreamStep {
+    Nothing,
+    /// A piece of the answer's text.
+    Text(String),
+    /// The end of the answer, which is this body.
+    Complete(Value),
 }
 
-#[derive(Serialize)]
-struct OpenAiResponseFormat {
-    r#type: &'static str,
-}
+impl ModelProvider {
+    pub(super) fn chat_request(
+        self,
+        url: &BaseUrl,
+        model: &str,
+        request: &ChatRequest,
+        options: &ChatOptions<'_>,
+    ) -> ApiRequest {
+        match self {
+            Self::Anthropic => anthropic::chat_request(model, request, options),
+            Self::OpenAi => openai::chat_request(url, model, request, options),
+        }
+    }
 
-#[derive(Deserialize)]
-struct OpenAiResponse {
-    choices: Vec<OpenAiChoice>,
-    #[serde(default)]
-    usage: Value,
-}
+    pub(super) fn answer_stream(self) -> Box<dyn AnswerStream> {
+        match self {
+            Self::Anthropic => Box::<anthropic::MessageStream>::default(),
+            Self::OpenAi => Box::<openai::CompletionStream>::default(),
+        }
+    }
 
-#[derive(Deserialize)]
-struct OpenAiChoice {
-    message: OpenAiReplyMessage,
-}
-
-#[derive(Deserialize)]
-struct OpenAiReplyMessage {
-    content: Option<String>,
-}
-
-pub(super) fn openai_request(
-    endpoint: &ModelEndpoint,
-    prompt: &JudgePrompt,
-    form: AnswerFormat,
-) -> ApiRequest {
-    let (most, own_name) = (Some(prompt.most_output), endpoint.url.host() == OPENAI_HOST);
-    let question = OpenAiRequest {
-        model: &endpoint.model,
-        max_tokens: most.filter(|_| !own_name),
-        max_completion_tokens: most.filter(|_| own_name),
-        messages: [
-            ChatMessage { role: "system", content: prompt.system },
-            ChatMessage { role: "user", content: &prompt.user },
-        ],
-        response_format: (form == AnswerFormat::Json)
-            .then_some(OpenAiResponseFormat { r#type: "json_object" }),
-    };
-    ApiRequest {
-        url: endpoint.url.join("chat/completions"),
-        headers: &[],
-        key_header: ("authorization", "Bearer "),
-        body: serde_json::to_vec(&question).expect("text and numbers always serialize"),
+    /// Reads the body of an answer that is no stream.
+    pub(super) fn read_answer(self, body: &Value) -> Result<ModelAnswer, ApiFault> {
+        let answer = match self {
+            Self::Anthropic => anthropic::read_message(body),
+            Self::OpenAi => openai::read_completion(body),
+        };
+        answer.ok_or_else(|| {
+            ApiFault::invalid("the answer does not match this API: check its url and provider")
+        })
     }
 }
 
-pub(super) fn openai_reply(body: &[u8]) -> Result<ModelReply, Error> {
-    let OpenAiResponse { choices, usage } =
-        serde_json::from_slice(body).map_err(unexpected_answer_error)?;
-    let number = |name: &str| usage.get(name).and_then(Value::as_u64);
-    let parts = || Some(number("prompt_tokens")?.saturating_add(number("completion_tokens")?));
-    let text = choices.into_iter().find_map(|choice| choice.message.content);
-    Ok(ModelReply { text, tokens: parts().max(number("total_tokens")) })
+/// The option of the request that the server objects to.
+pub(super) fn find_rejected_option(request: &ApiRequest, objection: &str) -> Option<&'static str> {
+    let is_given = |option: &str| match option {
+        "reasoning_content" => {
+            let messages = request.body["messages"].as_array();
+            messages.is_some_and(|all| all.iter().any(|message| message.get(option).is_some()))
+        }
+        _ => request.body.get(option).is_some(),
+    };
+    let rejected =
+        |(words, option): &&(&str, &'static str)| objection.contains(*words) && is_given(option);
+    REJECTABLE_OPTIONS.iter().find(rejected).map(|(_, option)| *option)
 }
 
-/// Error for an answer that does not match the API's documentation.
-fn unexpected_answer_error(error: serde_json::Error) -> Error {
-    let message = "the answer does not match this API: check judge.url and judge.provider";
-    Error::new(ErrorKind::Invalid, message).with_source(error)
+/// Arguments of a tool call, from the text in which they came. What is no JSON stays text: the tool
+/// says so to the model.
+pub(super) fn parse_arguments(text: &str) -> Value {
+    if text.trim().is_empty() {
+        return Value::Object(serde_json::Map::new());
+    }
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// Appends `piece` to the text of a field, which is created if it is missing.
+pub(super) fn append_text(object: &mut Value, field: &str, piece: &str) {
+    match &mut object[field] {
+        Value::String(text) => text.push_str(piece),
+        other => *other = Value::String(piece.to_owned()),
+    }
+}
+
+/// The data of an event as JSON.
+pub(super) fn parse_event(data: &str) -> Result<Value, ApiFault> {
+    let event: Result<Value, _> = serde_json::from_str(data);
+    let event = event.ok().filter(Value::is_object);
+    event.ok_or_else(|| ApiFault::invalid("the model's answer has an event that is not JSON"))
+}
+
+/// A fault that the server reports in the middle of a stream.
+pub(super) fn stream_fault(status: u16, said: &str) -> ApiFault {
+    let said = super::http::presentable(said, None);
+    let message = format!("the model's answer ended with an error: {said}");
+    ApiFault { may_have_cost: true, ..ApiFault::of_status(status, None, message, said) }
 }

@@ -33,7 +33,7 @@ use self::server::AgentServer;
 use super::agent_file::{AgentDialect, AgentFile};
 use crate::app::App;
 use crate::app::tools::ToolCacheRequest;
-use crate::llm::{ToolCallRequest, ToolSpec};
+use crate::llm::{Cassette, ToolCallRequest, ToolSpec};
 use crate::mcp_client::RpcAnswer;
 use crate::toolbox::{
     CallEnd, CallRoute, RestToolDefinition, ServerDefinition, ToolCache, ToolOutcome,
@@ -59,6 +59,8 @@ pub(crate) struct ToolsetOptions<'a> {
     pub(crate) pool: Arc<ServerPool>,
     /// Shared by the agents of a run; none to open one.
     pub(crate) cache: Option<Cache>,
+    /// Recorded exchanges, which answer instead of servers.
+    pub(crate) cassette: Option<Arc<Cassette>>,
     pub(crate) permission: Arc<ToolPermission>,
     pub(crate) mode: CacheMode,
     pub(crate) max_age: Option<Ttl>,
@@ -97,6 +99,7 @@ pub(crate) struct ToolsetPart {
 pub(crate) struct Toolset {
     servers: Vec<Arc<AgentServer>>,
     rest_tools: Vec<Arc<RestTool>>,
+    cassette: Option<Arc<Cassette>>,
     permission: Arc<ToolPermission>,
     repeats: RepeatedCalls,
     large_outputs: Option<LargeOutputs>,
@@ -188,6 +191,7 @@ impl Toolset {
         Ok(Self {
             servers: wanted.into_iter().map(open_server).collect::<Result<_>>()?,
             rest_tools,
+            cassette: options.cassette,
             permission: options.permission,
             repeats: RepeatedCalls::new(if has_repeats { agent.max_repeats } else { 0 }),
             large_outputs: options.keeps_large_output.then(LargeOutputs::default),
@@ -291,31 +295,46 @@ impl Toolset {
         if let Some(text) = self.repeats.replay(&key) {
             return Ok(ToolAnswer { text, is_error: false, from_cache: true });
         }
-        if !tool.is_read_only {
-            self.permission.check(&call.name, arguments)?;
-        }
-        let remaining = limits.deadline.map_or(Duration::MAX, Deadline::remaining);
-        let (cache, tool_name, own_timeout) = match &tool.target {
+        let (server, tool_name, cache, own_timeout) = match &tool.target {
             ToolTarget::Server { server, tool } => {
-                (&server.cache, tool, server.definition.request_timeout)
+                let ServerDefinition { name, request_timeout, .. } = &server.definition;
+                (name.as_str(), tool, &server.cache, *request_timeout)
             }
-            ToolTarget::Rest(rest) => (&rest.cache, &rest.definition.name, rest.definition.timeout),
+            ToolTarget::Rest(rest) => {
+                (REST, &rest.definition.name, &rest.cache, rest.definition.timeout)
+            }
             ToolTarget::ReadOutput => return Err(Error::usage("nothing is kept aside")),
         };
-        let params = to_raw_value(&json!({ "name": tool_name, "arguments": arguments }))
-            .map_err(|error| Error::usage("the arguments").with_source(error))?;
-        let call = OngoingCall {
-            params: &params,
-            arguments,
-            timeout: own_timeout.unwrap_or(limits.timeout).min(remaining),
-            is_cancelled,
+        let recorded = match &self.cassette {
+            Some(cassette) => cassette.find_tool(server, tool_name, arguments)?,
+            None => None,
         };
-        let ask = || match &tool.target {
-            ToolTarget::Server { server, .. } => server.ask(&call),
-            ToolTarget::Rest(rest) => rest.ask(&call),
-            ToolTarget::ReadOutput => Err(Error::usage("nothing is kept aside")),
+        let (result, from_cache) = if let Some(result) = recorded {
+            (result, false)
+        } else {
+            if !tool.is_read_only {
+                self.permission.check(&call.name, arguments)?;
+            }
+            let params = to_raw_value(&json!({ "name": tool_name, "arguments": arguments }))
+                .map_err(|error| Error::usage("the arguments").with_source(error))?;
+            let remaining = limits.deadline.map_or(Duration::MAX, Deadline::remaining);
+            let call = OngoingCall {
+                params: &params,
+                arguments,
+                timeout: own_timeout.unwrap_or(limits.timeout).min(remaining),
+                is_cancelled,
+            };
+            let ask = || match &tool.target {
+                ToolTarget::Server { server, .. } => server.ask(&call),
+                ToolTarget::Rest(rest) => rest.ask(&call),
+                ToolTarget::ReadOutput => Err(Error::usage("nothing is kept aside")),
+            };
+            let (result, from_cache) = call_through_cache(cache, &call, &ask)?;
+            if let Some(cassette) = &self.cassette {
+                cassette.keep_tool(server, tool_name, arguments, &result)?;
+            }
+            (result, from_cache)
         };
-        let (result, from_cache) = call_through_cache(cache, &call, &ask)?;
         let (text, is_error) = content::to_text(&result);
         if !tool.is_read_only && !from_cache {
             // What was read before may have changed.

@@ -11,11 +11,13 @@ use recoup_core::cache::CacheMode;
 use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, ErrorKind, Result};
 use reqwest::Url;
-use serde_json::value::RawValue;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::{OngoingCall, ToolsetOptions};
 use crate::app::tools::{ServerCredential, ToolCacheRequest, ToolProtocol};
 use crate::config::env;
+use crate::llm::Cassette;
 use crate::mcp_client::{McpConnection, McpServerOptions, RpcAnswer};
 use crate::toolbox::{
     FullToolDefinition, RootsState, ServerAddress, ServerDefinition, ServerIdentity, ToolCache,
@@ -31,17 +33,12 @@ pub(super) struct AgentServer {
     pub(super) cache: ToolCache,
     connection: McpConnection,
     mode: CacheMode,
-    tools: Mutex<ServerTools>,
+    cassette: Option<Arc<Cassette>>,
+    /// The tools that agents see, as they were first known.
+    tools: Mutex<Option<Arc<Vec<FullToolDefinition>>>>,
     /// True if the tools have to be asked for before the next call.
     is_unsure: Arc<AtomicBool>,
     is_outdated: AtomicBool,
-}
-
-/// The tools that agents see.
-#[derive(Debug, Default)]
-struct ServerTools {
-    /// As they were first known.
-    first: Option<Arc<Vec<FullToolDefinition>>>,
 }
 
 impl AgentServer {
@@ -102,6 +99,7 @@ impl AgentServer {
             cache,
             connection,
             mode: options.mode,
+            cassette: options.cassette.clone(),
             tools: Mutex::default(),
             is_unsure,
             is_outdated: AtomicBool::new(false),
@@ -111,8 +109,16 @@ impl AgentServer {
     /// The tools that agents see: remembered ones, or the server is asked.
     pub(super) fn tools(&self) -> Result<Arc<Vec<FullToolDefinition>>> {
         let mut tools = self.tools.lock();
-        if let Some(first) = &tools.first {
-            return Ok(Arc::clone(first));
+        if let Some(tools) = &*tools {
+            return Ok(Arc::clone(tools));
+        }
+        let name = &self.definition.name;
+        if let Some(cassette) = &self.cassette
+            && let Some(recorded) = cassette.find_tool_list(name)?
+        {
+            let raw = recorded.iter().filter_map(|tool| to_raw_value(tool).ok());
+            let visible = self.visible(&raw.collect::<Vec<_>>());
+            return Ok(Arc::clone(tools.insert(Arc::new(visible))));
         }
         let may_recall =
             matches!(self.mode, CacheMode::Use | CacheMode::NoStore | CacheMode::OnlyIfCached);
@@ -120,13 +126,16 @@ impl AgentServer {
         let raw = match recalled {
             Some(raw) => raw,
             None if self.mode == CacheMode::OnlyIfCached => {
-                let name = &self.definition.name;
                 let message = format!("the tools of the MCP server {name} are not known yet");
                 return Err(Error::new(ErrorKind::Absent, message));
             }
             None => self.list_tools(&|| false)?,
         };
-        Ok(Arc::clone(tools.first.insert(Arc::new(self.visible(&raw)))))
+        if let Some(cassette) = &self.cassette {
+            let values = raw.iter().filter_map(|tool| serde_json::from_str(tool.get()).ok());
+            cassette.keep_tool_list(name, &values.collect::<Vec<Value>>())?;
+        }
+        Ok(Arc::clone(tools.insert(Arc::new(self.visible(&raw)))))
     }
 
     /// True if the server's tools turned out to be others than the first that were known.
@@ -139,7 +148,7 @@ impl AgentServer {
         if self.is_unsure.load(Ordering::Acquire) {
             // It runs now, or is about to: its tools may not be the remembered ones.
             let listed = self.visible(&self.list_tools(call.is_cancelled)?);
-            let first = self.tools.lock().first.clone();
+            let first = self.tools.lock().clone();
             if first.is_some_and(|first| *first != listed) {
                 self.is_outdated.store(true, Ordering::Release);
             }

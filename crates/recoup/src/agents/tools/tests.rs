@@ -30,6 +30,7 @@ struct Scene {
     servers: Vec<ServerDefinition>,
     rest_tools: Vec<RestToolDefinition>,
     mode: CacheMode,
+    cassette: Option<Arc<Cassette>>,
     allowed: Vec<NamePattern>,
     keeps_large_output: bool,
 }
@@ -55,6 +56,7 @@ impl Scene {
             servers,
             rest_tools: Vec::new(),
             mode: CacheMode::Use,
+            cassette: None,
             allowed: Vec::new(),
             keeps_large_output: false,
         }
@@ -97,6 +99,7 @@ impl Scene {
             rest_tools: &self.rest_tools,
             pool: Arc::default(),
             cache: None,
+            cassette: self.cassette.clone(),
             permission: Arc::new(ToolPermission::new(self.allowed.clone(), None)),
             mode: self.mode,
             max_age: None,
@@ -495,6 +498,7 @@ fn agents_of_one_run_share_servers() {
         rest_tools: &[],
         pool,
         cache: None,
+        cassette: None,
         permission: Arc::new(ToolPermission::new(Vec::new(), None)),
         mode: CacheMode::Use,
         max_age: None,
@@ -503,4 +507,25 @@ fn agents_of_one_run_share_servers() {
     let second = Toolset::open_with(&agent(&["files"]), options, root, &open_cache).unwrap();
     assert_eq!((look(&first), look(&second)), ("call 1".into(), "call 2".into()));
     assert_eq!(scene.starts(), 1);
+}
+
+#[test]
+fn a_cassette_replays_calls_and_lists_without_servers_and_permission() {
+    let mut scene = Scene::new("");
+    let file = scene.dir.path().join("cassette");
+    scene.allowed = vec![NamePattern::new("*")];
+    let record = Cassette::record(&file, SecretValues::default()).unwrap();
+    scene.cassette = Some(Arc::new(record));
+    let tools = scene.open();
+    let specs = tools.specs().unwrap();
+    assert_eq!(said(call(&tools, "files__write", json!({ "n": 1 }))), "call 1");
+    drop(tools);
+    let mut replayed = Scene::new("exit 1 ;;");
+    replayed.cassette = Some(Arc::new(Cassette::replay(&file, None).unwrap()));
+    let tools = replayed.open();
+    assert_eq!(tools.specs().unwrap(), specs);
+    assert_eq!(said(call(&tools, "files__write", json!({ "n": 1 }))), "call 1");
+    let unknown = call(&tools, "files__write", json!({ "n": 2 }));
+    assert!(unknown.is_error, "{}", unknown.text);
+    assert_eq!(replayed.starts(), 0);
 }

@@ -4,7 +4,6 @@
 //! One thread runs everything. Each message of the client is one request of its own, so a stalled
 //! one stops no other.
 
-mod events;
 mod fault;
 mod headers;
 mod older;

@@ -9,9 +9,9 @@ use reqwest::{Response, Url};
 use tokio::time::timeout;
 
 use super::OutgoingMessage;
-use super::events::{EventParser, ServerEvent};
 use super::fault::HttpFault;
 use super::streamable::{HttpConnection, is_event_stream};
+use crate::llm::sse::{EventParser, ServerEvent};
 use crate::mcp_client::ServerEnd;
 
 /// Time limit for the first event.

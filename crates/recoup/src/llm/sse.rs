@@ -2,47 +2,47 @@
 
 /// An event that is complete.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct ServerEvent {
+pub(crate) struct ServerEvent {
     /// Its name; empty for a plain message.
-    pub(super) name: String,
-    pub(super) data: Vec<u8>,
+    pub(crate) name: String,
+    pub(crate) data: Vec<u8>,
 }
 
 impl ServerEvent {
     /// True if its data is a message of the protocol.
-    pub(super) fn is_message(&self) -> bool {
+    pub(crate) fn is_message(&self) -> bool {
         matches!(self.name.as_str(), "" | "message") && !self.data.is_empty()
     }
 }
 
 /// State between two pieces of a stream.
 #[derive(Debug, Default)]
-pub(super) struct EventParser {
+pub(crate) struct EventParser {
     line: Vec<u8>,
     /// True after a carriage return: a newline that follows belongs to it.
     after_return: bool,
     event: ServerEvent,
     has_data: bool,
     /// Id of the last event, from which a stream can be resumed.
-    pub(super) last_id: Option<String>,
+    pub(crate) last_id: Option<String>,
     /// Milliseconds to wait before that.
-    pub(super) retry: Option<u64>,
+    pub(crate) retry: Option<u64>,
 }
 
 impl EventParser {
     /// Number of bytes that wait for the rest of their event.
-    pub(super) fn waiting_bytes(&self) -> usize {
+    pub(crate) fn waiting_bytes(&self) -> usize {
         self.line.len() + self.event.data.len()
     }
 
     /// Begins a stream that continues the last one.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         let (last_id, retry) = (self.last_id.take(), self.retry);
         *self = Self { last_id, retry, ..Self::default() };
     }
 
     /// Takes a piece, and returns the events that it completes.
-    pub(super) fn push(&mut self, piece: &[u8]) -> Vec<ServerEvent> {
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Vec<ServerEvent> {
         let mut events = Vec::new();
         let mut rest = piece;
         if self.after_return && !rest.is_empty() {
