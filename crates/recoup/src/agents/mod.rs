@@ -9,8 +9,18 @@ mod answer;
 mod cached;
 mod calls;
 mod effects;
+pub(crate) mod file;
+mod find_files;
 mod identity;
 mod observer;
 mod output;
 mod run;
 mod runner;
+mod tools;
+
+pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, FormatKind, MessageFormat};
+pub(crate) use answer::{AgentAnswer, AnswerOrigin};
+pub(crate) use file::load_agent;
+pub(crate) use find_files::find_agent_files;
+pub(crate) use observer::RunObserver;
+pub(crate) use runner::{AgentQuestion, AgentRunner, PreparedRun, RunOptions};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recoup_core::Result;
-use recoup_core::cache::{CacheMode, PathContext, Ttl};
+use recoup_core::cache::{Cache, CacheMode, PathContext, Ttl};
 use recoup_core::key::Scope;
 use recoup_core::secrets::SecretValues;
 use recoup_core::store::{StoreUrl, without_credentials};
@@ -31,10 +31,32 @@ pub(crate) struct ToolCacheRequest<'a> {
     /// Further variables whose values are part of the server's identity, beside those of the
     /// configuration.
     pub(crate) credential_variables: &'a [String],
-    /// Other credentials by name, such as headers.
-    pub(crate) credentials: Vec<(String, Vec<u8>)>,
+    /// Other credentials, such as headers.
+    pub(crate) credentials: Vec<ServerCredential>,
     pub(crate) mode: CacheMode,
     pub(crate) max_age: Option<Ttl>,
+    pub(crate) protocol: ToolProtocol,
+    /// The cache to use; none to open one.
+    pub(crate) cache: Option<Cache>,
+}
+
+/// Something that tells a server's user from others.
+#[derive(Debug)]
+pub(crate) struct ServerCredential {
+    pub(crate) name: String,
+    pub(crate) value: Vec<u8>,
+    /// True if it may be a plain word, which results may contain.
+    pub(crate) may_be_plain: bool,
+}
+
+/// How tools are called, and for whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolProtocol {
+    /// MCP, through the proxy.
+    Mcp,
+    /// MCP, by an agent: the server's tools are remembered, whatever is cached.
+    AgentMcp,
+    Rest,
 }
 
 impl App {
@@ -46,15 +68,21 @@ impl App {
             Some(file) => self.settings.tools_with_file(file)?,
             None => self.settings.tools.clone(),
         };
-        let mut policy = settings.policy_for(name);
+        let mut policy = match request.protocol {
+            ToolProtocol::Mcp | ToolProtocol::AgentMcp => settings.policy_for(name),
+            ToolProtocol::Rest => settings.policy_for_rest(name),
+        };
         let named = policy.credentials.iter().chain(request.credential_variables);
         let value = |name: &String| (name.clone(), env::verbatim(name).map(OsString::into_vec));
         let mut credentials: Vec<_> = named.map(value).collect();
-        credentials.extend(request.credentials.into_iter().map(|(name, it)| (name, Some(it))));
+        let plain = request.credentials.iter().filter(|credential| credential.may_be_plain);
+        let plain: Vec<String> = plain.map(|credential| credential.name.clone()).collect();
+        credentials.extend(request.credentials.into_iter().map(|it| (it.name, Some(it.value))));
         let parts = |(name, value): &(String, Option<Vec<u8>>)| {
             // `recoup mcp wrap` names all variables of an entry in `--cred-env`.
-            let may_be_plain =
-                request.credential_variables.contains(name) && !policy.credentials.contains(name);
+            let may_be_plain = (request.credential_variables.contains(name)
+                && !policy.credentials.contains(name))
+                || plain.contains(name);
             value.as_deref().map(|value| secret_parts(value, may_be_plain)).unwrap_or_default()
         };
         let withheld = SecretValues::of_values(credentials.iter().flat_map(parts));
@@ -71,7 +99,7 @@ impl App {
                 }
             }
         };
-        if policy.caches_anything()
+        if (policy.caches_anything() || request.protocol == ToolProtocol::AgentMcp)
             && let Err(error) = self.prepare_cache()
         {
             self.faults.fault("the cache of tool calls", &error);
@@ -80,11 +108,12 @@ impl App {
         let (store, scope) = (&self.settings.store, self.scope());
         let is_wide = scope == Scope::global() || scope.as_str().starts_with("tenant:");
         Ok(ToolCache::new(ToolCacheParts {
-            cache: self.cache_of_server(),
+            cache: request.cache.unwrap_or_else(|| self.cache_of_server()),
             scope: self.scope(),
             paths: PathContext { root: self.settings.project.root().to_owned(), cwd: directory },
             name: name.to_owned(),
             server,
+            protocol: if request.protocol == ToolProtocol::Rest { "rest" } else { "mcp" },
             policy,
             is_shared: matches!(store, StoreUrl::Redis(_)) || (is_wide && !store.is_own_scope()),
             mode,

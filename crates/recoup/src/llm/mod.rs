@@ -109,9 +109,7 @@ impl BaseUrl {
 
     /// True if the host is this machine.
     pub fn is_loopback(&self) -> bool {
-        let host = self.0.host_str().unwrap_or_default();
-        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        address.map_or(host == "localhost", |address| address.is_loopback())
+        is_this_machine(&self.0)
     }
 
     /// True for HTTPS.
@@ -141,6 +139,13 @@ impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str().trim_end_matches('/'))
     }
+}
+
+/// True if the host of a URL is this machine.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or(host == "localhost", |address| address.is_loopback())
 }
 
 /// API key, never shown.

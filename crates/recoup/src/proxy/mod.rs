@@ -10,11 +10,7 @@
 mod activity;
 mod call_table;
 mod client_output;
-mod guard;
-mod http;
 mod keeper;
-mod message;
-mod server_process;
 mod session;
 mod stderr_relay;
 
@@ -35,12 +31,11 @@ use signal_hook::iterator::Signals;
 
 use self::activity::WatchedReader;
 use self::client_output::{ClientOutput, WaitingFile};
-pub(crate) use self::guard::run_guard;
-pub(crate) use self::http::HttpServerOptions;
-use self::http::HttpUpstream;
-use self::message::{LineReader, ReadPiece};
-use self::server_process::{ServerInput, ServerProcess};
 use self::session::ProxySession;
+use crate::mcp_client::message::{self, LineReader, ReadPiece};
+use crate::mcp_client::{
+    HttpServerOptions, HttpUpstream, KILL_AFTER, ServerEnd, ServerExit, ServerProcess, Upstream,
+};
 use crate::process::IgnoredSignals;
 use crate::toolbox::ToolCache;
 
@@ -103,35 +98,6 @@ impl Drop for EventAtEnd {
     }
 }
 
-/// The way to the server.
-#[derive(Debug)]
-enum Upstream {
-    Process(ServerInput),
-    Http(HttpUpstream),
-}
-
-impl Upstream {
-    /// Sends bytes if `may_send` still agrees when it is our turn: a line, or over a pipe also a
-    /// part of one.
-    fn send_if(&self, bytes: &[u8], may_send: impl FnOnce() -> bool) {
-        match self {
-            Self::Process(input) => input.write_if(bytes, may_send),
-            Self::Http(upstream) => upstream.send_if(bytes, may_send),
-        }
-    }
-
-    fn send(&self, bytes: &[u8]) {
-        self.send_if(bytes, || true);
-    }
-
-    fn close(&self) {
-        match self {
-            Self::Process(input) => input.close(),
-            Self::Http(upstream) => upstream.close(),
-        }
-    }
-}
-
 /// Connects a client and a server until one of them has left; returns the exit code.
 pub(crate) fn run_proxy(
     server: ServerSpec,
@@ -154,10 +120,13 @@ fn run_process(
     // Before the server runs: a signal in between must find its receiver.
     announce_signals(events)?;
     let ClientStreams { input, output, is_hung_up, errors, close_stdout } = client;
-    let (mut process, streams) = ServerProcess::start(words)?;
+    let (mut process, streams) = ServerProcess::start(words, |_| {})?;
     let stderr = streams.errors;
     let relay = thread::spawn(move || stderr_relay::relay_stderr(&stderr, errors));
-    process.announce_exit(events.clone());
+    let exited = events.clone();
+    process.announce_exit(move || {
+        let _ = exited.send(ProxyEvent::ServerExited);
+    });
     let client = ClientOutput::new(output, close_stdout, events.clone());
     let session = Arc::new(ProxySession::new(client, Upstream::Process(streams.input), cache));
     let (reading, server_events) = (Arc::clone(&session), events.clone());
@@ -212,7 +181,7 @@ fn run_process(
     while !(relay.is_finished() || has_orphans && deadline.has_passed()) {
         thread::sleep(Duration::from_millis(1));
     }
-    Ok(if was_ended { 0 } else { exit.map_or(1, server_process::ServerExit::exit_code) })
+    Ok(if was_ended { 0 } else { exit.map_or(1, ServerExit::exit_code) })
 }
 
 fn run_http(
@@ -221,7 +190,14 @@ fn run_http(
     cache: Option<ToolCache>,
     (events, received): (&Sender<ProxyEvent>, &Receiver<ProxyEvent>),
 ) -> Result<i32> {
-    let (upstream, mut messages) = HttpUpstream::start(options, events.clone())?;
+    let ends = events.clone();
+    let on_end = move |end| {
+        let _ = ends.send(match end {
+            ServerEnd::Closed => ProxyEvent::ServerClosed,
+            ServerEnd::Exited => ProxyEvent::ServerExited,
+        });
+    };
+    let (upstream, mut messages) = HttpUpstream::start(options, Arc::new(on_end))?;
     let ClientStreams { input, output, close_stdout, .. } = client;
     let client = ClientOutput::new(output, close_stdout, events.clone());
     let session = Arc::new(ProxySession::new(client, Upstream::Http(upstream), cache));
@@ -241,7 +217,7 @@ fn run_http(
         match event {
             ProxyEvent::ClientLeft | ProxyEvent::ClientDeaf => {
                 session.close_server();
-                deadline.get_or_insert_with(|| Deadline::after(guard::KILL_AFTER));
+                deadline.get_or_insert_with(|| Deadline::after(KILL_AFTER));
             }
             ProxyEvent::Signal(signal) => {
                 code = 128 + signal;

@@ -99,6 +99,13 @@ impl ServerIdentity {
         }
     }
 
+    /// A REST endpoint: `url` with the places of arguments as they are written.
+    pub(crate) fn of_rest(method: &str, url: &str) -> Self {
+        let mut identity = Self::of_url(url);
+        identity.address["method"] = method.into();
+        identity
+    }
+
     /// Words of the command that starts it; none for a URL.
     pub(super) fn command(&self) -> &[OsString] {
         &self.command

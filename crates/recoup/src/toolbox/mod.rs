@@ -8,6 +8,7 @@ mod call;
 mod call_log;
 mod call_stats;
 mod definitions;
+mod full_definitions;
 mod identity;
 mod params;
 mod pass_reason;
@@ -27,6 +28,8 @@ pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
 pub(crate) use call_log::CallLog;
 pub(crate) use call_stats::{CallStatsCollector, ToolStats};
 pub(crate) use definitions::{RestToolDefinition, ServerAddress, ServerDefinition};
+#[allow(unused_imports, reason = "agents use it, which nothing calls yet")]
+pub(crate) use full_definitions::FullToolDefinition;
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
 pub(crate) use pass_reason::PassReason;
 pub(crate) use plan::{CallRoute, RootsState, TOOL_TAG, ToolCache, ToolCacheParts};

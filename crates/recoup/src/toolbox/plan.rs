@@ -29,14 +29,14 @@ use super::ticket::CallTicket;
 use super::tool_list::{ToolDefinition, ToolList};
 use super::writes::{StaleResults, WriteTracker};
 
-/// Protocol in the keys.
-const PROTOCOL: &str = "mcp";
 /// Argument that models add for people to read.
 const REASON: &str = "reason";
 /// Method that lists the tools.
 pub(super) const TOOLS_LIST: &str = "tools/list";
 /// Method that reads a resource.
 const RESOURCES_READ: &str = "resources/read";
+/// Sort of the remembered lists that the cache itself needs.
+const KNOWN_TOOLS: &str = "mcp tool list";
 /// How long a remembered list of tools counts.
 const LIST_TTL: Ttl = Ttl::days(1);
 /// Prefix of the tags by which stale results are found.
@@ -54,6 +54,8 @@ pub(crate) struct ToolCacheParts {
     /// The name that the user gave the server.
     pub(crate) name: String,
     pub(crate) server: ServerIdentity,
+    /// Protocol in the keys: `mcp` or `rest`.
+    pub(crate) protocol: &'static str,
     pub(crate) policy: ServerCachePolicy,
     /// True if other users or machines read the same entries.
     pub(crate) is_shared: bool,
@@ -80,17 +82,17 @@ pub(super) struct ToolCacheState {
     /// Tag of all entries of this server, whatever the roots.
     tag: String,
     roots: Mutex<RootsState>,
-    tools: Mutex<KnownTools>,
+    pub(super) tools: Mutex<KnownTools>,
     /// Stale results that the store could not drop yet.
     undropped: Mutex<Vec<StaleResults>>,
     has_undropped: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct KnownTools {
-    list: ToolList,
+pub(super) struct KnownTools {
+    pub(super) list: ToolList,
     /// True once the remembered list was looked for, or is outdated.
-    is_recalled: bool,
+    pub(super) is_recalled: bool,
 }
 
 /// The client's roots, as far as the server has asked for them.
@@ -177,7 +179,7 @@ impl ToolCache {
             is_complete.then(|| known.list.to_remembered())
         };
         if let Some(list) = remembered.filter(|_| self.inner.parts.policy.caches_anything())
-            && let Err(error) = self.remember_list(list)
+            && let Err(error) = self.remember_list(KNOWN_TOOLS, list)
         {
             self.report(&error);
         }
@@ -281,7 +283,7 @@ impl ToolCache {
         }
         let no_key = |error: Error| PassReason::Arguments(error.to_string());
         let recipe = ToolCallRecipe {
-            protocol: PROTOCOL,
+            protocol: self.inner.parts.protocol,
             schema: tool.map(|tool| tool.schema),
             tool: target.name.clone(),
             arguments: arguments.map_err(no_key)?,
@@ -496,25 +498,34 @@ impl ToolCache {
         look(&known.list)
     }
 
-    fn list_id(&self) -> Option<EntryId> {
+    fn list_id(&self, sort: &str) -> Option<EntryId> {
         let server = self.fingerprint(DirectoryView::Absolute)?;
-        let key = Key::of(["mcp tool list", &server.digest.to_hex()]);
+        let key = Key::of([sort, &server.digest.to_hex()]);
         Some(EntryId::new(self.inner.parts.scope.clone(), key))
     }
 
     fn recall_list(&self) -> Option<ToolList> {
-        let ToolCacheParts { cache, paths, policy, .. } = &self.inner.parts;
-        let id = self.list_id().filter(|_| policy.caches_anything())?;
-        let found = cache.peek(&LookupRequest::new(Kind::Tool, &id, paths)).entry()?;
-        ToolList::from_remembered(&found.body().to_bytes().ok()?)
+        let policy = &self.inner.parts.policy;
+        let list = policy.caches_anything().then(|| self.recall(KNOWN_TOOLS)).flatten()?;
+        ToolList::from_remembered(&list)
     }
 
-    fn remember_list(&self, list: Vec<u8>) -> Result<()> {
+    /// Reads a remembered list of that sort.
+    pub(super) fn recall(&self, sort: &str) -> Option<Vec<u8>> {
+        let ToolCacheParts { cache, paths, .. } = &self.inner.parts;
+        let id = self.list_id(sort)?;
+        let found = cache.peek(&LookupRequest::new(Kind::Tool, &id, paths)).entry()?;
+        found.body().to_bytes().ok().map(|body| body.to_vec())
+    }
+
+    /// Remembers a list for later sessions, unless it is the remembered one.
+    pub(super) fn remember_list(&self, sort: &str, list: Vec<u8>) -> Result<()> {
         let ToolCacheParts { cache, paths, name, mode, .. } = &self.inner.parts;
         let is_read = matches!(mode, CacheMode::Use | CacheMode::Refresh);
-        let Some(id) = self.list_id().filter(|_| is_read && cache.enabled()) else { return Ok(()) };
-        let known = cache.peek(&LookupRequest::new(Kind::Tool, &id, paths)).entry();
-        if known.is_some_and(|entry| entry.body().to_bytes().is_ok_and(|body| body == list)) {
+        let Some(id) = self.list_id(sort).filter(|_| is_read && cache.enabled()) else {
+            return Ok(());
+        };
+        if self.recall(sort).is_some_and(|known| known == list) {
             return Ok(());
         }
         let draft = Draft {

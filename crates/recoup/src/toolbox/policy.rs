@@ -43,6 +43,13 @@ impl ToolCacheSettings {
             (None, None) => ServerCachePolicy::default(),
         }
     }
+
+    /// The policy of a REST tool: its own TTL, also if it declares that it writes.
+    pub(crate) fn policy_for_rest(&self, tool: &str) -> ServerCachePolicy {
+        let rule = ToolCacheRule { ttl: self.rest_tools.get(tool).copied(), ..Default::default() };
+        let tools = BTreeMap::from([(NamePattern::new(tool), rule)]);
+        ServerCachePolicy { tools, ..ServerCachePolicy::default() }
+    }
 }
 
 /// Caching of one server's results.

@@ -59,6 +59,7 @@ impl Scene {
             paths: PathContext::at(root),
             name: "imagined".to_owned(),
             server: ServerIdentity::of_command(&command, root, root),
+            protocol: "mcp",
             policy,
             is_shared: false,
             mode: CacheMode::Use,

@@ -28,7 +28,7 @@ use crate::hooks::ClientEntrypoint;
 use crate::mcp::{
     HttpOptions, ServerOptions, ServerState, TOKEN_FILE, ToolSet, serve_http, serve_stdio,
 };
-use crate::proxy::run_guard;
+use crate::mcp_client::run_guard;
 pub(super) use proxy::McpProxyArgs;
 
 /// Serve memory and cache to agents, over MCP.

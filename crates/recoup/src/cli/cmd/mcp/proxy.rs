@@ -13,14 +13,15 @@ use recoup_core::{Error, ErrorKind, Result};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::app::tools::ToolCacheRequest;
+use crate::app::tools::{ServerCredential, ToolCacheRequest, ToolProtocol};
 use crate::cli::app::App;
 use crate::cli::cmd::place::StoreScopeArgs;
 use crate::cli::failure::{self, CommandError, DataLocation};
 use crate::cli::{CommandAnswer, CommandResult, input, ui};
 use crate::config::{env, is_variable_name};
+use crate::mcp_client::HttpServerOptions;
 use crate::process;
-use crate::proxy::{HttpServerOptions, ServerSpec, run_proxy};
+use crate::proxy::{ServerSpec, run_proxy};
 use crate::toolbox::{ServerIdentity, ToolCache};
 
 /// Exit codes if the server can't be started, as a shell has them.
@@ -117,8 +118,10 @@ impl McpProxyArgs {
             }
             ServerSpec::Http(options) => {
                 let HttpServerOptions { url, headers, .. } = &**options;
-                let value = |(name, value): (&HeaderName, &HeaderValue)| {
-                    (format!("header {name}"), value.as_bytes().to_vec())
+                let value = |(name, value): (&HeaderName, &HeaderValue)| ServerCredential {
+                    name: format!("header {name}"),
+                    value: value.as_bytes().to_vec(),
+                    may_be_plain: false,
                 };
                 let host = url.host_str().unwrap_or_default().to_owned();
                 (ServerIdentity::of_url(url.as_str()), host, headers.iter().map(value).collect())
@@ -139,6 +142,8 @@ impl McpProxyArgs {
             credentials,
             mode,
             max_age,
+            protocol: ToolProtocol::Mcp,
+            cache: None,
         });
         match opened {
             Ok(cache) => Ok(Some(cache)),
@@ -192,7 +197,13 @@ impl McpProxyArgs {
         let call_timeout = limit.map_or(CALL_TIMEOUT, |limit| {
             limit.as_millis().map_or(Duration::MAX, Duration::from_millis)
         });
-        let options = HttpServerOptions { url, headers, proxy: env::proxy(), call_timeout };
+        let options = HttpServerOptions {
+            url,
+            headers,
+            proxy: env::proxy(),
+            call_timeout,
+            credentials_hint: "credentials are given with --header",
+        };
         Ok(ServerSpec::Http(Box::new(options)))
     }
 }

@@ -12,7 +12,7 @@ use super::OutgoingMessage;
 use super::fault::HttpFault;
 use super::streamable::{HttpConnection, is_event_stream};
 use crate::llm::sse::{EventParser, ServerEvent};
-use crate::proxy::ProxyEvent;
+use crate::mcp_client::ServerEnd;
 
 /// Time limit for the first event.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ impl HttpConnection {
                     }
                 }
                 // The stream is the session: without it the server is gone.
-                let _ = this.events.send(ProxyEvent::ServerClosed);
+                (this.on_end)(ServerEnd::Closed);
             });
             return Some(endpoint);
         }
@@ -77,7 +77,7 @@ impl HttpConnection {
                 }
             }
             Ok(response) => {
-                let fault = HttpFault::of_refusal(response).await.0;
+                let fault = HttpFault::of_refusal(response, self.options.credentials_hint).await.0;
                 self.answer_fault(message, &fault).await;
             }
             Err(error) => self.answer_fault(message, &HttpFault::of_request(error)).await,

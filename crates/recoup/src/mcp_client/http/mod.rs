@@ -12,7 +12,6 @@ mod streamable;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
@@ -25,9 +24,10 @@ use reqwest::{Client, NoProxy, Url, redirect};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+pub(crate) use self::fault::{HttpFault, read_body};
 use self::streamable::HttpConnection;
-use super::ProxyEvent;
 use super::message::{MessageFields, RequestParams, normal_id};
+use super::{EndListener, ServerEnd};
 use crate::llm::ProxySettings;
 
 /// Messages that wait for the client to read.
@@ -47,6 +47,8 @@ pub(crate) struct HttpServerOptions {
     pub(crate) proxy: Option<ProxySettings>,
     /// Time limit for a whole call, whatever progress it reports.
     pub(crate) call_timeout: Duration,
+    /// Where the user writes credentials, for messages.
+    pub(crate) credentials_hint: &'static str,
 }
 
 impl fmt::Debug for HttpServerOptions {
@@ -57,13 +59,13 @@ impl fmt::Debug for HttpServerOptions {
 
 /// The way to an HTTP server: a queue, none once it is closed.
 #[derive(Debug)]
-pub(super) struct HttpUpstream(Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>);
+pub(crate) struct HttpUpstream(Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>);
 
 impl HttpUpstream {
     /// Starts the thread; returns the messages of the server as lines. Connects to nothing yet.
-    pub(super) fn start(
+    pub(crate) fn start(
         options: HttpServerOptions,
-        events: Sender<ProxyEvent>,
+        on_end: EndListener,
     ) -> Result<(Self, mpsc::Receiver<Vec<u8>>)> {
         let client = build_client(&options)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -72,28 +74,28 @@ impl HttpUpstream {
             .with_context(|| "starting what speaks HTTP".to_owned())?;
         let (queue, queued) = mpsc::unbounded_channel();
         let (to_client, messages) = mpsc::channel(WAITING_MESSAGES);
-        let connection = HttpConnection::new(client, options, to_client, events.clone());
+        let connection = HttpConnection::new(client, options, to_client, Arc::clone(&on_end));
         thread::spawn(move || {
             runtime.block_on(Arc::new(connection).run(queued));
             runtime.shutdown_background();
-            let _ = events.send(ProxyEvent::ServerExited);
+            on_end(ServerEnd::Exited);
         });
         Ok((Self(Mutex::new(Some(queue))), messages))
     }
 
-    pub(super) fn send_if(&self, line: &[u8], may_send: impl FnOnce() -> bool) {
+    pub(crate) fn send_if(&self, line: &[u8], may_send: impl FnOnce() -> bool) {
         let queue = self.0.lock();
         if let Some(queue) = queue.as_ref().filter(|_| may_send()) {
             let _ = queue.send(line.to_vec());
         }
     }
 
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.0.lock().take();
     }
 }
 
-fn build_client(options: &HttpServerOptions) -> Result<Client> {
+pub(crate) fn build_client(options: &HttpServerOptions) -> Result<Client> {
     // Fails if it is installed already: the store's connections use the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let origin = options.url.origin();

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -20,8 +19,8 @@ use super::fault::{HttpFault, REFUSAL_TIMEOUT, read_body};
 use super::headers::{ToolHeaders, is_modern, standard_headers};
 use super::{HttpServerOptions, OutgoingMessage, into_line};
 use crate::llm::sse::EventParser;
-use crate::proxy::message::{MessageFields, error_line, looks_like_messages, normal_id};
-use crate::proxy::{ProxyEvent, guard};
+use crate::mcp_client::message::{MessageFields, error_line, looks_like_messages, normal_id};
+use crate::mcp_client::{EndListener, guard};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -71,7 +70,7 @@ struct HttpSessionState {
 pub(super) struct HttpConnection {
     pub(super) client: Client,
     pub(super) options: HttpServerOptions,
-    pub(super) events: Sender<ProxyEvent>,
+    pub(super) on_end: EndListener,
     to_client: mpsc::Sender<Vec<u8>>,
     state: Mutex<HttpSessionState>,
     renewing: tokio::sync::Mutex<()>,
@@ -90,7 +89,7 @@ impl HttpConnection {
         client: Client,
         options: HttpServerOptions,
         to_client: mpsc::Sender<Vec<u8>>,
-        events: Sender<ProxyEvent>,
+        on_end: EndListener,
     ) -> Self {
         let state = HttpSessionState {
             mode: HttpMode::Undecided,
@@ -104,7 +103,7 @@ impl HttpConnection {
             listener: None,
         };
         let (state, renewing) = (Mutex::new(state), tokio::sync::Mutex::default());
-        Self { client, options, events, to_client, state, renewing }
+        Self { client, options, on_end, to_client, state, renewing }
     }
 
     /// Sends what is queued until the queue is closed.
@@ -254,7 +253,8 @@ impl HttpConnection {
         let response = request.send().await.map_err(HttpFault::of_request)?;
         let status = response.status();
         if !status.is_success() {
-            let (fault, body) = HttpFault::of_refusal(response).await;
+            let (fault, body) =
+                HttpFault::of_refusal(response, self.options.credentials_hint).await;
             // Errors of the protocol itself come with such a status, too.
             return if message.is_answered_by(&body) {
                 Ok(HttpReply::Json(body))

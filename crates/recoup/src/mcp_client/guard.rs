@@ -1,7 +1,7 @@
-//! The guard: a process that outlives a proxy which is killed, and ends the server that it started.
+//! The guard: a process that outlives us if we are killed, and ends the server that we started.
 //!
-//! It holds the read end of a pipe. The proxy writes the server's process group there; when the pipe
-//! closes before the proxy has dismissed it, the server has its stdin closed by the system already,
+//! It holds the read end of a pipe. We write the server's process group there; when the pipe closes
+//! before we have dismissed it, the server has its stdin closed by the system already,
 //! and gets TERM, then KILL, with all processes of its group. The kernel's parent-death signal would
 //! reach the direct child only, which is often `npx` or a shell.
 
@@ -17,24 +17,26 @@ use recoup_core::error::IoContext as _;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 /// Time that a server has after its stdin was closed, until it gets TERM.
-pub(super) const TERM_AFTER: Duration = Duration::from_secs(2);
+pub(crate) const TERM_AFTER: Duration = Duration::from_secs(2);
 /// Time until it gets KILL.
-pub(super) const KILL_AFTER: Duration = Duration::from_secs(5);
+pub(crate) const KILL_AFTER: Duration = Duration::from_secs(5);
 /// Interval of checks for its end.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Connection to the guard, which does its work when this is dropped, unless it is dismissed.
 #[derive(Debug)]
-pub(super) struct ServerGuard {
+pub(crate) struct ServerGuard {
     pipe: ChildStdin,
     child: Child,
 }
 
 impl ServerGuard {
     /// Starts the guard, and does not wait for it.
-    pub(super) fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let starting = || "starting a process that watches over the server".to_owned();
-        let program = std::env::current_exe().with_context(starting)?;
+        // In unit tests, this program is the tests themselves.
+        let program = if cfg!(test) { Ok("true".into()) } else { std::env::current_exe() };
+        let program = program.with_context(starting)?;
         let mut command = Command::new(program);
         command.args(["mcp", "proxy-guard"]).current_dir("/");
         // In its own group, to survive signals to ours.
@@ -45,13 +47,13 @@ impl ServerGuard {
     }
 
     /// Tells it which process group it guards.
-    pub(super) fn watch(&mut self, group: Pid) {
+    pub(crate) fn watch(&mut self, group: Pid) {
         // Best effort: it is needed only when we are gone.
         let _ = writeln!(self.pipe, "{}", group.as_raw_nonzero());
     }
 
     /// Ends the guard without action.
-    pub(super) fn dismiss(mut self) {
+    pub(crate) fn dismiss(mut self) {
         let _ = writeln!(self.pipe, ".");
         drop(self.pipe);
         let _ = self.child.wait();
@@ -89,7 +91,7 @@ fn end_group(group: Pid) {
 }
 
 /// Sends a signal to the group, and CONT, without which a stopped process would not react.
-pub(super) fn ask_to_end(group: Pid, signal: Signal) {
+pub(crate) fn ask_to_end(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
     let _ = kill_process_group(group, Signal::CONT);
 }

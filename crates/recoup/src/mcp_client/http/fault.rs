@@ -12,19 +12,19 @@ use super::root_cause;
 
 /// Limits for refusals: bytes and time to read them, characters to repeat.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
-pub(super) const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_SHOWN_CHARS: usize = 300;
 
 /// Reason why there is no answer.
 #[derive(Debug)]
-pub(super) struct HttpFault {
-    pub(super) message: String,
-    pub(super) data: Value,
-    pub(super) status: Option<StatusCode>,
+pub(crate) struct HttpFault {
+    pub(crate) message: String,
+    pub(crate) data: Value,
+    pub(crate) status: Option<StatusCode>,
 }
 
 /// Reads a body, up to `most` bytes whatever its length header says.
-pub(super) async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, HttpFault> {
+pub(crate) async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, HttpFault> {
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(HttpFault::of_request)? {
         if body.len() + piece.len() > most {
@@ -36,17 +36,17 @@ pub(super) async fn read_body(mut response: Response, most: usize) -> Result<Vec
 }
 
 impl HttpFault {
-    pub(super) fn new(message: String) -> Self {
+    pub(crate) fn new(message: String) -> Self {
         Self { message, data: Value::Null, status: None }
     }
 
-    pub(super) fn of_request(error: reqwest::Error) -> Self {
+    pub(crate) fn of_request(error: reqwest::Error) -> Self {
         let doing = if error.is_connect() { "no connection" } else { "no answer" };
         Self::new(format!("{doing}: {}", root_cause(&error.without_url())))
     }
 
     /// Describes a body that does not answer the request.
-    pub(super) fn of_strange_body(
+    pub(crate) fn of_strange_body(
         status: StatusCode,
         kind: Option<&HeaderValue>,
         body: &[u8],
@@ -63,7 +63,7 @@ impl HttpFault {
     }
 
     /// Describes an answer with a status other than success; returns its body, too.
-    pub(super) async fn of_refusal(response: Response) -> (Self, Vec<u8>) {
+    pub(crate) async fn of_refusal(response: Response, credentials_hint: &str) -> (Self, Vec<u8>) {
         let status = response.status();
         let text = |name| {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
@@ -81,9 +81,7 @@ impl HttpFault {
         }
         let mut data = json!({ "status": status.as_u16() });
         if let Some(challenge) = challenge {
-            message = format!(
-                "{message} (WWW-Authenticate: {challenge}; credentials are given with --header)"
-            );
+            message = format!("{message} (WWW-Authenticate: {challenge}; {credentials_hint})");
             data["wwwAuthenticate"] = challenge.into();
         }
         if let Some(elsewhere) = elsewhere.filter(|_| status.is_redirection()) {

@@ -10,18 +10,18 @@ use serde_json::value::RawValue;
 /// Fields of a message that decide what is done with it. Values are skipped, not built, so deep
 /// nesting and large numbers do no harm.
 #[derive(Debug, Deserialize)]
-pub(super) struct MessageFields<'a> {
+pub(crate) struct MessageFields<'a> {
     /// The id as it is written: `1`, `"1"` and `null` are different ones.
     #[serde(borrow, default, deserialize_with = "present")]
-    pub(super) id: Option<&'a RawValue>,
+    pub(crate) id: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) method: Option<Cow<'a, str>>,
+    pub(crate) method: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    pub(super) params: Option<&'a RawValue>,
+    pub(crate) params: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) result: Option<&'a RawValue>,
+    pub(crate) result: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) error: Option<&'a RawValue>,
+    pub(crate) error: Option<&'a RawValue>,
 }
 
 /// Reads a field that may be `null`, as distinct from a missing one.
@@ -32,14 +32,14 @@ fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>,
 impl<'a> MessageFields<'a> {
     /// Reads one message; none for anything else, which passes all the same: batches, banners, text
     /// that is not JSON.
-    pub(super) fn parse(line: &'a [u8]) -> Option<Self> {
+    pub(crate) fn parse(line: &'a [u8]) -> Option<Self> {
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
         let object = text.starts_with(b"{").then_some(text)?;
         serde_json::from_slice(object).ok()
     }
 
     /// The id of an answer; none for requests and notifications.
-    pub(super) fn answered_id(&self) -> Option<&'a str> {
+    pub(crate) fn answered_id(&self) -> Option<&'a str> {
         let is_answer = self.method.is_none() && (self.result.is_some() || self.error.is_some());
         self.id.filter(|_| is_answer).map(RawValue::get)
     }
@@ -47,7 +47,7 @@ impl<'a> MessageFields<'a> {
 
 /// An id or token as both sides understand it, to compare: servers may spell the same string or
 /// number in another way. `1` and `"1"` are different ones.
-pub(super) fn normal_id(id: &str) -> Cow<'_, str> {
+pub(crate) fn normal_id(id: &str) -> Cow<'_, str> {
     if id.starts_with('"') {
         let parsed = id.contains('\\').then(|| serde_json::from_str::<String>(id).ok()).flatten();
         return parsed.map_or(Cow::Borrowed(id), |text| Cow::Owned(format!("\"{text}\"")));
@@ -61,7 +61,7 @@ pub(super) fn normal_id(id: &str) -> Cow<'_, str> {
 
 /// True for bytes that begin as JSON does that may hold messages, also if they are not read as one: a
 /// batch, or an object that readers understand differently.
-pub(super) fn looks_like_messages(line: &[u8]) -> bool {
+pub(crate) fn looks_like_messages(line: &[u8]) -> bool {
     let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
     matches!(text.first(), Some(b'{' | b'['))
 }
@@ -69,48 +69,48 @@ pub(super) fn looks_like_messages(line: &[u8]) -> bool {
 /// `_meta` of parameters.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct RequestMeta<'a> {
+pub(crate) struct RequestMeta<'a> {
     #[serde(borrow, rename = "progressToken")]
-    pub(super) progress_token: Option<&'a RawValue>,
+    pub(crate) progress_token: Option<&'a RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
-    pub(super) protocol_version: Option<Cow<'a, str>>,
+    pub(crate) protocol_version: Option<Cow<'a, str>>,
 }
 
 /// Parameters that the proxy itself reads.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct RequestParams<'a> {
+pub(crate) struct RequestParams<'a> {
     #[serde(borrow, rename = "_meta")]
-    pub(super) meta: Option<&'a RawValue>,
+    pub(crate) meta: Option<&'a RawValue>,
     /// Id that a cancellation is about.
     #[serde(borrow, rename = "requestId")]
-    pub(super) request_id: Option<&'a RawValue>,
+    pub(crate) request_id: Option<&'a RawValue>,
     /// Token that a progress notification is about.
     #[serde(borrow, rename = "progressToken")]
-    pub(super) progress_token: Option<&'a RawValue>,
+    pub(crate) progress_token: Option<&'a RawValue>,
 }
 
 impl<'a> RequestParams<'a> {
     /// Reads parameters; nothing of what is malformed.
-    pub(super) fn parse(params: Option<&'a RawValue>) -> Self {
+    pub(crate) fn parse(params: Option<&'a RawValue>) -> Self {
         params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
     }
 
     /// `_meta` without what belongs to one request, as JSON.
-    pub(super) fn shared_meta(&self) -> Option<String> {
+    pub(crate) fn shared_meta(&self) -> Option<String> {
         let meta: BTreeMap<String, &RawValue> = serde_json::from_str(self.meta?.get()).ok()?;
         let is_shared = |name: &str| name.starts_with("io.modelcontextprotocol/");
         let shared: BTreeMap<_, _> = meta.iter().filter(|(name, _)| is_shared(name)).collect();
         serde_json::to_string(&shared).ok()
     }
 
-    pub(super) fn request_meta(&self) -> RequestMeta<'a> {
+    pub(crate) fn request_meta(&self) -> RequestMeta<'a> {
         self.meta.and_then(|meta| serde_json::from_str(meta.get()).ok()).unwrap_or_default()
     }
 }
 
 /// A JSON-RPC error in answer to the request with this id, as a line.
-pub(super) fn error_line(id: &str, code: i32, message: &str, data: &serde_json::Value) -> Vec<u8> {
+pub(crate) fn error_line(id: &str, code: i32, message: &str, data: &serde_json::Value) -> Vec<u8> {
     let mut error = serde_json::json!({ "code": code, "message": message });
     if !data.is_null() {
         error["data"] = data.clone();
@@ -125,7 +125,7 @@ const KEPT_BUFFER_BYTES: usize = 1 << 20;
 
 /// Piece of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReadPiece {
+pub(crate) enum ReadPiece {
     /// A line with its end, or the last bytes without one.
     Line,
     /// Part of a line that is too long to be held; more of it follows.
@@ -136,14 +136,14 @@ pub(super) enum ReadPiece {
 
 /// Reads lines, of any length.
 #[derive(Debug)]
-pub(super) struct LineReader<R> {
+pub(crate) struct LineReader<R> {
     input: BufReader<R>,
     most: u64,
     in_long_line: bool,
 }
 
 impl<R: Read> LineReader<R> {
-    pub(super) fn new(input: R) -> Self {
+    pub(crate) fn new(input: R) -> Self {
         Self::with_limit(input, MAX_LINE_BYTES)
     }
 
@@ -152,7 +152,7 @@ impl<R: Read> LineReader<R> {
     }
 
     /// Reads the next piece into `line`; none at the end. A long line's memory is given back first.
-    pub(super) fn next(&mut self, line: &mut Vec<u8>) -> io::Result<Option<ReadPiece>> {
+    pub(crate) fn next(&mut self, line: &mut Vec<u8>) -> io::Result<Option<ReadPiece>> {
         line.clear();
         line.shrink_to(KEPT_BUFFER_BYTES);
         let most = if self.in_long_line { 64 << 10 } else { self.most };

@@ -1,0 +1,447 @@
+//! All tools of one run: MCP servers and REST endpoints, through the tool cache.
+//!
+//! Servers start when they are needed: a call whose result is cached needs none, and the tools of a
+//! server are remembered. The tool cache is looked up and written here, and nowhere else.
+
+mod content;
+mod large_output;
+mod permission;
+mod repeats;
+mod rest;
+mod server;
+#[cfg(test)]
+mod tests;
+mod tool_names;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use recoup_core::base::clock::{Deadline, Stopwatch};
+use recoup_core::base::digest::Sha256Digest;
+use recoup_core::cache::{Cache, CacheMode, Ttl, WaitPolicy};
+use recoup_core::key::canonical::canonical_value;
+use recoup_core::{Error, ErrorKind, Result};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use self::large_output::{LargeOutputs, READ_OUTPUT};
+pub(crate) use self::permission::{PermissionAnswer, ToolPermission};
+use self::repeats::RepeatedCalls;
+use self::rest::RestTool;
+use self::server::AgentServer;
+use super::agent_file::{AgentDialect, AgentFile};
+use crate::app::App;
+use crate::app::tools::ToolCacheRequest;
+use crate::llm::{Cassette, ToolCallRequest, ToolSpec};
+use crate::mcp_client::RpcAnswer;
+use crate::toolbox::{
+    CallEnd, CallRoute, RestToolDefinition, ServerDefinition, ToolCache, ToolOutcome,
+};
+
+/// How long a call waits for the answer to an identical one, which may be stuck.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Namespace of REST tools, in names.
+const REST: &str = "rest";
+
+/// Servers that several agents of one run share. Dropped with the last of them.
+#[derive(Debug, Default)]
+pub(crate) struct ServerPool(Mutex<Vec<Arc<AgentServer>>>);
+
+/// How the tools of a run are used.
+#[derive(Debug)]
+pub(crate) struct ToolsetOptions<'a> {
+    /// Servers of the configuration.
+    pub(crate) servers: &'a [ServerDefinition],
+    /// REST tools of the configuration.
+    pub(crate) rest_tools: &'a [RestToolDefinition],
+    /// Shared by the agents of a run.
+    pub(crate) pool: Arc<ServerPool>,
+    /// Shared by the agents of a run; none to open one.
+    pub(crate) cache: Option<Cache>,
+    /// Recorded exchanges, which answer instead of servers.
+    pub(crate) cassette: Option<Arc<Cassette>>,
+    pub(crate) permission: Arc<ToolPermission>,
+    pub(crate) mode: CacheMode,
+    pub(crate) max_age: Option<Ttl>,
+    /// True if results that are too large are kept aside, and read in pieces by a tool.
+    pub(crate) keeps_large_output: bool,
+}
+
+/// Limits of one call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolCallLimits {
+    pub(crate) timeout: Duration,
+    /// Size of a result as the model sees it.
+    pub(crate) max_bytes: usize,
+    /// End of the whole run.
+    pub(crate) deadline: Option<Deadline>,
+}
+
+/// A tool's answer, for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolAnswer {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+    /// True if it came from the cache, or repeats an earlier answer of this run.
+    pub(crate) from_cache: bool,
+}
+
+/// A part of an agent's identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolsetPart {
+    pub(crate) name: String,
+    pub(crate) digest: Sha256Digest,
+}
+
+/// The tools of one agent.
+#[derive(Debug)]
+pub(crate) struct Toolset {
+    servers: Vec<Arc<AgentServer>>,
+    rest_tools: Vec<Arc<RestTool>>,
+    cassette: Option<Arc<Cassette>>,
+    permission: Arc<ToolPermission>,
+    repeats: RepeatedCalls,
+    large_outputs: Option<LargeOutputs>,
+    /// The tools as they were when they were first needed: what a model was told stays true.
+    index: Mutex<Option<Arc<Vec<IndexedTool>>>>,
+}
+
+/// A tool under the name that the model knows.
+#[derive(Debug)]
+struct IndexedTool {
+    spec: ToolSpec,
+    is_read_only: bool,
+    target: ToolTarget,
+}
+
+#[derive(Debug)]
+enum ToolTarget {
+    Server { server: Arc<AgentServer>, tool: String },
+    Rest(Arc<RestTool>),
+    ReadOutput,
+}
+
+/// A call on its way.
+struct OngoingCall<'a> {
+    /// `{"name", "arguments"}`, as MCP has it.
+    params: &'a RawValue,
+    arguments: &'a Value,
+    timeout: Duration,
+    is_cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Toolset {
+    /// The tools that an agent names. Checks the names, and starts nothing.
+    pub(crate) fn open(app: &App, agent: &AgentFile, options: ToolsetOptions<'_>) -> Result<Self> {
+        let open_cache = |request: ToolCacheRequest<'_>| app.tool_cache(request);
+        Self::open_with(agent, options, &app.view().root, &open_cache)
+    }
+
+    fn open_with(
+        agent: &AgentFile,
+        options: ToolsetOptions<'_>,
+        root: &std::path::Path,
+        open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
+    ) -> Result<Self> {
+        let mut rest_tools = Vec::new();
+        let mut wanted: Vec<&ServerDefinition> = agent.servers.iter().collect();
+        for tool in &agent.tools {
+            let name = &tool.name;
+            let is_own = agent.servers.iter().any(|server| server.name == *name);
+            let server = options.servers.iter().find(|server| server.name == *name);
+            let rest = options.rest_tools.iter().find(|rest| rest.name == *name);
+            match (server, rest) {
+                _ if is_own => {}
+                (Some(server), _) => wanted.push(server),
+                (None, Some(rest)) => {
+                    rest_tools.push(Arc::new(RestTool::open(rest, &options, root, open_cache)?));
+                }
+                (None, None) => {
+                    let line = tool.line.map_or_else(String::new, |line| format!("{line}: "));
+                    let known = options.servers.iter().map(|server| &server.name);
+                    let known = known.chain(options.rest_tools.iter().map(|rest| &rest.name));
+                    let known: Vec<&str> = known.map(String::as_str).collect();
+                    return Err(Error::usage(format!(
+                        "{}:{line}tools: {name:?} is neither an MCP server nor a REST tool of the \
+                         configuration (known: {})",
+                        agent.path.display(),
+                        if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                    )));
+                }
+            }
+        }
+        let open_server = |definition: &ServerDefinition| {
+            if !definition.is_enabled {
+                let name = &definition.name;
+                return Err(Error::usage(format!(
+                    "{}: tools: the MCP server {name} is disabled (mcpServers.{name}.enabled)",
+                    agent.path.display()
+                )));
+            }
+            let mut pool = options.pool.0.lock();
+            if let Some(server) = pool.iter().find(|server| server.definition == *definition) {
+                return Ok(Arc::clone(server));
+            }
+            let server = Arc::new(AgentServer::open(definition, &options, root, open_cache)?);
+            pool.push(Arc::clone(&server));
+            Ok(server)
+        };
+        let has_repeats = matches!(agent.dialect, AgentDialect::AgentMd | AgentDialect::Lifecycle);
+        Ok(Self {
+            servers: wanted.into_iter().map(open_server).collect::<Result<_>>()?,
+            rest_tools,
+            cassette: options.cassette,
+            permission: options.permission,
+            repeats: RepeatedCalls::new(if has_repeats { agent.max_repeats } else { 0 }),
+            large_outputs: options.keeps_large_output.then(LargeOutputs::default),
+            index: Mutex::default(),
+        })
+    }
+
+    /// What of the tools can change an agent's answer: identities of servers, and the tools as the
+    /// model sees them. Starts those servers whose tools are not remembered.
+    pub(crate) fn identity(&self) -> Result<Vec<ToolsetPart>> {
+        let index = self.index()?;
+        let part = |name: &str, server: &ToolCache, is_of: &dyn Fn(&ToolTarget) -> bool| {
+            let tools = index.iter().filter(|tool| is_of(&tool.target)).map(|tool| &tool.spec);
+            let tools: Vec<&ToolSpec> = tools.collect();
+            let inputs = json!({ "server": server.server_digest(), "tools": tools });
+            let text = canonical_value(&inputs).unwrap_or_else(|_| inputs.to_string());
+            ToolsetPart { name: name.to_owned(), digest: Sha256Digest::of(text.as_bytes()) }
+        };
+        let mut parts = Vec::new();
+        for server in &self.servers {
+            let is_of = |target: &ToolTarget| match target {
+                ToolTarget::Server { server: other, .. } => Arc::ptr_eq(other, server),
+                _ => false,
+            };
+            parts.push(part(&server.definition.name, &server.cache, &is_of));
+        }
+        for rest in &self.rest_tools {
+            let is_of = |target: &ToolTarget| match target {
+                ToolTarget::Rest(other) => Arc::ptr_eq(other, rest),
+                _ => false,
+            };
+            parts.push(part(&rest.definition.name, &rest.cache, &is_of));
+        }
+        if self.large_outputs.is_some() {
+            let digest = Sha256Digest::of(READ_OUTPUT.as_bytes());
+            parts.push(ToolsetPart { name: READ_OUTPUT.to_owned(), digest });
+        }
+        Ok(parts)
+    }
+
+    /// The tools as a model is told of them.
+    pub(crate) fn specs(&self) -> Result<Vec<ToolSpec>> {
+        Ok(self.index()?.iter().map(|tool| tool.spec.clone()).collect())
+    }
+
+    /// True for a tool that declares itself read-only: several of those may run at once.
+    pub(crate) fn is_read_only(&self, name: &str) -> bool {
+        self.index()
+            .is_ok_and(|index| index.iter().any(|tool| tool.spec.name == name && tool.is_read_only))
+    }
+
+    /// True if a server's tools turned out to be others than those that were remembered: an answer
+    /// must not be kept under the identity that was made of them.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.servers.iter().any(|server| server.is_outdated())
+    }
+
+    /// Calls a tool. Never fails the run: a failure is an answer that says so.
+    pub(crate) fn call(
+        &self,
+        call: &ToolCallRequest,
+        limits: &ToolCallLimits,
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> ToolAnswer {
+        let failed = |error: Error| ToolAnswer {
+            text: error.to_string(),
+            is_error: true,
+            from_cache: false,
+        };
+        let mut answer = self.call_tool(call, limits, is_cancelled).unwrap_or_else(failed);
+        if call.name != READ_OUTPUT {
+            let text = std::mem::take(&mut answer.text);
+            answer.text = large_output::limit(text, limits.max_bytes, self.large_outputs.as_ref());
+        }
+        answer
+    }
+
+    fn call_tool(
+        &self,
+        call: &ToolCallRequest,
+        limits: &ToolCallLimits,
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<ToolAnswer> {
+        let index = self.index()?;
+        let Some(tool) = index.iter().find(|tool| tool.spec.name == call.name) else {
+            let names: Vec<&str> = index.iter().map(|tool| tool.spec.name.as_str()).collect();
+            let message = format!("no tool {:?}; there are: {}", call.name, names.join(", "));
+            return Err(Error::usage(message));
+        };
+        let nothing = json!({});
+        let arguments = match &call.arguments {
+            Value::Null => &nothing,
+            Value::String(text) if text.trim().is_empty() => &nothing,
+            arguments @ Value::Object(_) => arguments,
+            _ => return Err(Error::usage("the arguments must be a JSON object")),
+        };
+        if let (ToolTarget::ReadOutput, Some(outputs)) = (&tool.target, &self.large_outputs) {
+            return outputs.read(arguments, limits.max_bytes);
+        }
+        let key = canonical_value(&json!([call.name, arguments]))?;
+        if let Some(text) = self.repeats.replay(&key) {
+            return Ok(ToolAnswer { text, is_error: false, from_cache: true });
+        }
+        let (server, tool_name, cache, own_timeout) = match &tool.target {
+            ToolTarget::Server { server, tool } => {
+                let ServerDefinition { name, request_timeout, .. } = &server.definition;
+                (name.as_str(), tool, &server.cache, *request_timeout)
+            }
+            ToolTarget::Rest(rest) => {
+                (REST, &rest.definition.name, &rest.cache, rest.definition.timeout)
+            }
+            ToolTarget::ReadOutput => return Err(Error::usage("nothing is kept aside")),
+        };
+        let recorded = match &self.cassette {
+            Some(cassette) => cassette.find_tool(server, tool_name, arguments)?,
+            None => None,
+        };
+        let (result, from_cache) = if let Some(result) = recorded {
+            (result, false)
+        } else {
+            if !tool.is_read_only {
+                self.permission.check(&call.name, arguments)?;
+            }
+            let params = to_raw_value(&json!({ "name": tool_name, "arguments": arguments }))
+                .map_err(|error| Error::usage("the arguments").with_source(error))?;
+            let remaining = limits.deadline.map_or(Duration::MAX, Deadline::remaining);
+            let call = OngoingCall {
+                params: &params,
+                arguments,
+                timeout: own_timeout.unwrap_or(limits.timeout).min(remaining),
+                is_cancelled,
+            };
+            let ask = || match &tool.target {
+                ToolTarget::Server { server, .. } => server.ask(&call),
+                ToolTarget::Rest(rest) => rest.ask(&call),
+                ToolTarget::ReadOutput => Err(Error::usage("nothing is kept aside")),
+            };
+            let (result, from_cache) = call_through_cache(cache, &call, &ask)?;
+            if let Some(cassette) = &self.cassette {
+                cassette.keep_tool(server, tool_name, arguments, &result)?;
+            }
+            (result, from_cache)
+        };
+        let (text, is_error) = content::to_text(&result);
+        if !tool.is_read_only && !from_cache {
+            // What was read before may have changed.
+            self.repeats.forget();
+        }
+        if !is_error {
+            self.repeats.keep(key, &text);
+        }
+        Ok(ToolAnswer { text, is_error, from_cache })
+    }
+
+    /// The tools under their names, made on first need.
+    fn index(&self) -> Result<Arc<Vec<IndexedTool>>> {
+        let mut slot = self.index.lock();
+        if let Some(index) = &*slot {
+            return Ok(Arc::clone(index));
+        }
+        let (mut names, mut index) = (Vec::new(), Vec::new());
+        for server in &self.servers {
+            for definition in server.tools()?.iter() {
+                names.push((server.definition.name.clone(), definition.name.clone()));
+                let (server, tool) = (Arc::clone(server), definition.name.clone());
+                index.push(IndexedTool {
+                    spec: ToolSpec {
+                        name: String::new(),
+                        description: definition.description.clone(),
+                        input_schema: definition.input_schema.clone(),
+                    },
+                    is_read_only: definition.is_read_only(),
+                    target: ToolTarget::Server { server, tool },
+                });
+            }
+        }
+        for rest in &self.rest_tools {
+            let RestToolDefinition { name, description, parameters, .. } = &rest.definition;
+            names.push((REST.to_owned(), name.clone()));
+            index.push(IndexedTool {
+                spec: ToolSpec {
+                    name: String::new(),
+                    description: description.clone(),
+                    input_schema: parameters.clone(),
+                },
+                is_read_only: rest.is_read_only(),
+                target: ToolTarget::Rest(Arc::clone(rest)),
+            });
+        }
+        for (tool, name) in index.iter_mut().zip(tool_names::exposed_names(&names)) {
+            tool.spec.name = name;
+        }
+        if self.large_outputs.is_some() {
+            let spec = large_output::spec();
+            index.push(IndexedTool { spec, is_read_only: true, target: ToolTarget::ReadOutput });
+        }
+        Ok(Arc::clone(slot.insert(Arc::new(index))))
+    }
+}
+
+/// Answers a call from the cache, or asks and keeps the result; true if it came from the cache.
+fn call_through_cache(
+    cache: &ToolCache,
+    call: &OngoingCall<'_>,
+    ask: &dyn Fn() -> Result<RpcAnswer>,
+) -> Result<(Box<RawValue>, bool)> {
+    let plan = cache.plan("tools/call", Some(call.params));
+    let mut kept = None;
+    if let CallRoute::Cached(cached) = plan.route {
+        // If one caller's result is not kept, waiting for the next one's is pointless.
+        let wait = WaitPolicy {
+            wait: Some(MAX_WAIT.min(call.timeout)),
+            leaders: Some(1),
+            ..WaitPolicy::default()
+        };
+        // The look-up hook.
+        match cached.lookup(wait)? {
+            ToolOutcome::Hit(served) => {
+                let result = RawValue::from_string(served.as_json().to_owned());
+                let result = result.map_err(|error| {
+                    Error::new(ErrorKind::Corrupt, "a cached result").with_source(error)
+                })?;
+                cache.finished(plan.ticket, &CallEnd::Hit(&served));
+                return Ok((result, true));
+            }
+            ToolOutcome::Miss(permit) => kept = Some((cached, permit)),
+            ToolOutcome::Bypass => {}
+        }
+    }
+    let began = Stopwatch::start();
+    let answer = ask();
+    let took = began.elapsed();
+    let (end, answer) = match &answer {
+        Ok(RpcAnswer::Result(result)) => {
+            // The write hook.
+            if let Some((cached, permit)) = kept.take() {
+                cached.store(permit, result, took);
+            }
+            (CallEnd::Answered { result, took }, Ok((result.clone(), false)))
+        }
+        Ok(RpcAnswer::Error { code, message }) => {
+            let text = format!("{message} (code {code})");
+            let end = CallEnd::Failed { bytes: message.len(), took };
+            (end, Err(Error::new(ErrorKind::Unavailable, text)))
+        }
+        Err(error) => (CallEnd::Cancelled, Err(Error::new(error.kind(), error.to_string()))),
+    };
+    if let Some((_, permit)) = kept {
+        permit.release();
+    }
+    cache.finished(plan.ticket, &end);
+    answer
+}

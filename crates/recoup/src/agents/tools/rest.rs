@@ -1,0 +1,268 @@
+//! REST endpoints as tools: arguments in URL, headers and body, and results in the form of MCP's.
+
+use std::path::Path;
+use std::time::Duration;
+
+use recoup_core::secrets::SecretValues;
+use recoup_core::{Error, ErrorKind, Result, secrets};
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{Method, Url};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use super::server::credentials;
+use super::{OngoingCall, ToolsetOptions};
+use crate::app::tools::{ServerCredential, ToolCacheRequest, ToolProtocol};
+use crate::config::env;
+use crate::human;
+use crate::llm::is_this_machine;
+use crate::mcp_client::{
+    HttpFault, HttpServerOptions, RpcAnswer, build_client, header_map, read_body,
+};
+use crate::toolbox::{RestToolDefinition, ServerIdentity, ToolCache};
+
+/// Maximum size of an answer.
+const MAX_ANSWER_BYTES: usize = 16 << 20;
+/// Interval of checks for a cancellation.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Begin of a place for an argument.
+const PLACE: &str = "${parameters.";
+/// Where the user writes credentials.
+const CREDENTIALS_HINT: &str = "credentials are headers of the tool in the configuration";
+
+/// A REST tool.
+#[derive(Debug)]
+pub(super) struct RestTool {
+    pub(super) definition: RestToolDefinition,
+    pub(super) cache: ToolCache,
+    method: Method,
+    /// The URL with a letter in every place: host and shape that arguments must not change.
+    shape: Url,
+    withheld: SecretValues,
+}
+
+impl RestTool {
+    pub(super) fn open(
+        definition: &RestToolDefinition,
+        options: &ToolsetOptions<'_>,
+        root: &Path,
+        open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
+    ) -> Result<Self> {
+        let RestToolDefinition { name, method, url, headers, body, .. } = definition;
+        let wrong = |why: String| Error::usage(format!("restTools.{name}: {why}"));
+        let method = method.to_ascii_uppercase();
+        let parsed: Method =
+            method.parse().map_err(|_| wrong(format!("{method:?} is no HTTP method")))?;
+        let shape = Url::parse(&expand(url, |_| "x".to_owned()))
+            .map_err(|_| wrong("url: this is no URL".to_owned()))?;
+        let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next());
+        if host.is_none_or(|host| host.contains(PLACE)) {
+            return Err(wrong("url: an argument can't stand for the host".to_owned()));
+        }
+        if !(shape.scheme() == "https" || shape.scheme() == "http" && is_this_machine(&shape)) {
+            let message = "url: expected https://, or http:// for this machine (127.0.0.1)";
+            return Err(wrong(message.to_owned()));
+        }
+        header_map(headers).map_err(|error| error.context(format!("restTools.{name}")))?;
+        let mut named = credentials(headers, "header");
+        named.extend(body.as_ref().map(|body| ServerCredential {
+            name: "body".to_owned(),
+            value: body.to_string().into_bytes(),
+            may_be_plain: true,
+        }));
+        let cache = open_cache(ToolCacheRequest {
+            name,
+            server: ServerIdentity::of_rest(&method, url),
+            directory: root.to_owned(),
+            config: None,
+            credential_variables: &[],
+            credentials: named,
+            mode: options.mode,
+            max_age: options.max_age,
+            protocol: ToolProtocol::Rest,
+            cache: options.cache.clone(),
+        })?;
+        let withheld = SecretValues::of_values(headers.values().map(|it| it.clone().into_bytes()));
+        let withheld = env::credentials().and(withheld);
+        let definition = definition.clone();
+        let this = Self { definition, cache, method: parsed, shape, withheld };
+        this.teach_cache()?;
+        Ok(this)
+    }
+
+    /// Tells the cache of the tool, which it would learn from a server.
+    fn teach_cache(&self) -> Result<()> {
+        let RestToolDefinition { name, parameters, .. } = &self.definition;
+        let list = json!({ "tools": [{
+            "name": name,
+            "inputSchema": parameters,
+            "annotations": { "readOnlyHint": self.is_read_only() },
+        }] });
+        self.cache.learn_list("tools/list", None, &raw(&list)?);
+        Ok(())
+    }
+
+    /// True for methods that change nothing.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.method.is_safe()
+    }
+
+    /// Sends the request.
+    pub(super) fn ask(&self, call: &OngoingCall<'_>) -> Result<RpcAnswer> {
+        let RestToolDefinition { name, .. } = &self.definition;
+        let doing = || format!("REST tool {name}");
+        let nothing = Map::new();
+        let arguments = call.arguments.as_object().unwrap_or(&nothing);
+        let url = self.fill_url(arguments)?;
+        let mut headers = self.fill_headers(arguments)?;
+        let body = self.definition.body.as_ref().and_then(|body| fill_body(body, arguments));
+        if body.is_some() && !headers.contains_key(CONTENT_TYPE) {
+            headers.insert(
+                CONTENT_TYPE,
+                reqwest::header::HeaderValue::from_static("application/json"),
+            );
+        }
+        let options = HttpServerOptions {
+            url: url.clone(),
+            headers: HeaderMap::new(),
+            proxy: env::proxy(),
+            call_timeout: call.timeout,
+            credentials_hint: CREDENTIALS_HINT,
+        };
+        let client = build_client(&options).map_err(|error| error.context(doing()))?;
+        let mut request = client.request(self.method.clone(), url).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body.to_string());
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Error::new(ErrorKind::Io, "starting what speaks HTTP").with_source(error)
+        })?;
+        let answer = runtime.block_on(async {
+            let cancelled = async {
+                while !(call.is_cancelled)() {
+                    tokio::time::sleep(CANCEL_CHECK_INTERVAL).await;
+                }
+            };
+            tokio::select! {
+                answer = tokio::time::timeout(call.timeout, exchange(request)) => {
+                    answer.map_err(|_| {
+                        let millis = u64::try_from(call.timeout.as_millis()).unwrap_or(u64::MAX);
+                        format!("no answer within {}", human::long_duration(millis))
+                    })
+                }
+                () = cancelled => Err("was cancelled".to_owned()),
+            }
+        });
+        // A hanging look-up of a name holds a thread, which is left behind.
+        runtime.shutdown_background();
+        let failed = |why: String| Error::new(ErrorKind::Unavailable, why).context(doing());
+        let (text, is_error) = match answer.map_err(failed)? {
+            Ok(text) => (text, false),
+            Err(fault) => {
+                let message = self.withheld.redact(&fault.message).into_owned();
+                (format!("{}: {}", doing(), secrets::redact(&message)), true)
+            }
+        };
+        let content = json!([{ "type": "text", "text": text }]);
+        Ok(RpcAnswer::Result(raw(&json!({ "content": content, "isError": is_error }))?))
+    }
+
+    /// The URL with the arguments in their places, each percent-encoded.
+    fn fill_url(&self, arguments: &Map<String, Value>) -> Result<Url> {
+        let value = |name: &str| encode_percent(&argument_text(arguments.get(name)));
+        let url = Url::parse(&expand(&self.definition.url, value)).ok();
+        // `..` would lead to another endpoint.
+        let parts = |url: &Url| (url.origin(), url.path_segments().map(Iterator::count));
+        url.filter(|url| parts(url) == parts(&self.shape)).ok_or_else(|| {
+            let name = &self.definition.name;
+            Error::usage(format!("REST tool {name}: the arguments lead to another URL"))
+        })
+    }
+
+    fn fill_headers(&self, arguments: &Map<String, Value>) -> Result<HeaderMap> {
+        let value = |name: &str| argument_text(arguments.get(name));
+        let filled: Vec<(String, String)> = self
+            .definition
+            .headers
+            .iter()
+            .map(|(name, text)| (name.clone(), expand(text, value)))
+            .collect();
+        header_map(filled.iter().map(|(name, text)| (name, text)))
+            .map_err(|error| error.context(format!("REST tool {}", self.definition.name)))
+    }
+}
+
+/// Sends a request; the answer's text, or why there is none.
+async fn exchange(request: reqwest::RequestBuilder) -> Result<String, HttpFault> {
+    let response = request.send().await.map_err(HttpFault::of_request)?;
+    if !response.status().is_success() {
+        return Err(HttpFault::of_refusal(response, CREDENTIALS_HINT).await.0);
+    }
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.unwrap_or("unknown content").to_owned();
+    let body = read_body(response, MAX_ANSWER_BYTES).await?;
+    Ok(String::from_utf8(body).unwrap_or_else(|error| {
+        format!("[{kind}, {}]", human::size(error.as_bytes().len() as u64))
+    }))
+}
+
+fn raw(value: &Value) -> Result<Box<RawValue>> {
+    to_raw_value(value)
+        .map_err(|error| Error::new(ErrorKind::Invalid, "the answer as JSON").with_source(error))
+}
+
+/// `text` with `${parameters.NAME}` replaced.
+fn expand(text: &str, value: impl Fn(&str) -> String) -> String {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(PLACE) {
+        let Some((name, after)) = after.split_once('}') else { break };
+        expanded.push_str(before);
+        expanded.push_str(&value(name));
+        rest = after;
+    }
+    expanded + rest
+}
+
+/// Text of an argument: strings without quotes, nothing for a missing one.
+fn argument_text(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    }
+}
+
+fn encode_percent(text: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
+}
+
+/// The body with the arguments in their places. A string that is nothing but a place becomes the
+/// argument itself, and is left out if there is none.
+fn fill_body(template: &Value, arguments: &Map<String, Value>) -> Option<Value> {
+    let filled = match template {
+        Value::String(text) => {
+            let whole = text.strip_prefix(PLACE).and_then(|name| name.strip_suffix('}'));
+            if let Some(name) = whole.filter(|name| !name.contains('}')) {
+                return arguments.get(name).cloned();
+            }
+            Value::String(expand(text, |name| argument_text(arguments.get(name))))
+        }
+        Value::Array(items) => items.iter().filter_map(|item| fill_body(item, arguments)).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| {
+                Some((name.clone(), fill_body(value, arguments)?))
+            };
+            Value::Object(members.iter().filter_map(member).collect())
+        }
+        other => other.clone(),
+    };
+    Some(filled)
+}
