@@ -67,7 +67,9 @@ impl GatheredConfig {
         let untrusted = self.tools.iter().filter(move |setting| {
             let is_in =
                 matches!(&setting.origin, ValueOrigin::File { file: it, .. } if *it == file);
+            // A definition is missed by agents only, which say so.
             is_in
+                && setting.definition().is_none()
                 && setting.standing == ValueStanding::Untrusted
                 && !self.tools.iter().any(|other| setting.is_overridden_by(other))
         });
