@@ -185,6 +185,11 @@ impl AgentSettings {
     }
 }
 
+/// The address of a server, without values of variables and headers.
+pub(crate) fn describe_server(server: &ServerDefinition) -> String {
+    AgentDefinition::Server(server.clone()).to_string()
+}
+
 /// Shows everything but values of variables and headers.
 impl fmt::Display for AgentDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -53,7 +53,7 @@ pub(crate) struct TextPosition {
 impl ConfigNode {
     /// The node at `path`, if tables lead there. Of duplicate names the last counts, as it does for
     /// the programs that these files belong to.
-    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+    pub(crate) fn at(&self, path: &[&str]) -> Option<&Self> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         let ConfigValue::Table(entries) = &self.value else { return None };
         entries.iter().rfind(|(key, _)| key == name)?.1.at(rest)

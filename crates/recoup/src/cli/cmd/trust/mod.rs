@@ -177,7 +177,7 @@ fn grant_trust(
     rules.map_or(Ok(()), |team| team.accept(home, project))?;
     let files = asked.iter().map(|file| {
         let text = file.text.as_bytes();
-        TrustedFile { name: file.file.name(), text, project: None }
+        TrustedFile { name: &file.name, text, project: None }
     });
     let files: Vec<TrustedFile<'_>> =
         files.chain(rules.and_then(|team| team.grant(project))).collect();
