@@ -361,7 +361,9 @@ pub(crate) fn read_server(
             "toolSchemas" => {
                 for (tool, node) in reader.table(&key, node).into_iter().flatten() {
                     match node.to_json() {
-                        Some(schema @ Value::Object(_)) => drop(schemas.insert(tool.clone(), schema)),
+                        Some(schema @ Value::Object(_)) => {
+                            drop(schemas.insert(tool.clone(), schema))
+                        }
                         _ => reader.add_type(&format!("{key}.{tool}"), node, "a JSON schema"),
                     }
                 }
@@ -387,8 +389,7 @@ pub(crate) fn read_server(
             return None;
         }
         _ => {
-            let expected =
-                "expected type stdio with command, or http or sse with url; others are not supported";
+            let expected = "expected type stdio with command, or http or sse with url; others are not supported";
             reader.add(full, node, expected);
             return None;
         }
@@ -513,7 +514,9 @@ pub(super) fn read_provider(
                     Ok(parsed) => url = Some(parsed),
                     Err(error) => reader.add(&key, node, error.to_string()),
                 },
-                _ => reader.add_type(&key, node, "https://HOST/PATH, or http://127.0.0.1:PORT/PATH"),
+                _ => {
+                    reader.add_type(&key, node, "https://HOST/PATH, or http://127.0.0.1:PORT/PATH")
+                }
             },
             "key_env" | "apiKey" => {
                 let is_name = entry == "key_env";
@@ -536,7 +539,8 @@ pub(super) fn read_provider(
                 }
             }
             _ if is_ours => {
-                let known: Vec<_> = PROVIDER_KEYS.iter().map(|key| format!("{full}.{key}")).collect();
+                let known: Vec<_> =
+                    PROVIDER_KEYS.iter().map(|key| format!("{full}.{key}")).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 reader.add_unknown(&key, node, &known);
             }

@@ -189,8 +189,9 @@ fn judge_trust(
     project: &Project,
 ) -> SensitiveFile {
     let (root, digest) = (project.root(), Sha256Digest::of(text.as_bytes()));
-    let verdict =
-        ledger.as_ref().map_or(TrustVerdict::Unknown, |ledger| ledger.verdict(root, file.name(), digest));
+    let verdict = ledger
+        .as_ref()
+        .map_or(TrustVerdict::Unknown, |ledger| ledger.verdict(root, file.name(), digest));
     let mut says = Vec::new();
     for given in givens.iter_mut().filter(|given| given.needs_trust(project)) {
         if let ValueOrigin::File { key, .. } = &given.origin {

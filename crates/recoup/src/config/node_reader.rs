@@ -56,12 +56,7 @@ impl NodeReader {
     }
 
     /// A text that is not empty.
-    pub(crate) fn text(
-        &mut self,
-        key: &str,
-        node: &ConfigNode,
-        expected: &str,
-    ) -> Option<String> {
+    pub(crate) fn text(&mut self, key: &str, node: &ConfigNode, expected: &str) -> Option<String> {
         let text = text_of(node);
         if text.is_none() {
             self.add_type(key, node, expected);

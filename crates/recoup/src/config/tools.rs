@@ -322,8 +322,9 @@ fn read_definition(
     let is_ours = reader.is_our_file();
     let mut values = NodeReader::default();
     let read = match table {
-        SERVERS => definitions::read_server(owner, name, node, &mut values)
-            .map(AgentDefinition::Server),
+        SERVERS => {
+            definitions::read_server(owner, name, node, &mut values).map(AgentDefinition::Server)
+        }
         REST_TOOLS => definitions::read_rest_tool(owner, name, node, &mut values)
             .map(AgentDefinition::RestTool),
         _ => definitions::read_provider(owner, name, node, is_ours, &mut values)

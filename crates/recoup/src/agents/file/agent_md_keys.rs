@@ -48,13 +48,15 @@ pub(super) static AGENT_MD_KEYS: [AgentKey; 16] = [
     }),
     key("enabled", "true or false", |reader, key, node| {
         if reader.values.boolean(key, node) == Some(false) {
-            let message = "the agent is disabled for its own program; `recoup run` runs it nevertheless";
+            let message =
+                "the agent is disabled for its own program; `recoup run` runs it nevertheless";
             reader.add_notice(key, node, message);
         }
     }),
     key("tags", "a list of texts", read_tags),
     key("skills", "(not supported)", |reader, key, node| {
-        let message = "skills are not loaded here: put their text into the prompt with {% include %}";
+        let message =
+            "skills are not loaded here: put their text into the prompt with {% include %}";
         reader.add_notice(key, node, message);
     }),
     key("toolsets", "names of MCP servers and REST tools", read_tools),
@@ -198,7 +200,9 @@ fn read_prompts(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) 
         ConfigValue::Text(text) => Some(vec![text.clone()]),
         _ => None,
     };
-    let Some(turns) = turns else { return reader.values.add_type(key, node, "text, or a list of texts") };
+    let Some(turns) = turns else {
+        return reader.values.add_type(key, node, "text, or a list of texts");
+    };
     let turn = |text: String| UserTurn { text: text.trim().to_owned(), clear: false };
     reader.agent.turns = turns.into_iter().map(turn).collect();
 }
@@ -217,7 +221,8 @@ fn read_cache(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) {
                 };
                 ttl = match number {
                     Some(seconds) => {
-                        let message = format!("{seconds} means seconds in this file, as in its program");
+                        let message =
+                            format!("{seconds} means seconds in this file, as in its program");
                         reader.add_notice(&full, node, &message);
                         let ttl = seconds.checked_mul(1000).and_then(Ttl::from_millis);
                         if ttl.is_none() {
@@ -266,7 +271,8 @@ fn read_outputs(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) 
                     method = given.map_or(method, |it| it.to_uppercase());
                 }
                 "headers" => {
-                    headers = values.text_map(&full, node).unwrap_or_default().into_iter().collect();
+                    headers =
+                        values.text_map(&full, node).unwrap_or_default().into_iter().collect();
                 }
                 _ => {
                     let known = ["type", "path", "url", "method", "headers"];

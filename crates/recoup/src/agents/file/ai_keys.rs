@@ -140,8 +140,14 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
         _ => reader.values.add_type(key, node, "full or none: the provider's prompt cache"),
     }),
     key("toolOutput", "{enabled, storeDir, maxChunks, …}", |reader, key, node| {
-        const KNOWN: [&str; 6] =
-            ["enabled", "storeDir", "maxChunks", "overlapPercent", "avgLineBytesThreshold", "models"];
+        const KNOWN: [&str; 6] = [
+            "enabled",
+            "storeDir",
+            "maxChunks",
+            "overlapPercent",
+            "avgLineBytesThreshold",
+            "models",
+        ];
         for (name, node) in reader.values.table(key, node).into_iter().flatten() {
             let full = format!("{key}.{name}");
             if name == "enabled" {
@@ -165,17 +171,23 @@ pub(super) static OWN_KEYS: [AgentKey; 14] = [
         }
     }),
     key("model", "provider/model", read_models),
-    key("provider", "a provider's name, for models that are named without one", |reader, key, node| {
-        reader.provider = reader.values.text(key, node, "a provider's name");
-    }),
+    key(
+        "provider",
+        "a provider's name, for models that are named without one",
+        |reader, key, node| {
+            reader.provider = reader.values.text(key, node, "a provider's name");
+        },
+    ),
     key("mcp_servers", "a table for each server, as in the configuration", |reader, key, node| {
         for (name, node) in reader.values.table(key, node).into_iter().flatten() {
             let full = format!("{key}.{name}");
             let before = reader.values.problems.len();
             let server = read_server(name, &full, node, &mut reader.values);
             for (entry, node) in reader.values.table(&full, node).into_iter().flatten() {
-                if !SERVER_DEFINITION_KEYS.iter().any(|it| entry == it || *entry == snake_case(it)) {
-                    let known = SERVER_DEFINITION_KEYS.map(|it| format!("{full}.{}", snake_case(it)));
+                if !SERVER_DEFINITION_KEYS.iter().any(|it| entry == it || *entry == snake_case(it))
+                {
+                    let known =
+                        SERVER_DEFINITION_KEYS.map(|it| format!("{full}.{}", snake_case(it)));
                     let known: Vec<&str> = known.iter().map(String::as_str).collect();
                     reader.values.add_unknown(&format!("{full}.{entry}"), node, &known);
                 }

@@ -109,13 +109,20 @@ pub(crate) fn check_agent(context: AgentContext<'_>, path: &Path) -> AgentCheck 
     AgentCheck { agent, problems: loader.problems }
 }
 
-/// A file of a repository as far as it needs the user's trust; none if it does not.
+/// A file of the repository at `root`, if it needs the user's trust.
 pub(crate) fn find_trust_request(
     context: AgentContext<'_>,
+    root: &Path,
     path: &Path,
 ) -> Result<Option<SensitiveFile>> {
     let path = context.cwd.join(path);
     let place = FilePlace::find(&path)?;
+    if place.name_in_repository.is_some() && place.root != root {
+        let (path, other) = (path.display(), place.root.display());
+        return Err(Error::usage(format!(
+            "{path} is in another project: run `recoup trust` in {other}"
+        )));
+    }
     let Some(name) = &place.name_in_repository else { return Ok(None) };
     let text = read_text(&path)
         .map_err(|message| Error::usage(format!("{}: {message}", path.display())))?;
@@ -176,8 +183,7 @@ impl FilePlace {
             .canonicalize()
             .map_err(|_| Error::usage(format!("there is no file {}", path.display())))?;
         let root = Project::find(fsx::parent(&real))?.root().to_owned();
-        let is_marked =
-            |name: &&str| root.join(name).symlink_metadata().is_ok();
+        let is_marked = |name: &&str| root.join(name).symlink_metadata().is_ok();
         let is_repository =
             [".git", "recoup.toml", ".ai-agent.json", ".loa.config.yaml"].iter().any(is_marked);
         let below = real.strip_prefix(&root).ok().filter(|_| is_repository);
@@ -256,7 +262,8 @@ impl<'a> AgentLoader<'a> {
         let AgentFileReader { mut agent, references, demands, problems, .. } =
             self.read_file(path, place, text);
         self.problems.extend(problems);
-        if !demands.is_empty() && place.verdict(self.context.home, text).ok() != Some(TrustVerdict::Trusted)
+        if !demands.is_empty()
+            && place.verdict(self.context.home, text).ok() != Some(TrustVerdict::Trusted)
         {
             let names: Vec<&str> = demands.iter().map(|(key, _)| key.as_str()).collect();
             let file = path.display().to_string();
@@ -269,7 +276,9 @@ impl<'a> AgentLoader<'a> {
         for AgentReference { role, path: target, line, key } in references {
             let file = path.display().to_string();
             let site = AgentProblem { file, line, key: Some(key), message: String::new() };
-            let Some(other) = self.load(&relative_path(path, &target), Some(&site)) else { continue };
+            let Some(other) = self.load(&relative_path(path, &target), Some(&site)) else {
+                continue;
+            };
             self.demand_model(&other);
             match role {
                 ReferenceRole::Agent => agent.agents.push(other),

@@ -34,7 +34,8 @@ pub(super) fn parse_model(
     if model.trim().is_empty() {
         return Err(format!("expected provider/model (got {text:?})"));
     }
-    if let Some(reason) = settings.unusable_reason("providers", provider).filter(|_| !known(provider))
+    if let Some(reason) =
+        settings.unusable_reason("providers", provider).filter(|_| !known(provider))
     {
         return Err(format!("the provider {provider} cannot be used: {reason}"));
     }

@@ -47,7 +47,13 @@ impl AgentFileReader<'_> {
         expanded
     }
 
-    fn add_include_problem(&mut self, site: &IncludeSite<'_>, line: u64, tag: &str, message: String) {
+    fn add_include_problem(
+        &mut self,
+        site: &IncludeSite<'_>,
+        line: u64,
+        tag: &str,
+        message: String,
+    ) {
         let (file, key) = (site.file.display().to_string(), Some(tag.to_owned()));
         self.problems.push(AgentProblem { file, line: Some(line), key, message });
     }

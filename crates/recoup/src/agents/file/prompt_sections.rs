@@ -55,7 +55,8 @@ pub(super) fn split_sections(
     let mut sections = vec![PromptSection { line: first, text: String::new() }];
     let mut fence: Option<&str> = None;
     for (number, line) in lines {
-        let marker = ["```", "~~~"].into_iter().find(|marker| line.trim_start().starts_with(marker));
+        let marker =
+            ["```", "~~~"].into_iter().find(|marker| line.trim_start().starts_with(marker));
         match (fence, marker) {
             (None, Some(marker)) => fence = Some(marker),
             (Some(open), Some(marker)) if open == marker => fence = None,

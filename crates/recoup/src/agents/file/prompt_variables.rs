@@ -106,7 +106,11 @@ mod tests {
         };
         for (text, syntax, expected) in [
             ("Hi ${name}, ${ name }!", VariableSyntax::Dollar, "Hi Ada, Ada!"),
-            ("$${name} ${#x} ${} $name {{name}}", VariableSyntax::Dollar, "${name} ${#x} ${} $name {{name}}"),
+            (
+                "$${name} ${#x} ${} $name {{name}}",
+                VariableSyntax::Dollar,
+                "${name} ${#x} ${} $name {{name}}",
+            ),
             ("{{name}} {{ parameters.report_date }}", VariableSyntax::Braces, "Ada 2026-01-02"),
             ("{{}} {{ 1 }} ${name}", VariableSyntax::Braces, "{{}} {{ 1 }} ${name}"),
             ("${name} {{name}}", VariableSyntax::None, "${name} {{name}}"),

@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::ai_keys::AgentKey;
 use super::prompt_includes::IncludeSite;
 use super::prompt_sections::{PromptSection, split_sections};
-use super::{AgentContext, AgentProblem, FilePlace, agent_md_keys, dialect_of, keys_of, variable_names};
+use super::{
+    AgentContext, AgentProblem, FilePlace, agent_md_keys, dialect_of, keys_of, variable_names,
+};
 use crate::agents::agent_file::{
     AgentDialect, AgentFile, FormatKind, MessageFormat, NamedTool, RunHooks, RunLimits, UserTurn,
     VariableSyntax,
@@ -53,6 +55,8 @@ pub(super) struct AgentFileReader<'a> {
     pub(super) provider: Option<String>,
     /// Models and their lines, before their providers are known.
     pub(super) models: Vec<(String, Option<u64>, String)>,
+    /// True if another file has the rest of the agent.
+    has_base: bool,
 }
 
 impl<'a> AgentFileReader<'a> {
@@ -80,6 +84,7 @@ impl<'a> AgentFileReader<'a> {
             demands: Vec::new(),
             provider: None,
             models: Vec::new(),
+            has_base: base.is_some(),
         }
     }
 
@@ -149,7 +154,9 @@ impl<'a> AgentFileReader<'a> {
         let is_strict = matches!(self.agent.dialect, AgentDialect::Ai | AgentDialect::Own);
         let required = match self.agent.dialect {
             AgentDialect::AgentMd => Some(("name", "missing; expected a name for the agent")),
-            AgentDialect::Lifecycle => Some(("agent", "missing; expected the path of an .agent.md file")),
+            AgentDialect::Lifecycle => {
+                Some(("agent", "missing; expected the path of an .agent.md file"))
+            }
             AgentDialect::Ai | AgentDialect::Own => None,
         };
         if let Some((name, message)) = required
@@ -266,7 +273,12 @@ impl<'a> AgentFileReader<'a> {
         if is_given {
             self.agent.models = resolved;
         } else if self.agent.models.is_empty() && self.agent.dialect != AgentDialect::AgentMd {
-            let key = if self.agent.dialect == AgentDialect::Lifecycle { "model" } else { "models" };
+            let is_lifecycle = self.agent.dialect == AgentDialect::Lifecycle;
+            if is_lifecycle && !self.has_base {
+                // Its agent could not be read, which is a problem already.
+                return;
+            }
+            let key = if is_lifecycle { "model" } else { "models" };
             let message = "missing; expected provider/model, such as anthropic/claude-sonnet-4-5";
             self.add_problem(Some(1), Some(key), message);
         }
@@ -310,11 +322,8 @@ impl<'a> AgentFileReader<'a> {
         let turns = self.agent.turns.iter().map(|turn| turn.text.as_str());
         let texts: Vec<&str> = turns.chain([self.agent.system.as_str()]).collect();
         let syntax = self.agent.variables;
-        let names: Vec<String> = texts
-            .iter()
-            .flat_map(|text| variable_names(text, syntax))
-            .map(str::to_owned)
-            .collect();
+        let names: Vec<String> =
+            texts.iter().flat_map(|text| variable_names(text, syntax)).map(str::to_owned).collect();
         let file = self.path.display().to_string();
         if syntax == VariableSyntax::Braces && names.iter().any(|name| name == "now") {
             let notice = format!(
@@ -327,14 +336,20 @@ impl<'a> AgentFileReader<'a> {
         if syntax == VariableSyntax::Dollar {
             for variable in &self.context.settings.variables {
                 if names.contains(variable) {
-                    self.demands.push((format!("${{{variable}}}"), "from the environment".to_owned()));
+                    self.demands
+                        .push((format!("${{{variable}}}"), "from the environment".to_owned()));
                 }
             }
         }
     }
 
     /// Reads a schema from a file.
-    pub(super) fn read_schema_file(&mut self, key: &str, node: &ConfigNode, name: &str) -> Option<serde_json::Value> {
+    pub(super) fn read_schema_file(
+        &mut self,
+        key: &str,
+        node: &ConfigNode,
+        name: &str,
+    ) -> Option<serde_json::Value> {
         let path = super::relative_path(self.path, name);
         let text = match self.read_beside(&path, key) {
             Ok((_, text)) => text,
