@@ -3,7 +3,7 @@
 //! The engine is `recoup-core`. ARCHITECTURE.md has the levels; a module uses
 //! only those below its own.
 
-#[allow(dead_code, reason = "not all of it is used yet")]
+
 mod agents;
 mod app;
 pub mod cli;
@@ -15,10 +15,10 @@ pub mod hooks;
 mod human;
 mod install;
 pub mod jobs;
-#[allow(dead_code, unused_imports, reason = "conversations are not used yet")]
+
 pub mod llm;
 mod mcp;
-#[allow(dead_code, reason = "the client is used by agents, which nothing calls yet")]
+
 mod mcp_client;
 pub mod mirror;
 mod process;

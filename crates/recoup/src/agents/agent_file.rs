@@ -132,18 +132,6 @@ impl FormatKind {
     }
 }
 
-impl AgentFile {
-    /// True if one of its prompts uses this variable.
-    pub(crate) fn mentions(&self, variable: &str) -> bool {
-        let written = match self.variables {
-            VariableSyntax::None => return false,
-            VariableSyntax::Dollar => format!("${{{variable}}}"),
-            VariableSyntax::Braces => format!("{{{{{variable}}}}}"),
-        };
-        self.turns.iter().any(|turn| turn.text.contains(&written)) || self.system.contains(&written)
-    }
-}
-
 /// Limits of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunLimits {

@@ -11,6 +11,8 @@ use recoup_core::{Error, ErrorKind, Result};
 use super::agent_file::{AgentFile, DeclaredOutput};
 use super::answer::AgentAnswer;
 use super::runner::AgentRunner;
+use super::tools::RestRequest;
+use crate::mcp_client::{HttpFault, header_map};
 
 /// Name of the agent, for its hooks.
 const AGENT_VARIABLE: &str = "RECOUP_AGENT";
@@ -53,7 +55,18 @@ impl AgentRunner<'_> {
             }
             DeclaredOutput::Http { url, method, headers } => {
                 let url = self.expand(agent, url)?;
-                self.client.deliver(method, &url, headers, &answer.text)
+                let wrong = |what: &str| Error::usage(format!("not a valid {what}"));
+                let request = RestRequest {
+                    method: method.parse().map_err(|_| wrong("HTTP method"))?,
+                    url: url.parse().map_err(|_| wrong("URL"))?,
+                    headers: header_map(headers.iter().map(|(name, value)| (name, value)))?,
+                    body: Some(answer.text.clone()),
+                };
+                let sent = request.send(agent.limits.tool_timeout, &|| self.observer.is_cancelled());
+                sent.and_then(|answer| {
+                    let refused = |fault: HttpFault| Error::new(ErrorKind::Unavailable, fault.message);
+                    answer.map(drop).map_err(refused)
+                })
             }
         }
         .map_err(|error| error.context(format!("{}: writing the output", agent.name)))

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::agent_file::{AgentFile, RunLimits};
 use super::runner::AgentRunner;
+use crate::llm::ModelName;
 
 impl AgentRunner<'_> {
     /// Identity of an agent. Starts a server only if nobody has ever seen its tools.
@@ -25,8 +26,7 @@ impl AgentRunner<'_> {
             let clear = if turn.clear { "(after clearing) " } else { "" };
             identity.push_shown(&name, &format!("{clear}{}", turn.text));
         }
-        let models: Vec<String> =
-            self.models_of(agent).iter().map(|model| self.client.describe(model)).collect();
+        let models: Vec<String> = self.models_of(agent).iter().map(|name| self.full_name(name)).collect();
         identity.push_models(models.iter().map(String::as_str));
         // Every limit that can cut an answer or a tool's result; how long things may take is none.
         let RunLimits {
@@ -73,6 +73,19 @@ impl AgentRunner<'_> {
         });
         known = self.identities.lock();
         Ok(known.entry(agent.path.clone()).or_insert(identity).clone())
+    }
+
+    /// A model with its provider, and with the provider's URL if that is not the usual one: the same
+    /// name elsewhere may be another model.
+    fn full_name(&self, name: &ModelName) -> String {
+        let ModelName { provider, model } = name;
+        let known = self.app.settings.agents.providers.iter().find(|it| it.name == *provider);
+        match known {
+            Some(known) if known.url != known.provider.default_url() => {
+                format!("{provider}/{model}@{}", known.url)
+            }
+            _ => format!("{provider}/{model}"),
+        }
     }
 
     /// The project's rules, if the agent is to be given them.

@@ -20,7 +20,8 @@ mod tools;
 
 pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, FormatKind, MessageFormat};
 pub(crate) use answer::{AgentAnswer, AnswerOrigin};
-pub(crate) use file::load_agent;
+pub(crate) use file::{load_agent, parse_model_name};
 pub(crate) use find_files::find_agent_files;
 pub(crate) use observer::RunObserver;
 pub(crate) use runner::{AgentQuestion, AgentRunner, PreparedRun, RunOptions};
+pub(crate) use tools::{PermissionAnswer, PermissionPrompt, ToolPermission};

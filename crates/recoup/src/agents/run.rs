@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::agent_file::{AgentFile, FormatKind};
 use super::answer::{AgentAnswer, AnswerHistory, AnswerOrigin, RunCost};
-use super::calls::{agent_spec, route_spec};
+use super::calls::{agent_spec, joined, route_spec};
 use super::observer::RunObserver;
 use super::runner::{AgentQuestion, AgentRunner, PreparedRun};
 use super::tools::Toolset;
@@ -109,6 +109,8 @@ impl AgentRunner<'_> {
                 next.text
             }
         };
+        // Kept under the identity of tools that are gone, it would be served for them.
+        state.is_complete &= !toolset.is_outdated();
         Ok(self.finished(text, state, began))
     }
 

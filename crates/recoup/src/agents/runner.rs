@@ -5,7 +5,7 @@
 //!               └► miss ─► advisors ─► turns ─► check ─► handoff ─► keep_answer ─┘
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -24,17 +24,16 @@ use super::agent_file::{AgentDialect, AgentFile, FormatKind, UserTurn, VariableS
 use super::answer::{AgentAnswer, RunCost};
 use super::cached::{AnswerLookup, AnswerSlot};
 use super::calls::agent_spec;
-use super::file::expand_variables;
+use super::file::{expand_variables, variable_names};
 use super::observer::RunObserver;
 use super::output::AnswerCheck;
-use super::tools::Toolset;
+use super::tools::{ServerPool, ToolPermission, Toolset, ToolsetOptions};
 use crate::app::App;
 use crate::config::env;
 use crate::llm::{Cassette, ChatMessage, ModelClient, ModelName};
-use crate::toolbox::NamePattern;
 
 /// Options of a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RunOptions {
     pub(crate) mode: CacheMode,
     pub(crate) max_age: Option<Ttl>,
@@ -45,8 +44,8 @@ pub(crate) struct RunOptions {
     /// Model in place of the files' own.
     pub(crate) model: Option<ModelName>,
     pub(crate) variables: BTreeMap<String, String>,
-    /// Tools that are not read-only and run without asking.
-    pub(crate) allowed: Vec<NamePattern>,
+    /// Permission for tools that are not read-only.
+    pub(crate) permission: Arc<ToolPermission>,
     /// Conversation before the prompt.
     pub(crate) history: Vec<ChatMessage>,
 }
@@ -71,6 +70,8 @@ pub(crate) struct AgentRunner<'a> {
     pub(super) observer: &'a dyn RunObserver,
     pub(super) identities: Mutex<HashMap<PathBuf, AgentIdentity>>,
     pub(super) toolsets: Mutex<HashMap<PathBuf, Arc<Toolset>>>,
+    /// Servers that the agents share.
+    pool: Arc<ServerPool>,
     /// What the whole run has paid so far.
     pub(super) total: Mutex<RunCost>,
     /// End of the time that the agent that was asked may take.
@@ -100,9 +101,9 @@ impl<'a> AgentRunner<'a> {
         options: RunOptions,
         observer: &'a dyn RunObserver,
     ) -> Self {
-        let (identities, toolsets) = (Mutex::default(), Mutex::default());
-        let (total, deadline) = (Mutex::default(), OnceLock::new());
-        Self { app, client, cassette, options, observer, identities, toolsets, total, deadline }
+        let (identities, toolsets, pool) = Default::default();
+        let (total, deadline) = Default::default();
+        Self { app, client, cassette, options, observer, identities, toolsets, pool, total, deadline }
     }
 
     /// Answers a question, from the cache or by running the agent. Everything that an answer causes
@@ -172,7 +173,12 @@ impl<'a> AgentRunner<'a> {
         let prompt: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
         let history = &self.options.history[..];
         let counts = question.is_root && !agent.ignores_history && !history.is_empty();
-        let used = |(name, _): &(&String, &String)| agent.mentions(name);
+        let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
+        let names: BTreeSet<&str> =
+            texts.flat_map(|text| variable_names(text, agent.variables)).collect();
+        let used = |(name, _): &(&String, &String)| {
+            names.iter().any(|it| it.strip_prefix("parameters.").unwrap_or(it) == *name)
+        };
         let recipe = AgentAnswerRecipe {
             identity: self.identity_of(agent)?,
             prompt: prompt.join(&TURN_SEPARATOR.to_string()),
@@ -200,9 +206,7 @@ impl<'a> AgentRunner<'a> {
         match agent.variables {
             VariableSyntax::None => {}
             VariableSyntax::Dollar => {
-                let allowed = &self.app.settings.agents.variables;
-                let read = |name: &String| Some((name.clone(), env::text(name)?));
-                values.extend(allowed.iter().filter_map(read));
+                values = self.app.settings.agents.variable_values();
             }
             VariableSyntax::Braces => {
                 values.insert("agent_name".to_owned(), agent.name.clone());
@@ -221,7 +225,18 @@ impl<'a> AgentRunner<'a> {
         if let Some(known) = self.toolsets.lock().get(&agent.path) {
             return Ok(Arc::clone(known));
         }
-        let options = self.toolset_options();
+        let settings = &self.app.settings.agents;
+        let options = ToolsetOptions {
+            servers: &settings.servers,
+            rest_tools: &settings.rest_tools,
+            pool: Arc::clone(&self.pool),
+            cache: None,
+            cassette: self.cassette.clone(),
+            permission: Arc::clone(&self.options.permission),
+            mode: self.options.mode,
+            max_age: self.options.max_age,
+            keeps_large_output: agent.keeps_large_outputs,
+        };
         let toolset = Arc::new(Toolset::open(self.app, agent, options)?);
         Ok(Arc::clone(self.toolsets.lock().entry(agent.path.clone()).or_insert(toolset)))
     }
@@ -245,7 +260,7 @@ impl<'a> AgentRunner<'a> {
         system: &str,
         ttl: Option<Ttl>,
     ) -> Result<AnswerSlot> {
-        let parts = recipe.parts();
+        let (parts, hash) = (recipe.parts(), recipe.identity.digest());
         let (kind, key, parts) = match (&agent.cache_key, agent.dialect) {
             // The user's own key decides alone.
             (Some(key), _) => {
@@ -275,7 +290,7 @@ impl<'a> AgentRunner<'a> {
             identity: ProducerIdentity {
                 name: Some(agent.name.clone()),
                 namespace: None,
-                hash: Some(recipe.identity.digest().to_hex()),
+                hash: Some(hash.to_hex()),
             },
             parts,
             paths: PathContext { cwd: root.clone(), root },

@@ -7,6 +7,7 @@ pub(crate) mod disk;
 pub(crate) mod explain;
 mod forget;
 mod mirrors;
+mod models;
 pub(crate) mod projects;
 mod rules;
 pub(crate) mod tools;

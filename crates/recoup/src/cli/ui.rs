@@ -326,15 +326,17 @@ pub(super) fn can_ask() -> bool {
 
 /// Asks a yes-or-no question; true if there is no terminal.
 pub(super) fn confirm(question: impl Display) -> bool {
-    if !can_ask() {
-        return true;
-    }
+    !can_ask() || matches!(ask(format_args!("{question} [y/N]")).as_str(), "y" | "yes")
+}
+
+/// Asks a question; returns the answer in lower case, empty if there is none.
+pub(super) fn ask(question: impl Display) -> String {
     let mut err = anstream::stderr().lock();
-    let _ = write!(err, "{} [y/N] ", printable(&question.to_string()));
+    let _ = write!(err, "{} ", printable(&question.to_string()));
     let _ = err.flush();
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
-    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    if read.is_ok() { answer.trim().to_lowercase() } else { String::new() }
 }
 
 fn print_labelled(style: Style, label: &str, text: &str) {

@@ -15,6 +15,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use recoup_core::base::fsx;
@@ -52,6 +53,8 @@ pub(crate) struct Cassette {
     /// Exchanges that were read, each with a mark once it has been used.
     known: Mutex<Vec<(Arc<CassetteLine>, bool)>>,
     omissions: Mutex<Vec<String>>,
+    /// True for a journal until its first line: a run that asks nothing leaves none.
+    begins: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +162,9 @@ impl Cassette {
     /// is done for real and appended. A last line that the run did not finish is dropped.
     pub(crate) fn journal(path: &Path, resume: bool, withheld: SecretValues) -> Result<Self> {
         if !resume {
-            return Self::begin(path, CassettePurpose::Journal, withheld);
+            let journal = Self::new(path, CassettePurpose::Journal, withheld, Vec::new());
+            journal.begins.store(true, Ordering::Relaxed);
+            return Ok(journal);
         }
         let (known, is_whole) = read_lines(path)?;
         let cassette = Self::new(path, CassettePurpose::Journal, withheld, known);
@@ -196,6 +201,7 @@ impl Cassette {
             withheld: withheld.in_json(),
             known: Mutex::new(known),
             omissions: Mutex::default(),
+            begins: AtomicBool::new(false),
         }
     }
 
@@ -278,8 +284,11 @@ impl Cassette {
         }
     }
 
-    /// Writes the tools of a server.
+    /// Writes the tools of a server, except in a journal: the cache remembers them.
     pub(crate) fn keep_tool_list(&self, server: &str, tools: &[Value]) -> Result<()> {
+        if self.purpose == CassettePurpose::Journal {
+            return Ok(());
+        }
         let (server, tools) = (Some(server.to_owned()), Some(tools.to_vec()));
         self.keep(&CassetteLine { server, tools, ..CassetteLine::new(TOOL_LIST) }, "")
     }
@@ -351,6 +360,10 @@ impl Cassette {
             let omission = format!("{}: {what} holds a secret ({rule})", self.path.display());
             self.omissions.lock().push(format!("not written to {omission}"));
             return Ok(());
+        }
+        if self.begins.swap(false, Ordering::Relaxed) {
+            fsx::ensure_private_dir(fsx::parent(&self.path))?;
+            fsx::write_atomic(&self.path, b"")?;
         }
         // The file is renamed by nobody.
         fsx::append_shared(&self.path, text.as_bytes(), MAX_CASSETTE_BYTES).map(drop)

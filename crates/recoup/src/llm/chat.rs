@@ -166,11 +166,3 @@ impl ChatReply {
         })
     }
 }
-
-impl std::ops::AddAssign for TokenUsage {
-    fn add_assign(&mut self, other: Self) {
-        self.input = self.input.saturating_add(other.input);
-        self.output = self.output.saturating_add(other.output);
-        self.cached_input = self.cached_input.saturating_add(other.cached_input);
-    }
-}

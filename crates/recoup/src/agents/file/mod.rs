@@ -23,14 +23,16 @@ use recoup_core::{Error, Result};
 use serde::Serialize;
 
 pub(crate) use ai_keys::AgentKey;
-pub(crate) use prompt_variables::{UnknownVariable, expand_variables, variable_names};
+pub(crate) use prompt_variables::{expand_variables, variable_names};
 
+use self::model_names::parse_model;
 use self::reader::{AgentFileReader, AgentReference, ReferenceRole};
 use super::agent_file::{AgentDialect, AgentFile};
 use crate::app::App;
 use crate::config::trust::{TrustStore, TrustVerdict};
 use crate::config::{AgentSettings, GatheredConfig, SensitiveFile};
 use crate::human::printable;
+use crate::llm::ModelName;
 
 /// Depth of agents that refer to agents, and of included files.
 const MAX_DEPTH: usize = 8;
@@ -99,6 +101,12 @@ pub(crate) fn load_agent(app: &App, path: &Path) -> Result<Arc<AgentFile>> {
             Err(Error::usage(lines.join("\n")))
         }
     }
+}
+
+/// Parses the name of a model that the user gives in place of a file's own.
+pub(crate) fn parse_model_name(app: &App, name: &str) -> Result<ModelName> {
+    parse_model(name, AgentDialect::Own, None, &app.settings.agents)
+        .map_err(|why| Error::usage(format!("--model: {why}")))
 }
 
 /// Reads an agent with everything that it refers to, and collects all problems.

@@ -26,8 +26,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use self::large_output::{LargeOutputs, READ_OUTPUT};
-pub(crate) use self::permission::{PermissionAnswer, ToolPermission};
+pub(crate) use self::permission::{PermissionAnswer, PermissionPrompt, ToolPermission};
 use self::repeats::RepeatedCalls;
+pub(super) use self::rest::RestRequest;
 use self::rest::RestTool;
 use self::server::AgentServer;
 use super::agent_file::{AgentDialect, AgentFile};
@@ -85,6 +86,8 @@ pub(crate) struct ToolAnswer {
     pub(crate) is_error: bool,
     /// True if it came from the cache, or repeats an earlier answer of this run.
     pub(crate) from_cache: bool,
+    /// False if the tool could not be used, which may be otherwise another time.
+    pub(crate) is_complete: bool,
 }
 
 /// A part of an agent's identity.
@@ -260,6 +263,8 @@ impl Toolset {
             text: error.to_string(),
             is_error: true,
             from_cache: false,
+            // The model itself made a mistake in its call.
+            is_complete: error.kind() == ErrorKind::Usage,
         };
         let mut answer = self.call_tool(call, limits, is_cancelled).unwrap_or_else(failed);
         if call.name != READ_OUTPUT {
@@ -293,7 +298,7 @@ impl Toolset {
         }
         let key = canonical_value(&json!([call.name, arguments]))?;
         if let Some(text) = self.repeats.replay(&key) {
-            return Ok(ToolAnswer { text, is_error: false, from_cache: true });
+            return Ok(ToolAnswer { text, is_error: false, from_cache: true, is_complete: true });
         }
         let (server, tool_name, cache, own_timeout) = match &tool.target {
             ToolTarget::Server { server, tool } => {
@@ -343,7 +348,7 @@ impl Toolset {
         if !is_error {
             self.repeats.keep(key, &text);
         }
-        Ok(ToolAnswer { text, is_error, from_cache })
+        Ok(ToolAnswer { text, is_error, from_cache, is_complete: true })
     }
 
     /// The tools under their names, made on first need.

@@ -122,42 +122,16 @@ impl RestTool {
                 reqwest::header::HeaderValue::from_static("application/json"),
             );
         }
-        let options = HttpServerOptions {
-            url: url.clone(),
-            headers: HeaderMap::new(),
-            proxy: env::proxy(),
-            call_timeout: call.timeout,
-            credentials_hint: CREDENTIALS_HINT,
+        let request = RestRequest {
+            method: self.method.clone(),
+            url,
+            headers,
+            body: body.map(|body| body.to_string()),
         };
-        let client = build_client(&options).map_err(|error| error.context(doing()))?;
-        let mut request = client.request(self.method.clone(), url).headers(headers);
-        if let Some(body) = body {
-            request = request.body(body.to_string());
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| {
-            Error::new(ErrorKind::Io, "starting what speaks HTTP").with_source(error)
-        })?;
-        let answer = runtime.block_on(async {
-            let cancelled = async {
-                while !(call.is_cancelled)() {
-                    tokio::time::sleep(CANCEL_CHECK_INTERVAL).await;
-                }
-            };
-            tokio::select! {
-                answer = tokio::time::timeout(call.timeout, exchange(request)) => {
-                    answer.map_err(|_| {
-                        let millis = u64::try_from(call.timeout.as_millis()).unwrap_or(u64::MAX);
-                        format!("no answer within {}", human::long_duration(millis))
-                    })
-                }
-                () = cancelled => Err("was cancelled".to_owned()),
-            }
-        });
-        // A hanging look-up of a name holds a thread, which is left behind.
-        runtime.shutdown_background();
-        let failed = |why: String| Error::new(ErrorKind::Unavailable, why).context(doing());
-        let (text, is_error) = match answer.map_err(failed)? {
+        let answer = request
+            .send(call.timeout, call.is_cancelled)
+            .map_err(|error| error.context(doing()))?;
+        let (text, is_error) = match answer {
             Ok(text) => (text, false),
             Err(fault) => {
                 let message = self.withheld.redact(&fault.message).into_owned();
@@ -190,6 +164,60 @@ impl RestTool {
             .collect();
         header_map(filled.iter().map(|(name, text)| (name, text)))
             .map_err(|error| error.context(format!("REST tool {}", self.definition.name)))
+    }
+}
+
+/// One HTTP request.
+#[derive(Debug)]
+pub(in crate::agents) struct RestRequest {
+    pub(in crate::agents) method: Method,
+    pub(in crate::agents) url: Url,
+    pub(in crate::agents) headers: HeaderMap,
+    pub(in crate::agents) body: Option<String>,
+}
+
+impl RestRequest {
+    /// Sends it; the answer's text, or why there is none. An error if there was no answer in time.
+    pub(in crate::agents) fn send(
+        self,
+        timeout: Duration,
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Result<String, HttpFault>> {
+        let Self { method, url, headers, body } = self;
+        let options = HttpServerOptions {
+            url: url.clone(),
+            headers: HeaderMap::new(),
+            proxy: env::proxy(),
+            call_timeout: timeout,
+            credentials_hint: CREDENTIALS_HINT,
+        };
+        let mut request = build_client(&options)?.request(method, url).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Error::new(ErrorKind::Io, "starting what speaks HTTP").with_source(error)
+        })?;
+        let answer = runtime.block_on(async {
+            let cancelled = async {
+                while !is_cancelled() {
+                    tokio::time::sleep(CANCEL_CHECK_INTERVAL).await;
+                }
+            };
+            tokio::select! {
+                answer = tokio::time::timeout(timeout, exchange(request)) => {
+                    answer.map_err(|_| {
+                        let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+                        format!("no answer within {}", human::long_duration(millis))
+                    })
+                }
+                () = cancelled => Err("was cancelled".to_owned()),
+            }
+        });
+        // A hanging look-up of a name holds a thread, which is left behind.
+        runtime.shutdown_background();
+        answer.map_err(|why| Error::new(ErrorKind::Unavailable, why))
     }
 }
 

@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 
 use super::place::StoreScopeArgs;
 use crate::agents::{
-    AgentAnswer, AgentQuestion, AgentRunner, AnswerOrigin, FormatKind, PreparedRun, RunObserver,
-    RunOptions, load_agent,
+    AgentAnswer, AgentQuestion, AgentRunner, AnswerOrigin, FormatKind, PermissionAnswer,
+    PermissionPrompt, PreparedRun, RunObserver, RunOptions, ToolPermission, load_agent,
+    parse_model_name,
 };
 use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
@@ -26,7 +27,7 @@ use crate::cli::{CommandAnswer, NO, USAGE, input, ui};
 use crate::config::env;
 use crate::exec::{FAILED, NOT_CACHED};
 use crate::human;
-use crate::llm::{Cassette, ChatMessage, ModelName, ReplyBlock};
+use crate::llm::{Cassette, ChatMessage, ReplyBlock};
 use crate::toolbox::NamePattern;
 
 #[derive(Debug, Args)]
@@ -196,7 +197,7 @@ impl RunArgs {
     fn execute(&self) -> Result<(), CommandError> {
         let app = App::load(&self.place.overrides())?;
         let agent = load_agent(app, &self.file)?;
-        let options = self.options()?;
+        let options = self.options(app)?;
         let is_json = options.format.unwrap_or(agent.output.kind) == FormatKind::Json;
         let streams = ui::stdout_is_terminal() && !self.json && !is_json;
         let observer = TerminalObserver { streams, verbose: self.verbose };
@@ -204,8 +205,8 @@ impl RunArgs {
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
         let journal = self.journal_path(app, prompt.as_deref(), &options);
         let cassette = self.cassette(&journal)?;
-        let client = app.model_client(cassette.clone());
-        let runner = AgentRunner::new(app, client, cassette, options, &observer);
+        let client = app.model_client(cassette.clone())?;
+        let runner = AgentRunner::new(app, client, cassette.clone(), options, &observer);
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
         let prepared = runner.prepare(&agent, &question)?;
         if self.explain {
@@ -214,6 +215,8 @@ impl RunArgs {
             report.lines().iter().for_each(ui::say);
         }
         let answer = runner.answer_prepared(&prepared)?;
+        let omissions = cassette.iter().flat_map(|cassette| cassette.omissions());
+        omissions.for_each(|omission| observer.notice(format_args!("{omission}")));
         // The run is over: there is nothing to resume.
         fsx::remove(&journal)?;
         if let Some(path) = &self.output {
@@ -227,15 +230,15 @@ impl RunArgs {
         let app = App::load(&self.place.overrides())?;
         let agent = load_agent(app, &self.file)?;
         let observer = TerminalObserver { streams: false, verbose: self.verbose };
-        let client = app.model_client(None);
-        let runner = AgentRunner::new(app, client, None, self.options()?, &observer);
+        let client = app.model_client(None)?;
+        let runner = AgentRunner::new(app, client, None, self.options(app)?, &observer);
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
         let explained = runner.prepare(&agent, &question)?.slot.explain();
         Ok(ExplainReport::with_rule_names(&explained, &app.rule_names()))
     }
 
-    fn options(&self) -> Result<RunOptions> {
+    fn options(&self, app: &App) -> Result<RunOptions> {
         let mut ttl = self.cache.as_deref().map(|it| Ttl::parse_with_unit("--cache", it)).transpose()?;
         for given in &self.overrides {
             let Some(("cache", value)) = given.split_once('=') else {
@@ -267,9 +270,12 @@ impl RunArgs {
             max_age: input::duration("--max-age", self.max_age.as_deref())?,
             ttl,
             format,
-            model: self.model.as_deref().map(ModelName::parse).transpose()?,
+            model: self.model.as_deref().map(|name| parse_model_name(app, name)).transpose()?,
             variables: self.read_variables()?,
-            allowed: self.allowed.iter().map(NamePattern::new).collect(),
+            permission: Arc::new(ToolPermission::new(
+                self.allowed.iter().map(NamePattern::new).collect(),
+                ui::can_ask().then(|| Box::new(ask_permission) as PermissionPrompt),
+            )),
             history,
         })
     }
@@ -299,6 +305,9 @@ impl RunArgs {
         let withheld = env::credentials();
         let cassette = match (&self.record, &self.replay) {
             (Some(file), _) => Cassette::record(file, withheld)?,
+            (_, Some(file)) if self.model.is_some() => {
+                Cassette::replay(file, self.from)?.ignoring_model()
+            }
             (_, Some(file)) => Cassette::replay(file, self.from)?,
             (None, None) if self.only_if_cached => return Ok(None),
             (None, None) => Cassette::journal(journal, self.resume, withheld)?,
@@ -365,6 +374,15 @@ fn prompt_text(given: &str) -> Result<String> {
     }
     let text = input::decode_utf8("the prompt", input::stdin()?)?;
     Ok(text.trim_end().to_owned())
+}
+
+/// Asks the user if a tool may run.
+fn ask_permission(question: &str) -> PermissionAnswer {
+    match ui::ask(format_args!("{question} [y/N/a] (a: always in this run)")).as_str() {
+        "y" | "yes" => PermissionAnswer::Once,
+        "a" | "always" => PermissionAnswer::Always,
+        _ => PermissionAnswer::No,
+    }
 }
 
 /// A message of `--history`.
