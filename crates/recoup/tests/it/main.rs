@@ -43,6 +43,7 @@ mod memory;
 mod mirror;
 mod misses;
 mod model;
+mod model_server;
 mod newer_version;
 mod older_version;
 mod patterns;
