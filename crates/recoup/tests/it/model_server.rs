@@ -111,6 +111,10 @@ impl Server {
     }
 }
 
+/// Looks as signatures of thinking do, and is no secret.
+pub(crate) const SIGNATURE: &str = "EqoBCkgIARABGAIiQL8zq2TjvZ1Yt7mNc4Xw0Rk9pUeHf3sGd6aLbVnMx5JqWyEr\
+    2TuIoPzKlHjFgSdAmBvCxNqW8eRt7YuI9oP0aSdFgHjKlZxCvBnM1QwErTyUiOpLkJhGfDsEgwZ3Vh5Tb8QaWx2Nc6Mp0KsGg==";
+
 /// An answer of a model that says what a script has.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModelTurn {
@@ -226,7 +230,7 @@ impl ModelTurn {
                 vec![
                     json!({"type": "thinking_delta", "thinking": "hm, "}),
                     json!({"type": "thinking_delta", "thinking": "yes"}),
-                    json!({"type": "signature_delta", "signature": "c2lnbmVk"}),
+                    json!({"type": "signature_delta", "signature": SIGNATURE}),
                 ],
             );
         }
@@ -237,7 +241,7 @@ impl ModelTurn {
         for (number, (name, arguments)) in self.calls.iter().enumerate() {
             let delta = |piece| json!({"type": "input_json_delta", "partial_json": piece});
             block(
-                json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": name, "input": {}}),
+                json!({"type": "tool_use", "id": format!("toolu_01A09q90qw90lq917835lq{number}"), "name": name, "input": {}}),
                 halves(&arguments.to_string()).map(delta).to_vec(),
             );
         }
@@ -269,8 +273,10 @@ impl ModelTurn {
         events.extend(pieces.map(|piece| chunk(json!({"content": piece}), Value::Null)));
         for (index, (name, arguments)) in self.calls.iter().enumerate() {
             let call = |call: Value| chunk(json!({"tool_calls": [call]}), Value::Null);
-            events.push(call(json!({"index": index, "id": format!("call_{index}"),
-                "type": "function", "function": {"name": name, "arguments": ""}})));
+            events.push(call(
+                json!({"index": index, "id": format!("call_a9Xm2Qv7LkT4bR8sWz1Nc5Jd{index}"),
+                "type": "function", "function": {"name": name, "arguments": ""}}),
+            ));
             for piece in halves(&arguments.to_string()) {
                 events.push(call(json!({"index": index, "function": {"arguments": piece}})));
             }
