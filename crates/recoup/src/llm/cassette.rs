@@ -60,7 +60,7 @@ enum CassettePurpose {
     Record,
     /// Nothing is written; `goes_on` if what is not known is done for real.
     Replay { goes_on: bool },
-    /// What is known is answered once, everything else is done for real and written.
+    /// Known exchanges are answered once, all others are done for real and written.
     Journal,
 }
 

@@ -264,7 +264,7 @@ fn build_client(target: ApiTarget<'_>) -> Result<Client, ApiFault> {
     })
 }
 
-/// What is known of a server while it answers.
+/// A server while it answers.
 struct AnsweringServer {
     host: String,
     key: Option<ApiKey>,
