@@ -32,7 +32,7 @@ use super::chat::ReplyBlock;
 
 /// Version of the format.
 const VERSION: u32 = 1;
-/// Maximum size of a file.
+/// Maximum size of a file that is read.
 const MAX_CASSETTE_BYTES: u64 = 1 << 30;
 /// Maximum number of differences that are named.
 const MAX_DIFFERENCES: usize = 5;
@@ -63,7 +63,7 @@ enum CassettePurpose {
     Record,
     /// Nothing is written; `goes_on` if what is not known is done for real.
     Replay { goes_on: bool },
-    /// What is known is answered once, everything else is done for real and written.
+    /// Known exchanges are answered once, all others are done for real and written.
     Journal,
 }
 
@@ -101,7 +101,13 @@ pub(super) struct RecordedRequest {
 }
 
 impl RecordedRequest {
-    pub(super) fn new(provider: ModelProvider, body: Value) -> Self {
+    pub(super) fn new(provider: ModelProvider, mut body: Value) -> Self {
+        // One host has another name for it; the request is the same at all of them.
+        if let Some(body) = body.as_object_mut()
+            && let Some(limit) = body.remove("max_completion_tokens")
+        {
+            body.insert("max_tokens".to_owned(), limit);
+        }
         let path = match provider {
             ModelProvider::Anthropic => "/v1/messages",
             ModelProvider::OpenAi => "/v1/chat/completions",
@@ -134,7 +140,7 @@ pub(super) struct RecordedEvent {
 impl Cassette {
     /// Begins a new file. One that exists is replaced if it is a cassette, and an error otherwise.
     /// Exchanges with one of the values in `withheld` are not written.
-    pub(crate) fn record(path: &Path, withheld: SecretValues) -> Result<Self> {
+    pub(crate) fn record(path: &Path, withheld: &SecretValues) -> Result<Self> {
         Self::begin(path, CassettePurpose::Record, withheld)
     }
 
@@ -148,7 +154,7 @@ impl Cassette {
         }
         known.truncate(from.map_or(usize::MAX, |from| from.saturating_sub(1)));
         let purpose = CassettePurpose::Replay { goes_on: from.is_some() };
-        Ok(Self::new(path, purpose, SecretValues::default(), known))
+        Ok(Self::new(path, purpose, &SecretValues::default(), known))
     }
 
     /// Lets answers of another model count, because the user has named one.
@@ -160,7 +166,7 @@ impl Cassette {
 
     /// The steps of a run, which `resume` continues: a step in the file is answered from it, any other
     /// is done for real and appended. A last line that the run did not finish is dropped.
-    pub(crate) fn journal(path: &Path, resume: bool, withheld: SecretValues) -> Result<Self> {
+    pub(crate) fn journal(path: &Path, resume: bool, withheld: &SecretValues) -> Result<Self> {
         if !resume {
             let journal = Self::new(path, CassettePurpose::Journal, withheld, Vec::new());
             journal.begins.store(true, Ordering::Relaxed);
@@ -176,7 +182,7 @@ impl Cassette {
         Ok(cassette)
     }
 
-    fn begin(path: &Path, purpose: CassettePurpose, withheld: SecretValues) -> Result<Self> {
+    fn begin(path: &Path, purpose: CassettePurpose, withheld: &SecretValues) -> Result<Self> {
         let existing = fsx::read_regular(path, MAX_CASSETTE_BYTES)?.unwrap_or_default();
         let first = existing.split(|byte| *byte == b'\n').next().unwrap_or_default();
         if !existing.is_empty() && serde_json::from_slice::<CassetteLine>(first).is_err() {
@@ -190,7 +196,7 @@ impl Cassette {
     fn new(
         path: &Path,
         purpose: CassettePurpose,
-        withheld: SecretValues,
+        withheld: &SecretValues,
         known: Vec<CassetteLine>,
     ) -> Self {
         let known = known.into_iter().map(|line| (Arc::new(line), false)).collect();
@@ -366,7 +372,7 @@ impl Cassette {
             fsx::write_atomic(&self.path, b"")?;
         }
         // The file is renamed by nobody.
-        fsx::append_shared(&self.path, text.as_bytes(), MAX_CASSETTE_BYTES).map(drop)
+        fsx::append_shared(&self.path, text.as_bytes(), u64::MAX).map(drop)
     }
 }
 

@@ -119,13 +119,13 @@ pub(crate) struct ChatReply {
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    /// It has said everything.
+    /// The model has said everything.
     End,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its calls.
     ToolCalls,
-    /// It reached the limit of tokens: the answer is cut off.
+    /// The limit of tokens was reached: the answer is cut off.
     Length,
-    /// It refused, or a filter stopped it.
+    /// The model refused, or a filter stopped it.
     Refused,
 }
 

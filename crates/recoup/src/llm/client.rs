@@ -236,8 +236,10 @@ impl ModelClientState {
                     if let Some(cassette) = &self.cassette {
                         let mut meant = RecordedRequest::new(*provider, meant.body);
                         meant.rejected = rejected.iter().map(|it| (*it).to_owned()).collect();
-                        let kept = cassette.keep_model(meant, response, &answer.blocks);
-                        kept.map_err(unusable)?;
+                        // The answer is paid for, and stays one.
+                        if let Err(error) = cassette.keep_model(meant, response, &answer.blocks) {
+                            question.observer.notice(format_args!("not recorded: {error}"));
+                        }
                     }
                     return Ok(answer);
                 }
@@ -307,13 +309,12 @@ impl PendingQuestion<'_> {
 
     /// Pause before the next attempt; none if it would be too long.
     fn pause_before_retry(&self, retries: u32, wait: Option<u64>) -> Option<Duration> {
-        let (pause, most) = match wait.map(Duration::from_millis) {
-            Some(wait) => (wait, LONGEST_REQUESTED_PAUSE),
-            None => {
-                let full = FIRST_PAUSE.saturating_mul(1 << retries.min(16)).min(LONGEST_PAUSE);
-                // By chance, so that those who were refused together do not come back together.
-                (full.mul_f64(0.5 + fastrand::f64() / 2.0), LONGEST_PAUSE)
-            }
+        let (pause, most) = if let Some(wait) = wait {
+            (Duration::from_millis(wait), LONGEST_REQUESTED_PAUSE)
+        } else {
+            let full = FIRST_PAUSE.saturating_mul(1 << retries.min(16)).min(LONGEST_PAUSE);
+            // By chance, so that those who were refused together do not come back together.
+            (full.mul_f64(0.5 + fastrand::f64() / 2.0), LONGEST_PAUSE)
         };
         let left = self.limits.deadline.map_or(Duration::MAX, Deadline::remaining);
         (pause <= most.min(left)).then_some(pause)

@@ -91,7 +91,8 @@ impl ApiFault {
 
     /// A fault on our side: nothing was sent.
     fn local(doing: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::passing(Error::new(ErrorKind::Io, doing).with_source(why), false)
+        let error = Error::new(ErrorKind::Io, doing).with_source(why);
+        Self { sort: ApiFaultSort::Lasting, error, may_have_cost: false }
     }
 
     /// A refusal with that status, in the server's words.
@@ -263,7 +264,7 @@ fn build_client(target: ApiTarget<'_>) -> Result<Client, ApiFault> {
     })
 }
 
-/// What is known of a server while it answers.
+/// A server while it answers.
 struct AnsweringServer {
     host: String,
     key: Option<ApiKey>,

@@ -74,12 +74,11 @@ impl ModelJudge {
                 answer
             }
             Err(ApiFault { sort, error, may_have_cost }) => {
-                let sort = match sort {
-                    ApiFaultSort::Passing(wait) => FaultSort::Passing(wait),
-                    // Another answer may be one.
-                    _ if error.kind() == ErrorKind::Invalid => FaultSort::Passing(None),
-                    ApiFaultSort::Rejected(_) | ApiFaultSort::Stopped => FaultSort::Passing(None),
-                    ApiFaultSort::Lasting => FaultSort::Lasting,
+                let sort = match (sort, error.kind()) {
+                    (ApiFaultSort::Passing(wait), _) => FaultSort::Passing(wait),
+                    (ApiFaultSort::Lasting, ErrorKind::Usage) => FaultSort::Lasting,
+                    // Another answer may be one, and a fault of ours may be over.
+                    _ => FaultSort::Passing(None),
                 };
                 // The command that asks may be right all the same.
                 let error = match error.kind() {

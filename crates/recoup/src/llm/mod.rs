@@ -14,6 +14,9 @@ mod openai;
 pub(crate) mod sse;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;

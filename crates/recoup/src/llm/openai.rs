@@ -133,8 +133,11 @@ pub(super) fn read_completion(body: &Value) -> Option<ModelAnswer> {
         blocks.push(ReplyBlock::Opaque { block: returned.into() });
     }
     let refusal = text("refusal");
-    blocks.extend(text("content").or(refusal.clone()).map(|text| ReplyBlock::Text { text }));
     let calls = message.get("tool_calls").and_then(Value::as_array);
+    let said = message.get("content").and_then(Value::as_str).map(str::to_owned);
+    // Without calls, an empty text is what the model said.
+    let said = said.filter(|text| !text.is_empty() || calls.is_none());
+    blocks.extend(said.or(refusal.clone()).map(|text| ReplyBlock::Text { text }));
     for (number, call) in calls.into_iter().flatten().enumerate() {
         let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
         let function = call.get("function")?;

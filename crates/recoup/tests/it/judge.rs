@@ -7,7 +7,6 @@ mod good_answers;
 mod hostile;
 mod learn;
 mod pauses;
-pub(crate) mod server;
 mod slow;
 mod tls;
 mod wrong_answers;
@@ -20,8 +19,8 @@ use recoup_core::base::clock::SystemClock;
 use recoup_core::memory::judge::account::JudgeAccount;
 use serde_json::Value;
 
+use crate::model_server::{self as server, Server};
 use crate::support::{Home, Output, finish};
-use server::Server;
 
 /// Nothing like a real one, so that only its place in the environment makes it secret.
 const KEY: &str = "key-of-the-tests-0123456789";

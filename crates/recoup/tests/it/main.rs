@@ -43,6 +43,8 @@ mod memory;
 mod mirror;
 mod misses;
 mod model;
+#[allow(dead_code, reason = "the unit tests of conversations use the rest")]
+mod model_server;
 mod newer_version;
 mod older_version;
 mod patterns;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::worker::settled;
 use super::{Talk, hook, log, remembered};
-use crate::judge::server::{Received, Server, anthropic, respond};
+use crate::model_server::{Received, Server, anthropic, respond};
 use crate::support::Home;
 
 /// A prompt of a user who has agreed that this server is asked.
