@@ -4,5 +4,5 @@ mod agent_file;
 pub(crate) mod file;
 mod find_files;
 
-pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, FormatKind, MessageFormat};
+pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, MessageFormat};
 pub(crate) use find_files::find_agent_files;

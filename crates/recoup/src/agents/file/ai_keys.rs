@@ -66,6 +66,7 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
     }),
     key("handoff", "the path of an agent file", |reader, key, node| {
         if let Some(path) = reader.values.text(key, node, "the path of an agent file") {
+            reader.note_agent_path(key, &path);
             let (role, key) = (ReferenceRole::Handoff, key.to_owned());
             reader.references.push(AgentReference { role, path, line: node.line, key });
         }
@@ -96,8 +97,7 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
     }),
     key("maxRetries", "a whole number", |reader, key, node| {
         let limit = &mut reader.agent.limits.max_retries;
-        let is_zero = matches!(&node.value, ConfigValue::Number(it) if it.as_u64() == Some(0));
-        *limit = if is_zero { 0 } else { reader.values.count(key, node).unwrap_or(*limit) };
+        *limit = reader.values.count_or_zero(key, node).unwrap_or(*limit);
     }),
     key("maxOutputTokens", COUNT, |reader, key, node| {
         let limit = &mut reader.agent.limits.max_output_tokens;
@@ -231,7 +231,7 @@ pub(super) static OWN_KEYS: [AgentKey; 14] = [
         reader.agent.limits.max_cost = dollars.and_then(to_micro_dollars);
     }),
     key("max_repeats", "a whole number", |reader, key, node| {
-        reader.agent.max_repeats = reader.values.count(key, node).unwrap_or(0);
+        reader.agent.max_repeats = reader.values.count_or_zero(key, node).unwrap_or(0);
     }),
     key("schedule", "(not supported)", |reader, key, node| {
         reader.values.add(key, node, "schedules are not run here: call `recoup run` from cron");
@@ -265,6 +265,7 @@ fn read_references(
     role: ReferenceRole,
 ) {
     for (path, line) in reader.values.texts(key, node, "a list of paths").into_iter().flatten() {
+        reader.note_agent_path(key, &path);
         reader.references.push(AgentReference { role, path, line, key: key.to_owned() });
     }
 }

@@ -19,6 +19,7 @@ use crate::config::{
     read_yaml, unknown_key_message,
 };
 use crate::llm::Sampling;
+use crate::toolbox::ServerDefinition;
 
 /// Role of another agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,6 +254,15 @@ impl<'a> AgentFileReader<'a> {
         Ok((real, text))
     }
 
+    /// Demands trust for another agent outside of the project.
+    pub(super) fn note_agent_path(&mut self, key: &str, name: &str) {
+        let path = self.context.cwd.join(super::relative_path(self.path, name));
+        let is_outside = path.canonicalize().is_ok_and(|real| !real.starts_with(&self.place.root));
+        if is_outside && self.place.name_in_repository.is_some() {
+            self.demands.push((key.to_owned(), name.to_owned()));
+        }
+    }
+
     fn is_trusted(&self) -> bool {
         let verdict = self.place.verdict(self.context.home, self.text);
         verdict.is_ok_and(|verdict| verdict == TrustVerdict::Trusted)
@@ -294,6 +304,14 @@ impl<'a> AgentFileReader<'a> {
         };
         let mut wrong = Vec::new();
         for NamedTool { name, line } in &self.agent.tools {
+            let is_off = |it: &&ServerDefinition| it.name == *name && !it.is_enabled;
+            if settings.servers.iter().any(|it| is_off(&it)) {
+                wrong.push((
+                    *line,
+                    format!("{name} cannot be used: mcpServers.{name}.enabled is false"),
+                ));
+                continue;
+            }
             if names().any(|known| known == name) {
                 continue;
             }

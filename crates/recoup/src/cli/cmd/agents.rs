@@ -214,6 +214,7 @@ impl AgentsShowArgs {
             file: agent.path.display().to_string(),
             name: agent.name.clone(),
             dialect: dialect_name(agent.dialect),
+            // The identity that results from them belongs here, once `run` computes it.
             hashed: hashed_parts(&agent),
             not_hashed: other_parts(&agent),
             notices,
