@@ -188,7 +188,7 @@ fn included_files_take_the_place_of_their_tags() {
     scene.write("project/parts/more.md", "Be brief.\n");
     agent(&scene, "a.ai", MODEL, "{% include 'parts/tone.md' %}|{%- include 'parts/more.md' -%}|");
     let said = shown(&scene, "a.ai");
-    assert!(said.contains("+ prompt: 30 characters\n"), "{said}");
+    assert!(said.contains("+ prompt: 29 characters\n"), "{said}");
     let files = "+ included files: parts/tone.md, parts/more.md, parts/more.md\n";
     assert!(said.contains(files), "{said}");
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use recoup_core::cache::Ttl;
 use recoup_core::entry::to_micro_dollars;
 
 use super::reader::{AgentFileReader, AgentReference, ReferenceRole};
@@ -321,15 +322,19 @@ pub(super) fn read_seconds(
     key: &str,
     node: &ConfigNode,
 ) -> Option<Duration> {
-    match &node.value {
+    let limit = match &node.value {
         ConfigValue::Number(number) => {
-            let seconds = number.as_f64().filter(|seconds| *seconds > 0.0);
-            let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            if limit.is_none() {
-                reader.values.add_type(key, node, "a number of seconds or a duration such as 30s");
-            }
-            limit
+            number.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         }
-        _ => reader.values.time_limit(key, node),
+        ConfigValue::Text(text) => {
+            let ttl = Ttl::parse_with_unit(key, text).ok();
+            ttl.and_then(Ttl::as_millis).map(Duration::from_millis)
+        }
+        _ => None,
+    };
+    let limit = limit.filter(|limit| !limit.is_zero());
+    if limit.is_none() {
+        reader.values.add_type(key, node, "a number of seconds or a duration such as 30s");
     }
+    limit
 }
