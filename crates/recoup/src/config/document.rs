@@ -219,7 +219,8 @@ pub(crate) fn read_yaml(text: &str, source: YamlSource) -> Result<ConfigNode, Do
             let message = error.without_snippet().to_string();
             // Messages end with the position, which ours begin with, or with advice for callers of
             // the parser.
-            let end = [" at line ", "; use "].iter().filter_map(|end| message.find(end)).min();
+            let end =
+                [" at line ", "; use ", ", set "].iter().filter_map(|end| message.find(end)).min();
             DocumentError {
                 position: position.map(|at| TextPosition { line: at.line(), column: at.column() }),
                 message: message[..end.unwrap_or(message.len())].trim().to_owned(),

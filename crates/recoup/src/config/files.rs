@@ -284,7 +284,9 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
         },
         None if KEYS.iter().any(|key| is_below(key.info().name)) => read_table(full, node, reader),
         None => {
-            let known = KEYS.iter().map(|key| key.info().name).chain(["prices"]);
+            let tables =
+                ["prices", "agents.variables", tools::SERVERS, tools::REST_TOOLS, PROVIDERS];
+            let known = KEYS.iter().map(|key| key.info().name).chain(tables);
             reader.add_unknown_name(full, node, known);
         }
     }

@@ -153,6 +153,16 @@ impl NodeReader {
         value
     }
 
+    /// A whole number, also as text.
+    pub(crate) fn count_or_zero(&mut self, key: &str, node: &ConfigNode) -> Option<u32> {
+        let is_zero = match &node.value {
+            ConfigValue::Number(number) => number.as_u64() == Some(0),
+            ConfigValue::Text(text) => text.trim() == "0",
+            _ => false,
+        };
+        if is_zero { Some(0) } else { self.count(key, node) }
+    }
+
     /// A TTL of contract 2: a bare number is milliseconds.
     pub(crate) fn ttl(&mut self, key: &str, node: &ConfigNode) -> Option<Ttl> {
         let value = match &node.value {

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod agent_config;
+mod agent_files;
 mod cache_stats;
 mod claimed_projects;
 mod claude_code;

@@ -72,7 +72,9 @@ pub(super) static AGENT_MD_KEYS: [AgentKey; 16] = [
 pub(super) static LIFECYCLE_KEYS: [AgentKey; 12] = [
     // Read first, by `lifecycle_agent`.
     key("agent", "the path of an .agent.md file", |reader, key, node| {
-        reader.values.text(key, node, "the path of an .agent.md file");
+        if let Some(path) = reader.values.text(key, node, "the path of an .agent.md file") {
+            reader.note_agent_path(key, &path);
+        }
     }),
     key("schedule", "(not run)", read_schedule),
     key("name", "text", read_name),
@@ -133,7 +135,7 @@ pub(super) static LIFECYCLE_KEYS: [AgentKey; 12] = [
         }
     }),
     key("max_repeats", "a whole number", |reader, key, node| {
-        reader.agent.max_repeats = reader.values.count(key, node).unwrap_or(0);
+        reader.agent.max_repeats = reader.values.count_or_zero(key, node).unwrap_or(0);
     }),
 ];
 

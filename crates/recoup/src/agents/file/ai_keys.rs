@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use recoup_core::cache::Ttl;
 use recoup_core::entry::to_micro_dollars;
 
 use super::reader::{AgentFileReader, AgentReference, ReferenceRole};
@@ -66,6 +67,7 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
     }),
     key("handoff", "the path of an agent file", |reader, key, node| {
         if let Some(path) = reader.values.text(key, node, "the path of an agent file") {
+            reader.note_agent_path(key, &path);
             let (role, key) = (ReferenceRole::Handoff, key.to_owned());
             reader.references.push(AgentReference { role, path, line: node.line, key });
         }
@@ -96,8 +98,7 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
     }),
     key("maxRetries", "a whole number", |reader, key, node| {
         let limit = &mut reader.agent.limits.max_retries;
-        let is_zero = matches!(&node.value, ConfigValue::Number(it) if it.as_u64() == Some(0));
-        *limit = if is_zero { 0 } else { reader.values.count(key, node).unwrap_or(*limit) };
+        *limit = reader.values.count_or_zero(key, node).unwrap_or(*limit);
     }),
     key("maxOutputTokens", COUNT, |reader, key, node| {
         let limit = &mut reader.agent.limits.max_output_tokens;
@@ -231,7 +232,7 @@ pub(super) static OWN_KEYS: [AgentKey; 14] = [
         reader.agent.limits.max_cost = dollars.and_then(to_micro_dollars);
     }),
     key("max_repeats", "a whole number", |reader, key, node| {
-        reader.agent.max_repeats = reader.values.count(key, node).unwrap_or(0);
+        reader.agent.max_repeats = reader.values.count_or_zero(key, node).unwrap_or(0);
     }),
     key("schedule", "(not supported)", |reader, key, node| {
         reader.values.add(key, node, "schedules are not run here: call `recoup run` from cron");
@@ -265,6 +266,7 @@ fn read_references(
     role: ReferenceRole,
 ) {
     for (path, line) in reader.values.texts(key, node, "a list of paths").into_iter().flatten() {
+        reader.note_agent_path(key, &path);
         reader.references.push(AgentReference { role, path, line, key: key.to_owned() });
     }
 }
@@ -320,15 +322,19 @@ pub(super) fn read_seconds(
     key: &str,
     node: &ConfigNode,
 ) -> Option<Duration> {
-    match &node.value {
+    let limit = match &node.value {
         ConfigValue::Number(number) => {
-            let seconds = number.as_f64().filter(|seconds| *seconds > 0.0);
-            let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            if limit.is_none() {
-                reader.values.add_type(key, node, "a number of seconds or a duration such as 30s");
-            }
-            limit
+            number.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         }
-        _ => reader.values.time_limit(key, node),
+        ConfigValue::Text(text) => {
+            let ttl = Ttl::parse_with_unit(key, text).ok();
+            ttl.and_then(Ttl::as_millis).map(Duration::from_millis)
+        }
+        _ => None,
+    };
+    let limit = limit.filter(|limit| !limit.is_zero());
+    if limit.is_none() {
+        reader.values.add_type(key, node, "a number of seconds or a duration such as 30s");
     }
+    limit
 }

@@ -114,7 +114,16 @@ pub(crate) fn check_agent(context: AgentContext<'_>, path: &Path) -> AgentCheck 
     let (loaded, problems) = (BTreeMap::new(), Vec::new());
     let mut loader = AgentLoader { context, problems, loaded, chain: Vec::new() };
     let agent = loader.load(path, None).inspect(|agent| loader.demand_model(agent));
-    AgentCheck { agent, problems: loader.problems }
+    let mut problems = loader.problems;
+    // Files in the order in which they were read, and each by its lines.
+    let mut files: Vec<String> = Vec::new();
+    for AgentProblem { file, .. } in &problems {
+        if !files.contains(file) {
+            files.push(file.clone());
+        }
+    }
+    problems.sort_by_key(|it| (files.iter().position(|file| *file == it.file), it.line));
+    AgentCheck { agent, problems }
 }
 
 /// A file of the repository at `root`, if it needs the user's trust.
@@ -123,8 +132,8 @@ pub(crate) fn find_trust_request(
     root: &Path,
     path: &Path,
 ) -> Result<Option<SensitiveFile>> {
-    let path = context.cwd.join(path);
-    let place = FilePlace::find(&path)?;
+    let path = path.strip_prefix(context.cwd).unwrap_or(path);
+    let place = FilePlace::find(&context.cwd.join(path))?;
     if place.name_in_repository.is_some() && place.root != root {
         let (path, other) = (path.display(), place.root.display());
         return Err(Error::usage(format!(
@@ -132,11 +141,11 @@ pub(crate) fn find_trust_request(
         )));
     }
     let Some(name) = &place.name_in_repository else { return Ok(None) };
-    let text = read_text(&path)
+    let text = read_text(&place.real)
         .map_err(|message| Error::usage(format!("{}: {message}", path.display())))?;
     let mut loader =
         AgentLoader { context, problems: Vec::new(), loaded: BTreeMap::new(), chain: Vec::new() };
-    let reader = loader.read_file(&path, &place, &text);
+    let reader = loader.read_file(path, &place, &text);
     if reader.demands.is_empty() {
         return Ok(None);
     }
@@ -234,8 +243,8 @@ impl<'a> AgentLoader<'a> {
                 self.problems.push(refused("there is no such file".to_owned()));
                 return None;
             }
-            Err(error) => {
-                self.problems.push(refused(error.to_string()));
+            Err(_) => {
+                self.problems.push(refused(format!("there is no file {}", path.display())));
                 return None;
             }
         };
@@ -276,7 +285,7 @@ impl<'a> AgentLoader<'a> {
             let names: Vec<&str> = demands.iter().map(|(key, _)| key.as_str()).collect();
             let file = path.display().to_string();
             let message = format!(
-                "{} in a file of a repository counts only after you have trusted it: run `recoup trust {file}`",
+                "needs your trust, because of {}: run `recoup trust {file}`",
                 names.join(", ")
             );
             self.problems.push(AgentProblem { file, line: None, key: None, message });

@@ -28,7 +28,7 @@ impl AgentFileReader<'_> {
             let line = site.line + text[..done].matches('\n').count() as u64;
             expanded.push_str(&rest[..start]);
             match included_name(tag) {
-                Ok(name) => match self.include(name, line, site) {
+                Ok(name) => match self.include(name, site) {
                     Ok(text) => expanded.push_str(&text),
                     Err(message) => self.add_include_problem(site, line, tag, message),
                 },
@@ -58,9 +58,9 @@ impl AgentFileReader<'_> {
         self.problems.push(AgentProblem { file, line: Some(line), key, message });
     }
 
-    fn include(&mut self, name: &str, line: u64, site: &IncludeSite<'_>) -> Result<String, String> {
+    fn include(&mut self, name: &str, site: &IncludeSite<'_>) -> Result<String, String> {
         let path = super::relative_path(site.file, name);
-        let (real, text) = self.read_beside(&path, &format!("include, line {line}"))?;
+        let (real, text) = self.read_beside(&path, "include")?;
         if let Some(cycle) = describe_cycle(site.chain, &real) {
             return Err(format!("includes itself: {cycle}"));
         }

@@ -19,6 +19,7 @@ use crate::config::{
     read_yaml, unknown_key_message,
 };
 use crate::llm::Sampling;
+use crate::toolbox::ServerDefinition;
 
 /// Role of another agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,10 @@ pub(super) struct AgentFileReader<'a> {
     pub(super) models: Vec<(String, Option<u64>, String)>,
     /// True if another file has the rest of the agent.
     has_base: bool,
+    /// Line of the front matter.
+    front_line: u64,
+    /// False if its keys cannot be read.
+    is_readable: bool,
 }
 
 impl<'a> AgentFileReader<'a> {
@@ -85,6 +90,8 @@ impl<'a> AgentFileReader<'a> {
             provider: None,
             models: Vec::new(),
             has_base: base.is_some(),
+            front_line: 1,
+            is_readable: true,
         }
     }
 
@@ -96,6 +103,7 @@ impl<'a> AgentFileReader<'a> {
             match split_sections(self.text, self.agent.dialect) {
                 Ok((front, sections)) => {
                     if let Some(front) = &front {
+                        self.front_line = front.line;
                         self.read_front_matter(front);
                     }
                     self.read_prompt(&sections);
@@ -139,6 +147,7 @@ impl<'a> AgentFileReader<'a> {
             Ok(node) => node,
             Err(DocumentError { position, message }) => {
                 let line = position.map(|at| at.line);
+                self.is_readable = false;
                 return self.add_problem(line, None, &format!("not valid YAML: {message}"));
             }
         };
@@ -147,6 +156,7 @@ impl<'a> AgentFileReader<'a> {
             ConfigValue::Null => &[],
             _ => {
                 let message = "expected keys and values in the front matter";
+                self.is_readable = false;
                 return self.add_problem(Some(section.line), None, message);
             }
         };
@@ -172,9 +182,9 @@ impl<'a> AgentFileReader<'a> {
                 continue;
             }
             let known = keys.iter().map(|(known, _)| known.as_str());
-            let message = match nearest_name(name, known.clone()) {
+            let message = match nearest_name(name, known) {
                 Some(meant) => format!("unknown key; did you mean {meant}?"),
-                None => format!("unknown key; known are {}", known.collect::<Vec<_>>().join(", ")),
+                None => "unknown key; `recoup agents keys` lists all".to_owned(),
             };
             if is_strict {
                 self.values.add(name, node, message);
@@ -214,7 +224,7 @@ impl<'a> AgentFileReader<'a> {
                 clear = false;
             }
         }
-        if self.agent.system.is_empty() && self.agent.turns.is_empty() {
+        if sections.iter().all(|section| section.text.trim().is_empty()) {
             let line = sections.first().map(|section| section.line);
             self.add_problem(line, None, "expected a prompt after the front matter");
         }
@@ -253,6 +263,15 @@ impl<'a> AgentFileReader<'a> {
         Ok((real, text))
     }
 
+    /// Demands trust for another agent outside of the project.
+    pub(super) fn note_agent_path(&mut self, key: &str, name: &str) {
+        let path = self.context.cwd.join(super::relative_path(self.path, name));
+        let is_outside = path.canonicalize().is_ok_and(|real| !real.starts_with(&self.place.root));
+        if is_outside && self.place.name_in_repository.is_some() {
+            self.demands.push((key.to_owned(), name.to_owned()));
+        }
+    }
+
     fn is_trusted(&self) -> bool {
         let verdict = self.place.verdict(self.context.home, self.text);
         verdict.is_ok_and(|verdict| verdict == TrustVerdict::Trusted)
@@ -274,13 +293,13 @@ impl<'a> AgentFileReader<'a> {
             self.agent.models = resolved;
         } else if self.agent.models.is_empty() && self.agent.dialect != AgentDialect::AgentMd {
             let is_lifecycle = self.agent.dialect == AgentDialect::Lifecycle;
-            if is_lifecycle && !self.has_base {
-                // Its agent could not be read, which is a problem already.
+            if (is_lifecycle && !self.has_base) || !self.is_readable {
+                // That they cannot be read is a problem already.
                 return;
             }
             let key = if is_lifecycle { "model" } else { "models" };
             let message = "missing; expected provider/model, such as anthropic/claude-sonnet-4-5";
-            self.add_problem(Some(1), Some(key), message);
+            self.add_problem(Some(self.front_line), Some(key), message);
         }
     }
 
@@ -294,13 +313,23 @@ impl<'a> AgentFileReader<'a> {
         };
         let mut wrong = Vec::new();
         for NamedTool { name, line } in &self.agent.tools {
+            let is_off = |it: &&ServerDefinition| it.name == *name && !it.is_enabled;
+            if settings.servers.iter().any(|it| is_off(&it)) {
+                wrong.push((
+                    *line,
+                    format!("{name} cannot be used: mcpServers.{name}.enabled is false"),
+                ));
+                continue;
+            }
             if names().any(|known| known == name) {
                 continue;
             }
+            let faulty = settings.unusable.iter().filter_map(|it| it.key.split_once('.'));
+            let faulty = faulty.filter(|(table, _)| *table != "providers").map(|(_, name)| name);
             let reason = settings
                 .unusable_reason("mcpServers", name)
                 .or_else(|| settings.unusable_reason("restTools", name));
-            let message = match (reason, nearest_name(name, names())) {
+            let message = match (reason, nearest_name(name, names().chain(faulty))) {
                 (Some(reason), _) => format!("{name} cannot be used: {reason}"),
                 (None, _) if name.starts_with("openapi:") => format!(
                     "{name}: OpenAPI documents are not supported; define each operation in [restTools.NAME]"
@@ -329,7 +358,8 @@ impl<'a> AgentFileReader<'a> {
             let notice = format!(
                 "{file}: {{{{now}}}} in a prompt changes all the time: no answer would ever be a hit"
             );
-            if !self.agent.notices.contains(&notice) {
+            let is_told = self.agent.notices.iter().any(|it| it.contains("{{now}} in a prompt"));
+            if !is_told {
                 self.agent.notices.push(notice);
             }
         }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::agents::file::{
-    AgentCheck, AgentContext, AgentProblem, check_agent, dialect_of, load_agent,
+    AgentCheck, AgentContext, AgentProblem, check_agent, dialect_of, keys_of, load_agent,
 };
 use crate::agents::{AgentDialect, AgentFile, DeclaredOutput, MessageFormat, find_agent_files};
 use crate::cli::app::App;
@@ -34,15 +34,21 @@ enum AgentsCommand {
     Check(AgentsCheckArgs),
     /// Show what a file says, and what of it can change the answer
     Show(AgentsShowArgs),
+    /// List every key of agent files, by dialect
+    Keys(AgentKeysArgs),
 }
 
 impl AgentsArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
+        if let AgentsCommand::Keys(args) = &self.action {
+            return args.run();
+        }
         let app = App::load(&FlagOverrides::default())?;
         match self.action {
             AgentsCommand::List(args) => args.run(app),
             AgentsCommand::Check(args) => args.run(app),
             AgentsCommand::Show(args) => args.run(app),
+            AgentsCommand::Keys(args) => args.run(),
         }
     }
 }
@@ -214,6 +220,7 @@ impl AgentsShowArgs {
             file: agent.path.display().to_string(),
             name: agent.name.clone(),
             dialect: dialect_name(agent.dialect),
+            // The identity that results from them belongs here, once `run` computes it.
             hashed: hashed_parts(&agent),
             not_hashed: other_parts(&agent),
             notices,
@@ -234,6 +241,49 @@ impl AgentsShowArgs {
             rows.add(row("no", part))?;
         }
         rows.finish()?;
+        Ok(CommandAnswer::Yes)
+    }
+}
+
+#[derive(Debug, Args)]
+struct AgentKeysArgs {
+    /// As a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// A key of a dialect.
+#[derive(Serialize)]
+struct ListedKey {
+    dialect: &'static str,
+    key: String,
+    takes: &'static str,
+}
+
+impl AgentKeysArgs {
+    fn run(&self) -> CommandResult {
+        let dialects =
+            [AgentDialect::Own, AgentDialect::Ai, AgentDialect::AgentMd, AgentDialect::Lifecycle];
+        let listed: Vec<ListedKey> = dialects
+            .into_iter()
+            .flat_map(|dialect| {
+                let dialect_name = dialect_name(dialect);
+                keys_of(dialect).into_iter().map(move |(key, info)| ListedKey {
+                    dialect: dialect_name,
+                    key,
+                    takes: info.takes,
+                })
+            })
+            .collect();
+        if self.json {
+            ui::json(&listed)?;
+        } else {
+            let mut rows = ui::RowStream::new(&["KEY", "DIALECT", "TAKES"]);
+            for ListedKey { dialect, key, takes } in listed {
+                rows.add(vec![key, dialect.to_owned(), takes.to_owned()])?;
+            }
+            rows.finish()?;
+        }
         Ok(CommandAnswer::Yes)
     }
 }

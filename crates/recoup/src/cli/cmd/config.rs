@@ -186,16 +186,41 @@ impl KeysArgs {
             },
         };
         // Tables and not keys, with a name for each server or model.
-        let servers = DescribedKey {
-            key: "mcpServers",
-            takes: "a table for each server, with cache, toolsCache, readOnlyTools, neverCache and \
-                    credentials",
+        let table = |key, takes, meaning| DescribedKey {
+            key,
+            takes,
             default: None,
             variable: None,
-            meaning: "which results of an MCP server are cached behind `recoup mcp proxy`, in \
-                      `[mcpServers.NAME]`",
+            meaning,
             repository: "after trust",
         };
+        let tables = [
+            table(
+                "mcpServers",
+                "a table for each server, with cache, toolsCache, readOnlyTools, neverCache and \
+                 credentials; for agents with command or url, args, env, cwd, headers, \
+                 toolsAllowed, toolsDenied, toolSchemas, requestTimeoutMs and enabled",
+                "which results of an MCP server are cached, behind `recoup mcp proxy` and in \
+                 agents, and how agents reach it, in `[mcpServers.NAME]`",
+            ),
+            table(
+                "restTools",
+                "a table for each tool, with url, method, headers, description, parametersSchema, \
+                 bodyTemplate, timeout and cache",
+                "HTTP requests that agents may use as tools, in `[restTools.NAME]`",
+            ),
+            table(
+                "providers",
+                "a table for each provider, with type, base_url and key_env",
+                "further providers of models for agents, in `[providers.NAME]`, beside anthropic, \
+                 openai, ollama and openrouter",
+            ),
+            table(
+                "agents.variables",
+                "a list of names of environment variables",
+                "environment variables that agent files may use as `${NAME}`",
+            ),
+        ];
         let prices = DescribedKey {
             key: "prices",
             takes: "a table for each model, with input and output in dollars per million tokens",
@@ -206,7 +231,7 @@ impl KeysArgs {
             repository: "no",
         };
         let keys: Vec<DescribedKey> =
-            show::all_keys().map(describe).chain([servers, prices]).collect();
+            show::all_keys().map(describe).chain(tables).chain([prices]).collect();
         if self.json {
             ui::json(&keys)?;
         } else {
