@@ -304,13 +304,13 @@ impl RunArgs {
     fn cassette(&self, journal: &Path) -> Result<Option<Arc<Cassette>>> {
         let withheld = env::credentials();
         let cassette = match (&self.record, &self.replay) {
-            (Some(file), _) => Cassette::record(file, withheld)?,
+            (Some(file), _) => Cassette::record(file, &withheld)?,
             (_, Some(file)) if self.model.is_some() => {
                 Cassette::replay(file, self.from)?.ignoring_model()
             }
             (_, Some(file)) => Cassette::replay(file, self.from)?,
             (None, None) if self.only_if_cached => return Ok(None),
-            (None, None) => Cassette::journal(journal, self.resume, withheld)?,
+            (None, None) => Cassette::journal(journal, self.resume, &withheld)?,
         };
         Ok(Some(Arc::new(cassette)))
     }
