@@ -103,12 +103,27 @@ impl<'a> AgentRunner<'a> {
     ) -> Self {
         let (identities, toolsets, pool) = Default::default();
         let (total, deadline) = Default::default();
-        Self { app, client, cassette, options, observer, identities, toolsets, pool, total, deadline }
+        Self {
+            app,
+            client,
+            cassette,
+            options,
+            observer,
+            identities,
+            toolsets,
+            pool,
+            total,
+            deadline,
+        }
     }
 
     /// Answers a question, from the cache or by running the agent. Everything that an answer causes
     /// happens either way.
-    pub(crate) fn answer(&self, agent: &AgentFile, question: &AgentQuestion) -> Result<AgentAnswer> {
+    pub(crate) fn answer(
+        &self,
+        agent: &AgentFile,
+        question: &AgentQuestion,
+    ) -> Result<AgentAnswer> {
         self.answer_prepared(&self.prepare(agent, question)?)
     }
 
@@ -139,16 +154,18 @@ impl<'a> AgentRunner<'a> {
             expand_variables(text, agent.variables, &values)
                 .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
         };
-        let prompt = question.prompt.as_deref().map(|prompt| UserTurn {
-            text: prompt.to_owned(),
-            clear: false,
-        });
-        let own = agent.turns.iter().map(|turn| {
-            Ok(UserTurn { text: expand(&turn.text)?, clear: turn.clear })
-        });
+        let prompt = question
+            .prompt
+            .as_deref()
+            .map(|prompt| UserTurn { text: prompt.to_owned(), clear: false });
+        let own = agent
+            .turns
+            .iter()
+            .map(|turn| Ok(UserTurn { text: expand(&turn.text)?, clear: turn.clear }));
         let turns: Vec<UserTurn> = prompt.into_iter().map(Ok).chain(own).collect::<Result<_>>()?;
         if turns.is_empty() {
-            let message = format!("no prompt for {}: give it after the file, or - for stdin", agent.name);
+            let message =
+                format!("no prompt for {}: give it after the file, or - for stdin", agent.name);
             return Err(Error::usage(message));
         }
         let kind = self.options.format.filter(|_| question.is_root).unwrap_or(agent.output.kind);
@@ -167,8 +184,11 @@ impl<'a> AgentRunner<'a> {
                 "Answer with one JSON value that matches this JSON schema, and nothing else:\n{schema}"
             )),
         };
-        let system: Vec<String> =
-            [Some(body.clone()), rules, format].into_iter().flatten().filter(|it| !it.is_empty()).collect();
+        let system: Vec<String> = [Some(body.clone()), rules, format]
+            .into_iter()
+            .flatten()
+            .filter(|it| !it.is_empty())
+            .collect();
         let ttl = self.options.ttl.or(agent.cache).or(question.parent_ttl);
         let prompt: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
         let history = &self.options.history[..];
@@ -250,7 +270,6 @@ impl<'a> AgentRunner<'a> {
         let seen = json!([agent_spec(agent), self.identity_of(agent)?.digest()]);
         Ok(Sha256Digest::of(seen.to_string().as_bytes()))
     }
-
 
     /// The place of an answer in the cache.
     fn answer_slot(

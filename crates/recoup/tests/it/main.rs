@@ -60,6 +60,7 @@ mod recoup_home;
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]
 mod redis_server;
 mod redis_store;
+mod run;
 mod scopes;
 mod secrets;
 mod size_limit;
