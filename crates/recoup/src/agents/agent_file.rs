@@ -24,7 +24,7 @@ pub(crate) enum AgentDialect {
 }
 
 /// An agent file, read and checked, with every agent that it refers to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct AgentFile {
     pub(crate) path: PathBuf,
     pub(crate) dialect: AgentDialect,
@@ -77,6 +77,10 @@ pub(crate) struct AgentFile {
     pub(crate) max_repeats: u32,
     pub(crate) outputs: Vec<DeclaredOutput>,
     pub(crate) hooks: RunHooks,
+    /// True if results of tools that are too large are kept aside, for a tool that reads them.
+    pub(crate) keeps_large_outputs: bool,
+    /// Other files that were read for it: included texts and schemas.
+    pub(crate) included: Vec<PathBuf>,
     /// Things in the file that are not supported here, for the user.
     pub(crate) notices: Vec<String>,
 }

@@ -23,7 +23,8 @@ impl CommandError {
     /// Prints the error and a remedy; returns the exit code.
     pub(super) fn report(&self, keeps: DataLocation) -> i32 {
         let (Self::Error(error) | Self::Told(error)) = self else { return YES };
-        ui::error(error);
+        // An agent file may have several problems, one on each line.
+        error.to_string().lines().for_each(ui::error);
         if let Some(remedy) = remedy(error.kind(), keeps) {
             ui::hint(remedy);
         }

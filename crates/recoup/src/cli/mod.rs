@@ -135,7 +135,10 @@ exits with 0.
 /// Groups of commands in `recoup --help`.
 const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["init", "doctor", "uninstall", "tour"]),
-    ("Never pay twice", &["exec", "cache", "explain", "stats", "watch", "condense", "early-exit"]),
+    (
+        "Never pay twice",
+        &["exec", "agents", "cache", "explain", "stats", "watch", "condense", "early-exit"],
+    ),
     ("Never say it twice", &["memory", "pause", "resume", "judge", "trust"]),
     ("For clients and agents", &["mcp", "hook", "key"]),
     ("Reference", &["config", "completions", "man"]),

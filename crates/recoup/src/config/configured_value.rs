@@ -177,15 +177,20 @@ pub(super) fn expand_variables(raw: &RawSetting) -> Result<Option<RawSetting>, S
     if !raw.names_variables() {
         return Ok(None);
     }
+    let from_environment = |text: &str| expand_text(text, env::named_variable);
     Ok(Some(match raw {
-        RawSetting::Text(text) => RawSetting::Text(expand_text(text)?),
-        RawSetting::Days(text) => RawSetting::Days(expand_text(text)?),
-        RawSetting::Redis(block) => RawSetting::Redis(Box::new(block.try_map(expand_text)?)),
+        RawSetting::Text(text) => RawSetting::Text(from_environment(text)?),
+        RawSetting::Days(text) => RawSetting::Days(from_environment(text)?),
+        RawSetting::Redis(block) => RawSetting::Redis(Box::new(block.try_map(from_environment)?)),
         RawSetting::Bool(_) | RawSetting::Number(_) | RawSetting::Word(_) => return Ok(None),
     }))
 }
 
-fn expand_text(text: &str) -> Result<String, String> {
+/// `text` with each `${NAME}` replaced by its value, or why that fails.
+pub(super) fn expand_text(
+    text: &str,
+    value_of: impl Fn(&str) -> Option<String>,
+) -> Result<String, String> {
     let mut pieces = text.split("${");
     let mut filled = pieces.next().unwrap_or_default().to_owned();
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
@@ -197,8 +202,7 @@ fn expand_text(text: &str) -> Result<String, String> {
         let Some((name, rest)) = piece.split_once('}').filter(|(name, _)| is_name(name)) else {
             return Err("expected the name of a variable in ${…}".to_owned());
         };
-        let value =
-            env::named_variable(name).ok_or_else(|| format!("the variable {name} is not set"))?;
+        let value = value_of(name).ok_or_else(|| format!("the variable {name} is not set"))?;
         filled.push_str(&value);
         filled.push_str(rest);
     }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use recoup_core::base::text::shorten_text;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Number;
+use serde_json::{Number, Value};
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Spanned};
 use toml::de::{DeTable, DeValue};
@@ -14,17 +14,17 @@ use toml::de::{DeTable, DeValue};
 /// The most of a given value that a message repeats, in characters.
 const MAX_SHOWN: usize = 80;
 
-/// A value and its line.
+/// A value and the line of its name.
 #[derive(Debug)]
-pub(super) struct ConfigNode {
+pub(crate) struct ConfigNode {
     /// From 1; none if the parser does not report it.
-    pub(super) line: Option<u64>,
-    pub(super) value: ConfigValue,
+    pub(crate) line: Option<u64>,
+    pub(crate) value: ConfigValue,
 }
 
 /// A value of any of the formats, as far as configuration needs it.
 #[derive(Debug)]
-pub(super) enum ConfigValue {
+pub(crate) enum ConfigValue {
     Null,
     Bool(bool),
     Number(Number),
@@ -38,25 +38,43 @@ pub(super) enum ConfigValue {
 
 /// Reason for which a file cannot be parsed.
 #[derive(Debug)]
-pub(super) struct DocumentError {
-    pub(super) position: Option<TextPosition>,
-    pub(super) message: String,
+pub(crate) struct DocumentError {
+    pub(crate) position: Option<TextPosition>,
+    pub(crate) message: String,
 }
 
 /// Line and column, both from 1.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TextPosition {
-    pub(super) line: u64,
-    pub(super) column: u64,
+pub(crate) struct TextPosition {
+    pub(crate) line: u64,
+    pub(crate) column: u64,
 }
 
 impl ConfigNode {
     /// The node at `path`, if tables lead there. Of duplicate names the last counts, as it does for
     /// the programs that these files belong to.
-    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+    pub(crate) fn at(&self, path: &[&str]) -> Option<&Self> {
         let Some((name, rest)) = path.split_first() else { return Some(self) };
         let ConfigValue::Table(entries) = &self.value else { return None };
         entries.iter().rfind(|(key, _)| key == name)?.1.at(rest)
+    }
+
+    /// The value as JSON; none if JSON has no such value.
+    pub(crate) fn to_json(&self) -> Option<Value> {
+        Some(match &self.value {
+            ConfigValue::Null => Value::Null,
+            ConfigValue::Bool(value) => Value::Bool(*value),
+            ConfigValue::Number(number) => Value::Number(number.clone()),
+            ConfigValue::Text(text) => Value::String(text.clone()),
+            ConfigValue::List(items) => {
+                Value::Array(items.iter().map(Self::to_json).collect::<Option<_>>()?)
+            }
+            ConfigValue::Table(entries) => {
+                let entry = |(name, node): &(String, Self)| Some((name.clone(), node.to_json()?));
+                Value::Object(entries.iter().map(entry).collect::<Option<_>>()?)
+            }
+            ConfigValue::Other(_) => return None,
+        })
     }
 }
 
@@ -75,8 +93,8 @@ impl fmt::Display for ConfigValue {
     }
 }
 
-/// Our keys have two levels. Deeper tables are an error already.
-const MAX_DEPTH: usize = 8;
+/// Our keys have three levels, and schemas of tools have more.
+const MAX_DEPTH: usize = 64;
 
 /// Parses TOML with the parser's own tree, which has positions.
 pub(super) fn read_toml(text: &str) -> Result<ConfigNode, DocumentError> {
@@ -174,13 +192,24 @@ impl From<UnlocatedNode> for ConfigNode {
     }
 }
 
+/// Author of a YAML document, which decides how strictly it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum YamlSource {
+    /// A file of another program: duplicates and odd numbers elsewhere in it are not our concern.
+    OtherProgram,
+    /// An agent file: a name given twice is an error, and `off` and `no` are text.
+    AgentFile,
+}
+
 /// Parses YAML; an empty document is null. The parser's own budget stops documents that expand when
 /// they are read: nested anchors, deep nesting, endless merges.
-pub(super) fn read_yaml(text: &str) -> Result<ConfigNode, DocumentError> {
+pub(crate) fn read_yaml(text: &str, source: YamlSource) -> Result<ConfigNode, DocumentError> {
+    let is_strict = source == YamlSource::AgentFile;
+    let duplicates =
+        if is_strict { DuplicateKeyPolicy::Error } else { DuplicateKeyPolicy::LastWins };
     let options = serde_saphyr::options! {
-        // The file is another program's: duplicates and odd numbers elsewhere in it are not our
-        // concern.
-        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        duplicate_keys: duplicates,
+        strict_booleans: is_strict,
         non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         with_snippet: false,
     };
@@ -235,7 +264,39 @@ impl<N> TreeVisitor<N> {
     }
 }
 
-impl<'de, N: Deserialize<'de> + Into<ConfigNode>> Visitor<'de> for TreeVisitor<N> {
+/// A node of a format, and how that format reports the lines of names.
+trait TreeNode<'de>: Deserialize<'de> + Into<ConfigNode> {
+    type Name: Deserialize<'de> + Into<LocatedName>;
+}
+
+/// A name and its line, if the format reports it.
+struct LocatedName(String, Option<u64>);
+
+impl From<EntryName> for LocatedName {
+    fn from(EntryName(name): EntryName) -> Self {
+        Self(name, None)
+    }
+}
+
+impl From<Spanned<EntryName>> for LocatedName {
+    fn from(Spanned { value: EntryName(name), referenced, .. }: Spanned<EntryName>) -> Self {
+        Self(name, (referenced != Location::UNKNOWN).then(|| referenced.line()))
+    }
+}
+
+impl TreeNode<'_> for UnlocatedNode {
+    type Name = EntryName;
+}
+
+impl TreeNode<'_> for LocatedNode {
+    type Name = Spanned<EntryName>;
+}
+
+impl TreeNode<'_> for IgnoredName {
+    type Name = EntryName;
+}
+
+impl<'de, N: TreeNode<'de>> Visitor<'de> for TreeVisitor<N> {
     type Value = ConfigValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -289,8 +350,9 @@ impl<'de, N: Deserialize<'de> + Into<ConfigNode>> Visitor<'de> for TreeVisitor<N
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<ConfigValue, A::Error> {
         let mut table = Vec::new();
-        while let Some((EntryName(name), node)) = entries.next_entry::<EntryName, N>()? {
-            table.push((name, node.into()));
+        while let Some((name, node)) = entries.next_entry::<N::Name, N>()? {
+            let (LocatedName(name, line), node) = (name.into(), node.into());
+            table.push((name, ConfigNode { line: line.or(node.line), ..node }));
         }
         Ok(ConfigValue::Table(table))
     }

@@ -103,9 +103,17 @@ pub(super) const JUDGE_DAILY_TOKENS: EnvVar = var(
 );
 pub(super) const JUDGE_DEADLINE: EnvVar =
     var("RECOUP_JUDGE_DEADLINE", "maximum time for an answer of the judge (default: 20s)");
-const ANTHROPIC_API_KEY: EnvVar = var("ANTHROPIC_API_KEY", "API key for judge.provider anthropic");
-const OPENAI_API_KEY: EnvVar = var("OPENAI_API_KEY", "API key for judge.provider openai");
-const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy for requests to the judge");
+const ANTHROPIC_API_KEY: EnvVar =
+    var("ANTHROPIC_API_KEY", "API key for the provider anthropic, of agents and the judge");
+const OPENAI_API_KEY: EnvVar =
+    var("OPENAI_API_KEY", "API key for the provider openai, of agents and the judge");
+pub(super) const OPENROUTER_API_KEY: EnvVar =
+    var("OPENROUTER_API_KEY", "API key for the provider openrouter, of agents");
+pub(super) const ANTHROPIC_BASE_URL: EnvVar =
+    var("ANTHROPIC_BASE_URL", "the URL of the provider anthropic, for agents");
+pub(super) const OPENAI_BASE_URL: EnvVar =
+    var("OPENAI_BASE_URL", "the URL of the provider openai, for agents");
+const HTTPS_PROXY: EnvVar = var("HTTPS_PROXY", "the proxy for requests to models");
 const NO_PROXY: EnvVar = var("NO_PROXY", "hosts that are reached without the proxy");
 pub(super) const RULES_SYNC: EnvVar =
     var("RECOUP_RULES_SYNC", "true: rules are written into Claude Code's own memory");
@@ -134,7 +142,7 @@ const WORKING_ON: EnvVar =
     var("RECOUP_WORKING_ON", "entries that the parent processes are computing");
 
 /// All documented variables.
-pub const VARIABLES: [EnvVar; 44] = [
+pub const VARIABLES: [EnvVar; 47] = [
     RECOUP_HOME,
     STORE,
     SCOPE,
@@ -161,6 +169,9 @@ pub const VARIABLES: [EnvVar; 44] = [
     JUDGE_DEADLINE,
     ANTHROPIC_API_KEY,
     OPENAI_API_KEY,
+    OPENROUTER_API_KEY,
+    ANTHROPIC_BASE_URL,
+    OPENAI_BASE_URL,
     HTTPS_PROXY,
     NO_PROXY,
     CAPTURE_HEADLESS,

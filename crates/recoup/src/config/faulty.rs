@@ -28,7 +28,7 @@ impl GatheredConfig {
             self.left_out.extend(faults);
             self.givens.retain(|given| !is_in(given));
             self.tools.retain(|setting| !is_from(&setting.origin));
-            self.delicate.retain(|delicate| delicate.file != *file);
+            self.delicate.retain(|delicate| delicate.name != file.name());
             if *file == ConfigFile::User {
                 self.prices.clear();
             }

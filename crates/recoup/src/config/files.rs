@@ -8,10 +8,12 @@ use recoup_core::base::fsx;
 
 use super::configured_value::RedisBlock;
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
-use super::document::{self, ConfigNode, ConfigValue, DocumentError};
+use super::definitions::PROVIDERS;
+use super::document::{self, ConfigNode, ConfigValue, DocumentError, YamlSource};
 use super::keys::{
     self, ENABLED, KEYS, KeyInfo, MAX_ENTRIES, MAX_SIZE_MB, RepositoryPermission, STORE, TTL,
 };
+use super::node_reader::{NodeProblem, NodeReader};
 use super::origin::{ConfigFile, ValueOrigin};
 use super::prices::{self, TokenPrice};
 use super::problem::ConfigProblem;
@@ -52,7 +54,7 @@ pub(super) fn read(file: ConfigFile, path: &Path, shown: &str) -> Option<ConfigF
 pub(super) fn read_text(file: ConfigFile, text: String, shown: &str) -> ConfigFileContents {
     let document = match file {
         ConfigFile::User | ConfigFile::Project => document::read_toml(&text),
-        ConfigFile::Loa => document::read_yaml(&text),
+        ConfigFile::Loa => document::read_yaml(&text, YamlSource::OtherProgram),
         ConfigFile::AiAgent => document::read_json(&text),
     };
     let document = match document {
@@ -143,6 +145,15 @@ impl SectionReader {
         self.problems.push(ConfigProblem::at(&self.origin(name, node), message));
     }
 
+    /// Adds what a reader of values found wrong.
+    pub(super) fn add_node_problems(&mut self, values: NodeReader) {
+        for NodeProblem { key, line, message } in values.problems {
+            let (file, shown) = (self.file, Rc::clone(&self.shown));
+            let origin = ValueOrigin::File { file, shown, key, line };
+            self.problems.push(ConfigProblem::at(&origin, message));
+        }
+    }
+
     pub(super) fn add_unknown_name<'a>(
         &mut self,
         name: &str,
@@ -153,7 +164,7 @@ impl SectionReader {
     }
 
     /// The entries of the table `name`, all of which are in `known`. Null counts as an empty table.
-    fn table<'n>(
+    pub(super) fn table<'n>(
         &mut self,
         name: &str,
         node: &'n ConfigNode,
@@ -210,8 +221,12 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
                 read_prices(node, reader);
                 continue;
             }
-            tools::SERVERS | tools::REST_TOOLS if above.is_empty() => {
+            tools::SERVERS | tools::REST_TOOLS | PROVIDERS if above.is_empty() => {
                 tools::read_tools(name, node, reader);
+                continue;
+            }
+            "agents" if above.is_empty() => {
+                tools::read_agents(node, reader);
                 continue;
             }
             _ => {}
@@ -279,7 +294,7 @@ const AI_AGENT_BLOCK: &str = "cache";
 
 /// Reads `.ai-agent.json`: its block `cache`, and what it says about caching tool calls.
 fn walk_ai_agent(document: &ConfigNode, reader: &mut SectionReader) {
-    for table in [tools::SERVERS, tools::REST_TOOLS] {
+    for table in [tools::SERVERS, tools::REST_TOOLS, PROVIDERS] {
         if let Some(node) = document.at(&[table]) {
             tools::read_tools(table, node, reader);
         }

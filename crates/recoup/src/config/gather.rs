@@ -42,7 +42,8 @@ pub(crate) struct GatheredConfig {
 /// A file of the repository with values that need trust.
 #[derive(Debug)]
 pub(crate) struct SensitiveFile {
-    pub(crate) file: ConfigFile,
+    /// Path below the project's root.
+    pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) verdict: TrustVerdict,
     /// Values that need trust: names and values, as written.
@@ -188,8 +189,9 @@ fn judge_trust(
     project: &Project,
 ) -> SensitiveFile {
     let (root, digest) = (project.root(), Sha256Digest::of(text.as_bytes()));
-    let verdict =
-        ledger.as_ref().map_or(TrustVerdict::Unknown, |ledger| ledger.verdict(root, file, digest));
+    let verdict = ledger
+        .as_ref()
+        .map_or(TrustVerdict::Unknown, |ledger| ledger.verdict(root, file.name(), digest));
     let mut says = Vec::new();
     for given in givens.iter_mut().filter(|given| given.needs_trust(project)) {
         if let ValueOrigin::File { key, .. } = &given.origin {
@@ -205,7 +207,7 @@ fn judge_trust(
             setting.standing = ValueStanding::Untrusted;
         }
     }
-    SensitiveFile { file, text, verdict, says }
+    SensitiveFile { name: file.name().to_owned(), text, verdict, says }
 }
 
 fn counting_value(key: &'static KeyInfo, raw: RawSetting, origin: ValueOrigin) -> ConfiguredValue {

@@ -5,6 +5,7 @@
 
 mod clients;
 mod configured_value;
+mod definitions;
 mod document;
 pub(crate) mod env;
 mod faulty;
@@ -12,6 +13,7 @@ mod files;
 mod gather;
 mod judge;
 mod keys;
+mod node_reader;
 mod origin;
 mod places;
 pub(crate) mod prices;
@@ -38,13 +40,19 @@ use crate::jobs::HookLog;
 use crate::mirror::MirrorSettings;
 use crate::toolbox::ToolCacheSettings;
 pub(crate) use clients::ClientDirs;
+pub(crate) use definitions::{
+    AgentSettings, ProviderDefinition, SERVER_DEFINITION_KEYS, describe_server, read_server,
+    snake_case,
+};
+pub(crate) use document::{ConfigNode, ConfigValue, DocumentError, YamlSource, read_yaml};
 pub use env::{EnvVar, VARIABLES};
 pub(crate) use gather::{GatheredConfig, SensitiveFile};
 pub use judge::{JudgeSettings, JudgeUnreadyReason};
+pub(crate) use node_reader::{NodeProblem, NodeReader};
 pub(crate) use origin::ConfigFile;
 pub(crate) use places::BaseDirs;
 pub use prices::PriceTable;
-pub(crate) use problem::ConfigProblem;
+pub(crate) use problem::{ConfigProblem, nearest_name, unknown_key_message};
 pub use value::{MegabyteSize, megabytes_in_bytes};
 pub(crate) use value::{clients_in_words, is_variable_name, peers_in_words};
 
@@ -113,6 +121,8 @@ pub struct ResolvedSettings {
     pub prices: PriceTable,
     /// Caching of tool calls, by server.
     pub(crate) tools: ToolCacheSettings,
+    /// Providers, servers and variables of agents.
+    pub(crate) agents: AgentSettings,
     /// Warnings about faulty settings that were ignored.
     pub left_out: Vec<String>,
     /// Other messages for the user, such as ignored settings.
@@ -278,6 +288,7 @@ impl GatheredConfig {
             users_mirror: self.resolve_users_mirror(),
             prices: PriceTable::new(self.prices.clone()),
             tools: tools::merge(self.tools.iter()),
+            agents: self.agent_settings(),
             left_out: self.left_out_warnings(),
             // Advice that was given once is repeated only on request.
             warnings: match self.project.standing() {
@@ -287,6 +298,12 @@ impl GatheredConfig {
                 _ => self.notices(),
             },
         })
+    }
+
+    /// Providers, servers and variables of agents.
+    pub(crate) fn agent_settings(&self) -> AgentSettings {
+        let (root, user_home) = (self.project.root(), self.places.user_home.as_deref());
+        tools::merge_definitions(self.tools.iter(), root, user_home)
     }
 
     fn resolve_recording(&mut self) -> Option<RecordingClients> {

@@ -53,15 +53,8 @@ impl ConfigProblem {
         name: &str,
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
-        let advice = match nearest_name(name, known.clone()) {
-            Some(meant) => format!("did you mean {meant}?"),
-            None if known.clone().count() > MAX_LISTED => {
-                "`recoup config keys` lists all".to_owned()
-            }
-            None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
-        };
         let place = format!("{origin}: {}", shorten_text(name, MAX_NAME));
-        Self { place, ..Self::at(origin, format!("unknown key; {advice}")) }
+        Self { place, ..Self::at(origin, unknown_key_message(name, known)) }
     }
 }
 
@@ -83,8 +76,27 @@ pub(super) fn as_error(problems: &[ConfigProblem]) -> Error {
     })
 }
 
+/// Message about an unknown name, with the one that was probably meant.
+pub(crate) fn unknown_key_message<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    match nearest_name(name, known.clone()) {
+        Some(meant) => format!("unknown key; did you mean {meant}?"),
+        None if known.clone().count() > MAX_LISTED => {
+            "unknown key; `recoup config keys` lists all".to_owned()
+        }
+        None => {
+            format!("unknown key; expected one of {}", known.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
 /// The known name or table that `name` probably means: compared as a whole, and by its last part.
-fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest_name<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     if name.len() > MAX_NAME {
         return None;
     }

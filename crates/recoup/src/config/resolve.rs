@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding, expand_variables};
 use super::gather::GatheredConfig;
 use super::keys::ConfigKey;
-use super::origin::{ConfigFile, ValueOrigin};
+use super::origin::ValueOrigin;
 use super::problem::ConfigProblem;
 use super::tools::ToolSetting;
 use super::trust::TrustVerdict;
@@ -63,11 +63,13 @@ impl GatheredConfig {
     }
 
     /// Untrusted keys of a file about tool calls.
-    fn untrusted_tools(&self, file: ConfigFile) -> impl Iterator<Item = &str> {
+    fn untrusted_tools(&self, name: &str) -> impl Iterator<Item = &str> {
         let untrusted = self.tools.iter().filter(move |setting| {
             let is_in =
-                matches!(&setting.origin, ValueOrigin::File { file: it, .. } if *it == file);
+                matches!(&setting.origin, ValueOrigin::File { file, .. } if file.name() == name);
+            // A definition is missed by agents only, which say so.
             is_in
+                && setting.definition().is_none()
                 && setting.standing == ValueStanding::Untrusted
                 && !self.tools.iter().any(|other| setting.is_overridden_by(other))
         });
@@ -89,17 +91,17 @@ impl GatheredConfig {
                         && !counting.any(|other| other.origin.layer() > layer)
                 })
                 .filter_map(|given| match &given.origin {
-                    ValueOrigin::File { file, key, .. } if *file == delicate.file => {
+                    ValueOrigin::File { file, key, .. } if file.name() == delicate.name => {
                         Some(key.as_str())
                     }
                     _ => None,
                 })
-                .chain(self.untrusted_tools(delicate.file))
+                .chain(self.untrusted_tools(&delicate.name))
                 .collect();
             if !ignored.is_empty() {
                 let changed = matches!(delicate.verdict, TrustVerdict::Changed(_));
                 let since = if changed { ", changed since you trusted it" } else { "" };
-                files.push(format!("{} ({}{since})", delicate.file.name(), ignored.join(", ")));
+                files.push(format!("{} ({}{since})", delicate.name, ignored.join(", ")));
             }
         }
         if files.is_empty() {

@@ -1,17 +1,21 @@
-//! Settings of tool calls: `mcpServers.NAME` and `restTools.NAME`, with the same names in our files
-//! and in `.ai-agent.json`. Of that file only `cache` and `toolsCache` are read: all else in these
-//! blocks is its program's.
+//! Settings of tool calls and agents: `mcpServers.NAME`, `restTools.NAME` and `providers.NAME`, with
+//! the same names in our files and in `.ai-agent.json`. That file is another program's: names that
+//! we do not know are left to it, and a faulty definition only hinders the agent that names it.
 
 use std::fmt;
 use std::path::Path;
 
 use recoup_core::Result;
 use recoup_core::cache::Ttl;
-use serde_json::Value;
 
 use super::configured_value::ValueStanding;
+use super::definitions::{
+    self, AgentDefinition, AgentSettings, PROVIDERS, REST_DEFINITION_KEYS, SERVER_DEFINITION_KEYS,
+    UnusableDefinition, VariableSource,
+};
 use super::document::{ConfigNode, ConfigValue};
 use super::files::{self, SectionReader};
+use super::node_reader::NodeReader;
 use super::origin::{ConfigFile, ValueOrigin};
 use super::problem::ConfigProblem;
 use super::value::is_variable_name;
@@ -27,9 +31,7 @@ const SERVER_KEYS: [&str; 5] =
     ["cache", "toolsCache", "readOnlyTools", "neverCache", "credentials"];
 const RULE_KEYS: [&str; 3] = ["ttl", "sources", "invalidates"];
 
-const EXPECTED_TTL: &str = "'off', 'forever', a number of milliseconds or a duration such as 5m";
-
-/// A setting of tool calls from one place.
+/// A setting of tool calls or agents from one place.
 #[derive(Debug, Clone)]
 pub(super) struct ToolSetting {
     /// Name of the server, or of the REST tool.
@@ -47,6 +49,7 @@ enum ToolSettingValue {
     Never(Vec<String>),
     Credentials(Vec<String>),
     RestTtl(Ttl),
+    Definition(Box<AgentDefinition>),
 }
 
 impl ToolSetting {
@@ -62,6 +65,18 @@ impl ToolSetting {
     fn listed_names(&self) -> Option<&[String]> {
         match &self.value {
             ToolSettingValue::Never(names) | ToolSettingValue::Credentials(names) => Some(names),
+            ToolSettingValue::Definition(definition) => match &**definition {
+                AgentDefinition::Variables(names) => Some(names),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The definition, if it is one: nothing but `recoup run` uses it.
+    pub(super) fn definition(&self) -> Option<&AgentDefinition> {
+        match &self.value {
+            ToolSettingValue::Definition(definition) => Some(definition),
             _ => None,
         }
     }
@@ -77,14 +92,16 @@ impl ToolSetting {
     /// True if a repository may set this only with the user's consent. What narrows the use of the
     /// cache needs none.
     pub(super) fn needs_trust(&self) -> bool {
-        use ToolSettingValue::{Credentials, DefaultTtl, Never, ReadOnly, RestTtl, Rule};
+        use ToolSettingValue::{
+            Credentials, DefaultTtl, Definition, Never, ReadOnly, RestTtl, Rule,
+        };
         let narrows = match &self.value {
             DefaultTtl(ttl) | ReadOnly(ttl) | RestTtl(ttl) => *ttl == Ttl::Off,
             Rule(_, ToolCacheRule { ttl, sources, invalidates }) => {
                 *ttl == Some(Ttl::Off) && sources.is_none() && invalidates.is_empty()
             }
             Never(_) => true,
-            Credentials(_) => false,
+            Credentials(_) | Definition(_) => false,
         };
         self.origin.is_from_repository() && !narrows
     }
@@ -92,9 +109,13 @@ impl ToolSetting {
     /// Applies it on top of weaker settings.
     fn apply_to(&self, settings: &mut ToolCacheSettings) {
         let owner = self.owner.clone();
-        if let ToolSettingValue::RestTtl(ttl) = self.value {
-            settings.rest_tools.insert(owner, ttl);
-            return;
+        match self.value {
+            ToolSettingValue::RestTtl(ttl) => {
+                settings.rest_tools.insert(owner, ttl);
+                return;
+            }
+            ToolSettingValue::Definition(_) => return,
+            _ => {}
         }
         let policy = settings.servers.entry(owner).or_default();
         match &self.value {
@@ -111,7 +132,7 @@ impl ToolSetting {
             ToolSettingValue::Credentials(names) => {
                 policy.credentials.extend(names.iter().cloned());
             }
-            ToolSettingValue::RestTtl(_) => {}
+            ToolSettingValue::RestTtl(_) | ToolSettingValue::Definition(_) => {}
         }
     }
 }
@@ -123,6 +144,7 @@ impl fmt::Display for ToolSetting {
             format!("[{}]", names.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(", "))
         };
         match &self.value {
+            ToolSettingValue::Definition(definition) => definition.fmt(f),
             ToolSettingValue::DefaultTtl(ttl)
             | ToolSettingValue::ReadOnly(ttl)
             | ToolSettingValue::RestTtl(ttl) => ttl.fmt(f),
@@ -156,6 +178,36 @@ pub(super) fn merge<'a>(settings: impl Iterator<Item = &'a ToolSetting>) -> Tool
     merged
 }
 
+/// Definitions that count, strongest last, as one; what is not trusted is listed as unusable.
+pub(super) fn merge_definitions<'a>(
+    settings: impl Iterator<Item = &'a ToolSetting>,
+    root: &Path,
+    user_home: Option<&Path>,
+) -> AgentSettings {
+    let mut merged = AgentSettings::built_in();
+    let (with_file, without) =
+        (VariableSource::new(Some(root), user_home), VariableSource::new(None, user_home));
+    let mut untrusted = Vec::new();
+    for setting in settings {
+        let Some(definition) = setting.definition() else { continue };
+        let (key, place) = (setting.key(), setting.origin.place());
+        if setting.standing != ValueStanding::Counts {
+            let reason = format!("{place} counts only after `recoup trust`");
+            untrusted.push(UnusableDefinition { key: key.to_owned(), reason });
+            continue;
+        }
+        let is_ai_agent =
+            matches!(setting.origin, ValueOrigin::File { file: ConfigFile::AiAgent, .. });
+        if is_ai_agent {
+            merged.env_dir = Some(root.to_owned());
+        }
+        let variables = if is_ai_agent { &with_file } else { &without };
+        merged.apply(key, &place, definition, variables);
+    }
+    merged.unusable.extend(untrusted);
+    merged
+}
+
 impl ResolvedSettings {
     /// Tool settings with those of the file that `--config` names on top: TOML like our own files, or
     /// JSON like `.ai-agent.json`. The user names it, so that it needs no trust.
@@ -163,6 +215,8 @@ impl ResolvedSettings {
         read_on_top(self.tools.clone(), &self.cwd.join(path))
     }
 }
+
+const ONLY_TOOLS: &str = "only mcpServers and restTools belong into the file of --config";
 
 fn read_on_top(mut settings: ToolCacheSettings, path: &Path) -> Result<ToolCacheSettings> {
     let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
@@ -174,10 +228,12 @@ fn read_on_top(mut settings: ToolCacheSettings, path: &Path) -> Result<ToolCache
     };
     let mut problems = contents.problems;
     if !is_json {
-        let message = "only mcpServers and restTools belong into the file of --config";
         let others = contents.givens.iter().map(|given| &given.origin);
-        problems.extend(others.map(|origin| ConfigProblem::at(origin, message)));
+        problems.extend(others.map(|origin| ConfigProblem::at(origin, ONLY_TOOLS)));
     }
+    let is_other = |setting: &&ToolSetting| !is_json && setting.key().starts_with(PROVIDERS);
+    let others = contents.tools.iter().filter(is_other).map(|setting| &setting.origin);
+    problems.extend(others.map(|origin| ConfigProblem::at(origin, ONLY_TOOLS)));
     if !problems.is_empty() {
         return Err(problem::as_error(&problems));
     }
@@ -187,7 +243,7 @@ fn read_on_top(mut settings: ToolCacheSettings, path: &Path) -> Result<ToolCache
     Ok(settings)
 }
 
-/// Reads `mcpServers` or `restTools`.
+/// Reads `mcpServers`, `restTools` or `providers`.
 pub(super) fn read_tools(table: &str, node: &ConfigNode, reader: &mut SectionReader) {
     let is_ours = reader.is_our_file();
     let ConfigValue::Table(owners) = &node.value else {
@@ -205,9 +261,13 @@ pub(super) fn read_tools(table: &str, node: &ConfigNode, reader: &mut SectionRea
             }
             continue;
         };
+        read_definition(table, owner, &name, node, reader);
         for (entry, node) in entries {
             let full = format!("{name}.{}", quoted(entry));
             match (table, entry.as_str()) {
+                (PROVIDERS, _) => {}
+                (SERVERS, entry) if SERVER_DEFINITION_KEYS.contains(&entry) => {}
+                (REST_TOOLS, entry) if REST_DEFINITION_KEYS.contains(&entry) => {}
                 (REST_TOOLS, "cache") => {
                     read_ttl(owner, &full, node, reader, ToolSettingValue::RestTtl);
                 }
@@ -237,11 +297,64 @@ pub(super) fn read_tools(table: &str, node: &ConfigNode, reader: &mut SectionRea
                     }
                 }
                 _ => {
-                    let known: &[&str] = if table == SERVERS { &SERVER_KEYS } else { &["cache"] };
-                    let known: Vec<_> = known.iter().map(|key| format!("{name}.{key}")).collect();
+                    let (cache, more): (&[&str], &[&str]) = if table == SERVERS {
+                        (&SERVER_KEYS, &SERVER_DEFINITION_KEYS)
+                    } else {
+                        (&["cache"], &REST_DEFINITION_KEYS)
+                    };
+                    let known = cache.iter().chain(more);
+                    let known: Vec<_> = known.map(|key| format!("{name}.{key}")).collect();
                     reader.add_unknown_name(&full, node, known.iter().map(String::as_str));
                 }
             }
+        }
+    }
+}
+
+/// Reads a definition. In another program's file a faulty one is kept, for the agent that names it.
+fn read_definition(
+    table: &str,
+    owner: &str,
+    name: &str,
+    node: &ConfigNode,
+    reader: &mut SectionReader,
+) {
+    let is_ours = reader.is_our_file();
+    let mut values = NodeReader::default();
+    let read = match table {
+        SERVERS => {
+            definitions::read_server(owner, name, node, &mut values).map(AgentDefinition::Server)
+        }
+        REST_TOOLS => definitions::read_rest_tool(owner, name, node, &mut values)
+            .map(AgentDefinition::RestTool),
+        _ => definitions::read_provider(owner, name, node, is_ours, &mut values)
+            .map(AgentDefinition::Provider),
+    };
+    let read = match values.problems.first() {
+        Some(problem) if !is_ours => {
+            let below = problem.key.strip_prefix(name).unwrap_or(&problem.key);
+            let below = below.trim_start_matches('.');
+            let below = if below.is_empty() { String::new() } else { format!("{below}: ") };
+            Some(AgentDefinition::Faulty(format!("{below}{}", problem.message)))
+        }
+        _ => read,
+    };
+    if is_ours {
+        reader.add_node_problems(values);
+    }
+    if let Some(definition) = read {
+        let value = ToolSettingValue::Definition(Box::new(definition));
+        add(owner, name, node, reader, value);
+    }
+}
+
+/// Reads `agents`: the list of environment variables that agent files may use.
+pub(super) fn read_agents(node: &ConfigNode, reader: &mut SectionReader) {
+    for (_, full, node) in reader.table("agents", node, &["variables"]) {
+        let expected = "a list of names of environment variables";
+        if let Some(names) = read_names(&full, node, reader, expected, is_variable_name) {
+            let definition = Box::new(AgentDefinition::Variables(names));
+            add("agents", &full, node, reader, ToolSettingValue::Definition(definition));
         }
     }
 }
@@ -317,24 +430,10 @@ fn read_ttl(
 
 /// The grammar of contract 2, whatever the file: a bare number is milliseconds.
 fn parse_ttl(full: &str, node: &ConfigNode, reader: &mut SectionReader) -> Option<Ttl> {
-    let value = match &node.value {
-        ConfigValue::Text(text) => Value::from(text.as_str()),
-        ConfigValue::Number(number) => Value::Number(number.clone()),
-        ConfigValue::Bool(value) => Value::Bool(*value),
-        ConfigValue::Null => Value::Null,
-        ConfigValue::List(_) | ConfigValue::Table(_) | ConfigValue::Other(_) => {
-            reader.add_type_problem(full, node, EXPECTED_TTL);
-            return None;
-        }
-    };
-    let origin = reader.origin(full, node);
-    match Ttl::from_json(&origin.place(), &value) {
-        Ok(ttl) => Some(ttl),
-        Err(error) => {
-            reader.problems.push(ConfigProblem::from_error(&origin, &error));
-            None
-        }
-    }
+    let mut values = NodeReader::default();
+    let ttl = values.ttl(full, node);
+    reader.add_node_problems(values);
+    ttl
 }
 
 fn read_names(

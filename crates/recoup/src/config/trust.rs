@@ -1,4 +1,4 @@
-//! Trusted files of repositories, bound to their content.
+//! Trusted files of repositories, configuration and agents, bound to their content.
 //!
 //! `trust.json` in our own directory has a SHA-256 for each file of each project's root;
 //! `trusted/SHA256` has the text, so that a later change can be shown as a diff. They are read only
@@ -16,8 +16,6 @@ use recoup_core::base::project::{Project, ProjectId};
 use recoup_core::memory::team::{self, RuleFileState};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
-
-use super::origin::ConfigFile;
 
 const VERSION: u32 = 1;
 
@@ -84,10 +82,10 @@ impl TrustStore {
         Ok(ledger)
     }
 
-    /// The decision about `file` of the project at `root`, whose digest is now `now`.
-    pub(super) fn verdict(&self, root: &Path, file: ConfigFile, now: Sha256Digest) -> TrustVerdict {
+    /// The decision about the file of that name below `root`, whose digest is now `now`.
+    pub(crate) fn verdict(&self, root: &Path, name: &str, now: Sha256Digest) -> TrustVerdict {
         let files = root.to_str().and_then(|root| self.projects.get(root));
-        match files.and_then(|files| files.get(file.name())) {
+        match files.and_then(|files| files.get(name)) {
             Some(grant) if grant.sha256 == now => TrustVerdict::Trusted,
             Some(grant) => TrustVerdict::Changed(grant.sha256),
             None => TrustVerdict::Unknown,

@@ -13,6 +13,7 @@ mod server;
 mod tests;
 mod tool_names;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,13 +27,15 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use self::large_output::{LargeOutputs, READ_OUTPUT};
-pub(crate) use self::permission::{PermissionAnswer, ToolPermission};
+#[allow(unused_imports, reason = "the command line uses them, once it runs agents")]
+pub(crate) use self::permission::{PermissionAnswer, PermissionPrompt, ToolPermission};
 use self::repeats::RepeatedCalls;
 use self::rest::RestTool;
 use self::server::AgentServer;
-use super::agent_file::{AgentDialect, AgentFile};
+use super::agent_file::AgentFile;
 use crate::app::App;
 use crate::app::tools::ToolCacheRequest;
+use crate::config::AgentSettings;
 use crate::llm::{Cassette, ToolCallRequest, ToolSpec};
 use crate::mcp_client::RpcAnswer;
 use crate::toolbox::{
@@ -50,11 +53,7 @@ pub(crate) struct ServerPool(Mutex<Vec<Arc<AgentServer>>>);
 
 /// How the tools of a run are used.
 #[derive(Debug)]
-pub(crate) struct ToolsetOptions<'a> {
-    /// Servers of the configuration.
-    pub(crate) servers: &'a [ServerDefinition],
-    /// REST tools of the configuration.
-    pub(crate) rest_tools: &'a [RestToolDefinition],
+pub(crate) struct ToolsetOptions {
     /// Shared by the agents of a run.
     pub(crate) pool: Arc<ServerPool>,
     /// Shared by the agents of a run; none to open one.
@@ -64,8 +63,6 @@ pub(crate) struct ToolsetOptions<'a> {
     pub(crate) permission: Arc<ToolPermission>,
     pub(crate) mode: CacheMode,
     pub(crate) max_age: Option<Ttl>,
-    /// True if results that are too large are kept aside, and read in pieces by a tool.
-    pub(crate) keeps_large_output: bool,
 }
 
 /// Limits of one call.
@@ -133,15 +130,16 @@ struct OngoingCall<'a> {
 
 impl Toolset {
     /// The tools that an agent names. Checks the names, and starts nothing.
-    pub(crate) fn open(app: &App, agent: &AgentFile, options: ToolsetOptions<'_>) -> Result<Self> {
+    pub(crate) fn open(app: &App, agent: &AgentFile, options: ToolsetOptions) -> Result<Self> {
         let open_cache = |request: ToolCacheRequest<'_>| app.tool_cache(request);
-        Self::open_with(agent, options, &app.view().root, &open_cache)
+        let place = (app.settings.project.root(), &app.settings.agents);
+        Self::open_with(agent, options, place, &open_cache)
     }
 
     fn open_with(
         agent: &AgentFile,
-        options: ToolsetOptions<'_>,
-        root: &std::path::Path,
+        options: ToolsetOptions,
+        (root, settings): (&Path, &AgentSettings),
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {
         let mut rest_tools = Vec::new();
@@ -149,8 +147,8 @@ impl Toolset {
         for tool in &agent.tools {
             let name = &tool.name;
             let is_own = agent.servers.iter().any(|server| server.name == *name);
-            let server = options.servers.iter().find(|server| server.name == *name);
-            let rest = options.rest_tools.iter().find(|rest| rest.name == *name);
+            let server = settings.servers.iter().find(|server| server.name == *name);
+            let rest = settings.rest_tools.iter().find(|rest| rest.name == *name);
             match (server, rest) {
                 _ if is_own => {}
                 (Some(server), _) => wanted.push(server),
@@ -159,8 +157,8 @@ impl Toolset {
                 }
                 (None, None) => {
                     let line = tool.line.map_or_else(String::new, |line| format!("{line}: "));
-                    let known = options.servers.iter().map(|server| &server.name);
-                    let known = known.chain(options.rest_tools.iter().map(|rest| &rest.name));
+                    let known = settings.servers.iter().map(|server| &server.name);
+                    let known = known.chain(settings.rest_tools.iter().map(|rest| &rest.name));
                     let known: Vec<&str> = known.map(String::as_str).collect();
                     return Err(Error::usage(format!(
                         "{}:{line}tools: {name:?} is neither an MCP server nor a REST tool of the \
@@ -187,14 +185,13 @@ impl Toolset {
             pool.push(Arc::clone(&server));
             Ok(server)
         };
-        let has_repeats = matches!(agent.dialect, AgentDialect::AgentMd | AgentDialect::Lifecycle);
         Ok(Self {
             servers: wanted.into_iter().map(open_server).collect::<Result<_>>()?,
             rest_tools,
             cassette: options.cassette,
             permission: options.permission,
-            repeats: RepeatedCalls::new(if has_repeats { agent.max_repeats } else { 0 }),
-            large_outputs: options.keeps_large_output.then(LargeOutputs::default),
+            repeats: RepeatedCalls::new(agent.max_repeats),
+            large_outputs: agent.keeps_large_outputs.then(LargeOutputs::default),
             index: Mutex::default(),
         })
     }
@@ -331,7 +328,9 @@ impl Toolset {
             };
             let (result, from_cache) = call_through_cache(cache, &call, &ask)?;
             if let Some(cassette) = &self.cassette {
-                cassette.keep_tool(server, tool_name, arguments, &result)?;
+                // The tool has run. If this fails, the next exchange with the model does too, and
+                // ends the run.
+                let _ = cassette.keep_tool(server, tool_name, arguments, &result);
             }
             (result, from_cache)
         };

@@ -44,7 +44,7 @@ pub(super) struct AgentServer {
 impl AgentServer {
     pub(super) fn open(
         definition: &ServerDefinition,
-        options: &ToolsetOptions<'_>,
+        options: &ToolsetOptions,
         root: &Path,
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agents;
 mod cache;
 mod complete;
 mod completions;
@@ -67,6 +68,8 @@ pub(super) enum RecoupCommand {
     /// with the same rules in memory. It is replayed only while these programs and its sources are
     /// unchanged.
     Exec(exec::ExecArgs),
+    /// List, check and show agent files
+    Agents(agents::AgentsArgs),
     /// Explain why something is a hit or a miss
     Explain(explain::ExplainArgs),
     /// Cache Manager: store results, and get them back while valid
@@ -99,14 +102,15 @@ pub(super) enum RecoupCommand {
     Config(config::ConfigArgs),
     /// Print a cache key, without touching any cache
     Key(key::KeyArgs),
-    /// Trust this repository's configuration and team rules
+    /// Trust this repository's configuration, agent files and team rules
     ///
     /// A repository's recoup.toml, .ai-agent.json and .loa.config.yaml may set how long entries are
     /// kept. Settings of where they are stored, who shares them, and which variables are read take
     /// effect only after you have trusted the file here, and only until it changes. The same
     /// applies to the team's rules in recoup-rules.md: the rules that you accept become
     /// instructions for the agents that work here. When the file changes, the accepted rules stay
-    /// in force until you accept the change.
+    /// in force until you accept the change. An agent file that names servers, hooks, outputs or
+    /// environment variables runs only after you have trusted it.
     ///
     /// A checkout that claims to be a clone of a project that you use elsewhere, but that git did
     /// not clone on this machine, is kept separate from that project until you confirm it here.
@@ -149,6 +153,7 @@ impl RecoupCommand {
             Self::Uninstall(args) => args.run(),
             Self::Doctor(args) => args.run(),
             Self::Exec(args) => Ok(args.run()),
+            Self::Agents(args) => args.run(),
             Self::Explain(args) => args.run(),
             Self::Cache(args) => args.run(),
             Self::Condense(args) => args.run(),

@@ -3,7 +3,7 @@
 
 mod review;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recoup_core::base::clock::{Clock as _, SystemClock};
@@ -12,6 +12,8 @@ use recoup_core::base::project::ProjectRegistry;
 use recoup_core::memory::NoteScope;
 use serde::Serialize;
 
+use crate::agents::file::{AgentContext, find_trust_request};
+use crate::agents::find_agent_files;
 use crate::cli::app::memory_in;
 use crate::cli::mirror::refresh_mirrors;
 use crate::cli::{CommandAnswer, CommandResult, ui};
@@ -22,6 +24,10 @@ use review::{ClaimedProject, TeamRulesReview, TrustFileReport, confirm_checkout}
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct TrustArgs {
+    /// Trust only these agent files [default: the configuration, the team's rules and all agent
+    /// files of the project]
+    #[arg(value_name = "FILE", conflicts_with_all = ["list", "revoke"])]
+    files: Vec<PathBuf>,
     /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
@@ -69,6 +75,10 @@ impl TrustArgs {
         if self.revoke {
             return self.revoke(&gathered);
         }
+        if !self.files.is_empty() {
+            gathered.delicate = find_agent_requests(&gathered, &self.files)?;
+            return self.trust(&gathered, None);
+        }
         let checkout = ClaimedProject::find(&gathered.places.home, &gathered.project);
         if let Some(checkout) = &checkout {
             checkout.print_question();
@@ -78,17 +88,29 @@ impl TrustArgs {
                 gathered = GatheredConfig::new(&FlagOverrides::default())?;
             }
         }
+        let files = find_agent_files(gathered.project.root());
+        // A file that cannot be read, or is another project's, is reported by `recoup agents check`.
+        let requests = files
+            .iter()
+            .filter_map(|file| find_agent_requests(&gathered, std::slice::from_ref(file)).ok());
+        let requests: Vec<SensitiveFile> = requests.flatten().collect();
+        gathered.delicate.extend(requests);
         self.trust(&gathered, checkout)
     }
 
     fn trust(&self, gathered: &GatheredConfig, checkout: Option<ClaimedProject>) -> CommandResult {
         let (home, root) = (&gathered.places.home, gathered.project.root());
-        let apart = ClaimedProject::find(home, &gathered.project).is_some();
+        let apart =
+            self.files.is_empty() && ClaimedProject::find(home, &gathered.project).is_some();
         // An unreadable ledger is an error before the question.
         let ledger = TrustStore::read(home)?;
         let changes: Vec<TrustFileReport> =
             gathered.delicate.iter().map(|file| TrustFileReport::new(home, file)).collect();
-        let team = TeamRulesReview::load(home, &gathered.project, &ledger)?;
+        let team = if self.files.is_empty() {
+            TeamRulesReview::load(home, &gathered.project, &ledger)?
+        } else {
+            None
+        };
         let open = |file: &&SensitiveFile| file.verdict != TrustVerdict::Trusted;
         let asked: Vec<&SensitiveFile> = gathered.delicate.iter().filter(open).collect();
         let rules = team.as_ref().filter(|team| team.needs_decision());
@@ -114,7 +136,8 @@ impl TrustArgs {
                 rules: team.as_ref(),
             })?;
         } else if nothing && sound && checkout.is_none() {
-            ui::say("Nothing in this repository needs your trust.");
+            let what = if self.files.is_empty() { "this repository" } else { "these files" };
+            ui::say(format_args!("Nothing in {what} needs your trust."));
         }
         Ok(if granted && sound { CommandAnswer::Yes } else { CommandAnswer::No })
     }
@@ -167,6 +190,18 @@ impl TrustArgs {
     }
 }
 
+/// The agent files among these that need trust.
+fn find_agent_requests(
+    gathered: &GatheredConfig,
+    files: &[PathBuf],
+) -> recoup_core::Result<Vec<SensitiveFile>> {
+    let settings = gathered.agent_settings();
+    let context = AgentContext::of_config(gathered, &settings);
+    let request = |file: &PathBuf| find_trust_request(context, gathered.project.root(), file);
+    let found: recoup_core::Result<Vec<_>> = files.iter().map(request).collect();
+    Ok(found?.into_iter().flatten().collect())
+}
+
 fn grant_trust(
     gathered: &GatheredConfig,
     asked: &[&SensitiveFile],
@@ -177,7 +212,7 @@ fn grant_trust(
     rules.map_or(Ok(()), |team| team.accept(home, project))?;
     let files = asked.iter().map(|file| {
         let text = file.text.as_bytes();
-        TrustedFile { name: file.file.name(), text, project: None }
+        TrustedFile { name: &file.name, text, project: None }
     });
     let files: Vec<TrustedFile<'_>> =
         files.chain(rules.and_then(|team| team.grant(project))).collect();

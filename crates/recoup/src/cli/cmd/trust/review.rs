@@ -23,7 +23,7 @@ use crate::config::trust::{self, TrustStore, TrustVerdict, TrustedFile};
 /// A file that needs trust.
 #[derive(Serialize)]
 pub(super) struct TrustFileReport {
-    file: &'static str,
+    file: String,
     state: FileTrustState,
     sha256: Sha256Digest,
     says: Vec<TrustGatedValue>,
@@ -50,7 +50,7 @@ struct TrustGatedValue {
 
 impl TrustFileReport {
     pub(super) fn new(home: &Path, delicate: &SensitiveFile) -> Self {
-        let SensitiveFile { file, text, verdict, says } = delicate;
+        let SensitiveFile { name, text, verdict, says } = delicate;
         let (state, before) = match verdict {
             TrustVerdict::Trusted => (FileTrustState::Trusted, None),
             TrustVerdict::Unknown => (FileTrustState::New, None),
@@ -59,7 +59,7 @@ impl TrustFileReport {
             }
         };
         Self {
-            file: file.name(),
+            file: name.clone(),
             state,
             sha256: Sha256Digest::of(text.as_bytes()),
             says: says.iter().cloned().map(|(key, value)| TrustGatedValue { key, value }).collect(),

@@ -1,0 +1,487 @@
+//! Reads one agent file by the table of keys of its dialect.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::ai_keys::AgentKey;
+use super::prompt_includes::IncludeSite;
+use super::prompt_sections::{PromptSection, split_sections};
+use super::{
+    AgentContext, AgentProblem, FilePlace, agent_md_keys, dialect_of, keys_of, variable_names,
+};
+use crate::agents::agent_file::{
+    AgentDialect, AgentFile, FormatKind, MessageFormat, NamedTool, RunHooks, RunLimits, UserTurn,
+    VariableSyntax,
+};
+use crate::config::trust::TrustVerdict;
+use crate::config::{
+    ConfigNode, ConfigValue, DocumentError, NodeProblem, NodeReader, YamlSource, nearest_name,
+    read_yaml, unknown_key_message,
+};
+use crate::llm::Sampling;
+
+/// Role of another agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReferenceRole {
+    Agent,
+    Advisor,
+    Handoff,
+    Destination,
+}
+
+/// Another agent that a file names.
+#[derive(Debug)]
+pub(super) struct AgentReference {
+    pub(super) role: ReferenceRole,
+    pub(super) path: String,
+    pub(super) line: Option<u64>,
+    pub(super) key: String,
+}
+
+/// A file while it is read: the agent so far, and what has to be done for it.
+#[derive(Debug)]
+pub(super) struct AgentFileReader<'a> {
+    pub(super) context: AgentContext<'a>,
+    path: &'a Path,
+    place: &'a FilePlace,
+    text: &'a str,
+    pub(super) agent: AgentFile,
+    pub(super) values: NodeReader,
+    pub(super) problems: Vec<AgentProblem>,
+    pub(super) references: Vec<AgentReference>,
+    /// Keys and values that need trust in a repository.
+    pub(super) demands: Vec<(String, String)>,
+    /// Provider of all models that are named without one.
+    pub(super) provider: Option<String>,
+    /// Models and their lines, before their providers are known.
+    pub(super) models: Vec<(String, Option<u64>, String)>,
+    /// True if another file has the rest of the agent.
+    has_base: bool,
+}
+
+impl<'a> AgentFileReader<'a> {
+    pub(super) fn new(
+        context: AgentContext<'a>,
+        path: &'a Path,
+        place: &'a FilePlace,
+        text: &'a str,
+        base: Option<&AgentFile>,
+    ) -> Self {
+        let dialect = dialect_of(path);
+        let agent = match base {
+            Some(base) => AgentFile { path: path.to_owned(), dialect, ..base.clone() },
+            None => empty_agent(path, dialect),
+        };
+        Self {
+            context,
+            path,
+            place,
+            text,
+            agent,
+            values: NodeReader::default(),
+            problems: Vec::new(),
+            references: Vec::new(),
+            demands: Vec::new(),
+            provider: None,
+            models: Vec::new(),
+            has_base: base.is_some(),
+        }
+    }
+
+    /// Reads the whole file; problems are in `problems` afterwards.
+    pub(super) fn read(&mut self) {
+        if self.agent.dialect == AgentDialect::Lifecycle {
+            self.read_front_matter(&PromptSection { line: 1, text: self.text.to_owned() });
+        } else {
+            match split_sections(self.text, self.agent.dialect) {
+                Ok((front, sections)) => {
+                    if let Some(front) = &front {
+                        self.read_front_matter(front);
+                    }
+                    self.read_prompt(&sections);
+                }
+                Err(line) => {
+                    let message = "the front matter has no end: expected a line with ---";
+                    self.add_problem(Some(line), None, message);
+                    return;
+                }
+            }
+        }
+        self.resolve_models();
+        self.check_tools();
+        self.note_variables();
+        let file = self.path.display().to_string();
+        let located = std::mem::take(&mut self.values.problems).into_iter();
+        let located = located.map(|NodeProblem { key, line, message }| AgentProblem {
+            file: file.clone(),
+            line,
+            key: Some(key),
+            message,
+        });
+        self.problems.extend(located);
+        // Of one file, in the order of its lines.
+        self.problems.sort_by_key(|problem| (problem.file != file, problem.line));
+    }
+
+    pub(super) fn add_problem(&mut self, line: Option<u64>, key: Option<&str>, message: &str) {
+        let (file, key) = (self.path.display().to_string(), key.map(str::to_owned));
+        self.problems.push(AgentProblem { file, line, key, message: message.to_owned() });
+    }
+
+    /// Adds a notice about a key.
+    pub(super) fn add_notice(&mut self, key: &str, node: &ConfigNode, message: &str) {
+        let line = node.line.map(|line| format!(":{line}")).unwrap_or_default();
+        self.agent.notices.push(format!("{}{line}: {key}: {message}", self.path.display()));
+    }
+
+    fn read_front_matter(&mut self, section: &PromptSection) {
+        let node = match read_yaml(&section.padded_text(), YamlSource::AgentFile) {
+            Ok(node) => node,
+            Err(DocumentError { position, message }) => {
+                let line = position.map(|at| at.line);
+                return self.add_problem(line, None, &format!("not valid YAML: {message}"));
+            }
+        };
+        let entries = match &node.value {
+            ConfigValue::Table(entries) => entries.as_slice(),
+            ConfigValue::Null => &[],
+            _ => {
+                let message = "expected keys and values in the front matter";
+                return self.add_problem(Some(section.line), None, message);
+            }
+        };
+        let keys = keys_of(self.agent.dialect);
+        let is_strict = matches!(self.agent.dialect, AgentDialect::Ai | AgentDialect::Own);
+        let required = match self.agent.dialect {
+            AgentDialect::AgentMd => Some(("name", "missing; expected a name for the agent")),
+            AgentDialect::Lifecycle => {
+                Some(("agent", "missing; expected the path of an .agent.md file"))
+            }
+            AgentDialect::Ai | AgentDialect::Own => None,
+        };
+        if let Some((name, message)) = required
+            && !entries.iter().any(|(entry, _)| entry == name)
+        {
+            self.add_problem(Some(section.line), Some(name), message);
+        }
+        for (name, node) in entries {
+            let key: Option<&AgentKey> =
+                keys.iter().find(|(known, _)| known == name).map(|(_, key)| *key);
+            if let Some(key) = key {
+                (key.read)(self, name, node);
+                continue;
+            }
+            let known = keys.iter().map(|(known, _)| known.as_str());
+            let message = match nearest_name(name, known.clone()) {
+                Some(meant) => format!("unknown key; did you mean {meant}?"),
+                None => format!("unknown key; known are {}", known.collect::<Vec<_>>().join(", ")),
+            };
+            if is_strict {
+                self.values.add(name, node, message);
+            } else {
+                self.add_notice(name, node, &message);
+            }
+        }
+    }
+
+    fn read_prompt(&mut self, sections: &[PromptSection]) {
+        let chain = [self.place.real.clone()];
+        let (path, mut clear) = (self.path, false);
+        for (at, section) in sections.iter().enumerate() {
+            if at > 0
+                && self.agent.dialect == AgentDialect::AgentMd
+                && let Some(header) = agent_md_keys::read_turn_header(section)
+                && sections.get(at + 1).is_some()
+            {
+                clear = header.clear;
+                if header.narrows_tools {
+                    let line = section.line;
+                    self.agent.notices.push(format!(
+                        "{}:{line}: tools of a single turn are not supported: all turns have those \
+                         of the agent",
+                        path.display()
+                    ));
+                }
+                continue;
+            }
+            let site = IncludeSite { file: path, line: section.line, chain: &chain };
+            let text = self.expand_includes(&section.text, &site);
+            let text = text.trim().to_owned();
+            if at == 0 {
+                self.agent.system = text;
+            } else if !text.is_empty() {
+                self.agent.turns.push(UserTurn { text, clear });
+                clear = false;
+            }
+        }
+        if self.agent.system.is_empty() && self.agent.turns.is_empty() {
+            let line = sections.first().map(|section| section.line);
+            self.add_problem(line, None, "expected a prompt after the front matter");
+        }
+    }
+
+    /// Reads a file that this one names, within the project unless the file is trusted: canonical
+    /// path and text.
+    pub(super) fn read_beside(
+        &mut self,
+        path: &Path,
+        demanded_by: &str,
+    ) -> Result<(PathBuf, String), String> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        if name.ends_with(".env") || name.starts_with(".env.") {
+            return Err(format!("{} may have secrets: .env files are refused", path.display()));
+        }
+        let full = self.context.cwd.join(path);
+        let Ok(real) = full.canonicalize() else {
+            return Err(format!("there is no file {}", path.display()));
+        };
+        let real_name = real.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        if real_name.ends_with(".env") || real_name.starts_with(".env.") {
+            return Err(format!("{} may have secrets: .env files are refused", path.display()));
+        }
+        if !real.starts_with(&self.place.root) && self.place.name_in_repository.is_some() {
+            self.demands.push((demanded_by.to_owned(), path.display().to_string()));
+            if !self.is_trusted() {
+                return Err(format!(
+                    "{} is outside of the project {}",
+                    path.display(),
+                    self.place.root.display()
+                ));
+            }
+        }
+        let text = super::read_text(&real)?;
+        Ok((real, text))
+    }
+
+    fn is_trusted(&self) -> bool {
+        let verdict = self.place.verdict(self.context.home, self.text);
+        verdict.is_ok_and(|verdict| verdict == TrustVerdict::Trusted)
+    }
+
+    fn resolve_models(&mut self) {
+        let models = std::mem::take(&mut self.models);
+        let is_given = !models.is_empty();
+        let mut resolved = Vec::new();
+        for (text, line, key) in models {
+            let provider = self.provider.as_deref();
+            let (dialect, settings) = (self.agent.dialect, self.context.settings);
+            match super::model_names::parse_model(&text, dialect, provider, settings) {
+                Ok(model) => resolved.push(model),
+                Err(message) => self.add_problem(line, Some(&key), &message),
+            }
+        }
+        if is_given {
+            self.agent.models = resolved;
+        } else if self.agent.models.is_empty() && self.agent.dialect != AgentDialect::AgentMd {
+            let is_lifecycle = self.agent.dialect == AgentDialect::Lifecycle;
+            if is_lifecycle && !self.has_base {
+                // Its agent could not be read, which is a problem already.
+                return;
+            }
+            let key = if is_lifecycle { "model" } else { "models" };
+            let message = "missing; expected provider/model, such as anthropic/claude-sonnet-4-5";
+            self.add_problem(Some(1), Some(key), message);
+        }
+    }
+
+    /// Checks that every named tool is defined.
+    fn check_tools(&mut self) {
+        let settings = self.context.settings;
+        let names = || {
+            let own = self.agent.servers.iter().chain(&settings.servers);
+            let rest = settings.rest_tools.iter().map(|tool| tool.name.as_str());
+            own.map(|server| server.name.as_str()).chain(rest)
+        };
+        let mut wrong = Vec::new();
+        for NamedTool { name, line } in &self.agent.tools {
+            if names().any(|known| known == name) {
+                continue;
+            }
+            let reason = settings
+                .unusable_reason("mcpServers", name)
+                .or_else(|| settings.unusable_reason("restTools", name));
+            let message = match (reason, nearest_name(name, names())) {
+                (Some(reason), _) => format!("{name} cannot be used: {reason}"),
+                (None, _) if name.starts_with("openapi:") => format!(
+                    "{name}: OpenAPI documents are not supported; define each operation in [restTools.NAME]"
+                ),
+                (None, Some(meant)) => format!("unknown tool {name:?}; did you mean {meant}?"),
+                (None, None) => format!(
+                    "unknown tool {name:?}: define it in [mcpServers.{name}] or [restTools.{name}]"
+                ),
+            };
+            wrong.push((*line, message));
+        }
+        for (line, message) in wrong {
+            self.add_problem(line, Some("tools"), &message);
+        }
+    }
+
+    /// Notes which variables of the environment the prompt uses, and `{{now}}`.
+    fn note_variables(&mut self) {
+        let turns = self.agent.turns.iter().map(|turn| turn.text.as_str());
+        let texts: Vec<&str> = turns.chain([self.agent.system.as_str()]).collect();
+        let syntax = self.agent.variables;
+        let names: Vec<String> =
+            texts.iter().flat_map(|text| variable_names(text, syntax)).map(str::to_owned).collect();
+        let file = self.path.display().to_string();
+        if syntax == VariableSyntax::Braces && names.iter().any(|name| name == "now") {
+            let notice = format!(
+                "{file}: {{{{now}}}} in a prompt changes all the time: no answer would ever be a hit"
+            );
+            if !self.agent.notices.contains(&notice) {
+                self.agent.notices.push(notice);
+            }
+        }
+        if syntax == VariableSyntax::Dollar {
+            for variable in &self.context.settings.variables {
+                if names.contains(variable) {
+                    self.demands
+                        .push((format!("${{{variable}}}"), "from the environment".to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Reads a schema from a file.
+    pub(super) fn read_schema_file(
+        &mut self,
+        key: &str,
+        node: &ConfigNode,
+        name: &str,
+    ) -> Option<serde_json::Value> {
+        let path = super::relative_path(self.path, name);
+        let text = match self.read_beside(&path, key) {
+            Ok((_, text)) => text,
+            Err(message) => {
+                self.values.add(key, node, message);
+                return None;
+            }
+        };
+        self.agent.included.push(path.clone());
+        match serde_json::from_str(&text) {
+            Ok(schema @ serde_json::Value::Object(_)) => Some(schema),
+            Ok(_) => {
+                self.values.add(key, node, format!("{} is not a JSON object", path.display()));
+                None
+            }
+            Err(error) => {
+                self.values.add(key, node, format!("{} is not JSON: {error}", path.display()));
+                None
+            }
+        }
+    }
+
+    /// Reads `{format, schema, schemaRef}`.
+    pub(super) fn read_format(&mut self, key: &str, node: &ConfigNode) -> MessageFormat {
+        let mut format = MessageFormat::default();
+        let Some(entries) = self.values.table(key, node) else { return format };
+        let mut has_schema = false;
+        for (name, node) in entries {
+            let full = format!("{key}.{name}");
+            match name.as_str() {
+                "format" => match &node.value {
+                    ConfigValue::Text(text) if text == "text" => format.kind = FormatKind::Text,
+                    ConfigValue::Text(text) if text == "json" => format.kind = FormatKind::Json,
+                    ConfigValue::Text(text) if text == "markdown" => {
+                        format.kind = FormatKind::Markdown;
+                    }
+                    _ => self.values.add_type(&full, node, "text, json or markdown"),
+                },
+                "schema" => match node.to_json() {
+                    Some(schema @ serde_json::Value::Object(_)) => {
+                        (format.schema, has_schema) = (Some(schema), true);
+                    }
+                    _ => self.values.add_type(&full, node, "a JSON schema, which is an object"),
+                },
+                "schemaRef" | "schema_ref" => {
+                    if let Some(name) = self.values.text(&full, node, "the path of a JSON schema") {
+                        has_schema = true;
+                        format.schema = self.read_schema_file(&full, node, &name);
+                    }
+                }
+                _ => {
+                    let known = ["format", "schema", "schemaRef"].map(|it| format!("{key}.{it}"));
+                    let message = unknown_key_message(&full, known.iter().map(String::as_str));
+                    self.values.add(&full, node, message);
+                }
+            }
+        }
+        if has_schema && format.kind != FormatKind::Json {
+            self.values.add(key, node, "a schema needs format: json");
+        }
+        format
+    }
+}
+
+/// An agent with the defaults of its dialect.
+fn empty_agent(path: &Path, dialect: AgentDialect) -> AgentFile {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = [".agent.md", ".lifecycle.yaml", ".lifecycle.yml", ".ai", ".md"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(&name)
+        .to_owned();
+    let is_foreign = matches!(dialect, AgentDialect::AgentMd | AgentDialect::Lifecycle);
+    AgentFile {
+        path: path.to_owned(),
+        dialect,
+        tool_name: tool_name_of(&stem),
+        name: stem,
+        description: None,
+        usage: None,
+        models: Vec::new(),
+        system: String::new(),
+        turns: Vec::new(),
+        tools: Vec::new(),
+        servers: Vec::new(),
+        agents: Vec::new(),
+        advisors: Vec::new(),
+        handoff: None,
+        router: Vec::new(),
+        input: MessageFormat::default(),
+        output: MessageFormat::default(),
+        limits: RunLimits {
+            max_turns: 10,
+            max_tool_calls_per_turn: 10,
+            max_retries: 5,
+            max_output_tokens: 4096,
+            tool_response_max_bytes: 12288,
+            llm_timeout: Duration::from_secs(600),
+            tool_timeout: Duration::from_secs(300),
+            max_time: None,
+            max_tokens: None,
+            max_cost: None,
+        },
+        sampling: Sampling {
+            temperature: if is_foreign { None } else { Some(0.0) },
+            ..Sampling::default()
+        },
+        reasoning: None,
+        prompt_cache: true,
+        cache: None,
+        cache_key: None,
+        sources: Vec::new(),
+        tags: Vec::new(),
+        memory: false,
+        ignores_history: false,
+        variables: match dialect {
+            AgentDialect::Ai => VariableSyntax::None,
+            AgentDialect::Own => VariableSyntax::Dollar,
+            AgentDialect::AgentMd | AgentDialect::Lifecycle => VariableSyntax::Braces,
+        },
+        parameters: Vec::new(),
+        max_repeats: if is_foreign { 3 } else { 0 },
+        outputs: Vec::new(),
+        hooks: RunHooks::default(),
+        keeps_large_outputs: false,
+        included: Vec::new(),
+        notices: Vec::new(),
+    }
+}
+
+/// A name for tools: letters, digits, `_` and `-`.
+pub(super) fn tool_name_of(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' };
+    name.chars().map(letter).take(64).collect()
+}
