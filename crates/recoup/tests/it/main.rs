@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests set the scene with plain files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod agents;
 mod cache_stats;
 mod claimed_projects;
 mod claude_code;

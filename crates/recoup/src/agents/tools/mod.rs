@@ -15,6 +15,7 @@ mod tool_names;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -50,6 +51,13 @@ const REST: &str = "rest";
 /// Servers that several agents of one run share. Dropped with the last of them.
 #[derive(Debug, Default)]
 pub(crate) struct ServerPool(Mutex<Vec<Arc<AgentServer>>>);
+
+impl Drop for ServerPool {
+    fn drop(&mut self) {
+        // All end at the same time, and are waited for one by one.
+        self.0.get_mut().iter().for_each(|server| server.begin_close());
+    }
+}
 
 /// How the tools of a run are used.
 #[derive(Debug)]
@@ -95,6 +103,7 @@ pub(crate) struct ToolsetPart {
 #[derive(Debug)]
 pub(crate) struct Toolset {
     servers: Vec<Arc<AgentServer>>,
+    _pool: Arc<ServerPool>,
     rest_tools: Vec<Arc<RestTool>>,
     cassette: Option<Arc<Cassette>>,
     permission: Arc<ToolPermission>,
@@ -108,6 +117,8 @@ pub(crate) struct Toolset {
 #[derive(Debug)]
 struct IndexedTool {
     spec: ToolSpec,
+    /// Digest of its definition.
+    digest: Sha256Digest,
     is_read_only: bool,
     target: ToolTarget,
 }
@@ -187,6 +198,7 @@ impl Toolset {
         };
         Ok(Self {
             servers: wanted.into_iter().map(open_server).collect::<Result<_>>()?,
+            _pool: options.pool,
             rest_tools,
             cassette: options.cassette,
             permission: options.permission,
@@ -201,11 +213,11 @@ impl Toolset {
     pub(crate) fn identity(&self) -> Result<Vec<ToolsetPart>> {
         let index = self.index()?;
         let part = |name: &str, server: &ToolCache, is_of: &dyn Fn(&ToolTarget) -> bool| {
-            let tools = index.iter().filter(|tool| is_of(&tool.target)).map(|tool| &tool.spec);
-            let tools: Vec<&ToolSpec> = tools.collect();
+            let tools = index.iter().filter(|tool| is_of(&tool.target));
+            let tools: Vec<_> = tools.map(|tool| (&tool.spec.name, tool.digest)).collect();
             let inputs = json!({ "server": server.server_digest(), "tools": tools });
-            let text = canonical_value(&inputs).unwrap_or_else(|_| inputs.to_string());
-            ToolsetPart { name: name.to_owned(), digest: Sha256Digest::of(text.as_bytes()) }
+            let digest = Sha256Digest::of(inputs.to_string().as_bytes());
+            ToolsetPart { name: name.to_owned(), digest }
         };
         let mut parts = Vec::new();
         for server in &self.servers {
@@ -315,6 +327,9 @@ impl Toolset {
             let params = to_raw_value(&json!({ "name": tool_name, "arguments": arguments }))
                 .map_err(|error| Error::usage("the arguments").with_source(error))?;
             let remaining = limits.deadline.map_or(Duration::MAX, Deadline::remaining);
+            if remaining.is_zero() {
+                return Err(Error::new(ErrorKind::Unavailable, "the time of the run is over"));
+            }
             let call = OngoingCall {
                 params: &params,
                 arguments,
@@ -352,8 +367,24 @@ impl Toolset {
             return Ok(Arc::clone(index));
         }
         let (mut names, mut index) = (Vec::new(), Vec::new());
-        for server in &self.servers {
-            for definition in server.tools()?.iter() {
+        // Those that have to start do so at the same time.
+        let lists: Vec<_> = thread::scope(|scope| {
+            let list = |server: &Arc<AgentServer>| match server.known_tools() {
+                Ok(None) => {
+                    let server = Arc::clone(server);
+                    (None, Some(scope.spawn(move || server.tools())))
+                }
+                known => (Some(known.map(Option::unwrap_or_default)), None),
+            };
+            let lists: Vec<_> = self.servers.iter().map(list).collect();
+            let broken = |_| Err(Error::new(ErrorKind::Io, "a thread has broken"));
+            let joined = |(known, asking): (Option<_>, Option<thread::ScopedJoinHandle<'_, _>>)| {
+                known.or_else(|| Some(asking?.join().unwrap_or_else(broken)))
+            };
+            lists.into_iter().filter_map(joined).collect()
+        });
+        for (server, list) in self.servers.iter().zip(lists) {
+            for definition in list?.iter() {
                 names.push((server.definition.name.clone(), definition.name.clone()));
                 let (server, tool) = (Arc::clone(server), definition.name.clone());
                 index.push(IndexedTool {
@@ -362,6 +393,7 @@ impl Toolset {
                         description: definition.description.clone(),
                         input_schema: definition.input_schema.clone(),
                     },
+                    digest: definition.digest(),
                     is_read_only: definition.is_read_only(),
                     target: ToolTarget::Server { server, tool },
                 });
@@ -376,6 +408,9 @@ impl Toolset {
                     description: description.clone(),
                     input_schema: parameters.clone(),
                 },
+                digest: Sha256Digest::of(
+                    json!([name, description, parameters]).to_string().as_bytes(),
+                ),
                 is_read_only: rest.is_read_only(),
                 target: ToolTarget::Rest(Arc::clone(rest)),
             });
@@ -385,7 +420,12 @@ impl Toolset {
         }
         if self.large_outputs.is_some() {
             let spec = large_output::spec();
-            index.push(IndexedTool { spec, is_read_only: true, target: ToolTarget::ReadOutput });
+            index.push(IndexedTool {
+                spec,
+                digest: Sha256Digest::of(READ_OUTPUT.as_bytes()),
+                is_read_only: true,
+                target: ToolTarget::ReadOutput,
+            });
         }
         Ok(Arc::clone(slot.insert(Arc::new(index))))
     }
