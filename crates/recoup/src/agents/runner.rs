@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::cache::{CacheMode, PathContext, Ttl};
+use recoup_core::cache::{Cache, CacheMode, PathContext, Ttl};
 use recoup_core::entry::ProducerIdentity;
 use recoup_core::key::agent::{AgentAnswerRecipe, AgentIdentity};
 use recoup_core::key::agent_run::{AgentRunRecipe, TURN_SEPARATOR};
@@ -72,6 +72,7 @@ pub(crate) struct AgentRunner<'a> {
     pub(super) toolsets: Mutex<HashMap<PathBuf, Arc<Toolset>>>,
     /// Servers that the agents share.
     pool: Arc<ServerPool>,
+    cache: Cache,
     /// What the whole run has paid so far.
     pub(super) total: Mutex<RunCost>,
     /// End of the time that the agent that was asked may take.
@@ -101,8 +102,12 @@ impl<'a> AgentRunner<'a> {
         options: RunOptions,
         observer: &'a dyn RunObserver,
     ) -> Self {
+        if let Err(error) = app.prepare_cache() {
+            observer.warn(&error.context("nothing is cached"));
+        }
         let (identities, toolsets, pool) = Default::default();
         let (total, deadline) = Default::default();
+        let cache = app.cache();
         Self {
             app,
             client,
@@ -112,6 +117,7 @@ impl<'a> AgentRunner<'a> {
             identities,
             toolsets,
             pool,
+            cache,
             total,
             deadline,
         }
@@ -245,17 +251,13 @@ impl<'a> AgentRunner<'a> {
         if let Some(known) = self.toolsets.lock().get(&agent.path) {
             return Ok(Arc::clone(known));
         }
-        let settings = &self.app.settings.agents;
         let options = ToolsetOptions {
-            servers: &settings.servers,
-            rest_tools: &settings.rest_tools,
             pool: Arc::clone(&self.pool),
-            cache: None,
+            cache: Some(self.cache.clone()),
             cassette: self.cassette.clone(),
             permission: Arc::clone(&self.options.permission),
             mode: self.options.mode,
             max_age: self.options.max_age,
-            keeps_large_output: agent.keeps_large_outputs,
         };
         let toolset = Arc::new(Toolset::open(self.app, agent, options)?);
         Ok(Arc::clone(self.toolsets.lock().entry(agent.path.clone()).or_insert(toolset)))
@@ -301,9 +303,8 @@ impl<'a> AgentRunner<'a> {
         };
         let root = self.app.settings.project.root().to_owned();
         let ttl = ttl.unwrap_or(Ttl::Off);
-        let is_used = ttl != Ttl::Off && self.options.mode != CacheMode::Bypass;
         Ok(AnswerSlot {
-            cache: if is_used { self.app.cache_for_writing()? } else { self.app.cache() },
+            cache: self.cache.clone(),
             kind,
             id: EntryId::new(self.app.scope(), key),
             identity: ProducerIdentity {

@@ -63,7 +63,6 @@ impl Scene {
 }
 
 #[test]
-#[ignore = "`recoup run` is not there yet"]
 fn tool_hit() {
     let scene = Scene::new("cache = \"1h\"");
     scene.run("please count", &[]).expect(0);
@@ -76,7 +75,6 @@ fn tool_hit() {
 }
 
 #[test]
-#[ignore = "`recoup run` is not there yet"]
 fn tool_miss() {
     let scene = Scene::new("");
     scene.run("please count", &[]).expect(0);
@@ -90,7 +88,6 @@ fn tool_miss() {
 }
 
 #[test]
-#[ignore = "`recoup run` is not there yet"]
 fn tool_expiry() {
     let scene = Scene::new("cache = \"500ms\"");
     scene.run("please count", &[]).expect(0);
@@ -100,7 +97,6 @@ fn tool_expiry() {
 }
 
 #[test]
-#[ignore = "`recoup run` is not there yet"]
 fn per_tool_override() {
     let scene = Scene::new("cache = \"1h\"\ntoolsCache.count = \"off\"");
     scene.run("please count", &[]).expect(0);
@@ -113,7 +109,6 @@ fn per_tool_override() {
 }
 
 #[test]
-#[ignore = "`recoup run` is not there yet"]
 fn a_tool_that_may_write_runs_only_if_it_is_allowed() {
     let scene = Scene::new("");
     scene.run("please write", &[]).expect(0);
@@ -124,7 +119,6 @@ fn a_tool_that_may_write_runs_only_if_it_is_allowed() {
 }
 
 #[test]
-#[ignore = "`recoup run` is not there yet"]
 fn a_server_that_does_not_start_is_a_clear_failure() {
     let scene = Scene::new("");
     let configuration = "[mcpServers.scripted]\ncommand = \"recoup-no-such-program\"\n";
