@@ -9,7 +9,8 @@ use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use super::init::{FileReport, InitContext, MissingFlag, changed_meanwhile_error, confirm_changes};
+use super::change_mode::{ChangeModeArgs, ConsentReport, MissingFlag};
+use super::init::{FileReport, InitContext, changed_meanwhile_error};
 use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
@@ -53,20 +54,6 @@ pub(in crate::cli) struct UnwrapArgs {
     files: Vec<PathBuf>,
     #[command(flatten)]
     mode: ChangeModeArgs,
-}
-
-/// Flags about consent and output.
-#[derive(Debug, Args, Clone, Copy)]
-struct ChangeModeArgs {
-    /// Do not ask
-    #[arg(long, short)]
-    yes: bool,
-    /// Only show what would change
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -172,7 +159,10 @@ fn run_changes<C: ProxyCommand>(
         report.print_plan().or_else(|gone| mode.yes.then_some(()).ok_or(gone))?;
     }
     let any = !report.files.is_empty();
-    if any && !mode.dry_run && report.ask_consent(mode, C::QUESTION)? {
+    if any
+        && !mode.dry_run
+        && mode.ask_consent(&mut report, C::QUESTION, "nothing was written")?
+    {
         let turn = InstallLock::acquire(&around.places.own, SystemClock.now())?;
         let shown = report;
         let (applied, copies) = install::apply_with_retry(
@@ -339,6 +329,12 @@ impl ProxyCommand for UnwrapCommand<'_> {
     }
 }
 
+impl ConsentReport for ProxyReport {
+    fn set_missing(&mut self, flag: MissingFlag) {
+        self.missing = Some(flag);
+    }
+}
+
 impl ProxyReport {
     fn new<'a>(
         changes: impl Iterator<Item = &'a FileChange>,
@@ -366,16 +362,5 @@ impl ProxyReport {
             ui::say(format_args!("To be added to your configuration by hand: {line}"));
         }
         Ok(())
-    }
-
-    fn ask_consent(&mut self, mode: ChangeModeArgs, question: &str) -> Result<bool, CommandError> {
-        if mode.yes {
-            return Ok(true);
-        }
-        if mode.json {
-            self.missing = Some(MissingFlag::Yes);
-            ui::json(self)?;
-        }
-        confirm_changes(question, mode.json, "nothing was written")
     }
 }

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod cache;
+mod change_mode;
 mod complete;
 mod completions;
 mod condense;

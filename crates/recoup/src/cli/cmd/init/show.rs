@@ -6,6 +6,7 @@ use recoup_core::secrets;
 use serde::Serialize;
 
 use super::{FailedClient, InitDraft, diff};
+use crate::cli::cmd::change_mode::{ConsentReport, MissingFlag};
 use crate::cli::failure::CommandError;
 use crate::cli::ui;
 use crate::install::{BACKUPS, BackupList, FileChange, InstallPlan, InstallRequest, PeerEntry};
@@ -27,17 +28,6 @@ pub(in crate::cli::cmd) struct InitReport {
     /// Directory of backup copies, for display.
     #[serde(skip)]
     backups: String,
-}
-
-/// The flag without which nothing can be done.
-#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli::cmd) enum MissingFlag {
-    /// The user has not agreed.
-    #[serde(rename = "--yes")]
-    Yes,
-    /// No client was found.
-    #[serde(rename = "--client")]
-    Client,
 }
 
 #[derive(Serialize)]
@@ -94,6 +84,12 @@ enum FileChangeState {
 struct FailedReport {
     client: &'static str,
     error: String,
+}
+
+impl ConsentReport for InitReport {
+    fn set_missing(&mut self, flag: MissingFlag) {
+        self.missing = Some(flag);
+    }
 }
 
 impl InitReport {
