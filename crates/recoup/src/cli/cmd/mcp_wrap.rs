@@ -15,7 +15,7 @@ use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 use crate::config::{self, FlagOverrides};
-use crate::install::answers::{plan_server_ttls, server_ttl_line};
+use crate::install::server_ttls::{ServerTtlRecord, plan_server_ttls, server_ttl_line};
 use crate::install::{
     self, AgentClient, ApplyOutcome, BACKUPS, FileChange, InstallLevel, InstallLock, InstallPaths,
     ServerFile, UndoPlan, UndoRequest, WrapPlan, WrapRequest,
@@ -159,10 +159,7 @@ fn run_changes<C: ProxyCommand>(
         report.print_plan().or_else(|gone| mode.yes.then_some(()).ok_or(gone))?;
     }
     let any = !report.files.is_empty();
-    if any
-        && !mode.dry_run
-        && mode.ask_consent(&mut report, C::QUESTION, "nothing was written")?
-    {
+    if any && !mode.dry_run && mode.ask_consent(&mut report, C::QUESTION, "nothing was written")? {
         let turn = InstallLock::acquire(&around.places.own, SystemClock.now())?;
         let shown = report;
         let (applied, copies) = install::apply_with_retry(
@@ -204,6 +201,8 @@ fn run_changes<C: ProxyCommand>(
 struct WrapDraft {
     plan: WrapPlan,
     settings: Option<FileChange>,
+    /// Times that the configuration gets.
+    ttls: Vec<ServerTtlRecord>,
     /// Lines for the configuration that this version cannot write there.
     add: Vec<String>,
 }
@@ -217,12 +216,13 @@ struct WrapCommand<'a> {
 
 impl WrapCommand<'_> {
     /// Plans the configuration's change. One that is invalid is not written: every command reads it.
-    fn plan_ttls(&self, plan: &WrapPlan) -> Result<(Option<FileChange>, Vec<String>)> {
+    fn plan_ttls(&self, plan: WrapPlan) -> Result<WrapDraft> {
+        let mut draft = WrapDraft { plan, settings: None, ttls: Vec::new(), add: Vec::new() };
         let Some(ttl) = self.args.ttl.as_deref().map(str::trim) else {
-            return Ok((None, Vec::new()));
+            return Ok(draft);
         };
         let InitContext { places, config: path, .. } = self.around;
-        let change = plan_server_ttls(path, &plan.proxied, ttl, places)?;
+        let (change, ttls) = plan_server_ttls(path, &draft.plan.proxied, ttl, places)?;
         let shown = places.display_path(path);
         let problem = |bytes: &Option<Vec<u8>>| {
             let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
@@ -234,10 +234,12 @@ impl WrapCommand<'_> {
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         if problem(&change.after).is_some() {
-            let lines = plan.proxied.iter().map(|name| server_ttl_line(name, ttl));
-            return Ok((None, lines.collect()));
+            let lines = draft.plan.proxied.iter().map(|name| server_ttl_line(name, ttl));
+            draft.add = lines.collect();
+        } else {
+            (draft.settings, draft.ttls) = (Some(change), ttls);
         }
-        Ok((Some(change), Vec::new()))
+        Ok(draft)
     }
 }
 
@@ -249,18 +251,16 @@ impl ProxyCommand for WrapCommand<'_> {
         "No server was left to put behind the proxy. Nothing was changed.";
 
     fn plan(&self) -> Result<WrapDraft> {
-        let plan = WrapPlan::make(WrapRequest {
+        self.plan_ttls(WrapPlan::make(WrapRequest {
             files: &self.files,
             program: &self.program,
             servers: &self.args.servers,
             is_strict: !self.args.files.is_empty(),
-        })?;
-        let (settings, add) = self.plan_ttls(&plan)?;
-        Ok(WrapDraft { plan, settings, add })
+        })?)
     }
 
     fn report(&self, draft: &WrapDraft) -> ProxyReport {
-        let WrapDraft { plan, settings, add } = draft;
+        let WrapDraft { plan, settings, add, .. } = draft;
         let changes = plan.changes.iter().chain(settings);
         let report = ProxyReport::new(changes, &plan.notes, &plan.faults, &self.around.places);
         ProxyReport { add: add.clone(), ..report }
@@ -268,7 +268,7 @@ impl ProxyCommand for WrapCommand<'_> {
 
     fn apply(&self, turn: &InstallLock<'_>, draft: &WrapDraft) -> Result<ApplyOutcome> {
         let changes = draft.plan.changes.iter().chain(&draft.settings);
-        turn.install(&changes.cloned().collect::<Vec<_>>())
+        turn.install(&changes.cloned().collect::<Vec<_>>(), &draft.ttls)
     }
 
     fn summary(file: &FileReport) -> String {

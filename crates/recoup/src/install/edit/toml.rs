@@ -64,11 +64,14 @@ fn value_to_json(value: &Inline) -> Value {
     }
 }
 
-/// Converts a text, or a list of texts.
+/// Converts a text, a number, a truth value, or a list of these.
 pub(crate) fn from_json(value: &Value) -> Inline {
     match value {
         Value::Array(items) => items.iter().map(from_json).collect(),
         Value::String(text) => text.as_str().into(),
+        Value::Bool(truth) => (*truth).into(),
+        Value::Number(number) if number.is_i64() => number.as_i64().unwrap_or_default().into(),
+        Value::Number(number) => number.as_f64().unwrap_or_default().into(),
         other => other.to_string().into(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod remote;
+mod ttl;
 mod undo;
 
 use serde_json::{Value, json};
@@ -11,6 +12,8 @@ use crate::support::Output;
 
 /// Cursor's file, beneath the home.
 const CURSOR: &str = ".cursor/mcp.json";
+/// A file of Cursor's with one server, on one line.
+const ONE_SERVER: &str = r#"{"mcpServers": {"x": {"command": "npx"}}}"#;
 
 impl Machine {
     /// `recoup mcp wrap --yes`, which must succeed.
@@ -185,6 +188,23 @@ fn variables_of_an_entry_are_named_and_their_values_are_not() {
 }
 
 #[test]
+fn what_cannot_be_a_variables_name_is_left_out_and_told() {
+    let machine = Machine::new();
+    let env = json!({"TOKEN": "a", "my-key": "b", "-x": "c", "a,b": "d", "": "e"});
+    let before = json!({"mcpServers": {"x": {"command": "npx", "env": env}}});
+    machine.write(CURSOR, before.to_string());
+    let output = machine.wrap(&[]);
+    let args = &machine.json(CURSOR)["mcpServers"]["x"]["args"];
+    assert_eq!(*args, json!(["mcp", "proxy", "--name", "x", "--cred-env", "TOKEN", "--", "npx"]));
+    for name in ["my-key", "-x", "a,b", ""] {
+        let told = format!("has “{name}”, which is not a valid name of a variable");
+        assert!(output.stderr.contains(&told), "{name}: {}", output.stderr);
+    }
+    machine.unwrap(&[]);
+    assert_eq!(machine.text(CURSOR), before.to_string());
+}
+
+#[test]
 fn a_name_that_looks_like_a_flag_is_joined_with_its_own() {
     let machine = Machine::new();
     let before = json!({"mcpServers": {"-x": {"command": "npx", "args": ["y"]}}});
@@ -232,6 +252,30 @@ fn what_is_ours_off_or_unknown_is_left_alone() {
     assert_eq!(machine.json(CURSOR), odd);
 }
 
+/// A diff would hide so much of a line that nobody could read it.
+#[test]
+fn people_read_what_starts_each_server_now_and_then() {
+    let machine = Machine::new();
+    let github =
+        json!({"command": "npx", "args": ["-y", "@x/github"], "env": {"TOKEN": "zq81kfu"}});
+    let docs = json!({
+        "url": "https://docs.example/s/zq82kfu3/mcp?key=zq83kfu",
+        "headers": {"Authorization": "Bearer zq84kfu"},
+    });
+    let own =
+        json!({"command": "x", "args": ["--token", "zq85kfu", "a b"], "env": {"my-key": "1"}});
+    let servers = json!({"mcpServers": {"docs": docs, "github": github, "own": own}});
+    machine.write(CURSOR, servers.to_string());
+    let codex = "[mcp_servers.time]\ncommand = 'uvx'\nargs = ['mcp-server-time']\n";
+    machine.write(".codex/config.toml", codex);
+    let shown = |output: Output| {
+        let shown = format!("{}\n{}", output.text(), output.stderr);
+        shown.replace(machine.path("").to_str().unwrap(), "/home/me/")
+    };
+    insta::assert_snapshot!(shown(machine.wrap(&["--ttl", "5m"])), @"");
+    insta::assert_snapshot!(shown(machine.unwrap(&[])), @"");
+}
+
 #[test]
 fn a_dry_run_shows_it_and_changes_nothing() {
     let machine = Machine::new();
@@ -239,7 +283,7 @@ fn a_dry_run_shows_it_and_changes_nothing() {
     let files = machine.files();
     let output = machine.run(&["mcp", "wrap", "--dry-run", "--ttl", "5m"]).expect(0);
     assert!(output.text().contains("--- ~/.cursor/mcp.json"), "{}", output.text());
-    assert!(output.text().contains("\"proxy\""), "{}", output.text());
+    assert!(output.text().contains("+ then: "), "{}", output.text());
     let report = machine.run(&["mcp", "wrap", "-n", "--json"]).expect(0).json();
     assert_eq!(report["written"], false);
     assert_eq!(report["files"][0]["what"], json!(["server “x” behind the proxy"]));
@@ -252,31 +296,4 @@ fn a_dry_run_shows_it_and_changes_nothing() {
     assert!(output.text().contains("--- ~/.cursor/mcp.json"), "{}", output.text());
     assert!(machine.run(&["mcp", "unwrap", "--json"]).expect(2).json()["missing"] == "--yes");
     assert!(machine.files() == files);
-}
-
-#[test]
-fn a_time_is_written_to_the_configuration() {
-    let machine = Machine::new();
-    machine.write(CURSOR, r#"{"mcpServers": {"a b": {"command": "x"}, "y": {"command": "y"}}}"#);
-    let output = machine.run(&["mcp", "wrap", "--yes", "--ttl", "5 min"]).expect(2);
-    assert!(output.stderr.contains("--ttl"), "{}", output.stderr);
-    let output = machine.wrap(&["--ttl", "5m", "--server", "a b"]);
-    assert!(output.stderr.contains("name those that write"), "{}", output.stderr);
-    let config = machine.text("recoup/config.toml");
-    assert_eq!(config, "[mcpServers.\"a b\"]\ncache = \"5m\"\n");
-    machine.run(&["config", "check"]).expect(0);
-    // Servers that are wrapped already get it as well.
-    machine.wrap(&["--ttl", "1h"]);
-    let config = machine.text("recoup/config.toml");
-    assert_eq!(config.matches("cache = \"1h\"").count(), 2, "{config}");
-    machine.unwrap(&[]);
-    let output = machine.wrap(&[]);
-    assert!(!output.stderr.contains("Nothing is cached yet"), "{}", output.stderr);
-    machine.unwrap(&[]);
-    machine.write("recoup/config.toml", "");
-    let output = machine.wrap(&[]);
-    assert!(output.stderr.contains("Nothing is cached yet"), "{}", output.stderr);
-    machine.write("recoup/config.toml", "nonsense = 1\n");
-    let output = machine.run(&["mcp", "wrap", "--yes", "--ttl", "2h"]).expect(1);
-    assert!(output.stderr.contains("mend it first"), "{}", output.stderr);
 }

@@ -154,6 +154,13 @@ fn a_refusal_is_reported_with_its_challenge_and_credentials_come_from_variables(
     let output = crate::support::finish(&mut proxied(&home, &flags, &server.url));
     assert_eq!(output.code, Some(2));
     assert!(output.stderr.contains("MY_TOKEN is not set"), "{}", output.stderr);
+
+    // Neither is on the command line.
+    let words = ["mcp", "proxy", "--header-env", "Authorization=MY_HEADER", "--url-env", "MY_URL"];
+    let mut command = home.command(&words);
+    command.env("MY_HEADER", "Bearer secret-token").env("MY_URL", &server.url);
+    let mut client = greeted(&mut command);
+    assert_eq!(call(&mut client, "count", json!({})), "call 2");
 }
 
 #[test]
@@ -366,6 +373,20 @@ fn mistakes_in_the_command_line_are_told_without_secrets() {
     let (code, said) = finish(&["--cred-env", "A,not-a-name", "http://127.0.0.1:1/"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("--cred-env"), "{said}");
+    for (words, told) in [
+        (&["--url-env", "https://h/s3cret"][..], "--url-env: expected the name of a variable"),
+        (&["--url-env", "UNSET_URL"], "--url-env: the variable UNSET_URL is not set"),
+        (&["--url-env", "PATH"], "--url-env: PATH holds no URL of a server"),
+        (&["--url-env", "PATH", "https://h"], "cannot be used with"),
+        (&["--header-env", "A", "https://h"], "--header-env: expected NAME=VARIABLE"),
+        (&["--header-env", "A=s3cret key", "https://h"], "expected the name of a variable"),
+        (&["--header-env", "A=PATH", "--", "x"], "headers are for servers with a URL"),
+        (&[], "required"),
+    ] {
+        let (code, said) = finish(words);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(told) && !said.contains("s3cret"), "{said}");
+    }
     let (code, said) = finish(&["--cred-env", "UNSET_TOKEN", "http://127.0.0.1:1/"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("UNSET_TOKEN"), "{said}");

@@ -22,8 +22,8 @@ use crate::install::answers::{self, ConfigAnswer};
 use crate::install::{
     self, AgentClient, FileChange, InstallLevel, InstallLock, InstallPlan, InstallRequest,
 };
-use show::InitReport;
 pub(super) use show::FileReport;
+use show::InitReport;
 
 /// Name for any client that is not in the list.
 const ANY_CLIENT: &str = "mcp";
@@ -171,7 +171,7 @@ impl InitArgs {
         seen: &dyn Fn(&InitDraft) -> InitReport,
     ) -> Result<InitDraft> {
         let turn = InstallLock::acquire(&around.places.own, SystemClock.now())?;
-        let put_in = |draft: &InitDraft| turn.install(&draft.changes());
+        let put_in = |draft: &InitDraft| turn.install(&draft.changes(), &[]);
         let (draft, copies) = install::apply_with_retry(draft, put_in, |path| {
             let draft = again()?;
             if self.mode.yes || seen(&draft).is_covered_by(report) {
