@@ -253,8 +253,9 @@ impl ProxyOutcome {
                     let is_remote = edit.removed.iter().any(|it| URL_FIELDS.contains(it));
                     if is_remote && !edit.has_word(|word| word.starts_with("--header")) {
                         self.done.add_note(format!(
-                            "the server “{name}” has no headers: if its client logs in at it, it no \
-                             longer answers through the proxy"
+                            "the server “{name}” has no headers: if its client logs in there \
+                             itself (OAuth), the proxy can't, and the server will refuse it; \
+                             `recoup mcp unwrap` takes the proxy away again"
                         ));
                     }
                     self.proxied.push(name.clone());

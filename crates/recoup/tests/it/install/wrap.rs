@@ -272,8 +272,67 @@ fn people_read_what_starts_each_server_now_and_then() {
         let shown = format!("{}\n{}", output.text(), output.stderr);
         shown.replace(machine.path("").to_str().unwrap(), "/home/me/")
     };
-    insta::assert_snapshot!(shown(machine.wrap(&["--ttl", "5m"])), @"");
-    insta::assert_snapshot!(shown(machine.unwrap(&[])), @"");
+    insta::assert_snapshot!(shown(machine.wrap(&["--ttl", "5m"])), @r#"
+    ~/.codex/config.toml
+    server “time”
+    - now:  uvx mcp-server-time
+    + then: /home/me/bin/recoup mcp proxy --name time -- uvx mcp-server-time
+    ~/.cursor/mcp.json
+    server “docs”
+    - now:  https://docs.example/s/…/mcp?… (with the header Authorization)
+    + then: /home/me/bin/recoup mcp proxy --name docs --header-env Authorization=RECOUP_PROXY_HEADER_1 --url-env RECOUP_PROXY_URL (RECOUP_PROXY_URL: https://docs.example/s/…/mcp?…)
+    server “github”
+    - now:  npx -y @x/github
+    + then: /home/me/bin/recoup mcp proxy --name github --cred-env TOKEN -- npx -y @x/github
+    server “own”
+    - now:  x --token [hidden] 'a b'
+    + then: /home/me/bin/recoup mcp proxy --name own -- x --token [hidden] 'a b'
+    --- /dev/null
+    +++ ~/recoup/config.toml
+    @@ -0,0 +1,11 @@
+    +[mcpServers.docs]
+    +cache = "5m"
+    +
+    +[mcpServers.github]
+    +cache = "5m"
+    +
+    +[mcpServers.own]
+    +cache = "5m"
+    +
+    +[mcpServers.time]
+    +cache = "5m"
+
+    ~/.cursor/mcp.json: the server “own” has “my-key”, which is not a valid name of a variable: it is left out of --cred-env, and the cache does not tell its values apart
+    Wrote ~/.codex/config.toml: server “time” behind the proxy
+    Wrote ~/.cursor/mcp.json: server “docs” behind the proxy; server “github” behind the proxy; server “own” behind the proxy
+    Wrote ~/recoup/config.toml: mcpServers.docs.cache = "5m"; mcpServers.github.cache = "5m"; mcpServers.own.cache = "5m"; mcpServers.time.cache = "5m"
+    Copies of what was there are in ~/recoup/backups
+    Done. Sessions that you begin now reach these servers through the proxy; `recoup mcp unwrap` undoes it. Tools that declare nothing are cached too: name those that write, as `toolsCache.TOOL = { ttl = "off", invalidates = ["*"] }`.
+    "#);
+    insta::assert_snapshot!(shown(machine.unwrap(&[])), @"
+    ~/.codex/config.toml
+    server “time”
+    - now:  /home/me/bin/recoup mcp proxy --name time -- uvx mcp-server-time
+    + then: uvx mcp-server-time
+    ~/.cursor/mcp.json
+    server “docs”
+    - now:  /home/me/bin/recoup mcp proxy --name docs --header-env Authorization=RECOUP_PROXY_HEADER_1 --url-env RECOUP_PROXY_URL (RECOUP_PROXY_URL: https://docs.example/s/…/mcp?…)
+    + then: https://docs.example/s/…/mcp?… (with the header Authorization)
+    server “github”
+    - now:  /home/me/bin/recoup mcp proxy --name github --cred-env TOKEN -- npx -y @x/github
+    + then: npx -y @x/github
+    server “own”
+    - now:  /home/me/bin/recoup mcp proxy --name own -- x --token [hidden] 'a b'
+    + then: x --token [hidden] 'a b'
+    --- ~/recoup/config.toml
+    - the whole file
+
+    Restored ~/.codex/config.toml to what it was before recoup
+    Restored ~/.cursor/mcp.json to what it was before recoup
+    Deleted ~/recoup/config.toml (recoup had created it)
+    Copies of what was there are in ~/recoup/backups
+    Done. Sessions that you begin now reach these servers directly.
+    ");
 }
 
 #[test]
@@ -282,7 +341,7 @@ fn a_dry_run_shows_it_and_changes_nothing() {
     machine.write(CURSOR, "{\"mcpServers\": {\"x\": {\"command\": \"npx\", \"args\": [\"x\"]}}}\n");
     let files = machine.files();
     let output = machine.run(&["mcp", "wrap", "--dry-run", "--ttl", "5m"]).expect(0);
-    assert!(output.text().contains("--- ~/.cursor/mcp.json"), "{}", output.text());
+    assert!(output.text().contains("~/.cursor/mcp.json\nserver “x”\n"), "{}", output.text());
     assert!(output.text().contains("+ then: "), "{}", output.text());
     let report = machine.run(&["mcp", "wrap", "-n", "--json"]).expect(0).json();
     assert_eq!(report["written"], false);
@@ -293,7 +352,7 @@ fn a_dry_run_shows_it_and_changes_nothing() {
     machine.wrap(&[]);
     let files = machine.files();
     let output = machine.run(&["mcp", "unwrap", "-n"]).expect(0);
-    assert!(output.text().contains("--- ~/.cursor/mcp.json"), "{}", output.text());
+    assert!(output.text().contains("~/.cursor/mcp.json\nserver “x”\n"), "{}", output.text());
     assert!(machine.run(&["mcp", "unwrap", "--json"]).expect(2).json()["missing"] == "--yes");
     assert!(machine.files() == files);
 }

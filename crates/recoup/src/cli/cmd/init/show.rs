@@ -255,7 +255,7 @@ impl FileReport {
     pub(in crate::cli::cmd) fn print(&self) -> Result<(), CommandError> {
         match (&self.diff, self.state) {
             _ if !self.servers.is_empty() => {
-                ui::diff(&format!("--- {}", self.shown))?;
+                ui::diff(&self.shown)?;
                 for ServerStartChange { server, before, after } in &self.servers {
                     ui::diff(&format!("server “{server}”\n- now:  {before}\n+ then: {after}"))?;
                 }

@@ -199,7 +199,7 @@ fn a_server_without_headers_may_need_a_login() {
     let machine = Machine::new();
     machine.write(CURSOR, r#"{"mcpServers": {"x": {"url": "https://x.example/mcp"}}}"#);
     let output = machine.wrap(&[]);
-    let note = "“x” has no headers: if its client logs in at it";
+    let note = "“x” has no headers: if its client logs in there itself";
     assert!(output.stderr.contains(note), "{}", output.stderr);
 }
 
