@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Scene, ask, call, configure, greeted, greeted_with, hear_answer};
+use super::{Scene, ask, call, cancel, configure, greeted, greeted_with, hear_answer};
 use crate::mcp::client::Client;
 use crate::support::tree;
 
@@ -221,11 +221,12 @@ fn several_pages_of_tools_are_asked_for_as_the_client_would() {
     assert_eq!(scene.asked("tools/list"), 7);
 }
 
-/// Two sessions, and a file that ends the slow call.
-fn slow_scene() -> (Scene, Value) {
+/// A scene with one client, and the parameters of a slow call, which a file ends.
+fn slow_scene() -> (Scene, Client, Value) {
     let scene = Scene::configured("cache = \"1h\"");
-    let until = scene.home.path("until");
-    (scene, json!({ "until": until }))
+    let arguments = json!({ "until": scene.home.path("until") });
+    let client = scene.start();
+    (scene, client, json!({ "name": "slow", "arguments": arguments }))
 }
 
 fn wait_for_calls(scene: &Scene, calls: usize) {
@@ -240,9 +241,8 @@ fn wait_for_calls(scene: &Scene, calls: usize) {
 
 #[test]
 fn identical_calls_at_once_are_made_once_also_across_proxies() {
-    let (scene, arguments) = slow_scene();
-    let (mut one, mut two) = (scene.start(), scene.start());
-    let params = json!({ "name": "slow", "arguments": arguments });
+    let (scene, mut one, params) = slow_scene();
+    let mut two = scene.start();
     let first = [one.ask("tools/call", params.clone())];
     wait_for_calls(&scene, 1);
     let again = [one.ask("tools/call", params.clone()), two.ask("tools/call", params)];
@@ -290,12 +290,10 @@ fn machines_that_share_a_server_make_a_call_once() {
 
 #[test]
 fn progress_goes_to_every_caller_under_its_own_token() {
-    let (scene, arguments) = slow_scene();
-    let mut client = scene.start();
+    let (scene, mut client, mut params) = slow_scene();
     let mut ask_with = |token: Value| {
-        let params =
-            json!({ "name": "slow", "arguments": arguments, "_meta": { "progressToken": token } });
-        client.ask("tools/call", params)
+        params["_meta"] = json!({ "progressToken": token });
+        client.ask("tools/call", params.clone())
     };
     ask_with(json!("first"));
     wait_for_calls(&scene, 1);
@@ -310,17 +308,12 @@ fn progress_goes_to_every_caller_under_its_own_token() {
 
 #[test]
 fn ones_cancellation_does_not_cancel_the_others() {
-    let (scene, arguments) = slow_scene();
-    let mut client = scene.start();
-    let params = json!({ "name": "slow", "arguments": arguments });
+    let (scene, mut client, params) = slow_scene();
     let leader = client.ask("tools/call", params.clone());
     wait_for_calls(&scene, 1);
     let (follower, last) =
         (client.ask("tools/call", params.clone()), client.ask("tools/call", params));
     thread::sleep(Duration::from_millis(200));
-    let cancel = |client: &mut Client, id: u64| {
-        client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
-    };
     cancel(&mut client, follower);
     cancel(&mut client, leader);
     wait_for_calls(&scene, 2);
@@ -337,12 +330,10 @@ fn ones_cancellation_does_not_cancel_the_others() {
 
 #[test]
 fn a_cancelled_call_is_stored_nowhere() {
-    let (scene, arguments) = slow_scene();
-    let mut client = scene.start();
-    let params = json!({ "name": "slow", "arguments": arguments });
+    let (scene, mut client, params) = slow_scene();
     let id = client.ask("tools/call", params.clone());
     wait_for_calls(&scene, 1);
-    client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+    cancel(&mut client, id);
     fs::write(scene.home.path("until"), "").unwrap();
     assert_eq!(call(&mut client, "slow", params["arguments"].clone()), "slow 2");
 }
