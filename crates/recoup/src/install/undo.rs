@@ -103,11 +103,16 @@ impl UndoPlan {
             let restored = this.undo_file(&look, receipt.entry_for(&real), own, places);
             let possible = restored.and_then(|mut change| {
                 change.iter().try_for_each(FileChange::demand_possible)?;
-                if let Some(change) = change.as_mut().filter(|_| wanted.only_proxies) {
+                if let Some(change) = &mut change {
                     let holds = look.holds.iter().map(|(held, _)| held);
-                    let starts = holds.flat_map(|held| ServerStartChange::all_of(change, held));
-                    change.done.servers = starts.collect();
-                    change.done.servers.dedup();
+                    let proxies: Vec<_> = holds.filter(|held| held.is_proxied()).collect();
+                    let only_proxies = AllowedChanges { holds: &proxies, peers: &[] };
+                    if demand_only_ours(change, only_proxies, places).is_ok() {
+                        let all = proxies.iter();
+                        let starts = all.flat_map(|held| ServerStartChange::all_of(change, held));
+                        change.done.servers = starts.collect();
+                        change.done.servers.dedup();
+                    }
                 }
                 Ok(change)
             });

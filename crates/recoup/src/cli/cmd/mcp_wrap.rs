@@ -59,8 +59,9 @@ pub(in crate::cli) struct UnwrapArgs {
 const AFTER_HELP: &str = "\
 Nothing is cached before you have given a time, with --ttl or in your configuration.
 
-The values of headers move to variables of the entry, so that none is on a command line. Servers
-that are switched off, recoup's own, and those for which the client logs in are left alone.";
+URLs and the values of headers move to variables of the entry, so that none is on a command line.
+Servers that are switched off, recoup's own, and those for which the client logs in are left alone.
+`recoup mcp unwrap` undoes it.";
 
 /// Changes of all files, for people and programs.
 #[derive(Serialize)]
@@ -83,9 +84,10 @@ trait ProxyCommand {
     type Plan;
     const COMMAND: &'static str;
     const QUESTION: &'static str;
-    const NOTHING: &'static str;
 
     fn plan(&self) -> Result<Self::Plan>;
+    /// Line if there is nothing to do.
+    fn idle_message(plan: &Self::Plan) -> &'static str;
     fn report(&self, plan: &Self::Plan) -> ProxyReport;
     fn apply(&self, turn: &InstallLock<'_>, plan: &Self::Plan) -> Result<ApplyOutcome>;
     /// One line about a file that was written.
@@ -191,7 +193,7 @@ fn run_changes<C: ProxyCommand>(
         }
         ui::say(command.closing(&plan));
     } else if !any {
-        ui::say(C::NOTHING);
+        ui::say(C::idle_message(&plan));
     }
     let done = !any || mode.dry_run || report.written;
     Ok(if done && report.failed.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
@@ -247,8 +249,6 @@ impl ProxyCommand for WrapCommand<'_> {
     type Plan = WrapDraft;
     const COMMAND: &'static str = "recoup mcp wrap";
     const QUESTION: &'static str = "Write this?";
-    const NOTHING: &'static str =
-        "No server was left to put behind the proxy. Nothing was changed.";
 
     fn plan(&self) -> Result<WrapDraft> {
         self.plan_ttls(WrapPlan::make(WrapRequest {
@@ -257,6 +257,14 @@ impl ProxyCommand for WrapCommand<'_> {
             servers: &self.args.servers,
             is_strict: !self.args.files.is_empty(),
         })?)
+    }
+
+    fn idle_message(draft: &WrapDraft) -> &'static str {
+        if draft.plan.names.is_empty() && draft.plan.faults.is_empty() {
+            "No client has an MCP server there. Nothing was changed."
+        } else {
+            "No server was left to put behind the proxy. Nothing was changed."
+        }
     }
 
     fn report(&self, draft: &WrapDraft) -> ProxyReport {
@@ -305,11 +313,14 @@ impl ProxyCommand for UnwrapCommand<'_> {
     type Plan = UndoPlan;
     const COMMAND: &'static str = "recoup mcp unwrap";
     const QUESTION: &'static str = "Take the proxy away?";
-    const NOTHING: &'static str = "No server is behind the proxy. Nothing was changed.";
 
     fn plan(&self) -> Result<UndoPlan> {
         let places = &self.around.places;
         UndoPlan::make(places, &places.own, &self.wanted)
+    }
+
+    fn idle_message(_: &UndoPlan) -> &'static str {
+        "No server is behind the proxy. Nothing was changed."
     }
 
     fn report(&self, undo: &UndoPlan) -> ProxyReport {

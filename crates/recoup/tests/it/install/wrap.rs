@@ -336,6 +336,21 @@ fn people_read_what_starts_each_server_now_and_then() {
 }
 
 #[test]
+fn uninstall_shows_what_starts_each_server_then_and_a_machine_without_servers_is_told() {
+    let machine = Machine::new();
+    let output = machine.wrap(&[]);
+    assert!(output.stderr.contains("No client has an MCP server there"), "{}", output.stderr);
+    machine.write(CURSOR, ONE_SERVER);
+    machine.wrap(&[]);
+    let shown = "~/.cursor/mcp.json\nserver “x”\n- now:  ";
+    let output = machine.run(&["uninstall", "--dry-run"]).expect(0);
+    assert!(output.text().starts_with(shown), "{}", output.text());
+    machine.init(&["--client", "cursor"]);
+    let output = machine.run(&["uninstall", "--dry-run"]).expect(0);
+    assert!(output.text().starts_with("--- ~/.cursor/mcp.json\n"), "{}", output.text());
+}
+
+#[test]
 fn a_dry_run_shows_it_and_changes_nothing() {
     let machine = Machine::new();
     machine.write(CURSOR, "{\"mcpServers\": {\"x\": {\"command\": \"npx\", \"args\": [\"x\"]}}}\n");
