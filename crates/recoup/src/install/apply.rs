@@ -122,7 +122,9 @@ impl<'a> InstallLock<'a> {
             receipt.record_change(change, copy.clone(), missing);
             copies.extend(copy.map(|copy| (change.path.clone(), self.own.join(copy))));
         }
-        ttls.iter().for_each(|record| record.add_to(&mut receipt.ttls));
+        for record in ttls {
+            record.add_to(&mut receipt.ttls);
+        }
         receipt.write(self.own)?;
         changes.iter().try_for_each(|change| write(change))?;
         self.prune(&receipt, &copies);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use recoup_core::Result;
 use recoup_core::base::digest::Sha256Digest;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use toml_edit::Value as TomlValue;
 
 use super::answers::{AnswerValue, config_error, plan_keys};
 use super::change::FileChange;
@@ -27,9 +27,9 @@ pub(crate) struct ServerTtlRecord {
     pub(crate) server: String,
     /// The value that we wrote.
     pub(crate) ttl: String,
-    /// The value before; none if there was none.
+    /// The value before, as it was written; none if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) before: Option<Value>,
+    before: Option<String>,
     /// True if we created the server's table.
     #[serde(default)]
     made_table: bool,
@@ -59,19 +59,20 @@ pub(crate) fn plan_server_ttls(
     let keys: Vec<_> = servers.iter().map(|name| (vec![SERVERS, name, TTL], &value)).collect();
     let change = plan_keys(path, &keys, places)?;
     let text = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
-    let root = toml::parse_to_json(&text).map_err(|it| config_error(path, places, &it))?;
+    let failed = |fault| config_error(path, places, &fault);
+    let root = toml::parse_to_json(&text).map_err(failed)?;
     let record = |server: &String| {
-        let table = root.get(SERVERS).and_then(|all| all.get(server));
-        ServerTtlRecord {
+        let value = toml::find_value(&text, &[SERVERS, server, TTL]).map_err(failed)?;
+        Ok(ServerTtlRecord {
             path: path.to_owned(),
             server: server.clone(),
             ttl: ttl.to_owned(),
-            before: table.and_then(|table| table.get(TTL)).cloned(),
-            made_table: table.is_none(),
+            before: value.map(|(_, span)| text[span].to_owned()),
+            made_table: root.get(SERVERS).and_then(|all| all.get(server)).is_none(),
             original: change.before.as_deref().map(Sha256Digest::of),
-        }
+        })
     };
-    let records = servers.iter().map(record).collect();
+    let records = servers.iter().map(record).collect::<Result<_>>()?;
     Ok((change, records))
 }
 
@@ -86,10 +87,11 @@ impl ServerTtlRecord {
     pub(super) fn add_to(&self, known: &mut Vec<Self>) {
         let earlier = known.iter().position(|it| it.path == self.path && it.server == self.server);
         let earlier = earlier.map(|at| known.remove(at));
-        let is_ours = |it: &Self| self.before.as_ref() == Some(&json!(it.ttl));
-        match earlier.filter(is_ours) {
+        let before = self.before.as_deref().and_then(|text| text.parse::<TomlValue>().ok());
+        let before = before.as_ref().and_then(TomlValue::as_str);
+        match earlier.filter(|it| before == Some(&it.ttl)) {
             Some(earlier) => known.push(Self { ttl: self.ttl.clone(), ..earlier }),
-            None if self.before.as_ref() == Some(&json!(self.ttl)) => {}
+            None if before == Some(&self.ttl) => {}
             None => known.push(self.clone()),
         }
     }
@@ -118,24 +120,23 @@ impl TtlRemoval {
             };
             let text = change.after.clone().unwrap_or_default();
             let text = String::from_utf8(text).unwrap_or_default();
-            let root = toml::parse_to_json(&text).map_err(failed)?;
-            let table = root.get(SERVERS).and_then(|all| all.get(server));
+            let value = toml::find_value(&text, &[SERVERS, server, TTL]).map_err(failed)?;
             let line = server_ttl_line(server, ttl);
-            match (table.and_then(|table| table.get(TTL)), before) {
-                (Some(now), _) if *now != json!(ttl) => this.notes.push(format!(
+            match (value, before) {
+                (Some((now, _)), _) if now.as_str() != Some(ttl) => this.notes.push(format!(
                     "{}: {} was changed since, and stays",
                     places.display_path(path),
                     toml::dotted(&[SERVERS, server, TTL])
                 )),
-                (Some(_), Some(before)) => {
-                    let field = [(TTL, toml::from_json(before))];
-                    let text = toml::put_fields(&text, &[SERVERS, server], &field);
-                    change.after = Some(text.map_err(failed)?.into_bytes());
+                (Some((_, span)), Some(before)) => {
+                    let after = [&text[..span.start], before, &text[span.end..]].concat();
+                    change.after = Some(after.into_bytes());
                     change.done.said.push(format!("{line} (it is {before} again)"));
                 }
                 (Some(_), None) => {
-                    let is_last = table.and_then(Value::as_object).is_some_and(|it| it.len() == 1);
-                    let text = if is_last && record.made_table {
+                    let root = toml::parse_to_json(&text).map_err(failed)?;
+                    let table = root.get(SERVERS).and_then(|all| all.get(server)?.as_object());
+                    let text = if record.made_table && table.is_some_and(|it| it.len() == 1) {
                         toml::remove_fields(&text, &[SERVERS], &[server])
                     } else {
                         toml::remove_fields(&text, &[SERVERS, server], &[TTL])

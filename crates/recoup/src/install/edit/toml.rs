@@ -64,14 +64,11 @@ fn value_to_json(value: &Inline) -> Value {
     }
 }
 
-/// Converts a text, a number, a truth value, or a list of these.
+/// Converts a text, or a list of texts.
 pub(crate) fn from_json(value: &Value) -> Inline {
     match value {
         Value::Array(items) => items.iter().map(from_json).collect(),
         Value::String(text) => text.as_str().into(),
-        Value::Bool(truth) => (*truth).into(),
-        Value::Number(number) if number.is_i64() => number.as_i64().unwrap_or_default().into(),
-        Value::Number(number) => number.as_f64().unwrap_or_default().into(),
         other => other.to_string().into(),
     }
 }
@@ -130,21 +127,27 @@ pub(crate) fn restore_writing(
     earlier: &str,
     names: &[&str],
 ) -> Result<String, SettingsSyntaxError> {
-    let find = |text| -> Result<Option<(Value, Range<usize>)>, SettingsSyntaxError> {
-        let document: Document<&str> = parse(text)?;
-        let way = TomlTablePath::resolve(document.as_item(), names);
-        let value = way.rest.first().and_then(|name| way.get(name)).and_then(Item::as_value);
-        Ok(value.and_then(|value| Some((value_to_json(value), value.span()?))))
-    };
     let mut left = text.to_owned();
     // Line ends that were converted meanwhile are what the user wants.
-    if let (Some((now, span)), Some((before, written))) = (find(text)?, find(earlier)?)
-        && now == before
+    if let Some((now, span)) = find_value(text, names)?
+        && let Some((before, written)) = find_value(earlier, names)?
+        && value_to_json(&now) == value_to_json(&before)
         && text.contains("\r\n") == earlier.contains("\r\n")
     {
         left.replace_range(span, &earlier[written]);
     }
     Ok(left)
+}
+
+/// Returns the value at a path, and its range in the text.
+pub(crate) fn find_value(
+    text: &str,
+    names: &[&str],
+) -> Result<Option<(Inline, Range<usize>)>, SettingsSyntaxError> {
+    let document = parse(text)?;
+    let way = TomlTablePath::resolve(document.as_item(), names);
+    let value = way.rest.first().and_then(|name| way.get(name)).and_then(Item::as_value);
+    Ok(value.and_then(|value| Some((value.clone(), value.span()?))))
 }
 
 /// Sets fields of the table at a path, which is created if missing. Returns the same text if

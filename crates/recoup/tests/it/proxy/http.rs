@@ -190,7 +190,7 @@ fn a_wrapped_entry_reaches_its_server() {
     let servers: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let entry = &servers["mcpServers"]["x"];
     let args: Vec<&str> =
-        entry["args"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+        entry["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let mut command = server.home.prepared(entry["command"].as_str().unwrap(), &args);
     for (name, value) in entry["env"].as_object().unwrap() {
         command.env(name, value.as_str().unwrap());

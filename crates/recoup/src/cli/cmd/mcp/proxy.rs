@@ -181,29 +181,25 @@ impl McpProxyArgs {
             let scheme = word.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
             matches!(scheme.as_deref(), Some("http" | "https"))
         };
-        let url = match &self.url_env {
-            Some(name) => {
-                let hidden = read_variable("--url-env", name)?;
-                let url = Some(hidden.trim()).filter(is_url).and_then(|it| Url::parse(it).ok());
-                url.ok_or_else(|| {
-                    Error::usage(format!("--url-env: {name} holds no URL of a server"))
-                })?
-            }
-            None => {
-                let url = self.server.first().and_then(|word| word.to_str()).filter(is_url);
-                let Some(url) = url else {
-                    if !self.headers.is_empty() || !self.header_env.is_empty() {
-                        return Err(Error::usage("headers are for servers with a URL"));
-                    }
-                    return Ok(ServerSpec::Command(self.server.clone()));
-                };
-                if self.server.len() > 1 {
-                    return Err(Error::usage("nothing may follow the URL: options go before it"));
+        let url = if let Some(name) = &self.url_env {
+            let value = read_variable("--url-env", name)?;
+            let url = Some(value.trim()).filter(is_url).and_then(|it| Url::parse(it).ok());
+            let wrong = || Error::usage(format!("--url-env: {name} holds no URL of a server"));
+            url.ok_or_else(wrong)?
+        } else {
+            let url = self.server.first().and_then(|word| word.to_str()).filter(is_url);
+            let Some(url) = url else {
+                if !self.headers.is_empty() || !self.header_env.is_empty() {
+                    return Err(Error::usage("headers are for servers with a URL"));
                 }
-                let masked = without_credentials(url);
-                let wrong = |_| Error::usage(format!("{masked:?} is no URL of a server"));
-                Url::parse(url).map_err(wrong)?
+                return Ok(ServerSpec::Command(self.server.clone()));
+            };
+            if self.server.len() > 1 {
+                return Err(Error::usage("nothing may follow the URL: options go before it"));
             }
+            let masked = without_credentials(url);
+            let wrong = |_| Error::usage(format!("{masked:?} is no URL of a server"));
+            Url::parse(url).map_err(wrong)?
         };
         let mut headers = HeaderMap::new();
         for header in &self.headers {

@@ -9,7 +9,9 @@ const GEMINI: &str = ".gemini/settings.json";
 fn machine_with(config: Option<&str>) -> Machine {
     let machine = Machine::new();
     machine.write(CURSOR, ONE_SERVER);
-    config.iter().for_each(|text| machine.write(CONFIG, text));
+    if let Some(text) = config {
+        machine.write(CONFIG, text);
+    }
     machine
 }
 
@@ -53,6 +55,7 @@ fn unwrap_and_uninstall_take_away_what_was_written() {
         // Ours comes in place of another, which comes back.
         Some("[mcpServers.x]\ncache = \"2m\" # as told\n"),
         Some("mcpServers.x.cache = 60000\n"),
+        Some("mcpServers = { x = { cache = '2m' } }\n"),
         Some("mcpServers.x.cache = \"1h\"\n"),
     ] {
         for undo in [&["mcp", "unwrap", "--yes"][..], &["uninstall", "--yes"]] {
