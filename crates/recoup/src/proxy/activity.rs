@@ -13,9 +13,9 @@ pub(super) struct SessionActivity {
 
 impl SessionActivity {
     /// Begins a step, which lasts until the value is dropped.
-    pub(super) fn begin(&self) -> ActiveStep<'_> {
+    pub(super) fn begin(self: &Arc<Self>) -> ActiveStep {
         self.under_way.fetch_add(1, Ordering::AcqRel);
-        ActiveStep(self)
+        ActiveStep(Arc::clone(self))
     }
 
     /// True while a line of the server is handled or anything is written to the client.
@@ -30,9 +30,9 @@ impl SessionActivity {
 
 /// A step that is under way.
 #[derive(Debug)]
-pub(super) struct ActiveStep<'a>(&'a SessionActivity);
+pub(super) struct ActiveStep(Arc<SessionActivity>);
 
-impl Drop for ActiveStep<'_> {
+impl Drop for ActiveStep {
     fn drop(&mut self) {
         self.0.steps_done.fetch_add(1, Ordering::AcqRel);
         self.0.under_way.fetch_sub(1, Ordering::AcqRel);

@@ -17,6 +17,7 @@ mod message;
 mod server_process;
 mod session;
 mod stderr_relay;
+mod workers;
 
 use std::ffi::OsString;
 use std::fs::File;
