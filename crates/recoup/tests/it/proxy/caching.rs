@@ -448,7 +448,8 @@ fn what_may_hold_a_call_that_writes_drops_everything() {
         client.say_bytes(format!("{line}\n").as_bytes());
         let after = count(&mut client);
         assert_ne!(after, before, "{line}");
-        assert_eq!(count(&mut client), after, "{line}");
+        // Results are kept again as soon as the old ones are dropped.
+        assert!((0..100).any(|_| count(&mut client) == count(&mut client)), "{line}");
     }
     let before = count(&mut client);
     client.say_bytes(b"\"a text\"\n");
