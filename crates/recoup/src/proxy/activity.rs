@@ -1,8 +1,16 @@
 //! Signs of life of a session, which tell its end from a pause.
 
 use std::io::{self, Read};
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Pauses between checks for an end that is mostly near.
+pub(super) fn growing_pauses() -> impl Iterator<Item = Duration> {
+    let doubled = |pause: &Duration| Some((*pause * 2).min(Duration::from_millis(2)));
+    iter::successors(Some(Duration::from_micros(50)), doubled)
+}
 
 /// Steps between server and client: those that are done, and those under way.
 #[derive(Debug, Default)]

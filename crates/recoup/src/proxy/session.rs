@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Upstream;
-use super::activity::SessionActivity;
+use super::activity::{SessionActivity, growing_pauses};
 use super::call_table::{
     AnsweredRequest, CallStage, CallTable, CancelledCall, KeptCall, PendingCall,
 };
@@ -543,8 +543,11 @@ impl ProxySession {
     /// Tells the client that nothing more comes, after what is on its way.
     pub(super) fn close_client(&self) {
         let deadline = Deadline::after(MAX_ANSWER_DELAY);
-        while self.client.activity.is_busy() && !deadline.has_passed() {
-            thread::sleep(Duration::from_millis(1));
+        for pause in growing_pauses() {
+            if !self.client.activity.is_busy() || deadline.has_passed() {
+                break;
+            }
+            thread::sleep(pause);
         }
         self.client.close();
     }
