@@ -30,8 +30,9 @@ struct UpkeepWork {
     /// The list of tools to remember.
     list: Option<Vec<u8>>,
     has_thread: bool,
-    /// How much was ever to be done, and how much of that is.
+    /// How much was ever to be done, how much of that was tried, and how much is done.
     added: u64,
+    tried: u64,
     done: u64,
 }
 
@@ -56,12 +57,13 @@ impl ToolCache {
         self.add_upkeep(|work| work.list = Some(list));
     }
 
-    /// Waits until everything that was to be done up to now is done, or for so long.
+    /// Waits until everything that was to be done up to now is done or has failed, or for so long: a
+    /// store that is not there is not waited for.
     pub(crate) fn await_upkeep(&self, limit: Duration) {
         let (upkeep, deadline) = (&self.inner.upkeep, Deadline::after(limit));
         let mut work = upkeep.work.lock();
         let wanted = work.added;
-        while work.done < wanted && !deadline.has_passed() {
+        while work.tried < wanted && !deadline.has_passed() {
             upkeep.changed.wait_for(&mut work, deadline.remaining());
         }
     }
@@ -103,9 +105,10 @@ impl ToolCache {
             }
             let failed = self.drop_all(drops, &mut has_failed);
             work = upkeep.work.lock();
+            work.tried = added;
+            upkeep.changed.notify_all();
             if failed.is_empty() {
                 work.done = added;
-                upkeep.changed.notify_all();
             } else {
                 work.drops.extend(failed);
                 upkeep.changed.wait_for(&mut work, RETRY_PAUSE);
