@@ -160,8 +160,8 @@ impl Peer {
         let text = format!(
             "[proxy]\nname = \"peer\"\n[proxy.listen]\nhost = \"127.0.0.1\"\nport = {port}\n\
              [[backends]]\nname = \"files\"\ntransport = \"stdio\"\ncommand = {SERVER:?}\n\
-             args = [{:?}]\n[backends.cache]\ntool_ttl_seconds = 3600\n",
-            scene.files.path()
+             args = [\"{}\"]\n[backends.cache]\ntool_ttl_seconds = 3600\n",
+            scene.files.path().display()
         );
         std::fs::write(&path_of_config, text).unwrap();
         let mut command = in_clean_environment(PEER);

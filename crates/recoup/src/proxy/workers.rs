@@ -50,7 +50,9 @@ impl WorkerThreads {
         let this = self.clone();
         if thread::Builder::new().spawn(move || this.work()).is_err() {
             let job = self.0.waiting.lock().jobs.pop_back();
-            job.into_iter().for_each(|job| job());
+            if let Some(job) = job {
+                job();
+            }
         }
     }
 

@@ -79,7 +79,7 @@ fn literal_part(source: &str, is_glob: bool) -> PathBuf {
     let parts = Path::new(source).components();
     let is_literal = |part: &std::path::Component<'_>| {
         let part = part.as_os_str().to_string_lossy();
-        !STATES.contains(&&*part) && !(is_glob && part.contains(GLOB))
+        !(STATES.contains(&&*part) || is_glob && part.contains(GLOB))
     };
     parts.take_while(is_literal).collect()
 }
