@@ -153,6 +153,23 @@ fn a_lost_session_is_begun_anew_as_a_client_would() {
 }
 
 #[test]
+fn calls_while_a_lost_session_is_begun_anew_go_to_the_new_one() {
+    let home = Home::new();
+    let server = HttpServer::start(&home, &["sessions", "slow-renewal"]);
+    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    assert_eq!(call(&mut client, "lose", json!({})), "call 1");
+    for _ in 0..10 {
+        client.ask("tools/call", json!({ "name": "count", "arguments": {} }));
+        thread::sleep(Duration::from_millis(30));
+    }
+    for _ in 0..10 {
+        let answer = client.hear();
+        assert!(answer["result"].is_object(), "{answer}");
+    }
+    assert_eq!(server.requests("initialize").len(), 2);
+}
+
+#[test]
 fn a_refusal_is_reported_with_its_challenge_and_credentials_come_from_variables() {
     let server = HttpServer::start(&["locked"]);
     let mut client = Client::spawn(&mut server.proxied(&[]));
