@@ -368,7 +368,7 @@ pub(crate) fn read_server(
                 for (tool, node) in reader.table(&key, node).into_iter().flatten() {
                     match node.to_json() {
                         Some(schema @ Value::Object(_)) => {
-                            drop(schemas.insert(tool.clone(), schema))
+                            schemas.insert(tool.clone(), schema);
                         }
                         _ => reader.add_type(&format!("{key}.{tool}"), node, "a JSON schema"),
                     }
@@ -521,7 +521,7 @@ pub(super) fn read_provider(
                     Err(error) => reader.add(&key, node, error.to_string()),
                 },
                 _ => {
-                    reader.add_type(&key, node, "https://HOST/PATH, or http://127.0.0.1:PORT/PATH")
+                    reader.add_type(&key, node, "https://HOST/PATH, or http://127.0.0.1:PORT/PATH");
                 }
             },
             "key_env" | "apiKey" => {
