@@ -18,7 +18,6 @@ pub mod jobs;
 #[allow(dead_code, unused_imports, reason = "conversations are not used yet")]
 pub mod llm;
 mod mcp;
-#[allow(dead_code, reason = "the client is used by agents, which nothing calls yet")]
 mod mcp_client;
 pub mod mirror;
 mod process;
