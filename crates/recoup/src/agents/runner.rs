@@ -33,7 +33,7 @@ use crate::config::env;
 use crate::llm::{Cassette, ChatMessage, ModelClient, ModelName};
 
 /// Options of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RunOptions {
     pub(crate) mode: CacheMode,
     pub(crate) max_age: Option<Ttl>,

@@ -26,7 +26,8 @@ pub(crate) enum PermissionAnswer {
 /// Asks the user; the text is the question without the possible answers.
 pub(crate) type PermissionPrompt = Box<dyn Fn(&str) -> PermissionAnswer + Send + Sync>;
 
-/// Permission for the tools of a run.
+/// Permission for the tools of a run; by default for none.
+#[derive(Default)]
 pub(crate) struct ToolPermission {
     allowed: Vec<NamePattern>,
     /// None without a terminal.

@@ -135,10 +135,10 @@ struct AnswerReport<'a> {
 }
 
 /// Shows a run on the terminal.
-struct TerminalObserver {
+pub(super) struct TerminalObserver {
     /// True if the answer is shown as it comes.
-    streams: bool,
-    verbose: bool,
+    pub(super) streams: bool,
+    pub(super) verbose: bool,
 }
 
 impl RunObserver for TerminalObserver {
