@@ -38,7 +38,8 @@ impl AgentRunner<'_> {
         };
         let chosen = call.arguments.get(DESTINATION).and_then(Value::as_str).unwrap_or_default();
         let Some(next) = router.iter().find(|agent| agent.tool_name == chosen) else {
-            let message = format!("{} chose {chosen:?}, which is none of its agents", prepared.agent.name);
+            let message =
+                format!("{} chose {chosen:?}, which is none of its agents", prepared.agent.name);
             return Err(Error::new(ErrorKind::Invalid, message));
         };
         self.show_call(&next.name, call);
@@ -118,16 +119,17 @@ impl AgentRunner<'_> {
         call: &ToolCallRequest,
     ) -> CallOutcome {
         self.show_call(&agent.name, call);
-        let prompt = match call.arguments.get(PROMPT) {
-            Some(Value::String(text)) => text.clone(),
-            Some(value) => value.to_string(),
-            None => return CallOutcome::failed(format!("the argument {PROMPT:?} is missing")),
+        let prompt = match prompt_of(&call.arguments) {
+            Ok(prompt) => prompt,
+            Err(error) => return CallOutcome::failed(error.to_string()),
         };
         match self.ask_agent(prepared, agent, prompt) {
             Ok(AgentAnswer { text, paid, is_complete, .. }) => {
                 CallOutcome { text, is_error: false, paid, is_complete }
             }
-            Err(error) => CallOutcome { is_complete: false, ..CallOutcome::failed(error.to_string()) },
+            Err(error) => {
+                CallOutcome { is_complete: false, ..CallOutcome::failed(error.to_string()) }
+            }
         }
     }
 
@@ -156,12 +158,14 @@ impl CallOutcome {
 }
 
 /// An agent as a tool of another.
-pub(super) fn agent_spec(agent: &AgentFile) -> ToolSpec {
+pub(crate) fn agent_spec(agent: &AgentFile) -> ToolSpec {
     let described = [agent.description.as_deref(), agent.usage.as_deref()];
     let described: Vec<&str> = described.into_iter().flatten().collect();
     let prompt = match (agent.input.kind, &agent.input.schema) {
         (FormatKind::Json, Some(schema)) => schema.clone(),
-        _ => json!({ "type": "string", "description": "The question, with all that is needed to answer it." }),
+        _ => {
+            json!({ "type": "string", "description": "The question, with all that is needed to answer it." })
+        }
     };
     let reason = json!({ "type": "string", "description": "Why you ask, in a few words, for people to read." });
     ToolSpec {
@@ -179,6 +183,15 @@ pub(super) fn agent_spec(agent: &AgentFile) -> ToolSpec {
     }
 }
 
+/// The question in the arguments of a call of an agent.
+pub(crate) fn prompt_of(arguments: &Value) -> Result<String> {
+    match arguments.get(PROMPT) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(value) => Ok(value.to_string()),
+        None => Err(Error::usage(format!("the argument {PROMPT:?} is missing"))),
+    }
+}
+
 /// The tool by which a router chooses an agent.
 pub(super) fn route_spec(agents: &[Arc<AgentFile>]) -> ToolSpec {
     let names: Vec<&str> = agents.iter().map(|agent| agent.tool_name.as_str()).collect();
@@ -187,7 +200,8 @@ pub(super) fn route_spec(agents: &[Arc<AgentFile>]) -> ToolSpec {
         format!("- {}: {about}", agent.tool_name)
     });
     let about: Vec<String> = about.collect();
-    let reason = json!({ "type": "string", "description": "Why, in a few words, for people to read." });
+    let reason =
+        json!({ "type": "string", "description": "Why, in a few words, for people to read." });
     ToolSpec {
         name: ROUTE.to_owned(),
         description: format!("Lets another agent answer the user:\n{}", about.join("\n")),
