@@ -26,8 +26,8 @@ use super::server::{COPIES_PER_ANSWER, McpServer, failure};
 use super::workers::EngineAccess;
 use super::{ConfigStrictness, McpServices, tools};
 use crate::agents::{
-    AgentFile, AgentQuestion, AgentRunner, AnswerOrigin, FormatKind, RunObserver, RunOptions,
-    ToolPermission, agent_spec, find_agent_files, load_agent, prompt_of,
+    AgentFile, AgentQuestion, AgentRunner, AnswerOrigin, FormatKind, RunHooks, RunObserver,
+    RunOptions, ToolPermission, agent_spec, find_agent_files, load_agent, prompt_of,
 };
 use crate::app::App;
 use crate::llm::ToolSpec;
@@ -72,10 +72,12 @@ impl AgentTool {
                 warn(&Error::usage(format!("--agents: no agent files in {}", dir.display())));
             }
             for file in files {
-                let agent = match load_agent(app, &file) {
+                // Problems name the file as the user would.
+                let file = file.strip_prefix(&app.settings.cwd).unwrap_or(&file);
+                let agent = match load_agent(app, file) {
                     Ok(agent) => agent,
                     Err(error) => {
-                        warn(&error.context(format!("not served: {}", file.display())));
+                        warn(&error.context("not served"));
                         continue;
                     }
                 };
@@ -152,7 +154,7 @@ impl AgentTool {
 fn may_write(agent: &AgentFile, allows_writing: bool) -> bool {
     let AgentFile { tools, servers, outputs, hooks, .. } = agent;
     let has_tools = !tools.is_empty() || !servers.is_empty();
-    let has_effects = !outputs.is_empty() || *hooks != Default::default();
+    let has_effects = !outputs.is_empty() || *hooks != RunHooks::default();
     has_effects
         || (has_tools && allows_writing)
         || agent.referred_agents().any(|other| may_write(other, allows_writing))
@@ -185,8 +187,7 @@ impl McpServer {
                 count += 1.0;
                 let progress = ProgressNotificationParam::new(token.clone(), count);
                 // A client that has left gets no answer either.
-                let _ =
-                    context.peer.notify_progress(progress.with_message(message)).await;
+                let _ = context.peer.notify_progress(progress.with_message(message)).await;
             }
         };
         let (answered, ()) = tokio::join!(run, progress);
