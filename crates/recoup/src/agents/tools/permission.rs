@@ -58,7 +58,7 @@ impl ToolPermission {
         let Some(prompt) = &self.prompt else {
             return refused(format!(
                 "{name} was not run: it is not declared read-only, and nobody can be asked. The \
-                 user can allow it: recoup run --allow '{name}'"
+                 user can allow it with the option --allow '{name}'"
             ));
         };
         let mut always = self.always.lock();

@@ -182,14 +182,9 @@ fn collect_notices(agent: Option<&AgentFile>, notices: &mut Vec<String>) {
             notices.push(notice.clone());
         }
     }
-    for other in referred_agents(agent) {
+    for other in agent.referred_agents() {
         collect_notices(Some(other), notices);
     }
-}
-
-fn referred_agents(agent: &AgentFile) -> impl Iterator<Item = &AgentFile> {
-    let AgentFile { agents, advisors, router, handoff, .. } = agent;
-    agents.iter().chain(advisors).chain(router).chain(handoff).map(AsRef::as_ref)
 }
 
 #[derive(Debug, Args)]
@@ -286,7 +281,7 @@ impl AnswerTotals {
                     totals.cached += 1;
                     totals.paid = totals.paid.plus(CostSavings::by_hits(&head.header.cost, 1));
                 }
-                ScanFlow::Continue
+                ScanFlow::Continue(())
             })?;
         }
         Ok(totals)
