@@ -276,7 +276,8 @@ impl AnswerTotals {
         for kind in [Kind::Agent, Kind::AgentRun] {
             let filter = ScanFilter { kind: Some(kind), ..ScanFilter::of_scope(&app.scope()) };
             app.cache().scan_filtered(&filter, &mut |_, head| {
-                let is_of = |head: &&EntryHead| head.header.identity.name.as_ref() == Some(&agent.name);
+                let is_of =
+                    |head: &&EntryHead| head.header.identity.name.as_ref() == Some(&agent.name);
                 if let Some(head) = head.ok().filter(is_of) {
                     totals.cached += 1;
                     totals.paid = totals.paid.plus(CostSavings::by_hits(&head.header.cost, 1));
