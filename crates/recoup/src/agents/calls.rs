@@ -83,9 +83,8 @@ impl AgentRunner<'_> {
                 )),
                 None => self.call_tool(prepared, toolset, call),
             };
-            let CallOutcome { text, is_error, paid, is_complete } = outcome;
-            state.cost.add(&paid);
-            state.is_complete &= is_complete;
+            let CallOutcome { text, is_error, paid, missing } = outcome;
+            state.add_call(&paid, missing);
             results.push(ToolCallResult { id: call.id.clone(), text, is_error });
         }
         results
@@ -101,14 +100,17 @@ impl AgentRunner<'_> {
         let limits = ToolCallLimits {
             timeout: prepared.agent.limits.tool_timeout,
             max_bytes: prepared.agent.limits.tool_response_max_bytes,
-            deadline: self.deadline.get().copied(),
+            deadline: self.deadline(),
         };
         let answer = toolset.call(call, &limits, &|| self.observer.is_cancelled());
+        if answer.from_cache {
+            self.observer.detail(format_args!("{}: from the cache", call.name));
+        }
         CallOutcome {
             text: answer.text,
             is_error: answer.is_error,
             paid: RunCost::default(),
-            is_complete: answer.is_complete,
+            missing: (!answer.is_complete).then(|| format!("{} could not be used", call.name)),
         }
     }
 
@@ -124,11 +126,12 @@ impl AgentRunner<'_> {
             Err(error) => return CallOutcome::failed(error.to_string()),
         };
         match self.ask_agent(prepared, agent, prompt) {
-            Ok(AgentAnswer { text, paid, is_complete, .. }) => {
-                CallOutcome { text, is_error: false, paid, is_complete }
+            Ok(AgentAnswer { text, paid, missing, .. }) => {
+                CallOutcome { text, is_error: false, paid, missing }
             }
             Err(error) => {
-                CallOutcome { is_complete: false, ..CallOutcome::failed(error.to_string()) }
+                let missing = Some(format!("the agent {} failed", agent.name));
+                CallOutcome { missing, ..CallOutcome::failed(error.to_string()) }
             }
         }
     }
@@ -148,12 +151,12 @@ struct CallOutcome {
     text: String,
     is_error: bool,
     paid: RunCost,
-    is_complete: bool,
+    missing: Option<String>,
 }
 
 impl CallOutcome {
     fn failed(text: String) -> Self {
-        Self { text, is_error: true, paid: RunCost::default(), is_complete: true }
+        Self { text, is_error: true, paid: RunCost::default(), missing: None }
     }
 }
 

@@ -17,6 +17,7 @@ use recoup_core::entry::ProducerIdentity;
 use recoup_core::key::agent::{AgentAnswerRecipe, AgentIdentity};
 use recoup_core::key::agent_run::{AgentRunRecipe, TURN_SEPARATOR};
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
+use recoup_core::memory::inject::{BlockBudget, RulesBlock};
 use recoup_core::{Error, Result};
 use serde_json::{Value, json};
 
@@ -27,6 +28,7 @@ use super::calls::agent_spec;
 use super::file::{expand_variables, variable_names};
 use super::observer::RunObserver;
 use super::output::AnswerCheck;
+use super::run::RunBudget;
 use super::tools::{ServerPool, ToolPermission, Toolset, ToolsetOptions};
 use crate::app::App;
 use crate::llm::{Cassette, ChatMessage, ModelClient, ModelName};
@@ -74,11 +76,12 @@ pub(crate) struct AgentRunner<'a> {
     cache: Cache,
     /// What the whole run has paid so far.
     pub(super) total: Mutex<RunCost>,
-    /// End of the time that the agent that was asked may take.
-    pub(super) deadline: OnceLock<Deadline>,
+    pub(super) budget: OnceLock<RunBudget>,
+    /// The project's rules, read once: an answer is kept under those that it was given.
+    rules: OnceLock<Option<RulesBlock>>,
 }
 
-/// An agent that is ready to be looked up or run: nothing was started or asked so far.
+/// An agent that is ready to be looked up or run: no model was asked so far.
 pub(crate) struct PreparedRun<'r> {
     pub(crate) agent: &'r AgentFile,
     /// System prompt, with variables, rules and the format of the answer.
@@ -90,6 +93,15 @@ pub(crate) struct PreparedRun<'r> {
     pub(crate) slot: AnswerSlot,
     pub(super) ttl: Option<Ttl>,
     pub(super) is_root: bool,
+}
+
+impl PreparedRun<'_> {
+    /// The check that a cached answer has to pass; none if another agent may have given it, whose
+    /// run has checked it.
+    fn final_check(&self) -> Option<&AnswerCheck> {
+        let is_own = self.agent.handoff.is_none() && self.agent.router.is_empty();
+        is_own.then_some(&self.check)
+    }
 }
 
 impl<'a> AgentRunner<'a> {
@@ -105,7 +117,7 @@ impl<'a> AgentRunner<'a> {
             observer.warn(&error.context("nothing is cached"));
         }
         let (identities, toolsets, pool) = Default::default();
-        let (total, deadline) = Default::default();
+        let (total, budget, rules) = Default::default();
         let cache = app.cache();
         Self {
             app,
@@ -118,7 +130,8 @@ impl<'a> AgentRunner<'a> {
             pool,
             cache,
             total,
-            deadline,
+            budget,
+            rules,
         }
     }
 
@@ -136,7 +149,7 @@ impl<'a> AgentRunner<'a> {
     pub(crate) fn answer_prepared(&self, prepared: &PreparedRun<'_>) -> Result<AgentAnswer> {
         let agent = prepared.agent;
         self.before_answer(agent)?;
-        let answered = match prepared.slot.look_up_answer(&prepared.check, self.observer) {
+        let answered = match prepared.slot.look_up_answer(prepared.final_check(), self.observer) {
             Ok(AnswerLookup::Hit(answer)) => Ok(answer),
             Ok(AnswerLookup::Run(permit)) => self.run(prepared).inspect(|answer| {
                 if let Some(permit) = permit {
@@ -154,11 +167,11 @@ impl<'a> AgentRunner<'a> {
         agent: &'r AgentFile,
         question: &AgentQuestion,
     ) -> Result<PreparedRun<'r>> {
+        if question.is_root {
+            self.check_variables(agent)?;
+        }
         let values = self.variables_of(agent);
-        let expand = |text: &str| {
-            expand_variables(text, agent.variables, &values)
-                .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
-        };
+        let expand = |text: &str| self.expand(agent, text);
         let prompt = question
             .prompt
             .as_deref()
@@ -225,6 +238,30 @@ impl<'a> AgentRunner<'a> {
         })
     }
 
+    /// Time limit of the run.
+    pub(super) fn deadline(&self) -> Option<Deadline> {
+        self.budget.get().and_then(|budget| budget.deadline)
+    }
+
+    /// The project's rules, if the agent is to be given them.
+    pub(super) fn rules_of(&self, agent: &AgentFile) -> Result<Option<&RulesBlock>> {
+        if !agent.memory {
+            return Ok(None);
+        }
+        if self.rules.get().is_none() {
+            let rules = self.app.rules(BlockBudget::default())?;
+            return Ok(self.rules.get_or_init(|| rules).as_ref());
+        }
+        Ok(self.rules.get().and_then(Option::as_ref))
+    }
+
+    /// Checks that every variable of an agent, and of all that it may call, has a value.
+    fn check_variables(&self, agent: &AgentFile) -> Result<()> {
+        let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
+        texts.map(|text| self.expand(agent, text)).try_for_each(|text| text.map(drop))?;
+        agent.referred_agents().try_for_each(|other| self.check_variables(other))
+    }
+
     /// Values of the variables that an agent's text may use; what the user gives wins.
     fn variables_of(&self, agent: &AgentFile) -> BTreeMap<String, String> {
         let mut values = BTreeMap::new();
@@ -285,8 +322,9 @@ impl<'a> AgentRunner<'a> {
             // The user's own key decides alone.
             (Some(key), _) => {
                 let text = self.expand(agent, key)?;
-                let key = Key::parse(&text).unwrap_or_else(|_| Key::of(["agent key", &text]));
-                (Kind::Agent, key, vec![KeyPart::shown("key", &text)])
+                let parts =
+                    vec![KeyPart::shown("agent", &agent.name), KeyPart::shown("key", &text)];
+                (Kind::Agent, Key::of(["agent key", &agent.name, &text]), parts)
             }
             (None, AgentDialect::AgentMd | AgentDialect::Lifecycle) => {
                 let model = self.models_of(agent).first().map(|name| name.model.clone());

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use clap::Args;
 use recoup_core::base::fsx;
 use recoup_core::cache::{CacheMode, Ttl};
-use recoup_core::key::Key;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 use super::place::StoreScopeArgs;
 use crate::agents::{
     AgentAnswer, AgentQuestion, AgentRunner, AnswerOrigin, FormatKind, PermissionAnswer,
-    PermissionPrompt, PreparedRun, RunObserver, RunOptions, ToolPermission, load_agent,
+    PermissionPrompt, PreparedRun, RunJournal, RunObserver, RunOptions, ToolPermission, load_agent,
     parse_model_name,
 };
 use crate::cli::app::App;
@@ -57,7 +56,7 @@ pub(in crate::cli) struct RunArgs {
     /// Values of variables, one NAME=VALUE on each line
     #[arg(long, value_name = "FILE")]
     var_file: Option<PathBuf>,
-    /// Let the agent use tools with this name that are not read-only, without asking: files__write_*
+    /// Let the agent use tools with this name that are not read-only, without asking: `files__write_*`
     #[arg(long = "allow", value_name = "PATTERN")]
     allowed: Vec<String>,
     /// Also write the answer to this file
@@ -109,7 +108,7 @@ Examples:
   git diff | recoup run reviewer.ai - --cache 1d
   recoup run planner.md 'plan the release' --record plan.jsonl
 
-Answers are cached if the file, --cache or the configuration gives a TTL. An answer is served again \
+Answers are cached if --override cache=, --cache or the file gives a TTL. An answer is served again \
 while the agent, everything it uses (models, tools, other agents, included files, rules) and the question \
 are the same. `recoup agents show FILE` lists what counts; --refresh asks anew.
 
@@ -178,7 +177,7 @@ impl RunArgs {
     pub(super) fn run(self) -> CommandAnswer {
         ui::prefix_lines();
         let code = match self.execute() {
-            Ok(()) => 0,
+            Ok(()) | Err(CommandError::ReaderGone) => 0,
             Err(CommandError::Error(error) | CommandError::Told(error)) => {
                 ui::error(&error);
                 match error.kind() {
@@ -188,7 +187,6 @@ impl RunArgs {
                     _ => FAILED,
                 }
             }
-            Err(CommandError::ReaderGone) => 0,
         };
         CommandAnswer::Exit(code)
     }
@@ -202,8 +200,8 @@ impl RunArgs {
         let observer = TerminalObserver { streams, verbose: self.verbose };
         agent.notices.iter().for_each(|notice| observer.notice(format_args!("{notice}")));
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
-        let journal = self.journal_path(app, prompt.as_deref(), &options);
-        let cassette = self.cassette(app, &journal)?;
+        let journal = self.journal(app, prompt.as_deref(), &options);
+        let cassette = self.cassette(app, journal.as_ref())?;
         let client = app.model_client(cassette.clone())?;
         let runner = AgentRunner::new(app, client, cassette.clone(), options, &observer);
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
@@ -216,12 +214,14 @@ impl RunArgs {
         let answer = runner.answer_prepared(&prepared)?;
         let omissions = cassette.iter().flat_map(|cassette| cassette.omissions());
         omissions.for_each(|omission| observer.notice(format_args!("{omission}")));
-        // The run is over: there is nothing to resume.
-        fsx::remove(&journal)?;
+        self.print(&prepared, &answer, is_json, streams)?;
         if let Some(path) = &self.output {
             fsx::write_output(path, format!("{}\n", answer.text).as_bytes())?;
         }
-        self.print(&prepared, &answer, is_json, streams)
+        if let Some(journal) = journal {
+            journal.remove()?;
+        }
+        Ok(())
     }
 
     /// Explains why the answer would be a hit or a miss.
@@ -246,7 +246,7 @@ impl RunArgs {
                     "--override {given}: only cache=DURATION is known"
                 )));
             };
-            ttl = Some(Ttl::parse("--override cache", value)?);
+            ttl = Some(Ttl::parse_with_unit("--override cache", value)?);
         }
         let format = match self.format.as_deref() {
             None => None,
@@ -302,43 +302,42 @@ impl RunArgs {
     }
 
     /// Recorded answers that are used or made; in an ordinary run, the journal that --resume reads.
-    fn cassette(&self, app: &App, journal: &Path) -> Result<Option<Arc<Cassette>>> {
+    fn cassette(&self, app: &App, journal: Option<&RunJournal>) -> Result<Option<Arc<Cassette>>> {
         let withheld = app.settings.agents.credentials();
-        let cassette = match (&self.record, &self.replay) {
-            (Some(file), _) => Cassette::record(file, &withheld)?,
-            (_, Some(file)) if self.model.is_some() => {
+        let cassette = match (&self.record, &self.replay, journal) {
+            (Some(file), ..) => Cassette::record(file, &withheld)?,
+            (_, Some(file), _) if self.model.is_some() => {
                 Cassette::replay(file, self.from)?.ignoring_model()
             }
-            (_, Some(file)) => Cassette::replay(file, self.from)?,
-            (None, None) if self.only_if_cached => return Ok(None),
-            (None, None) => {
-                match (self.resume, journal.exists()) {
-                    (true, false) => {
-                        let message = "nothing to resume: there is no unfinished run of this agent \
-                                       with this question";
-                        return Err(Error::usage(message));
-                    }
-                    (false, true) => ui::say(
-                        "an earlier run of this did not finish; use --resume to continue it",
-                    ),
-                    _ => {}
+            (_, Some(file), _) => Cassette::replay(file, self.from)?,
+            (None, None, None) => return Ok(None),
+            (None, None, Some(RunJournal { unfinished: Some(file), .. })) if self.resume => {
+                Cassette::journal(file, true, &withheld)?
+            }
+            (None, None, Some(_)) if self.resume => {
+                let message = "nothing to resume: there is no unfinished run of this agent with \
+                               this question";
+                return Err(Error::usage(message));
+            }
+            (None, None, Some(RunJournal { own, unfinished })) => {
+                if unfinished.is_some() {
+                    ui::say("an earlier run of this did not finish; --resume would continue it");
                 }
-                Cassette::journal(journal, self.resume, &withheld)?
+                Cassette::journal(own, false, &withheld)?
             }
         };
         Ok(Some(Arc::new(cassette)))
     }
 
-    /// File of the steps of this run, by what the user asks.
-    fn journal_path(&self, app: &App, prompt: Option<&str>, options: &RunOptions) -> PathBuf {
+    /// The journals of what the user asks; none if nothing is journalled.
+    fn journal(&self, app: &App, prompt: Option<&str>, options: &RunOptions) -> Option<RunJournal> {
+        if self.record.is_some() || self.replay.is_some() || self.only_if_cached {
+            return None;
+        }
         let file = fsx::resolve_path(&self.file).unwrap_or_else(|| self.file.clone());
         let variables = json!(options.variables).to_string();
-        let inputs = [
-            file.as_os_str().as_bytes(),
-            prompt.unwrap_or_default().as_bytes(),
-            variables.as_bytes(),
-        ];
-        app.settings.home.join("runs").join(format!("{}.jsonl", Key::of(inputs)))
+        let (file, prompt) = (file.as_os_str().as_bytes(), prompt.unwrap_or_default().as_bytes());
+        Some(RunJournal::find(&app.settings.home, &[file, prompt, variables.as_bytes()]))
     }
 
     fn print(

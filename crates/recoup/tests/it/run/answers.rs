@@ -175,6 +175,10 @@ fn a_run_stops_at_its_limits() {
     let failed = scene.run(&["turns.md", "why?"]).expect(1);
     assert!(failed.stderr.contains("no answer after 3 turns (max_turns)"), "{}", failed.stderr);
     assert_eq!(scene.asked(), 3);
+    let unpriced = "max_cost: 1\nmodel: anthropic/nobody-knows-me\n";
+    scene.home.write("cost.md", format!("---\n{unpriced}---\nYou answer.\n"));
+    let failed = scene.run(&["cost.md", "why?"]).expect(2);
+    assert!(failed.stderr.contains("the price of nobody-knows-me is not known"), "{failed:?}");
     scene.agent("tokens.md", "max_tokens: 150\n", "You answer.");
     let failed = scene.run(&["tokens.md", "why?"]).expect(1);
     assert!(failed.stderr.contains("more than max_tokens allows"), "{}", failed.stderr);

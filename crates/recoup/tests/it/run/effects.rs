@@ -31,6 +31,9 @@ fn a_hit_writes_outputs_and_runs_hooks_as_a_fresh_answer_does() {
     scene.home.write("report.lifecycle.yaml", other);
     scene.home.run(&["trust", "--yes", "report.lifecycle.yaml"]).expect(0);
     assert_eq!(scene.answer(&["report.lifecycle.yaml"]), "answer 1");
+    // But it is this agent's own.
+    scene.home.write("reporter.agent.md", agent.replace("reporter", "another"));
+    assert_eq!(scene.answer(&["report.lifecycle.yaml"]), "answer 2");
 }
 
 #[test]
