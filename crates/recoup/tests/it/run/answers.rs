@@ -150,7 +150,7 @@ fn wrong_usage_asks_nothing() {
     scene.agent("schema.md", "output: {format: json, schema: {type: nothing}}\n", "You rate.");
     for (args, expected) in [
         (&["missing.md", "x"][..], "missing.md"),
-        (&["a.md"], "no prompt for a"),
+        (&["a.md", "--var", "who=Ann"], "no prompt for a"),
         (&["a.md", "x"], "the variable who has no value"),
         (&["a.md", "x", "--var", "who"], "--var: expected NAME=VALUE"),
         (&["a.md", "x", "--format", "xml"], "expected text, markdown or json"),

@@ -166,8 +166,8 @@ fn limits_are_those_of_the_agent_that_was_asked() {
     // The worker's own limit would stop the boss's run.
     scene.agent("worker.md", "description: Counts\nmax_tokens: 1\n", "You are the worker.");
     assert_eq!(scene.answer(&["boss.md", "how many?"]), "the worker says 42");
-    let front = "cache: 1h\nagents: [worker.md]\nmax_tokens: 250\n";
+    let front = "cache: 1h\nagents: [worker.md]\nmax_tokens: 150\n";
     scene.agent("boss.md", front, "You are the boss.");
-    let failed = scene.run(&["boss.md", "how many?"]).expect(1);
+    let failed = scene.run(&["boss.md", "how many now?"]).expect(1);
     assert!(failed.stderr.contains("more than max_tokens allows"), "{}", failed.stderr);
 }
