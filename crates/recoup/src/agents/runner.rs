@@ -1,4 +1,4 @@
-//! What the agents of one run share, and the way to an answer: from the cache, or by a run.
+//! State that the agents of one run share, and the way to an answer: from the cache, or by a run.
 //!
 //! ```text
 //! answer ── look_up_answer ──► hit ─────────────────────────────────────────► outputs, hooks
@@ -74,7 +74,7 @@ pub(crate) struct AgentRunner<'a> {
     /// Servers that the agents share.
     pool: Arc<ServerPool>,
     cache: Cache,
-    /// What the whole run has paid so far.
+    /// Cost of the whole run so far.
     pub(super) total: Mutex<RunCost>,
     pub(super) budget: OnceLock<RunBudget>,
     /// The project's rules, read once: an answer is kept under those that it was given.
