@@ -204,8 +204,8 @@ impl AgentRunner<'_> {
             };
             let mut relay = TextRelay {
                 observer: self.observer,
-                // JSON is shown when it is known to be valid.
-                shows: *is_root && *kind != FormatKind::Json,
+                // JSON is shown when it is known to be valid, and a draft for another agent not at all.
+                shows: *is_root && *kind != FormatKind::Json && !prepared.is_answered_by_others(),
                 chunks: Vec::new(),
             };
             let reply = self

@@ -99,8 +99,12 @@ impl PreparedRun<'_> {
     /// The check that a cached answer has to pass; none if another agent may have given it, whose
     /// run has checked it.
     fn final_check(&self) -> Option<&AnswerCheck> {
-        let is_own = self.agent.handoff.is_none() && self.agent.router.is_empty();
-        is_own.then_some(&self.check)
+        (!self.is_answered_by_others()).then_some(&self.check)
+    }
+
+    /// True if another agent may have the last word.
+    pub(crate) fn is_answered_by_others(&self) -> bool {
+        self.agent.handoff.is_some() || !self.agent.router.is_empty()
     }
 }
 

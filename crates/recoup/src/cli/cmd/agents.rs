@@ -10,7 +10,7 @@ use recoup_core::store::{ScanFilter, ScanFlow};
 use recoup_core::{ErrorKind, Result};
 use serde::Serialize;
 
-use super::run::TerminalObserver;
+use super::run::{OpenLine, TerminalObserver};
 
 use crate::agents::file::{
     AgentCheck, AgentContext, AgentProblem, check_agent, dialect_of, keys_of, load_agent,
@@ -292,7 +292,7 @@ impl AnswerTotals {
 /// The agent's identity; none while the tools of a server are not known. Starts nothing.
 fn identity_of(app: &App, agent: &AgentFile) -> Result<Option<String>> {
     let options = RunOptions { mode: CacheMode::OnlyIfCached, ..RunOptions::default() };
-    let observer = TerminalObserver { streams: false, verbose: false };
+    let observer = TerminalObserver { streams: false, verbose: false, line: OpenLine::default() };
     let runner = AgentRunner::new(app, app.model_client(None)?, None, options, &observer);
     match runner.identity_of(agent) {
         Ok(identity) => Ok(Some(identity.digest().to_hex())),

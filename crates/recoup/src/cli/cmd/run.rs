@@ -5,6 +5,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use recoup_core::base::fsx;
@@ -137,6 +138,19 @@ pub(super) struct TerminalObserver {
     /// True if the answer is shown as it comes.
     pub(super) streams: bool,
     pub(super) verbose: bool,
+    pub(super) line: OpenLine,
+}
+
+/// True while the last line of the answer on the terminal has no end: messages begin on a new one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpenLine(Arc<AtomicBool>);
+
+impl OpenLine {
+    fn end(&self) {
+        if self.0.swap(false, Ordering::Relaxed) {
+            let _ = ui::data(&[b"\n"]);
+        }
+    }
 }
 
 impl RunObserver for TerminalObserver {
@@ -144,27 +158,31 @@ impl RunObserver for TerminalObserver {
         if self.streams {
             // A reader that is gone does not need the answer; the cache does.
             let _ = ui::data(&[piece.as_bytes()]);
+            self.line.0.store(!piece.ends_with('\n'), Ordering::Relaxed);
         }
     }
 
     fn restarted(&self) {
         if self.streams {
-            ui::say("");
+            self.line.end();
             ui::say("the answer was cut off; it begins again:");
         }
     }
 
     fn notice(&self, line: fmt::Arguments<'_>) {
+        self.line.end();
         ui::say(line);
     }
 
     fn detail(&self, line: fmt::Arguments<'_>) {
         if self.verbose {
+            self.line.end();
             ui::say_dimmed(line);
         }
     }
 
     fn warn(&self, error: &Error) {
+        self.line.end();
         failure::warn(error);
     }
 
@@ -194,10 +212,11 @@ impl RunArgs {
     fn execute(&self) -> Result<(), CommandError> {
         let app = App::load(&self.place.overrides())?;
         let agent = load_agent(app, &self.file)?;
-        let options = self.options(app)?;
+        let line = OpenLine::default();
+        let options = self.options(app, &line)?;
         let is_json = options.format.unwrap_or(agent.output.kind) == FormatKind::Json;
         let streams = ui::stdout_is_terminal() && !self.json && !is_json;
-        let observer = TerminalObserver { streams, verbose: self.verbose };
+        let observer = TerminalObserver { streams, verbose: self.verbose, line: line.clone() };
         agent.notices.iter().for_each(|notice| observer.notice(format_args!("{notice}")));
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
         let journal = self.journal(app, prompt.as_deref(), &options);
@@ -214,7 +233,7 @@ impl RunArgs {
         let answer = runner.answer_prepared(&prepared)?;
         let omissions = cassette.iter().flat_map(|cassette| cassette.omissions());
         omissions.for_each(|omission| observer.notice(format_args!("{omission}")));
-        self.print(&prepared, &answer, is_json, streams)?;
+        self.print(&prepared, &answer, is_json, &observer)?;
         if let Some(path) = &self.output {
             fsx::write_output(path, format!("{}\n", answer.text).as_bytes())?;
         }
@@ -228,16 +247,18 @@ impl RunArgs {
     pub(in crate::cli) fn explain_lookup(&self) -> Result<ExplainReport, CommandError> {
         let app = App::load(&self.place.overrides())?;
         let agent = load_agent(app, &self.file)?;
-        let observer = TerminalObserver { streams: false, verbose: self.verbose };
+        let observer =
+            TerminalObserver { streams: false, verbose: self.verbose, line: OpenLine::default() };
         let client = app.model_client(None)?;
-        let runner = AgentRunner::new(app, client, None, self.options(app)?, &observer);
+        let runner =
+            AgentRunner::new(app, client, None, self.options(app, &observer.line)?, &observer);
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
         let explained = runner.prepare(&agent, &question)?.slot.explain();
         Ok(ExplainReport::with_rule_names(&explained, &app.rule_names()))
     }
 
-    fn options(&self, app: &App) -> Result<RunOptions> {
+    fn options(&self, app: &App, line: &OpenLine) -> Result<RunOptions> {
         let mut ttl =
             self.cache.as_deref().map(|it| Ttl::parse_with_unit("--cache", it)).transpose()?;
         for given in &self.overrides {
@@ -276,7 +297,13 @@ impl RunArgs {
             variables: self.read_variables()?,
             permission: Arc::new(ToolPermission::new(
                 self.allowed.iter().map(NamePattern::new).collect(),
-                ui::can_ask().then(|| Box::new(ask_permission) as PermissionPrompt),
+                ui::can_ask().then(|| -> PermissionPrompt {
+                    let line = line.clone();
+                    Box::new(move |question| {
+                        line.end();
+                        ask_permission(question)
+                    })
+                }),
             )),
             history,
         })
@@ -345,8 +372,9 @@ impl RunArgs {
         prepared: &PreparedRun<'_>,
         answer: &AgentAnswer,
         is_json: bool,
-        streamed: bool,
+        observer: &TerminalObserver,
     ) -> Result<(), CommandError> {
+        let TerminalObserver { streams: streamed, line, .. } = observer;
         let AgentAnswer { text, origin, paid, .. } = answer;
         let (status, age_ms, saved) = match origin {
             AnswerOrigin::Cached { age_millis, saved } => ("hit", Some(*age_millis), Some(*saved)),
@@ -365,9 +393,9 @@ impl RunArgs {
                 micro_dollars: paid.micro_dollars,
                 saved,
             })?;
-        } else if streamed && status == "miss" {
+        } else if *streamed && status == "miss" && !prepared.is_answered_by_others() {
             // It was shown as it came.
-            ui::data(&[b"\n"])?;
+            line.end();
         } else {
             ui::line(text)?;
         }
