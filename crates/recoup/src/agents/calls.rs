@@ -22,7 +22,7 @@ const PROMPT: &str = "prompt";
 const ROUTE: &str = "hand_over_to";
 /// Argument with the agent that a router chooses.
 const DESTINATION: &str = "agent";
-/// Longest reason that is shown.
+/// Longest reason, and longest arguments, that are shown.
 const MAX_REASON_CHARS: usize = 200;
 
 impl AgentRunner<'_> {
@@ -136,7 +136,11 @@ impl AgentRunner<'_> {
         let reason = call.arguments.get(REASON).and_then(Value::as_str);
         match reason.map(|reason| shorten_text(reason, MAX_REASON_CHARS)) {
             Some(reason) => self.observer.detail(format_args!("{name}: {reason}")),
-            None => self.observer.detail(format_args!("{name}")),
+            None => {
+                let arguments = call.arguments.to_string();
+                let arguments = shorten_text(&arguments, MAX_REASON_CHARS);
+                self.observer.detail(format_args!("{name} {arguments}"));
+            }
         }
     }
 }

@@ -85,7 +85,8 @@ pub(in crate::cli) struct RunArgs {
     /// Record all answers of models and tools in this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["replay", "only_if_cached"])]
     record: Option<PathBuf>,
-    /// Answer all requests from a recorded file; nothing is asked, started or paid
+    /// Answer all requests from a recorded file; nothing is asked, started, paid or stored (the answer
+    /// is stored with --refresh)
     #[arg(long, value_name = "FILE", conflicts_with = "only_if_cached")]
     replay: Option<PathBuf>,
     /// With --replay: from this request on, ask for real
@@ -252,7 +253,7 @@ impl RunArgs {
                 Error::usage(format!("--format {name}: expected text, markdown or json"))
             })?),
         };
-        let mode = if self.replay.is_some() || self.no_cache {
+        let mode = if self.no_cache || (self.replay.is_some() && !self.refresh) {
             CacheMode::Bypass
         } else if self.refresh || self.record.is_some() {
             CacheMode::Refresh
