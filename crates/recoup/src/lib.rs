@@ -3,7 +3,6 @@
 //! The engine is `recoup-core`. ARCHITECTURE.md has the levels; a module uses
 //! only those below its own.
 
-
 mod agents;
 mod app;
 pub mod cli;

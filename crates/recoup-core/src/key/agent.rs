@@ -11,8 +11,9 @@ use crate::error::Result;
 
 /// Prefix of the parts of variables.
 const VARIABLE: &str = "variable ";
-/// Name of the part that lists the models.
+/// Names of the parts that are lists.
 const MODELS: &str = "models";
+const SETTINGS: &str = "settings";
 
 /// Inputs that determine an agent's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,12 @@ impl AgentIdentity {
     pub fn push_models<'a>(&mut self, models: impl IntoIterator<Item = &'a str>) {
         let models: Vec<&str> = models.into_iter().collect();
         self.push_shown(MODELS, &models.join(" "));
+    }
+
+    /// Adds settings, each as `name=value`.
+    pub fn push_settings(&mut self, settings: impl IntoIterator<Item = String>) {
+        let settings: Vec<String> = settings.into_iter().collect();
+        self.push_shown(SETTINGS, &settings.join(" "));
     }
 
     /// Adds the digest of something that is described elsewhere, such as a tool or another agent.
@@ -108,7 +115,7 @@ impl KeyRecipe for AgentAnswerRecipe {
 
     fn part_kind(part: &str) -> PartKind {
         match part {
-            MODELS => PartKind::List(' '),
+            MODELS | SETTINGS => PartKind::List(' '),
             "schema" | "history" => PartKind::Hidden,
             part::RULES_PART => PartKind::Rules,
             _ => PartKind::Text,

@@ -64,7 +64,8 @@ impl AnswerSlot {
             let agent = self.identity.name.as_deref().unwrap_or("the agent");
             observer.notice(format_args!("waiting for another run of {agent} that asks the same"));
         };
-        let wait = WaitPolicy { wait: Some(MAX_WAIT), leaders: None, on_long_wait: Some(&announce) };
+        let wait =
+            WaitPolicy { wait: Some(MAX_WAIT), leaders: None, on_long_wait: Some(&announce) };
         let outcome = match self.cache.lookup(&self.request(self.mode, wait)) {
             Ok(Outcome::Hit(entry) | Outcome::Stale(entry, _)) => match self.read_answer(&entry) {
                 Ok(answer) if check.read(&answer.text).is_ok() => {

@@ -38,7 +38,8 @@ impl AgentRunner<'_> {
         };
         let chosen = call.arguments.get(DESTINATION).and_then(Value::as_str).unwrap_or_default();
         let Some(next) = router.iter().find(|agent| agent.tool_name == chosen) else {
-            let message = format!("{} chose {chosen:?}, which is none of its agents", prepared.agent.name);
+            let message =
+                format!("{} chose {chosen:?}, which is none of its agents", prepared.agent.name);
             return Err(Error::new(ErrorKind::Invalid, message));
         };
         self.show_call(&next.name, call);
@@ -127,7 +128,9 @@ impl AgentRunner<'_> {
             Ok(AgentAnswer { text, paid, is_complete, .. }) => {
                 CallOutcome { text, is_error: false, paid, is_complete }
             }
-            Err(error) => CallOutcome { is_complete: false, ..CallOutcome::failed(error.to_string()) },
+            Err(error) => {
+                CallOutcome { is_complete: false, ..CallOutcome::failed(error.to_string()) }
+            }
         }
     }
 
@@ -165,7 +168,9 @@ pub(super) fn agent_spec(agent: &AgentFile) -> ToolSpec {
     let described: Vec<&str> = described.into_iter().flatten().collect();
     let prompt = match (agent.input.kind, &agent.input.schema) {
         (FormatKind::Json, Some(schema)) => schema.clone(),
-        _ => json!({ "type": "string", "description": "The question, with all that is needed to answer it." }),
+        _ => {
+            json!({ "type": "string", "description": "The question, with all that is needed to answer it." })
+        }
     };
     let reason = json!({ "type": "string", "description": "Why you ask, in a few words, for people to read." });
     ToolSpec {
@@ -191,7 +196,8 @@ pub(super) fn route_spec(agents: &[Arc<AgentFile>]) -> ToolSpec {
         format!("- {}: {about}", agent.tool_name)
     });
     let about: Vec<String> = about.collect();
-    let reason = json!({ "type": "string", "description": "Why, in a few words, for people to read." });
+    let reason =
+        json!({ "type": "string", "description": "Why, in a few words, for people to read." });
     ToolSpec {
         name: ROUTE.to_owned(),
         description: format!("Lets another agent answer the user:\n{}", about.join("\n")),

@@ -46,7 +46,12 @@ impl AgentRunner<'_> {
         answered
     }
 
-    fn deliver(&self, agent: &AgentFile, output: &DeclaredOutput, answer: &AgentAnswer) -> Result<()> {
+    fn deliver(
+        &self,
+        agent: &AgentFile,
+        output: &DeclaredOutput,
+        answer: &AgentAnswer,
+    ) -> Result<()> {
         match output {
             DeclaredOutput::File { path } => {
                 let path = self.app.settings.project.root().join(self.expand(agent, path)?);
@@ -62,9 +67,11 @@ impl AgentRunner<'_> {
                     headers: header_map(headers.iter().map(|(name, value)| (name, value)))?,
                     body: Some(answer.text.clone()),
                 };
-                let sent = request.send(agent.limits.tool_timeout, &|| self.observer.is_cancelled());
+                let sent =
+                    request.send(agent.limits.tool_timeout, &|| self.observer.is_cancelled());
                 sent.and_then(|answer| {
-                    let refused = |fault: HttpFault| Error::new(ErrorKind::Unavailable, fault.message);
+                    let refused =
+                        |fault: HttpFault| Error::new(ErrorKind::Unavailable, fault.message);
                     answer.map(drop).map_err(refused)
                 })
             }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::agent_file::{AgentFile, RunLimits};
 use super::runner::AgentRunner;
-use crate::llm::ModelName;
+use crate::llm::{ModelName, Sampling};
 
 impl AgentRunner<'_> {
     /// Identity of an agent. Starts a server only if nobody has ever seen its tools.
@@ -26,7 +26,8 @@ impl AgentRunner<'_> {
             let clear = if turn.clear { "(after clearing) " } else { "" };
             identity.push_shown(&name, &format!("{clear}{}", turn.text));
         }
-        let models: Vec<String> = self.models_of(agent).iter().map(|name| self.full_name(name)).collect();
+        let models: Vec<String> =
+            self.models_of(agent).iter().map(|name| self.full_name(name)).collect();
         identity.push_models(models.iter().map(String::as_str));
         // Every limit that can cut an answer or a tool's result; how long things may take is none.
         let RunLimits {
@@ -41,20 +42,27 @@ impl AgentRunner<'_> {
             max_tokens: _,
             max_cost: _,
         } = &agent.limits;
-        let settings = json!({
-            "sampling": agent.sampling,
-            "reasoning": agent.reasoning,
-            "max_turns": max_turns,
-            "max_tool_calls_per_turn": max_tool_calls_per_turn,
-            "max_output_tokens": max_output_tokens,
-            "tool_response_max_bytes": tool_response_max_bytes,
-            "max_repeats": agent.max_repeats,
-        });
-        identity.push_shown("settings", &settings.to_string());
+        let Sampling { temperature, top_p, top_k, repeat_penalty } = &agent.sampling;
+        let given =
+            |name: &str, value: Option<String>| value.map(|value| format!("{name}={value}"));
+        let settings = [
+            given("temperature", temperature.map(|it| it.to_string())),
+            given("top_p", top_p.map(|it| it.to_string())),
+            given("top_k", top_k.map(|it| it.to_string())),
+            given("repeat_penalty", repeat_penalty.map(|it| it.to_string())),
+            given("reasoning", agent.reasoning.map(|it| json!(it).to_string())),
+            given("max_turns", Some(max_turns.to_string())),
+            given("max_tool_calls_per_turn", Some(max_tool_calls_per_turn.to_string())),
+            given("max_output_tokens", Some(max_output_tokens.to_string())),
+            given("tool_response_max_bytes", Some(tool_response_max_bytes.to_string())),
+            given("max_repeats", Some(agent.max_repeats.to_string())),
+        ];
+        identity.push_settings(settings.into_iter().flatten());
         for part in self.toolset(agent)?.identity()? {
             identity.push_digest(&format!("tool {}", part.name), part.digest);
         }
-        let others = [("agent", &agent.agents), ("advisor", &agent.advisors), ("router", &agent.router)];
+        let others =
+            [("agent", &agent.agents), ("advisor", &agent.advisors), ("router", &agent.router)];
         for (role, agents) in others {
             for other in agents {
                 identity.push_digest(&format!("{role} {}", other.tool_name), self.as_tool(other)?);

@@ -41,7 +41,9 @@ impl AgentRunner<'_> {
         let PreparedRun { agent, turns, check, .. } = prepared;
         let began = SystemClock.now();
         let limits = &agent.limits;
-        if prepared.is_root && let Some(time) = limits.max_time {
+        if prepared.is_root
+            && let Some(time) = limits.max_time
+        {
             self.deadline.get_or_init(|| Deadline::after(time));
         }
         let mut state = RunState {
@@ -63,7 +65,8 @@ impl AgentRunner<'_> {
             if turn.clear {
                 state.conversation.clear();
             }
-            let text = if number == 0 { format!("{}{advice}", turn.text) } else { turn.text.clone() };
+            let text =
+                if number == 0 { format!("{}{advice}", turn.text) } else { turn.text.clone() };
             state.conversation.push(ChatMessage::User(text));
             answer = match self.converse(prepared, &toolset, &tools, &mut state)? {
                 TurnEnd::Answer(text) => text,

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::cache::{CacheMode, PathContext, Ttl};
+use recoup_core::cache::{Cache, CacheMode, PathContext, Ttl};
 use recoup_core::entry::ProducerIdentity;
 use recoup_core::key::agent::{AgentAnswerRecipe, AgentIdentity};
 use recoup_core::key::agent_run::{AgentRunRecipe, TURN_SEPARATOR};
@@ -72,6 +72,7 @@ pub(crate) struct AgentRunner<'a> {
     pub(super) toolsets: Mutex<HashMap<PathBuf, Arc<Toolset>>>,
     /// Servers that the agents share.
     pool: Arc<ServerPool>,
+    cache: Cache,
     /// What the whole run has paid so far.
     pub(super) total: Mutex<RunCost>,
     /// End of the time that the agent that was asked may take.
@@ -101,14 +102,34 @@ impl<'a> AgentRunner<'a> {
         options: RunOptions,
         observer: &'a dyn RunObserver,
     ) -> Self {
+        if let Err(error) = app.prepare_cache() {
+            observer.warn(&error.context("nothing is cached"));
+        }
         let (identities, toolsets, pool) = Default::default();
         let (total, deadline) = Default::default();
-        Self { app, client, cassette, options, observer, identities, toolsets, pool, total, deadline }
+        let cache = app.cache();
+        Self {
+            app,
+            client,
+            cassette,
+            options,
+            observer,
+            identities,
+            toolsets,
+            pool,
+            cache,
+            total,
+            deadline,
+        }
     }
 
     /// Answers a question, from the cache or by running the agent. Everything that an answer causes
     /// happens either way.
-    pub(crate) fn answer(&self, agent: &AgentFile, question: &AgentQuestion) -> Result<AgentAnswer> {
+    pub(crate) fn answer(
+        &self,
+        agent: &AgentFile,
+        question: &AgentQuestion,
+    ) -> Result<AgentAnswer> {
         self.answer_prepared(&self.prepare(agent, question)?)
     }
 
@@ -139,16 +160,18 @@ impl<'a> AgentRunner<'a> {
             expand_variables(text, agent.variables, &values)
                 .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
         };
-        let prompt = question.prompt.as_deref().map(|prompt| UserTurn {
-            text: prompt.to_owned(),
-            clear: false,
-        });
-        let own = agent.turns.iter().map(|turn| {
-            Ok(UserTurn { text: expand(&turn.text)?, clear: turn.clear })
-        });
+        let prompt = question
+            .prompt
+            .as_deref()
+            .map(|prompt| UserTurn { text: prompt.to_owned(), clear: false });
+        let own = agent
+            .turns
+            .iter()
+            .map(|turn| Ok(UserTurn { text: expand(&turn.text)?, clear: turn.clear }));
         let turns: Vec<UserTurn> = prompt.into_iter().map(Ok).chain(own).collect::<Result<_>>()?;
         if turns.is_empty() {
-            let message = format!("no prompt for {}: give it after the file, or - for stdin", agent.name);
+            let message =
+                format!("no prompt for {}: give it after the file, or - for stdin", agent.name);
             return Err(Error::usage(message));
         }
         let kind = self.options.format.filter(|_| question.is_root).unwrap_or(agent.output.kind);
@@ -167,8 +190,11 @@ impl<'a> AgentRunner<'a> {
                 "Answer with one JSON value that matches this JSON schema, and nothing else:\n{schema}"
             )),
         };
-        let system: Vec<String> =
-            [Some(body.clone()), rules, format].into_iter().flatten().filter(|it| !it.is_empty()).collect();
+        let system: Vec<String> = [Some(body.clone()), rules, format]
+            .into_iter()
+            .flatten()
+            .filter(|it| !it.is_empty())
+            .collect();
         let ttl = self.options.ttl.or(agent.cache).or(question.parent_ttl);
         let prompt: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
         let history = &self.options.history[..];
@@ -225,17 +251,13 @@ impl<'a> AgentRunner<'a> {
         if let Some(known) = self.toolsets.lock().get(&agent.path) {
             return Ok(Arc::clone(known));
         }
-        let settings = &self.app.settings.agents;
         let options = ToolsetOptions {
-            servers: &settings.servers,
-            rest_tools: &settings.rest_tools,
             pool: Arc::clone(&self.pool),
-            cache: None,
+            cache: Some(self.cache.clone()),
             cassette: self.cassette.clone(),
             permission: Arc::clone(&self.options.permission),
             mode: self.options.mode,
             max_age: self.options.max_age,
-            keeps_large_output: agent.keeps_large_outputs,
         };
         let toolset = Arc::new(Toolset::open(self.app, agent, options)?);
         Ok(Arc::clone(self.toolsets.lock().entry(agent.path.clone()).or_insert(toolset)))
@@ -250,7 +272,6 @@ impl<'a> AgentRunner<'a> {
         let seen = json!([agent_spec(agent), self.identity_of(agent)?.digest()]);
         Ok(Sha256Digest::of(seen.to_string().as_bytes()))
     }
-
 
     /// The place of an answer in the cache.
     fn answer_slot(
@@ -282,9 +303,8 @@ impl<'a> AgentRunner<'a> {
         };
         let root = self.app.settings.project.root().to_owned();
         let ttl = ttl.unwrap_or(Ttl::Off);
-        let is_used = ttl != Ttl::Off && self.options.mode != CacheMode::Bypass;
         Ok(AnswerSlot {
-            cache: if is_used { self.app.cache_for_writing()? } else { self.app.cache() },
+            cache: self.cache.clone(),
             kind,
             id: EntryId::new(self.app.scope(), key),
             identity: ProducerIdentity {

@@ -274,6 +274,12 @@ fn expand_values(
     Ok(())
 }
 
+/// Expands variables in a server that an agent file defines, from the environment.
+pub(crate) fn expand_own_server(server: &mut ServerDefinition) -> Result<(), String> {
+    let user_home = env::user_home();
+    expand_server(server, &VariableSource::new(None, user_home.as_deref()))
+}
+
 fn expand_server(
     server: &mut ServerDefinition,
     variables: &VariableSource<'_>,

@@ -41,8 +41,8 @@ use crate::mirror::MirrorSettings;
 use crate::toolbox::ToolCacheSettings;
 pub(crate) use clients::ClientDirs;
 pub(crate) use definitions::{
-    AgentSettings, ProviderDefinition, SERVER_DEFINITION_KEYS, describe_server, read_server,
-    snake_case,
+    AgentSettings, ProviderDefinition, SERVER_DEFINITION_KEYS, describe_server, expand_own_server,
+    read_server, snake_case,
 };
 pub(crate) use document::{ConfigNode, ConfigValue, DocumentError, YamlSource, read_yaml};
 pub use env::{EnvVar, VARIABLES};

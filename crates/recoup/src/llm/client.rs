@@ -226,6 +226,7 @@ impl ModelClientState {
         };
         let mut retries = 0;
         loop {
+            question.check_stopped()?;
             let rejected = self.rejected.lock().get(model).cloned().unwrap_or_default();
             let request = build(&rejected);
             let exchange = self.transport.post(target, &request);
@@ -252,7 +253,12 @@ impl ModelClientState {
                     };
                     let line = format_args!("{model} does not take {option}: asking without it");
                     question.observer.notice(line);
-                    self.rejected.lock().entry(model.clone()).or_default().push(option);
+                    let mut all = self.rejected.lock();
+                    let known = all.entry(model.clone()).or_default();
+                    // Another thread may have been told the same.
+                    if *known == rejected {
+                        known.push(option);
+                    }
                 }
                 ApiFaultSort::Passing(wait) if retries < question.limits.max_retries => {
                     let Some(pause) = question.pause_before_retry(retries, *wait) else {

@@ -445,6 +445,24 @@ fn calls_are_told_apart_on_servers_with_habits_of_their_own() {
 }
 
 #[test]
+fn a_connection_is_used_again() {
+    let server = Server::start(|asked, stream| {
+        let mut asked = asked.clone();
+        loop {
+            ModelTurn::text("hello").keeping_open().perform(&asked, stream);
+            let Some(next) = model_server::receive(stream) else { return };
+            asked = next;
+        }
+    });
+    let client = ModelClient::new(vec![endpoint("a", ModelProvider::OpenAi, &server)], None);
+    for _ in 0..3 {
+        client.ask(&[model("a")], &request(), &LIMITS, &mut Heard::default()).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+#[test]
 fn strange_events_break_nothing() {
     let odd = [json!(null), json!(1), json!("x"), json!([]), json!({}), json!([1, {"index": 0}])];
     for provider in BOTH {

@@ -72,19 +72,33 @@ cache = "10m"
 fn definitions_are_shown_without_values_of_variables_and_headers() {
     let scene = Scene::new();
     scene.user(USER);
-    assert_snapshot!(shown(&scene), @"");
+    assert_snapshot!(shown(&scene), @r#"
+    agents.variables = "[\"TEAM\"]"
+    mcpServers.files = "npx -y server (variables TOKEN)"
+    mcpServers.files.cache = "5m"
+    mcpServers.off = "server"
+    mcpServers.web = "https://***@mcp.example/sse (headers Authorization)"
+    providers.anthropic = "anthropic at https://gateway.example (key in ANTHROPIC_API_KEY)"
+    providers.work = "openai at https://llm.example/v1 (key in WORK_KEY)"
+    restTools.weather = "POST https://w.example/${parameters.city} (headers Key)"
+    restTools.weather.cache = "10m"
+    "#);
 }
 
 #[test]
 fn an_agent_can_use_what_is_defined_and_nothing_else() {
     let mut scene = Scene::new();
     scene.user(USER);
-    assert_snapshot!(check(&scene, "files, web, weather, fils, off", "work/any"), @"");
+    assert_snapshot!(check(&scene, "files, web, weather, fils, off", "work/any"), @r#"
+    error: a.ai:3: tools: files cannot be used: [DIR]/home/config.toml:10: mcpServers.files: env.TOKEN: the variable FILES_TOKEN is not set
+    error: a.ai:3: tools: unknown tool "fils"; did you mean files?
+    error: a.ai:3: tools: off cannot be used: mcpServers.off.enabled is false
+    "#);
     assert_eq!(check(&scene, "web, weather", "work/any, anthropic/claude-sonnet-4-5"), VALID);
     scene.env("FILES_TOKEN", "x");
     assert_eq!(check(&scene, "files", "ollama/qwen3"), VALID);
     scene.env("OPENAI_BASE_URL", "http://elsewhere.example/v1");
-    assert_snapshot!(check(&scene, "", "openai/gpt-4.1"), @"");
+    assert_snapshot!(check(&scene, "", "openai/gpt-4.1"), @"error: a.ai:2: models: the provider openai cannot be used: OPENAI_BASE_URL: invalid address of a model API: http:// is only allowed for this machine (127.0.0.1, localhost); use https://");
     scene.env("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1");
     assert_eq!(check(&scene, "", "openai/gpt-4.1"), VALID);
 }
@@ -112,11 +126,32 @@ fn the_other_programs_file_counts_after_trust_and_its_faults_hinder_only_agents(
     scene.write("project/.ai-agent.env", "# comment\nexport FROM_FILE='value'\n");
     // Other commands do not mind.
     assert_eq!(scene.run(&["config", "check"]).err, "The configuration is valid.\n");
-    assert_snapshot!(check(&scene, "files, weather", "mine/x"), @"");
+    assert_snapshot!(check(&scene, "files, weather", "mine/x"), @"
+    error: a.ai:2: models: the provider mine cannot be used: .ai-agent.json: providers.mine counts only after `recoup trust`
+    error: a.ai:3: tools: files cannot be used: .ai-agent.json: mcpServers.files counts only after `recoup trust`
+    error: a.ai:3: tools: weather cannot be used: .ai-agent.json: restTools.weather counts only after `recoup trust`
+    ");
     let said = scene.run(&["trust", "--yes"]);
-    assert_snapshot!(said.err, @"");
+    assert_snapshot!(said.err, @r#"
+    .ai-agent.json sets:
+      mcpServers.files = npx (variables T)
+      mcpServers.unset = npx (variables T)
+      mcpServers.swap = ${FROM_FILE}
+      mcpServers.socket = cannot be used: expected type stdio with command, or http or sse with url; others are not supported
+      restTools.weather = GET https://w.example
+      providers.mine = openai at https://llm.example/v1 (key in MY_KEY)
+      providers.literal = cannot be used: apiKey: keys are read from the environment only: write "${NAME_OF_A_VARIABLE}"
+      providers.google = cannot be used: type "google" is not supported: expected anthropic, or openai for an API with chat completions
+    Trusted: .ai-agent.json
+    "#);
     assert_eq!(check(&scene, "files, weather", "mine/x"), VALID);
-    assert_snapshot!(check(&scene, "unset, swap, socket", "literal/x, google/gemini"), @"");
+    assert_snapshot!(check(&scene, "unset, swap, socket", "literal/x, google/gemini"), @r#"
+    error: a.ai:2: models: the provider literal cannot be used: .ai-agent.json: providers.literal: apiKey: keys are read from the environment only: write "${NAME_OF_A_VARIABLE}"
+    error: a.ai:2: models: the provider google cannot be used: .ai-agent.json: providers.google: type "google" is not supported: expected anthropic, or openai for an API with chat completions
+    error: a.ai:3: tools: unset cannot be used: .ai-agent.json: mcpServers.unset: env.T: the variable NOWHERE is not set
+    error: a.ai:3: tools: swap cannot be used: .ai-agent.json: mcpServers.swap: command: the variable FROM_FILE is not set
+    error: a.ai:3: tools: socket cannot be used: .ai-agent.json: mcpServers.socket: expected type stdio with command, or http or sse with url; others are not supported
+    "#);
 }
 
 #[test]
@@ -156,5 +191,23 @@ method = "FETCH"
 description = "no address"
 "#,
     );
-    assert_snapshot!(scene.problems(), @"");
+    assert_snapshot!(scene.problems(), @r#"
+    error: [DIR]/home/config.toml:3: agents.variable: unknown key; did you mean agents.variables?
+    error: [DIR]/home/config.toml:4: agents.variables: expected a list of names of environment variables
+    error: [DIR]/home/config.toml:6: providers.a.kind: unknown key; expected one of providers.a.type, providers.a.provider, providers.a.base_url, providers.a.baseUrl, providers.a.key_env, providers.a.apiKey
+    error: [DIR]/home/config.toml:7: providers.b: type "google" is not supported: expected anthropic, or openai for an API with chat completions
+    error: [DIR]/home/config.toml:11: providers.c.base_url: invalid address of a model API: http:// is only allowed for this machine (127.0.0.1, localhost); use https://
+    error: [DIR]/home/config.toml:12: providers.c.key_env: expected the name of an environment variable
+    error: [DIR]/home/config.toml:14: providers.d: expected a table (got 5)
+    error: [DIR]/home/config.toml:15: providers.e: a provider of type openai-compatible needs a base_url
+    error: [DIR]/home/config.toml:17: mcpServers.a: expected either command or url, not both
+    error: [DIR]/home/config.toml:21: mcpServers.b.comand: unknown key; did you mean mcpServers.b.command?
+    error: [DIR]/home/config.toml:23: mcpServers.c.command: expected a command, as text or a list
+    error: [DIR]/home/config.toml:24: mcpServers.c.env.A: expected text
+    error: [DIR]/home/config.toml:25: mcpServers.c.toolSchemas.x: expected a JSON schema (got 1)
+    error: [DIR]/home/config.toml:26: mcpServers.c.enabled: expected true or false (got "maybe")
+    error: [DIR]/home/config.toml:27: mcpServers.c.requestTimeoutMs: expected a number of milliseconds or a duration such as 30s (got "soon")
+    error: [DIR]/home/config.toml:29: restTools.a.method: expected GET, POST, PUT, PATCH or DELETE (got "FETCH")
+    error: [DIR]/home/config.toml:30: restTools.b: a REST tool needs a url
+    "#);
 }

@@ -27,6 +27,7 @@ fn the_program() {
 
     Never pay twice:
       exec         Run a command once, and replay it afterwards
+      agents       List, check and show agent files
       cache        Cache Manager: store results, and get them back while valid
       explain      Explain why something is a hit or a miss
       stats        Show what the cache saved: time, tokens, dollars
@@ -39,7 +40,7 @@ fn the_program() {
       pause        Pause memory: remember nothing new
       resume       Resume memory after a pause
       judge        Show and test the optional model that helps to recognize rules
-      trust        Trust this repository's configuration and team rules
+      trust        Trust this repository's configuration, agent files and team rules
 
     For clients and agents:
       mcp          Serve memory and cache to agents, over MCP

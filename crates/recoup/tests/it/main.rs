@@ -5,6 +5,7 @@
 
 mod agent_config;
 mod agent_files;
+mod agents;
 mod cache_stats;
 mod claimed_projects;
 mod claude_code;
@@ -61,6 +62,7 @@ mod recoup_home;
 #[path = "../../../recoup-core/tests/it/redis_server.rs"]
 mod redis_server;
 mod redis_store;
+mod run;
 mod scopes;
 mod secrets;
 mod size_limit;

@@ -128,6 +128,7 @@ pub(crate) struct ModelTurn {
     error: Option<&'static str>,
     pause: Duration,
     cut_after: Option<usize>,
+    keeps_open: bool,
 }
 
 impl ModelTurn {
@@ -177,7 +178,13 @@ impl ModelTurn {
         Self { cut_after: Some(events), ..self }
     }
 
-    fn perform(&self, asked: &Received, stream: &mut TcpStream) {
+    /// Says nothing of the end of the connection.
+    pub(crate) fn keeping_open(self) -> Self {
+        Self { keeps_open: true, ..self }
+    }
+
+    /// Answers a request.
+    pub(crate) fn perform(&self, asked: &Received, stream: &mut TcpStream) {
         if let Some((status, headers, message)) = self.refusal {
             let body = json!({"type": "error", "error": {"message": message}}).to_string();
             return respond(
@@ -189,8 +196,11 @@ impl ModelTurn {
         }
         let is_anthropic = asked.head.starts_with("POST /v1/messages ");
         let events = if is_anthropic { self.anthropic_events() } else { self.openai_events() };
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\
-                    Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
+        let close = if self.keeps_open { "" } else { "Connection: close\r\n" };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\
+             Transfer-Encoding: chunked\r\n{close}\r\n"
+        );
         let _ = stream.write_all(head.as_bytes());
         for event in events.iter().take(self.cut_after.unwrap_or(usize::MAX)) {
             thread::sleep(self.pause);
@@ -346,16 +356,24 @@ fn serve(
     received: &Mutex<Vec<Received>>,
     act: &dyn Fn(&Received, &mut TcpStream),
 ) {
+    // Small pieces are not held back.
+    let _ = stream.set_nodelay(true);
+    if let Some(request) = receive(&mut stream) {
+        received.lock().unwrap().push(request.clone());
+        act(&request, &mut stream);
+    }
+}
+
+/// The next request; none if there is no other.
+pub(crate) fn receive(stream: &mut TcpStream) -> Option<Received> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 8_192];
-    while let Ok(count) = stream.read(&mut chunk) {
-        if count == 0 {
-            return;
-        }
+    loop {
+        let count = stream.read(&mut chunk).ok().filter(|count| *count > 0)?;
         bytes.extend_from_slice(&chunk[..count]);
-        let Some(request) = whole(&bytes) else { continue };
-        received.lock().unwrap().push(request.clone());
-        return act(&request, &mut stream);
+        if let Some(request) = whole(&bytes) {
+            return Some(request);
+        }
     }
 }
 

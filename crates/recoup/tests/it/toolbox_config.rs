@@ -76,7 +76,7 @@ fn everything_that_is_set_is_shown() {
 }
 
 #[test]
-fn the_other_programs_blocks_are_its_own_but_for_the_cache() {
+fn the_other_programs_blocks_are_its_own_but_for_the_cache_and_definitions() {
     let scene = Scene::new();
     scene.ai_agent(
         r#"{
@@ -94,9 +94,11 @@ fn the_other_programs_blocks_are_its_own_but_for_the_cache() {
     );
     scene.trust();
     assert_snapshot!(shown(&scene), @"
+    mcpServers.github = npx -y server (variables A) (.ai-agent.json)
     mcpServers.github.cache = 5m (.ai-agent.json)
     mcpServers.github.toolsCache.list_repos = off (.ai-agent.json)
     mcpServers.github.toolsCache.search_code = 1h (.ai-agent.json)
+    restTools.weather = GET https://example.com (.ai-agent.json)
     restTools.weather.cache = 10m (.ai-agent.json)
     ");
 }
@@ -192,7 +194,7 @@ ttl = "5m"
     error: [DIR]/home/config.toml:12: mcpServers.s.toolsCache."d e": expected the name of a tool, or a pattern
     error: [DIR]/home/config.toml:13: mcpServers.s.toolsCache.f: expected 'off', 'forever', a number of milliseconds or a duration such as 5m (got a list)
     error: [DIR]/home/config.toml:15: restTools.r: expected a table (got "5m")
-    error: [DIR]/home/config.toml:17: restTools.q.ttl: unknown key; expected one of restTools.q.cache
+    error: [DIR]/home/config.toml:17: restTools.q.ttl: unknown key; expected one of restTools.q.cache, restTools.q.description, restTools.q.method, restTools.q.url, restTools.q.headers, restTools.q.parametersSchema, restTools.q.bodyTemplate, restTools.q.timeout, restTools.q.queue
     error: recoup.toml:1: mcpServers: expected a table (got 5)
     "#);
 }

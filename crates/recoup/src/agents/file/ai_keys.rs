@@ -9,7 +9,8 @@ use recoup_core::entry::to_micro_dollars;
 use super::reader::{AgentFileReader, AgentReference, ReferenceRole};
 use crate::agents::agent_file::NamedTool;
 use crate::config::{
-    ConfigNode, ConfigValue, SERVER_DEFINITION_KEYS, read_server, snake_case, unknown_key_message,
+    ConfigNode, ConfigValue, SERVER_DEFINITION_KEYS, describe_server, expand_own_server,
+    read_server, snake_case, unknown_key_message,
 };
 use crate::llm::Reasoning;
 
@@ -194,9 +195,11 @@ pub(super) static OWN_KEYS: [AgentKey; 14] = [
                 }
             }
             match server {
-                Some(server) => {
-                    let shown = crate::config::describe_server(&server);
-                    reader.demands.push((full, shown));
+                Some(mut server) => {
+                    reader.demands.push((full.clone(), describe_server(&server)));
+                    if let Err(message) = expand_own_server(&mut server) {
+                        reader.values.add(&full, node, message);
+                    }
                     reader.agent.servers.push(server);
                 }
                 None if reader.values.problems.len() == before => {

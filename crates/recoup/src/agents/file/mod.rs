@@ -282,7 +282,8 @@ impl<'a> AgentLoader<'a> {
         if !demands.is_empty()
             && place.verdict(self.context.home, text).ok() != Some(TrustVerdict::Trusted)
         {
-            let names: Vec<&str> = demands.iter().map(|(key, _)| key.as_str()).collect();
+            let mut names: Vec<&str> = demands.iter().map(|(key, _)| key.as_str()).collect();
+            names.dedup();
             let file = path.display().to_string();
             let message = format!(
                 "needs your trust, because of {}: run `recoup trust {file}`",

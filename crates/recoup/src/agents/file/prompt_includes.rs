@@ -60,7 +60,12 @@ impl AgentFileReader<'_> {
 
     fn include(&mut self, name: &str, site: &IncludeSite<'_>) -> Result<String, String> {
         let path = super::relative_path(site.file, name);
-        let (real, text) = self.read_beside(&path, "include")?;
+        // Trust is bound to the agent's file, and not to what it includes from the repository.
+        let is_own = match site.chain {
+            [_, .., including] => !including.starts_with(&self.place.root),
+            _ => true,
+        };
+        let (real, text) = self.read_beside(&path, is_own.then_some("include"))?;
         if let Some(cycle) = describe_cycle(site.chain, &real) {
             return Err(format!("includes itself: {cycle}"));
         }

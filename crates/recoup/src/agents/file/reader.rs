@@ -44,7 +44,7 @@ pub(super) struct AgentReference {
 pub(super) struct AgentFileReader<'a> {
     pub(super) context: AgentContext<'a>,
     path: &'a Path,
-    place: &'a FilePlace,
+    pub(super) place: &'a FilePlace,
     text: &'a str,
     pub(super) agent: AgentFile,
     pub(super) values: NodeReader,
@@ -230,12 +230,12 @@ impl<'a> AgentFileReader<'a> {
         }
     }
 
-    /// Reads a file that this one names, within the project unless the file is trusted: canonical
-    /// path and text.
+    /// Reads a file that this one names: canonical path and text. Outside of the project it is read
+    /// only for a key of the agent file itself, if that is trusted.
     pub(super) fn read_beside(
         &mut self,
         path: &Path,
-        demanded_by: &str,
+        demanded_by: Option<&str>,
     ) -> Result<(PathBuf, String), String> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         if name.ends_with(".env") || name.starts_with(".env.") {
@@ -250,10 +250,13 @@ impl<'a> AgentFileReader<'a> {
             return Err(format!("{} may have secrets: .env files are refused", path.display()));
         }
         if !real.starts_with(&self.place.root) && self.place.name_in_repository.is_some() {
-            self.demands.push((demanded_by.to_owned(), path.display().to_string()));
-            if !self.is_trusted() {
+            if let Some(key) = demanded_by {
+                self.demands.push((key.to_owned(), path.display().to_string()));
+            }
+            if demanded_by.is_none() || !self.is_trusted() {
                 return Err(format!(
-                    "{} is outside of the project {}",
+                    "{} is outside of the project {}; only an agent file that you have trusted may \
+                     name such files",
                     path.display(),
                     self.place.root.display()
                 ));
@@ -381,7 +384,7 @@ impl<'a> AgentFileReader<'a> {
         name: &str,
     ) -> Option<serde_json::Value> {
         let path = super::relative_path(self.path, name);
-        let text = match self.read_beside(&path, key) {
+        let text = match self.read_beside(&path, Some(key)) {
             Ok((_, text)) => text,
             Err(message) => {
                 self.values.add(key, node, message);

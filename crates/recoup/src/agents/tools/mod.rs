@@ -13,7 +13,9 @@ mod server;
 mod tests;
 mod tool_names;
 
+use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -31,9 +33,10 @@ use self::repeats::RepeatedCalls;
 pub(super) use self::rest::RestRequest;
 use self::rest::RestTool;
 use self::server::AgentServer;
-use super::agent_file::{AgentDialect, AgentFile};
+use super::agent_file::AgentFile;
 use crate::app::App;
 use crate::app::tools::ToolCacheRequest;
+use crate::config::AgentSettings;
 use crate::llm::{Cassette, ToolCallRequest, ToolSpec};
 use crate::mcp_client::RpcAnswer;
 use crate::toolbox::{
@@ -49,13 +52,16 @@ const REST: &str = "rest";
 #[derive(Debug, Default)]
 pub(crate) struct ServerPool(Mutex<Vec<Arc<AgentServer>>>);
 
+impl Drop for ServerPool {
+    fn drop(&mut self) {
+        // All end at the same time, and are waited for one by one.
+        self.0.get_mut().iter().for_each(|server| server.begin_close());
+    }
+}
+
 /// How the tools of a run are used.
 #[derive(Debug)]
-pub(crate) struct ToolsetOptions<'a> {
-    /// Servers of the configuration.
-    pub(crate) servers: &'a [ServerDefinition],
-    /// REST tools of the configuration.
-    pub(crate) rest_tools: &'a [RestToolDefinition],
+pub(crate) struct ToolsetOptions {
     /// Shared by the agents of a run.
     pub(crate) pool: Arc<ServerPool>,
     /// Shared by the agents of a run; none to open one.
@@ -65,8 +71,6 @@ pub(crate) struct ToolsetOptions<'a> {
     pub(crate) permission: Arc<ToolPermission>,
     pub(crate) mode: CacheMode,
     pub(crate) max_age: Option<Ttl>,
-    /// True if results that are too large are kept aside, and read in pieces by a tool.
-    pub(crate) keeps_large_output: bool,
 }
 
 /// Limits of one call.
@@ -101,6 +105,7 @@ pub(crate) struct ToolsetPart {
 #[derive(Debug)]
 pub(crate) struct Toolset {
     servers: Vec<Arc<AgentServer>>,
+    _pool: Arc<ServerPool>,
     rest_tools: Vec<Arc<RestTool>>,
     cassette: Option<Arc<Cassette>>,
     permission: Arc<ToolPermission>,
@@ -114,6 +119,8 @@ pub(crate) struct Toolset {
 #[derive(Debug)]
 struct IndexedTool {
     spec: ToolSpec,
+    /// Digest of its definition.
+    digest: Sha256Digest,
     is_read_only: bool,
     target: ToolTarget,
 }
@@ -136,15 +143,16 @@ struct OngoingCall<'a> {
 
 impl Toolset {
     /// The tools that an agent names. Checks the names, and starts nothing.
-    pub(crate) fn open(app: &App, agent: &AgentFile, options: ToolsetOptions<'_>) -> Result<Self> {
+    pub(crate) fn open(app: &App, agent: &AgentFile, options: ToolsetOptions) -> Result<Self> {
         let open_cache = |request: ToolCacheRequest<'_>| app.tool_cache(request);
-        Self::open_with(agent, options, &app.view().root, &open_cache)
+        let place = (app.settings.project.root(), &app.settings.agents);
+        Self::open_with(agent, options, place, &open_cache)
     }
 
     fn open_with(
         agent: &AgentFile,
-        options: ToolsetOptions<'_>,
-        root: &std::path::Path,
+        options: ToolsetOptions,
+        (root, settings): (&Path, &AgentSettings),
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {
         let mut rest_tools = Vec::new();
@@ -152,8 +160,8 @@ impl Toolset {
         for tool in &agent.tools {
             let name = &tool.name;
             let is_own = agent.servers.iter().any(|server| server.name == *name);
-            let server = options.servers.iter().find(|server| server.name == *name);
-            let rest = options.rest_tools.iter().find(|rest| rest.name == *name);
+            let server = settings.servers.iter().find(|server| server.name == *name);
+            let rest = settings.rest_tools.iter().find(|rest| rest.name == *name);
             match (server, rest) {
                 _ if is_own => {}
                 (Some(server), _) => wanted.push(server),
@@ -162,8 +170,8 @@ impl Toolset {
                 }
                 (None, None) => {
                     let line = tool.line.map_or_else(String::new, |line| format!("{line}: "));
-                    let known = options.servers.iter().map(|server| &server.name);
-                    let known = known.chain(options.rest_tools.iter().map(|rest| &rest.name));
+                    let known = settings.servers.iter().map(|server| &server.name);
+                    let known = known.chain(settings.rest_tools.iter().map(|rest| &rest.name));
                     let known: Vec<&str> = known.map(String::as_str).collect();
                     return Err(Error::usage(format!(
                         "{}:{line}tools: {name:?} is neither an MCP server nor a REST tool of the \
@@ -190,14 +198,14 @@ impl Toolset {
             pool.push(Arc::clone(&server));
             Ok(server)
         };
-        let has_repeats = matches!(agent.dialect, AgentDialect::AgentMd | AgentDialect::Lifecycle);
         Ok(Self {
             servers: wanted.into_iter().map(open_server).collect::<Result<_>>()?,
+            _pool: options.pool,
             rest_tools,
             cassette: options.cassette,
             permission: options.permission,
-            repeats: RepeatedCalls::new(if has_repeats { agent.max_repeats } else { 0 }),
-            large_outputs: options.keeps_large_output.then(LargeOutputs::default),
+            repeats: RepeatedCalls::new(agent.max_repeats),
+            large_outputs: agent.keeps_large_outputs.then(LargeOutputs::default),
             index: Mutex::default(),
         })
     }
@@ -207,11 +215,11 @@ impl Toolset {
     pub(crate) fn identity(&self) -> Result<Vec<ToolsetPart>> {
         let index = self.index()?;
         let part = |name: &str, server: &ToolCache, is_of: &dyn Fn(&ToolTarget) -> bool| {
-            let tools = index.iter().filter(|tool| is_of(&tool.target)).map(|tool| &tool.spec);
-            let tools: Vec<&ToolSpec> = tools.collect();
+            let tools = index.iter().filter(|tool| is_of(&tool.target));
+            let tools: Vec<_> = tools.map(|tool| (&tool.spec.name, tool.digest)).collect();
             let inputs = json!({ "server": server.server_digest(), "tools": tools });
-            let text = canonical_value(&inputs).unwrap_or_else(|_| inputs.to_string());
-            ToolsetPart { name: name.to_owned(), digest: Sha256Digest::of(text.as_bytes()) }
+            let digest = Sha256Digest::of(inputs.to_string().as_bytes());
+            ToolsetPart { name: name.to_owned(), digest }
         };
         let mut parts = Vec::new();
         for server in &self.servers {
@@ -323,6 +331,9 @@ impl Toolset {
             let params = to_raw_value(&json!({ "name": tool_name, "arguments": arguments }))
                 .map_err(|error| Error::usage("the arguments").with_source(error))?;
             let remaining = limits.deadline.map_or(Duration::MAX, Deadline::remaining);
+            if remaining.is_zero() {
+                return Err(Error::new(ErrorKind::Unavailable, "the time of the run is over"));
+            }
             let call = OngoingCall {
                 params: &params,
                 arguments,
@@ -336,7 +347,9 @@ impl Toolset {
             };
             let (result, from_cache) = call_through_cache(cache, &call, &ask)?;
             if let Some(cassette) = &self.cassette {
-                cassette.keep_tool(server, tool_name, arguments, &result)?;
+                // The tool has run. If this fails, the next exchange with the model does too, and
+                // ends the run.
+                let _ = cassette.keep_tool(server, tool_name, arguments, &result);
             }
             (result, from_cache)
         };
@@ -358,8 +371,24 @@ impl Toolset {
             return Ok(Arc::clone(index));
         }
         let (mut names, mut index) = (Vec::new(), Vec::new());
-        for server in &self.servers {
-            for definition in server.tools()?.iter() {
+        // Those that have to start do so at the same time.
+        let lists: Vec<_> = thread::scope(|scope| {
+            let list = |server: &Arc<AgentServer>| match server.known_tools() {
+                Ok(None) => {
+                    let server = Arc::clone(server);
+                    (None, Some(scope.spawn(move || server.tools())))
+                }
+                known => (Some(known.map(Option::unwrap_or_default)), None),
+            };
+            let lists: Vec<_> = self.servers.iter().map(list).collect();
+            let broken = |_| Err(Error::new(ErrorKind::Io, "a thread has broken"));
+            let joined = |(known, asking): (Option<_>, Option<thread::ScopedJoinHandle<'_, _>>)| {
+                known.or_else(|| Some(asking?.join().unwrap_or_else(broken)))
+            };
+            lists.into_iter().filter_map(joined).collect()
+        });
+        for (server, list) in self.servers.iter().zip(lists) {
+            for definition in list?.iter() {
                 names.push((server.definition.name.clone(), definition.name.clone()));
                 let (server, tool) = (Arc::clone(server), definition.name.clone());
                 index.push(IndexedTool {
@@ -368,6 +397,7 @@ impl Toolset {
                         description: definition.description.clone(),
                         input_schema: definition.input_schema.clone(),
                     },
+                    digest: definition.digest(),
                     is_read_only: definition.is_read_only(),
                     target: ToolTarget::Server { server, tool },
                 });
@@ -382,6 +412,9 @@ impl Toolset {
                     description: description.clone(),
                     input_schema: parameters.clone(),
                 },
+                digest: Sha256Digest::of(
+                    json!([name, description, parameters]).to_string().as_bytes(),
+                ),
                 is_read_only: rest.is_read_only(),
                 target: ToolTarget::Rest(Arc::clone(rest)),
             });
@@ -391,7 +424,12 @@ impl Toolset {
         }
         if self.large_outputs.is_some() {
             let spec = large_output::spec();
-            index.push(IndexedTool { spec, is_read_only: true, target: ToolTarget::ReadOutput });
+            index.push(IndexedTool {
+                spec,
+                digest: Sha256Digest::of(READ_OUTPUT.as_bytes()),
+                is_read_only: true,
+                target: ToolTarget::ReadOutput,
+            });
         }
         Ok(Arc::clone(slot.insert(Arc::new(index))))
     }

@@ -44,7 +44,7 @@ pub(super) struct RestTool {
 impl RestTool {
     pub(super) fn open(
         definition: &RestToolDefinition,
-        options: &ToolsetOptions<'_>,
+        options: &ToolsetOptions,
         root: &Path,
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {

@@ -43,7 +43,7 @@ pub(super) struct AgentServer {
 impl AgentServer {
     pub(super) fn open(
         definition: &ServerDefinition,
-        options: &ToolsetOptions<'_>,
+        options: &ToolsetOptions,
         root: &Path,
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {
@@ -79,14 +79,20 @@ impl AgentServer {
                 unsure.store(true, Ordering::Release);
             }
         };
-        let by_name = named.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-        let withheld = env::credentials().and(SecretValues::of_credentials(by_name));
+        let withheld = match address {
+            ServerAddress::Command { env, .. } => SecretValues::of_credentials(
+                env.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())),
+            ),
+            ServerAddress::Http { headers, .. } => {
+                SecretValues::of_values(headers.values().map(|value| value.clone().into_bytes()))
+            }
+        };
         let connection = McpConnection::new(McpServerOptions {
             name: name.clone(),
             address: address.clone(),
             root: root.to_owned(),
             proxy: env::proxy(),
-            withheld,
+            withheld: env::credentials().and(withheld),
             on_notification: Arc::new(on_notification),
         });
         if let Some(root) = connection.told_root() {
@@ -105,36 +111,63 @@ impl AgentServer {
         })
     }
 
-    /// The tools that agents see: remembered ones, or the server is asked.
-    pub(super) fn tools(&self) -> Result<Arc<Vec<FullToolDefinition>>> {
+    /// The tools that agents see, if they are known without the server: recorded or remembered ones.
+    pub(super) fn known_tools(&self) -> Result<Option<Arc<Vec<FullToolDefinition>>>> {
         let mut tools = self.tools.lock();
-        if let Some(tools) = &*tools {
-            return Ok(Arc::clone(tools));
+        if tools.is_some() {
+            return Ok(tools.clone());
         }
         let name = &self.definition.name;
         if let Some(cassette) = &self.cassette
             && let Some(recorded) = cassette.find_tool_list(name)?
         {
             let raw = recorded.iter().filter_map(|tool| to_raw_value(tool).ok());
-            let visible = self.visible(&raw.collect::<Vec<_>>());
-            return Ok(Arc::clone(tools.insert(Arc::new(visible))));
+            *tools = Some(Arc::new(self.visible(&raw.collect::<Vec<_>>())));
+            return Ok(tools.clone());
         }
-        let may_recall =
-            matches!(self.mode, CacheMode::Use | CacheMode::NoStore | CacheMode::OnlyIfCached);
-        let recalled = may_recall.then(|| self.cache.recall_definitions()).flatten();
-        let raw = match recalled {
-            Some(raw) => raw,
-            None if self.mode == CacheMode::OnlyIfCached => {
-                let message = format!("the tools of the MCP server {name} are not known yet");
-                return Err(Error::new(ErrorKind::Absent, message));
+        if matches!(self.mode, CacheMode::Use | CacheMode::NoStore | CacheMode::OnlyIfCached)
+            && let Some(raw) = self.cache.recall_definitions()
+        {
+            return self.first_known(&mut tools, &raw).map(Some);
+        }
+        if self.mode == CacheMode::OnlyIfCached {
+            let message = format!("the tools of the MCP server {name} are not known yet");
+            return Err(Error::new(ErrorKind::Absent, message));
+        }
+        Ok(None)
+    }
+
+    /// The tools that agents see; the server is asked if they are not known.
+    pub(super) fn tools(&self) -> Result<Arc<Vec<FullToolDefinition>>> {
+        if let Some(tools) = self.known_tools()? {
+            return Ok(tools);
+        }
+        let mut tools = self.tools.lock();
+        match &*tools {
+            // Another agent has asked meanwhile.
+            Some(tools) => Ok(Arc::clone(tools)),
+            None => {
+                let raw = self.list_tools(&|| false)?;
+                self.first_known(&mut tools, &raw)
             }
-            None => self.list_tools(&|| false)?,
-        };
+        }
+    }
+
+    fn first_known(
+        &self,
+        tools: &mut Option<Arc<Vec<FullToolDefinition>>>,
+        raw: &[Box<RawValue>],
+    ) -> Result<Arc<Vec<FullToolDefinition>>> {
         if let Some(cassette) = &self.cassette {
             let values = raw.iter().filter_map(|tool| serde_json::from_str(tool.get()).ok());
-            cassette.keep_tool_list(name, &values.collect::<Vec<Value>>())?;
+            cassette.keep_tool_list(&self.definition.name, &values.collect::<Vec<Value>>())?;
         }
-        Ok(Arc::clone(tools.insert(Arc::new(self.visible(&raw)))))
+        Ok(Arc::clone(tools.insert(Arc::new(self.visible(raw)))))
+    }
+
+    /// Begins its end, if it runs.
+    pub(super) fn begin_close(&self) {
+        self.connection.begin_close();
     }
 
     /// True if the server's tools turned out to be others than the first that were known.

@@ -13,7 +13,9 @@ use recoup_core::store::{InMemoryStore, ThreadClaims};
 use tempfile::TempDir;
 
 use super::*;
-use crate::agents::agent_file::{MessageFormat, NamedTool, RunHooks, RunLimits, VariableSyntax};
+use crate::agents::agent_file::{
+    AgentDialect, MessageFormat, NamedTool, RunHooks, RunLimits, VariableSyntax,
+};
 use crate::app::tools::ToolProtocol;
 use crate::llm::Sampling;
 use crate::mcp_client::tests::{http_server, logged, shell_server};
@@ -95,24 +97,30 @@ impl Scene {
             }))
         };
         let options = ToolsetOptions {
-            servers: &self.servers,
-            rest_tools: &self.rest_tools,
             pool: Arc::default(),
             cache: None,
             cassette: self.cassette.clone(),
             permission: Arc::new(ToolPermission::new(self.allowed.clone(), None)),
             mode: self.mode,
             max_age: None,
-            keeps_large_output: self.keeps_large_output,
         };
-        Toolset::open_with(agent, options, root, &open_cache)
+        Toolset::open_with(agent, options, (root, &self.agent_settings()), &open_cache)
     }
 
     fn open(&self) -> Toolset {
         let names = self.servers.iter().map(|server| server.name.as_str());
         let names: Vec<&str> =
             names.chain(self.rest_tools.iter().map(|rest| rest.name.as_str())).collect();
-        self.open_agent(&agent(&names)).unwrap()
+        let mut agent = agent(&names);
+        agent.keeps_large_outputs = self.keeps_large_output;
+        self.open_agent(&agent).unwrap()
+    }
+
+    fn agent_settings(&self) -> AgentSettings {
+        let mut settings = AgentSettings::default();
+        settings.servers.clone_from(&self.servers);
+        settings.rest_tools.clone_from(&self.rest_tools);
+        settings
     }
 
     /// Times that the script was started.
@@ -192,7 +200,9 @@ fn agent(tools: &[&str]) -> AgentFile {
         ignores_history: false,
         variables: VariableSyntax::None,
         parameters: Vec::new(),
-        max_repeats: 2,
+        max_repeats: 0,
+        keeps_large_outputs: false,
+        included: Vec::new(),
         outputs: Vec::new(),
         hooks: RunHooks::default(),
         notices: Vec::new(),
@@ -380,7 +390,7 @@ fn the_same_call_in_one_run_is_replayed_and_marked() {
     let mut scene = Scene::new(r#"*'"fail":1'*) answer '{"content":[],"isError":true}' ;;"#);
     scene.allowed = vec![NamePattern::new("*")];
     let mut agent = agent(&["files"]);
-    agent.dialect = AgentDialect::AgentMd;
+    agent.max_repeats = 2;
     let tools = scene.open_agent(&agent).unwrap();
     let replayed = "[replay: this call was made before in this run; its result was]\ncall 1*";
     assert_eq!(
@@ -489,22 +499,19 @@ fn rest_failures_are_not_kept_and_credentials_go_nowhere_else() {
 #[test]
 fn agents_of_one_run_share_servers() {
     let scene = Scene::new("");
-    let root = scene.dir.path();
     let first = scene.open();
     let pool = Arc::new(ServerPool(Mutex::new(first.servers.clone())));
     let open_cache = |_: ToolCacheRequest<'_>| Err(Error::usage("not needed"));
     let options = ToolsetOptions {
-        servers: &scene.servers,
-        rest_tools: &[],
         pool,
         cache: None,
         cassette: None,
         permission: Arc::new(ToolPermission::new(Vec::new(), None)),
         mode: CacheMode::Use,
         max_age: None,
-        keeps_large_output: false,
     };
-    let second = Toolset::open_with(&agent(&["files"]), options, root, &open_cache).unwrap();
+    let place = (scene.dir.path(), &scene.agent_settings());
+    let second = Toolset::open_with(&agent(&["files"]), options, place, &open_cache).unwrap();
     assert_eq!((look(&first), look(&second)), ("call 1".into(), "call 2".into()));
     assert_eq!(scene.starts(), 1);
 }

@@ -240,10 +240,13 @@ impl RunArgs {
     }
 
     fn options(&self, app: &App) -> Result<RunOptions> {
-        let mut ttl = self.cache.as_deref().map(|it| Ttl::parse_with_unit("--cache", it)).transpose()?;
+        let mut ttl =
+            self.cache.as_deref().map(|it| Ttl::parse_with_unit("--cache", it)).transpose()?;
         for given in &self.overrides {
             let Some(("cache", value)) = given.split_once('=') else {
-                return Err(Error::usage(format!("--override {given}: only cache=DURATION is known")));
+                return Err(Error::usage(format!(
+                    "--override {given}: only cache=DURATION is known"
+                )));
             };
             ttl = Some(Ttl::parse("--override cache", value)?);
         }
@@ -285,11 +288,10 @@ impl RunArgs {
     fn read_variables(&self) -> Result<BTreeMap<String, String>> {
         let text = match &self.var_file {
             None => String::new(),
-            Some(path) => input::decode_utf8("--var-file", input::file("--var-file", path)?)?,
+            Some(path) => input::decode_utf8("--var-file", read_named_file("--var-file", path)?)?,
         };
-        let lines = text.lines().map(str::trim).filter(|line| {
-            !line.is_empty() && !line.starts_with('#')
-        });
+        let lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let lines = lines.map(|line| ("--var-file", line));
         let flags = self.variables.iter().map(|given| ("--var", given.as_str()));
         let pair = |(flag, given): (&str, &str)| match given.split_once('=') {
@@ -311,7 +313,20 @@ impl RunArgs {
             }
             (_, Some(file)) => Cassette::replay(file, self.from)?,
             (None, None) if self.only_if_cached => return Ok(None),
-            (None, None) => Cassette::journal(journal, self.resume, &withheld)?,
+            (None, None) => {
+                match (self.resume, journal.exists()) {
+                    (true, false) => {
+                        let message = "nothing to resume: there is no unfinished run of this agent \
+                                       with this question";
+                        return Err(Error::usage(message));
+                    }
+                    (false, true) => ui::say(
+                        "an earlier run of this did not finish; use --resume to continue it",
+                    ),
+                    _ => {}
+                }
+                Cassette::journal(journal, self.resume, &withheld)?
+            }
         };
         Ok(Some(Arc::new(cassette)))
     }
@@ -320,7 +335,11 @@ impl RunArgs {
     fn journal_path(&self, app: &App, prompt: Option<&str>, options: &RunOptions) -> PathBuf {
         let file = fsx::resolve_path(&self.file).unwrap_or_else(|| self.file.clone());
         let variables = json!(options.variables).to_string();
-        let inputs = [file.as_os_str().as_bytes(), prompt.unwrap_or_default().as_bytes(), variables.as_bytes()];
+        let inputs = [
+            file.as_os_str().as_bytes(),
+            prompt.unwrap_or_default().as_bytes(),
+            variables.as_bytes(),
+        ];
         app.settings.home.join("runs").join(format!("{}.jsonl", Key::of(inputs)))
     }
 
@@ -360,7 +379,10 @@ impl RunArgs {
                 Some(age) => ui::say_dimmed(format_args!("hit: {} old", human::long_duration(age))),
                 None => ui::say_dimmed(format_args!(
                     "{} tokens in, {} out, {}, {} requests",
-                    paid.usage.input, paid.usage.output, human::dollars(paid.micro_dollars), paid.requests
+                    paid.usage.input,
+                    paid.usage.output,
+                    human::dollars(paid.micro_dollars),
+                    paid.requests
                 )),
             }
         }
@@ -386,6 +408,11 @@ fn ask_permission(question: &str) -> PermissionAnswer {
     }
 }
 
+/// A file that the user names: if it cannot be read, the name is wrong.
+fn read_named_file(flag: &str, path: &Path) -> Result<Vec<u8>> {
+    input::file(flag, path).map_err(|error| Error::usage(error.to_string()))
+}
+
 /// A message of `--history`.
 #[derive(Deserialize)]
 struct HistoryMessage {
@@ -394,7 +421,7 @@ struct HistoryMessage {
 }
 
 fn read_history(path: &Path) -> Result<Vec<ChatMessage>> {
-    let bytes = input::file("--history", path)?;
+    let bytes = read_named_file("--history", path)?;
     let invalid = |why: String| Error::usage(format!("--history {}: {why}", path.display()));
     let messages: Vec<HistoryMessage> =
         serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;

@@ -1,0 +1,3 @@
+//! `recoup run`: agents in files.
+
+mod tools;

@@ -1,0 +1,128 @@
+//! Tools of agents, through the command line: a model on loopback asks for a tool of a scripted MCP
+//! server, whose log tells how often it was called and started.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::model::{Answer, Api, Script};
+use crate::support::{Home, Output, finish};
+
+const SCRIPTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/proxy/scripted.mjs");
+
+/// A home with a scripted server, a model that calls its tool `count` or `write`, and an agent whose
+/// own answers are not cached.
+struct Scene {
+    home: Home,
+    api: Api,
+}
+
+impl Scene {
+    fn new(settings: &str) -> Self {
+        let home = Home::new();
+        let script = Script::default()
+            .on("please count", Answer::tool("scripted__count", json!({})))
+            .on("please write", Answer::tool("scripted__write", json!({})));
+        let log = home.path("server.log");
+        fs::create_dir_all(home.recoup()).unwrap();
+        let configuration = format!(
+            "[mcpServers.scripted]\ncommand = \"node\"\nargs = [{SCRIPTED:?}, {:?}]\n{settings}\n",
+            log.display().to_string()
+        );
+        fs::write(home.recoup().join("config.toml"), configuration).unwrap();
+        home.write(
+            "count.md",
+            "---\nmodels: anthropic/claude-haiku-4-5\ntools: [scripted]\n---\nYou count.\n",
+        );
+        Self { home, api: Api::start(script) }
+    }
+
+    fn run(&self, prompt: &str, flags: &[&str]) -> Output {
+        let mut words = vec!["run", "count.md", prompt];
+        words.extend(flags);
+        let mut command = self.home.command(&words);
+        command.env("ANTHROPIC_API_KEY", "test-key").env("ANTHROPIC_BASE_URL", self.api.url());
+        finish(&mut command)
+    }
+
+    /// Lines of the server's log with this text: messages that it was told.
+    fn told(&self, text: &str) -> usize {
+        let log = fs::read_to_string(self.home.path("server.log")).unwrap_or_default();
+        log.lines().filter(|line| line.contains(text)).count()
+    }
+
+    fn calls(&self) -> usize {
+        self.told("\"tools/call\"")
+    }
+
+    fn starts(&self) -> usize {
+        self.told("\"initialize\"")
+    }
+}
+
+#[test]
+fn tool_hit() {
+    let scene = Scene::new("cache = \"1h\"");
+    scene.run("please count", &[]).expect(0);
+    scene.run("please count", &[]).expect(0);
+    assert_eq!((scene.calls(), scene.starts()), (1, 1), "a hit starts no server");
+    let asked = scene.api.asked();
+    assert_eq!(asked.len(), 4, "the agent's own answers are not cached");
+    assert_eq!(asked[1].count("call 1, state 0"), 1);
+    assert_eq!(asked[3].count("call 1, state 0"), 1);
+}
+
+#[test]
+fn tool_miss() {
+    let scene = Scene::new("");
+    scene.run("please count", &[]).expect(0);
+    scene.run("please count", &[]).expect(0);
+    assert_eq!(scene.calls(), 2, "nothing is cached without a TTL");
+    let scene = Scene::new("cache = \"1h\"");
+    scene.run("please count", &[]).expect(0);
+    scene.run("please count", &["--no-cache"]).expect(0);
+    scene.run("please count", &["--refresh"]).expect(0);
+    assert_eq!(scene.calls(), 3);
+}
+
+#[test]
+fn tool_expiry() {
+    let scene = Scene::new("cache = \"500ms\"");
+    scene.run("please count", &[]).expect(0);
+    thread::sleep(Duration::from_millis(600));
+    scene.run("please count", &[]).expect(0);
+    assert_eq!(scene.calls(), 2);
+}
+
+#[test]
+fn per_tool_override() {
+    let scene = Scene::new("cache = \"1h\"\ntoolsCache.count = \"off\"");
+    scene.run("please count", &[]).expect(0);
+    scene.run("please count", &[]).expect(0);
+    assert_eq!(scene.calls(), 2, "`off` wins over the server's TTL");
+    let scene = Scene::new("toolsCache.count = \"1h\"");
+    scene.run("please count", &[]).expect(0);
+    scene.run("please count", &[]).expect(0);
+    assert_eq!(scene.calls(), 1);
+}
+
+#[test]
+fn a_tool_that_may_write_runs_only_if_it_is_allowed() {
+    let scene = Scene::new("");
+    scene.run("please write", &[]).expect(0);
+    assert_eq!(scene.calls(), 0);
+    assert_eq!(scene.api.asked()[1].count("--allow 'scripted__write'"), 1, "the model is told");
+    scene.run("please write", &["--allow", "scripted__*"]).expect(0);
+    assert_eq!(scene.calls(), 1);
+}
+
+#[test]
+fn a_server_that_does_not_start_is_a_clear_failure() {
+    let scene = Scene::new("");
+    let configuration = "[mcpServers.scripted]\ncommand = \"recoup-no-such-program\"\n";
+    fs::write(scene.home.recoup().join("config.toml"), configuration).unwrap();
+    scene.run("please count", &[]).expect_failure("MCP server scripted");
+    assert!(scene.api.asked().is_empty(), "nothing was paid for");
+}

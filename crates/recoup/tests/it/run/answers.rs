@@ -1,0 +1,181 @@
+//! Answers: from the cache or from the model, checked, and kept or not.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::AgentScene;
+use crate::model_server::ModelTurn;
+
+#[test]
+fn agent_miss_then_agent_hit() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\n", "You answer.");
+    assert_eq!(scene.answer(&["a.md", "why?"]), "answer 1");
+    assert_eq!(scene.answer(&["a.md", "why?"]), "answer 1");
+    assert_eq!(scene.asked(), 1);
+    assert_eq!(scene.answer(&["a.md", "why not?"]), "answer 2");
+}
+
+#[test]
+fn agent_expiry() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1ms\n", "You answer.");
+    scene.answer(&["a.md", "why?"]);
+    thread::sleep(Duration::from_millis(5));
+    assert_eq!(scene.answer(&["a.md", "why?"]), "answer 2");
+}
+
+#[test]
+fn agent_cache_disabled() {
+    let scene = AgentScene::counting();
+    scene.agent("none.md", "", "You answer.");
+    scene.agent("off.md", "cache: off\n", "You answer.");
+    for file in ["none.md", "off.md"] {
+        let first = scene.answer(&[file, "why?"]);
+        assert_ne!(scene.answer(&[file, "why?"]), first, "{file}");
+    }
+    scene.agent("on.md", "cache: 1h\n", "You answer.");
+    let kept = scene.answer(&["on.md", "why?"]);
+    assert_ne!(scene.answer(&["on.md", "why?", "--no-cache"]), kept);
+    assert_eq!(scene.answer(&["on.md", "why?"]), kept, "nothing was stored");
+}
+
+#[test]
+fn the_nearest_ttl_counts() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: off\n", "You answer.");
+    scene.answer(&["a.md", "why?", "--cache", "1h"]);
+    assert_eq!(scene.answer(&["a.md", "why?", "--cache", "1h"]), "answer 1", "flag over file");
+    let overridden = ["a.md", "why?", "--cache", "1h", "--override", "cache=off"];
+    assert_eq!(scene.answer(&overridden), "answer 2", "override over flag");
+}
+
+#[test]
+fn a_hit_needs_no_key() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\n", "You answer.");
+    scene.answer(&["a.md", "why?"]);
+    let output = scene.command(&["a.md", "why?"]).env_remove("ANTHROPIC_API_KEY").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(scene.asked(), 1);
+}
+
+#[test]
+fn controls_work_as_in_exec() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\n", "You answer.");
+    let absent = scene.run(&["a.md", "why?", "--only-if-cached"]).expect(124);
+    assert!(absent.stderr.contains("not in the cache"), "{}", absent.stderr);
+    assert_eq!(scene.asked(), 0);
+    scene.answer(&["a.md", "why?"]);
+    assert_eq!(scene.answer(&["a.md", "why?", "--only-if-cached"]), "answer 1");
+    assert_eq!(scene.answer(&["a.md", "why?", "--refresh"]), "answer 2");
+    assert_eq!(scene.answer(&["a.md", "why?"]), "answer 2");
+    thread::sleep(Duration::from_millis(5));
+    assert_eq!(scene.answer(&["a.md", "why?", "--max-age", "1ms"]), "answer 3");
+    let explained = scene.run(&["a.md", "why so?", "--explain", "--only-if-cached"]).expect(124);
+    assert!(
+        explained.stderr.contains("prompt: now \u{201c}why so?\u{201d}"),
+        "{}",
+        explained.stderr
+    );
+}
+
+#[test]
+fn failures_and_empty_answers_are_not_stored() {
+    for bad in [
+        ModelTurn::refused("500 Oops", "", "no"),
+        ModelTurn::refused("400 Bad Request", "", "no such option"),
+        ModelTurn::text("half an answer").cut_after(4),
+        ModelTurn::text("half an answer").failing("overloaded_error"),
+        ModelTurn::text(""),
+        ModelTurn::text("too long").stopping("max_tokens"),
+        ModelTurn::text("I will not").stopping("refusal"),
+    ] {
+        let scene = AgentScene::scripted(vec![bad.clone(), ModelTurn::text("good")]);
+        scene.agent("a.md", "cache: 1h\nmax_retries: 0\n", "You answer.");
+        let failed = scene.run(&["a.md", "why?"]);
+        assert!(matches!(failed.code, Some(1 | 2)), "{bad:?}: {failed:?}");
+        assert!(failed.text().is_empty(), "{bad:?}: {failed:?}");
+        assert_eq!(scene.answer(&["a.md", "why?"]), "good", "{bad:?}");
+    }
+}
+
+#[test]
+fn json_is_asked_for_again_until_it_matches_the_schema() {
+    let turns = ["Sure!", "{\"score\": \"high\"}", "```json\n{\"score\": 7}\n```"];
+    let scene = AgentScene::scripted(turns.map(ModelTurn::text).to_vec());
+    let front = "cache: 1h\noutput:\n  format: json\n  schema:\n    type: object\n    \
+                 required: [score]\n    properties: {score: {type: integer}}\n";
+    scene.agent("a.md", front, "You rate.");
+    assert_eq!(scene.answer(&["a.md", "this"]), "{\"score\": 7}");
+    assert!(scene.last_prompt(1).contains("it is not JSON"), "{}", scene.last_prompt(1));
+    assert!(scene.last_prompt(2).contains("/score"), "{}", scene.last_prompt(2));
+    let hit = scene.run(&["a.md", "this", "--json"]).expect(0);
+    let hit: Value = serde_json::from_str(&hit.text()).unwrap();
+    assert_eq!((&hit["answer"], &hit["status"]), (&json!({ "score": 7 }), &json!("hit")));
+    assert_eq!(hit["saved"]["input_tokens"], 300);
+    assert_eq!(scene.asked(), 3);
+}
+
+#[test]
+fn an_answer_that_never_matches_is_a_failure() {
+    let scene = AgentScene::answering(|_| ModelTurn::text("never"));
+    scene.agent("a.md", "cache: 1h\nmax_retries: 2\noutput: {format: json}\n", "You rate.");
+    let failed = scene.run(&["a.md", "this"]).expect(1);
+    assert!(failed.stderr.contains("gave no usable answer: it is not JSON"), "{}", failed.stderr);
+    assert_eq!(scene.asked(), 3);
+    scene.run(&["a.md", "this", "--only-if-cached"]).expect(124);
+}
+
+#[test]
+fn one_of_many_who_ask_the_same_pays() {
+    let scene =
+        AgentScene::answering(|_| ModelTurn::text("one two three").slow(Duration::from_millis(60)));
+    scene.agent("a.md", "cache: 1h\n", "You answer.");
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(scene.answer(&["a.md", "why?"]), "one two three"));
+        }
+    });
+    assert_eq!(scene.asked(), 1);
+}
+
+#[test]
+fn wrong_usage_asks_nothing() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\n", "You greet ${who}.");
+    scene.agent("schema.md", "output: {format: json, schema: {type: nothing}}\n", "You rate.");
+    for (args, expected) in [
+        (&["missing.md", "x"][..], "missing.md"),
+        (&["a.md"], "no prompt for a"),
+        (&["a.md", "x"], "the variable who has no value"),
+        (&["a.md", "x", "--var", "who"], "--var: expected NAME=VALUE"),
+        (&["a.md", "x", "--format", "xml"], "expected text, markdown or json"),
+        (&["a.md", "x", "--cache", "5 min"], "--cache"),
+        (&["a.md", "x", "--model", "gpt-5"], "--model: expected provider/model"),
+        (&["schema.md", "x"], "not a JSON schema"),
+        (&["a.md", "x", "--history", "none.json"], "none.json"),
+    ] {
+        let failed = scene.run(args);
+        assert!(failed.stderr.contains(expected), "{args:?}: {}", failed.stderr);
+        assert_eq!(failed.code, Some(2), "{args:?}: {}", failed.stderr);
+    }
+    assert_eq!(scene.asked(), 0);
+}
+
+#[test]
+fn a_run_stops_at_its_limits() {
+    let scene = AgentScene::answering(|_| {
+        ModelTurn::text("").calling("no_such_tool", json!({ "reason": "again" }))
+    });
+    scene.agent("turns.md", "max_turns: 3\n", "You answer.");
+    let failed = scene.run(&["turns.md", "why?"]).expect(1);
+    assert!(failed.stderr.contains("no answer after 3 turns (max_turns)"), "{}", failed.stderr);
+    assert_eq!(scene.asked(), 3);
+    scene.agent("tokens.md", "max_tokens: 150\n", "You answer.");
+    let failed = scene.run(&["tokens.md", "why?"]).expect(1);
+    assert!(failed.stderr.contains("more than max_tokens allows"), "{}", failed.stderr);
+}
