@@ -521,7 +521,7 @@ fn a_cassette_replays_calls_and_lists_without_servers_and_permission() {
     let mut scene = Scene::new("");
     let file = scene.dir.path().join("cassette");
     scene.allowed = vec![NamePattern::new("*")];
-    let record = Cassette::record(&file, SecretValues::default()).unwrap();
+    let record = Cassette::record(&file, &SecretValues::default()).unwrap();
     scene.cassette = Some(Arc::new(record));
     let tools = scene.open();
     let specs = tools.specs().unwrap();

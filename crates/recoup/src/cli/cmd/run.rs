@@ -182,7 +182,8 @@ impl RunArgs {
         let code = match self.execute() {
             Ok(()) => 0,
             Err(CommandError::Error(error) | CommandError::Told(error)) => {
-                ui::error(&error);
+                // An agent file may have several problems, one on each line.
+                error.to_string().lines().for_each(ui::error);
                 match error.kind() {
                     ErrorKind::Absent if self.only_if_cached => NOT_CACHED,
                     ErrorKind::Usage => USAGE,
@@ -392,11 +393,16 @@ impl RunArgs {
 
 /// The prompt as it was typed, or stdin.
 fn prompt_text(given: &str) -> Result<String> {
-    if given != "-" {
-        return Ok(given.to_owned());
+    let text = match given {
+        "-" => input::decode_utf8("the prompt", input::stdin()?)?.trim_end().to_owned(),
+        given => given.to_owned(),
+    };
+    // Such as `git diff | recoup run review.md -` without changes: not worth a question.
+    if text.trim().is_empty() {
+        let place = if given == "-" { ": stdin has no text" } else { "" };
+        return Err(Error::usage(format!("the prompt is empty{place}")));
     }
-    let text = input::decode_utf8("the prompt", input::stdin()?)?;
-    Ok(text.trim_end().to_owned())
+    Ok(text)
 }
 
 /// Asks the user if a tool may run.

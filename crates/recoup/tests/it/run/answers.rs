@@ -148,10 +148,16 @@ fn wrong_usage_asks_nothing() {
     let scene = AgentScene::counting();
     scene.agent("a.md", "cache: 1h\n", "You greet ${who}.");
     scene.agent("schema.md", "output: {format: json, schema: {type: nothing}}\n", "You rate.");
+    scene.agent("wrong.md", "cahce: 1h\nagents: none.md\n", "You greet.");
+    scene.home.write("plain.md", "You greet.\n");
     for (args, expected) in [
         (&["missing.md", "x"][..], "missing.md"),
         (&["a.md"], "no prompt for a"),
-        (&["a.md", "x"], "the variable who has no value"),
+        (&["a.md", " "], "the prompt is empty"),
+        (&["a.md", "-"], "the prompt is empty: stdin has no text"),
+        (&["plain.md", "x"], "plain.md:1: models: missing; expected `models: provider/model` between"),
+        (&["wrong.md", "x"], "wrong.md:3: cahce: unknown key; did you mean cache?\nrecoup: error: "),
+        (&["a.md", "x"], "the variable who has no value: give it by --var who=VALUE"),
         (&["a.md", "x", "--var", "who"], "--var: expected NAME=VALUE"),
         (&["a.md", "x", "--format", "xml"], "expected text, markdown or json"),
         (&["a.md", "x", "--cache", "5 min"], "--cache"),
