@@ -26,6 +26,7 @@ mod failure;
 mod mcp_clients;
 mod node;
 mod npm;
+mod peers;
 mod process;
 mod test;
 mod tools;

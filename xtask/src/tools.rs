@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::mcp_clients;
 use crate::node;
 use crate::npm::Pinned;
+use crate::peers;
 use crate::process;
 use crate::unpacked::Shed;
 use crate::workspace;
@@ -110,6 +111,7 @@ impl Tools {
         let mut tools = Self::bring_all(TOOLS.iter().chain(BENCH_TOOLS))?;
         tools.found.push(node::bring()?);
         tools.found.extend(mcp_clients::bring()?);
+        tools.found.extend(peers::bring());
         Ok(tools)
     }
 
@@ -197,6 +199,11 @@ impl Found {
             command.env("PATH", path);
         }
         Self::asked(command, executable, true)
+    }
+
+    /// One that has no option to tell its version.
+    pub(crate) fn unasked(executable: PathBuf, version: &str) -> Self {
+        Self { executable, version: version.to_owned(), unpacked: true }
     }
 
     fn asked(mut command: Command, executable: PathBuf, unpacked: bool) -> Result<Self, String> {

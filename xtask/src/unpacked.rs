@@ -8,6 +8,7 @@
 //! target/tools/claude-code/   a client, as are others (`clients.rs`)
 //! target/tools/mcp-clients/   more of them (`mcp_clients.rs`)
 //! target/tools/mcp-servers/   servers for the proxy (likewise)
+//! target/tools/mcp-proxy/     another proxy, for the benchmarks (`peers.rs`)
 //! ```
 
 use std::fs::{self, File};

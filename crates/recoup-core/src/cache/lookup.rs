@@ -260,17 +260,14 @@ impl Cache {
         found
     }
 
-    /// Like [`Self::read`], for callers that will ask again on a miss: only a hit leaves a trace in
-    /// the ledger.
-    pub fn read_hit(&self, request: &LookupRequest<'_>) -> Option<Entry> {
+    /// Like [`Self::read`], for callers that go on with [`Self::lookup_after`] if it is no hit: only
+    /// a hit leaves a trace in the ledger.
+    pub fn read_hit(&self, request: &LookupRequest<'_>) -> Result<Entry, PeekOutcome> {
         let found = self.read_untraced(request);
         if let PeekOutcome::Hit(_) = found {
             self.note_lookup(request, &found);
         }
-        match found {
-            PeekOutcome::Hit(entry) => Some(entry),
-            PeekOutcome::Stale(_) | PeekOutcome::Miss(_) => None,
-        }
+        if let PeekOutcome::Hit(entry) = found { Ok(entry) } else { Err(found) }
     }
 
     fn read_untraced(&self, request: &LookupRequest<'_>) -> PeekOutcome {
@@ -303,6 +300,16 @@ impl Cache {
     /// While another caller works on the same entry, this waits for its result for up to
     /// [`CacheOptions::wait`](super::CacheOptions::wait).
     pub fn lookup(&self, request: &LookupRequest<'_>) -> Result<Outcome> {
+        self.lookup_after(request, None)
+    }
+
+    /// Like [`Self::lookup`], for callers that have looked just now, with this outcome.
+    pub fn lookup_after(
+        &self,
+        request: &LookupRequest<'_>,
+        first: Option<PeekOutcome>,
+    ) -> Result<Outcome> {
+        let first = || first.unwrap_or_else(|| self.peek(request));
         if !self.enabled() {
             return Ok(Outcome::Bypass(MissReason::Disabled));
         }
@@ -312,8 +319,8 @@ impl Cache {
                 let claim = self.claims().try_claim(request.id).ok().flatten();
                 (PeekOutcome::Miss(MissReason::Asked), Some(WorkGrant(claim)))
             }
-            CacheMode::NoStore | CacheMode::OnlyIfCached => (self.peek(request), None),
-            CacheMode::Use => match self.peek(request) {
+            CacheMode::NoStore | CacheMode::OnlyIfCached => (first(), None),
+            CacheMode::Use => match first() {
                 hit @ PeekOutcome::Hit(_) => (hit, None),
                 other => self.wait_or_claim(request, other),
             },

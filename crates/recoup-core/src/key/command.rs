@@ -172,7 +172,7 @@ fn lossless_json(word: &OsStr) -> Value {
 }
 
 /// Quotes a word as one would type it in a shell.
-fn shell_quoted(word: &OsStr) -> String {
+pub fn shell_quoted(word: &OsStr) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./,:=+@%".contains(&byte);
     match word.to_str() {
         Some(text) if !text.is_empty() && text.bytes().all(plain) => text.to_owned(),

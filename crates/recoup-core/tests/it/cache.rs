@@ -14,6 +14,7 @@ mod patterns;
 mod since_tokens;
 mod sources;
 mod start_times;
+mod state_sources;
 mod touched_sources;
 mod undated_sources;
 mod withheld_values;

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::measure::{Ratio, Size, compare, medians};
 use crate::notes;
+use crate::report::Report;
 use crate::scene::in_clean_environment;
 
 const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
@@ -55,54 +56,43 @@ const EVENTS: [Fired; 12] = [
 ];
 const TRANSCRIPTS: &str = "hook: stop, 50 MB read / 50 KB";
 
-/// What came of it.
-#[derive(Default)]
-pub(crate) struct Hooks {
-    pub(crate) ratios: Vec<(String, Ratio)>,
-    pub(crate) sizes: Vec<(String, Size)>,
-}
-
 /// All hooks whose name has `wanted` in it.
-pub(crate) fn all(wanted: &str) -> Hooks {
-    let mut hooks = Hooks::default();
+pub(crate) fn all(wanted: &str, report: &mut Report) {
     let chosen: Vec<Fired> = EVENTS.into_iter().filter(|it| it.0.contains(wanted)).collect();
     if !chosen.is_empty() {
         let scenes = NOTES.map(Scene::with_notes);
         for event in chosen {
-            hooks.measure(event, &scenes);
+            measure(event, &scenes, report);
         }
     }
     if TRANSCRIPTS.contains(wanted) {
-        hooks.ratios.push((TRANSCRIPTS.to_owned(), stop_whatever_the_transcript()));
+        report.add_ratio(TRANSCRIPTS, stop_whatever_the_transcript());
     }
-    hooks
 }
 
-impl Hooks {
-    fn measure(&mut self, (name, event, goal): Fired, scenes: &[Scene; 3]) {
-        let [few, more, most] = scenes;
-        let fire = |scene: &Scene| scene.fire(&event(scene.next()));
-        let times = medians(
-            ROUNDS,
-            &mut [
-                &mut || few.start(TRUE, &[], "{}"),
-                &mut || fire(few),
-                &mut || fire(more),
-                &mut || fire(most),
-            ],
-        );
-        let (bare, ours) = (times[0], &times[1..]);
-        for (notes, time) in NOTES.iter().zip(ours) {
-            let ratio = Ratio { baseline: bare, subject: *time, goal };
-            self.ratios.push((format!("{name}, {notes} notes / true"), ratio));
-        }
-        let least = ours.iter().min().copied().unwrap_or_default();
-        let longest = ours.iter().max().copied().unwrap_or_default();
-        let flat = Ratio { baseline: least, subject: longest, goal: FLAT };
-        self.ratios.push((format!("{name}, most / least of these"), flat));
-        let bytes = (0..LOOKS).map(|_| most.peak(&event(most.next()))).max().unwrap_or_default();
-        self.sizes.push((format!("{name}, peak memory"), Size { bytes, goal: PEAK }));
+fn measure((name, event, goal): Fired, scenes: &[Scene; 3], report: &mut Report) {
+    let [few, more, most] = scenes;
+    let fire = |scene: &Scene| scene.fire(&event(scene.next()));
+    let times = medians(
+        ROUNDS,
+        &mut [
+            &mut || few.start(TRUE, &[], "{}"),
+            &mut || fire(few),
+            &mut || fire(more),
+            &mut || fire(most),
+        ],
+    );
+    let (bare, ours) = (times[0], &times[1..]);
+    for (notes, time) in NOTES.iter().zip(ours) {
+        let ratio = Ratio { baseline: bare, subject: *time, goal };
+        report.add_ratio(format!("{name}, {notes} notes / true"), ratio);
     }
+    let least = ours.iter().min().copied().unwrap_or_default();
+    let longest = ours.iter().max().copied().unwrap_or_default();
+    let flat = Ratio { baseline: least, subject: longest, goal: FLAT };
+    report.add_ratio(format!("{name}, most / least of these"), flat);
+    let bytes = (0..LOOKS).map(|_| most.peak(&event(most.next()))).max().unwrap_or_default();
+    report.add_size(format!("{name}, peak memory"), Size { bytes, goal: PEAK });
 }
 
 /// 50 MB of transcript against 50 KB.

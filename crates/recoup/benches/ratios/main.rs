@@ -1,7 +1,7 @@
 //! What Recoup costs, as ratios within one run: each figure is taken beside the
 //! one it is compared with, turn by turn, because the machine is shared.
 //!
-//! `cargo xtask bench` prints the table and writes `target/bench/ratios.json`.
+//! `cargo xtask bench` prints the table, row by row, and writes `target/bench/ratios.json`.
 //! A word after `--` runs only the benchmarks whose name contains it.
 #![allow(
     clippy::disallowed_methods,
@@ -32,6 +32,7 @@ mod scene;
 mod stores;
 
 use measure::{Figure, Ratio, Size};
+use report::Report;
 
 type Benchmark = fn() -> Ratio;
 type Timing = fn() -> Figure;
@@ -69,10 +70,12 @@ fn main() {
         ("library: notes, together / each", ledger::together_against_at_once),
         ("library: dir get, 10,000 entries / 10", stores::dir_get_flat),
     ];
-    let chosen = all.into_iter().filter(|(name, _)| name.contains(&wanted));
-    let mut rows: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
-    let hooks = hooks::all(&wanted);
-    rows.extend(hooks.ratios);
+    let mut report = Report::begin();
+    for (name, run) in all.into_iter().filter(|(name, _)| name.contains(&wanted)) {
+        report.add_ratio(name, run());
+    }
+    proxy::against_peer(&wanted, &mut report);
+    hooks::all(&wanted, &mut report);
     let timings: [(&str, Timing); 11] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
@@ -86,16 +89,16 @@ fn main() {
         ("mcp: store among 5,000 notes, median", mcp::store),
         ("proxy: what a miss adds to a call, median", proxy::miss),
     ];
-    let chosen = timings.into_iter().filter(|(name, _)| name.contains(&wanted));
-    let figures: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
+    for (name, run) in timings.into_iter().filter(|(name, _)| name.contains(&wanted)) {
+        report.add_figure(name, run());
+    }
     let sizes: [(&str, Sizing); 3] = [
         ("mcp: memory after 10,000 calls", mcp::resident),
         ("mcp: of these, added by the second half", mcp::growth),
         ("proxy: added by the second 50,000 calls", proxy::growth),
     ];
-    let chosen = sizes.into_iter().filter(|(name, _)| name.contains(&wanted));
-    let mut sizes: Vec<_> = chosen.map(|(name, run)| (name.to_owned(), run())).collect();
-    sizes.extend(hooks.sizes);
-    report::print(&rows, &figures, &sizes);
-    report::write(&rows, &figures, &sizes);
+    for (name, run) in sizes.into_iter().filter(|(name, _)| name.contains(&wanted)) {
+        report.add_size(name, run());
+    }
+    report.write();
 }

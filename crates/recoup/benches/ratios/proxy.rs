@@ -1,17 +1,23 @@
 //! The MCP proxy beside the server behind it: the fastest of the real ones, which reads a file.
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::mcp::Client;
 use crate::measure::{Figure, Ratio, Size, compare, medians};
+use crate::report::Report;
 use crate::scene::in_clean_environment;
 
 const RECOUP: &str = env!("CARGO_BIN_EXE_recoup");
 const SERVER: &str = "mcp-server-filesystem";
+/// The crate that caches tool calls too. It speaks HTTP only.
+const PEER: &str = "mcp-proxy";
+const PEER_ROWS: [&str; 2] = ["proxy: a hit / mcp-proxy's", "proxy: a miss / mcp-proxy's"];
 const CALLS: usize = 100_000;
 /// Of so many calls one is a miss.
 const MISS_EVERY: usize = 100;
@@ -109,4 +115,120 @@ pub(crate) fn growth() -> Size {
     let ((before, handles), (after, more)) = (run(0..CALLS / 2), run(CALLS / 2..CALLS));
     assert!(more <= handles, "{handles} handles became {more}");
     Size { bytes: after.saturating_sub(before), goal: 1 << 20 }
+}
+
+/// Hits and misses beside those of the other proxy, on the same calls.
+pub(crate) fn against_peer(wanted: &str, report: &mut Report) {
+    let chosen = PEER_ROWS.map(|name| name.contains(wanted));
+    if !chosen.contains(&true) {
+        return;
+    }
+    let scene = Scene::new();
+    let Some(mut peer) = Peer::start(&scene) else {
+        println!("skipped, because {PEER} is not on the PATH: {}", PEER_ROWS.join(", "));
+        return;
+    };
+    let mut ours = scene.proxied();
+    for (is_miss, name) in PEER_ROWS.into_iter().enumerate().filter(|(row, _)| chosen[*row]) {
+        let (mut theirs_asked, mut ours_asked) = (0, 0);
+        let theirs = || {
+            theirs_asked += is_miss;
+            peer.read(&scene, theirs_asked);
+        };
+        let us = || {
+            ours_asked += is_miss;
+            scene.read(&mut ours, ours_asked);
+        };
+        report.add_ratio(name, compare(1.0, 1_000, 1, theirs, us));
+    }
+}
+
+/// The other proxy, in front of the same server, and a connection to it.
+struct Peer {
+    child: Child,
+    stream: BufReader<TcpStream>,
+    session: String,
+    _config: TempDir,
+}
+
+impl Peer {
+    /// Starts and greets it; none if it is not there.
+    fn start(scene: &Scene) -> Option<Self> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let config = TempDir::new().unwrap();
+        let path_of_config = config.path().join("proxy.toml");
+        let text = format!(
+            "[proxy]\nname = \"peer\"\n[proxy.listen]\nhost = \"127.0.0.1\"\nport = {port}\n\
+             [[backends]]\nname = \"files\"\ntransport = \"stdio\"\ncommand = {SERVER:?}\n\
+             args = [\"{}\"]\n[backends.cache]\ntool_ttl_seconds = 3600\n",
+            scene.files.path().display()
+        );
+        std::fs::write(&path_of_config, text).unwrap();
+        let mut command = in_clean_environment(PEER);
+        command.env("PATH", path()).env("RUST_LOG", "warn").arg("-c").arg(path_of_config);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().ok()?;
+        let connect = || {
+            std::thread::sleep(Duration::from_millis(100));
+            TcpStream::connect(("127.0.0.1", port)).ok()
+        };
+        let stream = (0..100).find_map(|_| connect()).expect("it listens within 10 s");
+        stream.set_nodelay(true).unwrap();
+        let (stream, session) = (BufReader::new(stream), String::new());
+        let mut peer = Self { child, stream, session, _config: config };
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+                             "clientInfo": { "name": "bench", "version": "1" } });
+        let request = |method: &str, params: &Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        peer.post(&request("initialize", &params));
+        peer.post(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        peer.post(&request("tools/list", &json!({})));
+        Some(peer)
+    }
+
+    /// The same call as [`Scene::read`].
+    fn read(&mut self, scene: &Scene, number: usize) {
+        let arguments = json!({ "path": scene.files.path().join("a.txt"), "head": number + 1 });
+        let params = json!({ "name": "files/read_text_file", "arguments": arguments });
+        let answer = self
+            .post(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert!(answer["result"]["content"].is_array(), "{answer}");
+    }
+
+    fn post(&mut self, message: &Value) -> Vec<u8> {
+        let body = message.to_string();
+        let request = format!(
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{}Content-Length: {}\r\n\r\n{body}",
+            self.session,
+            body.len()
+        );
+        self.stream.get_mut().write_all(request.as_bytes()).unwrap();
+        let mut len = 0;
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim_end().split_once(": ") else {
+                if line.trim_end().is_empty() {
+                    break;
+                }
+                continue;
+            };
+            match name {
+                "content-length" => len = value.parse().unwrap(),
+                "mcp-session-id" => self.session = format!("Mcp-Session-Id: {value}\r\n"),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; len];
+        self.stream.read_exact(&mut body).unwrap();
+        body
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
 }

@@ -64,29 +64,8 @@ pub(crate) fn plan_answers(
     plan_keys(path, &keys, places)
 }
 
-/// Returns the change that keeps the results of these MCP servers for a time.
-pub(crate) fn plan_server_ttls(
-    path: &Path,
-    servers: &[String],
-    ttl: &str,
-    places: &InstallPaths,
-) -> Result<FileChange> {
-    let value = AnswerValue::Word(ttl.to_owned());
-    let keys: Vec<_> = servers.iter().map(|name| (server_ttl_key(name), &value)).collect();
-    plan_keys(path, &keys, places)
-}
-
-/// Returns the line for a configuration that keeps the results of an MCP server for a time.
-pub(crate) fn server_ttl_line(server: &str, ttl: &str) -> String {
-    format!("{} = {ttl:?}", toml::dotted(&server_ttl_key(server)))
-}
-
-fn server_ttl_key(server: &str) -> Vec<&str> {
-    vec!["mcpServers", server, "cache"]
-}
-
 /// Returns the change that sets keys, each given as its path.
-fn plan_keys(
+pub(super) fn plan_keys(
     path: &Path,
     keys: &[(Vec<&str>, &AnswerValue)],
     places: &InstallPaths,
@@ -118,7 +97,7 @@ fn text(change: &FileChange, places: &InstallPaths) -> Result<String> {
     })
 }
 
-fn config_error(
+pub(super) fn config_error(
     path: &Path,
     places: &InstallPaths,
     fault: &super::edit::SettingsSyntaxError,

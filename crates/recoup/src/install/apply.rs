@@ -13,6 +13,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use super::change::{FileChange, read, resolve_links};
 use super::receipt::InstallReceipt;
+use super::server_ttls::ServerTtlRecord;
 use super::undo::UndoPlan;
 
 /// Longer than any other `init` or `uninstall` takes to write.
@@ -75,7 +76,7 @@ pub(crate) fn install_changes(
     own: &Path,
     now: Timestamp,
 ) -> Result<BackupList> {
-    match InstallLock::acquire(own, now)?.install(changes)? {
+    match InstallLock::acquire(own, now)?.install(changes, &[])? {
         ApplyOutcome::Written(copies) => Ok(copies),
         ApplyOutcome::Outdated(path) => Err(changed_meanwhile(&path)),
     }
@@ -99,7 +100,11 @@ impl<'a> InstallLock<'a> {
     }
 
     /// Writes all changes and the receipt, or nothing if a file has changed since planning.
-    pub(crate) fn install(&self, changes: &[FileChange]) -> Result<ApplyOutcome> {
+    pub(crate) fn install(
+        &self,
+        changes: &[FileChange],
+        ttls: &[ServerTtlRecord],
+    ) -> Result<ApplyOutcome> {
         if let Some(path) = find_outdated(changes)? {
             return Ok(ApplyOutcome::Outdated(path));
         }
@@ -116,6 +121,9 @@ impl<'a> InstallLock<'a> {
             let missing = above.take_while(|dir| !dir.exists()).map(Path::to_path_buf).collect();
             receipt.record_change(change, copy.clone(), missing);
             copies.extend(copy.map(|copy| (change.path.clone(), self.own.join(copy))));
+        }
+        for record in ttls {
+            record.add_to(&mut receipt.ttls);
         }
         receipt.write(self.own)?;
         changes.iter().try_for_each(|change| write(change))?;
@@ -159,6 +167,7 @@ impl<'a> InstallLock<'a> {
                 }
             }
         }
+        receipt.ttls.clone_from(&undo.left_ttls);
         receipt.write(self.own)?;
         self.prune(&receipt, &copies);
         Ok(ApplyOutcome::Written(copies))

@@ -79,6 +79,11 @@ impl InstalledContent {
         ServerLayout { at: at.to_vec(), shape: ServerEntryShape::Plain, dialect }
     }
 
+    /// True for other servers behind our proxy.
+    pub(crate) fn is_proxied(&self) -> bool {
+        matches!(self, Self::ProxiedServers { .. } | Self::ProxiedTomlServers)
+    }
+
     /// Returns the kind for other servers behind our proxy; none if there are no servers.
     pub(crate) fn of_proxied(holds: &SettingsContent) -> Option<Self> {
         match Self::from(holds) {

@@ -19,6 +19,8 @@ mod places;
 mod plan;
 pub(crate) mod purge;
 mod receipt;
+mod server_starts;
+pub(crate) mod server_ttls;
 mod undo;
 mod version;
 mod wrap;
@@ -35,6 +37,7 @@ pub(crate) use installations::{
 pub(crate) use peers::PeerEntry;
 pub(crate) use places::{InstallPaths, is_program, stable_program_path as program_path};
 pub(crate) use plan::{InstallPlan, InstallRequest};
+pub(crate) use server_starts::ServerStartChange;
 pub(crate) use undo::{UndoPlan, UndoRequest};
 pub(crate) use version::ask_claude_code;
 pub(crate) use wrap::{ServerFile, WrapPlan, WrapRequest, find_server_files, named_server_files};

@@ -12,6 +12,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::change::{FileChange, InstallTarget, InstalledContent, leads_out, resolve_links};
+use super::server_ttls::ServerTtlRecord;
 
 const VERSION: u32 = 1;
 const LARGEST: u64 = 16 << 20;
@@ -22,6 +23,9 @@ pub(crate) struct InstallReceipt {
     version: u32,
     #[serde(default)]
     pub(crate) files: Vec<ReceiptEntry>,
+    /// Times for servers behind the proxy, in our configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ttls: Vec<ServerTtlRecord>,
 }
 
 /// The one field that a receipt of any version has.
@@ -103,7 +107,7 @@ impl InstallReceipt {
 
     /// Writes the receipt; removes the file if it is empty.
     pub(crate) fn write(&self, own: &Path) -> Result<()> {
-        if self.files.is_empty() {
+        if self.files.is_empty() && self.ttls.is_empty() {
             return fsx::remove(&path(own)).map(drop);
         }
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
@@ -127,7 +131,9 @@ impl InstallReceipt {
             here.files.iter().find(|entry| !there.files.contains(entry))
         };
         let different = unknown(self, other).or_else(|| unknown(other, self));
-        different.map(|entry| &*entry.path)
+        let ttl = self.ttls.iter().chain(&other.ttls).next();
+        let ttl = ttl.filter(|_| self.ttls != other.ttls);
+        different.map(|entry| &*entry.path).or(ttl.map(|record| &*record.path))
     }
 
     /// Backups that are needed to restore files, relative to our own directory.
@@ -230,7 +236,7 @@ impl InstallReceipt {
 
 impl Default for InstallReceipt {
     fn default() -> Self {
-        Self { version: VERSION, files: Vec::new() }
+        Self { version: VERSION, files: Vec::new(), ttls: Vec::new() }
     }
 }
 

@@ -26,6 +26,8 @@ use super::guard::{AllowedChanges, demand_only_ours};
 use super::peers;
 use super::places::InstallPaths;
 use super::receipt::{InstallReceipt, OriginalState, ReceiptEntry};
+use super::server_starts::{ServerStartChange, servers_in};
+use super::server_ttls::{ServerTtlRecord, TtlRemoval};
 use super::wrap::ServerFile;
 
 /// Requested removal.
@@ -54,6 +56,8 @@ pub(crate) struct UndoPlan {
     pub(crate) is_noted: bool,
     /// Errors of files that cannot be parsed or written.
     pub(crate) faults: Vec<Error>,
+    /// Times for servers behind the proxy that stay in our configuration.
+    pub(crate) left_ttls: Vec<ServerTtlRecord>,
     /// The receipt at the time of planning.
     pub(crate) receipt: InstallReceipt,
 }
@@ -97,8 +101,19 @@ impl UndoPlan {
             // Read before it is inspected, so that a concurrent write is noticed.
             let there = read(&real).ok().flatten();
             let restored = this.undo_file(&look, receipt.entry_for(&real), own, places);
-            let possible = restored.and_then(|change| {
+            let possible = restored.and_then(|mut change| {
                 change.iter().try_for_each(FileChange::demand_possible)?;
+                if let Some(change) = &mut change {
+                    let holds = look.holds.iter().map(|(held, _)| held);
+                    let proxies: Vec<_> = holds.filter(|held| held.is_proxied()).collect();
+                    let only_proxies = AllowedChanges { holds: &proxies, peers: &[] };
+                    if demand_only_ours(change, only_proxies, places).is_ok() {
+                        let all = proxies.iter();
+                        let starts = all.flat_map(|held| ServerStartChange::all_of(change, held));
+                        change.done.servers = starts.collect();
+                        change.done.servers.dedup();
+                    }
+                }
                 Ok(change)
             });
             match possible {
@@ -109,7 +124,30 @@ impl UndoPlan {
                 Err(error) => this.faults.push(places.shorten_paths(error)),
             }
         }
-        this.is_noted = receipt.has_targets(&this.parties);
+        let is_undone = |entry: &ReceiptEntry, party: &InstallTarget| {
+            this.parties.contains(party)
+                && this.looked.contains_key(&resolve_links(entry.written_path()))
+        };
+        let mut still_proxied = BTreeSet::new();
+        for entry in &receipt.files {
+            let there = read(entry.written_path()).ok().flatten().unwrap_or_default();
+            for (_, held) in entry.holds.iter().filter(|(party, _)| !is_undone(entry, party)) {
+                let proxied = proxied::proxied_servers(servers_in(&there, held).as_ref());
+                still_proxied.extend(proxied.into_iter().map(|(name, ..)| name));
+            }
+        }
+        match TtlRemoval::plan(&receipt.ttls, &still_proxied, places) {
+            Ok(TtlRemoval { changes, notes, left }) => {
+                this.changes.extend(changes);
+                this.notes.extend(notes);
+                this.left_ttls = left;
+            }
+            Err(error) => {
+                this.left_ttls.clone_from(&receipt.ttls);
+                this.faults.push(places.shorten_paths(error));
+            }
+        }
+        this.is_noted = receipt.has_targets(&this.parties) || this.left_ttls != receipt.ttls;
         this.receipt = receipt;
         Ok(this)
     }

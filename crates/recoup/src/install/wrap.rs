@@ -11,6 +11,7 @@ use super::edit::{JsonFile, SettingsSyntaxError, toml};
 use super::entries::proxied::{self, ProxyChoice, ProxyOutcome};
 use super::guard::{AllowedChanges, demand_only_ours};
 use super::places::InstallPaths;
+use super::server_starts::ServerStartChange;
 
 /// A file with MCP servers, and the target that it is for.
 #[derive(Debug, Clone)]
@@ -148,6 +149,8 @@ impl WrapPlan {
         self.notes.extend(done.notes.iter().map(|note| format!("{place}: {note}")));
         change.done = done;
         change.held = InstalledContent::of_proxied(&file.holds);
+        let starts = change.held.iter().flat_map(|held| ServerStartChange::all_of(&change, held));
+        change.done.servers = starts.collect();
         let holds: Vec<&InstalledContent> = change.held.iter().collect();
         demand_only_ours(&change, AllowedChanges { holds: &holds, peers: &[] }, places)?;
         change.demand_possible()?;

@@ -1,8 +1,8 @@
 //! The guard: a process that outlives us if we are killed, and ends the server that we started.
 //!
-//! It holds the read end of a pipe. We write the server's process group there; when the pipe closes
-//! before we have dismissed it, the server has its stdin closed by the system already,
-//! and gets TERM, then KILL, with all processes of its group. The kernel's parent-death signal would
+//! It holds the read end of a pipe. We write the server's process group there; when the pipe
+//! closes, the server has its stdin closed by the system already, and gets TERM, then KILL, with all
+//! processes of its group. The kernel's parent-death signal would
 //! reach the direct child only, which is often `npx` or a shell.
 
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -52,21 +52,18 @@ impl ServerGuard {
         let _ = writeln!(self.pipe, "{}", group.as_raw_nonzero());
     }
 
-    /// Ends the guard without action.
+    /// Ends the guard without action, and without waiting for one that has hardly started.
     pub(crate) fn dismiss(mut self) {
-        let _ = writeln!(self.pipe, ".");
-        drop(self.pipe);
+        let _ = self.child.kill();
         let _ = self.child.wait();
+        drop(self.pipe);
     }
 }
 
-/// Runs the guard: reads until the pipe closes, and ends the group if it was not dismissed.
+/// Runs the guard: reads until the pipe closes, and ends the group.
 pub(crate) fn run_guard(pipe: impl Read) {
     let mut group = None;
     for line in BufReader::new(pipe).lines().map_while(std::io::Result::ok) {
-        if line == "." {
-            return;
-        }
         group = line.parse().ok().filter(|raw| *raw > 1).and_then(Pid::from_raw);
     }
     if let Some(group) = group {

@@ -1,8 +1,16 @@
 //! Signs of life of a session, which tell its end from a pause.
 
 use std::io::{self, Read};
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Pauses between checks for an end that is mostly near.
+pub(super) fn growing_pauses() -> impl Iterator<Item = Duration> {
+    let doubled = |pause: &Duration| Some((*pause * 2).min(Duration::from_millis(2)));
+    iter::successors(Some(Duration::from_micros(50)), doubled)
+}
 
 /// Steps between server and client: those that are done, and those under way.
 #[derive(Debug, Default)]
@@ -13,9 +21,9 @@ pub(super) struct SessionActivity {
 
 impl SessionActivity {
     /// Begins a step, which lasts until the value is dropped.
-    pub(super) fn begin(&self) -> ActiveStep<'_> {
+    pub(super) fn begin(self: &Arc<Self>) -> ActiveStep {
         self.under_way.fetch_add(1, Ordering::AcqRel);
-        ActiveStep(self)
+        ActiveStep(Arc::clone(self))
     }
 
     /// True while a line of the server is handled or anything is written to the client.
@@ -30,9 +38,9 @@ impl SessionActivity {
 
 /// A step that is under way.
 #[derive(Debug)]
-pub(super) struct ActiveStep<'a>(&'a SessionActivity);
+pub(super) struct ActiveStep(Arc<SessionActivity>);
 
-impl Drop for ActiveStep<'_> {
+impl Drop for ActiveStep {
     fn drop(&mut self) {
         self.0.steps_done.fetch_add(1, Ordering::AcqRel);
         self.0.under_way.fetch_sub(1, Ordering::AcqRel);

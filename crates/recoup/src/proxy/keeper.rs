@@ -9,6 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use recoup_core::base::clock::Deadline;
 
+use super::activity::growing_pauses;
 use super::call_table::{CallStage, KeptCall, PendingCall};
 use super::message::MessageFields;
 use crate::toolbox::{CallEnd, ToolCache};
@@ -19,8 +20,6 @@ const MAX_WAITING: usize = 64;
 const MAX_WAITING_BYTES: usize = 64 << 20;
 /// Length of an answer that is kept.
 const MAX_KEPT_BYTES: usize = 32 << 20;
-/// Interval of checks for the end.
-const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// An answered call.
 #[derive(Debug)]
@@ -85,8 +84,11 @@ impl ResultKeeper {
         let Some((queue, thread)) = running else { return };
         drop(queue);
         let deadline = Deadline::after(limit);
-        while !thread.is_finished() && !deadline.has_passed() {
-            thread::sleep(CHECK_INTERVAL);
+        for pause in growing_pauses() {
+            if thread.is_finished() || deadline.has_passed() {
+                break;
+            }
+            thread::sleep(pause);
         }
     }
 }

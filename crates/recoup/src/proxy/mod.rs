@@ -13,6 +13,7 @@ mod client_output;
 mod keeper;
 mod session;
 mod stderr_relay;
+mod workers;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -29,7 +30,7 @@ use recoup_core::error::IoContext as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use self::activity::WatchedReader;
+use self::activity::{WatchedReader, growing_pauses};
 use self::client_output::{ClientOutput, WaitingFile};
 use self::session::ProxySession;
 use crate::mcp_client::message::{self, LineReader, ReadPiece};
@@ -42,8 +43,6 @@ use crate::toolbox::ToolCache;
 /// How long the output of a server that has ended may be held open in silence, by a process that it
 /// left behind.
 const MAX_SILENCE: Duration = Duration::from_millis(500);
-/// Interval of checks for the end of its output.
-const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 /// How long a server may take nothing of what a client wrote that has left.
 const MAX_STALL: Duration = Duration::from_secs(5);
 /// Interval of checks for that.
@@ -178,8 +177,11 @@ fn run_process(
     let (exit, has_orphans) = process.reap();
     // The relay ends with the stream, or when nobody reads; an orphan may hold the stream open.
     let deadline = Deadline::after(MAX_SILENCE);
-    while !(relay.is_finished() || has_orphans && deadline.has_passed()) {
-        thread::sleep(Duration::from_millis(1));
+    for pause in growing_pauses() {
+        if relay.is_finished() || has_orphans && deadline.has_passed() {
+            break;
+        }
+        thread::sleep(pause);
     }
     Ok(if was_ended { 0 } else { exit.map_or(1, ServerExit::exit_code) })
 }
@@ -247,8 +249,11 @@ fn await_silence(
 ) {
     let activity = session.activity();
     let (mut seen, mut silence) = (activity.steps_done(), Deadline::after(MAX_SILENCE));
-    while activity.is_busy() || !passing.is_finished() && !silence.has_passed() {
-        let check = Deadline::after(OUTPUT_CHECK_INTERVAL);
+    for pause in growing_pauses() {
+        if !activity.is_busy() && (passing.is_finished() || silence.has_passed()) {
+            return;
+        }
+        let check = Deadline::after(pause);
         if let Some(ProxyEvent::ClientDeaf | ProxyEvent::Signal(_)) =
             next_event(received, Some(check))
         {

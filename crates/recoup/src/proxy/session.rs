@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use recoup_core::base::clock::{Deadline, Stopwatch};
-use recoup_core::cache::WaitPolicy;
+use recoup_core::cache::{PeekOutcome, WaitPolicy};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Upstream;
-use super::activity::SessionActivity;
+use super::activity::{SessionActivity, growing_pauses};
 use super::call_table::{
     AnsweredRequest, CallStage, CallTable, CancelledCall, KeptCall, PendingCall,
 };
@@ -22,6 +22,7 @@ use super::keeper::{AnsweredCall, ResultKeeper};
 use super::message::{
     MessageFields, ReadPiece, RequestParams, error_line, looks_like_messages, normal_id,
 };
+use super::workers::WorkerThreads;
 use crate::toolbox::{
     CachedCall, CallEnd, CallRoute, CallTicket, PassReason, RootsState, ToolCache, ToolOutcome,
     ToolPermit,
@@ -35,6 +36,11 @@ const TOOLS_CALL: &str = "tools/call";
 const MAX_WORKERS: usize = 64;
 /// How long a call waits for the answer to an identical one, which may be stuck.
 const MAX_WAIT: Duration = Duration::from_secs(30);
+/// How long the answer to a call that writes is held until other processes serve nothing that it made
+/// stale.
+const MAX_ANSWER_DELAY: Duration = Duration::from_secs(1);
+/// How long the end waits until entries are dropped that nobody may serve any more.
+const MAX_DROP_WAIT: Duration = Duration::from_secs(5);
 /// Time for the proxy's own `tools/list`, while a call waits for it.
 const LIST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Prefix of the proxy's own ids, which are strings that no client uses.
@@ -48,6 +54,7 @@ pub(super) struct ProxySession {
     client: ClientOutput,
     upstream: Upstream,
     caching: Option<Caching>,
+    workers: WorkerThreads,
     calls: Mutex<CallTable>,
     /// Notified when a worker has ended, or the server's tools were told.
     changed: Condvar,
@@ -66,7 +73,7 @@ enum RequestStart {
     /// The client has its answer.
     Answered,
     /// To a thread that looks for its result.
-    Wait { serial: u64, cached: Option<Box<CachedCall>> },
+    Wait { serial: u64, cached: Option<PeekedCall> },
 }
 
 /// A request that a worker thread handles.
@@ -75,7 +82,13 @@ struct WaitingRequest {
     serial: u64,
     line: Vec<u8>,
     /// None if the server's tools have to be asked for first.
-    cached: Option<Box<CachedCall>>,
+    cached: Option<PeekedCall>,
+}
+
+/// A call that is no hit, and what was found, if anybody has looked.
+struct PeekedCall {
+    call: Box<CachedCall>,
+    first: Option<PeekOutcome>,
 }
 
 /// Counts a worker that has ended, also if it broke.
@@ -112,7 +125,9 @@ impl ProxySession {
             let keeper = ResultKeeper::new(cache.clone());
             Caching { cache, keeper }
         });
-        Self { client, upstream, caching, calls: Mutex::default(), changed: Condvar::new() }
+        let (workers, calls, changed) =
+            (WorkerThreads::default(), Mutex::default(), Condvar::new());
+        Self { client, upstream, caching, workers, calls, changed }
     }
 
     /// Handles a line of the client.
@@ -136,7 +151,12 @@ impl ProxySession {
                     RequestStart::Wait { serial, cached } => {
                         let id = id.get().to_owned();
                         let line = std::mem::take(line);
-                        return self.start_worker(WaitingRequest { id, serial, line, cached });
+                        let request = WaitingRequest { id, serial, line, cached };
+                        let this = Arc::clone(self);
+                        return self.workers.run(move || {
+                            let _end = WorkerEnd(&this);
+                            this.look_up(request);
+                        });
                     }
                 }
             }
@@ -196,13 +216,17 @@ impl ProxySession {
         let (mut call, cached) = match plan.route {
             CallRoute::Cached(call) => {
                 drop(calls);
-                if let Some(served) = call.peek() {
-                    self.client.write(&result_line(id, served.as_json()));
-                    cache.finished(plan.ticket, &CallEnd::Hit(&served));
-                    return RequestStart::Answered;
-                }
+                let first = match call.peek() {
+                    Ok(served) => {
+                        self.client.write(&result_line(id, served.as_json()));
+                        cache.finished(plan.ticket, &CallEnd::Hit(&served));
+                        return RequestStart::Answered;
+                    }
+                    Err(first) => first,
+                };
                 calls = self.calls();
-                (pending(plan.ticket).waiting(Some(call.id()), token), Some(Box::new(call)))
+                let waiting = pending(plan.ticket).waiting(Some(call.id()), token);
+                (waiting, Some(PeekedCall { call: Box::new(call), first }))
             }
             CallRoute::Pass(PassReason::UnlistedTool)
                 if calls.era.allows_own_requests() && !calls.own_list.has_failed =>
@@ -230,24 +254,6 @@ impl ProxySession {
         RequestStart::Wait { serial: add_call(calls, id, call), cached }
     }
 
-    /// Starts a thread for a request; without one, it is handled here.
-    fn start_worker(self: &Arc<Self>, request: WaitingRequest) {
-        let slot = Arc::new(Mutex::new(Some(request)));
-        let (this, taken) = (Arc::clone(self), Arc::clone(&slot));
-        let started = thread::Builder::new().spawn(move || this.work(&taken));
-        if started.is_err() {
-            self.work(&slot);
-        }
-    }
-
-    fn work(&self, slot: &Mutex<Option<WaitingRequest>>) {
-        let _end = WorkerEnd(self);
-        let request = slot.lock().take();
-        if let Some(request) = request {
-            self.look_up(request);
-        }
-    }
-
     /// Looks for the result of a request, and sends it if there is none.
     fn look_up(&self, mut request: WaitingRequest) {
         let Some(Caching { cache, .. }) = &self.caching else { return };
@@ -257,10 +263,12 @@ impl ProxySession {
                 return;
             }
         }
-        let Some(cached) = request.cached.take() else { return self.send_waiting(&request, None) };
+        let Some(PeekedCall { call: cached, first }) = request.cached.take() else {
+            return self.send_waiting(&request, None);
+        };
         // If one caller's result is not kept, waiting for the next one's is pointless.
         let wait = WaitPolicy { wait: Some(MAX_WAIT), leaders: Some(1), ..WaitPolicy::default() };
-        match cached.lookup(wait) {
+        match cached.lookup(first, wait) {
             Ok(ToolOutcome::Hit(served)) => {
                 let call = self.calls().take(&request.id, request.serial);
                 if let Some(PendingCall { ticket: Some(ticket), .. }) = call {
@@ -288,19 +296,18 @@ impl ProxySession {
     /// Plans a call whose tool was not known; false if it was cancelled or is answered already.
     fn plan_again(&self, request: &mut WaitingRequest, cache: &ToolCache) -> bool {
         let Some(fields) = MessageFields::parse(&request.line) else { return true };
+        let first = self.calls().get_mut(&request.id, request.serial).map(|it| it.ticket.take());
+        // It ends what it began: an unknown tool may write.
+        drop(first);
+        cache.await_upkeep(MAX_ANSWER_DELAY);
         let plan = cache.plan(fields.method.as_deref().unwrap_or_default(), fields.params);
         let mut calls = self.calls();
         let Some(call) = calls.get_mut(&request.id, request.serial) else { return false };
-        let CallRoute::Cached(cached) = plan.route else {
-            call.ticket = Some(plan.ticket);
-            return true;
-        };
-        call.set_entry(cached.id());
-        let first = call.ticket.replace(plan.ticket);
-        drop(calls);
-        // It ends what it began.
-        drop(first);
-        request.cached = Some(Box::new(cached));
+        call.ticket = Some(plan.ticket);
+        if let CallRoute::Cached(cached) = plan.route {
+            call.set_entry(cached.id());
+            request.cached = Some(PeekedCall { call: Box::new(cached), first: None });
+        }
         true
     }
 
@@ -350,9 +357,8 @@ impl ProxySession {
     }
 
     fn give_up(&self, call: PendingCall) {
-        if let CallStage::Sent(Some(kept)) = call.stage {
-            kept.permit.release();
-        }
+        // Dropped, not released: this thread does not wait for a store.
+        drop(call.stage);
         if let (Some(ticket), Some(caching)) = (call.ticket, &self.caching) {
             caching.cache.finished(ticket, &CallEnd::Cancelled);
         }
@@ -379,8 +385,8 @@ impl ProxySession {
     }
 
     /// Handles a line of the server; false if the client does not read.
-    pub(super) fn on_server_line(&self, line: &mut Vec<u8>) -> bool {
-        let _step = self.client.activity.begin();
+    pub(super) fn on_server_line(self: &Arc<Self>, line: &mut Vec<u8>) -> bool {
+        let step = self.client.activity.begin();
         let Some(fields) = MessageFields::parse(line) else { return self.client.write(line) };
         if let Some(id) = fields.answered_id() {
             let own = normal_id(id);
@@ -404,12 +410,21 @@ impl ProxySession {
             if let Some(result) = fields.result {
                 caching.cache.learn_list(&call.method, call.params.as_deref(), result);
             }
-            if let Some(ticket) = &mut call.ticket {
-                ticket.end_write();
+            let has_written = call.ticket.as_mut().is_some_and(CallTicket::end_write);
+            let answered = AnsweredCall { call, took, line: std::mem::take(line) };
+            if !has_written {
+                return self.pass_answer(answered);
             }
-            let is_heard = self.client.write(line);
-            caching.keeper.keep(AnsweredCall { call, took, line: std::mem::take(line) });
-            return is_heard;
+            // Nothing else waits for the store.
+            let this = Arc::clone(self);
+            self.workers.run(move || {
+                let _step = step;
+                if let Some(caching) = &this.caching {
+                    caching.cache.await_upkeep(MAX_ANSWER_DELAY);
+                }
+                this.pass_answer(answered);
+            });
+            return true;
         }
         match (fields.method.as_deref(), fields.id, &self.caching) {
             (Some("roots/list"), Some(id), _) => {
@@ -427,6 +442,15 @@ impl ProxySession {
             _ => {}
         }
         self.client.write(line)
+    }
+
+    /// Passes an answer on, and keeps it afterwards.
+    fn pass_answer(&self, answered: AnsweredCall) -> bool {
+        let is_heard = self.client.write(&answered.line);
+        if let Some(caching) = &self.caching {
+            caching.keeper.keep(answered);
+        }
+        is_heard
     }
 
     /// Passes progress on, also to those who wait for the same result, under their own tokens.
@@ -516,8 +540,15 @@ impl ProxySession {
         self.upstream.close();
     }
 
-    /// Tells the client that nothing more comes.
+    /// Tells the client that nothing more comes, after what is on its way.
     pub(super) fn close_client(&self) {
+        let deadline = Deadline::after(MAX_ANSWER_DELAY);
+        for pause in growing_pauses() {
+            if !self.client.activity.is_busy() || deadline.has_passed() {
+                break;
+            }
+            thread::sleep(pause);
+        }
         self.client.close();
     }
 
@@ -526,7 +557,7 @@ impl ProxySession {
         self.release_permits();
         if let Some(caching) = &self.caching {
             caching.keeper.finish(limit);
-            caching.cache.flush();
+            caching.cache.flush(MAX_DROP_WAIT);
         }
     }
 
@@ -544,7 +575,7 @@ impl ProxySession {
 fn add_call(mut calls: MutexGuard<'_, CallTable>, id: &str, call: PendingCall) -> u64 {
     let (serial, permits) = calls.insert(id, call);
     drop(calls);
-    permits.into_iter().for_each(ToolPermit::release);
+    drop(permits);
     serial
 }
 

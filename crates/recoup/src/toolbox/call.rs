@@ -6,7 +6,7 @@ use std::time::Duration;
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::cache::{
     CacheMode, FillOutcome, FillRefusal, LookupExplanation, LookupRequest, MissReason, Outcome,
-    Permit, Ttl, WaitPolicy,
+    PeekOutcome, Permit, Ttl, WaitPolicy,
 };
 use recoup_core::entry::{Draft, Entry, ProducerIdentity, ProductionCost};
 use recoup_core::key::{EntryId, KeyPart, Kind};
@@ -85,21 +85,25 @@ impl CachedCall {
         &self.id
     }
 
-    /// A hit, counted, without waiting for anybody.
-    pub(crate) fn peek(&self) -> Option<ServedResult> {
+    /// A hit, counted, without waiting for anybody; else what was found, for [`Self::lookup`].
+    pub(crate) fn peek(&self) -> Result<ServedResult, Option<PeekOutcome>> {
         let ToolCacheParts { cache, mode, .. } = self.cache_parts();
         if *mode == CacheMode::Refresh {
-            return None;
+            return Err(None);
         }
-        let entry = cache.read_hit(&self.request(*mode, WaitPolicy::default()))?;
-        self.serve(&entry).ok().flatten()
+        let entry = cache.read_hit(&self.request(*mode, WaitPolicy::default())).map_err(Some)?;
+        self.serve(&entry).ok().flatten().ok_or(None)
     }
 
-    /// Looks up the result. While another caller asks the server the same, this waits for its
-    /// answer. An error only if the user wants cached results alone, and there is none.
-    pub(crate) fn lookup(&self, wait: WaitPolicy<'_>) -> Result<ToolOutcome> {
+    /// Looks up the result, after `first`. While another caller asks the server the same, this waits
+    /// for its answer. An error only if the user wants cached results alone, and there is none.
+    pub(crate) fn lookup(
+        &self,
+        first: Option<PeekOutcome>,
+        wait: WaitPolicy<'_>,
+    ) -> Result<ToolOutcome> {
         let ToolCacheParts { cache, mode, .. } = self.cache_parts();
-        let outcome = match cache.lookup(&self.request(*mode, wait)) {
+        let outcome = match cache.lookup_after(&self.request(*mode, wait), first) {
             Ok(Outcome::Hit(entry)) => match self.serve(&entry) {
                 Ok(Some(served)) => return Ok(ToolOutcome::Hit(served)),
                 // Its bytes are damaged: it is replaced.
@@ -190,14 +194,22 @@ impl CachedCall {
     }
 
     fn is_overwritten(&self, began: &CallStart) -> bool {
-        let name = self.identity.name.as_deref().unwrap_or_default();
-        self.cache.inner.writes.has_written_since(began.position, |stale| match stale {
-            StaleResults::Named(pattern) => pattern.matches(name),
+        let writes = &self.cache.inner.writes;
+        writes.has_written_since(began.position, |stale| self.is_made_stale_by(stale))
+            || self.cache.write_marks(&self.dropped_by) != began.marks
+    }
+
+    /// True if a write that makes these results stale concerns this one.
+    pub(super) fn is_made_stale_by(&self, stale: &StaleResults) -> bool {
+        match stale {
+            StaleResults::Named(pattern) => {
+                pattern.matches(self.identity.name.as_deref().unwrap_or_default())
+            }
             StaleResults::Resource(uri) => self.uri.as_ref() == Some(uri),
             StaleResults::ReadOnly => self.allowed_by == CacheAllowance::ReadOnly,
             StaleResults::Everything => true,
             StaleResults::ServerDefault => self.allowed_by == CacheAllowance::ServerDefault,
-        }) || self.cache.write_marks(&self.dropped_by) != began.marks
+        }
     }
 
     fn remove(&self) {

@@ -177,10 +177,18 @@ impl CollectedTool {
             return None;
         }
         let needs_sources = read_only::reads_files(tool, &self.file_arguments);
+        let states = read_only::named_states(tool);
+        // The first of several arguments is the directory. What lists one reads no files in it.
+        let is_listing = states.iter().any(|state| state.starts_with("dir:"));
+        let files = self.file_arguments.iter().skip(usize::from(is_listing));
+        let first = self.file_arguments.first();
+        let dir = first.map(|name| format!("{{{name}}}/")).unwrap_or_default();
+        // Without one, files are those of the working directory.
+        let here = (first.is_none() && !is_listing && !states.is_empty()).then(|| ".".to_owned());
+        let states = states.iter().map(|state| format!("{dir}{state}"));
+        let sources = files.map(|name| format!("{{{name}}}")).chain(here).chain(states);
+        let sources: Vec<_> = sources.map(|source| json!(source).to_string()).collect();
         let value = if needs_sources {
-            let names = self.file_arguments.iter();
-            let sources: Vec<_> =
-                names.map(|name| json!(format!("{{{name}}}")).to_string()).collect();
             format!("{{ ttl = \"{best}\", sources = [{}] }}", sources.join(", "))
         } else {
             format!("\"{best}\"")
@@ -191,7 +199,7 @@ impl CollectedTool {
             would_hit,
             would_save_millis: hits(best).map(|repeat| repeat.millis).sum(),
             needs_sources,
-            lacks_sources: needs_sources && self.file_arguments.is_empty(),
+            lacks_sources: needs_sources && sources.is_empty(),
             is_undeclared: self.read_only.is_none(),
         })
     }
@@ -280,13 +288,19 @@ mod tests {
     fn tools_that_read_files_are_proposed_with_sources() {
         for (tool, files, sources) in [
             ("read_file", &["path"][..], r#"["{path}"]"#),
-            ("blame", &["repo_path", "file"], r#"["{repo_path}", "{file}"]"#),
-            ("search", &["cwd"], r#"["{cwd}"]"#),
+            (
+                "blame",
+                &["repo_path", "file"],
+                r#"["{repo_path}", "{file}", "{repo_path}/git:HEAD", "{repo_path}/git:index"]"#,
+            ),
+            ("list_directory", &["path"], r#"["{path}/dir:list"]"#),
+            ("search", &["cwd", "file"], r#"["{file}", "{cwd}/dir:tree"]"#),
+            ("git_status", &[], r#"[".", "git:HEAD", "git:index"]"#),
             ("read_file", &[], "[]"),
         ] {
             let calls = [(0, "a"), (1, "a"), (2, "a")];
             let advice = stats_with(tool, Some(true), files, &calls).advice.expect("advice");
-            assert!(advice.needs_sources && advice.lacks_sources == files.is_empty());
+            assert!(advice.needs_sources && advice.lacks_sources == (sources == "[]"));
             let end = format!("= {{ ttl = \"5m\", sources = {sources} }}");
             assert!(advice.line.ends_with(&end), "{}", advice.line);
         }

@@ -21,6 +21,7 @@ mod sources;
 mod tests;
 mod ticket;
 mod tool_list;
+mod upkeep;
 mod write_marks;
 mod writes;
 

@@ -29,8 +29,8 @@ pub(crate) enum PassReason {
     Arguments(String),
     /// Its sources cannot be told.
     Sources(String),
-    /// Stale entries could not be dropped.
-    Undropped,
+    /// A call that makes its result stale is under way, or what it made stale is not dropped yet.
+    WriteUnderWay,
 }
 
 impl PassReason {
@@ -48,7 +48,7 @@ impl PassReason {
             Self::UnlistedTool => "the tool's schema is not known",
             Self::Arguments(_) => "its arguments make no key",
             Self::Sources(_) => "its sources are not known",
-            Self::Undropped => "stale entries could not be dropped",
+            Self::WriteUnderWay => "a call that makes it stale is under way",
         }
     }
 }

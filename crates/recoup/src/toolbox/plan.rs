@@ -1,7 +1,6 @@
 //! The cache of one server's results: what it knows of the server, and the plan for each call.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use recoup_core::base::FaultLog;
@@ -27,6 +26,7 @@ use super::read_only::file_properties;
 use super::sources::{self, ReadingPlaces};
 use super::ticket::CallTicket;
 use super::tool_list::{ToolDefinition, ToolList};
+use super::upkeep::{StaleDrop, StoreUpkeep};
 use super::writes::{StaleResults, WriteTracker};
 
 /// Argument that models add for people to read.
@@ -36,7 +36,7 @@ pub(super) const TOOLS_LIST: &str = "tools/list";
 /// Method that reads a resource.
 const RESOURCES_READ: &str = "resources/read";
 /// Sort of the remembered lists that the cache itself needs.
-const KNOWN_TOOLS: &str = "mcp tool list";
+pub(super) const KNOWN_TOOLS: &str = "mcp tool list";
 /// How long a remembered list of tools counts.
 const LIST_TTL: Ttl = Ttl::days(1);
 /// Prefix of the tags by which stale results are found.
@@ -83,9 +83,7 @@ pub(super) struct ToolCacheState {
     tag: String,
     roots: Mutex<RootsState>,
     pub(super) tools: Mutex<KnownTools>,
-    /// Stale results that the store could not drop yet.
-    undropped: Mutex<Vec<StaleResults>>,
-    has_undropped: AtomicBool,
+    pub(super) upkeep: StoreUpkeep,
 }
 
 #[derive(Debug, Default)]
@@ -136,8 +134,7 @@ impl ToolCache {
             writes: WriteTracker::default(),
             roots: Mutex::default(),
             tools: Mutex::default(),
-            undropped: Mutex::default(),
-            has_undropped: AtomicBool::new(false),
+            upkeep: StoreUpkeep::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -178,10 +175,8 @@ impl ToolCache {
             let is_complete = known.list.learn_page(params, result);
             is_complete.then(|| known.list.to_remembered())
         };
-        if let Some(list) = remembered.filter(|_| self.inner.parts.policy.caches_anything())
-            && let Err(error) = self.remember_list(KNOWN_TOOLS, list)
-        {
-            self.report(&error);
+        if let Some(list) = remembered.filter(|_| self.inner.parts.policy.caches_anything()) {
+            self.remember_soon(list);
         }
     }
 
@@ -190,8 +185,8 @@ impl ToolCache {
         self.with_tools(ToolList::is_complete)
     }
 
-    /// Plans a call. Call it once for each request, when it arrives: a call that writes drops what it
-    /// makes stale right here, and again when its ticket ends.
+    /// Plans a call. Call it once for each request, when it arrives: what a call that writes makes
+    /// stale is served no more from here on, and dropped now and again when its ticket ends.
     pub(crate) fn plan(&self, method: &str, params: Option<&RawValue>) -> CallPlan {
         let (target, never) = match CallTarget::read(method, params) {
             Ok(read) => read,
@@ -206,8 +201,7 @@ impl ToolCache {
         let stale = self.made_stale_by(&target, tool.as_ref());
         if !stale.is_empty() {
             self.inner.writes.begin(&stale);
-            self.mark_write(&stale);
-            self.drop_stale(&stale);
+            self.drop_soon(StaleDrop { stale: stale.clone(), is_marked: true, is_end: false });
         }
         let (digest, route) = match never {
             Some(PassReason::LongArguments) => (None, Err(PassReason::LongArguments)),
@@ -268,9 +262,6 @@ impl ToolCache {
         if target.is_tool && tool.is_none() {
             return Err(PassReason::UnlistedTool);
         }
-        if !self.retry_drops() {
-            return Err(PassReason::Undropped);
-        }
         let view =
             if sources.is_empty() { DirectoryView::Absolute } else { DirectoryView::InProject };
         let server = self.fingerprint(view).ok_or(PassReason::RootsUnknown)?;
@@ -310,7 +301,7 @@ impl ToolCache {
         let uri = resource_uri(target);
         tags.extend(uri.as_deref().map(|uri| self.resource_tag(uri)));
         let is_list = !target.is_tool && target.name == TOOLS_LIST;
-        Ok(CachedCall {
+        let call = CachedCall {
             cache: self.clone(),
             server: recipe.server.digest,
             view,
@@ -329,7 +320,11 @@ impl ToolCache {
             allowed_by,
             dropped_by,
             uri,
-        })
+        };
+        if self.inner.writes.is_under_way(|stale| call.is_made_stale_by(stale)) {
+            return Err(PassReason::WriteUnderWay);
+        }
+        Ok(call)
     }
 
     /// Results that a call makes stale.
@@ -384,8 +379,7 @@ impl ToolCache {
             _ => return,
         };
         self.inner.writes.begin(&stale);
-        self.drop_stale(&stale);
-        self.inner.writes.end(&stale);
+        self.drop_soon(StaleDrop { stale, is_marked: false, is_end: true });
     }
 
     /// Drops everything, also what calls in flight would keep. Call it before the server is told
@@ -394,35 +388,13 @@ impl ToolCache {
         if !self.inner.parts.policy.caches_anything() {
             return;
         }
-        let stale = [StaleResults::Everything];
+        let stale = vec![StaleResults::Everything];
         self.inner.writes.begin(&stale);
-        self.drop_stale(&stale);
-        self.inner.writes.end(&stale);
+        self.drop_soon(StaleDrop { stale, is_marked: false, is_end: true });
     }
 
-    /// Drops entries from the store. What fails is tried again before the next cached call.
-    pub(super) fn drop_stale(&self, stale: &[StaleResults]) {
-        for stale in stale {
-            if let Err(error) = self.try_drop(stale) {
-                self.report(&error);
-                self.inner.undropped.lock().push(stale.clone());
-                self.inner.has_undropped.store(true, Ordering::Release);
-            }
-        }
-    }
-
-    /// True if nothing is left to be dropped.
-    fn retry_drops(&self) -> bool {
-        if !self.inner.has_undropped.load(Ordering::Acquire) {
-            return true;
-        }
-        let mut undropped = self.inner.undropped.lock();
-        undropped.retain(|stale| self.try_drop(stale).is_err());
-        self.inner.has_undropped.store(!undropped.is_empty(), Ordering::Release);
-        undropped.is_empty()
-    }
-
-    fn try_drop(&self, stale: &StaleResults) -> Result<()> {
+    /// Drops entries from the store.
+    pub(super) fn try_drop(&self, stale: &StaleResults) -> Result<()> {
         match stale {
             StaleResults::Everything => self.drop_tagged(&self.inner.tag),
             StaleResults::ReadOnly => self.drop_tagged(&self.read_only_tag()),

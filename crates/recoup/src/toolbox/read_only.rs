@@ -148,6 +148,26 @@ pub(super) fn file_properties(properties: &[String]) -> Vec<String> {
     named.filter(|name| reads_files("", std::slice::from_ref(name))).cloned().collect()
 }
 
+/// States that a tool reads by its name, beside the files among its arguments: of a repository, or of
+/// a directory that it lists.
+pub(super) fn named_states(tool: &str) -> &'static [&'static str] {
+    const GIT: [&str; 8] =
+        ["git", "diff", "commit", "commits", "branch", "branches", "blame", "stash"];
+    const TREE: [&str; 4] = ["tree", "find", "glob", "search"];
+    const LIST: [&str; 5] = ["directory", "directories", "dir", "folder", "ls"];
+    let words = words(tool);
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+    if has(&GIT) {
+        &["git:HEAD", "git:index"]
+    } else if has(&TREE) {
+        &["dir:tree"]
+    } else if has(&LIST) {
+        &["dir:list"]
+    } else {
+        &[]
+    }
+}
+
 fn has_concern(concern: ReadOnlyConcern, words: &[String]) -> bool {
     let mut rows = READ_ONLY_SAFEGUARDS.iter().filter(|row| row.concern == concern);
     rows.any(|row| words.iter().any(|word| word == row.word))

@@ -12,8 +12,8 @@ use super::params::RawMembers;
 /// The characters that make a glob.
 const GLOB: [char; 4] = ['*', '?', '[', '{'];
 
-/// The commit that is checked out, as the last part of a source.
-const GIT_HEAD: &str = "git:HEAD";
+/// States as the last part of a source: no files of these names exist.
+const STATES: [&str; 4] = ["git:HEAD", "git:index", "dir:list", "dir:tree"];
 
 /// Longest text that is looked up as a path.
 const MAX_PATH_LEN: usize = 4096;
@@ -79,7 +79,7 @@ fn literal_part(source: &str, is_glob: bool) -> PathBuf {
     let parts = Path::new(source).components();
     let is_literal = |part: &std::path::Component<'_>| {
         let part = part.as_os_str().to_string_lossy();
-        part != GIT_HEAD && !(is_glob && part.contains(GLOB))
+        !(STATES.contains(&&*part) || is_glob && part.contains(GLOB))
     };
     parts.take_while(is_literal).collect()
 }
@@ -247,7 +247,10 @@ mod tests {
         assert_eq!(expand("{path}", "a"), Ok(all));
         assert_eq!(expand("{path}", "b"), Ok(vec![shown("served/b")]));
         assert_eq!(expand("{path}/*.md", "sub"), Ok(vec![shown("served/sub/*.md")]));
-        assert_eq!(expand("{path}/git:HEAD", "sub"), Ok(vec![shown("served/sub/git:HEAD")]));
+        for state in STATES {
+            let source = format!("served/sub/{state}");
+            assert_eq!(expand(&format!("{{path}}/{state}"), "sub"), Ok(vec![shown(&source)]));
+        }
         assert_eq!(expand("{path}", "d"), Err("\"d\" does not exist".to_owned()));
         assert_eq!(expand("{path}", "/no/such"), Ok(vec!["/no/such".to_owned()]));
         for (arguments, has_file) in [

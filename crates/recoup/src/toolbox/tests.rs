@@ -124,7 +124,9 @@ fn invalidating(pattern: &str) -> ToolCacheRule {
     ToolCacheRule { invalidates: vec![NamePattern::new(pattern)], ..ToolCacheRule::default() }
 }
 
+/// Plans a call when everything that earlier ones made stale is dropped.
 fn plan(server: &ToolCache, tool: &str, arguments: &Value) -> CallPlan {
+    server.await_upkeep(Duration::from_secs(10));
     server.plan("tools/call", Some(&raw(&json!({ "name": tool, "arguments": arguments }))))
 }
 
@@ -148,7 +150,7 @@ fn call_with(server: &ToolCache, plan: CallPlan, answer: &str) -> bool {
     let took = Duration::from_millis(40);
     let CallPlan { ticket, route } = plan;
     if let CallRoute::Cached(call) = route {
-        match call.lookup(WaitPolicy::default()).unwrap() {
+        match call.lookup(None, WaitPolicy::default()).unwrap() {
             ToolOutcome::Hit(hit) => {
                 assert!(hit.as_json().contains("io.recoup/age"), "{}", hit.as_json());
                 server.finished(ticket, &CallEnd::Hit(&hit));
@@ -168,6 +170,7 @@ fn hits(server: &ToolCache, tool: &str, arguments: &Value) -> bool {
 }
 
 fn hits_method(server: &ToolCache, method: &str, params: &Value, answer: &str) -> bool {
+    server.await_upkeep(Duration::from_secs(10));
     call_with(server, server.plan(method, Some(&raw(params))), answer)
 }
 
@@ -194,7 +197,7 @@ fn a_repeated_call_is_answered_from_the_cache() {
     assert_eq!(hit["_meta"]["io.recoup/key"], call.id().key.as_str());
     assert!(!hits(&server, "search", &json!({ "q": "y" })));
     scene.clock.advance(Duration::from_mins(5));
-    assert!(call.peek().is_none(), "expired");
+    assert!(call.peek().is_err(), "expired");
 }
 
 #[test]
@@ -395,7 +398,7 @@ fn the_controls_limit_the_use_of_the_cache() {
     };
     let only = with(CacheMode::OnlyIfCached, None);
     let (_ticket, call) = cached(plan(&only, "search", &json!({})));
-    let error = call.lookup(WaitPolicy::default()).unwrap_err().to_string();
+    let error = call.lookup(None, WaitPolicy::default()).unwrap_err().to_string();
     assert!(error.starts_with("only cached results are allowed"), "{error}");
     let no_store = with(CacheMode::NoStore, None);
     assert!(!hits(&no_store, "search", &json!({})));
@@ -407,7 +410,7 @@ fn the_controls_limit_the_use_of_the_cache() {
     assert!(!hits(&with(CacheMode::Use, Some(ttl("10s"))), "search", &json!({})));
     let refresh = with(CacheMode::Refresh, None);
     let (_ticket, call) = cached(plan(&refresh, "search", &json!({})));
-    assert!(call.peek().is_none());
+    assert!(call.peek().is_err());
     assert!(!hits(&refresh, "search", &json!({})));
     let off = with(CacheMode::Bypass, None);
     assert_eq!(pass_reason(plan(&off, "search", &json!({}))), "the cache is switched off");
@@ -418,7 +421,7 @@ fn identical_calls_at_once_are_made_once() {
     let scene = Scene::new();
     let server = scene.server(default_ttl());
     let (_ticket, leader) = cached(plan(&server, "search", &json!({})));
-    let ToolOutcome::Miss(permit) = leader.lookup(WaitPolicy::default()).unwrap() else {
+    let ToolOutcome::Miss(permit) = leader.lookup(None, WaitPolicy::default()).unwrap() else {
         panic!("a hit")
     };
     std::thread::scope(|scope| {

@@ -11,6 +11,7 @@ use super::pass_reason::PassReason;
 use super::plan::ToolCache;
 use super::policy::NotCachedReason;
 use super::result::{self, ServedResult};
+use super::upkeep::StaleDrop;
 use super::writes::StaleResults;
 
 /// A call that is under way. Dropped without an end, as when its server dies, it may have written.
@@ -60,16 +61,17 @@ impl CallTicket {
         }
     }
 
-    /// Drops what the call has made stale. Call it before the answer is passed on: the client may
-    /// read at once what it has written. Does nothing for a call that does not write, and nothing
-    /// the second time.
-    pub(crate) fn end_write(&mut self) {
+    /// Lets what the call has made stale be dropped; true if there is any. Call it before the answer
+    /// is passed on. This process serves none of it any more, other ones do until it is dropped
+    /// ([`ToolCache::await_upkeep`]). Does nothing for a call that does not write, and nothing the
+    /// second time.
+    pub(crate) fn end_write(&mut self) -> bool {
         let stale = std::mem::take(&mut self.stale);
-        if !stale.is_empty() {
-            self.cache.mark_write(&stale);
-            self.cache.drop_stale(&stale);
-            self.cache.inner.writes.end(&stale);
+        let has_written = !stale.is_empty();
+        if has_written {
+            self.cache.drop_soon(StaleDrop { stale, is_marked: true, is_end: true });
         }
+        has_written
     }
 }
 
@@ -80,8 +82,10 @@ impl Drop for CallTicket {
 }
 
 impl ToolCache {
-    /// Appends events that wait to be written together.
-    pub(crate) fn flush(&self) {
+    /// Waits until the store has everything, or for so long, and appends events that wait to be
+    /// written together.
+    pub(crate) fn flush(&self, limit: Duration) {
+        self.await_upkeep(limit);
         self.inner.parts.cache.flush_events();
     }
 

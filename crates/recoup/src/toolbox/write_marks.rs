@@ -22,19 +22,6 @@ static NEXT_MARK: AtomicU64 = AtomicU64::new(0);
 pub(super) struct WriteMarks(Vec<Option<Vec<u8>>>);
 
 impl ToolCache {
-    /// Marks a write that begins or ends.
-    pub(super) fn mark_write(&self, stale: &[StaleResults]) {
-        let ToolCacheParts { cache, mode, .. } = &self.inner.parts;
-        if !cache.enabled() || *mode == CacheMode::Bypass {
-            return;
-        }
-        for stale in stale {
-            if let Err(error) = self.put_mark(stale) {
-                self.report(&error);
-            }
-        }
-    }
-
     /// Reads the marks of these kinds of writes.
     pub(super) fn write_marks(&self, stale: &[StaleResults]) -> WriteMarks {
         let ToolCacheParts { cache, paths, .. } = &self.inner.parts;
@@ -46,9 +33,11 @@ impl ToolCache {
         WriteMarks(stale.iter().map(read).collect())
     }
 
-    fn put_mark(&self, stale: &StaleResults) -> Result<()> {
-        let ToolCacheParts { cache, paths, name, .. } = &self.inner.parts;
-        let Some(id) = self.mark_id(stale) else { return Ok(()) };
+    /// Marks a write that begins or ends.
+    pub(super) fn mark_write(&self, stale: &StaleResults) -> Result<()> {
+        let ToolCacheParts { cache, paths, name, mode, .. } = &self.inner.parts;
+        let is_used = cache.enabled() && *mode != CacheMode::Bypass;
+        let Some(id) = self.mark_id(stale).filter(|_| is_used) else { return Ok(()) };
         let (now, number) =
             (cache.clock().now().as_millis(), NEXT_MARK.fetch_add(1, Ordering::Relaxed));
         let mark = format!("{now} {} {number}", std::process::id());

@@ -48,7 +48,7 @@ impl WriteTracker {
         self.advance(stale, |active| active + 1);
     }
 
-    /// Records its end.
+    /// Records its end, after what it made stale was dropped.
     pub(super) fn end(&self, stale: &[StaleResults]) {
         self.advance(stale, |active| active.saturating_sub(1));
     }
@@ -61,6 +61,12 @@ impl WriteTracker {
             let write = tracked.writes.entry(stale.clone()).or_default();
             *write = (position, change(write.1));
         }
+    }
+
+    /// True if a write that concerns a result is under way, or its stale entries are not dropped yet.
+    pub(super) fn is_under_way(&self, concerns: impl Fn(&StaleResults) -> bool) -> bool {
+        let tracked = self.0.lock();
+        tracked.writes.iter().any(|(stale, (_, active))| *active > 0 && concerns(stale))
     }
 
     /// True if a write that concerns a result is under way, or began or ended after `position`.

@@ -136,6 +136,12 @@ fn ask(client: &mut Client, method: &str, params: Value) -> Value {
     hear_answer(client, id)
 }
 
+/// Cancels a request.
+fn cancel(client: &mut Client, id: u64) {
+    let params = json!({ "requestId": id });
+    client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+}
+
 /// The text that a tool returned.
 fn call(client: &mut Client, tool: &str, arguments: Value) -> String {
     let mut params = json!({ "name": tool });

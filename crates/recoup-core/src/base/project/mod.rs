@@ -20,7 +20,7 @@ use std::sync::Arc;
 use crate::base::digest::{Sha256Digest, encode_hex};
 use crate::error::{Error, IoContext as _, Result};
 
-pub(crate) use git::head_state;
+pub(crate) use git::{head_state, index_state};
 use remote::RemoteAddress;
 
 pub use registry::{ConfirmedCheckout, ProjectRecord, ProjectRegistry, ProjectStanding};

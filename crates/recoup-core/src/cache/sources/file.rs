@@ -11,19 +11,16 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{FreshnessCheck, PathContext, SourceChange, SourceChangeKind, stored_path};
+use super::{FreshnessCheck, PathContext, SourceChange, SourceChangeKind, state, stored_path};
 use crate::base::clock::Timestamp;
 use crate::base::digest::{Sha256Digest, Sha256Hasher};
 use crate::base::name::machine_fingerprint;
-use crate::base::project::head_state;
 use crate::cache::Cache;
 use crate::cache::lookup::MissReason;
 use crate::cache::permit::FillRefusal;
 use crate::entry::{FileStat, RecordedSources, SourceFile};
-use crate::error::{Error, ErrorKind, IoContext, Result};
+use crate::error::{Error, IoContext, Result};
 
-/// The source that stands for the commit that is checked out.
-pub(super) const GIT_HEAD: &str = "git:HEAD";
 /// Two changes within this time may leave the same timestamps: file systems stamp by the kernel's
 /// tick, 10 ms at most.
 const TICK_MILLIS: i64 = 100;
@@ -56,25 +53,6 @@ pub(super) fn capture(
     Ok(SourceFile { path, given, size, sha256, executable: Some(executable), stat })
 }
 
-/// Captures the commit that is checked out in the repository of the directory `dir`. It is recorded
-/// like a file of that name: versions that do not know this source find no such file, and serve
-/// nothing.
-pub(super) fn capture_head(view: &PathContext, dir: &Path) -> Result<SourceFile> {
-    let state = head_state(dir).filter(|_| dir.is_dir()).ok_or_else(|| {
-        let message = format!("the source {GIT_HEAD}: {} has no HEAD", dir.display());
-        Error::new(ErrorKind::Absent, message)
-    })?;
-    Ok(SourceFile {
-        path: stored_path(view, &dir.join(GIT_HEAD))?,
-        given: None,
-        size: state.len() as u64,
-        sha256: Sha256Digest::of(&state),
-        executable: None,
-        // No time is old enough to prove that nothing changed since then.
-        stat: FileStat { mtime: i64::MAX, ctime: i64::MAX, inode: 0, racy: true },
-    })
-}
-
 pub(super) fn detect_change(
     source: &SourceFile,
     view: &PathContext,
@@ -83,15 +61,10 @@ pub(super) fn detect_change(
     freshness: FreshnessCheck,
 ) -> Option<SourceChange> {
     let change = |how| Some(SourceChange { path: source.path.clone(), how });
-    let path = view.root.join(&source.path);
-    // A real file of that name is compared with the commit, and always differs.
-    if path.file_name().is_some_and(|name| name == GIT_HEAD) {
-        return match path.parent().and_then(head_state) {
-            Some(state) if Sha256Digest::of(&state) == source.sha256 => None,
-            Some(_) => change(SourceChangeKind::Modified),
-            None => change(SourceChangeKind::Missing),
-        };
-    }
+    let path = match state::detect_change(source, view, cache.inner.options.sources) {
+        Ok(change) => return change,
+        Err(path) => path,
+    };
     // Before the look: a file that changes while it is read was too young to trust.
     let now = cache.clock().now();
     let verdict = match read_state(&path) {

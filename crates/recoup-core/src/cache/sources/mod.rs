@@ -1,12 +1,14 @@
 //! The source files of a result: captured before the work, compared when the result is stored and
 //! on each look-up.
 //!
-//! A source is a file, a directory (all files below it), a glob, or `git:HEAD`, the commit that is
-//! checked out in the project (`DIR/git:HEAD`: in the repository of DIR). Files that git ignores are skipped unless they are named explicitly. A new file that
-//! matches is a change like any other.
+//! A source is a file, a directory (all files below it), a glob, or a state: `git:HEAD`, the commit
+//! that is checked out, `git:index`, what is staged, `DIR/dir:list` and `DIR/dir:tree`, the names in a
+//! directory. Files that git ignores are skipped in directories and globs, unless they are named
+//! explicitly. A new file that matches is a change like any other.
 
 mod file;
 mod pattern;
+mod state;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
@@ -98,12 +100,14 @@ impl WatchedSources {
         now: Timestamp,
     ) -> Result<Self> {
         let (mut paths, mut patterns, mut named) = (Vec::new(), Vec::new(), Vec::new());
-        let mut heads = Vec::new();
+        let mut states = Vec::new();
         for given in given {
             let meant = SourceSpec::resolve(view, given)?;
             named.push((given.clone(), meant.fingerprint()));
             match meant {
-                SourceSpec::GitHead(dir) => heads.push(file::capture_head(view, &dir)?),
+                SourceSpec::State(source, dir) => {
+                    states.push(state::capture(view, source, &dir, limits)?);
+                }
                 SourceSpec::File(path) => paths.push((path, Some(given.as_str()))),
                 SourceSpec::Pattern(pattern) => {
                     let found = pattern::initial_matches(&pattern, view, limits)?;
@@ -112,7 +116,7 @@ impl WatchedSources {
                 }
             }
         }
-        let (mut files, mut bytes) = (heads, 0_u64);
+        let (mut files, mut bytes) = (states, 0_u64);
         for (path, given) in paths {
             // Before the read: a limit that is found out by hashing protects nobody.
             bytes = bytes.saturating_add(path.metadata().map_or(0, |meta| meta.len()));
@@ -142,7 +146,9 @@ impl WatchedSources {
         limits: SourceLimits,
     ) -> Vec<String> {
         let is_there = |given: &&String| match SourceSpec::resolve(view, given) {
-            Ok(SourceSpec::GitHead(dir)) => file::capture_head(view, &dir).is_ok(),
+            Ok(SourceSpec::State(source, dir)) => {
+                state::capture(view, source, &dir, limits).is_ok()
+            }
             Ok(SourceSpec::File(path)) => path.is_file() && File::open(path).is_ok(),
             Ok(SourceSpec::Pattern(pattern)) => {
                 pattern::initial_matches(&pattern, view, limits).is_ok()
@@ -325,8 +331,8 @@ fn new_matching_files<'a>(
 
 /// A source as given, resolved to a file or a pattern.
 enum SourceSpec {
-    /// The commit that is checked out in the repository of a directory.
-    GitHead(PathBuf),
+    /// A state of a directory.
+    State(&'static state::StateSource, PathBuf),
     File(PathBuf),
     Pattern(SourcePattern),
 }
@@ -334,13 +340,8 @@ enum SourceSpec {
 impl SourceSpec {
     /// An existing path is taken literally, even if it looks like a glob.
     fn resolve(view: &PathContext, given: &str) -> Result<Self> {
-        match given.strip_suffix(file::GIT_HEAD) {
-            Some("") => return Ok(Self::GitHead(view.root.clone())),
-            Some(dir) if dir.ends_with('/') => {
-                let dir = view.cwd.join(dir);
-                return Ok(Self::GitHead(dir.canonicalize().unwrap_or(dir)));
-            }
-            _ => {}
+        if let Some((source, dir)) = state::resolve(view, given) {
+            return Ok(Self::State(source, dir));
         }
         let path = view.cwd.join(given);
         // A path with `..` is resolved by the file system: behind a symbolic link it leads elsewhere
@@ -363,7 +364,9 @@ impl SourceSpec {
     /// A fingerprint that is equal for every spelling of the same source.
     fn fingerprint(&self) -> NameFingerprint {
         match self {
-            Self::GitHead(dir) => NameFingerprint::of(&format!("git {}", dir.display())),
+            Self::State(source, dir) => {
+                NameFingerprint::of(&format!("{} {}", source.name, dir.display()))
+            }
             Self::File(path) => NameFingerprint::of(&format!("file {}", path.display())),
             Self::Pattern(pattern) => {
                 NameFingerprint::of(&format!("{:?} {}", pattern.kind, pattern.path))

@@ -41,7 +41,7 @@ pub(super) fn glob(view: &PathContext, given: &str) -> Result<SourcePattern> {
 }
 
 /// The files of a new pattern. No match is an error, because a misspelt glob or a directory of
-/// ignored files would silently watch nothing. An empty directory is accepted.
+/// ignored files would silently watch nothing. An empty directory is accepted, also a repository's.
 pub(super) fn initial_matches(
     pattern: &SourcePattern,
     view: &PathContext,
@@ -50,7 +50,10 @@ pub(super) fn initial_matches(
     let files = matches(pattern, view, limits)?;
     let is_empty_dir = || {
         let entries = std::fs::read_dir(view.root.join(&pattern.path));
-        let is_empty = entries.is_ok_and(|mut entries| entries.next().is_none());
+        let is_git = |name: std::ffi::OsString| name == ".git";
+        let is_empty = entries.is_ok_and(|mut entries| {
+            entries.all(|entry| entry.is_ok_and(|entry| is_git(entry.file_name())))
+        });
         pattern.kind == PatternKind::Directory && is_empty
     };
     if files.is_empty() && !is_empty_dir() {

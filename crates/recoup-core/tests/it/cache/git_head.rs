@@ -10,7 +10,7 @@ use recoup_core::key::Kind;
 use super::Scene;
 use crate::support::id;
 
-fn git(dir: &Path, arguments: &[&str]) {
+pub(super) fn git(dir: &Path, arguments: &[&str]) {
     let run = Command::new("git")
         .current_dir(dir)
         .args(["-c", "user.name=A", "-c", "user.email=a@example.com"])
@@ -21,11 +21,11 @@ fn git(dir: &Path, arguments: &[&str]) {
     assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
 }
 
-fn commit(dir: &Path) {
+pub(super) fn commit(dir: &Path) {
     git(dir, &["commit", "-q", "--allow-empty", "-m", "one more"]);
 }
 
-fn repository() -> Scene {
+pub(super) fn repository() -> Scene {
     let scene = Scene::for_files(true);
     git(scene.dir.path(), &["init", "-q", "-b", "main"]);
     scene

@@ -45,6 +45,8 @@ use crate::toolbox::{
 
 /// How long a call waits for the answer to an identical one, which may be stuck.
 const MAX_WAIT: Duration = Duration::from_secs(30);
+/// How long a call waits until the store has dropped what it made stale.
+const UPKEEP_LIMIT: Duration = Duration::from_secs(1);
 /// Namespace of REST tools, in names.
 const REST: &str = "rest";
 
@@ -451,7 +453,7 @@ fn call_through_cache(
             ..WaitPolicy::default()
         };
         // The look-up hook.
-        match cached.lookup(wait)? {
+        match cached.lookup(None, wait)? {
             ToolOutcome::Hit(served) => {
                 let result = RawValue::from_string(served.as_json().to_owned());
                 let result = result.map_err(|error| {
@@ -486,5 +488,7 @@ fn call_through_cache(
         permit.release();
     }
     cache.finished(plan.ticket, &end);
+    // The agent may read at once what it has written, and the run may end.
+    cache.await_upkeep(UPKEEP_LIMIT);
     answer
 }

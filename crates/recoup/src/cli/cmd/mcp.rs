@@ -64,7 +64,7 @@ enum McpCommand {
     /// Take the caching proxy away from the MCP servers of your clients
     ///
     /// A file that nobody else has changed since is as it was before, to the byte; in any other only
-    /// the proxy goes.
+    /// the proxy goes. The times that `wrap --ttl` wrote go, too, unless you have changed them since.
     Unwrap(UnwrapArgs),
     /// Calls, hits and savings of each tool behind the proxy, and what is worth caching
     Stats(stats::McpStatsArgs),

@@ -9,12 +9,13 @@ use recoup_core::base::clock::{Clock as _, SystemClock};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use super::init::{FileReport, InitContext, MissingFlag, changed_meanwhile_error, confirm_changes};
+use super::change_mode::{ChangeModeArgs, ConsentReport, MissingFlag};
+use super::init::{FileReport, InitContext, changed_meanwhile_error};
 use crate::cli::app::App;
 use crate::cli::failure::CommandError;
 use crate::cli::{CommandAnswer, CommandResult, failure, input, ui};
 use crate::config::{self, FlagOverrides};
-use crate::install::answers::{plan_server_ttls, server_ttl_line};
+use crate::install::server_ttls::{ServerTtlRecord, plan_server_ttls, server_ttl_line};
 use crate::install::{
     self, AgentClient, ApplyOutcome, BACKUPS, FileChange, InstallLevel, InstallLock, InstallPaths,
     ServerFile, UndoPlan, UndoRequest, WrapPlan, WrapRequest,
@@ -55,25 +56,12 @@ pub(in crate::cli) struct UnwrapArgs {
     mode: ChangeModeArgs,
 }
 
-/// Flags about consent and output.
-#[derive(Debug, Args, Clone, Copy)]
-struct ChangeModeArgs {
-    /// Do not ask
-    #[arg(long, short)]
-    yes: bool,
-    /// Only show what would change
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
 const AFTER_HELP: &str = "\
 Nothing is cached before you have given a time, with --ttl or in your configuration.
 
-The values of headers move to variables of the entry, so that none is on a command line. Servers
-that are switched off, recoup's own, and those for which the client logs in are left alone.";
+URLs and the values of headers move to variables of the entry, so that none is on a command line.
+Servers that are switched off, recoup's own, and those for which the client logs in are left alone.
+`recoup mcp unwrap` undoes it.";
 
 /// Changes of all files, for people and programs.
 #[derive(Serialize)]
@@ -96,9 +84,10 @@ trait ProxyCommand {
     type Plan;
     const COMMAND: &'static str;
     const QUESTION: &'static str;
-    const NOTHING: &'static str;
 
     fn plan(&self) -> Result<Self::Plan>;
+    /// Line if there is nothing to do.
+    fn idle_message(plan: &Self::Plan) -> &'static str;
     fn report(&self, plan: &Self::Plan) -> ProxyReport;
     fn apply(&self, turn: &InstallLock<'_>, plan: &Self::Plan) -> Result<ApplyOutcome>;
     /// One line about a file that was written.
@@ -172,7 +161,7 @@ fn run_changes<C: ProxyCommand>(
         report.print_plan().or_else(|gone| mode.yes.then_some(()).ok_or(gone))?;
     }
     let any = !report.files.is_empty();
-    if any && !mode.dry_run && report.ask_consent(mode, C::QUESTION)? {
+    if any && !mode.dry_run && mode.ask_consent(&mut report, C::QUESTION, "nothing was written")? {
         let turn = InstallLock::acquire(&around.places.own, SystemClock.now())?;
         let shown = report;
         let (applied, copies) = install::apply_with_retry(
@@ -204,7 +193,7 @@ fn run_changes<C: ProxyCommand>(
         }
         ui::say(command.closing(&plan));
     } else if !any {
-        ui::say(C::NOTHING);
+        ui::say(C::idle_message(&plan));
     }
     let done = !any || mode.dry_run || report.written;
     Ok(if done && report.failed.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
@@ -214,6 +203,8 @@ fn run_changes<C: ProxyCommand>(
 struct WrapDraft {
     plan: WrapPlan,
     settings: Option<FileChange>,
+    /// Times that the configuration gets.
+    ttls: Vec<ServerTtlRecord>,
     /// Lines for the configuration that this version cannot write there.
     add: Vec<String>,
 }
@@ -227,12 +218,13 @@ struct WrapCommand<'a> {
 
 impl WrapCommand<'_> {
     /// Plans the configuration's change. One that is invalid is not written: every command reads it.
-    fn plan_ttls(&self, plan: &WrapPlan) -> Result<(Option<FileChange>, Vec<String>)> {
+    fn plan_ttls(&self, plan: WrapPlan) -> Result<WrapDraft> {
+        let mut draft = WrapDraft { plan, settings: None, ttls: Vec::new(), add: Vec::new() };
         let Some(ttl) = self.args.ttl.as_deref().map(str::trim) else {
-            return Ok((None, Vec::new()));
+            return Ok(draft);
         };
         let InitContext { places, config: path, .. } = self.around;
-        let change = plan_server_ttls(path, &plan.proxied, ttl, places)?;
+        let (change, ttls) = plan_server_ttls(path, &draft.plan.proxied, ttl, places)?;
         let shown = places.display_path(path);
         let problem = |bytes: &Option<Vec<u8>>| {
             let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
@@ -244,10 +236,12 @@ impl WrapCommand<'_> {
             return Err(Error::new(ErrorKind::Invalid, message));
         }
         if problem(&change.after).is_some() {
-            let lines = plan.proxied.iter().map(|name| server_ttl_line(name, ttl));
-            return Ok((None, lines.collect()));
+            let lines = draft.plan.proxied.iter().map(|name| server_ttl_line(name, ttl));
+            draft.add = lines.collect();
+        } else {
+            (draft.settings, draft.ttls) = (Some(change), ttls);
         }
-        Ok((Some(change), Vec::new()))
+        Ok(draft)
     }
 }
 
@@ -255,22 +249,26 @@ impl ProxyCommand for WrapCommand<'_> {
     type Plan = WrapDraft;
     const COMMAND: &'static str = "recoup mcp wrap";
     const QUESTION: &'static str = "Write this?";
-    const NOTHING: &'static str =
-        "No server was left to put behind the proxy. Nothing was changed.";
 
     fn plan(&self) -> Result<WrapDraft> {
-        let plan = WrapPlan::make(WrapRequest {
+        self.plan_ttls(WrapPlan::make(WrapRequest {
             files: &self.files,
             program: &self.program,
             servers: &self.args.servers,
             is_strict: !self.args.files.is_empty(),
-        })?;
-        let (settings, add) = self.plan_ttls(&plan)?;
-        Ok(WrapDraft { plan, settings, add })
+        })?)
+    }
+
+    fn idle_message(draft: &WrapDraft) -> &'static str {
+        if draft.plan.names.is_empty() && draft.plan.faults.is_empty() {
+            "No client has an MCP server there. Nothing was changed."
+        } else {
+            "No server was left to put behind the proxy. Nothing was changed."
+        }
     }
 
     fn report(&self, draft: &WrapDraft) -> ProxyReport {
-        let WrapDraft { plan, settings, add } = draft;
+        let WrapDraft { plan, settings, add, .. } = draft;
         let changes = plan.changes.iter().chain(settings);
         let report = ProxyReport::new(changes, &plan.notes, &plan.faults, &self.around.places);
         ProxyReport { add: add.clone(), ..report }
@@ -278,7 +276,7 @@ impl ProxyCommand for WrapCommand<'_> {
 
     fn apply(&self, turn: &InstallLock<'_>, draft: &WrapDraft) -> Result<ApplyOutcome> {
         let changes = draft.plan.changes.iter().chain(&draft.settings);
-        turn.install(&changes.cloned().collect::<Vec<_>>())
+        turn.install(&changes.cloned().collect::<Vec<_>>(), &draft.ttls)
     }
 
     fn summary(file: &FileReport) -> String {
@@ -315,11 +313,14 @@ impl ProxyCommand for UnwrapCommand<'_> {
     type Plan = UndoPlan;
     const COMMAND: &'static str = "recoup mcp unwrap";
     const QUESTION: &'static str = "Take the proxy away?";
-    const NOTHING: &'static str = "No server is behind the proxy. Nothing was changed.";
 
     fn plan(&self) -> Result<UndoPlan> {
         let places = &self.around.places;
         UndoPlan::make(places, &places.own, &self.wanted)
+    }
+
+    fn idle_message(_: &UndoPlan) -> &'static str {
+        "No server is behind the proxy. Nothing was changed."
     }
 
     fn report(&self, undo: &UndoPlan) -> ProxyReport {
@@ -336,6 +337,12 @@ impl ProxyCommand for UnwrapCommand<'_> {
 
     fn closing(&self, _: &UndoPlan) -> String {
         "Done. Sessions that you begin now reach these servers directly.".to_owned()
+    }
+}
+
+impl ConsentReport for ProxyReport {
+    fn set_missing(&mut self, flag: MissingFlag) {
+        self.missing = Some(flag);
     }
 }
 
@@ -366,16 +373,5 @@ impl ProxyReport {
             ui::say(format_args!("To be added to your configuration by hand: {line}"));
         }
         Ok(())
-    }
-
-    fn ask_consent(&mut self, mode: ChangeModeArgs, question: &str) -> Result<bool, CommandError> {
-        if mode.yes {
-            return Ok(true);
-        }
-        if mode.json {
-            self.missing = Some(MissingFlag::Yes);
-            ui::json(self)?;
-        }
-        confirm_changes(question, mode.json, "nothing was written")
     }
 }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod cache;
+mod change_mode;
 mod complete;
 mod completions;
 mod condense;

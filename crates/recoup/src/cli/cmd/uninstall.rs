@@ -8,9 +8,8 @@ use recoup_core::base::project::Project;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
-use super::init::{
-    FileReport, MissingFlag, changed_meanwhile_error, confirm_changes, install_places,
-};
+use super::change_mode::{ChangeModeArgs, ConsentReport, MissingFlag};
+use super::init::{FileReport, changed_meanwhile_error, install_places};
 use crate::cli::failure::CommandError;
 use crate::cli::mirror::{remove_all_mirrors, warn_of_leftovers};
 use crate::cli::{CommandAnswer, CommandResult, failure, ui};
@@ -20,7 +19,6 @@ use crate::install::{self, AgentClient, InstallLevel, InstallLock, UndoPlan, Und
 use crate::mirror::{self, MirrorAction};
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct UninstallArgs {
     /// Only from this client; may be given several times
     #[arg(long = "client", value_name = "NAME")]
@@ -34,15 +32,8 @@ pub(in crate::cli) struct UninstallArgs {
     /// Also delete all memories and cached results, permanently
     #[arg(long, conflicts_with_all = ["clients", "user", "project"])]
     purge: bool,
-    /// Do not ask for confirmation
-    #[arg(long, short)]
-    yes: bool,
-    /// Only show what would change
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    mode: ChangeModeArgs,
 }
 
 #[derive(Serialize)]
@@ -74,7 +65,7 @@ struct PurgeReport {
 impl UninstallArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         let ended = self.execute();
-        if self.json { failure::report_as_json(ended) } else { ended }
+        if self.mode.json { failure::report_as_json(ended) } else { ended }
     }
 
     fn execute(&self) -> CommandResult {
@@ -107,16 +98,21 @@ impl UninstallArgs {
         if let Some(purged) = &mut report.purged {
             purged.elsewhere = elsewhere;
         }
-        if !self.json {
+        if !self.mode.json {
             // With --yes a closed stdout is no reason to stop.
-            print_plan(&report, &undo).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
+            print_plan(&report, &undo).or_else(|gone| self.mode.yes.then_some(()).ok_or(gone))?;
         }
         let removes_mirrors = report.mirrored.as_ref().is_some_and(|it| !it.changes.is_empty());
         let any = undo.has_changes() || removes_mirrors || deletes;
         let outlook = UninstallOutlook::of(any, &undo, purge.is_some());
+        let question = if deletes {
+            "Remove recoup from these files, and permanently delete everything listed above?"
+        } else {
+            "Remove this?"
+        };
         if outlook == UninstallOutlook::Possible
-            && !self.dry_run
-            && self.ask_consent(deletes, &mut report)?
+            && !self.mode.dry_run
+            && self.mode.ask_consent(&mut report, question, "nothing was changed")?
         {
             let again = || UndoPlan::make(places, own, &wanted);
             let seen = |undo: &UndoPlan| file_reports(undo, places);
@@ -127,18 +123,18 @@ impl UninstallArgs {
             }
             purge.map_or(Ok(()), |_| purge::carry_out(ground))?;
             report.written = true;
-        } else if !any && undo.is_noted && !self.dry_run {
+        } else if !any && undo.is_noted && !self.mode.dry_run {
             // The files are clean: only the record of the installation goes.
             InstallLock::acquire(own, SystemClock.now())?.uninstall(&undo)?;
         }
-        if self.json {
+        if self.mode.json {
             ui::json(&report)?;
         } else if report.written {
             print_summary(&report, &own.join(install::BACKUPS), places);
-        } else if outlook != UninstallOutlook::Hindered || !self.dry_run {
+        } else if outlook != UninstallOutlook::Hindered || !self.mode.dry_run {
             outlook.print_unchanged();
         }
-        let done = !any || self.dry_run || report.written;
+        let done = !any || self.mode.dry_run || report.written;
         let is_left = report.written && report.leaves_mirrors();
         Ok(if done && !is_left && undo.faults.is_empty() {
             CommandAnswer::Yes
@@ -166,7 +162,7 @@ impl UninstallArgs {
                 let is_seen =
                     |file: &FileReport| report.files.iter().any(|it| file.matches_shown(it));
                 // A file that can't be read may hold hooks that need what would be deleted.
-                if !self.yes && !seen(&undo).iter().all(is_seen)
+                if !self.mode.yes && !seen(&undo).iter().all(is_seen)
                     || self.purge && !undo.faults.is_empty()
                 {
                     return Err(changed_meanwhile_error(path, "recoup uninstall"));
@@ -202,26 +198,6 @@ impl UninstallArgs {
             _ => None,
         };
         Ok(UndoRequest { clients, level, ..UndoRequest::default() })
-    }
-
-    fn ask_consent(
-        &self,
-        deletes: bool,
-        report: &mut UninstallReport,
-    ) -> Result<bool, CommandError> {
-        if self.yes {
-            return Ok(true);
-        }
-        if self.json {
-            report.missing = Some(MissingFlag::Yes);
-            ui::json(report)?;
-        }
-        let question = if deletes {
-            "Remove recoup from these files, and permanently delete everything listed above?"
-        } else {
-            "Remove this?"
-        };
-        confirm_changes(question, self.json, "nothing was changed")
     }
 }
 
@@ -259,6 +235,12 @@ impl UninstallOutlook {
             Self::OnlyTold => ui::say("Nothing was changed: the files named above stay."),
             Self::Nothing => ui::say("No client has recoup in its settings. Nothing was changed."),
         }
+    }
+}
+
+impl ConsentReport for UninstallReport {
+    fn set_missing(&mut self, flag: MissingFlag) {
+        self.missing = Some(flag);
     }
 }
 

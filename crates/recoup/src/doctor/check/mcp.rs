@@ -178,11 +178,9 @@ fn check_proxied(
     };
     let variables: Vec<(String, String)> =
         server.variables.iter().filter(|it| !is_inherited(it)).cloned().collect();
-    let values = variables.iter().map(|(_, value)| value).chain(call.args.iter());
+    let mut values = variables.iter().map(|(_, value)| value).chain(call.args.iter());
     let is_inside = |dir: &Path| dir.is_relative() || context.repository.contains(dir);
-    if values.filter(|it| !it.contains("${RECOUP_PROXY_")).any(|it| is_placeholder(it))
-        || server.dir.as_deref().is_some_and(is_inside)
-    {
+    if values.any(|it| is_placeholder(it)) || server.dir.as_deref().is_some_and(is_inside) {
         let what = format!(
             "{name} was not tried through the proxy: its entry has something that only the client knows"
         );

@@ -127,21 +127,27 @@ pub(crate) fn restore_writing(
     earlier: &str,
     names: &[&str],
 ) -> Result<String, SettingsSyntaxError> {
-    let find = |text| -> Result<Option<(Value, Range<usize>)>, SettingsSyntaxError> {
-        let document: Document<&str> = parse(text)?;
-        let way = TomlTablePath::resolve(document.as_item(), names);
-        let value = way.rest.first().and_then(|name| way.get(name)).and_then(Item::as_value);
-        Ok(value.and_then(|value| Some((value_to_json(value), value.span()?))))
-    };
     let mut left = text.to_owned();
     // Line ends that were converted meanwhile are what the user wants.
-    if let (Some((now, span)), Some((before, written))) = (find(text)?, find(earlier)?)
-        && now == before
+    if let Some((now, span)) = find_value(text, names)?
+        && let Some((before, written)) = find_value(earlier, names)?
+        && value_to_json(&now) == value_to_json(&before)
         && text.contains("\r\n") == earlier.contains("\r\n")
     {
         left.replace_range(span, &earlier[written]);
     }
     Ok(left)
+}
+
+/// Returns the value at a path, and its range in the text.
+pub(crate) fn find_value(
+    text: &str,
+    names: &[&str],
+) -> Result<Option<(Inline, Range<usize>)>, SettingsSyntaxError> {
+    let document = parse(text)?;
+    let way = TomlTablePath::resolve(document.as_item(), names);
+    let value = way.rest.first().and_then(|name| way.get(name)).and_then(Item::as_value);
+    Ok(value.and_then(|value| Some((value.clone(), value.span()?))))
 }
 
 /// Sets fields of the table at a path, which is created if missing. Returns the same text if

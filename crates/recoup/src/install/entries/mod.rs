@@ -4,11 +4,13 @@
 pub(crate) mod config_toml;
 pub(crate) mod hooks;
 pub(crate) mod proxied;
+mod server_edit;
 pub(crate) mod servers;
 
 use recoup_core::memory::hooked;
 use recoup_core::secrets;
 
+use super::ServerStartChange;
 use super::edit::{JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
 
 /// Result of editing a file.
@@ -18,6 +20,8 @@ pub(crate) struct EditSummary {
     pub(crate) said: Vec<String>,
     /// Objects and lists that were created: they go once they are empty again.
     pub(crate) created: Vec<Vec<String>>,
+    /// Servers that start differently, if nothing else changes.
+    pub(crate) servers: Vec<ServerStartChange>,
     /// Remarks on settings that were left alone, and why.
     pub(crate) notes: Vec<String>,
     /// The whole file is ours.

@@ -6,33 +6,42 @@
 //! {command: npx, args: [x]}      {command: recoup, args: [mcp, proxy, --name, NAME, --, npx, x]}
 //! with env: {DB: a, TOKEN: t}     … --name, NAME, --cred-env, "DB,TOKEN", --, …
 //! {url: U, headers: {A: b}}      {command: recoup, args: [mcp, proxy, --name, NAME,
-//!                                 --header, "A: ${RECOUP_PROXY_HEADER_1}", --, U],
-//!                                 env: {RECOUP_PROXY_HEADER_1: b, RECOUP_PROXY_ENTRY: url}}
+//!                                 --header-env, A=RECOUP_PROXY_HEADER_1,
+//!                                 --url-env, RECOUP_PROXY_URL],
+//!                                 env: {RECOUP_PROXY_HEADER_1: b, RECOUP_PROXY_URL: U,
+//!                                 RECOUP_PROXY_ENTRY: url}}
 //! ```
+//!
+//! Every URL goes to a variable: its path may be a token, which nobody can tell from other paths, and
+//! other users of the machine see command lines. Headers are named without `${}`, because some clients
+//! would look for such a variable themselves.
 
 use recoup_core::memory::hooked::{self, RecoupCall};
-use recoup_core::secrets;
 use serde_json::{Map, Value, json};
 
+use super::EditSummary;
+use super::server_edit::ServerEntryEdit;
 use super::servers::SERVER;
-use super::{EditSummary, EmptiedContainers, remove_empty};
+use crate::config::is_variable_name;
 use crate::install::edit::toml::{self, SERVERS};
-use crate::install::edit::{JsonDialect, JsonFile, JsonPathStep, NewValue, SettingsSyntaxError};
+use crate::install::edit::{JsonDialect, JsonFile, JsonPathStep, SettingsSyntaxError};
 
+/// Beginning of the variables that we add to an entry.
+const OUR_VARIABLES: &str = "RECOUP_PROXY_";
 /// Variables that hold the values of headers, each with a number behind.
 const HEADER_VARIABLE: &str = "RECOUP_PROXY_HEADER_";
+/// Variable that holds the URL.
+pub(crate) const URL_VARIABLE: &str = "RECOUP_PROXY_URL";
 /// Variable that says how an entry had its URL: the field, and its type if it had one.
 const ENTRY_VARIABLE: &str = "RECOUP_PROXY_ENTRY";
 
 /// Fields that hold a URL, each in some client.
-const URL_FIELDS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+pub(crate) const URL_FIELDS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 /// Types of servers at a URL, in any spelling.
 const URL_TYPES: [&str; 6] =
     ["http", "sse", "remote", "streamable-http", "streamableHttp", "streamable_http"];
 /// Fields by which a client logs in at a server: our proxy cannot.
 const LOGIN_FIELDS: [&str; 4] = ["oauth", "auth", "authProviderType", "headersHelper"];
-/// Parts of the names of parameters that hold a secret.
-const SECRET_WORDS: [&str; 7] = ["key", "token", "secret", "auth", "pass", "sig", "cred"];
 /// Codex's fields for headers: values, names of variables, and the variable of a bearer token.
 const CODEX_HEADERS: &str = "http_headers";
 const CODEX_VARIABLE_HEADERS: &str = "env_http_headers";
@@ -64,15 +73,6 @@ pub(crate) struct ProxyOutcome {
     pub(crate) proxied: Vec<String>,
     /// All servers.
     pub(crate) names: Vec<String>,
-}
-
-/// Changes of one server's entry.
-#[derive(Debug, Default, PartialEq)]
-struct ServerEntryEdit {
-    set: Vec<(&'static str, Value)>,
-    removed: Vec<&'static str>,
-    /// Members of objects in the entry: the field, their names, and their values if they are set.
-    members: Vec<(&'static str, String, Option<String>)>,
 }
 
 /// Decision about one server.
@@ -208,6 +208,13 @@ pub(crate) fn entry_variables(entry: &Value) -> Vec<(String, String)> {
     fields.flatten().filter_map(text).collect()
 }
 
+/// Returns the names of the headers that an entry sends to its URL.
+pub(crate) fn header_names(entry: &Value) -> Vec<&str> {
+    let tables = ["headers", CODEX_HEADERS, CODEX_VARIABLE_HEADERS].into_iter();
+    let named = tables.filter_map(|table| entry.get(table)?.as_object()).flat_map(Map::keys);
+    named.map(String::as_str).chain(entry.get(CODEX_BEARER).map(|_| "Authorization")).collect()
+}
+
 /// True if the user has switched a server off. Clients use either `enabled` or `disabled`.
 pub(crate) fn is_switched_off(entry: &Value) -> bool {
     let says = |name: &str, word: bool| entry.get(name) == Some(&Value::Bool(word));
@@ -236,10 +243,19 @@ impl ProxyOutcome {
             match decide(name, entry, choice.program, syntax) {
                 ProxyDecision::Wrap(edit) => {
                     self.done.said.push(format!("server “{name}” behind the proxy"));
-                    if edit.removed.iter().any(|it| URL_FIELDS.contains(it)) && !edit.has_header() {
+                    for odd in variable_names(entry).filter(|it| !is_variable_name(it)) {
                         self.done.add_note(format!(
-                            "the server “{name}” has no headers: if its client logs in at it, it no \
-                             longer answers through the proxy"
+                            "the server “{name}” has “{odd}”, which is not a valid name of a \
+                             variable: it is left out of --cred-env, and the cache does not tell \
+                             its values apart"
+                        ));
+                    }
+                    let is_remote = edit.removed.iter().any(|it| URL_FIELDS.contains(it));
+                    if is_remote && !edit.has_word(|word| word.starts_with("--header")) {
+                        self.done.add_note(format!(
+                            "the server “{name}” has no headers: if its client logs in there \
+                             itself (OAuth), the proxy can't, and the server will refuse it; \
+                             `recoup mcp unwrap` takes the proxy away again"
                         ));
                     }
                     self.proxied.push(name.clone());
@@ -273,9 +289,9 @@ fn decide(name: &str, entry: &Value, program: &str, syntax: EntrySyntax) -> Prox
     } else {
         proxy.extend(["--name", name].map(str::to_owned));
     }
-    let credentials = variable_names(entry).join(",");
+    let credentials: Vec<_> = variable_names(entry).filter(|it| is_variable_name(it)).collect();
     if !credentials.is_empty() {
-        proxy.extend(["--cred-env".to_owned(), credentials]);
+        proxy.extend(["--cred-env".to_owned(), credentials.join(",")]);
     }
     let edit = match (entry.get("command"), url) {
         (None, None) => return ProxyDecision::Leave("it has neither a command nor a URL"),
@@ -352,9 +368,6 @@ fn wrap_url(
     if LOGIN_FIELDS.iter().any(|name| entry.get(name).is_some()) {
         return Err("its client logs in for it, which the proxy can't");
     }
-    if has_secret(url) {
-        return Err("its URL holds a secret, which everybody could see on a command line");
-    }
     let is_list = kind == Some("remote");
     let variables = if is_list { "environment" } else { "env" };
     let mut edit = ServerEntryEdit { removed: vec![field], ..Default::default() };
@@ -363,9 +376,10 @@ fn wrap_url(
     let headers = headers.into_iter().flatten();
     for (number, (name, value)) in (1..).zip(headers) {
         let variable = format!("{HEADER_VARIABLE}{number}");
-        proxy.extend(["--header".to_owned(), format!("{name}: ${{{variable}}}")]);
+        proxy.extend(["--header-env".to_owned(), format!("{name}={variable}")]);
         edit.members.push((variables, variable, Some(value.as_str().ok_or(HEADERS)?.to_owned())));
     }
+    edit.members.push((variables, URL_VARIABLE.to_owned(), Some(url.to_owned())));
     edit.removed.extend(entry.get(headers_field).map(|_| headers_field));
     if syntax == EntrySyntax::Toml {
         let mut passed = Vec::new();
@@ -379,7 +393,7 @@ fn wrap_url(
         let all = named.map(|it| it.as_object().ok_or(HEADERS)).transpose()?;
         for (name, variable) in all.into_iter().flatten() {
             let variable = variable.as_str().ok_or(HEADERS)?;
-            proxy.extend(["--header".to_owned(), format!("{name}: ${{{variable}}}")]);
+            proxy.extend(["--header-env".to_owned(), format!("{name}={variable}")]);
             passed.push(variable);
         }
         edit.removed.extend(named.map(|_| CODEX_VARIABLE_HEADERS));
@@ -393,7 +407,7 @@ fn wrap_url(
     if kind.is_some() {
         edit.set.push(("type", if is_list { "local" } else { "stdio" }.into()));
     }
-    proxy.extend(["--".to_owned(), url.to_owned()]);
+    proxy.extend(["--url-env", URL_VARIABLE].map(str::to_owned));
     edit.set.extend(start_fields(program, &proxy, is_list));
     Ok(edit)
 }
@@ -401,20 +415,24 @@ fn wrap_url(
 /// Returns the edit that takes our proxy away, from what its arguments say; none if these are not
 /// as we write them.
 fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<ServerEntryEdit> {
-    let (headers, words) = split_proxy_args(&call.args)?;
-    let (first, rest) = words.split_first().filter(|_| !call.wrapped)?;
+    let arguments = ProxyArguments::parse(&call.args).filter(|_| !call.wrapped)?;
     let is_list = entry.get("command").is_some_and(Value::is_array);
-    if !(rest.is_empty() && is_web_url(first)) {
-        let mut edit =
-            ServerEntryEdit { set: start_fields(first, rest, is_list), ..Default::default() };
-        if rest.is_empty() && !is_list {
-            edit.set.retain(|(field, _)| *field != "args");
-            edit.removed.push("args");
-        }
-        return Some(edit);
-    }
     let variables = if is_list { "environment" } else { "env" };
     let value_of = |name: &str| entry.get(variables)?.get(name)?.as_str();
+    let url = match (arguments.url_variable, arguments.words) {
+        (Some(name), _) => value_of(name)?,
+        (None, [url]) if is_web_url(url) => url,
+        (None, words) => {
+            let (first, rest) = words.split_first()?;
+            let mut edit =
+                ServerEntryEdit { set: start_fields(first, rest, is_list), ..Default::default() };
+            if rest.is_empty() && !is_list {
+                edit.set.retain(|(field, _)| *field != "args");
+                edit.removed.push("args");
+            }
+            return Some(edit);
+        }
+    };
     let was = value_of(ENTRY_VARIABLE).unwrap_or("url");
     let (field, kind) =
         was.split_once(' ').map_or((was, None), |(field, kind)| (field, Some(kind)));
@@ -422,11 +440,11 @@ fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<
     let mut edit = ServerEntryEdit::default();
     let usual = entry.get("type").map(|_| if is_list { "remote" } else { "http" });
     edit.set.extend(kind.or(usual).map(|kind| ("type", kind.into())));
-    edit.set.push((field, first.as_str().into()));
+    edit.set.push((field, url.into()));
     edit.removed.push("command");
     edit.removed.extend((!is_list).then_some("args"));
-    for (name, value) in headers.into_iter().filter_map(|it| it.split_once(':')) {
-        let (name, value) = (name.to_owned(), value.trim_start());
+    for (name, value) in &arguments.headers {
+        let (name, value) = ((*name).to_owned(), value.as_str());
         let variable = value.strip_prefix("${").and_then(|it| it.strip_suffix('}'));
         let moved = variable.filter(|it| it.starts_with(HEADER_VARIABLE)).and_then(value_of);
         let bearer = value.strip_prefix("Bearer ${").and_then(|it| it.strip_suffix('}'));
@@ -449,100 +467,48 @@ fn unwrap_edit(entry: &Value, call: &RecoupCall, syntax: EntrySyntax) -> Option<
         entry.get(CODEX_PASSED).filter(|_| syntax == EntrySyntax::Toml).map(|_| CODEX_PASSED),
     );
     let own = entry.get(variables).and_then(Value::as_object).into_iter().flatten();
-    let own = own.filter(|(name, _)| name.starts_with(HEADER_VARIABLE) || *name == ENTRY_VARIABLE);
+    let own = own.filter(|(name, _)| name.starts_with(OUR_VARIABLES));
     edit.members.extend(own.map(|(name, _)| (variables, name.clone(), None)));
     Some(edit)
 }
 
-/// Splits the arguments of our proxy into its headers and the words behind `--`.
-fn split_proxy_args(args: &[String]) -> Option<(Vec<&str>, &[String])> {
-    let (mut at, mut headers) = (2, Vec::new());
-    loop {
-        match args.get(at)?.as_str() {
-            "--" => return Some((headers, &args[at + 1..])),
-            "--name" | "--cred-env" => at += 2,
-            "--header" => {
-                headers.push(args.get(at + 1)?.as_str());
-                at += 2;
-            }
-            _ => at += 1,
-        }
-    }
+/// Arguments of our proxy, as we write them.
+#[derive(Default)]
+struct ProxyArguments<'a> {
+    /// Names and values; a variable is `${NAME}`.
+    headers: Vec<(&'a str, String)>,
+    url_variable: Option<&'a str>,
+    /// The words behind `--`.
+    words: &'a [String],
 }
 
-impl ServerEntryEdit {
-    /// True if the proxy is given a header.
-    fn has_header(&self) -> bool {
-        let words = self.set.iter().filter_map(|(_, value)| value.as_array()).flatten();
-        words.into_iter().any(|word| word == "--header")
-    }
-
-    fn apply_to_json(&self, json: &mut JsonFile, entry: &[JsonPathStep]) {
-        for (field, value) in &self.set {
-            json.set(entry, field, &NewValue::plain(value.clone()));
-        }
-        for (field, name, value) in &self.members {
-            let object = [entry, &[(*field).into()]].concat();
-            match value {
-                Some(value) if json.value_at(&object).is_some() => {
-                    json.set(&object, name, &NewValue::plain(value.as_str()));
+impl<'a> ProxyArguments<'a> {
+    /// Returns none if there is neither a command nor a URL where we write it.
+    fn parse(args: &'a [String]) -> Option<Self> {
+        let mut parsed = Self::default();
+        let mut at = 2;
+        while let Some(flag) = args.get(at) {
+            let value = args.get(at + 1).map(String::as_str);
+            at += 2;
+            match flag.as_str() {
+                "--" => {
+                    parsed.words = &args[at - 1..];
+                    return Some(parsed);
                 }
-                Some(value) => json.set(entry, field, &NewValue::plain(json!({ name: value }))),
-                None => {
-                    json.remove(&[&object[..], &[name.as_str().into()]].concat());
-                    remove_empty(json, &object, EmptiedContainers::Any);
+                "--name" | "--cred-env" => {}
+                "--header" => {
+                    let (name, value) = value?.split_once(':')?;
+                    parsed.headers.push((name, value.trim_start().to_owned()));
                 }
+                "--header-env" => {
+                    let (name, variable) = value?.split_once('=')?;
+                    parsed.headers.push((name, format!("${{{variable}}}")));
+                }
+                "--url-env" => parsed.url_variable = Some(value?),
+                _ => at -= 1,
             }
         }
-        for field in &self.removed {
-            json.remove(&[entry, &[(*field).into()]].concat());
-        }
-    }
-
-    /// Applies the edit; a value that the `earlier` text has as well is written as there.
-    fn apply_to_toml(
-        &self,
-        text: &str,
-        server: &str,
-        earlier: Option<&str>,
-    ) -> Result<String, SettingsSyntaxError> {
-        let fields = self.set.iter().map(|(field, value)| (*field, toml::from_json(value)));
-        let mut text = toml::put_fields(text, &[SERVERS, server], &fields.collect::<Vec<_>>())?;
-        if let Some(earlier) = earlier {
-            for (field, _) in &self.set {
-                text = toml::restore_writing(&text, earlier, &[SERVERS, server, field])?;
-            }
-        }
-        for (field, name, value) in &self.members {
-            let path = [SERVERS, server, field];
-            text = match value {
-                Some(value) => toml::put_fields(&text, &path, &[(name, value.as_str().into())])?,
-                None => toml::remove_fields(&text, &path, &[name])?,
-            };
-            let left = toml::parse_to_json(&text)?;
-            let left = path.iter().try_fold(&left, |value, name| value.get(name));
-            if left.is_some_and(|left| *left == json!({})) {
-                text = toml::remove_fields(&text, &path[..2], &path[2..])?;
-            }
-        }
-        toml::remove_fields(&text, &[SERVERS, server], &self.removed)
-    }
-
-    fn apply_to_value(&self, entry: &mut Map<String, Value>) {
-        for (field, value) in &self.set {
-            entry.insert((*field).to_owned(), value.clone());
-        }
-        for (field, name, value) in &self.members {
-            let object = entry.entry(*field).or_insert_with(|| json!({}));
-            let Some(object) = object.as_object_mut() else { continue };
-            match value {
-                Some(value) => drop(object.insert(name.clone(), value.as_str().into())),
-                None => drop(object.remove(name)),
-            }
-        }
-        for field in &self.removed {
-            entry.remove(*field);
-        }
+        parsed.url_variable.is_some().then_some(parsed)
     }
 }
 
@@ -550,26 +516,13 @@ fn is_web_url(word: &str) -> bool {
     ["http://", "https://"].iter().any(|start| word.starts_with(start))
 }
 
-/// True if a URL holds a password, or a parameter that is a secret by its name or looks.
-fn has_secret(url: &str) -> bool {
-    let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
-    let host = place.split('/').nth(2).unwrap_or_default();
-    let is_secret = |pair: &str| {
-        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-        SECRET_WORDS.iter().any(|word| name.contains(word))
-    };
-    host.contains('@') || parameters.split('&').any(is_secret) || secrets::redact(url) != url
-}
-
 /// Names of the variables that an entry sets or passes on. What one account or database answers is
 /// not for another, and names do not tell which variable decides on it.
-fn variable_names(entry: &Value) -> Vec<String> {
+fn variable_names(entry: &Value) -> impl Iterator<Item = String> {
     let set = entry_variables(entry).into_iter().map(|(name, _)| name);
     let passed = entry.get(CODEX_PASSED).and_then(Value::as_array).into_iter().flatten();
     let passed = passed.filter_map(|name| name.as_str().map(str::to_owned));
     set.chain(passed)
-        .filter(|name| !name.is_empty() && !name.contains(',') && !name.starts_with('-'))
-        .collect()
 }
 
 fn custom_proxy_note(name: &str) -> String {

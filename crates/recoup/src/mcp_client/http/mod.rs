@@ -53,7 +53,9 @@ pub(crate) struct HttpServerOptions {
 
 impl fmt::Debug for HttpServerOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpServerOptions").field("url", &self.url.as_str()).finish_non_exhaustive()
+        // Paths and queries may hold keys.
+        let origin = self.url.origin().ascii_serialization();
+        f.debug_struct("HttpServerOptions").field("origin", &origin).finish_non_exhaustive()
     }
 }
 

@@ -190,6 +190,8 @@ impl HttpConnection {
     }
 
     async fn deliver_to_end(&self, message: &OutgoingMessage) {
+        // What comes while a new session is begun goes there.
+        drop(self.renewing.lock().await);
         let (mode, generation) = {
             let state = self.state();
             (state.mode.clone(), state.id.is_some().then_some(state.generation))
@@ -213,11 +215,11 @@ impl HttpConnection {
     async fn renew(&self, lost: u64) -> bool {
         let _turn = self.renewing.lock().await;
         let initialize = {
-            let mut state = self.state();
+            let state = self.state();
             if state.generation != lost {
                 return true;
             }
-            state.id = None;
+            // The lost id stays, so that a later message tries again if this fails.
             state.initialize.clone()
         };
         let Some(initialize) = initialize else { return false };

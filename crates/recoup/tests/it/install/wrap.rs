@@ -2,6 +2,7 @@
 
 mod files;
 mod remote;
+mod ttl;
 mod undo;
 
 use serde_json::{Value, json};
@@ -11,6 +12,8 @@ use crate::support::Output;
 
 /// Cursor's file, beneath the home.
 const CURSOR: &str = ".cursor/mcp.json";
+/// A file of Cursor's with one server, on one line.
+const ONE_SERVER: &str = r#"{"mcpServers": {"x": {"command": "npx"}}}"#;
 
 impl Machine {
     /// `recoup mcp wrap --yes`, which must succeed.
@@ -185,6 +188,23 @@ fn variables_of_an_entry_are_named_and_their_values_are_not() {
 }
 
 #[test]
+fn what_cannot_be_a_variables_name_is_left_out_and_told() {
+    let machine = Machine::new();
+    let env = json!({"TOKEN": "a", "my-key": "b", "-x": "c", "a,b": "d", "": "e"});
+    let before = json!({"mcpServers": {"x": {"command": "npx", "env": env}}});
+    machine.write(CURSOR, before.to_string());
+    let output = machine.wrap(&[]);
+    let args = &machine.json(CURSOR)["mcpServers"]["x"]["args"];
+    assert_eq!(*args, json!(["mcp", "proxy", "--name", "x", "--cred-env", "TOKEN", "--", "npx"]));
+    for name in ["my-key", "-x", "a,b", ""] {
+        let told = format!("has “{name}”, which is not a valid name of a variable");
+        assert!(output.stderr.contains(&told), "{name}: {}", output.stderr);
+    }
+    machine.unwrap(&[]);
+    assert_eq!(machine.text(CURSOR), before.to_string());
+}
+
+#[test]
 fn a_name_that_looks_like_a_flag_is_joined_with_its_own() {
     let machine = Machine::new();
     let before = json!({"mcpServers": {"-x": {"command": "npx", "args": ["y"]}}});
@@ -232,14 +252,112 @@ fn what_is_ours_off_or_unknown_is_left_alone() {
     assert_eq!(machine.json(CURSOR), odd);
 }
 
+/// A diff would hide so much of a line that nobody could read it.
+#[test]
+fn people_read_what_starts_each_server_now_and_then() {
+    let machine = Machine::new();
+    let github =
+        json!({"command": "npx", "args": ["-y", "@x/github"], "env": {"TOKEN": "zq81kfu"}});
+    let docs = json!({
+        "url": "https://docs.example/s/zq82kfu3/mcp?key=zq83kfu",
+        "headers": {"Authorization": "Bearer zq84kfu"},
+    });
+    let own =
+        json!({"command": "x", "args": ["--token", "zq85kfu", "a b"], "env": {"my-key": "1"}});
+    let servers = json!({"mcpServers": {"docs": docs, "github": github, "own": own}});
+    machine.write(CURSOR, servers.to_string());
+    let codex = "[mcp_servers.time]\ncommand = 'uvx'\nargs = ['mcp-server-time']\n";
+    machine.write(".codex/config.toml", codex);
+    let shown = |output: Output| {
+        let shown = format!("{}\n{}", output.text(), output.stderr);
+        shown.replace(machine.path("").to_str().unwrap(), "/home/me/")
+    };
+    insta::assert_snapshot!(shown(machine.wrap(&["--ttl", "5m"])), @r#"
+    ~/.codex/config.toml
+    server “time”
+    - now:  uvx mcp-server-time
+    + then: /home/me/bin/recoup mcp proxy --name time -- uvx mcp-server-time
+    ~/.cursor/mcp.json
+    server “docs”
+    - now:  https://docs.example/s/…/mcp?… (with the header Authorization)
+    + then: /home/me/bin/recoup mcp proxy --name docs --header-env Authorization=RECOUP_PROXY_HEADER_1 --url-env RECOUP_PROXY_URL (RECOUP_PROXY_URL: https://docs.example/s/…/mcp?…)
+    server “github”
+    - now:  npx -y @x/github
+    + then: /home/me/bin/recoup mcp proxy --name github --cred-env TOKEN -- npx -y @x/github
+    server “own”
+    - now:  x --token [hidden] 'a b'
+    + then: /home/me/bin/recoup mcp proxy --name own -- x --token [hidden] 'a b'
+    --- /dev/null
+    +++ ~/recoup/config.toml
+    @@ -0,0 +1,11 @@
+    +[mcpServers.docs]
+    +cache = "5m"
+    +
+    +[mcpServers.github]
+    +cache = "5m"
+    +
+    +[mcpServers.own]
+    +cache = "5m"
+    +
+    +[mcpServers.time]
+    +cache = "5m"
+
+    ~/.cursor/mcp.json: the server “own” has “my-key”, which is not a valid name of a variable: it is left out of --cred-env, and the cache does not tell its values apart
+    Wrote ~/.codex/config.toml: server “time” behind the proxy
+    Wrote ~/.cursor/mcp.json: server “docs” behind the proxy; server “github” behind the proxy; server “own” behind the proxy
+    Wrote ~/recoup/config.toml: mcpServers.docs.cache = "5m"; mcpServers.github.cache = "5m"; mcpServers.own.cache = "5m"; mcpServers.time.cache = "5m"
+    Copies of what was there are in ~/recoup/backups
+    Done. Sessions that you begin now reach these servers through the proxy; `recoup mcp unwrap` undoes it. Tools that declare nothing are cached too: name those that write, as `toolsCache.TOOL = { ttl = "off", invalidates = ["*"] }`.
+    "#);
+    insta::assert_snapshot!(shown(machine.unwrap(&[])), @"
+    ~/.codex/config.toml
+    server “time”
+    - now:  /home/me/bin/recoup mcp proxy --name time -- uvx mcp-server-time
+    + then: uvx mcp-server-time
+    ~/.cursor/mcp.json
+    server “docs”
+    - now:  /home/me/bin/recoup mcp proxy --name docs --header-env Authorization=RECOUP_PROXY_HEADER_1 --url-env RECOUP_PROXY_URL (RECOUP_PROXY_URL: https://docs.example/s/…/mcp?…)
+    + then: https://docs.example/s/…/mcp?… (with the header Authorization)
+    server “github”
+    - now:  /home/me/bin/recoup mcp proxy --name github --cred-env TOKEN -- npx -y @x/github
+    + then: npx -y @x/github
+    server “own”
+    - now:  /home/me/bin/recoup mcp proxy --name own -- x --token [hidden] 'a b'
+    + then: x --token [hidden] 'a b'
+    --- ~/recoup/config.toml
+    - the whole file
+
+    Restored ~/.codex/config.toml to what it was before recoup
+    Restored ~/.cursor/mcp.json to what it was before recoup
+    Deleted ~/recoup/config.toml (recoup had created it)
+    Copies of what was there are in ~/recoup/backups
+    Done. Sessions that you begin now reach these servers directly.
+    ");
+}
+
+#[test]
+fn uninstall_shows_what_starts_each_server_then_and_a_machine_without_servers_is_told() {
+    let machine = Machine::new();
+    let output = machine.wrap(&[]);
+    assert!(output.stderr.contains("No client has an MCP server there"), "{}", output.stderr);
+    machine.write(CURSOR, ONE_SERVER);
+    machine.wrap(&[]);
+    let shown = "~/.cursor/mcp.json\nserver “x”\n- now:  ";
+    let output = machine.run(&["uninstall", "--dry-run"]).expect(0);
+    assert!(output.text().starts_with(shown), "{}", output.text());
+    machine.init(&["--client", "cursor"]);
+    let output = machine.run(&["uninstall", "--dry-run"]).expect(0);
+    assert!(output.text().starts_with("--- ~/.cursor/mcp.json\n"), "{}", output.text());
+}
+
 #[test]
 fn a_dry_run_shows_it_and_changes_nothing() {
     let machine = Machine::new();
     machine.write(CURSOR, "{\"mcpServers\": {\"x\": {\"command\": \"npx\", \"args\": [\"x\"]}}}\n");
     let files = machine.files();
     let output = machine.run(&["mcp", "wrap", "--dry-run", "--ttl", "5m"]).expect(0);
-    assert!(output.text().contains("--- ~/.cursor/mcp.json"), "{}", output.text());
-    assert!(output.text().contains("\"proxy\""), "{}", output.text());
+    assert!(output.text().contains("~/.cursor/mcp.json\nserver “x”\n"), "{}", output.text());
+    assert!(output.text().contains("+ then: "), "{}", output.text());
     let report = machine.run(&["mcp", "wrap", "-n", "--json"]).expect(0).json();
     assert_eq!(report["written"], false);
     assert_eq!(report["files"][0]["what"], json!(["server “x” behind the proxy"]));
@@ -249,34 +367,7 @@ fn a_dry_run_shows_it_and_changes_nothing() {
     machine.wrap(&[]);
     let files = machine.files();
     let output = machine.run(&["mcp", "unwrap", "-n"]).expect(0);
-    assert!(output.text().contains("--- ~/.cursor/mcp.json"), "{}", output.text());
+    assert!(output.text().contains("~/.cursor/mcp.json\nserver “x”\n"), "{}", output.text());
     assert!(machine.run(&["mcp", "unwrap", "--json"]).expect(2).json()["missing"] == "--yes");
     assert!(machine.files() == files);
-}
-
-#[test]
-fn a_time_is_written_to_the_configuration() {
-    let machine = Machine::new();
-    machine.write(CURSOR, r#"{"mcpServers": {"a b": {"command": "x"}, "y": {"command": "y"}}}"#);
-    let output = machine.run(&["mcp", "wrap", "--yes", "--ttl", "5 min"]).expect(2);
-    assert!(output.stderr.contains("--ttl"), "{}", output.stderr);
-    let output = machine.wrap(&["--ttl", "5m", "--server", "a b"]);
-    assert!(output.stderr.contains("name those that write"), "{}", output.stderr);
-    let config = machine.text("recoup/config.toml");
-    assert_eq!(config, "[mcpServers.\"a b\"]\ncache = \"5m\"\n");
-    machine.run(&["config", "check"]).expect(0);
-    // Servers that are wrapped already get it as well.
-    machine.wrap(&["--ttl", "1h"]);
-    let config = machine.text("recoup/config.toml");
-    assert_eq!(config.matches("cache = \"1h\"").count(), 2, "{config}");
-    machine.unwrap(&[]);
-    let output = machine.wrap(&[]);
-    assert!(!output.stderr.contains("Nothing is cached yet"), "{}", output.stderr);
-    machine.unwrap(&[]);
-    machine.write("recoup/config.toml", "");
-    let output = machine.wrap(&[]);
-    assert!(output.stderr.contains("Nothing is cached yet"), "{}", output.stderr);
-    machine.write("recoup/config.toml", "nonsense = 1\n");
-    let output = machine.run(&["mcp", "wrap", "--yes", "--ttl", "2h"]).expect(1);
-    assert!(output.stderr.contains("mend it first"), "{}", output.stderr);
 }

@@ -83,7 +83,9 @@ const server = createServer((request, response) => {
       const data = text.split("\n").map((line) => `data: ${line}\r\n`).join("");
       return response.end(`: hello\r\n\r\n${data}\r\n`);
     }
-    response.writeHead(200, { "content-type": "application/json", ...own }).end(text);
+    const send = () => response.writeHead(200, { "content-type": "application/json", ...own }).end(text);
+    if (has("slow-renewal") && sessions > 1 && message.method === "initialize") setTimeout(send, 200);
+    else send();
   });
 });
 server.listen(0, "127.0.0.1", () => process.stdout.write(`http://127.0.0.1:${server.address().port}/mcp\n`));

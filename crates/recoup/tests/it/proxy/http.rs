@@ -1,5 +1,6 @@
 //! Servers over HTTP: streamable, and the older transport.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -8,21 +9,23 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{ask, call, configure, greeted, hear_answer};
+use super::{ask, call, cancel, configure, greeted, hear_answer};
 use crate::mcp::client::Client;
-use crate::support::Home;
+use crate::support::{Home, RECOUP};
 
 const SCRIPTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/proxy/http.mjs");
 
-/// A scripted server, and the requests that it got.
+/// A home with a scripted server, and the requests that it got.
 struct HttpServer {
+    home: Home,
     child: Child,
     url: String,
     seen: Arc<Mutex<Vec<Value>>>,
 }
 
 impl HttpServer {
-    fn start(home: &Home, habits: &[&str]) -> Self {
+    fn start(habits: &[&str]) -> Self {
+        let home = Home::new();
         let mut command = home.prepared("node", &[&[SCRIPTED], habits].concat());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -34,19 +37,37 @@ impl HttpServer {
                 noted.lock().unwrap().push(serde_json::from_str(&line).unwrap());
             }
         });
-        Self { child, url, seen }
+        Self { home, child, url, seen }
     }
 
-    /// Requests whose body has this method, at least one.
-    fn requests(&self, method: &str) -> Vec<Value> {
+    /// The server behind the proxy.
+    fn proxied(&self, flags: &[&str]) -> Command {
+        proxied(&self.home, flags, &self.url)
+    }
+
+    /// A client of the proxy, greeted.
+    fn client(&self) -> Client {
+        greeted(&mut self.proxied(&[]))
+    }
+
+    /// A client of the proxy that speaks the newer protocol, and the envelope of its requests.
+    fn newer_client(&self) -> (Client, Value) {
+        let mut client = Client::spawn(&mut self.proxied(&[]));
+        let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+        ask(&mut client, "tools/list", json!({ "_meta": meta }));
+        (client, meta)
+    }
+
+    /// Requests whose body has this method, once there are that many.
+    fn requests(&self, method: &str, least: usize) -> Vec<Value> {
         for _ in 0..500 {
             let found = self.noted_requests(method);
-            if !found.is_empty() {
+            if found.len() >= least {
                 return found;
             }
             thread::sleep(Duration::from_millis(10));
         }
-        panic!("{method} was never asked");
+        panic!("{method} was not asked {least} times");
     }
 
     fn noted_requests(&self, method: &str) -> Vec<Value> {
@@ -77,17 +98,16 @@ fn error_of(answer: &Value) -> &str {
 #[test]
 fn json_and_events_and_line_ends_in_them_pass_as_lines() {
     for habits in [&["sessions"][..], &["sessions", "events"]] {
-        let home = Home::new();
-        let server = HttpServer::start(&home, habits);
-        let mut client = greeted(&mut proxied(&home, &[], &server.url));
+        let server = HttpServer::start(habits);
+        let mut client = server.client();
         assert_eq!(call(&mut client, "count", json!({})), "call 1");
         assert_eq!(call(&mut client, "count", json!({})), "call 2");
         assert_eq!(client.leave().0, Some(0));
-        let calls = server.requests("tools/call");
+        let calls = server.requests("tools/call", 1);
         assert_eq!(calls[0]["headers"]["mcp-session-id"], "s1");
         assert_eq!(calls[0]["headers"]["mcp-protocol-version"], "2025-11-25");
         assert!(calls[0]["headers"]["mcp-method"].is_null(), "not in this version");
-        let initialize = &server.requests("initialize")[0]["headers"];
+        let initialize = &server.requests("initialize", 1)[0]["headers"];
         assert!(initialize["mcp-session-id"].is_null());
         let seen = server.seen.lock().unwrap();
         assert!(seen.iter().any(|it| it["method"] == "DELETE"), "the session is ended");
@@ -96,28 +116,24 @@ fn json_and_events_and_line_ends_in_them_pass_as_lines() {
 
 #[test]
 fn results_are_cached_as_for_processes() {
-    let home = Home::new();
-    configure(&home, "[mcpServers.http]\ncache = \"1h\"\n");
-    let server = HttpServer::start(&home, &["sessions"]);
-    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    let server = HttpServer::start(&["sessions"]);
+    configure(&server.home, "[mcpServers.http]\ncache = \"1h\"\n");
+    let mut client = server.client();
     assert_eq!(call(&mut client, "count", json!({})), "call 1");
     assert_eq!(call(&mut client, "count", json!({})), "call 1");
 }
 
 #[test]
 fn headers_of_the_newer_protocol_are_made_from_the_message() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &[]);
-    let mut client = Client::spawn(&mut proxied(&home, &[], &server.url));
-    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
-    ask(&mut client, "tools/list", json!({ "_meta": meta }));
+    let server = HttpServer::start(&[]);
+    let (mut client, meta) = server.newer_client();
     let arguments = json!({ "region": "Zürich" });
     ask(
         &mut client,
         "tools/call",
         json!({ "name": "count", "arguments": arguments, "_meta": meta }),
     );
-    let headers = &server.requests("tools/call")[0]["headers"];
+    let headers = &server.requests("tools/call", 1)[0]["headers"];
     assert_eq!(headers["mcp-protocol-version"], "2026-07-28");
     assert_eq!(headers["mcp-method"], "tools/call");
     assert_eq!(headers["mcp-name"], "count");
@@ -127,21 +143,36 @@ fn headers_of_the_newer_protocol_are_made_from_the_message() {
 
 #[test]
 fn a_lost_session_is_begun_anew_as_a_client_would() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &["sessions"]);
-    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    let server = HttpServer::start(&["sessions"]);
+    let mut client = server.client();
     assert_eq!(call(&mut client, "lose", json!({})), "call 1");
     assert_eq!(call(&mut client, "count", json!({})), "call 2");
-    assert_eq!(server.requests("initialize").len(), 2);
-    assert_eq!(server.requests("notifications/initialized").len(), 2);
+    assert_eq!(server.requests("initialize", 2).len(), 2);
+    assert_eq!(server.requests("notifications/initialized", 2).len(), 2);
     assert!(client.is_silent_for(Duration::from_millis(200)), "the client hears nothing of it");
 }
 
 #[test]
-fn a_refusal_is_reported_with_its_challenge_and_credentials_come_from_variables() {
+fn calls_while_a_lost_session_is_begun_anew_go_to_the_new_one() {
     let home = Home::new();
-    let server = HttpServer::start(&home, &["locked"]);
-    let mut client = Client::spawn(&mut proxied(&home, &[], &server.url));
+    let server = HttpServer::start(&home, &["sessions", "slow-renewal"]);
+    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    assert_eq!(call(&mut client, "lose", json!({})), "call 1");
+    for _ in 0..10 {
+        client.ask("tools/call", json!({ "name": "count", "arguments": {} }));
+        thread::sleep(Duration::from_millis(30));
+    }
+    for _ in 0..10 {
+        let answer = client.hear();
+        assert!(answer["result"].is_object(), "{answer}");
+    }
+    assert_eq!(server.requests("initialize").len(), 2);
+}
+
+#[test]
+fn a_refusal_is_reported_with_its_challenge_and_credentials_come_from_variables() {
+    let server = HttpServer::start(&["locked"]);
+    let mut client = Client::spawn(&mut server.proxied(&[]));
     let refused = ask(&mut client, "initialize", json!({ "protocolVersion": "2025-11-25" }));
     assert!(error_of(&refused).contains("401"), "{refused}");
     let challenge = "Bearer resource_metadata=\"https://x/y\"";
@@ -149,18 +180,45 @@ fn a_refusal_is_reported_with_its_challenge_and_credentials_come_from_variables(
     client.leave();
 
     let flags = ["--header", "Authorization: Bearer ${MY_TOKEN}"];
-    let mut client = greeted(proxied(&home, &flags, &server.url).env("MY_TOKEN", "secret-token"));
+    let mut client = greeted(server.proxied(&flags).env("MY_TOKEN", "secret-token"));
     assert_eq!(call(&mut client, "count", json!({})), "call 1");
-    let output = crate::support::finish(&mut proxied(&home, &flags, &server.url));
+    let output = crate::support::finish(&mut server.proxied(&flags));
     assert_eq!(output.code, Some(2));
     assert!(output.stderr.contains("MY_TOKEN is not set"), "{}", output.stderr);
+
+    // Neither is on the command line.
+    let words = ["mcp", "proxy", "--header-env", "Authorization=MY_HEADER", "--url-env", "MY_URL"];
+    let mut command = server.home.command(&words);
+    command.env("MY_HEADER", "Bearer secret-token").env("MY_URL", &server.url);
+    let mut client = greeted(&mut command);
+    assert_eq!(call(&mut client, "count", json!({})), "call 2");
+}
+
+/// Started as its client does it: the entry's command, arguments and variables, and nothing else.
+#[test]
+fn a_wrapped_entry_reaches_its_server() {
+    let server = HttpServer::start(&["locked"]);
+    let path = server.home.path(".cursor/mcp.json");
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    let headers = json!({ "Authorization": "Bearer secret-token" });
+    let entry = json!({ "url": server.url, "headers": headers });
+    fs::write(&path, json!({ "mcpServers": { "x": entry } }).to_string()).unwrap();
+    server.home.run(&["mcp", "wrap", "--yes", "--program", RECOUP]).expect(0);
+    let servers: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let entry = &servers["mcpServers"]["x"];
+    let args: Vec<&str> =
+        entry["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let mut command = server.home.prepared(entry["command"].as_str().unwrap(), &args);
+    for (name, value) in entry["env"].as_object().unwrap() {
+        command.env(name, value.as_str().unwrap());
+    }
+    assert_eq!(call(&mut greeted(&mut command), "count", json!({})), "call 1");
 }
 
 #[test]
 fn a_stream_that_breaks_off_is_resumed_after_its_last_event() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &["sessions"]);
-    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    let server = HttpServer::start(&["sessions"]);
+    let mut client = server.client();
     assert_eq!(call(&mut client, "break", json!({})), "call 2");
     let cut = ask(&mut client, "tools/call", json!({ "name": "cut" }));
     assert!(error_of(&cut).contains("no answer"), "{cut}");
@@ -169,9 +227,8 @@ fn a_stream_that_breaks_off_is_resumed_after_its_last_event() {
 
 #[test]
 fn a_stalled_call_stops_no_other_and_ends_at_its_deadline_beside_progress() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &[]);
-    let mut client = greeted(&mut proxied(&home, &["--call-timeout", "1500ms"], &server.url));
+    let server = HttpServer::start(&[]);
+    let mut client = greeted(&mut server.proxied(&["--call-timeout", "1500ms"]));
     let begun = Instant::now();
     let stalled = client.ask("tools/call", json!({ "name": "stall" }));
     assert_eq!(call(&mut client, "count", json!({})), "call 2");
@@ -179,21 +236,17 @@ fn a_stalled_call_stops_no_other_and_ends_at_its_deadline_beside_progress() {
     let given_up = hear_answer(&client, stalled);
     assert!(error_of(&given_up).contains("--call-timeout"), "{given_up}");
     assert_eq!(call(&mut client, "count", json!({})), "call 3");
-    let cancelled = server.requests("notifications/cancelled");
+    let cancelled = server.requests("notifications/cancelled", 1);
     assert!(cancelled[0]["body"].as_str().unwrap().contains(&format!("\"requestId\":{stalled}")));
 }
 
 #[test]
 fn a_call_of_the_newer_protocol_is_cancelled_by_closing_its_stream() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &[]);
-    let mut client = Client::spawn(&mut proxied(&home, &[], &server.url));
-    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
-    ask(&mut client, "tools/list", json!({ "_meta": meta }));
+    let server = HttpServer::start(&[]);
+    let (mut client, meta) = server.newer_client();
     let id = client.ask("tools/call", json!({ "name": "stall", "_meta": meta }));
     while client.hear()["method"] != "notifications/message" {}
-    let params = json!({ "requestId": id });
-    client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    cancel(&mut client, id);
     let is_closed = || server.seen.lock().unwrap().iter().any(|seen| seen["closed"] == "stall");
     for _ in 0..500 {
         if is_closed() {
@@ -207,12 +260,12 @@ fn a_call_of_the_newer_protocol_is_cancelled_by_closing_its_stream() {
 
 #[test]
 fn redirects_are_followed_on_the_same_host_only() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &[]);
+    let server = HttpServer::start(&[]);
     let moved = server.url.replace("/mcp", "/moved");
-    assert_eq!(call(&mut greeted(&mut proxied(&home, &[], &moved)), "count", json!({})), "call 1");
+    let mut client = greeted(&mut proxied(&server.home, &[], &moved));
+    assert_eq!(call(&mut client, "count", json!({})), "call 1");
     let elsewhere = server.url.replace("/mcp", "/elsewhere");
-    let mut client = Client::spawn(&mut proxied(&home, &[], &elsewhere));
+    let mut client = Client::spawn(&mut proxied(&server.home, &[], &elsewhere));
     let refused = ask(&mut client, "initialize", json!({ "protocolVersion": "2025-11-25" }));
     assert!(error_of(&refused).contains("it redirects to http://localhost:1/mcp"), "{refused}");
 }
@@ -226,42 +279,46 @@ fn a_server_that_is_not_there_is_an_answer_and_no_hang() {
     assert_eq!(client.leave().0, Some(0));
 }
 
-/// The reference server over HTTP; ends when it is dropped.
-struct Everything(Child);
+/// A home with the reference server over HTTP, which ends when it is dropped.
+struct Everything {
+    home: Home,
+    child: Child,
+    url: String,
+}
 
 impl Everything {
-    fn start(home: &Home, transport: &str, port: &str) -> Self {
+    fn start(transport: &str, path: &str) -> Self {
+        let home = Home::new();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port().to_string();
+        drop(listener);
         let mut command = home.prepared("mcp-server-everything", &[transport]);
-        command.env("PORT", port).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.env("PORT", &port).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let mut lines = stderr.lines().map_while(Result::ok);
-        lines.find(|line| line.contains(port)).expect("it listens");
+        lines.find(|line| line.contains(&port)).expect("it listens");
         thread::spawn(move || lines.count());
-        Self(child)
+        Self { home, child, url: format!("http://127.0.0.1:{port}{path}") }
+    }
+
+    /// The server behind the proxy.
+    fn proxied(&self, flags: &[&str]) -> Command {
+        proxied(&self.home, flags, &self.url)
     }
 }
 
 impl Drop for Everything {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
-}
-
-fn free_port() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port().to_string()
 }
 
 /// Everything that the reference server does by itself: progress, logging, questions to the client.
 fn everything_over(transport: &str, path: &str) {
-    let home = Home::new();
-    let port = free_port();
-    let _server = Everything::start(&home, transport, &port);
-    let url = format!("http://127.0.0.1:{port}{path}");
-    let mut client =
-        super::greeted_with(&mut proxied(&home, &[], &url), &json!({ "sampling": {} }));
+    let server = Everything::start(transport, path);
+    let mut client = super::greeted_with(&mut server.proxied(&[]), &json!({ "sampling": {} }));
     assert_eq!(call(&mut client, "echo", json!({ "message": "hi" })), "Echo: hi");
     let params = json!({
         "name": "trigger-long-running-operation",
@@ -306,11 +363,8 @@ fn the_reference_server_over_the_older_transport() {
 
 #[test]
 fn a_call_over_the_older_transport_has_a_deadline_too() {
-    let home = Home::new();
-    let port = free_port();
-    let _server = Everything::start(&home, "sse", &port);
-    let url = format!("http://127.0.0.1:{port}/sse");
-    let mut client = greeted(&mut proxied(&home, &["--call-timeout", "500ms"], &url));
+    let server = Everything::start("sse", "/sse");
+    let mut client = greeted(&mut server.proxied(&["--call-timeout", "500ms"]));
     let arguments = json!({ "duration": 1, "steps": 1 });
     let params = json!({ "name": "trigger-long-running-operation", "arguments": arguments });
     let given_up = ask(&mut client, "tools/call", params);
@@ -322,10 +376,8 @@ fn a_call_over_the_older_transport_has_a_deadline_too() {
 
 #[test]
 fn an_older_server_that_goes_away_ends_the_session() {
-    let home = Home::new();
-    let port = free_port();
-    let server = Everything::start(&home, "sse", &port);
-    let mut client = greeted(&mut proxied(&home, &[], &format!("http://127.0.0.1:{port}/sse")));
+    let server = Everything::start("sse", "/sse");
+    let mut client = greeted(&mut server.proxied(&[]));
     assert_eq!(call(&mut client, "echo", json!({ "message": "hi" })), "Echo: hi");
     drop(server);
     while client.hear_bytes().is_some() {}
@@ -334,9 +386,8 @@ fn an_older_server_that_goes_away_ends_the_session() {
 
 #[test]
 fn a_body_that_is_no_answer_is_a_fault() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &[]);
-    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    let server = HttpServer::start(&[]);
+    let mut client = server.client();
     for (tool, kind) in [("page", "text/html"), ("other", "application/json")] {
         let answer = ask(&mut client, "tools/call", json!({ "name": tool }));
         let message = error_of(&answer);
@@ -366,6 +417,20 @@ fn mistakes_in_the_command_line_are_told_without_secrets() {
     let (code, said) = finish(&["--cred-env", "A,not-a-name", "http://127.0.0.1:1/"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("--cred-env"), "{said}");
+    for (words, told) in [
+        (&["--url-env", "https://h/s3cret"][..], "--url-env: expected the name of a variable"),
+        (&["--url-env", "UNSET_URL"], "--url-env: the variable UNSET_URL is not set"),
+        (&["--url-env", "PATH"], "--url-env: PATH holds no URL of a server"),
+        (&["--url-env", "PATH", "https://h"], "cannot be used with"),
+        (&["--header-env", "A", "https://h"], "--header-env: expected NAME=VARIABLE"),
+        (&["--header-env", "A=s3cret key", "https://h"], "expected the name of a variable"),
+        (&["--header-env", "A=PATH", "--", "x"], "headers are for servers with a URL"),
+        (&[], "required"),
+    ] {
+        let (code, said) = finish(words);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(told) && !said.contains("s3cret"), "{said}");
+    }
     let (code, said) = finish(&["--cred-env", "UNSET_TOKEN", "http://127.0.0.1:1/"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("UNSET_TOKEN"), "{said}");
@@ -373,11 +438,10 @@ fn mistakes_in_the_command_line_are_told_without_secrets() {
 
 #[test]
 fn schemes_in_capitals_and_values_with_hyphens_are_accepted() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &[]);
+    let server = HttpServer::start(&[]);
     let url = server.url.replace("http://", "HTTP://");
     let words = ["mcp", "proxy", "--name", "-x", "--header", "-y: z", &url];
-    let mut client = greeted(&mut home.command(&words));
+    let mut client = greeted(&mut server.home.command(&words));
     assert_eq!(call(&mut client, "count", json!({})), "call 1");
-    assert_eq!(server.requests("tools/call")[0]["headers"]["-y"], "z");
+    assert_eq!(server.requests("tools/call", 1)[0]["headers"]["-y"], "z");
 }

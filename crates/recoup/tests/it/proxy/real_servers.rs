@@ -221,7 +221,7 @@ fn git_results_go_stale_by_edits_and_commits_that_no_server_sees() {
     let path = repository(&home);
     configure(
         &home,
-        "[mcpServers.real]\nreadOnlyTools = true\ntoolsCache.git_status.sources = [\"**\", \"git:HEAD\"]\ntoolsCache.git_log.sources = [\"git:HEAD\"]\n",
+        "[mcpServers.real]\nreadOnlyTools = true\ntoolsCache.git_status.sources = [\"**\", \"git:HEAD\", \"git:index\"]\ntoolsCache.git_log.sources = [\"git:HEAD\"]\n",
     );
     let words = ["mcp-server-git".to_owned()];
     let mut client = greeted_with(&mut proxied(&home, "real", &[], &words), &json!({}));
@@ -230,8 +230,11 @@ fn git_results_go_stale_by_edits_and_commits_that_no_server_sees() {
     let hit = ask(&mut client, "tools/call", status.clone());
     assert!(hit["result"]["_meta"]["io.recoup/age"].is_u64(), "{clean} {hit}");
     home.write("a.txt", "two, by an editor\n");
-    let dirty = ask(&mut client, "tools/call", status);
+    let dirty = ask(&mut client, "tools/call", status.clone());
     assert_ne!(dirty["result"]["content"], clean["result"]["content"]);
+    assert!(home.prepared("git", &["add", "a.txt"]).status().unwrap().success());
+    let staged = ask(&mut client, "tools/call", status);
+    assert_ne!(staged["result"]["content"], dirty["result"]["content"]);
     let log = json!({ "name": "git_log", "arguments": { "repo_path": path } });
     let first = ask(&mut client, "tools/call", log.clone());
     let args = ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-a", "-m", "second"];

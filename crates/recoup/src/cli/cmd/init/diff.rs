@@ -20,6 +20,9 @@ const CONTEXT_BYTES: usize = 1 << 16;
 const PRIVATE_TABLES: [&str; 5] =
     ["env", "headers", "http_headers", "env_http_headers", "environment"];
 
+/// Fields whose values are private: a URL may hold a token.
+const PRIVATE_FIELDS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+
 /// Formats a change like `diff -U0`, but of an existing line only the words that change; the rest
 /// becomes an ellipsis.
 pub(super) fn format_change(change: &FileChange, shown: &str) -> String {
@@ -222,7 +225,7 @@ fn hide_private_values(text: &str) -> String {
     text.split_inclusive('\n').map(line).collect()
 }
 
-/// Hides values in `"env": {"NAME": "value"}` and `env = { NAME = "value" }`.
+/// Hides values in `"env": {"NAME": "value"}` and `env = { NAME = "value" }`, and in `"url": "value"`.
 fn hide_in_tables(text: &str) -> String {
     let words = split_tokens(text);
     let mut shown = String::with_capacity(text.len());
@@ -230,12 +233,19 @@ fn hide_in_tables(text: &str) -> String {
     while at < words.len() {
         let behind = words.iter().enumerate().skip(at + 1);
         let mut behind = behind.filter(|(_, word)| !word.trim().is_empty());
+        let sign = behind.next().filter(|(_, word)| matches!(**word, ":" | "="));
+        let value = sign.and_then(|_| behind.next());
         if is_private_table(words[at])
-            && let Some((_, &(":" | "="))) = behind.next()
-            && let Some((open, &"{")) = behind.next()
+            && let Some((open, &"{")) = value
         {
             shown.push_str(&words[at..=open].concat());
             at = push_field_names(&words, open + 1, &mut shown);
+        } else if PRIVATE_FIELDS.contains(&words[at].trim_matches('"'))
+            && let Some((text, _)) = value.filter(|(_, word)| quoted_text(word).is_some())
+        {
+            shown.push_str(&words[at..text].concat());
+            shown.push('…');
+            at = text + 1;
         } else {
             shown.push_str(words[at]);
             at += 1;
@@ -353,6 +363,8 @@ mod tests {
                 "[s.x.env]\r\nA = …\r\n[s.y]\r\nB = 1\r\n",
             ),
             ("s.x.env.A = \"x\"\n", "s.x.env.A = …\n"),
+            (r#"{"url": "http://x/y"}"#, r#"{"url": …}"#),
+            ("url = 'http://x/y' # url\n", "url = … # url\n"),
             (r#"{"command":"env","args":["A=1"]}"#, r#"{"command":"env","args":["A=1"]}"#),
             (r#"{"headers": {}, "env": 1}"#, r#"{"headers": {}, "env": 1}"#),
         ] {

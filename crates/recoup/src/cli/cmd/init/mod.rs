@@ -14,22 +14,22 @@ use recoup_core::base::project::Project;
 use recoup_core::error::IoContext as _;
 use recoup_core::{Error, ErrorKind, Result};
 
-use crate::cli::failure::{self, CommandError};
+use super::change_mode::{ChangeModeArgs, MissingFlag};
+use crate::cli::failure;
 use crate::cli::{CommandAnswer, CommandResult, mirror, ui};
 use crate::config::{self, ClientDirs};
 use crate::install::answers::{self, ConfigAnswer};
 use crate::install::{
     self, AgentClient, FileChange, InstallLevel, InstallLock, InstallPlan, InstallRequest,
 };
+pub(super) use show::FileReport;
 use show::InitReport;
-pub(super) use show::{FileReport, MissingFlag};
 
 /// Name for any client that is not in the list.
 const ANY_CLIENT: &str = "mcp";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag; clap keeps them apart")]
 pub(in crate::cli) struct InitArgs {
     /// Only this client, whether or not it was found; may be given several times. `mcp` prints the
     /// configuration for any other MCP client
@@ -41,15 +41,8 @@ pub(in crate::cli) struct InitArgs {
     /// Only in this project
     #[arg(long, conflicts_with = "user")]
     project: bool,
-    /// Do not ask for confirmation
-    #[arg(long, short)]
-    yes: bool,
-    /// Only show what would change
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    mode: ChangeModeArgs,
     /// The recoup executable that clients start [default: the one on the PATH]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
@@ -102,7 +95,7 @@ who works in the project, and names `recoup` without a path.";
 impl InitArgs {
     pub(in crate::cli) fn run(self) -> CommandResult {
         let ended = self.execute();
-        if self.json { failure::report_as_json(ended) } else { ended }
+        if self.mode.json { failure::report_as_json(ended) } else { ended }
     }
 
     fn execute(&self) -> CommandResult {
@@ -146,20 +139,24 @@ impl InitArgs {
             draft = InitDraft::compute(&named, &wish, &answers, around)?;
         }
         let mut report = InitReport::new(&wish, &draft, &peers.kept);
-        if !self.json {
+        if !self.mode.json {
             // With --yes a closed stdout is no reason to stop (`recoup init --yes | head`).
             let any = draft.has_changes();
-            report.print_changes(any).or_else(|gone| self.yes.then_some(()).ok_or(gone))?;
+            report.print_changes(any).or_else(|gone| self.mode.yes.then_some(()).ok_or(gone))?;
         }
-        if draft.has_changes() && !self.dry_run && self.ask_consent(&mut report)? {
+        let question = format!("Write {}?", report.describe_files());
+        if draft.has_changes()
+            && !self.mode.dry_run
+            && self.mode.ask_consent(&mut report, &question, "nothing was written")?
+        {
             let again = || InitDraft::compute(&named, &wish, &answers, around);
             let seen = |draft: &InitDraft| InitReport::new(&wish, draft, &peers.kept);
             draft = self.write_changes(draft, &mut report, around, &again, &seen)?;
         }
-        if self.json {
+        if self.mode.json {
             ui::json(&report)?;
         }
-        let done = !draft.has_changes() || self.dry_run || report.written;
+        let done = !draft.has_changes() || self.mode.dry_run || report.written;
         Ok(if done && draft.failed.is_empty() { CommandAnswer::Yes } else { CommandAnswer::No })
     }
 
@@ -174,10 +171,10 @@ impl InitArgs {
         seen: &dyn Fn(&InitDraft) -> InitReport,
     ) -> Result<InitDraft> {
         let turn = InstallLock::acquire(&around.places.own, SystemClock.now())?;
-        let put_in = |draft: &InitDraft| turn.install(&draft.changes());
+        let put_in = |draft: &InitDraft| turn.install(&draft.changes(), &[]);
         let (draft, copies) = install::apply_with_retry(draft, put_in, |path| {
             let draft = again()?;
-            if self.yes || seen(&draft).is_covered_by(report) {
+            if self.mode.yes || seen(&draft).is_covered_by(report) {
                 Ok(draft)
             } else {
                 Err(changed_meanwhile_error(path, "recoup init"))
@@ -189,7 +186,7 @@ impl InitArgs {
             report.mark_written(&copies);
             mirror::remove_unwanted_mirrors();
         }
-        if !self.json {
+        if !self.mode.json {
             report.print_summary();
         }
         Ok(draft)
@@ -197,19 +194,7 @@ impl InitArgs {
 
     /// True if questions may be asked interactively.
     fn may_ask(&self) -> bool {
-        !self.yes && !self.dry_run && !self.json && ui::can_ask()
-    }
-
-    fn ask_consent(&self, report: &mut InitReport) -> Result<bool, CommandError> {
-        if self.yes {
-            return Ok(true);
-        }
-        if self.json {
-            report.missing = Some(MissingFlag::Yes);
-            ui::json(report)?;
-        }
-        let question = format!("Write {}?", report.describe_files());
-        confirm_changes(&question, self.json, "nothing was written")
+        !self.mode.yes && !self.mode.dry_run && !self.mode.json && ui::can_ask()
     }
 
     /// Collects the answers, from flags and interactively.
@@ -234,7 +219,7 @@ impl InitArgs {
     }
 
     fn report_no_client(&self, wish: &InstallRequest<'_>, draft: &InitDraft) -> CommandResult {
-        if self.json {
+        if self.mode.json {
             let mut report = InitReport::new(wish, draft, &[]);
             report.missing = Some(MissingFlag::Client);
             ui::json(&report)?;
@@ -363,27 +348,6 @@ pub(super) fn install_places(
         return Err(Error::new(ErrorKind::Absent, message));
     }
     Ok(install::InstallPaths::new(&ClientDirs::find(&found.cwd), &found.home, project.root()))
-}
-
-/// Asks before anything is changed; an error where nobody can be asked, as with `--json`, whose
-/// report has told it then.
-pub(super) fn confirm_changes(
-    question: &str,
-    json: bool,
-    nothing_done: &str,
-) -> Result<bool, CommandError> {
-    if json || !ui::can_ask() {
-        let error = Error::usage(format!(
-            "{nothing_done}: cannot ask for confirmation without a terminal; repeat the command \
-             with --yes to confirm, or with --dry-run to only show the changes"
-        ));
-        return Err(if json { CommandError::Told(error) } else { error.into() });
-    }
-    let agreed = ui::confirm(question);
-    if !agreed {
-        ui::say("Nothing was changed.");
-    }
-    Ok(agreed)
 }
 
 /// Error: the changes are no longer the ones that the user agreed to.

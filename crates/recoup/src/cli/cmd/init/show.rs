@@ -6,9 +6,12 @@ use recoup_core::secrets;
 use serde::Serialize;
 
 use super::{FailedClient, InitDraft, diff};
+use crate::cli::cmd::change_mode::{ConsentReport, MissingFlag};
 use crate::cli::failure::CommandError;
 use crate::cli::ui;
-use crate::install::{BACKUPS, BackupList, FileChange, InstallPlan, InstallRequest, PeerEntry};
+use crate::install::{
+    BACKUPS, BackupList, FileChange, InstallPlan, InstallRequest, PeerEntry, ServerStartChange,
+};
 
 /// Changes of all clients.
 #[derive(Serialize)]
@@ -27,17 +30,6 @@ pub(in crate::cli::cmd) struct InitReport {
     /// Directory of backup copies, for display.
     #[serde(skip)]
     backups: String,
-}
-
-/// The flag without which nothing can be done.
-#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli::cmd) enum MissingFlag {
-    /// The user has not agreed.
-    #[serde(rename = "--yes")]
-    Yes,
-    /// No client was found.
-    #[serde(rename = "--client")]
-    Client,
 }
 
 #[derive(Serialize)]
@@ -67,6 +59,9 @@ pub(in crate::cli::cmd) struct FileReport {
     shown: String,
     state: FileChangeState,
     what: Vec<String>,
+    /// Servers that start differently.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    servers: Vec<ServerStartChange>,
     /// True if the file becomes what it was before recoup.
     #[serde(skip)]
     restored: bool,
@@ -94,6 +89,12 @@ enum FileChangeState {
 struct FailedReport {
     client: &'static str,
     error: String,
+}
+
+impl ConsentReport for InitReport {
+    fn set_missing(&mut self, flag: MissingFlag) {
+        self.missing = Some(flag);
+    }
 }
 
 impl InitReport {
@@ -241,6 +242,7 @@ impl FileReport {
             shown: shown.to_owned(),
             state,
             what: change.done.said.clone(),
+            servers: change.done.servers.clone(),
             restored: change.done.restored,
             diff: (change.has_effect() && !change.done.whole && state != FileChangeState::Removed)
                 .then(|| diff::format_change(change, shown)),
@@ -252,6 +254,12 @@ impl FileReport {
     /// Prints what would change in the file.
     pub(in crate::cli::cmd) fn print(&self) -> Result<(), CommandError> {
         match (&self.diff, self.state) {
+            _ if !self.servers.is_empty() => {
+                ui::diff(&self.shown)?;
+                for ServerStartChange { server, before, after } in &self.servers {
+                    ui::diff(&format!("server “{server}”\n- now:  {before}\n+ then: {after}"))?;
+                }
+            }
             (Some(diff), _) => ui::diff(diff)?,
             (None, FileChangeState::Unchanged) => {}
             (None, FileChangeState::Removed) => {

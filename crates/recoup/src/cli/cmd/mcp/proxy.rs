@@ -59,11 +59,22 @@ pub(in crate::cli::cmd) struct McpProxyArgs {
     /// A header for an HTTP server, with variables as ${VAR}; may be given several times
     #[arg(long = "header", value_name = "NAME: VALUE", allow_hyphen_values = true)]
     headers: Vec<String>,
+    /// A header whose value is in a variable; may be given several times
+    #[arg(long, value_name = "NAME=VARIABLE", allow_hyphen_values = true)]
+    header_env: Vec<String>,
+    /// The variable that holds the server's URL, in place of COMMAND|URL: other users can see a
+    /// command line, and a URL may hold a token
+    #[arg(long, value_name = "VARIABLE", conflicts_with = "server")]
+    url_env: Option<String>,
     /// How long a call over HTTP may take in all [default: 1h]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     call_timeout: Option<String>,
     /// The command that starts the server, and its arguments; or its URL
-    #[arg(value_name = "COMMAND|URL", required = true, trailing_var_arg = true)]
+    #[arg(
+        value_name = "COMMAND|URL",
+        required_unless_present = "url_env",
+        trailing_var_arg = true
+    )]
     server: Vec<OsString>,
 }
 
@@ -175,22 +186,37 @@ impl McpProxyArgs {
             let scheme = word.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
             matches!(scheme.as_deref(), Some("http" | "https"))
         };
-        let url = self.server.first().and_then(|word| word.to_str()).filter(is_url);
-        let Some(url) = url else {
-            if !self.headers.is_empty() {
-                return Err(Error::usage("--header is for servers with a URL"));
+        let url = if let Some(name) = &self.url_env {
+            let value = read_variable("--url-env", name)?;
+            let url = Some(value.trim()).filter(is_url).and_then(|it| Url::parse(it).ok());
+            let wrong = || Error::usage(format!("--url-env: {name} holds no URL of a server"));
+            url.ok_or_else(wrong)?
+        } else {
+            let url = self.server.first().and_then(|word| word.to_str()).filter(is_url);
+            let Some(url) = url else {
+                if !self.headers.is_empty() || !self.header_env.is_empty() {
+                    return Err(Error::usage("headers are for servers with a URL"));
+                }
+                return Ok(ServerSpec::Command(self.server.clone()));
+            };
+            if self.server.len() > 1 {
+                return Err(Error::usage("nothing may follow the URL: options go before it"));
             }
-            return Ok(ServerSpec::Command(self.server.clone()));
+            let masked = without_credentials(url);
+            let wrong = |_| Error::usage(format!("{masked:?} is no URL of a server"));
+            Url::parse(url).map_err(wrong)?
         };
-        if self.server.len() > 1 {
-            return Err(Error::usage("nothing may follow the URL: options go before it"));
-        }
-        let masked = without_credentials(url);
-        let wrong = |_| Error::usage(format!("{masked:?} is no URL of a server"));
-        let url = Url::parse(url).map_err(wrong)?;
         let mut headers = HeaderMap::new();
         for header in &self.headers {
             let (name, value) = parse_header(header)?;
+            headers.append(name, value);
+        }
+        for header in &self.header_env {
+            let (name, variable) = header
+                .split_once('=')
+                .ok_or_else(|| Error::usage("--header-env: expected NAME=VARIABLE"))?;
+            let value = read_variable("--header-env", variable)?;
+            let (name, value) = sensitive_header("--header-env", name, &value)?;
             headers.append(name, value);
         }
         let limit = input::duration("--call-timeout", self.call_timeout.as_deref())?;
@@ -224,23 +250,35 @@ impl FaultLog for UnblockedFaults {
 fn parse_header(text: &str) -> Result<(HeaderName, HeaderValue)> {
     let wrong = |why: &str| Error::usage(format!("--header: {why}"));
     let (name, value) = text.split_once(':').ok_or_else(|| wrong("expected NAME: VALUE"))?;
-    let name: HeaderName =
-        name.trim().parse().map_err(|_| wrong(&format!("{name:?} is no name of a header")))?;
     let mut expanded = String::new();
     let mut rest = value.trim();
     while let Some((before, after)) = rest.split_once("${") {
         let (variable, after) =
             after.split_once('}').ok_or_else(|| wrong(&format!("{name}: ${{ without }}")))?;
-        let value = env::verbatim(variable).and_then(|value| value.into_string().ok());
-        let value =
-            value.ok_or_else(|| wrong(&format!("{name}: the variable {variable} is not set")))?;
         expanded.push_str(before);
-        expanded.push_str(&value);
+        expanded.push_str(&read_variable("--header", variable)?);
         rest = after;
     }
     expanded.push_str(rest);
-    let mut value = HeaderValue::from_str(&expanded)
-        .map_err(|_| wrong(&format!("{name}: its value can't be sent in a header")))?;
+    sensitive_header("--header", name, &expanded)
+}
+
+/// A header that is shown nowhere; messages do not repeat the value.
+fn sensitive_header(flag: &str, name: &str, value: &str) -> Result<(HeaderName, HeaderValue)> {
+    let wrong = |why: String| Error::usage(format!("{flag}: {why}"));
+    let name: HeaderName =
+        name.trim().parse().map_err(|_| wrong(format!("{name:?} is no name of a header")))?;
+    let mut value = HeaderValue::from_str(value.trim())
+        .map_err(|_| wrong(format!("{name}: its value can't be sent in a header")))?;
     value.set_sensitive(true);
     Ok((name, value))
+}
+
+/// The value of a variable that a flag names. A wrong name is not repeated: it may be the value itself.
+fn read_variable(flag: &str, name: &str) -> Result<String> {
+    if !is_variable_name(name) {
+        return Err(Error::usage(format!("{flag}: expected the name of a variable")));
+    }
+    let value = env::verbatim(name).and_then(|value| value.into_string().ok());
+    value.ok_or_else(|| Error::usage(format!("{flag}: the variable {name} is not set")))
 }

@@ -9,11 +9,18 @@ const SECRET: &str = "Bearer zq81-kfu3-plmn";
 /// The client's file, the path of its servers, an entry before, and the entry afterwards.
 fn entries(program: &str) -> Vec<(&'static str, &'static str, Value, Value)> {
     let url = "https://x.example/mcp";
-    let header = "Authorization: ${RECOUP_PROXY_HEADER_1}";
-    let args = json!(["mcp", "proxy", "--name", "x", "--header", header, "--", url]);
+    let header = "Authorization=RECOUP_PROXY_HEADER_1";
+    let flags = ["--header-env", header, "--url-env", "RECOUP_PROXY_URL"];
+    let args = json!([&["mcp", "proxy", "--name", "x"], &flags[..]].concat());
     let words = [&[json!(program)], args.as_array().unwrap().as_slice()].concat();
     let headers = json!({"Authorization": SECRET});
-    let env = |was: &str| json!({"RECOUP_PROXY_HEADER_1": SECRET, "RECOUP_PROXY_ENTRY": was});
+    let env = |was: &str| {
+        json!({
+            "RECOUP_PROXY_HEADER_1": SECRET,
+            "RECOUP_PROXY_URL": url,
+            "RECOUP_PROXY_ENTRY": was,
+        })
+    };
     vec![
         (
             ".claude.json",
@@ -72,7 +79,7 @@ fn entries(program: &str) -> Vec<(&'static str, &'static str, Value, Value)> {
 }
 
 #[test]
-fn a_url_becomes_an_argument_and_headers_become_variables() {
+fn urls_and_headers_become_variables() {
     for index in 0..8 {
         let machine = Machine::new();
         let (path, at, before, after) = entries(&machine.program()).swap_remove(index);
@@ -103,7 +110,7 @@ fn codex_has_three_kinds_of_headers() {
     let output = machine.wrap(&[]);
     assert!(!output.text().contains("zq81"), "{}", output.text());
     let after = format!(
-        "[mcp_servers.x]\nstartup_timeout_sec = 5\nenv_vars = [\"TOKEN\", \"B_VALUE\"]\ncommand = \"{}\"\nargs = [\"mcp\", \"proxy\", \"--name\", \"x\", \"--header\", \"X-A: ${{RECOUP_PROXY_HEADER_1}}\", \"--header\", \"Authorization: Bearer ${{TOKEN}}\", \"--header\", \"X-B: ${{B_VALUE}}\", \"--\", \"https://x.example/mcp\"]\n\n[mcp_servers.x.env]\nRECOUP_PROXY_HEADER_1 = \"zq81\"\n\n[z]\na = 1\n",
+        "[mcp_servers.x]\nstartup_timeout_sec = 5\nenv_vars = [\"TOKEN\", \"B_VALUE\"]\ncommand = \"{}\"\nargs = [\"mcp\", \"proxy\", \"--name\", \"x\", \"--header-env\", \"X-A=RECOUP_PROXY_HEADER_1\", \"--header\", \"Authorization: Bearer ${{TOKEN}}\", \"--header-env\", \"X-B=B_VALUE\", \"--url-env\", \"RECOUP_PROXY_URL\"]\n\n[mcp_servers.x.env]\nRECOUP_PROXY_HEADER_1 = \"zq81\"\nRECOUP_PROXY_URL = \"https://x.example/mcp\"\n\n[z]\na = 1\n",
         machine.program()
     );
     assert_eq!(machine.text(path), after);
@@ -147,22 +154,44 @@ fn codex_may_have_a_url_in_any_form_of_a_table() {
 }
 
 #[test]
-fn what_a_proxy_could_not_reach_or_would_show_is_left_alone() {
+fn what_a_proxy_could_not_reach_is_left_alone() {
     let machine = Machine::new();
     let url = "https://x.example/mcp";
     let before = json!({"mcpServers": {
         "login": {"url": url, "oauth": {"clientId": "x"}},
         "helper": {"type": "http", "url": url, "headersHelper": "/x"},
         "socket": {"type": "ws", "url": "wss://x.example"},
-        "password": {"url": "https://me:zq81@x.example/mcp"},
-        "parameter": {"url": "https://x.example/mcp?a=1&api_key=zq81"},
         "strange": {"url": url, "headers": {"A": 1}},
     }});
     machine.write(CURSOR, before.to_string());
     let output = machine.wrap(&[]);
     assert_eq!(machine.json(CURSOR), before);
-    assert_eq!(output.stderr.matches("is left alone: ").count(), 6, "{}", output.stderr);
-    assert!(!output.stderr.contains("zq81"), "{}", output.stderr);
+    assert_eq!(output.stderr.matches("is left alone: ").count(), 4, "{}", output.stderr);
+}
+
+/// Other users see command lines; and what is printed ends up in bug reports.
+#[test]
+fn no_part_of_a_url_is_on_a_command_line_or_shown() {
+    for url in [
+        "https://x.example/api/s/zq81kfu3plmn77aa/mcp",
+        "https://me:zq81kfu3@x.example/mcp",
+        "https://x.example/mcp?a=1&api_key=zq81kfu3",
+    ] {
+        let machine = Machine::new();
+        let servers = json!({"mcpServers": {"x": {"url": url}}}).to_string();
+        machine.write(CURSOR, &servers);
+        let dry = machine.run(&["mcp", "wrap", "-n"]).expect(0);
+        let json = machine.run(&["mcp", "wrap", "-n", "--json"]).expect(0);
+        let output = machine.wrap(&[]);
+        let entry = &machine.json(CURSOR)["mcpServers"]["x"];
+        assert_eq!(entry["env"]["RECOUP_PROXY_URL"], url);
+        assert!(!entry["args"].to_string().contains("x.example"), "{entry}");
+        for output in [dry, json, output, machine.unwrap(&[])] {
+            let shown = [output.text(), output.stderr.clone()].concat();
+            assert!(!shown.contains("zq81"), "{url}: {shown}");
+        }
+        assert_eq!(machine.text(CURSOR), servers);
+    }
 }
 
 #[test]
@@ -170,7 +199,7 @@ fn a_server_without_headers_may_need_a_login() {
     let machine = Machine::new();
     machine.write(CURSOR, r#"{"mcpServers": {"x": {"url": "https://x.example/mcp"}}}"#);
     let output = machine.wrap(&[]);
-    let note = "“x” has no headers: if its client logs in at it";
+    let note = "“x” has no headers: if its client logs in there itself";
     assert!(output.stderr.contains(note), "{}", output.stderr);
 }
 
@@ -180,7 +209,13 @@ fn variables_of_the_entry_stay() {
     let entry = json!({"url": "http://127.0.0.1:1/mcp", "env": {"A": "1"}, "headers": {"B": "2", "C": "3"}});
     machine.write(CURSOR, json!({"mcpServers": {"x": entry}}).to_string());
     machine.wrap(&[]);
-    let expected = json!({"A": "1", "RECOUP_PROXY_HEADER_1": "2", "RECOUP_PROXY_HEADER_2": "3", "RECOUP_PROXY_ENTRY": "url"});
+    let expected = json!({
+        "A": "1",
+        "RECOUP_PROXY_HEADER_1": "2",
+        "RECOUP_PROXY_HEADER_2": "3",
+        "RECOUP_PROXY_URL": "http://127.0.0.1:1/mcp",
+        "RECOUP_PROXY_ENTRY": "url",
+    });
     assert_eq!(machine.json(CURSOR)["mcpServers"]["x"]["env"], expected);
     std::fs::remove_dir_all(machine.home.recoup()).unwrap();
     machine.unwrap(&[]);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CLIENTS, CURSOR, Machine, behind};
+use super::{CLIENTS, CURSOR, Machine, ONE_SERVER, behind};
 
 #[test]
 fn after_a_change_elsewhere_in_the_file_the_entry_has_its_bytes_again() {
@@ -74,16 +74,20 @@ fn a_call_of_the_proxy_that_somebody_wrote_is_told_and_stays() {
     assert_eq!(entries["mcpServers"]["recoup"]["args"], json!(["mcp"]));
 }
 
+/// A machine whose only server was wrapped, before somebody added a second one.
+fn machine_with_added_server() -> Machine {
+    let machine = Machine::new();
+    machine.write(CURSOR, ONE_SERVER);
+    machine.wrap(&[]);
+    let added = machine.text(CURSOR).replace("{\"x\"", "{\"y\": {\"command\": \"y\"}, \"x\"");
+    machine.write(CURSOR, added);
+    machine
+}
+
 /// What `init` keeps as the original must not have our proxy in it.
 #[test]
 fn init_after_a_foreign_change_does_not_make_the_proxy_permanent() {
-    let machine = Machine::new();
-    machine.write(CURSOR, r#"{"mcpServers": {"x": {"command": "npx"}}}"#);
-    machine.wrap(&[]);
-    machine.write(
-        CURSOR,
-        machine.text(CURSOR).replace("{\"x\"", "{\"y\": {\"command\": \"y\"}, \"x\""),
-    );
+    let machine = machine_with_added_server();
     machine.init(&["--client", "cursor"]);
     machine.uninstall(&[]);
     let expected = json!({"mcpServers": {"x": {"command": "npx"}, "y": {"command": "y"}}});
@@ -92,13 +96,7 @@ fn init_after_a_foreign_change_does_not_make_the_proxy_permanent() {
 
 #[test]
 fn what_is_added_later_is_wrapped_by_the_next_run() {
-    let machine = Machine::new();
-    machine.write(CURSOR, r#"{"mcpServers": {"x": {"command": "npx"}}}"#);
-    machine.wrap(&[]);
-    machine.write(
-        CURSOR,
-        machine.text(CURSOR).replace("{\"x\"", "{\"y\": {\"command\": \"y\"}, \"x\""),
-    );
+    let machine = machine_with_added_server();
     machine.wrap(&[]);
     let entries = machine.json(CURSOR);
     assert_eq!(entries["mcpServers"]["x"]["args"], behind("x", &["npx"]));
@@ -111,11 +109,11 @@ fn what_is_added_later_is_wrapped_by_the_next_run() {
 #[test]
 fn uninstall_of_another_client_leaves_the_proxy() {
     let machine = Machine::new();
-    machine.write(CURSOR, r#"{"mcpServers": {"x": {"command": "npx"}}}"#);
+    machine.write(CURSOR, ONE_SERVER);
     machine.wrap(&[]);
     machine.uninstall(&["--client", "zed"]);
     machine.uninstall(&["--project"]);
     assert_eq!(machine.json(CURSOR)["mcpServers"]["x"]["args"], behind("x", &["npx"]));
     machine.uninstall(&["--client", "cursor", "--user"]);
-    assert_eq!(machine.text(CURSOR), r#"{"mcpServers": {"x": {"command": "npx"}}}"#);
+    assert_eq!(machine.text(CURSOR), ONE_SERVER);
 }
