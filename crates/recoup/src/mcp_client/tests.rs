@@ -146,7 +146,9 @@ fn lists_have_pages_and_a_server_without_tools_has_none() {
 fn a_server_may_ask_for_roots_and_ping_and_is_refused_anything_else() {
     let dir = TempDir::new().unwrap();
     let asks = r#"*initialized*) printf '%s\n' '{"jsonrpc":"2.0","id":"p","method":"ping"}' '{"jsonrpc":"2.0","id":"r","method":"roots/list"}' '{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{}}' ;;"#;
-    let ServerAddress::Command { words, env, .. } = shell_server(dir.path(), asks) else { panic!() };
+    let ServerAddress::Command { words, env, .. } = shell_server(dir.path(), asks) else {
+        panic!()
+    };
     std::fs::create_dir(dir.path().join("docs")).unwrap();
     let cwd = Some("docs".into());
     let connection = connect(dir.path(), ServerAddress::Command { words, env, cwd });

@@ -85,7 +85,8 @@ fn the_commands_of_the_examples_page_work() {
 fn every_example_is_valid() {
     let home = copied();
     let names = EXAMPLES.map(|(name, ..)| format!("examples/{name}.md"));
-    let args: Vec<&str> = ["agents", "check"].into_iter().chain(names.iter().map(|it| &**it)).collect();
+    let args: Vec<&str> =
+        ["agents", "check"].into_iter().chain(names.iter().map(|it| &**it)).collect();
     let output = home.run(&args).expect(0);
     assert_eq!(output.text(), "", "{output:?}");
 }

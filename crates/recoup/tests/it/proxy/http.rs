@@ -154,9 +154,8 @@ fn a_lost_session_is_begun_anew_as_a_client_would() {
 
 #[test]
 fn calls_while_a_lost_session_is_begun_anew_go_to_the_new_one() {
-    let home = Home::new();
-    let server = HttpServer::start(&home, &["sessions", "slow-renewal"]);
-    let mut client = greeted(&mut proxied(&home, &[], &server.url));
+    let server = HttpServer::start(&["sessions", "slow-renewal"]);
+    let mut client = server.client();
     assert_eq!(call(&mut client, "lose", json!({})), "call 1");
     for _ in 0..10 {
         client.ask("tools/call", json!({ "name": "count", "arguments": {} }));
@@ -166,7 +165,7 @@ fn calls_while_a_lost_session_is_begun_anew_go_to_the_new_one() {
         let answer = client.hear();
         assert!(answer["result"].is_object(), "{answer}");
     }
-    assert_eq!(server.requests("initialize").len(), 2);
+    assert_eq!(server.requests("initialize", 2).len(), 2);
 }
 
 #[test]

@@ -155,8 +155,14 @@ fn wrong_usage_asks_nothing() {
         (&["a.md"], "no prompt for a"),
         (&["a.md", " "], "the prompt is empty"),
         (&["a.md", "-"], "the prompt is empty: stdin has no text"),
-        (&["plain.md", "x"], "plain.md:1: models: missing; expected `models: provider/model` between"),
-        (&["wrong.md", "x"], "wrong.md:3: cahce: unknown key; did you mean cache?\nrecoup: error: "),
+        (
+            &["plain.md", "x"],
+            "plain.md:1: models: missing; expected `models: provider/model` between",
+        ),
+        (
+            &["wrong.md", "x"],
+            "wrong.md:3: cahce: unknown key; did you mean cache?\nrecoup: error: ",
+        ),
         (&["a.md", "x"], "the variable who has no value: give it by --var who=VALUE"),
         (&["a.md", "x", "--var", "who"], "--var: expected NAME=VALUE"),
         (&["a.md", "x", "--format", "xml"], "expected text, markdown or json"),
