@@ -25,6 +25,7 @@ pub(crate) enum AgentDialect {
 
 /// An agent file, read and checked, with every agent that it refers to.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the files, on its own")]
 pub(crate) struct AgentFile {
     pub(crate) path: PathBuf,
     pub(crate) dialect: AgentDialect,
@@ -160,7 +161,7 @@ pub(crate) enum VariableSyntax {
     Braces,
 }
 
-/// Where the answer goes beside stdout.
+/// Destination of the answer beside stdout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DeclaredOutput {
     File { path: String },

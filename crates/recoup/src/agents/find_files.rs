@@ -18,7 +18,7 @@ pub(crate) fn find_agent_files(dir: &Path) -> Vec<PathBuf> {
     let walk = WalkBuilder::new(dir).require_git(false).build();
     let files = walk.flatten().filter(|entry| entry.file_type().is_some_and(|it| it.is_file()));
     let mut found: Vec<PathBuf> = files
-        .map(|entry| entry.into_path())
+        .map(ignore::DirEntry::into_path)
         .filter(|path| is_agent_file(path))
         .take(MAX_FILES)
         .collect();

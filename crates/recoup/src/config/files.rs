@@ -8,7 +8,6 @@ use recoup_core::base::fsx;
 
 use super::configured_value::RedisBlock;
 use super::configured_value::{ConfiguredValue, RawSetting, ValueStanding};
-use super::definitions::PROVIDERS;
 use super::document::{self, ConfigNode, ConfigValue, DocumentError, YamlSource};
 use super::keys::{
     self, ENABLED, KEYS, KeyInfo, MAX_ENTRIES, MAX_SIZE_MB, RepositoryPermission, STORE, TTL,
@@ -17,6 +16,7 @@ use super::node_reader::{NodeProblem, NodeReader};
 use super::origin::{ConfigFile, ValueOrigin};
 use super::prices::{self, TokenPrice};
 use super::problem::ConfigProblem;
+use super::providers::PROVIDERS;
 use super::tools::{self, ToolSetting};
 
 /// Larger than any real configuration.

@@ -18,6 +18,7 @@ mod origin;
 mod places;
 pub(crate) mod prices;
 mod problem;
+mod providers;
 mod resolve;
 pub(crate) mod show;
 mod tools;
@@ -41,8 +42,8 @@ use crate::mirror::MirrorSettings;
 use crate::toolbox::ToolCacheSettings;
 pub(crate) use clients::ClientDirs;
 pub(crate) use definitions::{
-    AgentSettings, ProviderDefinition, SERVER_DEFINITION_KEYS, describe_server, expand_own_server,
-    read_server, snake_case,
+    AgentSettings, SERVER_DEFINITION_KEYS, describe_server, expand_own_server, read_server,
+    snake_case,
 };
 pub(crate) use document::{ConfigNode, ConfigValue, DocumentError, YamlSource, read_yaml};
 pub use env::{EnvVar, VARIABLES};
@@ -53,6 +54,7 @@ pub(crate) use origin::ConfigFile;
 pub(crate) use places::BaseDirs;
 pub use prices::PriceTable;
 pub(crate) use problem::{ConfigProblem, nearest_name, unknown_key_message};
+pub(crate) use providers::ProviderDefinition;
 pub use value::{MegabyteSize, megabytes_in_bytes};
 pub(crate) use value::{clients_in_words, is_variable_name, peers_in_words};
 

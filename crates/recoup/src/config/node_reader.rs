@@ -46,13 +46,11 @@ impl NodeReader {
         key: &str,
         node: &'n ConfigNode,
     ) -> Option<&'n [(String, ConfigNode)]> {
-        match &node.value {
-            ConfigValue::Table(entries) => Some(entries),
-            _ => {
-                self.add_type(key, node, "a table");
-                None
-            }
+        if let ConfigValue::Table(entries) = &node.value {
+            return Some(entries);
         }
+        self.add_type(key, node, "a table");
+        None
     }
 
     /// A text that is not empty.

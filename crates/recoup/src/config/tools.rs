@@ -10,7 +10,7 @@ use recoup_core::cache::Ttl;
 
 use super::configured_value::ValueStanding;
 use super::definitions::{
-    self, AgentDefinition, AgentSettings, PROVIDERS, REST_DEFINITION_KEYS, SERVER_DEFINITION_KEYS,
+    self, AgentDefinition, AgentSettings, REST_DEFINITION_KEYS, SERVER_DEFINITION_KEYS,
     UnusableDefinition, VariableSource,
 };
 use super::document::{ConfigNode, ConfigValue};
@@ -18,6 +18,7 @@ use super::files::{self, SectionReader};
 use super::node_reader::NodeReader;
 use super::origin::{ConfigFile, ValueOrigin};
 use super::problem::ConfigProblem;
+use super::providers::{self, PROVIDERS};
 use super::value::is_variable_name;
 use super::{ResolvedSettings, problem};
 use crate::toolbox::{NamePattern, READ_ONLY_TTL, ToolCacheRule, ToolCacheSettings};
@@ -327,7 +328,7 @@ fn read_definition(
         }
         REST_TOOLS => definitions::read_rest_tool(owner, name, node, &mut values)
             .map(AgentDefinition::RestTool),
-        _ => definitions::read_provider(owner, name, node, is_ours, &mut values)
+        _ => providers::read_provider(owner, name, node, is_ours, &mut values)
             .map(AgentDefinition::Provider),
     };
     let read = match values.problems.first() {

@@ -163,7 +163,12 @@ impl McpSession {
         thread::spawn(move || lines.iter().for_each(|line: Vec<u8>| upstream.send(&line)));
         let this = Arc::clone(self);
         thread::spawn(move || {
-            this.watch_process(process, &Upstream::Process(input), &received, [listening, reading]);
+            this.watch_process(
+                process,
+                &Upstream::Process(input),
+                &received,
+                &[listening, reading],
+            );
         });
         Ok(())
     }
@@ -174,7 +179,7 @@ impl McpSession {
         mut process: ServerProcess,
         input: &Upstream,
         received: &Receiver<SessionEvent>,
-        readers: [JoinHandle<()>; 2],
+        readers: &[JoinHandle<()>; 2],
     ) {
         loop {
             let wait = process.next_deadline().map_or(IDLE_CHECK_INTERVAL, Deadline::remaining);
@@ -284,8 +289,10 @@ impl McpSession {
             let mut waiting = self.waiting.lock();
             waiting.last_id += 1;
             let id = waiting.last_id;
-            if waiting.end.is_none() {
-                waiting.answers.insert(id, sender);
+            match waiting.end {
+                None => drop(waiting.answers.insert(id, sender)),
+                // Nobody will answer: the receiver is told so.
+                Some(_) => drop(sender),
             }
             id
         };

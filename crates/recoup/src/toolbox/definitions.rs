@@ -23,7 +23,7 @@ pub(crate) struct ServerDefinition {
     pub(crate) is_enabled: bool,
 }
 
-/// Where a server is.
+/// Address of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ServerAddress {
     Command {

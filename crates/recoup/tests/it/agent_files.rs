@@ -450,10 +450,10 @@ fn a_file_that_names_commands_or_variables_needs_trust_in_a_repository() {
     Trusted: own.md
     ");
     assert_eq!(notices(&scene, "own.md"), "The agent file is valid.\n");
-    let unset = front.replace("topsecret", "${UNSET}");
+    let unset = front.replace("topsecret", "'${UNSET}'");
     agent(&scene, "unset.md", &unset, "Hi");
     assert_eq!(scene.run(&["trust", "--yes", "unset.md"]).code, 0);
-    assert_snapshot!(problems(&scene, "unset.md"), @"error: unset.md:3: mcp_servers.fs: env.A: the variable UNSET is not set");
+    assert_snapshot!(problems(&scene, "unset.md"), @"error: unset.md:4: mcp_servers.fs: env.A: the variable UNSET is not set");
     agent(&scene, "own.md", front, "For ${TEAM}, changed.");
     assert!(problems(&scene, "own.md").contains("recoup trust own.md"));
     // Without files everything in the project is asked about.

@@ -308,13 +308,13 @@ pub(super) fn read_reasoning(reader: &mut AgentFileReader<'_>, key: &str, node: 
         "low" => Some(Reasoning::Low),
         "medium" | "on" | "yes" => Some(Reasoning::Medium),
         "high" => Some(Reasoning::High),
-        number => match number.parse() {
-            Ok(tokens) => Some(Reasoning::Tokens(tokens)),
-            Err(_) => {
+        number => {
+            let Ok(tokens) = number.parse() else {
                 let expected = "none, minimal, low, medium, high, or a number of tokens";
                 return reader.values.add_type(key, node, expected);
-            }
-        },
+            };
+            Some(Reasoning::Tokens(tokens))
+        }
     };
     reader.agent.reasoning = reasoning;
 }

@@ -54,18 +54,14 @@ pub(crate) struct AgentProblem {
 /// `FILE:LINE: KEY: what was expected`, on one line.
 impl fmt::Display for AgentProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = self.file.clone();
-        if let Some(line) = self.line {
-            text.push_str(&format!(":{line}"));
-        }
-        if let Some(key) = &self.key {
-            text.push_str(&format!(": {key}"));
-        }
-        f.write_str(&printable(&format!("{text}: {}", self.message)))
+        let Self { file, line, key, message } = self;
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        let key = key.as_ref().map(|key| format!(": {key}")).unwrap_or_default();
+        f.write_str(&printable(&format!("{file}{line}{key}: {message}")))
     }
 }
 
-/// What agent files are read with.
+/// Settings and directories with which agent files are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AgentContext<'a> {
     home: &'a Path,
@@ -111,8 +107,7 @@ pub(crate) fn parse_model_name(app: &App, name: &str) -> Result<ModelName> {
 
 /// Reads an agent with everything that it refers to, and collects all problems.
 pub(crate) fn check_agent(context: AgentContext<'_>, path: &Path) -> AgentCheck {
-    let (loaded, problems) = (BTreeMap::new(), Vec::new());
-    let mut loader = AgentLoader { context, problems, loaded, chain: Vec::new() };
+    let mut loader = AgentLoader::new(context);
     let agent = loader.load(path, None).inspect(|agent| loader.demand_model(agent));
     let mut problems = loader.problems;
     // Files in the order in which they were read, and each by its lines.
@@ -143,8 +138,7 @@ pub(crate) fn find_trust_request(
     let Some(name) = &place.name_in_repository else { return Ok(None) };
     let text = read_text(&place.real)
         .map_err(|message| Error::usage(format!("{}: {message}", path.display())))?;
-    let mut loader =
-        AgentLoader { context, problems: Vec::new(), loaded: BTreeMap::new(), chain: Vec::new() };
+    let mut loader = AgentLoader::new(context);
     let reader = loader.read_file(path, &place, &text);
     if reader.demands.is_empty() {
         return Ok(None);
@@ -158,14 +152,12 @@ pub(crate) fn find_trust_request(
 pub(crate) fn dialect_of(path: &Path) -> AgentDialect {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let name = name.unwrap_or_default();
-    if name.ends_with(".ai") {
-        AgentDialect::Ai
-    } else if name.ends_with(".agent.md") {
-        AgentDialect::AgentMd
-    } else if name.ends_with(".lifecycle.yaml") || name.ends_with(".lifecycle.yml") {
-        AgentDialect::Lifecycle
-    } else {
-        AgentDialect::Own
+    let mut ends = name.rsplit('.');
+    match (ends.next(), ends.next()) {
+        (Some("ai"), Some(_)) => AgentDialect::Ai,
+        (Some("md"), Some("agent")) => AgentDialect::AgentMd,
+        (Some("yaml" | "yml"), Some("lifecycle")) => AgentDialect::Lifecycle,
+        _ => AgentDialect::Own,
     }
 }
 
@@ -226,16 +218,18 @@ struct AgentLoader<'a> {
 }
 
 impl<'a> AgentLoader<'a> {
+    fn new(context: AgentContext<'a>) -> Self {
+        Self { context, problems: Vec::new(), loaded: BTreeMap::new(), chain: Vec::new() }
+    }
+
     /// Loads the agent at `path`. Problems with the path itself are those of `site`, the file, line
     /// and key that name it.
     fn load(&mut self, path: &Path, site: Option<&AgentProblem>) -> Option<Arc<AgentFile>> {
         let full = self.context.cwd.join(path);
-        let refused = |message: String| match site {
-            Some(site) => AgentProblem { message, ..site.clone() },
-            None => {
-                let file = path.display().to_string();
-                AgentProblem { file, line: None, key: None, message }
-            }
+        let refused = |message: String| {
+            let file = path.display().to_string();
+            let alone = AgentProblem { file, line: None, key: None, message: String::new() };
+            AgentProblem { message, ..site.cloned().unwrap_or(alone) }
         };
         let place = match FilePlace::find(&full) {
             Ok(place) => place,

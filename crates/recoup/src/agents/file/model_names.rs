@@ -20,15 +20,13 @@ pub(super) fn parse_model(
         (None, None) => {
             let guessed = guessed_provider(text);
             let may_guess = matches!(dialect, AgentDialect::AgentMd | AgentDialect::Lifecycle);
-            match guessed.filter(|_| may_guess) {
-                Some(provider) => (provider, text),
-                None => {
-                    let provider = guessed.unwrap_or("PROVIDER");
-                    return Err(format!(
-                        "expected provider/model, such as {provider}/{text} (got {text:?})"
-                    ));
-                }
-            }
+            let Some(provider) = guessed.filter(|_| may_guess) else {
+                let provider = guessed.unwrap_or("PROVIDER");
+                return Err(format!(
+                    "expected provider/model, such as {provider}/{text} (got {text:?})"
+                ));
+            };
+            (provider, text)
         }
     };
     if model.trim().is_empty() {

@@ -237,18 +237,17 @@ impl<'a> AgentFileReader<'a> {
         path: &Path,
         demanded_by: Option<&str>,
     ) -> Result<(PathBuf, String), String> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        if name.ends_with(".env") || name.starts_with(".env.") {
-            return Err(format!("{} may have secrets: .env files are refused", path.display()));
-        }
         let full = self.context.cwd.join(path);
-        let Ok(real) = full.canonicalize() else {
-            return Err(format!("there is no file {}", path.display()));
+        let real = full.canonicalize();
+        // By the name that is written, and by the one that a link leads to.
+        let may_have_secrets = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            name.starts_with(".env.") || name.rsplit('.').next() == Some("env")
         };
-        let real_name = real.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        if real_name.ends_with(".env") || real_name.starts_with(".env.") {
+        if may_have_secrets(path) || real.as_deref().is_ok_and(may_have_secrets) {
             return Err(format!("{} may have secrets: .env files are refused", path.display()));
         }
+        let Ok(real) = real else { return Err(format!("there is no file {}", path.display())) };
         if !real.starts_with(&self.place.root) && self.place.name_in_repository.is_some() {
             if let Some(key) = demanded_by {
                 self.demands.push((key.to_owned(), path.display().to_string()));
@@ -485,8 +484,8 @@ fn empty_agent(path: &Path, dialect: AgentDialect) -> AgentFile {
             max_retries: 5,
             max_output_tokens: 4096,
             tool_response_max_bytes: 12288,
-            llm_timeout: Duration::from_secs(600),
-            tool_timeout: Duration::from_secs(300),
+            llm_timeout: Duration::from_mins(10),
+            tool_timeout: Duration::from_mins(5),
             max_time: None,
             max_tokens: None,
             max_cost: None,

@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn what_is_kept_aside_is_read_in_pieces_to_its_last_byte() {
         let outputs = LargeOutputs::default();
-        let text: String = ('a'..='z').map(|letter| format!("{letter}é")).collect();
+        let text: String = ('a'..='z').flat_map(|letter| [letter, 'é']).collect();
         let note = limit(text.clone(), 10, Some(&outputs));
         let handle = note.split('"').nth(1).expect("a handle").to_owned();
         let (mut read, mut offset) = (String::new(), 0);

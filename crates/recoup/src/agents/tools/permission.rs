@@ -99,10 +99,7 @@ mod tests {
         let log = Arc::clone(&asked);
         let prompt = move |question: &str| {
             log.lock().push(question.to_owned());
-            match question.contains("no") {
-                true => PermissionAnswer::No,
-                false => PermissionAnswer::Always,
-            }
+            if question.contains("no") { PermissionAnswer::No } else { PermissionAnswer::Always }
         };
         let permission = ToolPermission::new(Vec::new(), Some(Box::new(prompt)));
         assert!(permission.check("a__b", &json!({ "path": "x\u{1b}" })).is_ok());

@@ -143,14 +143,12 @@ impl AgentServer {
             return Ok(tools);
         }
         let mut tools = self.tools.lock();
-        match &*tools {
+        if let Some(tools) = &*tools {
             // Another agent has asked meanwhile.
-            Some(tools) => Ok(Arc::clone(tools)),
-            None => {
-                let raw = self.list_tools(&|| false)?;
-                self.first_known(&mut tools, &raw)
-            }
+            return Ok(Arc::clone(tools));
         }
+        let raw = self.list_tools(&|| false)?;
+        self.first_known(&mut tools, &raw)
     }
 
     fn first_known(

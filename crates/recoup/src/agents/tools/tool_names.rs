@@ -20,7 +20,9 @@ pub(super) fn exposed_names(tools: &[(String, String)]) -> Vec<String> {
     };
     let names: Vec<String> = tools.iter().map(simple).collect();
     let mut counts = HashMap::new();
-    names.iter().for_each(|name| *counts.entry(name.as_str()).or_insert(0) += 1);
+    for name in &names {
+        *counts.entry(name.as_str()).or_insert(0) += 1;
+    }
     let finished = |(name, (server, tool)): (&String, &(String, String))| {
         if name.len() <= MAX_LEN && counts[name.as_str()] == 1 {
             return name.clone();
