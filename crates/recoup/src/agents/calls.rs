@@ -24,6 +24,8 @@ const ROUTE: &str = "hand_over_to";
 const DESTINATION: &str = "agent";
 /// Longest reason, and longest arguments, that are shown.
 const MAX_REASON_CHARS: usize = 200;
+/// Longest failure of a tool that is shown.
+const MAX_NOTICE_CHARS: usize = 400;
 
 impl AgentRunner<'_> {
     /// Lets the agent take over that a router chose; none if it chose none.
@@ -104,6 +106,10 @@ impl AgentRunner<'_> {
             deadline: self.deadline.get().copied(),
         };
         let answer = toolset.call(call, &limits, &|| self.observer.is_cancelled());
+        if answer.is_error && !answer.is_complete {
+            // The user can do something about it; the model cannot.
+            self.observer.notice(format_args!("{}", shorten_text(&answer.text, MAX_NOTICE_CHARS)));
+        }
         CallOutcome {
             text: answer.text,
             is_error: answer.is_error,

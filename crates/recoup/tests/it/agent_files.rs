@@ -322,7 +322,7 @@ fn what_is_not_yaml_is_reported_with_its_line() {
     agent(&scene, "list.ai", "- a", "Hi");
     assert_snapshot!(problems(&scene, "list.ai"), @"error: list.ai:2: expected keys and values in the front matter");
     scene.write("project/bare.ai", "Just a prompt.\n");
-    assert_snapshot!(problems(&scene, "bare.ai"), @"error: bare.ai:1: models: missing; expected provider/model, such as anthropic/claude-sonnet-4-5");
+    assert_snapshot!(problems(&scene, "bare.ai"), @"error: bare.ai:1: models: missing; expected `models: provider/model` between two lines of --- at the top");
     scene.write("project/latin.ai", b"---\nmodels: \xff\n---\n");
     assert_snapshot!(problems(&scene, "latin.ai"), @"error: latin.ai: not valid UTF-8");
     assert_snapshot!(problems(&scene, "gone.ai"), @"error: gone.ai: there is no such file");

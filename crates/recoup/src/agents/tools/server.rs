@@ -147,7 +147,11 @@ impl AgentServer {
             // Another agent has asked meanwhile.
             return Ok(Arc::clone(tools));
         }
-        let raw = self.list_tools(&|| false)?;
+        // A program that is not there is a mistake of who configured it.
+        let raw = self.list_tools(&|| false).map_err(|error| match error.kind() {
+            ErrorKind::Absent => Error::usage(error.to_string()),
+            _ => error,
+        })?;
         self.first_known(&mut tools, &raw)
     }
 
