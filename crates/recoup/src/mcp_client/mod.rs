@@ -14,12 +14,10 @@ pub(crate) mod tests;
 
 use std::sync::Arc;
 
-#[allow(unused_imports, reason = "agents use them, which nothing calls yet")]
 pub(crate) use connection::{McpConnection, McpServerOptions};
 pub(crate) use guard::{KILL_AFTER, run_guard};
 pub(crate) use http::{HttpFault, HttpServerOptions, HttpUpstream, build_client, read_body};
 pub(crate) use server_process::{ServerExit, ServerInput, ServerProcess};
-#[allow(unused_imports, reason = "agents use it, which nothing calls yet")]
 pub(crate) use session::{RpcAnswer, header_map};
 
 /// How a transport ends.

@@ -29,7 +29,6 @@ pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
 pub(crate) use call_log::CallLog;
 pub(crate) use call_stats::{CallStatsCollector, ToolStats};
 pub(crate) use definitions::{RestToolDefinition, ServerAddress, ServerDefinition};
-#[allow(unused_imports, reason = "agents use it, which nothing calls yet")]
 pub(crate) use full_definitions::FullToolDefinition;
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
 pub(crate) use pass_reason::PassReason;

@@ -501,10 +501,8 @@ fn files_outside_of_the_project_need_trust() {
     // What it includes is not bound by the trust in it.
     scene.write("project/inner.md", "{% include '../outside.md' %}");
     agent(&scene, "b.ai", MODEL, "{% include 'inner.md' %}");
-    assert_eq!(
-        scene.run(&["trust", "--yes", "b.ai"]).err,
-        "Nothing in these files needs your trust.\n"
-    );
+    let said = scene.run(&["trust", "--yes", "b.ai"]);
+    assert_eq!((said.code, said.err), (2, problems(&scene, "b.ai")));
     assert_snapshot!(problems(&scene, "b.ai"), @"error: inner.md:1: {% include '../outside.md' %}: ../outside.md is outside of the project [DIR]/project; only an agent file that you have trusted may name such files");
 }
 

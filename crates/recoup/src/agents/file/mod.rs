@@ -141,7 +141,9 @@ pub(crate) fn find_trust_request(
     let mut loader = AgentLoader::new(context);
     let reader = loader.read_file(path, &place, &text);
     if reader.demands.is_empty() {
-        return Ok(None);
+        // A file that cannot be read whole may need trust once it can.
+        let problem = reader.problems.first();
+        return problem.map_or(Ok(None), |problem| Err(Error::usage(problem.to_string())));
     }
     let says = reader.demands;
     let verdict = place.verdict(context.home, &text)?;

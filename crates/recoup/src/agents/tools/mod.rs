@@ -212,7 +212,7 @@ impl Toolset {
         })
     }
 
-    /// What of the tools can change an agent's answer: identities of servers, and the tools as the
+    /// Digests of all that can change an agent's answer: identities of servers, and the tools as the
     /// model sees them. Starts those servers whose tools are not remembered.
     pub(crate) fn identity(&self) -> Result<Vec<ToolsetPart>> {
         let index = self.index()?;

@@ -1,4 +1,4 @@
-//! Who may run a tool that is not read-only: patterns that the user gave, or the user, asked.
+//! Permission to run a tool that is not read-only: by patterns that the user gave, or by the user, asked.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The same call again in one run: its earlier result is replayed, and marked.
+//! Repeated calls in one run: the earlier result is replayed, and marked.
 
 use std::collections::HashMap;
 

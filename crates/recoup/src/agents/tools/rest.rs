@@ -27,7 +27,7 @@ const MAX_ANSWER_BYTES: usize = 16 << 20;
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Begin of a place for an argument.
 const PLACE: &str = "${parameters.";
-/// Where the user writes credentials.
+/// Advice for a refusal: the place of credentials.
 const CREDENTIALS_HINT: &str = "credentials are headers of the tool in the configuration";
 
 /// A REST tool.

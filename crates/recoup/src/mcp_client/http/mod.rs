@@ -47,7 +47,7 @@ pub(crate) struct HttpServerOptions {
     pub(crate) proxy: Option<ProxySettings>,
     /// Time limit for a whole call, whatever progress it reports.
     pub(crate) call_timeout: Duration,
-    /// Where the user writes credentials, for messages.
+    /// Advice for a refusal: the place of credentials.
     pub(crate) credentials_hint: &'static str,
 }
 
