@@ -8,7 +8,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use super::agent_file::{AgentFile, FormatKind};
-use super::answer::{AgentAnswer, RunCost};
+use super::answer::{AgentAnswer, AnswerOrigin, RunCost};
 use super::run::RunState;
 use super::runner::{AgentRunner, PreparedRun};
 use super::tools::{ToolCallLimits, Toolset};
@@ -109,6 +109,8 @@ impl AgentRunner<'_> {
         if answer.is_error && !answer.is_complete {
             // The user can do something about it; the model cannot.
             self.observer.notice(format_args!("{}", shorten_text(&answer.text, MAX_NOTICE_CHARS)));
+        } else if answer.from_cache {
+            self.observer.detail(format_args!("{}: from the cache", call.name));
         }
         CallOutcome {
             text: answer.text,
@@ -131,7 +133,10 @@ impl AgentRunner<'_> {
             None => return CallOutcome::failed(format!("the argument {PROMPT:?} is missing")),
         };
         match self.ask_agent(prepared, agent, prompt) {
-            Ok(AgentAnswer { text, paid, is_complete, .. }) => {
+            Ok(AgentAnswer { text, origin, paid, is_complete }) => {
+                if let AnswerOrigin::Cached { .. } = origin {
+                    self.observer.detail(format_args!("{}: from the cache", agent.name));
+                }
                 CallOutcome { text, is_error: false, paid, is_complete }
             }
             Err(error) => {
@@ -143,13 +148,13 @@ impl AgentRunner<'_> {
     /// Shows people what is called, and why.
     fn show_call(&self, name: &str, call: &ToolCallRequest) {
         let reason = call.arguments.get(REASON).and_then(Value::as_str);
-        match reason.map(|reason| shorten_text(reason, MAX_REASON_CHARS)) {
-            Some(reason) => self.observer.detail(format_args!("{name}: {reason}")),
-            None => {
-                let arguments = call.arguments.to_string();
-                let arguments = shorten_text(&arguments, MAX_REASON_CHARS);
-                self.observer.detail(format_args!("{name} {arguments}"));
-            }
+        if let Some(reason) = reason {
+            let reason = shorten_text(reason, MAX_REASON_CHARS);
+            self.observer.detail(format_args!("{name}: {reason}"));
+        } else {
+            let arguments = call.arguments.to_string();
+            let arguments = shorten_text(&arguments, MAX_REASON_CHARS);
+            self.observer.detail(format_args!("{name} {arguments}"));
         }
     }
 }

@@ -66,7 +66,8 @@ impl Scene {
 fn tool_hit() {
     let scene = Scene::new("cache = \"1h\"");
     scene.run("please count", &[]).expect(0);
-    scene.run("please count", &[]).expect(0);
+    let second = scene.run("please count", &["-v"]).expect(0);
+    assert!(second.stderr.contains("scripted__count: from the cache"), "{second:?}");
     assert_eq!((scene.calls(), scene.starts()), (1, 1), "a hit starts no server");
     let asked = scene.api.asked();
     assert_eq!(asked.len(), 4, "the agent's own answers are not cached");
