@@ -14,10 +14,8 @@ pub mod hooks;
 mod human;
 mod install;
 pub mod jobs;
-
 pub mod llm;
 mod mcp;
-
 mod mcp_client;
 pub mod mirror;
 mod process;

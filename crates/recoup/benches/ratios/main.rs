@@ -10,6 +10,7 @@
     reason = "a benchmark sets the scene, asks for the time and prints, and may simply stop"
 )]
 
+mod agents;
 mod command;
 mod condense;
 mod exec;
@@ -19,6 +20,9 @@ mod library;
 mod mcp;
 mod measure;
 mod memory;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/it/model_server.rs"]
+mod model_server;
 mod notes;
 mod proxy;
 #[allow(dead_code, reason = "the engine's tests use more of it")]
@@ -43,7 +47,7 @@ fn main() {
         return exec::be_the_baseline();
     }
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let all: [(&str, Benchmark); 25] = [
+    let all: [(&str, Benchmark); 26] = [
         ("command: get, hit / true", command::get_against_true),
         ("command: get, 100,000 entries / 10", command::get_flat),
         ("command: set / true", command::set_against_true),
@@ -60,6 +64,7 @@ fn main() {
         ("exec: a hit, noted / not noted", exec::hit_against_unnoted),
         ("exec: what a miss adds / true", exec::miss_against_true),
         ("exec: replay 100 MB / read, verify", exec::replay_against_reading),
+        ("run: a hit, tools, two sub-agents / true", agents::hit_against_true),
         ("mcp: start to initialize / true", mcp::hello_against_true),
         ("proxy: a hit / the server's own call", proxy::hit_against_server),
         ("proxy: start and end / true", proxy::start_against_true),
@@ -76,7 +81,7 @@ fn main() {
     }
     proxy::against_peer(&wanted, &mut report);
     hooks::all(&wanted, &mut report);
-    let timings: [(&str, Timing); 11] = [
+    let timings: [(&str, Timing); 13] = [
         ("command: invalidate in 100,000 entries", command::invalidate_many),
         ("command: cleanup of 100,000 entries", command::clean_up_many),
         ("command: clear of 100,000 entries", command::clear_many),
@@ -88,6 +93,8 @@ fn main() {
         ("mcp: search among 5,000 notes, median", mcp::search),
         ("mcp: store among 5,000 notes, median", mcp::store),
         ("proxy: what a miss adds to a call, median", proxy::miss),
+        ("run: what a miss adds to the model, median", agents::miss),
+        ("library: 1,000 cached answers of agents", agents::library_runs),
     ];
     for (name, run) in timings.into_iter().filter(|(name, _)| name.contains(&wanted)) {
         report.add_figure(name, run());

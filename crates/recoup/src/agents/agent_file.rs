@@ -86,6 +86,14 @@ pub(crate) struct AgentFile {
     pub(crate) notices: Vec<String>,
 }
 
+impl AgentFile {
+    /// All agents that the file names, in any role.
+    pub(crate) fn referred_agents(&self) -> impl Iterator<Item = &Self> {
+        let Self { agents, advisors, router, handoff, .. } = self;
+        agents.iter().chain(advisors).chain(router).chain(handoff).map(AsRef::as_ref)
+    }
+}
+
 /// A tool that an agent names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedTool {

@@ -127,10 +127,9 @@ impl AgentRunner<'_> {
         call: &ToolCallRequest,
     ) -> CallOutcome {
         self.show_call(&agent.name, call);
-        let prompt = match call.arguments.get(PROMPT) {
-            Some(Value::String(text)) => text.clone(),
-            Some(value) => value.to_string(),
-            None => return CallOutcome::failed(format!("the argument {PROMPT:?} is missing")),
+        let prompt = match prompt_of(&call.arguments) {
+            Ok(prompt) => prompt,
+            Err(error) => return CallOutcome::failed(error.to_string()),
         };
         match self.ask_agent(prepared, agent, prompt) {
             Ok(AgentAnswer { text, origin, paid, is_complete }) => {
@@ -174,7 +173,7 @@ impl CallOutcome {
 }
 
 /// An agent as a tool of another.
-pub(super) fn agent_spec(agent: &AgentFile) -> ToolSpec {
+pub(crate) fn agent_spec(agent: &AgentFile) -> ToolSpec {
     let described = [agent.description.as_deref(), agent.usage.as_deref()];
     let described: Vec<&str> = described.into_iter().flatten().collect();
     let prompt = match (agent.input.kind, &agent.input.schema) {
@@ -196,6 +195,15 @@ pub(super) fn agent_spec(agent: &AgentFile) -> ToolSpec {
             "properties": { PROMPT: prompt, REASON: reason },
             "required": [PROMPT],
         }),
+    }
+}
+
+/// The question in the arguments of a call of an agent.
+pub(crate) fn prompt_of(arguments: &Value) -> Result<String> {
+    match arguments.get(PROMPT) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(value) => Ok(value.to_string()),
+        None => Err(Error::usage(format!("the argument {PROMPT:?} is missing"))),
     }
 }
 

@@ -18,8 +18,11 @@ mod run;
 mod runner;
 mod tools;
 
-pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, FormatKind, MessageFormat};
+pub(crate) use agent_file::{
+    AgentDialect, AgentFile, DeclaredOutput, FormatKind, MessageFormat, RunHooks,
+};
 pub(crate) use answer::{AgentAnswer, AnswerOrigin};
+pub(crate) use calls::{agent_spec, prompt_of};
 pub(crate) use file::{load_agent, parse_model_name};
 pub(crate) use find_files::find_agent_files;
 pub(crate) use observer::RunObserver;

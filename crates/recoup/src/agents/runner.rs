@@ -29,11 +29,10 @@ use super::observer::RunObserver;
 use super::output::AnswerCheck;
 use super::tools::{ServerPool, ToolPermission, Toolset, ToolsetOptions};
 use crate::app::App;
-use crate::config::env;
 use crate::llm::{Cassette, ChatMessage, ModelClient, ModelName};
 
 /// Options of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RunOptions {
     pub(crate) mode: CacheMode,
     pub(crate) max_age: Option<Ttl>,
@@ -319,7 +318,7 @@ impl<'a> AgentRunner<'a> {
             ttl,
             mode: self.options.mode,
             max_age: self.options.max_age,
-            withheld: env::credentials(),
+            withheld: self.app.settings.agents.credentials(),
         })
     }
 

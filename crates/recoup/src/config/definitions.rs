@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use recoup_core::Result;
 use recoup_core::base::fsx;
+use recoup_core::secrets::SecretValues;
 use recoup_core::store::without_credentials;
 use serde_json::Value;
 
@@ -109,6 +110,15 @@ impl AgentSettings {
         }
         let values = self.env_dir.as_deref().map(read_env_file).unwrap_or_default();
         Ok(values.get(name).and_then(|value| ApiKey::new(value)))
+    }
+
+    /// Values that must not be stored: credentials in the environment and in a trusted project's
+    /// `.ai-agent.env`.
+    pub(crate) fn credentials(&self) -> SecretValues {
+        let values = self.env_dir.as_deref().map(read_env_file).unwrap_or_default();
+        let values =
+            values.into_iter().map(|(name, value)| (name.into_bytes(), value.into_bytes()));
+        env::credentials().and(SecretValues::of_credentials(values))
     }
 
     /// Values of the environment variables that agent files may use, as far as they are set.

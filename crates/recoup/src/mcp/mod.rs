@@ -6,6 +6,7 @@
 //! The protocol is the official SDK's. Ours are the stdio transport, which bounds the memory that
 //! a client can make us use, and the tools. Nothing is opened before a tool needs it.
 
+mod agents;
 mod consent;
 mod http;
 mod in_flight;
@@ -17,6 +18,7 @@ mod tools;
 mod workers;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use recoup_core::Result;
@@ -30,11 +32,13 @@ use rmcp::ErrorData;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use self::agents::AgentTool;
 use self::consent::ConsentSigner;
 use self::workers::MemoryUpkeep;
 use self::workers::{EngineThreads, WorkerLimits};
 use crate::app::App;
 use crate::config::FlagOverrides;
+use crate::toolbox::NamePattern;
 
 pub(crate) use http::{HttpOptions, serve as serve_http};
 pub(crate) use tools::ToolSet;
@@ -94,6 +98,8 @@ pub(crate) struct ServerState {
     opened: Arc<OnceLock<McpServices>>,
     opened_lenient: Arc<OnceLock<McpServices>>,
     seal: Arc<OnceLock<Option<ConsentSigner>>>,
+    /// Agents that are served as tools.
+    agents: Arc<[Arc<AgentTool>]>,
     turns: WorkerLimits,
     threads: EngineThreads,
     upkeep: Arc<MemoryUpkeep>,
@@ -119,6 +125,7 @@ impl ServerState {
             opened: Arc::default(),
             opened_lenient: Arc::default(),
             seal: Arc::default(),
+            agents: Arc::default(),
             turns: WorkerLimits::default(),
             threads: EngineThreads::default(),
             upkeep: Arc::default(),
@@ -126,6 +133,20 @@ impl ServerState {
             questions: Arc::new(Semaphore::new(QUESTIONS)),
             leaving: CancellationToken::new(),
         }
+    }
+
+    /// Serves the agent files of `dirs` as tools, too. They may use tools that are not read-only only
+    /// if one of the patterns names them. Settings are loaded at once.
+    pub(crate) fn with_agents(
+        mut self,
+        dirs: &[PathBuf],
+        allowed: Vec<NamePattern>,
+    ) -> Result<Self> {
+        if !dirs.is_empty() {
+            let app = self.services(ConfigStrictness::Strict)?.app;
+            self.agents = AgentTool::load_all(app, dirs, allowed)?.into();
+        }
+        Ok(self)
     }
 
     fn services(&self, strictness: ConfigStrictness) -> Result<&McpServices> {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use recoup_core::base::text::shorten_text;
@@ -36,12 +37,12 @@ const LIST_TTL: u64 = 60 * 60 * 1000;
 const MOST_SAID: usize = 1_000;
 
 /// Copies of an answer's text in memory until it is read: text and data.
-const COPIES_PER_ANSWER: usize = 2;
+pub(super) const COPIES_PER_ANSWER: usize = 2;
 
 /// Server of one connection.
 #[derive(Debug)]
 pub(super) struct McpServer {
-    state: ServerState,
+    pub(super) state: ServerState,
     options: ServerOptions,
     /// Subscriptions of a client with an older protocol.
     followed: Mutex<BTreeMap<String, ResourceSubscription>>,
@@ -60,7 +61,7 @@ impl McpServer {
     }
 
     /// Runs work with the engine, on a thread that may block.
-    async fn run_on_engine<T: Send + 'static>(
+    pub(super) async fn run_on_engine<T: Send + 'static>(
         &self,
         access: EngineAccess,
         strictness: ConfigStrictness,
@@ -141,8 +142,13 @@ fn result(done: Result<ToolAnswer>, context: &RequestContext<RoleServer>) -> Cal
             }
             success(answer)
         }
-        Err(error) => CallToolResult::error(vec![ContentBlock::text(error_text(&error))]),
+        Err(error) => failure(&error),
     }
+}
+
+/// Result of a call that failed.
+pub(super) fn failure(error: &recoup_core::Error) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(error_text(error))])
 }
 
 fn success(answer: ToolAnswer) -> CallToolResult {
@@ -191,13 +197,19 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         reject_cursor(request)?;
-        let mut list = ListToolsResult::with_all_items(tools::list(self.options).to_vec());
-        (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(CacheScope::Public));
+        let agents = self.state.agents.iter().map(|agent| agent.listing.clone());
+        // Agents are the user's own.
+        let scope = if agents.len() == 0 { CacheScope::Public } else { CacheScope::Private };
+        let tools = tools::list(self.options).iter().cloned().chain(agents).collect();
+        let mut list = ListToolsResult::with_all_items(tools);
+        (list.ttl_ms, list.cache_scope) = (Some(LIST_TTL), Some(scope));
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = tools::list(self.options).iter().find(|tool| tool.name == name).cloned();
+        let agents = self.state.agents.iter().map(|agent| &agent.listing);
+        let mut listed = tools::list(self.options).iter().chain(agents);
+        let listed = listed.find(|tool| tool.name == name).cloned();
         listed.or_else(|| tools::find(name).map(|tool| tool.to_listing(self.options)))
     }
 
@@ -206,6 +218,11 @@ impl ServerHandler for McpServer {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let agents = &self.state.agents;
+        if let Some(agent) = agents.iter().find(|agent| agent.listing.name == request.name) {
+            let arguments = request.arguments.take().unwrap_or_default();
+            return self.call_agent(Arc::clone(agent), arguments, &context).await;
+        }
         let Some(tool) = tools::find(&request.name) else {
             let what = format!("Unknown tool: {}", tools::safe_name(&request.name));
             return Err(ErrorData::invalid_params(what, None));

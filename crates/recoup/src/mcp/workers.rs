@@ -24,6 +24,8 @@ const WRITERS: usize = 2;
 /// Workers that may read a project's files, which may be large and many: the others go on
 /// answering questions about memory.
 const FILE_READERS: usize = 2;
+/// Agents that may run at once: apart from the workers, because they may take minutes.
+const AGENT_RUNS: usize = 8;
 /// Threads for background work: polling of followed resources, and upkeep of the memory.
 pub(super) const BACKGROUND_THREADS: usize = 2;
 
@@ -33,6 +35,7 @@ pub(super) enum EngineAccess {
     Reads,
     Writes,
     ReadsFiles,
+    RunsAgent,
 }
 
 /// Semaphores for each kind of work.
@@ -41,6 +44,7 @@ pub(super) struct WorkerLimits {
     workers: Arc<Semaphore>,
     writers: Arc<Semaphore>,
     file_readers: Arc<Semaphore>,
+    agent_runs: Arc<Semaphore>,
 }
 
 /// Permission to work, until it is dropped, with the charge of the request.
@@ -66,6 +70,7 @@ impl Default for WorkerLimits {
             workers: Arc::new(Semaphore::new(WORKERS)),
             writers: Arc::new(Semaphore::new(WRITERS)),
             file_readers: Arc::new(Semaphore::new(FILE_READERS)),
+            agent_runs: Arc::new(Semaphore::new(AGENT_RUNS)),
         }
     }
 }
@@ -80,14 +85,22 @@ impl WorkerLimits {
         let burden = InFlightRequest::from_extensions(&context.extensions);
         let turn = async {
             let limited = match access {
-                EngineAccess::Reads => None,
+                EngineAccess::Reads | EngineAccess::RunsAgent => None,
                 EngineAccess::Writes => Some(acquire_permit(&self.writers).await?),
                 EngineAccess::ReadsFiles => Some(acquire_permit(&self.file_readers).await?),
             };
-            let worker = acquire_permit(&self.workers).await?;
+            let workers = match access {
+                EngineAccess::RunsAgent => &self.agent_runs,
+                _ => &self.workers,
+            };
+            let worker = acquire_permit(workers).await?;
             // Last, because responses may have piled up while others worked.
             if let Some(burden) = &burden {
                 burden.wait_for_reader().await;
+                if access == EngineAccess::RunsAgent {
+                    // A cancellation must be read, whatever is in flight.
+                    burden.set_request_bytes(0);
+                }
             }
             Ok((worker, limited))
         };

@@ -37,4 +37,5 @@ pub(crate) use policy::{
     NamePattern, READ_ONLY_TTL, ServerCachePolicy, ToolCacheRule, ToolCacheSettings,
 };
 pub(crate) use read_only::{READ_ONLY_SAFEGUARDS, ReadOnlyConcern};
+pub(crate) use result::{HIT_AGE, HIT_KEY};
 pub(crate) use ticket::{CallEnd, CallTicket};

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::params::RawMembers;
 
-/// Names of what a hit adds to `_meta`.
-const AGE: &str = "io.recoup/age";
-const KEY: &str = "io.recoup/key";
+/// Age of a hit in milliseconds, in its `_meta`.
+pub(crate) const HIT_AGE: &str = "io.recoup/age";
+/// Key of a hit, in its `_meta`.
+pub(crate) const HIT_KEY: &str = "io.recoup/key";
 
 /// Names under which servers may put the proposed hint.
 const CACHE_HINTS: [&str; 2] = ["cache_hint", "io.modelcontextprotocol/cache_hint"];
@@ -26,12 +27,12 @@ impl ServedResult {
     /// `None` if it is no object.
     pub(super) fn new(json: &str, age: u64, key: &Key) -> Option<Self> {
         let members = RawMembers::read(json)?;
-        let own = format!("{}:{age},{}:{}", json!(AGE), json!(KEY), json!(key.as_str()));
+        let own = format!("{}:{age},{}:{}", json!(HIT_AGE), json!(HIT_KEY), json!(key.as_str()));
         let json = if let Some(meta) = members.get("_meta").map(RawValue::get) {
             // A slice of `json`, so that its place is known.
             let begin = meta.as_ptr().addr() - json.as_ptr().addr();
             let others = RawMembers::read(meta).map_or_else(Vec::new, |meta| meta.0);
-            let others = others.iter().filter(|(name, _)| name != AGE && name != KEY);
+            let others = others.iter().filter(|(name, _)| name != HIT_AGE && name != HIT_KEY);
             let mut all: Vec<_> =
                 others.map(|(name, value)| format!("{}:{value}", json!(name))).collect();
             all.push(own);

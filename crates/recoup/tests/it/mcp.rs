@@ -1,6 +1,7 @@
 //! `recoup mcp`, the real program, with a client of the tests' own and with others' real ones.
 
 mod agent_notes;
+mod agents;
 mod answers;
 mod cache;
 mod checkpoint;

@@ -13,6 +13,7 @@ use crate::agents::agent_file::{
     AgentDialect, AgentFile, FormatKind, MessageFormat, NamedTool, RunHooks, RunLimits, UserTurn,
     VariableSyntax,
 };
+use crate::agents::output::AnswerCheck;
 use crate::config::trust::TrustVerdict;
 use crate::config::{
     ConfigNode, ConfigValue, DocumentError, NodeProblem, NodeReader, YamlSource, nearest_name,
@@ -443,6 +444,9 @@ impl<'a> AgentFileReader<'a> {
                     self.values.add(&full, node, message);
                 }
             }
+        }
+        if let Err(error) = AnswerCheck::new(format.kind, format.schema.as_ref()) {
+            self.values.add(key, node, error.to_string());
         }
         if has_schema && format.kind != FormatKind::Json {
             self.values.add(key, node, "a schema needs format: json");

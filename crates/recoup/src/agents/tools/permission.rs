@@ -26,7 +26,8 @@ pub(crate) enum PermissionAnswer {
 /// Asks the user; the text is the question without the possible answers.
 pub(crate) type PermissionPrompt = Box<dyn Fn(&str) -> PermissionAnswer + Send + Sync>;
 
-/// Permission for the tools of a run.
+/// Permission for the tools of a run; by default for none.
+#[derive(Default)]
 pub(crate) struct ToolPermission {
     allowed: Vec<NamePattern>,
     /// None without a terminal.
@@ -57,7 +58,7 @@ impl ToolPermission {
         let Some(prompt) = &self.prompt else {
             return refused(format!(
                 "{name} was not run: it is not declared read-only, and nobody can be asked. The \
-                 user can allow it: recoup run --allow '{name}'"
+                 user can allow it with the option --allow '{name}'"
             ));
         };
         let mut always = self.always.lock();

@@ -3,12 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use recoup_core::cache::CacheMode;
+use recoup_core::entry::{CostSavings, EntryHead};
+use recoup_core::key::Kind;
+use recoup_core::store::{ScanFilter, ScanFlow};
+use recoup_core::{ErrorKind, Result};
 use serde::Serialize;
+
+use super::run::TerminalObserver;
 
 use crate::agents::file::{
     AgentCheck, AgentContext, AgentProblem, check_agent, dialect_of, keys_of, load_agent,
 };
-use crate::agents::{AgentDialect, AgentFile, DeclaredOutput, MessageFormat, find_agent_files};
+use crate::agents::{
+    AgentDialect, AgentFile, AgentRunner, DeclaredOutput, MessageFormat, RunOptions,
+    find_agent_files,
+};
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::FlagOverrides;
@@ -172,14 +182,9 @@ fn collect_notices(agent: Option<&AgentFile>, notices: &mut Vec<String>) {
             notices.push(notice.clone());
         }
     }
-    for other in referred_agents(agent) {
+    for other in agent.referred_agents() {
         collect_notices(Some(other), notices);
     }
-}
-
-fn referred_agents(agent: &AgentFile) -> impl Iterator<Item = &AgentFile> {
-    let AgentFile { agents, advisors, router, handoff, .. } = agent;
-    agents.iter().chain(advisors).chain(router).chain(handoff).map(AsRef::as_ref)
 }
 
 #[derive(Debug, Args)]
@@ -198,6 +203,10 @@ struct AgentShowReport {
     file: String,
     name: String,
     dialect: &'static str,
+    /// Hash over everything that can change the answer; none while the tools of a server are not
+    /// known.
+    identity: Option<String>,
+    answers: AnswerTotals,
     /// Parts that can change the answer.
     hashed: Vec<AgentPart>,
     /// Parts that cannot.
@@ -220,7 +229,8 @@ impl AgentsShowArgs {
             file: agent.path.display().to_string(),
             name: agent.name.clone(),
             dialect: dialect_name(agent.dialect),
-            // The identity that results from them belongs here, once `run` computes it.
+            identity: identity_of(app, &agent)?,
+            answers: AnswerTotals::of_agent(app, &agent)?,
             hashed: hashed_parts(&agent),
             not_hashed: other_parts(&agent),
             notices,
@@ -241,7 +251,53 @@ impl AgentsShowArgs {
             rows.add(row("no", part))?;
         }
         rows.finish()?;
+        ui::line("")?;
+        let AnswerTotals { cached, paid } = &report.answers;
+        let identity = report.identity.as_deref();
+        ui::fields(&[
+            ("identity", identity.unwrap_or("known once its servers have been asked").to_owned()),
+            ("cached answers", cached.to_string()),
+            ("paid for them", human::savings(*paid).join(" · ")),
+        ])?;
         Ok(CommandAnswer::Yes)
+    }
+}
+
+/// Cached answers of an agent, and what they cost.
+#[derive(Debug, Default, Serialize)]
+struct AnswerTotals {
+    cached: u64,
+    paid: CostSavings,
+}
+
+impl AnswerTotals {
+    fn of_agent(app: &App, agent: &AgentFile) -> Result<Self> {
+        let mut totals = Self::default();
+        for kind in [Kind::Agent, Kind::AgentRun] {
+            let filter = ScanFilter { kind: Some(kind), ..ScanFilter::of_scope(&app.scope()) };
+            app.cache().scan_filtered(&filter, &mut |_, head| {
+                let is_of =
+                    |head: &&EntryHead| head.header.identity.name.as_ref() == Some(&agent.name);
+                if let Some(head) = head.ok().filter(is_of) {
+                    totals.cached += 1;
+                    totals.paid = totals.paid.plus(CostSavings::by_hits(&head.header.cost, 1));
+                }
+                ScanFlow::Continue(())
+            })?;
+        }
+        Ok(totals)
+    }
+}
+
+/// The agent's identity; none while the tools of a server are not known. Starts nothing.
+fn identity_of(app: &App, agent: &AgentFile) -> Result<Option<String>> {
+    let options = RunOptions { mode: CacheMode::OnlyIfCached, ..RunOptions::default() };
+    let observer = TerminalObserver { streams: false, verbose: false };
+    let runner = AgentRunner::new(app, app.model_client(None)?, None, options, &observer);
+    match runner.identity_of(agent) {
+        Ok(identity) => Ok(Some(identity.digest().to_hex())),
+        Err(error) if error.kind() == ErrorKind::Absent => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

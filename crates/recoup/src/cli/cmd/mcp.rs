@@ -1,4 +1,5 @@
-//! `recoup mcp`: arguments of the MCP server, and the commands below it. No settings are loaded before a client has said hello.
+//! `recoup mcp`: arguments of the MCP server, and the commands below it. No settings are loaded before
+//! a client has said hello, except to serve agents.
 //! Clients of the HTTP server send a token: the user's own, or one that is made once and kept in a
 //! file that only the user can read.
 
@@ -29,6 +30,7 @@ use crate::mcp::{
     HttpOptions, ServerOptions, ServerState, TOKEN_FILE, ToolSet, serve_http, serve_stdio,
 };
 use crate::mcp_client::run_guard;
+use crate::toolbox::NamePattern;
 pub(super) use proxy::McpProxyArgs;
 
 /// Serve memory and cache to agents, over MCP.
@@ -82,6 +84,12 @@ struct ServeArgs {
     /// The tools to list: `common`, described in 1,000 tokens, or `all`, with complete schemas
     #[arg(long, value_name = "SET", default_value = COMMON_TOOLS, value_parser = [COMMON_TOOLS, "all"])]
     tools: String,
+    /// Serve the agent files of this directory as tools, too; may be given several times
+    #[arg(long = "agents", value_name = "DIR")]
+    agents: Vec<PathBuf>,
+    /// Let the agents use tools with this name that are not read-only: `files__write_*`
+    #[arg(long = "allow", value_name = "PATTERN", requires = "agents")]
+    allowed: Vec<String>,
     /// Serve HTTP at this address, instead of stdin and stdout [default: 127.0.0.1:7333]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:7333")]
     http: Option<String>,
@@ -128,6 +136,9 @@ Clients start it themselves, and it ends with them:
   codex mcp add recoup -- recoup mcp
   {\"mcpServers\": {\"recoup\": {\"command\": \"recoup\", \"args\": [\"mcp\"]}}}
 
+With --agents an agent is a tool: its answers come from the cache where its file gives a duration.
+  claude mcp add reviewers -- recoup mcp --agents agents
+
 With --http the URL is printed, and clients send the header `Authorization: Bearer TOKEN`:
   claude mcp add --transport http recoup http://127.0.0.1:7333/mcp \\
     --header \"Authorization: Bearer $(cat ~/.recoup/mcp-token)\"
@@ -153,6 +164,8 @@ impl McpArgs {
         let serve = ServeArgs {
             with_hooks: false,
             tools: COMMON_TOOLS.to_owned(),
+            agents: Vec::new(),
+            allowed: Vec::new(),
             http: None,
             public: false,
             hosts: Vec::new(),
@@ -179,6 +192,8 @@ impl ServeArgs {
         // Faults go to stderr, which clients hide or keep in a log.
         let state = ServerState::new(place.overrides(), Arc::new(FaultPrinter));
         report_panics();
+        let allowed = self.allowed.iter().map(NamePattern::new).collect();
+        let state = state.with_agents(&self.agents, allowed)?;
         match self.http_options()? {
             None => {
                 if ui::can_ask() {

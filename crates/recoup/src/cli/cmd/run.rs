@@ -24,7 +24,6 @@ use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
 use crate::cli::failure::{self, CommandError};
 use crate::cli::{CommandAnswer, NO, USAGE, input, ui};
-use crate::config::env;
 use crate::exec::{FAILED, NOT_CACHED};
 use crate::human;
 use crate::llm::{Cassette, ChatMessage, ReplyBlock};
@@ -136,10 +135,10 @@ struct AnswerReport<'a> {
 }
 
 /// Shows a run on the terminal.
-struct TerminalObserver {
+pub(super) struct TerminalObserver {
     /// True if the answer is shown as it comes.
-    streams: bool,
-    verbose: bool,
+    pub(super) streams: bool,
+    pub(super) verbose: bool,
 }
 
 impl RunObserver for TerminalObserver {
@@ -206,7 +205,7 @@ impl RunArgs {
         agent.notices.iter().for_each(|notice| observer.notice(format_args!("{notice}")));
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
         let journal = self.journal_path(app, prompt.as_deref(), &options);
-        let cassette = self.cassette(&journal)?;
+        let cassette = self.cassette(app, &journal)?;
         let client = app.model_client(cassette.clone())?;
         let runner = AgentRunner::new(app, client, cassette.clone(), options, &observer);
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
@@ -305,8 +304,8 @@ impl RunArgs {
     }
 
     /// Recorded answers that are used or made; in an ordinary run, the journal that --resume reads.
-    fn cassette(&self, journal: &Path) -> Result<Option<Arc<Cassette>>> {
-        let withheld = env::credentials();
+    fn cassette(&self, app: &App, journal: &Path) -> Result<Option<Arc<Cassette>>> {
+        let withheld = app.settings.agents.credentials();
         let cassette = match (&self.record, &self.replay) {
             (Some(file), _) => Cassette::record(file, &withheld)?,
             (_, Some(file)) if self.model.is_some() => {

@@ -243,7 +243,7 @@ impl ToolSpec {
     }
 }
 
-fn object(schema: Value) -> JsonObject {
+pub(super) fn object(schema: Value) -> JsonObject {
     match schema {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),

@@ -87,7 +87,7 @@ impl Client {
         client
     }
 
-    fn greet(&mut self, capabilities: &Value) {
+    pub(crate) fn greet(&mut self, capabilities: &Value) {
         self.greet_as("test", capabilities);
     }
 
