@@ -510,6 +510,11 @@ fn files_outside_of_the_project_need_trust() {
 fn agent_files_of_the_project_are_listed() {
     let scene = Scene::new();
     assert_eq!(scene.run(&["agents", "list"]).err, "No agent files in [DIR]/project\n");
+    let nowhere = scene.run(&["agents", "list", "nowhere"]);
+    assert_eq!(
+        (nowhere.code, nowhere.err.as_str()),
+        (2, "error: there is no directory [DIR]/project/nowhere\n")
+    );
     agent(&scene, "a.ai", &format!("{MODEL}\ncache: 1d\ndescription: Helps"), "Hi");
     agent(&scene, "b.md", "models:\n  - anthropic/claude-sonnet-4-5", "Hi");
     agent(&scene, "c.agent.md", "name: c\nmodel: gpt-4.1", "Hi");
