@@ -8,7 +8,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use super::agent_file::{AgentFile, FormatKind};
-use super::answer::{AgentAnswer, RunCost};
+use super::answer::{AgentAnswer, AnswerOrigin, RunCost};
 use super::run::RunState;
 use super::runner::{AgentRunner, PreparedRun};
 use super::tools::{ToolCallLimits, Toolset};
@@ -22,8 +22,10 @@ const PROMPT: &str = "prompt";
 const ROUTE: &str = "hand_over_to";
 /// Argument with the agent that a router chooses.
 const DESTINATION: &str = "agent";
-/// Longest reason that is shown.
+/// Longest reason, and longest arguments, that are shown.
 const MAX_REASON_CHARS: usize = 200;
+/// Longest failure of a tool that is shown.
+const MAX_NOTICE_CHARS: usize = 400;
 
 impl AgentRunner<'_> {
     /// Lets the agent take over that a router chose; none if it chose none.
@@ -103,7 +105,10 @@ impl AgentRunner<'_> {
             deadline: self.deadline(),
         };
         let answer = toolset.call(call, &limits, &|| self.observer.is_cancelled());
-        if answer.from_cache {
+        if answer.is_error && !answer.is_complete {
+            // The user can do something about it; the model cannot.
+            self.observer.notice(format_args!("{}", shorten_text(&answer.text, MAX_NOTICE_CHARS)));
+        } else if answer.from_cache {
             self.observer.detail(format_args!("{}: from the cache", call.name));
         }
         CallOutcome {
@@ -126,7 +131,10 @@ impl AgentRunner<'_> {
             Err(error) => return CallOutcome::failed(error.to_string()),
         };
         match self.ask_agent(prepared, agent, prompt) {
-            Ok(AgentAnswer { text, paid, missing, .. }) => {
+            Ok(AgentAnswer { text, origin, paid, missing }) => {
+                if let AnswerOrigin::Cached { .. } = origin {
+                    self.observer.detail(format_args!("{}: from the cache", agent.name));
+                }
                 CallOutcome { text, is_error: false, paid, missing }
             }
             Err(error) => {
@@ -139,9 +147,13 @@ impl AgentRunner<'_> {
     /// Shows people what is called, and why.
     fn show_call(&self, name: &str, call: &ToolCallRequest) {
         let reason = call.arguments.get(REASON).and_then(Value::as_str);
-        match reason.map(|reason| shorten_text(reason, MAX_REASON_CHARS)) {
-            Some(reason) => self.observer.detail(format_args!("{name}: {reason}")),
-            None => self.observer.detail(format_args!("{name}")),
+        if let Some(reason) = reason {
+            let reason = shorten_text(reason, MAX_REASON_CHARS);
+            self.observer.detail(format_args!("{name}: {reason}"));
+        } else {
+            let arguments = call.arguments.to_string();
+            let arguments = shorten_text(&arguments, MAX_REASON_CHARS);
+            self.observer.detail(format_args!("{name} {arguments}"));
         }
     }
 }

@@ -84,7 +84,8 @@ pub(in crate::cli) struct RunArgs {
     /// Record all answers of models and tools in this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["replay", "only_if_cached"])]
     record: Option<PathBuf>,
-    /// Answer all requests from a recorded file; nothing is asked, started or paid
+    /// Answer all requests from a recorded file; nothing is asked, started, paid or stored (the answer
+    /// is stored with --refresh)
     #[arg(long, value_name = "FILE", conflicts_with = "only_if_cached")]
     replay: Option<PathBuf>,
     /// With --replay: from this request on, ask for real
@@ -197,7 +198,8 @@ impl RunArgs {
         let code = match self.execute() {
             Ok(()) | Err(CommandError::ReaderGone) => 0,
             Err(CommandError::Error(error) | CommandError::Told(error)) => {
-                ui::error(&error);
+                // An agent file may have several problems, one on each line.
+                error.to_string().lines().for_each(ui::error);
                 match error.kind() {
                     ErrorKind::Absent if self.only_if_cached => NOT_CACHED,
                     ErrorKind::Usage => USAGE,
@@ -275,7 +277,7 @@ impl RunArgs {
                 Error::usage(format!("--format {name}: expected text, markdown or json"))
             })?),
         };
-        let mode = if self.replay.is_some() || self.no_cache {
+        let mode = if self.no_cache || (self.replay.is_some() && !self.refresh) {
             CacheMode::Bypass
         } else if self.refresh || self.record.is_some() {
             CacheMode::Refresh
@@ -417,11 +419,16 @@ impl RunArgs {
 
 /// The prompt as it was typed, or stdin.
 fn prompt_text(given: &str) -> Result<String> {
-    if given != "-" {
-        return Ok(given.to_owned());
+    let text = match given {
+        "-" => input::decode_utf8("the prompt", input::stdin()?)?.trim_end().to_owned(),
+        given => given.to_owned(),
+    };
+    // Such as `git diff | recoup run review.md -` without changes: not worth a question.
+    if text.trim().is_empty() {
+        let place = if given == "-" { ": stdin has no text" } else { "" };
+        return Err(Error::usage(format!("the prompt is empty{place}")));
     }
-    let text = input::decode_utf8("the prompt", input::stdin()?)?;
-    Ok(text.trim_end().to_owned())
+    Ok(text)
 }
 
 /// Asks the user if a tool may run.

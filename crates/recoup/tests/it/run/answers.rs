@@ -144,14 +144,39 @@ fn one_of_many_who_ask_the_same_pays() {
 }
 
 #[test]
+fn a_list_of_entries_shows_questions_and_no_settings() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\n", "You greet.");
+    scene.answer(&["a.md", "why?"]);
+    let listed = scene.home.cache(&["ls"]).expect(0).text();
+    assert!(listed.contains("  why? · anthropic/claude-sonnet-4-5"), "{listed}");
+    assert!(!listed.contains("temperature"), "{listed}");
+}
+
+#[test]
 fn wrong_usage_asks_nothing() {
     let scene = AgentScene::counting();
     scene.agent("a.md", "cache: 1h\n", "You greet ${who}.");
     scene.agent("schema.md", "output: {format: json, schema: {type: nothing}}\n", "You rate.");
+    scene.agent("wrong.md", "cahce: 1h\nagents: none.md\n", "You greet.");
+    let server = "mcp_servers: {files: {command: no-such-program}}\n";
+    scene.agent("gone.md", server, "You greet.");
+    scene.home.write("plain.md", "You greet.\n");
     for (args, expected) in [
         (&["missing.md", "x"][..], "missing.md"),
         (&["a.md", "--var", "who=Ann"], "no prompt for a"),
-        (&["a.md", "x"], "the variable who has no value"),
+        (&["a.md", " ", "--var", "who=Ann"], "the prompt is empty"),
+        (&["a.md", "-", "--var", "who=Ann"], "the prompt is empty: stdin has no text"),
+        (&["gone.md", "x"], "MCP server files: the server can't be started: no-such-program: "),
+        (
+            &["plain.md", "x"],
+            "plain.md:1: models: missing; expected `models: provider/model` between",
+        ),
+        (
+            &["wrong.md", "x"],
+            "wrong.md:3: cahce: unknown key; did you mean cache?\nrecoup: error: ",
+        ),
+        (&["a.md", "x"], "the variable who has no value: give it by --var who=VALUE"),
         (&["a.md", "x", "--var", "who"], "--var: expected NAME=VALUE"),
         (&["a.md", "x", "--format", "xml"], "expected text, markdown or json"),
         (&["a.md", "x", "--cache", "5 min"], "--cache"),

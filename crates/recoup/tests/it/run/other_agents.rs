@@ -37,7 +37,9 @@ fn a_sub_agent_is_a_tool_and_its_answer_is_cached_with_the_parents_ttl() {
     assert_eq!(scene.answer(&["boss.md", "how many?"]), "the worker says 42");
     assert_eq!(scene.asked(), 3);
     // Another question of the boss, and the same one to the worker.
-    assert_eq!(scene.answer(&["boss.md", "how many now?"]), "the worker says 42");
+    let second = scene.run(&["boss.md", "how many now?", "-v"]).expect(0);
+    assert_eq!(second.text(), "the worker says 42\n");
+    assert!(second.stderr.contains("worker: from the cache"), "{}", second.stderr);
     assert_eq!(scene.asked(), 5, "the worker was not asked again");
     assert_eq!(scene.answer(&["boss.md", "how many?"]), "the worker says 42");
     assert_eq!(scene.asked(), 5);
