@@ -70,6 +70,9 @@ impl AnswerSlot {
                 Ok(answer) if check.is_none_or(|check| check.read(&answer.text).is_ok()) => {
                     return Ok(AnswerLookup::Hit(answer));
                 }
+                _ if self.mode == CacheMode::OnlyIfCached => {
+                    Ok(Outcome::Bypass(MissReason::Absent))
+                }
                 // Damaged, or of another shape under the user's own key: it is replaced.
                 _ => self.cache.lookup(&self.request(CacheMode::Refresh, wait)),
             },

@@ -69,7 +69,7 @@ impl AgentRunner<'_> {
             }
         }
         if let Some(other) = &agent.handoff {
-            identity.push_digest("handoff", self.identity_of(other)?.digest());
+            identity.push_digest("handoff", self.as_tool(other)?);
         }
         identity.rules = self.rules_of(agent)?.map(|rules| {
             let included = rules.included().iter();

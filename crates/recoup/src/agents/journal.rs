@@ -17,8 +17,8 @@ const RUNS_DIR: &str = "runs";
 pub(crate) struct RunJournal {
     /// File of this run.
     pub(crate) own: PathBuf,
-    /// The latest file that a run of the same question has left.
-    pub(crate) unfinished: Option<PathBuf>,
+    /// Files that runs of the same question have left, the latest last.
+    unfinished: Vec<PathBuf>,
 }
 
 impl RunJournal {
@@ -34,8 +34,25 @@ impl RunJournal {
             is_over.then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
         };
         let files = fs::read_dir(&dir).into_iter().flatten().flatten();
-        let unfinished = files.filter_map(left).max().map(|(_, path)| path);
-        Self { own, unfinished }
+        let mut unfinished: Vec<_> = files.filter_map(left).collect();
+        unfinished.sort_unstable();
+        Self { own, unfinished: unfinished.into_iter().map(|(_, path)| path).collect() }
+    }
+
+    /// True if a run of the same question has left one.
+    pub(crate) fn has_unfinished(&self) -> bool {
+        !self.unfinished.is_empty()
+    }
+
+    /// Makes the latest one that was left this run's own; false if there is none. Of two that do so at
+    /// once, one gets it.
+    pub(crate) fn take_over(&mut self) -> bool {
+        while let Some(path) = self.unfinished.pop() {
+            if fsx::rename_unsynced(&path, &self.own).is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Removes them: the question is answered.

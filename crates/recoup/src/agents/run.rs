@@ -1,13 +1,14 @@
 //! One run of an agent: its model is asked, tools and other agents are called for it, and the answer
 //! is checked.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::thread;
 
 use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
 use recoup_core::{Error, ErrorKind, Result};
 
-use super::agent_file::{AgentFile, FormatKind};
+use super::agent_file::{AgentDialect, AgentFile, FormatKind};
 use super::answer::{AgentAnswer, AnswerHistory, AnswerOrigin, RunCost};
 use super::calls::{agent_spec, joined, route_spec};
 use super::observer::RunObserver;
@@ -61,22 +62,23 @@ impl AgentRunner<'_> {
     pub(super) fn run(&self, prepared: &PreparedRun<'_>) -> Result<AgentAnswer> {
         let agent = prepared.agent;
         let began = SystemClock.now();
-        if prepared.is_root {
-            let budget = self.budget_of(agent)?;
-            self.budget.get_or_init(|| budget);
-        }
         let mut state = RunState {
             conversation: if prepared.is_root { self.options.history.clone() } else { Vec::new() },
             chunks: Vec::new(),
             cost: RunCost::default(),
             missing: None,
-            requests_left: agent.limits.max_turns,
+            requests_left: 0,
         };
         let toolset = self.toolset(agent)?;
         let mut tools = toolset.specs()?;
         tools.extend(agent.agents.iter().map(|other| agent_spec(other)));
         if !agent.router.is_empty() {
             tools.push(route_spec(&agent.router));
+        }
+        let mut names = HashSet::new();
+        if let Some(twice) = tools.iter().find(|tool| !names.insert(&tool.name)) {
+            let (path, name) = (agent.path.display(), &twice.name);
+            return Err(Error::usage(format!("{path}: two tools have the name {name:?}")));
         }
         let text = match self.take_turns(prepared, &toolset, &tools, &mut state)? {
             TurnEnd::HandedOver(text) => text,
@@ -104,7 +106,7 @@ impl AgentRunner<'_> {
     }
 
     /// Limits of a run that begins with this agent.
-    fn budget_of(&self, agent: &AgentFile) -> Result<RunBudget> {
+    pub(super) fn budget_of(&self, agent: &AgentFile) -> Result<RunBudget> {
         let limits = &agent.limits;
         let prices = &self.app.settings.prices;
         let unpriced = |name: &&ModelName| prices.price_of(&name.model).is_none();
@@ -139,6 +141,7 @@ impl AgentRunner<'_> {
             if turn.clear {
                 state.conversation.clear();
             }
+            state.requests_left = agent.limits.max_turns;
             let advice = if number == 0 { advice.as_str() } else { "" };
             state.conversation.push(ChatMessage::User(format!("{}{advice}", turn.text)));
             match self.converse(prepared, toolset, tools, state)? {
@@ -180,10 +183,13 @@ impl AgentRunner<'_> {
         let PreparedRun { agent, system, kind, is_root, .. } = prepared;
         loop {
             let Some(left) = state.requests_left.checked_sub(1) else {
-                let message = format!(
-                    "{} has no answer after {} turns (max_turns)",
-                    agent.name, agent.limits.max_turns
-                );
+                let limit = match agent.dialect {
+                    AgentDialect::AgentMd | AgentDialect::Lifecycle => "tool_rounds",
+                    AgentDialect::Ai => "maxTurns",
+                    AgentDialect::Own => "max_turns",
+                };
+                let turns = agent.limits.max_turns;
+                let message = format!("{} has no answer after {turns} turns ({limit})", agent.name);
                 return Err(Error::new(ErrorKind::Invalid, message));
             };
             state.requests_left = left;

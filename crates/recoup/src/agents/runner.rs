@@ -21,7 +21,9 @@ use recoup_core::memory::inject::{BlockBudget, RulesBlock};
 use recoup_core::{Error, Result};
 use serde_json::{Value, json};
 
-use super::agent_file::{AgentDialect, AgentFile, FormatKind, UserTurn, VariableSyntax};
+use super::agent_file::{
+    AgentDialect, AgentFile, FormatKind, MessageFormat, UserTurn, VariableSyntax,
+};
 use super::answer::{AgentAnswer, RunCost};
 use super::cached::{AnswerLookup, AnswerSlot};
 use super::calls::agent_spec;
@@ -45,6 +47,8 @@ pub(crate) struct RunOptions {
     /// Model in place of the files' own.
     pub(crate) model: Option<ModelName>,
     pub(crate) variables: BTreeMap<String, String>,
+    /// True if a recording answers: then hooks are not run, and outputs are not written.
+    pub(crate) is_replay: bool,
     /// Permission for tools that are not read-only.
     pub(crate) permission: Arc<ToolPermission>,
     /// Conversation before the prompt.
@@ -152,8 +156,14 @@ impl<'a> AgentRunner<'a> {
     /// Like [`Self::answer`], for an agent that is prepared already.
     pub(crate) fn answer_prepared(&self, prepared: &PreparedRun<'_>) -> Result<AgentAnswer> {
         let agent = prepared.agent;
-        self.before_answer(agent)?;
-        let answered = match prepared.slot.look_up_answer(prepared.final_check(), self.observer) {
+        let look_up = || prepared.slot.look_up_answer(prepared.final_check(), self.observer);
+        // If nothing may be run, a miss runs no hooks either.
+        let only_cached =
+            (self.options.mode == CacheMode::OnlyIfCached).then(look_up).transpose()?;
+        if !self.options.is_replay {
+            self.before_answer(agent)?;
+        }
+        let answered = match only_cached.map_or_else(look_up, Ok) {
             Ok(AnswerLookup::Hit(answer)) => Ok(answer),
             Ok(AnswerLookup::Run(permit)) => self.run(prepared).inspect(|answer| {
                 if let Some(permit) = permit {
@@ -162,6 +172,9 @@ impl<'a> AgentRunner<'a> {
             }),
             Err(error) => Err(error),
         };
+        if self.options.is_replay {
+            return answered;
+        }
         self.after_answer(agent, answered)
     }
 
@@ -173,8 +186,9 @@ impl<'a> AgentRunner<'a> {
     ) -> Result<PreparedRun<'r>> {
         if question.is_root {
             self.check_variables(agent)?;
+            let budget = self.budget_of(agent)?;
+            self.budget.get_or_init(|| budget);
         }
-        let values = self.variables_of(agent);
         let expand = |text: &str| self.expand(agent, text);
         let prompt = question
             .prompt
@@ -215,16 +229,10 @@ impl<'a> AgentRunner<'a> {
         let prompt: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
         let history = &self.options.history[..];
         let counts = question.is_root && !agent.ignores_history && !history.is_empty();
-        let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
-        let names: BTreeSet<&str> =
-            texts.flat_map(|text| variable_names(text, agent.variables)).collect();
-        let used = |(name, _): &(&String, &String)| {
-            names.iter().any(|it| it.strip_prefix("parameters.").unwrap_or(it) == *name)
-        };
         let recipe = AgentAnswerRecipe {
             identity: self.identity_of(agent)?,
             prompt: prompt.join(&TURN_SEPARATOR.to_string()),
-            variables: values.iter().filter(used).map(|(k, v)| (k.clone(), v.clone())).collect(),
+            variables: self.used_variables(agent, ""),
             format: kind.as_str().to_owned(),
             schema: schema.map(Value::to_string),
             history: counts.then(|| Sha256Digest::of(json!(history).to_string().as_bytes())),
@@ -264,6 +272,24 @@ impl<'a> AgentRunner<'a> {
         let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
         texts.map(|text| self.expand(agent, text)).try_for_each(|text| text.map(drop))?;
         agent.referred_agents().try_for_each(|other| self.check_variables(other))
+    }
+
+    /// The variables that an agent's text uses, with their values; those of the agents that it may
+    /// call under `before` and their names.
+    fn used_variables(&self, agent: &AgentFile, before: &str) -> BTreeMap<String, String> {
+        let values = self.variables_of(agent);
+        let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
+        let names = texts.flat_map(|text| variable_names(text, agent.variables));
+        let mut used: BTreeMap<String, String> = names
+            .filter_map(|name| {
+                let name = name.strip_prefix("parameters.").unwrap_or(name);
+                Some((format!("{before}{name}"), values.get(name)?.clone()))
+            })
+            .collect();
+        for other in agent.referred_agents() {
+            used.extend(self.used_variables(other, &format!("{before}{}.", other.tool_name)));
+        }
+        used
     }
 
     /// Values of the variables that an agent's text may use; what the user gives wins.
@@ -309,7 +335,9 @@ impl<'a> AgentRunner<'a> {
 
     /// Digest of an agent as others see it: what it is, and how it presents itself.
     pub(super) fn as_tool(&self, agent: &AgentFile) -> Result<Sha256Digest> {
-        let seen = json!([agent_spec(agent), self.identity_of(agent)?.digest()]);
+        let MessageFormat { kind, schema } = &agent.output;
+        let output = json!({ "format": kind.as_str(), "schema": schema });
+        let seen = json!([agent_spec(agent), self.identity_of(agent)?.digest(), output]);
         Ok(Sha256Digest::of(seen.to_string().as_bytes()))
     }
 
@@ -355,7 +383,7 @@ impl<'a> AgentRunner<'a> {
             },
             parts,
             paths: PathContext { cwd: root.clone(), root },
-            sources: agent.sources.clone(),
+            sources: all_sources(agent).into_iter().collect(),
             tags: agent.tags.clone(),
             ttl,
             mode: self.options.mode,
@@ -369,4 +397,10 @@ impl<'a> AgentRunner<'a> {
         expand_variables(text, agent.variables, &self.variables_of(agent))
             .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
     }
+}
+
+/// Files that an agent's answer depends on, with those of the agents that it may call.
+fn all_sources(agent: &AgentFile) -> BTreeSet<String> {
+    let others = agent.referred_agents().flat_map(all_sources);
+    others.chain(agent.sources.iter().cloned()).collect()
 }

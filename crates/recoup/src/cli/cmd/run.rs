@@ -158,7 +158,7 @@ impl RunObserver for TerminalObserver {
     fn text(&self, piece: &str) {
         if self.streams {
             // A reader that is gone does not need the answer; the cache does.
-            let _ = ui::data(&[piece.as_bytes()]);
+            let _ = ui::data(&[without_controls(piece).as_bytes()]);
             self.line.0.store(!piece.ends_with('\n'), Ordering::Relaxed);
         }
     }
@@ -213,6 +213,12 @@ impl RunArgs {
 
     fn execute(&self) -> Result<(), CommandError> {
         let app = App::load(&self.place.overrides())?;
+        if let Some(dir) = self.output.as_deref().map(fsx::parent)
+            && !(dir.as_os_str().is_empty() || dir.is_dir())
+        {
+            let message = format!("--output: {} is not a directory", dir.display());
+            return Err(Error::usage(message).into());
+        }
         let agent = load_agent(app, &self.file)?;
         let line = OpenLine::default();
         let options = self.options(app, &line)?;
@@ -221,8 +227,8 @@ impl RunArgs {
         let observer = TerminalObserver { streams, verbose: self.verbose, line: line.clone() };
         agent.notices.iter().for_each(|notice| observer.notice(format_args!("{notice}")));
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
-        let journal = self.journal(app, prompt.as_deref(), &options);
-        let cassette = self.cassette(app, journal.as_ref())?;
+        let mut journal = self.journal(app, prompt.as_deref(), &options);
+        let cassette = self.cassette(app, journal.as_mut())?;
         let client = app.model_client(cassette.clone())?;
         let runner = AgentRunner::new(app, client, cassette.clone(), options, &observer);
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
@@ -232,17 +238,25 @@ impl RunArgs {
             let report = ExplainReport::with_rule_names(&explained, &app.rule_names());
             report.lines().iter().for_each(ui::say);
         }
-        let answer = runner.answer_prepared(&prepared)?;
+        let answered = runner.answer_prepared(&prepared);
         let omissions = cassette.iter().flat_map(|cassette| cassette.omissions());
         omissions.for_each(|omission| observer.notice(format_args!("{omission}")));
-        self.print(&prepared, &answer, is_json, &observer)?;
-        if let Some(path) = &self.output {
-            fsx::write_output(path, format!("{}\n", answer.text).as_bytes())?;
+        // A run that failed by itself would fail again with the same answers.
+        let is_over =
+            answered.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::Invalid);
+        let done = answered.map_err(CommandError::from).and_then(|answer| {
+            self.print(&prepared, &answer, is_json, &observer)?;
+            if let Some(path) = &self.output {
+                fsx::write_output(path, format!("{}\n", answer.text).as_bytes())?;
+            }
+            Ok(())
+        });
+        if let Some(journal) = journal.filter(|_| is_over)
+            && let Err(error) = journal.remove()
+        {
+            observer.warn(&error);
         }
-        if let Some(journal) = journal {
-            journal.remove()?;
-        }
-        Ok(())
+        done
     }
 
     /// Explains why the answer would be a hit or a miss.
@@ -297,6 +311,7 @@ impl RunArgs {
             format,
             model: self.model.as_deref().map(|name| parse_model_name(app, name)).transpose()?,
             variables: self.read_variables()?,
+            is_replay: self.replay.is_some(),
             permission: Arc::new(ToolPermission::new(
                 self.allowed.iter().map(NamePattern::new).collect(),
                 ui::can_ask().then(|| -> PermissionPrompt {
@@ -331,7 +346,11 @@ impl RunArgs {
     }
 
     /// Recorded answers that are used or made; in an ordinary run, the journal that --resume reads.
-    fn cassette(&self, app: &App, journal: Option<&RunJournal>) -> Result<Option<Arc<Cassette>>> {
+    fn cassette(
+        &self,
+        app: &App,
+        journal: Option<&mut RunJournal>,
+    ) -> Result<Option<Arc<Cassette>>> {
         let withheld = app.settings.agents.credentials();
         let cassette = match (&self.record, &self.replay, journal) {
             (Some(file), ..) => Cassette::record(file, &withheld)?,
@@ -340,19 +359,16 @@ impl RunArgs {
             }
             (_, Some(file), _) => Cassette::replay(file, self.from)?,
             (None, None, None) => return Ok(None),
-            (None, None, Some(RunJournal { unfinished: Some(file), .. })) if self.resume => {
-                Cassette::journal(file, true, &withheld)?
-            }
-            (None, None, Some(_)) if self.resume => {
-                let message = "nothing to resume: there is no unfinished run of this agent with \
-                               this question";
-                return Err(Error::usage(message));
-            }
-            (None, None, Some(RunJournal { own, unfinished })) => {
-                if unfinished.is_some() {
+            (None, None, Some(journal)) => {
+                if self.resume && !journal.take_over() {
+                    let message = "nothing to resume: there is no unfinished run of this agent \
+                                   with this question";
+                    return Err(Error::usage(message));
+                }
+                if journal.has_unfinished() && !self.resume {
                     ui::say("an earlier run of this did not finish; --resume would continue it");
                 }
-                Cassette::journal(own, false, &withheld)?
+                Cassette::journal(&journal.own, self.resume, &withheld)?
             }
         };
         Ok(Some(Arc::new(cassette)))
@@ -366,7 +382,10 @@ impl RunArgs {
         let file = fsx::resolve_path(&self.file).unwrap_or_else(|| self.file.clone());
         let variables = json!(options.variables).to_string();
         let (file, prompt) = (file.as_os_str().as_bytes(), prompt.unwrap_or_default().as_bytes());
-        Some(RunJournal::find(&app.settings.home, &[file, prompt, variables.as_bytes()]))
+        let other =
+            [&self.model, &self.format].map(|it| it.as_deref().unwrap_or_default().as_bytes());
+        let inputs = [file, prompt, variables.as_bytes(), other[0], other[1]];
+        Some(RunJournal::find(&app.settings.home, &inputs))
     }
 
     fn print(
@@ -398,6 +417,8 @@ impl RunArgs {
         } else if *streamed && status == "miss" && !prepared.is_answered_by_others() {
             // It was shown as it came.
             line.end();
+        } else if ui::stdout_is_terminal() {
+            ui::line(without_controls(text))?;
         } else {
             ui::line(text)?;
         }
@@ -415,6 +436,11 @@ impl RunArgs {
         }
         Ok(())
     }
+}
+
+/// Text of a model as a terminal may get it: nothing in it moves the cursor or sets the clipboard.
+fn without_controls(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
 }
 
 /// The prompt as it was typed, or stdin.

@@ -208,3 +208,34 @@ fn a_run_stops_at_its_limits() {
     let failed = scene.run(&["tokens.md", "why?"]).expect(1);
     assert!(failed.stderr.contains("more than max_tokens allows"), "{}", failed.stderr);
 }
+
+#[test]
+fn each_turn_of_the_user_has_its_own_requests() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "max_turns: 1\n", "You answer.\n---\nfirst\n---\nsecond\n---\nthird");
+    assert_eq!(scene.answer(&["a.md"]), "answer 3");
+}
+
+#[test]
+fn a_cached_answer_of_another_shape_is_not_paid_for_where_only_cached_ones_are_wanted() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\nkey: shape\n", "You answer.");
+    scene.answer(&["a.md", "hi"]);
+    scene.run(&["a.md", "hi", "--format", "json", "--only-if-cached"]).expect(124);
+    assert_eq!(scene.asked(), 1);
+}
+
+#[test]
+fn a_model_cannot_control_the_terminal() {
+    let scene = AgentScene::answering(|_| ModelTurn::text("red\u{1b}[31m text\u{7}"));
+    scene.agent("a.md", "cache: 1h\n", "You answer.");
+    let words = format!("{} run a.md hi", crate::support::RECOUP);
+    for _ in 0..2 {
+        let mut command = scene.home.prepared("script", &["-qec", &words, "/dev/null"]);
+        command.env("ANTHROPIC_BASE_URL", scene.server.url()).env("ANTHROPIC_API_KEY", "k");
+        let shown = crate::support::finish(&mut command);
+        assert!(shown.text().contains("red\u{fffd}[31m text\u{fffd}"), "{shown:?}");
+    }
+    let plain = scene.answer(&["a.md", "hi"]);
+    assert_eq!(plain, "red\u{1b}[31m text\u{7}", "programs get every byte");
+}

@@ -49,6 +49,27 @@ fn the_answer_goes_to_the_file_of_output_too() {
 }
 
 #[test]
+fn a_replay_and_a_miss_of_only_cached_answers_run_no_hooks() {
+    let scene = AgentScene::counting();
+    let agent = "---\nname: reporter\nmodel: anthropic/claude-sonnet-4-5\n---\nYou report.\n";
+    scene.home.write("reporter.agent.md", agent);
+    let hooks = "{pre_run: touch before, post_success: touch after, post_error: touch error}";
+    let lifecycle = format!("agent: reporter.agent.md\nprompt: Report\nhooks: {hooks}\n");
+    scene.home.write("r.lifecycle.yaml", lifecycle);
+    scene.home.run(&["trust", "--yes", "r.lifecycle.yaml"]).expect(0);
+    let left = || ["before", "after", "error"].map(|it| scene.home.project().join(it).exists());
+    scene.run(&["r.lifecycle.yaml", "--only-if-cached"]).expect(124);
+    assert_eq!(left(), [false; 3]);
+    scene.answer(&["r.lifecycle.yaml", "--record", "tape.jsonl"]);
+    assert_eq!(left(), [true, true, false]);
+    for name in ["before", "after"] {
+        fs::remove_file(scene.home.project().join(name)).unwrap();
+    }
+    scene.answer(&["r.lifecycle.yaml", "--replay", "tape.jsonl"]);
+    assert_eq!(left(), [false; 3]);
+}
+
+#[test]
 fn a_failing_hook_before_the_run_stops_it() {
     let scene = AgentScene::counting();
     let agent = "---\nname: reporter\nmodel: anthropic/claude-sonnet-4-5\n---\nYou report.\n";
