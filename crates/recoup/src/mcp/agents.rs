@@ -118,10 +118,8 @@ impl AgentTool {
     ) -> Result<CallToolResult> {
         let prompt = prompt_of(&Value::Object(arguments))?;
         let agent = load_agent(app, &self.file)?;
-        let options = RunOptions {
-            permission: Arc::clone(&self.permission),
-            ..RunOptions::default()
-        };
+        let options =
+            RunOptions { permission: Arc::clone(&self.permission), ..RunOptions::default() };
         let runner = AgentRunner::new(app, app.model_client(None)?, None, options, observer);
         let question = AgentQuestion { prompt: Some(prompt), parent_ttl: None, is_root: true };
         let prepared = runner.prepare(&agent, &question)?;

@@ -229,9 +229,10 @@ fn a_cached_answer_of_another_shape_is_not_paid_for_where_only_cached_ones_are_w
 fn a_model_cannot_control_the_terminal() {
     let scene = AgentScene::answering(|_| ModelTurn::text("red\u{1b}[31m text\u{7}"));
     scene.agent("a.md", "cache: 1h\n", "You answer.");
-    let words = format!("{} run a.md hi", crate::support::RECOUP);
     for _ in 0..2 {
-        let mut command = scene.home.prepared("script", &["-qec", &words, "/dev/null"]);
+        let run =
+            ["exec", "--tty", "--no-cache", "--", crate::support::RECOUP, "run", "a.md", "hi"];
+        let mut command = scene.home.command(&run);
         command.env("ANTHROPIC_BASE_URL", scene.server.url()).env("ANTHROPIC_API_KEY", "k");
         let shown = crate::support::finish(&mut command);
         assert!(shown.text().contains("red\u{fffd}[31m text\u{fffd}"), "{shown:?}");
