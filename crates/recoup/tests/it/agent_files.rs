@@ -1,9 +1,10 @@
-//! Agent files: the three dialects, what is wrong in them, includes, other agents and trust.
+//! Agent files: the four dialects, what is wrong in them, includes, other agents and trust.
 
 use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::config_support::Scene;
+use crate::model_server::{ModelTurn, Server};
 
 /// What `agents check` complains about.
 fn problems(scene: &Scene, file: &str) -> String {
@@ -19,17 +20,20 @@ fn notices(scene: &Scene, file: &str) -> String {
     said.err
 }
 
-/// The report of `agents show`: a line for each part, with `+` where it is hashed.
+/// The report of `agents show`: a line for each part, with `+` where it is hashed and `-` where not.
 fn shown(scene: &Scene, file: &str) -> String {
     let said = scene.run(&["agents", "show", file, "--json"]);
     assert_eq!(said.code, 0, "{said:?}");
     let report: Value = serde_json::from_str(&said.out).unwrap();
-    let lines = |list: &str, sign: &str| -> Vec<String> {
-        let text = |part: &Value, name: &str| part[name].as_str().unwrap().to_owned();
-        let parts = report[list].as_array().unwrap().iter();
-        parts.map(|it| format!("{sign} {}: {}", text(it, "part"), text(it, "value"))).collect()
+    let line = |part: &Value| {
+        let text = |name: &str| part[name].as_str().unwrap().to_owned();
+        let sign = text("hashed").replace("yes", "+").replace("no", "-");
+        let value = text("value");
+        let is_digest = value.len() == 16 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+        format!("{sign} {}: {}", text("part"), if is_digest { "[digest]" } else { &value })
     };
-    [lines("hashed", "+"), lines("not_hashed", "-")].concat().join("\n")
+    let lines: Vec<String> = report["parts"].as_array().unwrap().iter().map(line).collect();
+    lines.join("\n")
 }
 
 fn agent(scene: &Scene, name: &str, front: &str, body: &str) {
@@ -63,28 +67,22 @@ fn every_key_of_an_ai_file_is_read() {
             "#!/usr/bin/env -S recoup run\n---\n{front}\n---\nDo.\n\n---\n\nStill the prompt.\n"
         ),
     );
-    assert_snapshot!(shown(&scene, "all.ai"), @"
-    + prompt: 27 characters
-    + included files: answer.json
-    + models: openai/gpt-4.1, openrouter/anthropic/claude-sonnet-4.5
-    + sampling: temperature 0.5, top_p 0.9, top_k 40
-    + reasoning: low
-    + maximum output: 99 tokens
-    + maximum turns: 7
-    + input: markdown
-    + output: json, with a schema
-    + tools: files, weather
-    + agents: sub.ai
-    + advisors: advice.ai
-    + router: there.ai
-    + handoff: after.ai
+    assert_snapshot!(shown(&scene, "all.ai"), @r#"
+    + system prompt: Do. --- Still the prompt.
+    + models: openai/gpt-4.1 openrouter/anthropic/claude-sonnet-4.5@https://openrouter.ai/api/v1
+    + settings: temperature=0.5 top_p=0.9 top_k=40 reasoning="low" max_turns=7 max_tool_calls_per_turn=3 max_output_tokens=99 tool_response_max_bytes=1000 max_repeats=0
+    + format: json
+    + schema: [digest]
+    + prompt: yours, with the values of variables
+    + tools, other agents, rules: known once its servers have been asked
+    + history: the conversation before the prompt
     - file: all.ai
     - name: all
     - tool name: review-it
     - cache: 1d
     - time limits: model 30s, tools 1m
     - retries: 0
-    ");
+    "#);
     assert_snapshot!(notices(&scene, "all.ai"), @"
     warning: all.ai:29: plugins: plugins are not supported and do not run: offer what they do as an MCP server in tools, or as an agent in advisors or handoff
     The agent file is valid.
@@ -99,27 +97,117 @@ fn every_key_of_our_own_files_is_read() {
         max_tokens: 100000\nmax_cost: 0.5\nmax_repeats: 0\nmax_turns: 3\ntool_name: rev\n\
         llm_timeout: 10s\ntop_k: off\ntemperature: null\nreasoning_tokens: 2000\ncache: forever";
     agent(&scene, "own.md", front, "Review as ${role}.\n---\nFirst.\n```\n---\n```\n---\nSecond.");
-    assert_snapshot!(shown(&scene, "own.md"), @"
-    + prompt: 18 characters
-    + user turns: 2
-    + models: anthropic/claude-sonnet-4-5
-    + reasoning: 2000 tokens
-    + maximum output: 4096 tokens
-    + maximum turns: 3
-    + input: text
-    + output: text
-    + memory: the project's rules
+    assert_snapshot!(shown(&scene, "own.md"), @r#"
+    - system prompt: Review as ${role}.
+    - turn 1: First. ``` --- ```
+    - turn 2: Second.
+    - models: anthropic/claude-sonnet-4-5
+    - settings: reasoning={"tokens":2000} max_turns=3 max_tool_calls_per_turn=10 max_output_tokens=4096 tool_response_max_bytes=12288 max_repeats=0
+    - format: text
+    - prompt: yours, with the values of variables
+    replaces the key key: ${version}
+    checked sources: src/**/*.rs
+    - history: the conversation before the prompt
     - file: own.md
     - name: Diff reviewer
     - tool name: rev
     - cache: forever
-    - key: ${version}
-    - sources: src/**/*.rs
     - tags: review
-    - time limits: model 10s, tools 5m
+    - time limits: model 10s, tools 5m, whole run 10m
+    - retries: 5
+    "#);
+    assert_snapshot!(notices(&scene, "own.md"), @"The agent file is valid.");
+}
+
+#[test]
+fn other_agents_and_rest_tools_are_hashed_without_asking_anybody() {
+    let scene = Scene::new();
+    scene.user("[restTools.weather]\nurl = 'https://w.example'\n");
+    for name in ["sub.ai", "advice.ai", "after.ai", "there.ai"] {
+        agent(&scene, name, MODEL, "Help.");
+    }
+    let front = "tools: weather\nagents: sub.ai\nadvisors: advice.ai\nhandoff: after.ai\n\
+        router: {destinations: [there.ai]}\noutput: {format: json, schema: {type: object}}";
+    agent(&scene, "all.ai", &format!("{MODEL}\n{front}"), "Ask the others.");
+    assert_snapshot!(shown(&scene, "all.ai"), @"
+    + system prompt: Ask the others.
+    + models: openai/gpt-4.1
+    + settings: temperature=0 max_turns=10 max_tool_calls_per_turn=10 max_output_tokens=4096 tool_response_max_bytes=12288 max_repeats=0
+    + tool weather: [digest]
+    + agent sub: [digest]
+    + advisor advice: [digest]
+    + router there: [digest]
+    + handoff: [digest]
+    + format: json
+    + schema: [digest]
+    + prompt: yours, with the values of variables
+    + history: the conversation before the prompt
+    - file: all.ai
+    - name: all
+    - tool name: all
+    - time limits: model 10m, tools 5m
     - retries: 5
     ");
-    assert_snapshot!(notices(&scene, "own.md"), @"The agent file is valid.");
+}
+
+#[test]
+fn a_name_for_tools_wins_over_the_name_and_is_not_too_long() {
+    let scene = Scene::new();
+    for front in ["tool_name: rev\nname: The reviewer", "name: The reviewer\ntool_name: rev"] {
+        agent(&scene, "a.md", &format!("{MODEL}\n{front}"), "Hi");
+        let said = shown(&scene, "a.md");
+        assert!(said.contains("- name: The reviewer\n- tool name: rev\n"), "{said}");
+    }
+    agent(&scene, "a.md", &format!("{MODEL}\nname: The reviewer"), "Hi");
+    assert!(shown(&scene, "a.md").contains("- tool name: The_reviewer\n"));
+    agent(&scene, "a.ai", &format!("{MODEL}\ntoolName: {}", "x".repeat(64)), "Hi");
+    assert_eq!(notices(&scene, "a.ai"), "The agent file is valid.\n");
+    agent(&scene, "a.ai", &format!("{MODEL}\ntoolName: {}", "x".repeat(65)), "Hi");
+    let expected = "error: a.ai:3: toolName: expected letters, digits, _ and -, at most 64 (got ";
+    assert!(problems(&scene, "a.ai").starts_with(expected));
+}
+
+#[test]
+fn cached_answers_are_those_of_the_agent_as_it_is_now() {
+    let server = Server::answering(|_| ModelTurn::text("because"));
+    let mut scene = Scene::new();
+    scene.env("OPENAI_BASE_URL", &server.url());
+    scene.env("OPENAI_API_KEY", "test-key-of-nobody");
+    let cached = |scene: &Scene, file: &str| {
+        let said = scene.run(&["agents", "show", file, "--json"]);
+        let report: Value = serde_json::from_str(&said.out).unwrap();
+        report["answers"]["cached"].as_u64()
+    };
+    let front = format!("{MODEL}\ncache: 1d\nname: helper");
+    agent(&scene, "a.md", &front, "Help.");
+    agent(&scene, "b.md", &front, "Help others.");
+    for question in ["why?", "how?"] {
+        assert_eq!(scene.run(&["run", "a.md", question]).code, 0);
+    }
+    // Another agent of the same name has answers of its own.
+    assert_eq!((cached(&scene, "a.md"), cached(&scene, "b.md")), (Some(2), Some(0)));
+    agent(&scene, "a.md", &front, "Help more.");
+    assert_eq!(cached(&scene, "a.md"), Some(0));
+    scene.user("[mcpServers.files]\ncommand = 'npx'\n");
+    agent(&scene, "a.md", &format!("{front}\ntools: files"), "Help.");
+    assert_eq!(cached(&scene, "a.md"), None, "its identity is not known");
+}
+
+#[test]
+fn a_damaged_trust_store_and_an_unreadable_path_are_told_as_that() {
+    let scene = Scene::new();
+    scene.write("outside.md", "Hi");
+    agent(&scene, "a.ai", MODEL, "{% include '../outside.md' %}");
+    let trusted = scene.run(&["trust", "--yes", "a.ai"]);
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+    let store = scene.path("home/trust.json");
+    std::fs::write(&store, "{").unwrap();
+    let said = problems(&scene, "a.ai");
+    assert!(said.contains("is damaged; remove it to start over"), "{said}");
+    assert!(!said.contains("recoup trust"), "{said}");
+    std::os::unix::fs::symlink("loop.ai", scene.path("project/loop.ai")).unwrap();
+    let said = problems(&scene, "loop.ai");
+    assert!(said.contains("cannot open") && !said.contains("no such file"), "{said}");
 }
 
 #[test]
@@ -136,24 +224,23 @@ fn an_agent_md_and_its_lifecycle_are_one_agent() {
         front,
         "You write reports at {{now}}.\n---\nclear: true\ntools: [files]\n---\nFirst.\n---\nSecond.",
     );
-    assert_snapshot!(shown(&scene, "report.agent.md"), @"
-    + prompt: 29 characters
-    + user turns: 2
+    assert_snapshot!(shown(&scene, "report.agent.md"), @r#"
+    + system prompt: You write reports at {{now}}.
+    + turn 1: (after clearing) First.
+    + turn 2: Second.
     + models: anthropic/claude-sonnet-4-5
-    + sampling: temperature 0.2
-    + reasoning: high
-    + maximum output: 500 tokens
-    + maximum turns: 5
-    + input: text
-    + output: text
-    + tools: files
+    + settings: temperature=0.2 reasoning="high" max_turns=5 max_tool_calls_per_turn=10 max_output_tokens=500 tool_response_max_bytes=12288 max_repeats=3
+    + format: text
+    + prompt: yours, with the values of variables
+    + tools, other agents, rules: known once its servers have been asked
+    + history: the conversation before the prompt
     - file: report.agent.md
-    - name: reporter
+    + name: reporter
     - tool name: reporter
     - tags: daily
     - time limits: model 45s, tools 2m
     - retries: 5
-    ");
+    "#);
     assert_snapshot!(notices(&scene, "report.agent.md"), @"
     warning: report.agent.md:9: enabled: the agent is disabled for its own program; `recoup run` runs it nevertheless
     warning: report.agent.md:11: skills: skills are not loaded here: put their text into the prompt with {% include %}
@@ -184,28 +271,26 @@ fn an_agent_md_and_its_lifecycle_are_one_agent() {
       hooks.post_error = echo no
     Trusted: report.lifecycle.yaml
     ");
-    assert_snapshot!(shown(&scene, "report.lifecycle.yaml"), @"
-    + prompt: 29 characters
-    + user turns: 1
-    + models: openai/gpt-4.1
-    + sampling: temperature 0.2
-    + reasoning: high
-    + maximum output: 500 tokens
-    + maximum turns: 5
-    + input: text
-    + output: text
-    + tools: files
+    assert_snapshot!(shown(&scene, "report.lifecycle.yaml"), @r#"
+    - system prompt: You write reports at {{now}}.
+    - turn 1: Report of {{parameters.day}}
+    - models: openai/gpt-4.1
+    - settings: temperature=0.2 reasoning="high" max_turns=5 max_tool_calls_per_turn=10 max_output_tokens=500 tool_response_max_bytes=12288 max_repeats=2
+    - format: text
+    - prompt: yours, with the values of variables
+    - tools, other agents, rules: known once its servers have been asked
+    replaces the key key: daily-{{parameters.day}}
+    - history: the conversation before the prompt
     - file: report.lifecycle.yaml
     - name: daily
     - tool name: daily
     - cache: 1h
-    - key: daily-{{parameters.day}}
     - tags: daily
     - time limits: model 45s, tools 2m
     - retries: 5
     - outputs: report.md, PUT https://x.example
     - hooks: echo start, echo a, echo b, echo no
-    ");
+    "#);
     assert_snapshot!(notices(&scene, "report.lifecycle.yaml"), @"
     warning: report.agent.md:9: enabled: the agent is disabled for its own program; `recoup run` runs it nevertheless
     warning: report.agent.md:11: skills: skills are not loaded here: put their text into the prompt with {% include %}
@@ -217,7 +302,7 @@ fn an_agent_md_and_its_lifecycle_are_one_agent() {
     warning: report.lifecycle.yaml:4: schedule: schedules and queues are not run here: `recoup run` runs the agent once; call it from cron or from what fills the queue
     warning: report.lifecycle.yaml:7: cache.ttl: 3600 means seconds in this file, as in its program
     warning: report.lifecycle.yaml:12: instances: only the first of 2 instances runs; run the others with --var NAME=VALUE
-    warning: report.lifecycle.yaml:16: odd: unknown key; `recoup agents keys` lists all
+    warning: report.lifecycle.yaml:16: odd: unknown key; expected one of agent, schedule, name, model, prompt, prompts, parameters, cache, output, hooks, instances, max_repeats
     The agent file is valid.
     ");
 }
@@ -251,7 +336,7 @@ fn every_problem_has_its_file_line_and_key() {
     error: bad.ai:18: temperature: expected a number (got "warm")
     error: bad.ai:19: caching: expected full or none: the provider's prompt cache (got "on")
     error: bad.ai:20: reasoning: expected none, minimal, low, medium, high, or a number of tokens (got "much")
-    error: bad.ai:21: toolName: expected letters, digits, _ and - (got "a b")
+    error: bad.ai:21: toolName: expected letters, digits, _ and -, at most 64 (got "a b")
     error: bad.ai:23: router.destination: unknown key; did you mean router.destinations?
     error: bad.ai:24: toolOutput.enable: unknown key; did you mean toolOutput.enabled?
     error: bad.ai:25: usage: expected text (got a list)
@@ -350,9 +435,7 @@ fn included_files_take_the_place_of_their_tags() {
     scene.write("project/parts/more.md", "Be brief.\n");
     agent(&scene, "a.ai", MODEL, "{% include 'parts/tone.md' %}|{%- include 'parts/more.md' -%}|");
     let said = shown(&scene, "a.ai");
-    assert!(said.contains("+ prompt: 29 characters\n"), "{said}");
-    let files = "+ included files: parts/tone.md, parts/more.md, parts/more.md\n";
-    assert!(said.contains(files), "{said}");
+    assert!(said.contains("+ system prompt: Be kind. Be brief.|Be brief.|\n"), "{said}");
 
     scene.write("project/one.md", "{% include 'two.md' %}");
     scene.write("project/two.md", "\n{% include 'one.md' %}");
@@ -528,6 +611,23 @@ fn agent_files_of_the_project_are_listed() {
     c.agent.md        -      openai/gpt-4.1               .agent.md
     d.lifecycle.yaml  1h     openai/gpt-4.1               .lifecycle.yaml
     ");
+    // What `run` accepts is listed, too.
+    scene.write("project/marked/a.md", format!("\u{feff}\n  \n---\n{MODEL}\n---\nHi\n"));
+    scene.write("project/marked/b.md", "---\r\nmodel: openai/gpt-4.1\r\n---\r\nHi\r\n");
+    scene.write("project/marked/c.md", "---\nsee:\n  models: a/b\n---\nHi\n");
+    let said = scene.run(&["agents", "list", "marked", "--json"]);
+    let listed: Vec<Value> = serde_json::from_str(&said.out).unwrap();
+    let files: Vec<&str> = listed.iter().filter_map(|it| it["file"].as_str()).collect();
+    assert_eq!(files, ["marked/a.md", "marked/b.md"]);
+    std::fs::remove_dir_all(scene.path("project/marked")).unwrap();
+    for number in 0..1001 {
+        scene.write(&format!("project/many/{number}.ai"), "x");
+    }
+    let said = scene.run(&["agents", "list", "many", "--json"]);
+    let listed: Vec<Value> = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(listed.len(), 1000);
+    assert!(said.err.contains("many has more than 1000 agent files"), "{}", said.err);
+    std::fs::remove_dir_all(scene.path("project/many")).unwrap();
     let said = scene.run(&["agents", "list", ".", "--json"]);
     let listed: Vec<Value> = serde_json::from_str(&said.out).unwrap();
     assert_eq!(listed[0]["name"], "a");
