@@ -265,7 +265,9 @@ impl AgentsShowArgs {
             vec![("identity", report.identity.unwrap_or_else(|| NOT_KNOWN.to_owned()))];
         if let Some(AnswerTotals { cached, paid }) = report.answers {
             fields.push(("cached answers", cached.to_string()));
-            fields.push(("paid for them", human::savings(paid).join(" · ")));
+            if cached > 0 {
+                fields.push(("paid for them", human::savings(paid).join(" · ")));
+            }
         }
         ui::fields(&fields)?;
         Ok(CommandAnswer::Yes)
@@ -286,7 +288,6 @@ fn hashed_parts(
     identity: Option<&AgentIdentity>,
     own: AgentIdentity,
 ) -> Vec<AgentPart> {
-    let rules = identity.and_then(|identity| identity.rules.as_ref()).map(|it| it.rules.len());
     let recipe = AgentAnswerRecipe {
         identity: AgentIdentity { rules: None, ..identity.cloned().unwrap_or(own) },
         prompt: "yours, with the values of variables".to_owned(),
@@ -312,11 +313,12 @@ fn hashed_parts(
     let mut add = |part: &str, value: String| {
         parts.push(AgentPart { part: part.to_owned(), hashed, value });
     };
-    if let Some(rules) = rules {
-        add("rules", rules.to_string());
-    }
-    if identity.is_none() {
-        add("tools, other agents, rules", NOT_KNOWN.to_owned());
+    match identity {
+        None => add("tools, other agents, rules", NOT_KNOWN.to_owned()),
+        Some(AgentIdentity { rules, .. }) if agent.memory => {
+            add("rules", rules.as_ref().map_or(0, |it| it.rules.len()).to_string());
+        }
+        Some(_) => {}
     }
     parts
 }
