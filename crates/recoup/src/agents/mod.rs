@@ -19,9 +19,7 @@ mod run;
 mod runner;
 mod tools;
 
-pub(crate) use agent_file::{
-    AgentDialect, AgentFile, DeclaredOutput, FormatKind, MessageFormat, RunHooks,
-};
+pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, FormatKind, RunHooks};
 pub(crate) use answer::{AgentAnswer, AnswerOrigin};
 pub(crate) use calls::{agent_spec, prompt_of};
 pub(crate) use file::{load_agent, parse_model_name};

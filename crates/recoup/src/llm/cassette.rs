@@ -141,18 +141,30 @@ impl Cassette {
     /// Begins a new file. One that exists is replaced if it is a cassette, and an error otherwise.
     /// Exchanges with one of the values in `withheld` are not written.
     pub(crate) fn record(path: &Path, withheld: &SecretValues) -> Result<Self> {
-        Self::begin(path, CassettePurpose::Record, withheld)
+        let existing = fsx::read_regular(path, MAX_CASSETTE_BYTES)?.unwrap_or_default();
+        let first = existing.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        if !existing.is_empty() && serde_json::from_slice::<CassetteLine>(first).is_err() {
+            let message = format!("{} exists, and is not a cassette", path.display());
+            return Err(Error::usage(message));
+        }
+        fsx::write_atomic(path, b"")?;
+        Ok(Self::new(path, CassettePurpose::Record, withheld, Vec::new()))
     }
 
-    /// Answers from a file. What it does not know is an error; with `from`, exchanges from that
-    /// number on, and all that it does not know, are done for real.
+    /// Answers from a file. What it does not know is an error. With `from`, everything from that
+    /// model answer on, and all that the file does not know, is done for real; model answers are
+    /// numbered from 1, and tool calls do not count.
     pub(crate) fn replay(path: &Path, from: Option<usize>) -> Result<Self> {
         let (mut known, is_whole) = read_lines(path)?;
         if !is_whole {
             let message = format!("{}: the last line is cut off", path.display());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        known.truncate(from.map_or(usize::MAX, |from| from.saturating_sub(1)));
+        if let Some(from) = from {
+            let mut answers = (0..known.len()).filter(|at| known[*at].kind == MODEL);
+            let first = answers.nth(from.saturating_sub(1));
+            known.truncate(first.unwrap_or(known.len()));
+        }
         let purpose = CassettePurpose::Replay { goes_on: from.is_some() };
         Ok(Self::new(path, purpose, &SecretValues::default(), known))
     }
@@ -180,17 +192,6 @@ impl Cassette {
             fsx::write_atomic(path, text.as_bytes())?;
         }
         Ok(cassette)
-    }
-
-    fn begin(path: &Path, purpose: CassettePurpose, withheld: &SecretValues) -> Result<Self> {
-        let existing = fsx::read_regular(path, MAX_CASSETTE_BYTES)?.unwrap_or_default();
-        let first = existing.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        if !existing.is_empty() && serde_json::from_slice::<CassetteLine>(first).is_err() {
-            let message = format!("{} exists, and is not a cassette", path.display());
-            return Err(Error::usage(message));
-        }
-        fsx::write_atomic(path, b"")?;
-        Ok(Self::new(path, purpose, withheld, Vec::new()))
     }
 
     fn new(
@@ -330,7 +331,8 @@ impl Cassette {
         }
         let asked_parts = asked.parts();
         let known = self.known.lock();
-        let same_kind = known.iter().enumerate().filter(|(_, (line, _))| line.kind == asked.kind);
+        // Numbered within their kind, as `replay` counts.
+        let same_kind = known.iter().filter(|(line, _)| line.kind == asked.kind).enumerate();
         let compared = same_kind.map(|(at, (line, _))| {
             (at + 1, compare_parts(Kind::AgentRun, &line.parts(), &asked_parts))
         });
@@ -388,6 +390,18 @@ impl CassetteLine {
             arguments: Some(arguments.clone()),
             ..Self::new(TOOL)
         }
+    }
+
+    /// True if it has everything that lines of its kind have: otherwise it would answer nothing.
+    fn is_complete(&self) -> bool {
+        let Self { v, kind, request, response, server, tool, arguments, result, tools } = self;
+        let is_of_kind = match kind.as_str() {
+            MODEL => request.is_some() && response.is_some(),
+            TOOL => server.is_some() && tool.is_some() && arguments.is_some() && result.is_some(),
+            TOOL_LIST => server.is_some() && tools.is_some(),
+            _ => false,
+        };
+        *v == VERSION && is_of_kind
     }
 
     fn describe(&self) -> String {
@@ -451,23 +465,22 @@ fn read_lines(path: &Path) -> Result<(Vec<CassetteLine>, bool)> {
         return Err(Error::usage(format!("{}: no such file", path.display())));
     };
     let mut lines = Vec::new();
-    let mut rest = bytes.split_inclusive(|byte| *byte == b'\n').enumerate().peekable();
-    while let Some((at, text)) = rest.next() {
-        let is_whole = text.ends_with(b"\n");
-        match serde_json::from_slice::<CassetteLine>(text) {
-            Ok(line) if line.v != VERSION => {
-                let message =
-                    format!("{}:{}: version {} of the format", path.display(), at + 1, line.v);
-                return Err(Error::new(ErrorKind::TooNew, message));
-            }
-            Ok(line) if is_whole => lines.push(line),
-            Ok(_) | Err(_) if rest.peek().is_none() => return Ok((lines, false)),
-            Ok(_) => {}
-            Err(error) => {
-                let message = format!("{}:{}: not a line of a cassette", path.display(), at + 1);
-                return Err(Error::new(ErrorKind::Invalid, message).with_source(error));
-            }
+    for (at, text) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if !text.ends_with(b"\n") {
+            return Ok((lines, false));
         }
+        let place = format!("{}:{}", path.display(), at + 1);
+        let wrong = || Error::new(ErrorKind::Invalid, format!("{place}: not a line of a cassette"));
+        let line: CassetteLine =
+            serde_json::from_slice(text).map_err(|error| wrong().with_source(error))?;
+        if line.v > VERSION {
+            let message = format!("{place}: written by a newer recoup (format {})", line.v);
+            return Err(Error::new(ErrorKind::TooNew, message));
+        }
+        if !line.is_complete() {
+            return Err(wrong().with_source("its version, kind or another field is missing"));
+        }
+        lines.push(line);
     }
     Ok((lines, true))
 }

@@ -217,7 +217,7 @@ impl ModelClientState {
             provider.chat_request(url, &model.model, question.request, &options)
         };
         let meant = build(&[]);
-        let url_setting = format!("providers.{name}.url");
+        let url_setting = format!("providers.{name}.base_url");
         let target = ApiTarget {
             url,
             key: endpoint.key.as_ref(),

@@ -92,8 +92,7 @@ impl BaseUrl {
         };
         if !url.username().is_empty() || url.password().is_some() {
             return refused(
-                "it contains a user name or password; the key is read from a variable \
-                 (judge.key_env)",
+                "it contains a user name or password; the key is read from an environment variable",
             );
         }
         if url.query().is_some() || url.fragment().is_some() {

@@ -323,7 +323,7 @@ fn models_are_asked_in_order() {
     assert!(heard.notices[0].contains("unknown provider \"nobody\": expected one of a, b, c"));
 
     let reply = client.ask(&models[..2], &request(), &LIMITS, &mut heard);
-    expect_error(reply, ErrorKind::Usage, "a/some-model: 127.0.0.1:");
+    expect_error(reply, ErrorKind::Unavailable, "a/some-model: 127.0.0.1:");
     let reply = client.ask(&models[1..3], &request(), &LIMITS, &mut heard);
     expect_error(reply, ErrorKind::Unavailable, "no model answered: a/some-model:");
 }
@@ -333,7 +333,7 @@ fn mistakes_of_the_user_are_not_tried_again() {
     for status in ["400 Bad Request", "401 Unauthorized", "403 Forbidden", "404 Not Found"] {
         let server = Server::answering(move |_| ModelTurn::refused(status, "", KEY));
         let reply = ask(ModelProvider::Anthropic, &server, &request()).0;
-        expect_error(reply, ErrorKind::Usage, &format!("answered {status}: [key]"));
+        expect_error(reply, ErrorKind::Unavailable, &format!("answered {status}: [key]"));
         assert_eq!(server.connections(), 1);
     }
     let url = BaseUrl::parse("https://model.invalid").unwrap();
@@ -350,8 +350,8 @@ fn no_redirect_is_followed() {
     let location = format!("Location: http://localhost:{}/\r\n", elsewhere.port());
     let server = Server::start(move |_, stream| respond(stream, "307 Gone", &location, b""));
     let reply = ask(ModelProvider::OpenAi, &server, &request()).0;
-    let words = "redirects to localhost, but redirects are not followed: set providers.a.url";
-    expect_error(reply, ErrorKind::Usage, words);
+    let words = "redirects to localhost, but redirects are not followed: set providers.a.base_url";
+    expect_error(reply, ErrorKind::Unavailable, words);
     assert_eq!(elsewhere.connections(), 0);
 }
 

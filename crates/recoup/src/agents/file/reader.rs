@@ -7,7 +7,8 @@ use super::ai_keys::AgentKey;
 use super::prompt_includes::IncludeSite;
 use super::prompt_sections::{PromptSection, split_sections};
 use super::{
-    AgentContext, AgentProblem, FilePlace, agent_md_keys, dialect_of, keys_of, variable_names,
+    ALL_KEYS, AgentContext, AgentProblem, FilePlace, agent_md_keys, dialect_of, keys_of,
+    variable_names,
 };
 use crate::agents::agent_file::{
     AgentDialect, AgentFile, FormatKind, MessageFormat, NamedTool, RunHooks, RunLimits, UserTurn,
@@ -53,6 +54,8 @@ pub(super) struct AgentFileReader<'a> {
     pub(super) references: Vec<AgentReference>,
     /// Keys and values that need trust in a repository.
     pub(super) demands: Vec<(String, String)>,
+    /// Its name as a tool, if the file gives one.
+    pub(super) tool_name: Option<String>,
     /// Provider of all models that are named without one.
     pub(super) provider: Option<String>,
     /// Models and their lines, before their providers are known.
@@ -88,6 +91,7 @@ impl<'a> AgentFileReader<'a> {
             problems: Vec::new(),
             references: Vec::new(),
             demands: Vec::new(),
+            tool_name: None,
             provider: None,
             models: Vec::new(),
             has_base: base.is_some(),
@@ -115,6 +119,9 @@ impl<'a> AgentFileReader<'a> {
                     return;
                 }
             }
+        }
+        if let Some(name) = self.tool_name.take() {
+            self.agent.tool_name = name;
         }
         self.resolve_models();
         self.check_tools();
@@ -183,10 +190,7 @@ impl<'a> AgentFileReader<'a> {
                 continue;
             }
             let known = keys.iter().map(|(known, _)| known.as_str());
-            let message = match nearest_name(name, known) {
-                Some(meant) => format!("unknown key; did you mean {meant}?"),
-                None => "unknown key; `recoup agents keys` lists all".to_owned(),
-            };
+            let message = unknown_key_message(name, known, ALL_KEYS);
             if is_strict {
                 self.values.add(name, node, message);
             } else {
@@ -253,7 +257,10 @@ impl<'a> AgentFileReader<'a> {
             if let Some(key) = demanded_by {
                 self.demands.push((key.to_owned(), path.display().to_string()));
             }
-            if demanded_by.is_none() || !self.is_trusted() {
+            // A trust store that cannot be read is told as that.
+            let verdict = self.place.verdict(self.context.home, self.text);
+            let verdict = verdict.map_err(|error| error.to_string())?;
+            if demanded_by.is_none() || verdict != TrustVerdict::Trusted {
                 return Err(format!(
                     "{} is outside of the project {}; only an agent file that you have trusted may \
                      name such files",
@@ -273,11 +280,6 @@ impl<'a> AgentFileReader<'a> {
         if is_outside && self.place.name_in_repository.is_some() {
             self.demands.push((key.to_owned(), name.to_owned()));
         }
-    }
-
-    fn is_trusted(&self) -> bool {
-        let verdict = self.place.verdict(self.context.home, self.text);
-        verdict.is_ok_and(|verdict| verdict == TrustVerdict::Trusted)
     }
 
     fn resolve_models(&mut self) {
@@ -418,14 +420,16 @@ impl<'a> AgentFileReader<'a> {
         for (name, node) in entries {
             let full = format!("{key}.{name}");
             match name.as_str() {
-                "format" => match &node.value {
-                    ConfigValue::Text(text) if text == "text" => format.kind = FormatKind::Text,
-                    ConfigValue::Text(text) if text == "json" => format.kind = FormatKind::Json,
-                    ConfigValue::Text(text) if text == "markdown" => {
-                        format.kind = FormatKind::Markdown;
+                "format" => {
+                    let kind = match &node.value {
+                        ConfigValue::Text(text) => FormatKind::parse(text),
+                        _ => None,
+                    };
+                    match kind {
+                        Some(kind) => format.kind = kind,
+                        None => self.values.add_type(&full, node, "text, json or markdown"),
                     }
-                    _ => self.values.add_type(&full, node, "text, json or markdown"),
-                },
+                }
                 "schema" => match node.to_json() {
                     Some(schema @ serde_json::Value::Object(_)) => {
                         (format.schema, has_schema) = (Some(schema), true);
@@ -440,7 +444,8 @@ impl<'a> AgentFileReader<'a> {
                 }
                 _ => {
                     let known = ["format", "schema", "schemaRef"].map(|it| format!("{key}.{it}"));
-                    let message = unknown_key_message(&full, known.iter().map(String::as_str));
+                    let message =
+                        unknown_key_message(&full, known.iter().map(String::as_str), ALL_KEYS);
                     self.values.add(&full, node, message);
                 }
             }

@@ -88,7 +88,7 @@ pub(in crate::cli) struct RunArgs {
     /// is stored with --refresh)
     #[arg(long, value_name = "FILE", conflicts_with = "only_if_cached")]
     replay: Option<PathBuf>,
-    /// With --replay: from this request on, ask for real
+    /// With --replay: from this answer of a model on, ask for real
     #[arg(long, value_name = "N", requires = "replay")]
     from: Option<usize>,
     /// Answer, cost and origin as JSON
