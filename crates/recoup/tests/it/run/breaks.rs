@@ -10,7 +10,7 @@ use crate::model_server::ModelTurn;
 use crate::support::finish;
 
 /// A server whose tool `look` answers with `said`, in the language of the shell.
-fn server(said: &str, env: &str) -> String {
+fn server(scene: &AgentScene, said: &str, env: &str) -> String {
     let script = format!(
         r#"answer() {{ printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$1"; }}
 while IFS= read -r line; do
@@ -23,8 +23,8 @@ while IFS= read -r line; do
 done
 "#
     );
-    let words = json!(["sh", "-c", script]);
-    format!("mcp_servers: {{shell: {{command: {words}, env: {{{env}}}}}}}\n")
+    scene.home.write("server.sh", script);
+    format!("mcp_servers: {{shell: {{command: [sh, server.sh], env: {{{env}}}}}}}\n")
 }
 
 fn look() -> ModelTurn {
@@ -36,10 +36,10 @@ fn servers_do_not_get_the_models_key() {
     let scene =
         AgentScene::scripted(vec![look(), ModelTurn::text("a"), look(), ModelTurn::text("b")]);
     let said = "key: ${ANTHROPIC_API_KEY-none}, path: ${PATH:+some}";
-    scene.agent("a.md", &server(said, ""), "You look.");
+    scene.agent("a.md", &server(&scene, said, ""), "You look.");
     scene.answer(&["a.md", "what?"]);
     assert!(scene.last_prompt(1).contains("key: none, path: some"), "{}", scene.last_prompt(1));
-    scene.agent("b.md", &server(said, "ANTHROPIC_API_KEY: given"), "You look.");
+    scene.agent("b.md", &server(&scene, said, "ANTHROPIC_API_KEY: given"), "You look.");
     scene.answer(&["b.md", "what?"]);
     assert!(scene.last_prompt(3).contains("key: given"), "{}", scene.last_prompt(3));
 }
@@ -48,7 +48,7 @@ fn servers_do_not_get_the_models_key() {
 fn a_resumed_run_asks_a_server_that_has_changed() {
     let refused = || ModelTurn::refused("400 Bad Request", "", "out of luck");
     let scene = AgentScene::scripted(vec![look(), refused(), refused(), ModelTurn::text("done")]);
-    let front = |name: &str| server("${NAME}", &format!("NAME: {name}"));
+    let front = |name: &str| server(&scene, "${NAME}", &format!("NAME: {name}"));
     scene.agent("a.md", &front("Ann"), "You look.");
     scene.run(&["a.md", "who?"]).expect(2);
     scene.run(&["a.md", "who?", "--resume"]).expect(2);
@@ -63,12 +63,13 @@ fn a_resumed_run_asks_a_server_that_has_changed() {
 fn credentials_of_an_agents_own_servers_are_not_stored() {
     let token = "Zq81-abc-77x-mine";
     let scene = AgentScene::answering(move |_| ModelTurn::text(&format!("it is {token}")));
-    let front = server("hi", &format!("LOGIN: 'Bearer {token}', MODE: production"));
+    let front = server(&scene, "hi", &format!("LOGIN: 'Bearer {token}', MODE: production"));
     scene.agent("worker.md", &front, "You look.");
     scene.agent("boss.md", "cache: 1h\nagents: [worker.md]\n", "You lead.");
     let run = scene.run(&["boss.md", "what?", "--record", "tape.jsonl"]).expect(0);
     assert!(run.stderr.contains("holds a secret"), "{}", run.stderr);
-    assert_eq!(fs::read_to_string(scene.home.project().join("tape.jsonl")).unwrap(), "");
+    let tape = fs::read_to_string(scene.home.project().join("tape.jsonl")).unwrap();
+    assert!(!tape.contains(token), "{tape}");
     scene.run(&["boss.md", "what?", "--only-if-cached"]).expect(124);
 }
 
@@ -121,7 +122,7 @@ fn files_that_include_each_other_again_and_again_are_too_large() {
     scene.agent("a.md", "", "{% include 'f0.md' %}");
     let began = Instant::now();
     let refused = scene.run(&["a.md", "why?"]).expect(2);
-    let expected = "the prompt has more than 1 MiB with this file";
+    let expected = "the prompt has more than 1.0 MiB with this file";
     assert_eq!(refused.stderr.matches(expected).count(), 1, "{}", refused.stderr);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
