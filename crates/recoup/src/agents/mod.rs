@@ -18,6 +18,7 @@ mod output;
 mod run;
 mod runner;
 mod tools;
+mod withheld;
 
 pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, FormatKind, RunHooks};
 pub(crate) use answer::{AgentAnswer, AnswerOrigin};
@@ -28,3 +29,4 @@ pub(crate) use journal::RunJournal;
 pub(crate) use observer::RunObserver;
 pub(crate) use runner::{AgentQuestion, AgentRunner, PreparedRun, RunOptions};
 pub(crate) use tools::{PermissionAnswer, PermissionPrompt, ToolPermission};
+pub(crate) use withheld::withheld_values;

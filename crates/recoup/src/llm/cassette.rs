@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::cache::compare_parts;
 use recoup_core::key::{KeyPart, Kind};
@@ -78,6 +79,9 @@ struct CassetteLine {
     response: Option<RecordedResponse>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     server: Option<String>,
+    /// Digest of the server's identity, in journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    identity: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +90,13 @@ struct CassetteLine {
     result: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<Value>>,
+}
+
+/// A server, as a call of its tools is found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CalledServer<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) identity: Option<Sha256Digest>,
 }
 
 /// A request to a model.
@@ -248,19 +259,21 @@ impl Cassette {
         self.keep(&CassetteLine { request, response, ..CassetteLine::new(MODEL) }, &answer)
     }
 
-    /// The result of a tool call. None: call it for real.
-    pub(crate) fn find_tool(
+    /// The result of a tool call. None: call it for real. A server that is known to be another one
+    /// than then has not given it.
+    pub(crate) fn find_tool<'a>(
         &self,
-        server: &str,
+        server: impl Into<CalledServer<'a>>,
         tool: &str,
         arguments: &Value,
     ) -> Result<Option<Box<RawValue>>> {
-        let asked = CassetteLine::of_tool(server, tool, arguments);
+        let asked = CassetteLine::of_tool(server.into(), tool, arguments);
         let found = self.take(|line| {
             line.kind == TOOL
                 && line.server == asked.server
                 && line.tool == asked.tool
                 && line.arguments == asked.arguments
+                && line.identity.as_ref().zip(asked.identity.as_ref()).is_none_or(|(a, b)| a == b)
         });
         match found {
             Some(line) => Ok(line.result.clone()),
@@ -269,15 +282,17 @@ impl Cassette {
     }
 
     /// Writes a tool call.
-    pub(crate) fn keep_tool(
+    pub(crate) fn keep_tool<'a>(
         &self,
-        server: &str,
+        server: impl Into<CalledServer<'a>>,
         tool: &str,
         arguments: &Value,
         result: &RawValue,
     ) -> Result<()> {
-        let result = Some(result.to_owned());
-        self.keep(&CassetteLine { result, ..CassetteLine::of_tool(server, tool, arguments) }, "")
+        let mut line = CassetteLine::of_tool(server.into(), tool, arguments);
+        line.result = Some(result.to_owned());
+        line.identity = line.identity.filter(|_| self.purpose == CassettePurpose::Journal);
+        self.keep(&line, "")
     }
 
     /// The tools of a server. None: ask for real.
@@ -383,9 +398,10 @@ impl CassetteLine {
         Self { v: VERSION, kind: kind.to_owned(), ..Self::default() }
     }
 
-    fn of_tool(server: &str, tool: &str, arguments: &Value) -> Self {
+    fn of_tool(server: CalledServer<'_>, tool: &str, arguments: &Value) -> Self {
         Self {
-            server: Some(server.to_owned()),
+            server: Some(server.name.to_owned()),
+            identity: server.identity.map(|identity| identity.to_hex()),
             tool: Some(tool.to_owned()),
             arguments: Some(arguments.clone()),
             ..Self::new(TOOL)

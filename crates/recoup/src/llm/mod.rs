@@ -25,7 +25,7 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, Result};
 use reqwest::Url;
 
-pub(crate) use cassette::Cassette;
+pub(crate) use cassette::{CalledServer, Cassette};
 pub(crate) use chat::{
     ChatMessage, ChatReply, ChatRequest, ModelName, Reasoning, ReplyBlock, Sampling, StopReason,
     TokenUsage, ToolCallRequest, ToolCallResult, ToolSpec,

@@ -407,6 +407,48 @@ fn ends_are_told_apart() {
 }
 
 #[test]
+fn an_answer_without_a_good_end_is_asked_for_again() {
+    for provider in BOTH {
+        let cut = ModelTurn::text("half an").stopping("abort");
+        let server = Server::scripted(vec![cut, ModelTurn::text("a whole answer")]);
+        let (reply, heard) = ask(provider, &server, &request());
+        assert_eq!(reply.unwrap().text(), "a whole answer");
+        assert_eq!((heard.restarts, heard.notices.len()), (1, 1), "{heard:?}");
+        assert!(heard.notices[0].contains("the model's answer was cut off"), "{heard:?}");
+    }
+    let limits = ModelCallLimits { max_retries: 0, ..LIMITS };
+    let called = json!([{"id": "1", "function": {"name": "files__read", "arguments": "{}"}}]);
+    for (reason, calls, stop) in [
+        (json!("error"), Value::Null, None),
+        (json!("abort"), called.clone(), None),
+        (Value::Null, Value::Null, None),
+        (json!(7), called.clone(), None),
+        (Value::Null, called.clone(), Some(StopReason::ToolCalls)),
+        (json!("function_call"), called, Some(StopReason::ToolCalls)),
+        (json!("model_length"), Value::Null, Some(StopReason::Length)),
+    ] {
+        let mut message = json!({"content": "half"});
+        if calls.is_array() {
+            message["tool_calls"] = calls;
+        }
+        let plain = json!({"choices": [{"message": message, "finish_reason": reason}]});
+        let blocks = json!([{"type": "text", "text": "half"}]);
+        let other = json!({"content": blocks, "stop_reason": reason});
+        for (provider, body, stop) in
+            [(ModelProvider::OpenAi, plain, stop), (ModelProvider::Anthropic, other, None)]
+        {
+            let server = Server::saying("200 OK", "", body.to_string());
+            let client = ModelClient::new(vec![endpoint("a", provider, &server)], None);
+            let reply = client.ask(&[model("a")], &request(), &limits, &mut Heard::default());
+            match stop {
+                Some(stop) => assert_eq!(reply.unwrap().stop, stop),
+                None => drop(expect_error(reply, ErrorKind::Unavailable, "was cut off")),
+            }
+        }
+    }
+}
+
+#[test]
 fn a_server_that_does_not_stream_is_understood() {
     let text = json!({"choices": [{"message": {"content": "plain"}, "finish_reason": "stop"}]});
     let server = Server::saying("200 OK", "", text.to_string());

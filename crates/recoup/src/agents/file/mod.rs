@@ -84,6 +84,15 @@ impl<'a> AgentContext<'a> {
     pub(crate) fn of_config(gathered: &'a GatheredConfig, settings: &'a AgentSettings) -> Self {
         Self { home: &gathered.places.home, cwd: &gathered.places.cwd, settings }
     }
+
+    /// The agent that a life cycle means by `name`: the extension may be left out.
+    fn base_path(self, file: &Path, name: &str) -> PathBuf {
+        let beside = relative_path(file, name);
+        if self.cwd.join(&beside).is_file() {
+            return beside;
+        }
+        PathBuf::from(format!("{}.agent.md", beside.display()))
+    }
 }
 
 /// An agent as far as it could be read, and all problems of all files.
@@ -360,10 +369,8 @@ impl<'a> AgentLoader<'a> {
                 |AgentReference { path: target, line, key, .. }| {
                     let file = path.display().to_string();
                     let site = AgentProblem { file, line, key: Some(key), message: String::new() };
-                    let beside = relative_path(path, &target);
-                    let named = PathBuf::from(format!("{}.agent.md", beside.display()));
-                    let exists = self.context.cwd.join(&beside).is_file();
-                    self.load(if exists { &beside } else { &named }, Some(&site))
+                    let base = self.context.base_path(path, &target);
+                    self.load(&base, Some(&site))
                 },
             ),
             _ => None,

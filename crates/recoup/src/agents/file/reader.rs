@@ -66,6 +66,8 @@ pub(super) struct AgentFileReader<'a> {
     front_line: u64,
     /// False if its keys cannot be read.
     is_readable: bool,
+    /// Size of the prompt with what it includes.
+    pub(super) prompt_bytes: usize,
 }
 
 impl<'a> AgentFileReader<'a> {
@@ -97,6 +99,7 @@ impl<'a> AgentFileReader<'a> {
             has_base: base.is_some(),
             front_line: 1,
             is_readable: true,
+            prompt_bytes: text.len(),
         }
     }
 
@@ -275,7 +278,11 @@ impl<'a> AgentFileReader<'a> {
 
     /// Demands trust for another agent outside of the project.
     pub(super) fn note_agent_path(&mut self, key: &str, name: &str) {
-        let path = self.context.cwd.join(super::relative_path(self.path, name));
+        let path = match self.agent.dialect {
+            AgentDialect::Lifecycle => self.context.base_path(self.path, name),
+            _ => super::relative_path(self.path, name),
+        };
+        let path = self.context.cwd.join(path);
         let is_outside = path.canonicalize().is_ok_and(|real| !real.starts_with(&self.place.root));
         if is_outside && self.place.name_in_repository.is_some() {
             self.demands.push((key.to_owned(), name.to_owned()));
@@ -356,7 +363,7 @@ impl<'a> AgentFileReader<'a> {
         }
     }
 
-    /// Notes which variables of the environment the prompt uses, and `{{now}}`.
+    /// Notes which variables of the environment the file uses, and `{{now}}` in the prompt.
     fn note_variables(&mut self) {
         let turns = self.agent.turns.iter().map(|turn| turn.text.as_str());
         let texts: Vec<&str> = turns.chain([self.agent.system.as_str()]).collect();
@@ -374,11 +381,12 @@ impl<'a> AgentFileReader<'a> {
             }
         }
         if syntax == VariableSyntax::Dollar {
-            for variable in &self.context.settings.variables {
-                if names.contains(variable) {
-                    self.demands
-                        .push((format!("${{{variable}}}"), "from the environment".to_owned()));
-                }
+            // Trust is bound to this text, and not to that of included files.
+            let own = variable_names(self.text, syntax);
+            let known = self.context.settings.variables.iter();
+            for variable in known.filter(|it| own.contains(&it.as_str())) {
+                self.demands.push((format!("${{{variable}}}"), "from the environment".to_owned()));
+                self.agent.environment.push(variable.clone());
             }
         }
     }
@@ -516,6 +524,7 @@ fn empty_agent(path: &Path, dialect: AgentDialect) -> AgentFile {
             AgentDialect::Own => VariableSyntax::Dollar,
             AgentDialect::AgentMd | AgentDialect::Lifecycle => VariableSyntax::Braces,
         },
+        environment: Vec::new(),
         parameters: Vec::new(),
         max_repeats: if is_foreign { 3 } else { 0 },
         outputs: Vec::new(),

@@ -37,7 +37,7 @@ use super::agent_file::AgentFile;
 use crate::app::App;
 use crate::app::tools::ToolCacheRequest;
 use crate::config::AgentSettings;
-use crate::llm::{Cassette, ToolCallRequest, ToolSpec};
+use crate::llm::{CalledServer, Cassette, ToolCallRequest, ToolSpec};
 use crate::mcp_client::RpcAnswer;
 use crate::toolbox::{
     CallEnd, CallRoute, RestToolDefinition, ServerDefinition, ToolCache, ToolOutcome,
@@ -154,7 +154,7 @@ impl Toolset {
     fn open_with(
         agent: &AgentFile,
         options: ToolsetOptions,
-        (root, settings): (&Path, &AgentSettings),
+        place @ (root, settings): (&Path, &AgentSettings),
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {
         let mut rest_tools = Vec::new();
@@ -196,7 +196,7 @@ impl Toolset {
             if let Some(server) = pool.iter().find(|server| server.definition == *definition) {
                 return Ok(Arc::clone(server));
             }
-            let server = Arc::new(AgentServer::open(definition, &options, root, open_cache)?);
+            let server = Arc::new(AgentServer::open(definition, &options, place, open_cache)?);
             pool.push(Arc::clone(&server));
             Ok(server)
         };
@@ -320,6 +320,7 @@ impl Toolset {
             }
             ToolTarget::ReadOutput => return Err(Error::usage("nothing is kept aside")),
         };
+        let server = CalledServer { name: server, identity: cache.server_digest() };
         let recorded = match &self.cassette {
             Some(cassette) => cassette.find_tool(server, tool_name, arguments)?,
             None => None,

@@ -135,7 +135,13 @@ impl RestTool {
             Ok(text) => (text, false),
             Err(fault) => {
                 let message = self.withheld.redact(&fault.message).into_owned();
-                (format!("{}: {}", doing(), secrets::redact(&message)), true)
+                let message = format!("{}: {}", doing(), secrets::redact(&message));
+                let passes = |status: u16| status >= 500 || matches!(status, 408 | 425 | 429);
+                if fault.status.is_none_or(|status| passes(status.as_u16())) {
+                    // It may be otherwise another time.
+                    return Err(Error::new(ErrorKind::Unavailable, message));
+                }
+                (message, true)
             }
         };
         let content = json!([{ "type": "text", "text": text }]);

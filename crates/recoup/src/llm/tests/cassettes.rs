@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use proptest::prelude::*;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::secrets::SecretValues;
 use serde_json::value::to_raw_value;
 use tempfile::TempDir;
@@ -165,6 +166,34 @@ fn a_run_that_died_goes_on() {
     let third = client(ModelProvider::Anthropic, &server, journal(true).unwrap());
     say(&third, "two").0.unwrap();
     assert_eq!(server.connections(), 2);
+}
+
+impl<'a> From<&'a str> for CalledServer<'a> {
+    fn from(name: &'a str) -> Self {
+        Self { name, identity: None }
+    }
+}
+
+#[test]
+fn a_server_that_is_another_one_now_has_not_given_the_result() {
+    let dir = TempDir::new().unwrap();
+    let (journal, tape) = (dir.path().join("run.journal"), dir.path().join("a.cassette"));
+    let by = |text: &str| {
+        let identity = Some(Sha256Digest::of(text.as_bytes()));
+        CalledServer { name: "files", identity }
+    };
+    let (nothing, result) = (json!({}), to_raw_value(&json!({"content": []})).unwrap());
+    let written = Cassette::journal(&journal, false, &SecretValues::default()).unwrap();
+    written.keep_tool(by("then"), "read", &nothing, &result).unwrap();
+    assert!(written.omissions().is_empty(), "a digest is no secret");
+    let resumed = Cassette::journal(&journal, true, &SecretValues::default()).unwrap();
+    assert!(resumed.find_tool(by("now"), "read", &nothing).unwrap().is_none());
+    assert!(resumed.find_tool(by("then"), "read", &nothing).unwrap().is_some());
+    // Recordings are for everybody.
+    record(&tape).keep_tool(by("then"), "read", &nothing, &result).unwrap();
+    assert!(!fs::read_to_string(&tape).unwrap().contains("identity"));
+    let replayed = Cassette::replay(&tape, None).unwrap();
+    assert!(replayed.find_tool(by("now"), "read", &nothing).unwrap().is_some());
 }
 
 #[test]
