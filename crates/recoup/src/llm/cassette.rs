@@ -410,7 +410,18 @@ impl CassetteLine {
 
     /// True if it has everything that lines of its kind have: otherwise it would answer nothing.
     fn is_complete(&self) -> bool {
-        let Self { v, kind, request, response, server, tool, arguments, result, tools } = self;
+        let Self {
+            v,
+            kind,
+            request,
+            response,
+            server,
+            tool,
+            arguments,
+            result,
+            tools,
+            identity: _,
+        } = self;
         let is_of_kind = match kind.as_str() {
             MODEL => request.is_some() && response.is_some(),
             TOOL => server.is_some() && tool.is_some() && arguments.is_some() && result.is_some(),
