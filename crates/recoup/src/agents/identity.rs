@@ -59,7 +59,7 @@ impl AgentRunner<'_> {
         ];
         identity.push_settings(settings.into_iter().flatten());
         for part in self.toolset(agent)?.identity()? {
-            identity.push_digest(&format!("tool {}", part.name), part.digest);
+            identity.push_digest(&part.name, part.digest);
         }
         let others =
             [("agent", &agent.agents), ("advisor", &agent.advisors), ("router", &agent.router)];

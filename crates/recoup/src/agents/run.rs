@@ -192,7 +192,7 @@ impl AgentRunner<'_> {
             if let Some(routed) = self.route(prepared, &calls)? {
                 return Ok(TurnEnd::HandedOver(routed));
             }
-            let results = self.call_all(prepared, toolset, &calls, state);
+            let results = self.call_all(prepared, toolset, &calls, state)?;
             state.conversation.push(ChatMessage::ToolResults(results));
         }
     }

@@ -154,6 +154,7 @@ impl<'a> AgentRunner<'a> {
         agent: &'r AgentFile,
         question: &AgentQuestion,
     ) -> Result<PreparedRun<'r>> {
+        self.check_outputs(agent)?;
         let values = self.variables_of(agent);
         let expand = |text: &str| {
             expand_variables(text, agent.variables, &values)
@@ -252,7 +253,7 @@ impl<'a> AgentRunner<'a> {
         }
         let options = ToolsetOptions {
             pool: Arc::clone(&self.pool),
-            cache: Some(self.cache.clone()),
+            cache: self.cache.clone(),
             cassette: self.cassette.clone(),
             permission: Arc::clone(&self.options.permission),
             mode: self.options.mode,

@@ -70,7 +70,7 @@ impl AgentServer {
             mode: options.mode,
             max_age: options.max_age,
             protocol: ToolProtocol::AgentMcp,
-            cache: options.cache.clone(),
+            cache: Some(options.cache.clone()),
         })?;
         // The server is told this root if it asks: the answers of later runs must not depend on
         // whether it has asked already.

@@ -98,7 +98,7 @@ impl Scene {
         };
         let options = ToolsetOptions {
             pool: Arc::default(),
-            cache: None,
+            cache: self.cache.clone(),
             cassette: self.cassette.clone(),
             permission: Arc::new(ToolPermission::new(self.allowed.clone(), None)),
             mode: self.mode,
@@ -213,7 +213,7 @@ fn call(tools: &Toolset, name: &str, arguments: Value) -> ToolAnswer {
     let limits =
         ToolCallLimits { timeout: Duration::from_secs(20), max_bytes: 200, deadline: None };
     let call = ToolCallRequest { id: "1".to_owned(), name: name.to_owned(), arguments };
-    tools.call(&call, &limits, &|| false)
+    tools.call(&call, &limits, &|| false).unwrap()
 }
 
 /// Text of a successful answer, with a star if it came from the cache.
@@ -488,7 +488,7 @@ fn rest_failures_are_not_kept_and_credentials_go_nowhere_else() {
     for (url, expected) in [
         ("http://example.org/", "expected https://"),
         ("https://${parameters.host}/", "can't stand for the host"),
-        ("nothing", "no URL"),
+        ("nothing", "not a valid URL"),
     ] {
         scene.rest_tools = vec![rest("odd", "GET", url)];
         let error = scene.open_agent(&agent(&["odd"])).unwrap_err().to_string();
@@ -504,7 +504,7 @@ fn agents_of_one_run_share_servers() {
     let open_cache = |_: ToolCacheRequest<'_>| Err(Error::usage("not needed"));
     let options = ToolsetOptions {
         pool,
-        cache: None,
+        cache: scene.cache.clone(),
         cassette: None,
         permission: Arc::new(ToolPermission::new(Vec::new(), None)),
         mode: CacheMode::Use,

@@ -73,7 +73,7 @@ impl HttpUpstream {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .with_context(|| "starting what speaks HTTP".to_owned())?;
+            .with_context(|| "starting the HTTP client".to_owned())?;
         let (queue, queued) = mpsc::unbounded_channel();
         let (to_client, messages) = mpsc::channel(WAITING_MESSAGES);
         let connection = HttpConnection::new(client, options, to_client, Arc::clone(&on_end));
