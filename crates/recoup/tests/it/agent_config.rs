@@ -111,7 +111,8 @@ fn an_agents_own_server_that_is_disabled_is_reported_like_others() {
                  off: {command: server}\ntools: [off]\n---\nHi\n";
     scene.write("project/a.md", agent);
     let said = scene.run(&["agents", "check", "a.md"]).err;
-    assert_snapshot!(said, @"error: a.md:4: mcp_servers.mine: mine cannot be used: mcp_servers.mine.enabled is false");
+    let own = said.lines().filter(|line| !line.contains("needs your trust")).collect::<String>();
+    assert_snapshot!(own, @"error: a.md:4: mcp_servers.mine: mine cannot be used: mcp_servers.mine.enabled is false");
 }
 
 #[test]

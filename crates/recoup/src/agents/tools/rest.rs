@@ -14,11 +14,10 @@ use super::server::credentials;
 use super::{OngoingCall, ToolsetOptions};
 use crate::app::tools::{ServerCredential, ToolCacheRequest, ToolProtocol};
 use crate::config::env;
+use crate::http::read_body;
 use crate::human;
 use crate::llm::is_this_machine;
-use crate::mcp_client::{
-    HttpFault, HttpServerOptions, RpcAnswer, build_client, header_map, read_body,
-};
+use crate::mcp_client::{HttpFault, HttpServerOptions, RpcAnswer, build_client, header_map};
 use crate::toolbox::{RestToolDefinition, ServerIdentity, ToolCache};
 
 /// Maximum size of an answer.
