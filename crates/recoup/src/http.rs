@@ -31,7 +31,7 @@ impl fmt::Debug for ProxySettings {
 #[derive(Debug)]
 pub(crate) enum BodyFault {
     CutOff(reqwest::Error),
-    /// It has more bytes than this.
+    /// More bytes than this.
     TooLarge(usize),
 }
 

@@ -19,6 +19,7 @@ use crate::mcp_client::header_map;
 const AGENT_VARIABLE: &str = "RECOUP_AGENT";
 
 /// Place that an answer goes to.
+#[expect(clippy::large_enum_variant, reason = "there is one of it for an output")]
 enum OutputDestination {
     File(PathBuf),
     /// A request without its body.
