@@ -11,6 +11,7 @@ pub mod config;
 mod doctor;
 mod exec;
 pub mod hooks;
+mod http;
 mod human;
 mod install;
 pub mod jobs;

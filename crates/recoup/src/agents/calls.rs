@@ -56,18 +56,18 @@ impl AgentRunner<'_> {
         toolset: &Toolset,
         calls: &[ToolCallRequest],
         state: &mut RunState,
-    ) -> Vec<ToolCallResult> {
+    ) -> Result<Vec<ToolCallResult>> {
         let most = prepared.agent.limits.max_tool_calls_per_turn as usize;
         let sub_agent = |call: &ToolCallRequest| {
             prepared.agent.agents.iter().find(|agent| agent.tool_name == call.name)
         };
-        let mut outcomes: Vec<Option<CallOutcome>> = thread::scope(|scope| {
+        let mut outcomes: Vec<Option<Result<CallOutcome>>> = thread::scope(|scope| {
             let begun = calls.iter().take(most).map(|call| {
                 let agent = sub_agent(call);
                 let at_once = agent.is_some() || toolset.is_read_only(&call.name);
                 at_once.then(|| {
                     scope.spawn(move || match agent {
-                        Some(agent) => self.call_agent(prepared, agent, call),
+                        Some(agent) => Ok(self.call_agent(prepared, agent, call)),
                         None => self.call_tool(prepared, toolset, call),
                     })
                 })
@@ -79,17 +79,17 @@ impl AgentRunner<'_> {
         let mut results = Vec::with_capacity(calls.len());
         for (number, (call, outcome)) in calls.iter().zip(outcomes).enumerate() {
             let outcome = match outcome {
-                Some(outcome) => outcome,
+                Some(outcome) => outcome?,
                 None if number >= most => CallOutcome::failed(format!(
                     "not called: at most {most} calls are allowed at once; repeat it in the next turn"
                 )),
-                None => self.call_tool(prepared, toolset, call),
+                None => self.call_tool(prepared, toolset, call)?,
             };
             let CallOutcome { text, is_error, paid, missing } = outcome;
             state.add_call(&paid, missing);
             results.push(ToolCallResult { id: call.id.clone(), text, is_error });
         }
-        results
+        Ok(results)
     }
 
     fn call_tool(
@@ -97,26 +97,26 @@ impl AgentRunner<'_> {
         prepared: &PreparedRun<'_>,
         toolset: &Toolset,
         call: &ToolCallRequest,
-    ) -> CallOutcome {
+    ) -> Result<CallOutcome> {
         self.show_call(&call.name, call);
         let limits = ToolCallLimits {
             timeout: prepared.agent.limits.tool_timeout,
             max_bytes: prepared.agent.limits.tool_response_max_bytes,
             deadline: self.deadline(),
         };
-        let answer = toolset.call(call, &limits, &|| self.observer.is_cancelled());
+        let answer = toolset.call(call, &limits, &|| self.observer.is_cancelled())?;
         if answer.is_error && !answer.is_complete {
             // The user can do something about it; the model cannot.
             self.observer.notice(format_args!("{}", shorten_text(&answer.text, MAX_NOTICE_CHARS)));
         } else if answer.from_cache {
             self.observer.detail(format_args!("{}: from the cache", call.name));
         }
-        CallOutcome {
+        Ok(CallOutcome {
             text: answer.text,
             is_error: answer.is_error,
             paid: RunCost::default(),
             missing: (!answer.is_complete).then(|| format!("{} could not be used", call.name)),
-        }
+        })
     }
 
     fn call_agent(

@@ -2,20 +2,29 @@
 //! after the run, and the outputs that the file declares.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use recoup_core::base::fsx;
 use recoup_core::error::IoContext as _;
-use recoup_core::{Error, ErrorKind, Result};
+use recoup_core::{Error, ErrorKind, Result, secrets};
 
 use super::agent_file::{AgentFile, DeclaredOutput};
 use super::answer::AgentAnswer;
 use super::runner::AgentRunner;
-use super::tools::RestRequest;
-use crate::mcp_client::{HttpFault, header_map};
+use super::tools::{RestRequest, parse_url};
+use crate::mcp_client::header_map;
 
 /// Name of the agent, for its hooks.
 const AGENT_VARIABLE: &str = "RECOUP_AGENT";
+
+/// Place that an answer goes to.
+#[expect(clippy::large_enum_variant, reason = "there is one of it for an output")]
+enum OutputDestination {
+    File(PathBuf),
+    /// A request without its body.
+    Http(RestRequest),
+}
 
 impl AgentRunner<'_> {
     /// Runs the hooks before a run; if one fails, the agent does not run.
@@ -46,37 +55,57 @@ impl AgentRunner<'_> {
         answered
     }
 
+    /// Checks that the declared outputs can be written to, as far as that is known before there is an
+    /// answer.
+    pub(super) fn check_outputs(&self, agent: &AgentFile) -> Result<()> {
+        agent.outputs.iter().try_for_each(|output| self.destination(agent, output).map(drop))
+    }
+
     fn deliver(
         &self,
         agent: &AgentFile,
         output: &DeclaredOutput,
         answer: &AgentAnswer,
     ) -> Result<()> {
-        match output {
-            DeclaredOutput::File { path } => {
-                let path = self.app.settings.project.root().join(self.expand(agent, path)?);
-                fsx::ensure_dir(fsx::parent(&path))?;
-                fsx::write_output(&path, format!("{}\n", answer.text).as_bytes())
-            }
-            DeclaredOutput::Http { url, method, headers } => {
-                let url = self.expand(agent, url)?;
-                let wrong = |what: &str| Error::usage(format!("not a valid {what}"));
-                let request = RestRequest {
-                    method: method.parse().map_err(|_| wrong("HTTP method"))?,
-                    url: url.parse().map_err(|_| wrong("URL"))?,
-                    headers: header_map(headers.iter().map(|(name, value)| (name, value)))?,
-                    body: Some(answer.text.clone()),
-                };
-                let sent =
-                    request.send(agent.limits.tool_timeout, &|| self.observer.is_cancelled());
-                sent.and_then(|answer| {
-                    let refused =
-                        |fault: HttpFault| Error::new(ErrorKind::Unavailable, fault.message);
-                    answer.map(drop).map_err(refused)
+        match self.destination(agent, output)? {
+            OutputDestination::File(path) => fsx::ensure_dir(fsx::parent(&path))
+                .and_then(|()| fsx::write_output(&path, format!("{}\n", answer.text).as_bytes())),
+            OutputDestination::Http(mut request) => {
+                request.body = Some(answer.text.clone());
+                let is_cancelled = || self.observer.is_cancelled();
+                request.send(agent.limits.tool_timeout, &is_cancelled).and_then(|sent| {
+                    sent.map(drop).map_err(|why| Error::new(ErrorKind::Unavailable, why))
                 })
             }
         }
         .map_err(|error| error.context(format!("{}: writing the output", agent.name)))
+    }
+
+    /// The destination of an output, with the values of variables.
+    fn destination(&self, agent: &AgentFile, output: &DeclaredOutput) -> Result<OutputDestination> {
+        let (url, method, headers) = match output {
+            DeclaredOutput::File { path } => {
+                let path = self.app.settings.project.root().join(self.expand(agent, path)?);
+                return Ok(OutputDestination::File(path));
+            }
+            DeclaredOutput::Http { url, method, headers } => (url, method, headers),
+        };
+        let context = |error: Error, what: &str| {
+            error.context(format!("{}: output: {what}", agent.path.display()))
+        };
+        // The values of variables may be secret, and the text of the file, too.
+        let shown = format!("url {:?}", secrets::redact(url));
+        let upper = method.to_ascii_uppercase();
+        Ok(OutputDestination::Http(RestRequest {
+            method: upper.parse().map_err(|_| {
+                context(Error::usage(format!("{method:?} is not an HTTP method")), "method")
+            })?,
+            url: parse_url(&self.expand(agent, url)?).map_err(|error| context(error, &shown))?,
+            headers: header_map(headers.iter().map(|(name, value)| (name, value)))
+                .map_err(|error| context(error, "headers"))?,
+            body: None,
+            credentials_hint: "credentials are headers of the output in the agent file",
+        }))
     }
 
     /// Runs a shell command in the project's root, with `said` on its stdin.

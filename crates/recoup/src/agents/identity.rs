@@ -65,7 +65,7 @@ impl AgentRunner<'_> {
         drop(known);
         let mut identity = self.own_identity(agent);
         for part in self.toolset(agent)?.identity()? {
-            identity.push_digest(&format!("tool {}", part.name), part.digest);
+            identity.push_digest(&part.name, part.digest);
         }
         let others =
             [("agent", &agent.agents), ("advisor", &agent.advisors), ("router", &agent.router)];

@@ -2,7 +2,7 @@
 //!
 //! `file` reads agent files, `runner` finds an answer, `run` and `calls` make one, `tools` has the tools
 //! of MCP servers and REST endpoints. The cache has two hooks on each path: `look_up_answer` and
-//! `keep_answer` in `cached`, and their counterparts for tools in `tools`.
+//! `keep_answer` in `cached`, `look_up_result` and `keep_result` in `tools::cached_calls`.
 
 mod agent_file;
 mod answer;

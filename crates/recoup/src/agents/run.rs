@@ -245,7 +245,7 @@ impl AgentRunner<'_> {
                 state.chunks.clear();
                 return Ok(TurnEnd::HandedOver(routed.text));
             }
-            let results = self.call_all(prepared, toolset, &calls, state);
+            let results = self.call_all(prepared, toolset, &calls, state)?;
             state.conversation.push(ChatMessage::ToolResults(results));
         }
     }

@@ -185,6 +185,7 @@ impl<'a> AgentRunner<'a> {
         agent: &'r AgentFile,
         question: &AgentQuestion,
     ) -> Result<PreparedRun<'r>> {
+        self.check_outputs(agent)?;
         if question.is_root {
             self.check_variables(agent)?;
             let budget = self.budget_of(agent)?;
@@ -321,7 +322,7 @@ impl<'a> AgentRunner<'a> {
         }
         let options = ToolsetOptions {
             pool: Arc::clone(&self.pool),
-            cache: Some(self.cache.clone()),
+            cache: self.cache.clone(),
             cassette: self.cassette.clone(),
             permission: Arc::clone(&self.options.permission),
             mode: self.options.mode,

@@ -382,7 +382,7 @@ pub(crate) fn read_server(
             ServerAddress::Command { words, env, cwd }
         }
         (None, Some(url)) if matches!(kind, None | Some("http" | "streamable-http" | "sse")) => {
-            ServerAddress::Http { url, headers, is_sse: kind == Some("sse") }
+            ServerAddress::Http { url, headers }
         }
         (Some(_), Some(_)) => {
             reader.add(full, node, "expected either command or url, not both");

@@ -15,7 +15,7 @@ use recoup_core::base::text::shorten_text;
 use recoup_core::memory::judge::account::retry_after;
 use recoup_core::{Error, ErrorKind, secrets};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
-use reqwest::{Client, NoProxy, RequestBuilder, Response, StatusCode, Url, redirect};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -23,10 +23,9 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::{ApiKey, BaseUrl, ProxySettings};
+use crate::http::{BodyFault, client_builder, client_error, read_body, read_refusal, root_cause};
 
-/// Limits for refusals: bytes and time to read them, characters to repeat.
-const MAX_REFUSAL_BYTES: usize = 64 << 10;
-const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Characters of refusals to repeat.
 const MAX_SHOWN_CHARS: usize = 200;
 /// Time for the rest of a stream after its answer, so that the connection can be used again.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -188,7 +187,15 @@ impl HttpTransport {
         let client = if let Some((.., client)) = known {
             client.clone()
         } else {
-            let client = build_client(target)?;
+            let builder = client_builder(is_encrypted, target.proxy);
+            let client = builder.and_then(|builder| {
+                builder.redirect(redirect::Policy::none()).build().map_err(client_error)
+            });
+            let client = client.map_err(|error| ApiFault {
+                sort: ApiFaultSort::Lasting,
+                error,
+                may_have_cost: false,
+            })?;
             running.clients.push((is_encrypted, target.proxy.cloned(), client.clone()));
             client
         };
@@ -241,30 +248,6 @@ impl RunningTransport {
     }
 }
 
-fn build_client(target: ApiTarget<'_>) -> Result<Client, ApiFault> {
-    // Fails if it is installed already: the store's connections use the same one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        .referer(false)
-        .user_agent(concat!("recoup/", env!("CARGO_PKG_VERSION")));
-    if !target.url.is_encrypted() {
-        // Plain HTTP needs no certificates.
-        builder = builder.tls_certs_only([]);
-    } else if let Some(proxy) = target.proxy {
-        let except = proxy.except.as_deref().and_then(NoProxy::from_string);
-        // The cause is left out: the URL may have a password.
-        let proxy = reqwest::Proxy::https(&proxy.url)
-            .map_err(|_| ApiFault::local("HTTPS_PROXY", "not a valid proxy address"))?;
-        builder = builder.proxy(proxy.no_proxy(except));
-    }
-    builder.build().map_err(|error| {
-        let doing = "setting up TLS for the model (are the system's certificates installed?)";
-        ApiFault::local(doing, root_cause(&error.without_url()))
-    })
-}
-
 /// A server while it answers.
 struct AnsweringServer {
     host: String,
@@ -296,7 +279,10 @@ impl AnsweringServer {
         if kind.starts_with("text/event-stream") {
             self.pass_stream(response, pieces).await;
         } else {
-            let body = read_body(response, self.max_bytes).await;
+            let body = read_body(response, self.max_bytes).await.map_err(|fault| match fault {
+                BodyFault::CutOff(error) => cut_off(error),
+                BodyFault::TooLarge(most) => too_large(most),
+            });
             let _ = pieces.send(body.map(AnswerPiece::Whole));
         }
     }
@@ -352,8 +338,7 @@ impl AnsweringServer {
             let error = Error::new(ErrorKind::Unavailable, message);
             return ApiFault { sort: ApiFaultSort::Lasting, error, may_have_cost: false };
         }
-        let said = timeout(REFUSAL_TIMEOUT, read_body(response, MAX_REFUSAL_BYTES)).await;
-        let body = said.ok().and_then(Result::ok).unwrap_or_default();
+        let body = read_refusal(response).await;
         let text = String::from_utf8_lossy(&body);
         let json: Value = serde_json::from_slice(&body).unwrap_or_default();
         let said = json.pointer("/error/message").or_else(|| json.pointer("/error"));
@@ -373,18 +358,6 @@ pub(super) fn presentable(said: &str, key: Option<&ApiKey>) -> String {
     shorten_text(&said, MAX_SHOWN_CHARS).into_owned()
 }
 
-/// Reads the body, up to `most` bytes whatever its length header says.
-async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, ApiFault> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(cut_off)? {
-        if body.len() + chunk.len() > most {
-            return Err(too_large(most));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
 fn too_large(most: usize) -> ApiFault {
     ApiFault::invalid(format!("the model's answer is larger than {most} bytes"))
 }
@@ -393,13 +366,4 @@ fn cut_off(error: reqwest::Error) -> ApiFault {
     let cause = root_cause(&error.without_url());
     let message = "the model's answer was cut off";
     ApiFault::passing(Error::new(ErrorKind::Unavailable, message).with_source(cause), true)
-}
-
-/// Message of the innermost cause, the only one that tells anything.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }

@@ -33,6 +33,8 @@ pub(crate) use chat::{
 pub(crate) use client::{ChatObserver, ModelCallLimits, ModelClient, ProviderEndpoint};
 pub use judge::ModelJudge;
 
+pub use crate::http::ProxySettings;
+
 /// Provider of a model API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelProvider {
@@ -170,21 +172,6 @@ impl ApiKey {
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ApiKey(…)")
-    }
-}
-
-/// Proxy. Its URL may have a password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ProxySettings {
-    /// URL of the proxy.
-    pub url: String,
-    /// Hosts that are reached without it, separated by commas.
-    pub except: Option<String>,
-}
-
-impl fmt::Debug for ProxySettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Proxy(…)")
     }
 }
 

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::message::METHOD_NOT_FOUND;
 use super::session::{McpSession, RpcAnswer};
 use crate::llm::ProxySettings;
 use crate::toolbox::ServerAddress;
@@ -22,8 +23,6 @@ use crate::toolbox::ServerAddress;
 const MAX_STARTS: u32 = 3;
 /// Pages of a list of tools.
 const MAX_PAGES: usize = 100;
-/// JSON-RPC error code for a method that the server does not have.
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// Called with each notification of the server: method and parameters.
 pub(crate) type NotificationListener = Arc<dyn Fn(&str, Option<&RawValue>) + Send + Sync>;
@@ -124,7 +123,9 @@ impl McpConnection {
             let page = match self.call("tools/list", &raw, timeout, is_cancelled)? {
                 RpcAnswer::Result(result) => serde_json::from_str::<ToolsPage>(result.get())
                     .map_err(|error| refused(&format!("this is no list of tools: {error}")))?,
-                RpcAnswer::Error { code: METHOD_NOT_FOUND, .. } => return Ok(tools),
+                RpcAnswer::Error { code, .. } if code == i64::from(METHOD_NOT_FOUND) => {
+                    return Ok(tools);
+                }
                 RpcAnswer::Error { code, message } => {
                     return Err(refused(&format!("{message} (code {code})")));
                 }

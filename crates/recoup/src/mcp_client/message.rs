@@ -7,6 +7,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+/// JSON-RPC error code for a method that the receiver does not have.
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
+
 /// Fields of a message that decide what is done with it. Values are skipped, not built, so deep
 /// nesting and large numbers do no harm.
 #[derive(Debug, Deserialize)]

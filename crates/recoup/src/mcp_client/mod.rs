@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(crate) use connection::{McpConnection, McpServerOptions};
 pub(crate) use guard::{KILL_AFTER, run_guard};
-pub(crate) use http::{HttpFault, HttpServerOptions, HttpUpstream, build_client, read_body};
+pub(crate) use http::{HttpFault, HttpServerOptions, HttpUpstream, build_client};
 pub(crate) use server_process::{ServerExit, ServerInput, ServerProcess};
 pub(crate) use session::{RpcAnswer, header_map};
 

@@ -1,9 +1,10 @@
 //! A running MCP server: requests that wait for answers, and answers to what the server asks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fmt;
 use std::io::Read as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -22,7 +23,9 @@ use serde_json::{Value, json};
 
 use super::connection::McpServerOptions;
 use super::http::{HttpServerOptions, HttpUpstream};
-use super::message::{LineReader, MessageFields, ReadPiece, error_line, normal_id};
+use super::message::{
+    LineReader, METHOD_NOT_FOUND, MessageFields, ReadPiece, error_line, normal_id,
+};
 use super::server_process::ServerProcess;
 use super::{ServerEnd, Upstream};
 use crate::human;
@@ -42,8 +45,6 @@ const IDLE_CHECK_INTERVAL: Duration = Duration::from_mins(1);
 const KEPT_OUTPUT_BYTES: usize = 4 << 10;
 const SHOWN_LINES: usize = 5;
 const SHOWN_CHARS: usize = 600;
-/// JSON-RPC error code for requests that we do not answer.
-const METHOD_NOT_FOUND: i32 = -32601;
 
 /// The server's answer to a request.
 #[derive(Debug)]
@@ -110,8 +111,14 @@ impl McpSession {
             output: Mutex::default(),
         });
         match &options.address {
-            ServerAddress::Command { .. } => session.start_process(lines, received),
-            ServerAddress::Http { .. } => session.start_http(lines, received),
+            ServerAddress::Command { words, env, cwd } => {
+                let directory =
+                    cwd.as_ref().map_or(options.root.clone(), |cwd| options.root.join(cwd));
+                session.start_process(words, env, &directory, lines, received)
+            }
+            ServerAddress::Http { url, headers } => {
+                session.start_http(url, headers, lines, received)
+            }
         }
         .map_err(context)?;
         Ok(session)
@@ -119,14 +126,12 @@ impl McpSession {
 
     fn start_process(
         self: &Arc<Self>,
+        words: &[String],
+        env: &BTreeMap<String, String>,
+        directory: &Path,
         lines: Receiver<Vec<u8>>,
         received: Receiver<SessionEvent>,
     ) -> Result<()> {
-        let ServerAddress::Command { words, env, cwd } = &self.options.address else {
-            return Ok(());
-        };
-        let root = &self.options.root;
-        let directory = cwd.as_ref().map_or_else(|| root.clone(), |cwd| root.join(cwd));
         if !directory.is_dir() {
             let message = format!("its directory does not exist: {}", directory.display());
             return Err(Error::new(ErrorKind::Absent, message));
@@ -209,13 +214,12 @@ impl McpSession {
 
     fn start_http(
         self: &Arc<Self>,
+        url: &str,
+        headers: &BTreeMap<String, String>,
         lines: Receiver<Vec<u8>>,
         received: Receiver<SessionEvent>,
     ) -> Result<()> {
-        let ServerAddress::Http { url, headers, .. } = &self.options.address else {
-            return Ok(());
-        };
-        let url = Url::parse(url).map_err(|_| Error::usage("its URL is none"))?;
+        let url = Url::parse(url).map_err(|_| Error::usage("invalid URL"))?;
         let ends = self.events.clone();
         let on_end = move |end| {
             let _ = ends.send(SessionEvent::Server(end));

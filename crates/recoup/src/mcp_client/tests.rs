@@ -249,7 +249,6 @@ fn what_is_no_server_is_named() {
             ServerAddress::Http {
                 url: "http://127.0.0.1:1/mcp".to_owned(),
                 headers: BTreeMap::new(),
-                is_sse: false,
             },
             "no connection",
         ),
@@ -313,7 +312,6 @@ fn a_server_on_http_is_spoken_to_with_its_headers() {
     let address = |headers: &[(&str, &str)]| ServerAddress::Http {
         url: url.clone(),
         headers: headers.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
-        is_sse: false,
     };
     let connection = connect(dir.path(), address(&[("X-Key", "k")]));
     assert_eq!(look(&connection, LIMIT).unwrap(), "over HTTP");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use recoup_core::base::clock::{Deadline, Stopwatch};
-use recoup_core::cache::{PeekOutcome, WaitPolicy};
+use recoup_core::cache::PeekOutcome;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -24,8 +24,8 @@ use super::message::{
 };
 use super::workers::WorkerThreads;
 use crate::toolbox::{
-    CachedCall, CallEnd, CallRoute, CallTicket, PassReason, RootsState, ToolCache, ToolOutcome,
-    ToolPermit,
+    CachedCall, CallEnd, CallRoute, CallTicket, IDENTICAL_CALL_WAIT, PassReason, RootsState,
+    ToolCache, ToolOutcome, ToolPermit,
 };
 
 /// Method that lists the tools.
@@ -34,8 +34,6 @@ const TOOLS_LIST: &str = "tools/list";
 const TOOLS_CALL: &str = "tools/call";
 /// Threads that look something up at once; further calls pass by the cache.
 const MAX_WORKERS: usize = 64;
-/// How long a call waits for the answer to an identical one, which may be stuck.
-const MAX_WAIT: Duration = Duration::from_secs(30);
 /// How long the answer to a call that writes is held until other processes serve nothing that it made
 /// stale.
 const MAX_ANSWER_DELAY: Duration = Duration::from_secs(1);
@@ -266,9 +264,7 @@ impl ProxySession {
         let Some(PeekedCall { call: cached, first }) = request.cached.take() else {
             return self.send_waiting(&request, None);
         };
-        // If one caller's result is not kept, waiting for the next one's is pointless.
-        let wait = WaitPolicy { wait: Some(MAX_WAIT), leaders: Some(1), ..WaitPolicy::default() };
-        match cached.lookup(first, wait) {
+        match cached.lookup(first, IDENTICAL_CALL_WAIT) {
             Ok(ToolOutcome::Hit(served)) => {
                 let call = self.calls().take(&request.id, request.serial);
                 if let Some(PendingCall { ticket: Some(ticket), .. }) = call {

@@ -20,6 +20,11 @@ use super::result::{self, ServedResult};
 use super::write_marks::WriteMarks;
 use super::writes::{StaleResults, WritePosition};
 
+/// How a call waits for the result of an identical one, which may be stuck: not long, and not for the
+/// next one if the first result is not kept.
+pub(crate) const IDENTICAL_CALL_WAIT: WaitPolicy<'static> =
+    WaitPolicy { wait: Some(Duration::from_secs(30)), leaders: Some(1), on_long_wait: None };
+
 /// A call whose result may be cached.
 #[derive(Debug)]
 pub(crate) struct CachedCall {

@@ -37,8 +37,6 @@ pub(crate) enum ServerAddress {
         url: String,
         /// Headers, already expanded; their values may be secret.
         headers: BTreeMap<String, String>,
-        /// True for the older transport with server-sent events.
-        is_sse: bool,
     },
 }
 

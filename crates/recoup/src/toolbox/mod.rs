@@ -25,7 +25,7 @@ mod upkeep;
 mod write_marks;
 mod writes;
 
-pub(crate) use call::{CachedCall, ToolOutcome, ToolPermit};
+pub(crate) use call::{CachedCall, IDENTICAL_CALL_WAIT, ToolOutcome, ToolPermit};
 pub(crate) use call_log::CallLog;
 pub(crate) use call_stats::{CallStatsCollector, ToolStats};
 pub(crate) use definitions::{RestToolDefinition, ServerAddress, ServerDefinition};

@@ -40,9 +40,9 @@ pub(crate) enum CallEnd<'a> {
     Hit(&'a ServedResult),
     /// Answered by the server.
     Answered { result: &'a RawValue, took: Duration },
-    /// Answered by the server with an error of the protocol, of this length.
+    /// Answered with an error of this length, or not at all because the server died or was too slow.
     Failed { bytes: usize, took: Duration },
-    /// Cancelled, or never answered.
+    /// Given up by the caller.
     Cancelled,
 }
 

@@ -104,6 +104,18 @@ fn an_agent_can_use_what_is_defined_and_nothing_else() {
 }
 
 #[test]
+fn an_agents_own_server_that_is_disabled_is_reported_like_others() {
+    let scene = Scene::new();
+    scene.user(USER);
+    let agent = "---\nmodels: ollama/qwen3\nmcp_servers:\n  mine: {command: server, enabled: no}\n  \
+                 off: {command: server}\ntools: [off]\n---\nHi\n";
+    scene.write("project/a.md", agent);
+    let said = scene.run(&["agents", "check", "a.md"]).err;
+    let own = said.lines().filter(|line| !line.contains("needs your trust")).collect::<String>();
+    assert_snapshot!(own, @"error: a.md:4: mcp_servers.mine: mine cannot be used: mcp_servers.mine.enabled is false");
+}
+
+#[test]
 fn the_other_programs_file_counts_after_trust_and_its_faults_hinder_only_agents() {
     let scene = Scene::new();
     scene.ai_agent(

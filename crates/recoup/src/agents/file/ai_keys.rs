@@ -192,6 +192,10 @@ pub(super) static OWN_KEYS: [AgentKey; 14] = [
             match server {
                 Some(mut server) => {
                     reader.demands.push((full.clone(), describe_server(&server)));
+                    if !server.is_enabled {
+                        let message = format!("{name} cannot be used: {full}.enabled is false");
+                        reader.values.add(&full, node, message);
+                    }
                     if let Err(message) = expand_own_server(&mut server) {
                         reader.values.add(&full, node, message);
                     }

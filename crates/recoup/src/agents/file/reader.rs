@@ -330,6 +330,9 @@ impl<'a> AgentFileReader<'a> {
         };
         let mut wrong = Vec::new();
         for NamedTool { name, line } in &self.agent.tools {
+            if self.agent.servers.iter().any(|own| own.name == *name) {
+                continue;
+            }
             let is_off = |it: &&ServerDefinition| it.name == *name && !it.is_enabled;
             if settings.servers.iter().any(|it| is_off(&it)) {
                 wrong.push((

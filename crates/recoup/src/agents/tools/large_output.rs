@@ -13,7 +13,7 @@ use crate::llm::ToolSpec;
 
 /// Name of the tool that reads what is kept aside.
 pub(super) const READ_OUTPUT: &str = "read_tool_output";
-/// Bytes of a handle: the same result has the same one in every run.
+/// Length of a handle: the same result has the same one in every run.
 const HANDLE_DIGITS: usize = 12;
 /// Bytes that are kept aside in one run.
 const MAX_KEPT_BYTES: usize = 64 << 20;

@@ -1,8 +1,10 @@
 //! All tools of one run: MCP servers and REST endpoints, through the tool cache.
 //!
 //! Servers start when they are needed: a call whose result is cached needs none, and the tools of a
-//! server are remembered. The tool cache is looked up and written here, and nowhere else.
+//! server are remembered. The tool cache has two hooks, `look_up_result` and `keep_result` in
+//! `cached_calls`.
 
+mod cached_calls;
 mod content;
 mod large_output;
 mod permission;
@@ -19,34 +21,29 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use recoup_core::base::clock::{Deadline, Stopwatch};
+use recoup_core::base::clock::Deadline;
 use recoup_core::base::digest::Sha256Digest;
-use recoup_core::cache::{Cache, CacheMode, Ttl, WaitPolicy};
+use recoup_core::cache::{Cache, CacheMode, Ttl};
 use recoup_core::key::canonical::canonical_value;
 use recoup_core::{Error, ErrorKind, Result};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use self::cached_calls::{ResultLookup, keep_result, look_up_result};
 use self::large_output::{LargeOutputs, READ_OUTPUT};
 pub(crate) use self::permission::{PermissionAnswer, PermissionPrompt, ToolPermission};
 use self::repeats::RepeatedCalls;
-pub(super) use self::rest::RestRequest;
 use self::rest::RestTool;
+pub(super) use self::rest::{RestRequest, parse_url};
 use self::server::AgentServer;
 use super::agent_file::AgentFile;
+use super::calls::joined;
 use crate::app::App;
 use crate::app::tools::ToolCacheRequest;
 use crate::config::AgentSettings;
 use crate::llm::{CalledServer, Cassette, ToolCallRequest, ToolSpec};
-use crate::mcp_client::RpcAnswer;
-use crate::toolbox::{
-    CallEnd, CallRoute, RestToolDefinition, ServerDefinition, ToolCache, ToolOutcome,
-};
+use crate::toolbox::{RestToolDefinition, ServerDefinition, ToolCache};
 
-/// How long a call waits for the answer to an identical one, which may be stuck.
-const MAX_WAIT: Duration = Duration::from_secs(30);
-/// How long a call waits until the store has dropped what it made stale.
-const UPKEEP_LIMIT: Duration = Duration::from_secs(1);
 /// Namespace of REST tools, in names.
 const REST: &str = "rest";
 
@@ -66,8 +63,8 @@ impl Drop for ServerPool {
 pub(crate) struct ToolsetOptions {
     /// Shared by the agents of a run.
     pub(crate) pool: Arc<ServerPool>,
-    /// Shared by the agents of a run; none to open one.
-    pub(crate) cache: Option<Cache>,
+    /// Shared by the agents of a run.
+    pub(crate) cache: Cache,
     /// Recorded exchanges, which answer instead of servers.
     pub(crate) cassette: Option<Arc<Cassette>>,
     pub(crate) permission: Arc<ToolPermission>,
@@ -96,7 +93,7 @@ pub(crate) struct ToolAnswer {
     pub(crate) is_complete: bool,
 }
 
-/// A part of an agent's identity.
+/// A named part of an agent's identity: a tool or a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolsetPart {
     pub(crate) name: String,
@@ -121,7 +118,7 @@ pub(crate) struct Toolset {
 #[derive(Debug)]
 struct IndexedTool {
     spec: ToolSpec,
-    /// Digest of its definition.
+    /// Digest of its definition; with the endpoint's identity for a REST tool.
     digest: Sha256Digest,
     is_read_only: bool,
     target: ToolTarget,
@@ -134,6 +131,20 @@ enum ToolTarget {
     ReadOutput,
 }
 
+/// Reason why a call has no result.
+enum CallFailure {
+    /// The model is told.
+    Told(Error),
+    /// The run ends.
+    Fatal(Error),
+}
+
+impl From<Error> for CallFailure {
+    fn from(error: Error) -> Self {
+        Self::Told(error)
+    }
+}
+
 /// A call on its way.
 struct OngoingCall<'a> {
     /// `{"name", "arguments"}`, as MCP has it.
@@ -144,7 +155,7 @@ struct OngoingCall<'a> {
 }
 
 impl Toolset {
-    /// The tools that an agent names. Checks the names, and starts nothing.
+    /// The tools that an agent names. Starts nothing. The names were checked when the file was read.
     pub(crate) fn open(app: &App, agent: &AgentFile, options: ToolsetOptions) -> Result<Self> {
         let open_cache = |request: ToolCacheRequest<'_>| app.tool_cache(request);
         let place = (app.settings.project.root(), &app.settings.agents);
@@ -171,27 +182,12 @@ impl Toolset {
                     rest_tools.push(Arc::new(RestTool::open(rest, &options, root, open_cache)?));
                 }
                 (None, None) => {
-                    let line = tool.line.map_or_else(String::new, |line| format!("{line}: "));
-                    let known = settings.servers.iter().map(|server| &server.name);
-                    let known = known.chain(settings.rest_tools.iter().map(|rest| &rest.name));
-                    let known: Vec<&str> = known.map(String::as_str).collect();
-                    return Err(Error::usage(format!(
-                        "{}:{line}tools: {name:?} is neither an MCP server nor a REST tool of the \
-                         configuration (known: {})",
-                        agent.path.display(),
-                        if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-                    )));
+                    let message = format!("{}: tools: unknown tool {name:?}", agent.path.display());
+                    return Err(Error::usage(message));
                 }
             }
         }
         let open_server = |definition: &ServerDefinition| {
-            if !definition.is_enabled {
-                let name = &definition.name;
-                return Err(Error::usage(format!(
-                    "{}: tools: the MCP server {name} is disabled (mcpServers.{name}.enabled)",
-                    agent.path.display()
-                )));
-            }
             let mut pool = options.pool.0.lock();
             if let Some(server) = pool.iter().find(|server| server.definition == *definition) {
                 return Ok(Arc::clone(server));
@@ -212,37 +208,20 @@ impl Toolset {
         })
     }
 
-    /// Digests of all that can change an agent's answer: identities of servers, and the tools as the
-    /// model sees them. Starts those servers whose tools are not remembered.
+    /// Digests of all that can change an agent's answer, by name: servers, and the tools as the model
+    /// sees them. Starts those servers whose tools are not remembered.
     pub(crate) fn identity(&self) -> Result<Vec<ToolsetPart>> {
         let index = self.index()?;
-        let part = |name: &str, server: &ToolCache, is_of: &dyn Fn(&ToolTarget) -> bool| {
-            let tools = index.iter().filter(|tool| is_of(&tool.target));
-            let tools: Vec<_> = tools.map(|tool| (&tool.spec.name, tool.digest)).collect();
-            let inputs = json!({ "server": server.server_digest(), "tools": tools });
-            let digest = Sha256Digest::of(inputs.to_string().as_bytes());
-            ToolsetPart { name: name.to_owned(), digest }
-        };
-        let mut parts = Vec::new();
-        for server in &self.servers {
-            let is_of = |target: &ToolTarget| match target {
-                ToolTarget::Server { server: other, .. } => Arc::ptr_eq(other, server),
-                _ => false,
-            };
-            parts.push(part(&server.definition.name, &server.cache, &is_of));
-        }
-        for rest in &self.rest_tools {
-            let is_of = |target: &ToolTarget| match target {
-                ToolTarget::Rest(other) => Arc::ptr_eq(other, rest),
-                _ => false,
-            };
-            parts.push(part(&rest.definition.name, &rest.cache, &is_of));
-        }
-        if self.large_outputs.is_some() {
-            let digest = Sha256Digest::of(READ_OUTPUT.as_bytes());
-            parts.push(ToolsetPart { name: READ_OUTPUT.to_owned(), digest });
-        }
-        Ok(parts)
+        let servers = self.servers.iter().map(|server| {
+            let digest = json!(server.cache.server_digest()).to_string();
+            let digest = Sha256Digest::of(digest.as_bytes());
+            ToolsetPart { name: format!("server {}", server.definition.name), digest }
+        });
+        let tools = index.iter().map(|IndexedTool { spec, digest, .. }| ToolsetPart {
+            name: format!("tool {}", spec.name),
+            digest: *digest,
+        });
+        Ok(servers.chain(tools).collect())
     }
 
     /// The tools as a model is told of them.
@@ -262,26 +241,30 @@ impl Toolset {
         self.servers.iter().any(|server| server.is_outdated())
     }
 
-    /// Calls a tool. Never fails the run: a failure is an answer that says so.
+    /// Calls a tool. A failure is an answer that says so; an error, which ends the run, only if a
+    /// recording has to answer and does not know the call.
     pub(crate) fn call(
         &self,
         call: &ToolCallRequest,
         limits: &ToolCallLimits,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> ToolAnswer {
-        let failed = |error: Error| ToolAnswer {
-            text: error.to_string(),
-            is_error: true,
-            from_cache: false,
-            // The model itself made a mistake in its call.
-            is_complete: error.kind() == ErrorKind::Usage,
+    ) -> Result<ToolAnswer> {
+        let mut answer = match self.call_tool(call, limits, is_cancelled) {
+            Ok(answer) => answer,
+            Err(CallFailure::Fatal(error)) => return Err(error),
+            Err(CallFailure::Told(error)) => ToolAnswer {
+                text: error.to_string(),
+                is_error: true,
+                from_cache: false,
+                // The model itself made a mistake in its call.
+                is_complete: error.kind() == ErrorKind::Usage,
+            },
         };
-        let mut answer = self.call_tool(call, limits, is_cancelled).unwrap_or_else(failed);
         if call.name != READ_OUTPUT {
             let text = std::mem::take(&mut answer.text);
             answer.text = large_output::limit(text, limits.max_bytes, self.large_outputs.as_ref());
         }
-        answer
+        Ok(answer)
     }
 
     fn call_tool(
@@ -289,22 +272,22 @@ impl Toolset {
         call: &ToolCallRequest,
         limits: &ToolCallLimits,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<ToolAnswer> {
+    ) -> Result<ToolAnswer, CallFailure> {
         let index = self.index()?;
         let Some(tool) = index.iter().find(|tool| tool.spec.name == call.name) else {
             let names: Vec<&str> = index.iter().map(|tool| tool.spec.name.as_str()).collect();
             let message = format!("no tool {:?}; there are: {}", call.name, names.join(", "));
-            return Err(Error::usage(message));
+            return Err(Error::usage(message).into());
         };
         let nothing = json!({});
         let arguments = match &call.arguments {
             Value::Null => &nothing,
             Value::String(text) if text.trim().is_empty() => &nothing,
             arguments @ Value::Object(_) => arguments,
-            _ => return Err(Error::usage("the arguments must be a JSON object")),
+            _ => return Err(Error::usage("the arguments must be a JSON object").into()),
         };
         if let (ToolTarget::ReadOutput, Some(outputs)) = (&tool.target, &self.large_outputs) {
-            return outputs.read(arguments, limits.max_bytes);
+            return Ok(outputs.read(arguments, limits.max_bytes)?);
         }
         let key = canonical_value(&json!([call.name, arguments]))?;
         if let Some(text) = self.repeats.replay(&key) {
@@ -318,13 +301,12 @@ impl Toolset {
             ToolTarget::Rest(rest) => {
                 (REST, &rest.definition.name, &rest.cache, rest.definition.timeout)
             }
-            ToolTarget::ReadOutput => return Err(Error::usage("nothing is kept aside")),
+            ToolTarget::ReadOutput => return Err(Error::usage("nothing is kept aside").into()),
         };
         let server = CalledServer { name: server, identity: cache.server_digest() };
-        let recorded = match &self.cassette {
-            Some(cassette) => cassette.find_tool(server, tool_name, arguments)?,
-            None => None,
-        };
+        let recorded = self.cassette.as_ref().map_or(Ok(None), |cassette| {
+            cassette.find_tool(server, tool_name, arguments).map_err(CallFailure::Fatal)
+        })?;
         let (result, from_cache) = if let Some(result) = recorded {
             (result, false)
         } else {
@@ -335,7 +317,8 @@ impl Toolset {
                 .map_err(|error| Error::usage("the arguments").with_source(error))?;
             let remaining = limits.deadline.map_or(Duration::MAX, Deadline::remaining);
             if remaining.is_zero() {
-                return Err(Error::new(ErrorKind::Unavailable, "the time of the run is over"));
+                let message = "the time of the run is over";
+                return Err(Error::new(ErrorKind::Unavailable, message).into());
             }
             let call = OngoingCall {
                 params: &params,
@@ -343,12 +326,17 @@ impl Toolset {
                 timeout: own_timeout.unwrap_or(limits.timeout).min(remaining),
                 is_cancelled,
             };
-            let ask = || match &tool.target {
-                ToolTarget::Server { server, .. } => server.ask(&call),
-                ToolTarget::Rest(rest) => rest.ask(&call),
-                ToolTarget::ReadOutput => Err(Error::usage("nothing is kept aside")),
+            let (result, from_cache) = match look_up_result(cache, &call)? {
+                ResultLookup::Hit(result) => (result, true),
+                ResultLookup::Call(missed) => {
+                    let asked = match &tool.target {
+                        ToolTarget::Server { server, .. } => server.ask(&call),
+                        ToolTarget::Rest(rest) => rest.ask(&call),
+                        ToolTarget::ReadOutput => Err(Error::usage("nothing is kept aside")),
+                    };
+                    (keep_result(cache, missed, &call, asked)?, false)
+                }
             };
-            let (result, from_cache) = call_through_cache(cache, &call, &ask)?;
             if let Some(cassette) = &self.cassette {
                 // The tool has run. If this fails, the next exchange with the model does too, and
                 // ends the run.
@@ -384,11 +372,7 @@ impl Toolset {
                 known => (Some(known.map(Option::unwrap_or_default)), None),
             };
             let lists: Vec<_> = self.servers.iter().map(list).collect();
-            let broken = |_| Err(Error::new(ErrorKind::Io, "a thread has broken"));
-            let joined = |(known, asking): (Option<_>, Option<thread::ScopedJoinHandle<'_, _>>)| {
-                known.or_else(|| Some(asking?.join().unwrap_or_else(broken)))
-            };
-            lists.into_iter().filter_map(joined).collect()
+            lists.into_iter().filter_map(|(known, asking)| known.or(asking.map(joined))).collect()
         });
         for (server, list) in self.servers.iter().zip(lists) {
             for definition in list?.iter() {
@@ -416,7 +400,9 @@ impl Toolset {
                     input_schema: parameters.clone(),
                 },
                 digest: Sha256Digest::of(
-                    json!([name, description, parameters]).to_string().as_bytes(),
+                    json!([name, description, parameters, rest.cache.server_digest()])
+                        .to_string()
+                        .as_bytes(),
                 ),
                 is_read_only: rest.is_read_only(),
                 target: ToolTarget::Rest(Arc::clone(rest)),
@@ -436,60 +422,4 @@ impl Toolset {
         }
         Ok(Arc::clone(slot.insert(Arc::new(index))))
     }
-}
-
-/// Answers a call from the cache, or asks and keeps the result; true if it came from the cache.
-fn call_through_cache(
-    cache: &ToolCache,
-    call: &OngoingCall<'_>,
-    ask: &dyn Fn() -> Result<RpcAnswer>,
-) -> Result<(Box<RawValue>, bool)> {
-    let plan = cache.plan("tools/call", Some(call.params));
-    let mut kept = None;
-    if let CallRoute::Cached(cached) = plan.route {
-        // If one caller's result is not kept, waiting for the next one's is pointless.
-        let wait = WaitPolicy {
-            wait: Some(MAX_WAIT.min(call.timeout)),
-            leaders: Some(1),
-            ..WaitPolicy::default()
-        };
-        // The look-up hook.
-        match cached.lookup(None, wait)? {
-            ToolOutcome::Hit(served) => {
-                let result = RawValue::from_string(served.as_json().to_owned());
-                let result = result.map_err(|error| {
-                    Error::new(ErrorKind::Corrupt, "a cached result").with_source(error)
-                })?;
-                cache.finished(plan.ticket, &CallEnd::Hit(&served));
-                return Ok((result, true));
-            }
-            ToolOutcome::Miss(permit) => kept = Some((cached, permit)),
-            ToolOutcome::Bypass => {}
-        }
-    }
-    let began = Stopwatch::start();
-    let answer = ask();
-    let took = began.elapsed();
-    let (end, answer) = match &answer {
-        Ok(RpcAnswer::Result(result)) => {
-            // The write hook.
-            if let Some((cached, permit)) = kept.take() {
-                cached.store(permit, result, took);
-            }
-            (CallEnd::Answered { result, took }, Ok((result.clone(), false)))
-        }
-        Ok(RpcAnswer::Error { code, message }) => {
-            let text = format!("{message} (code {code})");
-            let end = CallEnd::Failed { bytes: message.len(), took };
-            (end, Err(Error::new(ErrorKind::Unavailable, text)))
-        }
-        Err(error) => (CallEnd::Cancelled, Err(Error::new(error.kind(), error.to_string()))),
-    };
-    if let Some((_, permit)) = kept {
-        permit.release();
-    }
-    cache.finished(plan.ticket, &end);
-    // The agent may read at once what it has written, and the run may end.
-    cache.await_upkeep(UPKEEP_LIMIT);
-    answer
 }

@@ -54,7 +54,7 @@ impl ToolPermission {
         if self.allowed.iter().any(|pattern| pattern.matches(name)) {
             return Ok(());
         }
-        let refused = |why: String| Err(Error::new(ErrorKind::ReadOnly, why));
+        let refused = |why: String| Err(Error::new(ErrorKind::Invalid, why));
         let Some(prompt) = &self.prompt else {
             return refused(format!(
                 "{name} was not run: it is not declared read-only, and nobody can be asked. The \

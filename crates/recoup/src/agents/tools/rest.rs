@@ -14,11 +14,10 @@ use super::server::credentials;
 use super::{OngoingCall, ToolsetOptions};
 use crate::app::tools::{ServerCredential, ToolCacheRequest, ToolProtocol};
 use crate::config::env;
+use crate::http::read_body;
 use crate::human;
 use crate::llm::is_this_machine;
-use crate::mcp_client::{
-    HttpFault, HttpServerOptions, RpcAnswer, build_client, header_map, read_body,
-};
+use crate::mcp_client::{HttpFault, HttpServerOptions, RpcAnswer, build_client, header_map};
 use crate::toolbox::{RestToolDefinition, ServerIdentity, ToolCache};
 
 /// Maximum size of an answer.
@@ -27,8 +26,6 @@ const MAX_ANSWER_BYTES: usize = 16 << 20;
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Begin of a place for an argument.
 const PLACE: &str = "${parameters.";
-/// Advice for a refusal: the place of credentials.
-const CREDENTIALS_HINT: &str = "credentials are headers of the tool in the configuration";
 
 /// A REST tool.
 #[derive(Debug)]
@@ -38,7 +35,6 @@ pub(super) struct RestTool {
     method: Method,
     /// The URL with a letter in every place: host and shape that arguments must not change.
     shape: Url,
-    withheld: SecretValues,
 }
 
 impl RestTool {
@@ -53,15 +49,11 @@ impl RestTool {
         let method = method.to_ascii_uppercase();
         let parsed: Method =
             method.parse().map_err(|_| wrong(format!("{method:?} is no HTTP method")))?;
-        let shape = Url::parse(&expand(url, |_| "x".to_owned()))
-            .map_err(|_| wrong("url: this is no URL".to_owned()))?;
+        let shape = parse_url(&expand(url, |_| "x".to_owned()))
+            .map_err(|error| error.context(format!("restTools.{name}: url")))?;
         let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next());
         if host.is_none_or(|host| host.contains(PLACE)) {
             return Err(wrong("url: an argument can't stand for the host".to_owned()));
-        }
-        if !(shape.scheme() == "https" || shape.scheme() == "http" && is_this_machine(&shape)) {
-            let message = "url: expected https://, or http:// for this machine (127.0.0.1)";
-            return Err(wrong(message.to_owned()));
         }
         header_map(headers).map_err(|error| error.context(format!("restTools.{name}")))?;
         let mut named = credentials(headers, "header");
@@ -80,12 +72,10 @@ impl RestTool {
             mode: options.mode,
             max_age: options.max_age,
             protocol: ToolProtocol::Rest,
-            cache: options.cache.clone(),
+            cache: Some(options.cache.clone()),
         })?;
-        let withheld = SecretValues::of_values(headers.values().map(|it| it.clone().into_bytes()));
-        let withheld = env::credentials().and(withheld);
         let definition = definition.clone();
-        let this = Self { definition, cache, method: parsed, shape, withheld };
+        let this = Self { definition, cache, method: parsed, shape };
         this.teach_cache()?;
         Ok(this)
     }
@@ -127,22 +117,14 @@ impl RestTool {
             url,
             headers,
             body: body.map(|body| body.to_string()),
+            credentials_hint: "credentials are headers of the tool in the configuration",
         };
         let answer = request
             .send(call.timeout, call.is_cancelled)
             .map_err(|error| error.context(doing()))?;
         let (text, is_error) = match answer {
             Ok(text) => (text, false),
-            Err(fault) => {
-                let message = self.withheld.redact(&fault.message).into_owned();
-                let message = format!("{}: {}", doing(), secrets::redact(&message));
-                let passes = |status: u16| status >= 500 || matches!(status, 408 | 425 | 429);
-                if fault.status.is_none_or(|status| passes(status.as_u16())) {
-                    // It may be otherwise another time.
-                    return Err(Error::new(ErrorKind::Unavailable, message));
-                }
-                (message, true)
-            }
+            Err(refusal) => (format!("{}: {refusal}", doing()), true),
         };
         let content = json!([{ "type": "text", "text": text }]);
         Ok(RpcAnswer::Result(raw(&json!({ "content": content, "isError": is_error }))?))
@@ -173,6 +155,15 @@ impl RestTool {
     }
 }
 
+/// Parses a URL that receives answers or arguments: HTTPS or this machine only.
+pub(in crate::agents) fn parse_url(text: &str) -> Result<Url> {
+    let url = Url::parse(text).map_err(|_| Error::usage("not a valid URL"))?;
+    if url.scheme() == "https" || url.scheme() == "http" && is_this_machine(&url) {
+        return Ok(url);
+    }
+    Err(Error::usage("expected https://, or http:// for this machine (127.0.0.1)"))
+}
+
 /// One HTTP request.
 #[derive(Debug)]
 pub(in crate::agents) struct RestRequest {
@@ -180,22 +171,27 @@ pub(in crate::agents) struct RestRequest {
     pub(in crate::agents) url: Url,
     pub(in crate::agents) headers: HeaderMap,
     pub(in crate::agents) body: Option<String>,
+    /// Advice for a refusal: the place of credentials.
+    pub(in crate::agents) credentials_hint: &'static str,
 }
 
 impl RestRequest {
-    /// Sends it; the answer's text, or why there is none. An error if there was no answer in time.
+    /// Sends it; the answer's text, or the reason of a refusal, without secrets. An error if there was
+    /// no answer, or one that may be otherwise another time.
     pub(in crate::agents) fn send(
         self,
         timeout: Duration,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Result<String, HttpFault>> {
-        let Self { method, url, headers, body } = self;
+    ) -> Result<Result<String, String>> {
+        let Self { method, url, headers, body, credentials_hint } = self;
+        let own = SecretValues::of_values(headers.values().map(|it| it.as_bytes().to_vec()));
+        let withheld = env::credentials().and(own);
         let options = HttpServerOptions {
             url: url.clone(),
             headers: HeaderMap::new(),
             proxy: env::proxy(),
             call_timeout: timeout,
-            credentials_hint: CREDENTIALS_HINT,
+            credentials_hint,
         };
         let mut request = build_client(&options)?.request(method, url).headers(headers);
         if let Some(body) = body {
@@ -203,7 +199,7 @@ impl RestRequest {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
-            Error::new(ErrorKind::Io, "starting what speaks HTTP").with_source(error)
+            Error::new(ErrorKind::Io, "starting the HTTP client").with_source(error)
         })?;
         let answer = runtime.block_on(async {
             let cancelled = async {
@@ -212,7 +208,7 @@ impl RestRequest {
                 }
             };
             tokio::select! {
-                answer = tokio::time::timeout(timeout, exchange(request)) => {
+                answer = tokio::time::timeout(timeout, exchange(request, credentials_hint)) => {
                     answer.map_err(|_| {
                         let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
                         format!("no answer within {}", human::long_duration(millis))
@@ -223,15 +219,30 @@ impl RestRequest {
         });
         // A hanging look-up of a name holds a thread, which is left behind.
         runtime.shutdown_background();
-        answer.map_err(|why| Error::new(ErrorKind::Unavailable, why))
+        let redacted =
+            |fault: HttpFault| secrets::redact(&withheld.redact(&fault.message)).into_owned();
+        let unavailable = |why: String| Error::new(ErrorKind::Unavailable, why);
+        match answer.map_err(unavailable)? {
+            Ok(text) => Ok(Ok(text)),
+            Err(fault) => {
+                let passes = |status: u16| status >= 500 || matches!(status, 408 | 425 | 429);
+                // It may be otherwise another time.
+                let is_passing = fault.status.is_none_or(|status| passes(status.as_u16()));
+                let message = redacted(fault);
+                if is_passing { Err(unavailable(message)) } else { Ok(Err(message)) }
+            }
+        }
     }
 }
 
 /// Sends a request; the answer's text, or why there is none.
-async fn exchange(request: reqwest::RequestBuilder) -> Result<String, HttpFault> {
+async fn exchange(
+    request: reqwest::RequestBuilder,
+    credentials_hint: &str,
+) -> Result<String, HttpFault> {
     let response = request.send().await.map_err(HttpFault::of_request)?;
     if !response.status().is_success() {
-        return Err(HttpFault::of_refusal(response, CREDENTIALS_HINT).await.0);
+        return Err(HttpFault::of_refusal(response, credentials_hint).await.0);
     }
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.unwrap_or("unknown content").to_owned();

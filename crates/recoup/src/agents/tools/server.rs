@@ -69,7 +69,7 @@ impl AgentServer {
             mode: options.mode,
             max_age: options.max_age,
             protocol: ToolProtocol::AgentMcp,
-            cache: options.cache.clone(),
+            cache: Some(options.cache.clone()),
         })?;
         let is_unsure = Arc::new(AtomicBool::new(true));
         let (told, unsure) = (cache.clone(), Arc::clone(&is_unsure));

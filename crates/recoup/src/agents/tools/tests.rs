@@ -92,13 +92,13 @@ impl Scene {
                 mode: request.mode,
                 max_age: request.max_age,
                 withheld: SecretValues::default(),
-                call_log: CallLog::off(),
+                call_log: CallLog::below(root),
                 faults: Arc::new(IgnoreFaults),
             }))
         };
         let options = ToolsetOptions {
             pool: Arc::default(),
-            cache: None,
+            cache: self.cache.clone(),
             cassette: self.cassette.clone(),
             permission: Arc::new(ToolPermission::new(self.allowed.clone(), None)),
             mode: self.mode,
@@ -214,7 +214,7 @@ fn call(tools: &Toolset, name: &str, arguments: Value) -> ToolAnswer {
     let limits =
         ToolCallLimits { timeout: Duration::from_secs(20), max_bytes: 200, deadline: None };
     let call = ToolCallRequest { id: "1".to_owned(), name: name.to_owned(), arguments };
-    tools.call(&call, &limits, &|| false)
+    tools.call(&call, &limits, &|| false).unwrap()
 }
 
 /// Text of a successful answer, with a star if it came from the cache.
@@ -322,34 +322,56 @@ fn tools_that_are_not_read_only_need_permission() {
 }
 
 #[test]
-fn names_that_are_not_configured_and_disabled_servers_are_usage_errors() {
-    let mut scene = Scene::new("");
-    let error = scene.open_agent(&agent(&["files", "fils"])).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Usage);
-    let text = error.to_string();
-    assert!(
-        text.starts_with("test.ai:3: tools: \"fils\"") && text.contains("known: files"),
-        "{text}"
-    );
-    scene.servers[0].is_enabled = false;
-    let error = scene.open_agent(&agent(&["files"])).unwrap_err().to_string();
-    assert!(error.contains("mcpServers.files.enabled"), "{error}");
-    assert_eq!(scene.starts(), 0);
+fn calls_that_fail_are_logged_as_failed_and_cancelled_ones_as_cancelled() {
+    let scene =
+        Scene::new("*'\"die\":1'*) exit 3 ;;\n*'\"sleep\":1'*) sleep 20 ;;").cache_all("5m");
+    let tools = scene.open();
+    let limits =
+        ToolCallLimits { timeout: Duration::from_millis(100), max_bytes: 999, deadline: None };
+    let make = |arguments: Value, is_cancelled: bool| {
+        let (id, name) = ("1".to_owned(), "files__look".to_owned());
+        let call = ToolCallRequest { id, name, arguments };
+        tools.call(&call, &limits, &|| is_cancelled).unwrap()
+    };
+    look(&tools);
+    for (arguments, is_cancelled, text) in [
+        (json!({ "sleep": 1 }), false, "not answered within"),
+        (json!({ "sleep": 2 }), true, "was cancelled"),
+    ] {
+        let answer = make(arguments, is_cancelled);
+        assert!(answer.is_error && !answer.is_complete, "{}", answer.text);
+        assert!(answer.text.contains(text), "{}", answer.text);
+    }
+    drop(tools);
+    let tools = scene.open();
+    let answer = call(&tools, "files__look", json!({ "die": 1 }));
+    assert!(answer.text.contains("ended with"), "{}", answer.text);
+    let mut logged = Vec::new();
+    let log = CallLog::below(scene.dir.path());
+    log.for_each(|line| logged.push((json!(line.outcome), line.error))).unwrap();
+    let expected = [("miss", false), ("miss", true), ("cancelled", false), ("miss", true)];
+    assert_eq!(logged, expected.map(|(outcome, error)| (json!(outcome), error)));
 }
 
 #[test]
 fn identity_follows_what_the_model_sees() {
     let mut scene = Scene::new("");
     let first = scene.open().identity().unwrap();
+    let names: Vec<&str> = first.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(names, ["server files", "tool files__look", "tool files__write"]);
     assert_eq!(first, scene.open().identity().unwrap());
     let mut different = vec![first];
     scene.servers[0].denied = vec![NamePattern::new("wr*")];
     let tools = scene.open();
     assert_eq!(tools.specs().unwrap().len(), 1);
-    different.push(tools.identity().unwrap());
+    let hidden = tools.identity().unwrap();
     scene.servers[0].schemas =
         BTreeMap::from([("look".to_owned(), json!({ "type": "object", "required": ["q"] }))]);
-    different.push(scene.open().identity().unwrap());
+    let edited = scene.open().identity().unwrap();
+    let changed = hidden.iter().zip(&edited).filter(|(old, new)| old != new);
+    let changed: Vec<&str> = changed.map(|(old, _)| old.name.as_str()).collect();
+    assert_eq!(changed, ["tool files__look"], "only the tool itself");
+    different.extend([hidden, edited]);
     if let crate::toolbox::ServerAddress::Command { env, .. } = &mut scene.servers[0].address {
         env.insert("TOKEN".to_owned(), "other".to_owned());
     }
@@ -497,7 +519,7 @@ fn rest_failures_are_not_kept_and_credentials_go_nowhere_else() {
     for (url, expected) in [
         ("http://example.org/", "expected https://"),
         ("https://${parameters.host}/", "can't stand for the host"),
-        ("nothing", "no URL"),
+        ("nothing", "not a valid URL"),
     ] {
         scene.rest_tools = vec![rest("odd", "GET", url)];
         let error = scene.open_agent(&agent(&["odd"])).unwrap_err().to_string();
@@ -513,7 +535,7 @@ fn agents_of_one_run_share_servers() {
     let open_cache = |_: ToolCacheRequest<'_>| Err(Error::usage("not needed"));
     let options = ToolsetOptions {
         pool,
-        cache: None,
+        cache: scene.cache.clone(),
         cassette: None,
         permission: Arc::new(ToolPermission::new(Vec::new(), None)),
         mode: CacheMode::Use,
@@ -541,7 +563,10 @@ fn a_cassette_replays_calls_and_lists_without_servers_and_permission() {
     let tools = replayed.open();
     assert_eq!(tools.specs().unwrap(), specs);
     assert_eq!(said(call(&tools, "files__write", json!({ "n": 1 }))), "call 1");
-    let unknown = call(&tools, "files__write", json!({ "n": 2 }));
-    assert!(unknown.is_error, "{}", unknown.text);
+    let limits = ToolCallLimits { timeout: Duration::MAX, max_bytes: 200, deadline: None };
+    let (id, name, arguments) = ("1".to_owned(), "files__write".to_owned(), json!({ "n": 2 }));
+    let unknown = ToolCallRequest { id, name, arguments };
+    let unknown = tools.call(&unknown, &limits, &|| false).unwrap_err().to_string();
+    assert!(unknown.contains("the nearest is number 2"), "{unknown}");
     assert_eq!(replayed.starts(), 0);
 }

@@ -1,18 +1,13 @@
 //! Why a server gave no answer over HTTP, as the client is told.
 
-use std::time::Duration;
-
 use recoup_core::base::text::shorten_text;
 use reqwest::header::{HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
-use super::root_cause;
+use crate::http::{BodyFault, read_refusal, root_cause};
 
-/// Limits for refusals: bytes and time to read them, characters to repeat.
-const MAX_REFUSAL_BYTES: usize = 64 << 10;
-pub(crate) const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Characters of refusals to repeat.
 const MAX_SHOWN_CHARS: usize = 300;
 
 /// Reason why there is no answer.
@@ -23,16 +18,15 @@ pub(crate) struct HttpFault {
     pub(crate) status: Option<StatusCode>,
 }
 
-/// Reads a body, up to `most` bytes whatever its length header says.
-pub(crate) async fn read_body(mut response: Response, most: usize) -> Result<Vec<u8>, HttpFault> {
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(HttpFault::of_request)? {
-        if body.len() + piece.len() > most {
-            return Err(HttpFault::new(format!("the answer has more than {most} bytes")));
+impl From<BodyFault> for HttpFault {
+    fn from(fault: BodyFault) -> Self {
+        match fault {
+            BodyFault::CutOff(error) => Self::of_request(error),
+            BodyFault::TooLarge(most) => {
+                Self::new(format!("the answer has more than {most} bytes"))
+            }
         }
-        body.extend_from_slice(&piece);
     }
-    Ok(body)
 }
 
 impl HttpFault {
@@ -69,8 +63,7 @@ impl HttpFault {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
         };
         let (challenge, elsewhere) = (text(WWW_AUTHENTICATE), text(LOCATION));
-        let read = timeout(REFUSAL_TIMEOUT, read_body(response, MAX_REFUSAL_BYTES)).await;
-        let body = read.ok().and_then(Result::ok).unwrap_or_default();
+        let body = read_refusal(response).await;
         let json: Value = serde_json::from_slice(&body).unwrap_or_default();
         let said = json.pointer("/error/message").and_then(Value::as_str).map(str::to_owned);
         let said = said.unwrap_or_else(|| String::from_utf8_lossy(&body).into_owned());

@@ -17,18 +17,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use recoup_core::Result;
 use recoup_core::error::IoContext as _;
-use recoup_core::{Error, ErrorKind, Result};
 use reqwest::header::HeaderMap;
-use reqwest::{Client, NoProxy, Url, redirect};
+use reqwest::{Client, Url, redirect};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-pub(crate) use self::fault::{HttpFault, read_body};
+pub(crate) use self::fault::HttpFault;
 use self::streamable::HttpConnection;
 use super::message::{MessageFields, RequestParams, normal_id};
 use super::{EndListener, ServerEnd};
-use crate::llm::ProxySettings;
+use crate::http::{ProxySettings, client_builder, client_error};
 
 /// Messages that wait for the client to read.
 const WAITING_MESSAGES: usize = 16;
@@ -73,7 +73,7 @@ impl HttpUpstream {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .with_context(|| "starting what speaks HTTP".to_owned())?;
+            .with_context(|| "starting the HTTP client".to_owned())?;
         let (queue, queued) = mpsc::unbounded_channel();
         let (to_client, messages) = mpsc::channel(WAITING_MESSAGES);
         let connection = HttpConnection::new(client, options, to_client, Arc::clone(&on_end));
@@ -98,8 +98,6 @@ impl HttpUpstream {
 }
 
 pub(crate) fn build_client(options: &HttpServerOptions) -> Result<Client> {
-    // Fails if it is installed already: the store's connections use the same one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let origin = options.url.origin();
     // Headers with credentials are for the host that was named.
     let redirects = redirect::Policy::custom(move |attempt| {
@@ -109,36 +107,12 @@ pub(crate) fn build_client(options: &HttpServerOptions) -> Result<Client> {
             attempt.stop()
         }
     });
-    let mut builder = Client::builder()
+    client_builder(options.url.scheme() == "https", options.proxy.as_ref())?
         .redirect(redirects)
-        .no_proxy()
-        .referer(false)
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_keepalive(KEEPALIVE)
-        .user_agent(concat!("recoup/", env!("CARGO_PKG_VERSION")));
-    if options.url.scheme() != "https" {
-        // Plain HTTP needs no certificates.
-        builder = builder.tls_certs_only([]);
-    } else if let Some(proxy) = &options.proxy {
-        let except = proxy.except.as_deref().and_then(NoProxy::from_string);
-        // The cause is left out: the URL may have a password.
-        let proxy = reqwest::Proxy::https(&proxy.url)
-            .map_err(|_| Error::usage("HTTPS_PROXY: this is no address of a proxy"))?;
-        builder = builder.proxy(proxy.no_proxy(except));
-    }
-    builder.build().map_err(|error| {
-        let message = "preparing HTTP (are the system's certificates installed?)";
-        Error::new(ErrorKind::Io, message).with_source(root_cause(&error.without_url()))
-    })
-}
-
-/// Message of the innermost cause, the only one that tells anything.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
+        .build()
+        .map_err(client_error)
 }
 
 /// A message of the client on its way to the server.

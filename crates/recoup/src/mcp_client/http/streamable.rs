@@ -15,9 +15,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::fault::{HttpFault, REFUSAL_TIMEOUT, read_body};
+use super::fault::HttpFault;
 use super::headers::{ToolHeaders, is_modern, standard_headers};
 use super::{HttpServerOptions, OutgoingMessage, into_line};
+use crate::http::{REFUSAL_TIMEOUT, read_body};
 use crate::llm::sse::EventParser;
 use crate::mcp_client::message::{MessageFields, error_line, looks_like_messages, normal_id};
 use crate::mcp_client::{EndListener, guard};

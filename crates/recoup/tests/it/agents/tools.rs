@@ -129,3 +129,29 @@ fn a_server_that_does_not_start_is_a_clear_failure() {
     assert!(failed.stderr.contains("MCP server scripted"), "{failed:?}");
     assert!(scene.api.asked().is_empty(), "nothing was paid for");
 }
+
+#[test]
+fn a_call_that_a_recording_does_not_know_ends_the_run() {
+    let scene = Scene::new("");
+    scene.run("please count", &["--record", "tape.jsonl"]).expect(0);
+    let tape = scene.home.project().join("tape.jsonl");
+    let recorded = fs::read_to_string(&tape).unwrap();
+    assert!(recorded.contains("\"arguments\":{}"), "{recorded}");
+    fs::write(&tape, recorded.replace("\"arguments\":{}", "\"arguments\":{\"by\":2}")).unwrap();
+    let unknown = scene.run("please count", &["--replay", "tape.jsonl"]);
+    unknown.expect_failure("the nearest is number");
+    assert_eq!((scene.calls(), scene.api.asked().len()), (1, 2), "nothing was done for real");
+}
+
+#[test]
+fn explain_names_the_tool_that_has_changed() {
+    let scene = Scene::new("");
+    scene.run("please count", &["--cache", "1h"]).expect(0);
+    let file = scene.home.recoup().join("config.toml");
+    let schema = "toolSchemas.count = { type = \"object\", title = \"Counts\" }\n";
+    let configuration = fs::read_to_string(&file).unwrap() + schema;
+    fs::write(&file, configuration).unwrap();
+    let changed = scene.run("please count", &["--cache", "1h", "--explain"]).expect(0);
+    assert!(changed.stderr.contains("tool scripted__count: "), "{}", changed.stderr);
+    assert!(!changed.stderr.contains("scripted__write"), "{}", changed.stderr);
+}

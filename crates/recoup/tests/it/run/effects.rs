@@ -3,6 +3,8 @@
 use std::fs;
 
 use super::AgentScene;
+use crate::model_server::Server;
+use crate::support::Output;
 
 #[test]
 fn a_hit_writes_outputs_and_runs_hooks_as_a_fresh_answer_does() {
@@ -94,4 +96,59 @@ fn entries_of_the_file_cache_format_answer_too() {
     let args = ["reviewer.agent.md", "Review src/auth.rs", "--cache", "1h", "--store", &store];
     assert_eq!(scene.answer(&args), "as another program left it");
     assert_eq!(scene.asked(), 0);
+}
+
+/// Runs an agent with one output over HTTP.
+fn run_with_output(scene: &AgentScene, output: &str) -> Output {
+    let agent = "---\nname: reporter\nmodel: anthropic/claude-sonnet-4-5\n---\nYou report.\n";
+    scene.home.write("reporter.agent.md", agent);
+    let lifecycle = format!(
+        "agent: reporter.agent.md\nprompt: Report\nparameters: {{day: monday}}\n\
+         output: [{{type: http, {output}}}]\n"
+    );
+    scene.home.write("report.lifecycle.yaml", lifecycle);
+    scene.home.run(&["trust", "--yes", "report.lifecycle.yaml"]).expect(0);
+    scene.run(&["report.lifecycle.yaml"])
+}
+
+#[test]
+fn outputs_over_http_are_checked_before_anything_is_paid() {
+    let scene = AgentScene::counting();
+    for (output, words) in [
+        ("url: nowhere", "output: url \"nowhere\": not a valid URL"),
+        (
+            "url: 'http://example.org/in'",
+            "output: url \"http://example.org/in\": expected https://",
+        ),
+        ("url: 'https://example.org/{{dya}}'", "dya"),
+        ("url: 'https://example.org/', method: 'P T'", "output: method: \"P T\" is not"),
+        ("url: 'https://example.org/', headers: {'a b': c}", "output: headers: header \"a b\""),
+    ] {
+        run_with_output(&scene, output).expect_usage(words);
+    }
+    assert_eq!(scene.asked(), 0);
+}
+
+#[test]
+fn an_output_over_http_gets_the_answer_and_a_refusal_shows_no_credentials() {
+    let scene = AgentScene::counting();
+    let taking = Server::saying("200 OK", "", String::new());
+    let output = format!("url: '{}/{{{{day}}}}', method: put", taking.url());
+    run_with_output(&scene, &output).expect(0);
+    let received = taking.question();
+    assert!(received.head.starts_with("PUT /monday "), "{}", received.head);
+    assert_eq!(received.body, "answer 1");
+    let refusing = Server::saying(
+        "401 Unauthorized",
+        "WWW-Authenticate: Bearer\r\n",
+        "not tok-12345678-abcdef".to_owned(),
+    );
+    let output = format!("url: '{}/', headers: {{X-Token: tok-12345678-abcdef}}", refusing.url());
+    let refused = run_with_output(&scene, &output).expect(1);
+    assert!(
+        refused.stderr.contains("headers of the output in the agent file"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!refused.stderr.contains("12345678"), "{}", refused.stderr);
 }
