@@ -115,7 +115,13 @@ impl AgentRunner<'_> {
             text: answer.text,
             is_error: answer.is_error,
             paid: RunCost::default(),
-            missing: (!answer.is_complete).then(|| format!("{} could not be used", call.name)),
+            missing: match (answer.is_complete, answer.has_written) {
+                (false, _) => Some(format!("{} could not be used", call.name)),
+                (true, true) => {
+                    Some(format!("{} writes, which a cached answer would not repeat", call.name))
+                }
+                (true, false) => None,
+            },
         })
     }
 

@@ -35,6 +35,13 @@ impl FullToolDefinition {
         self.annotations["readOnlyHint"] == true
     }
 
+    /// True if it declares that it writes.
+    pub(crate) fn declares_writes(&self) -> bool {
+        let hints = &self.annotations;
+        hints["readOnlyHint"] == false
+            || hints["readOnlyHint"] != true && hints["destructiveHint"] == true
+    }
+
     /// Digest of everything that a model is told of it.
     pub(crate) fn digest(&self) -> Sha256Digest {
         let Self { name, description, input_schema, output_schema, annotations: _ } = self;

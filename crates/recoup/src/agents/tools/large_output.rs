@@ -40,7 +40,7 @@ impl LargeOutputs {
             piece =
                 format!("{piece}\n[{} of {} bytes; next offset: {end}]", end - begin, text.len());
         }
-        Ok(ToolAnswer { text: piece, is_error: false, from_cache: false, is_complete: true })
+        Ok(ToolAnswer::of_text(piece))
     }
 }
 

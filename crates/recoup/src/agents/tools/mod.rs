@@ -91,6 +91,15 @@ pub(crate) struct ToolAnswer {
     pub(crate) from_cache: bool,
     /// False if the tool could not be used, which may be otherwise another time.
     pub(crate) is_complete: bool,
+    /// True if something was changed that a cached answer would not change again.
+    pub(crate) has_written: bool,
+}
+
+impl ToolAnswer {
+    /// A result of the tool itself, and nothing else to say about it.
+    fn of_text(text: String) -> Self {
+        Self { text, is_error: false, from_cache: false, is_complete: true, has_written: false }
+    }
 }
 
 /// A named part of an agent's identity: a tool or a server.
@@ -121,6 +130,8 @@ struct IndexedTool {
     /// Digest of its definition; with the endpoint's identity for a REST tool.
     digest: Sha256Digest,
     is_read_only: bool,
+    /// True if it declares that it writes.
+    declares_writes: bool,
     target: ToolTarget,
 }
 
@@ -258,6 +269,7 @@ impl Toolset {
                 from_cache: false,
                 // The model itself made a mistake in its call.
                 is_complete: error.kind() == ErrorKind::Usage,
+                has_written: false,
             },
         };
         if call.name != READ_OUTPUT {
@@ -291,7 +303,7 @@ impl Toolset {
         }
         let key = canonical_value(&json!([call.name, arguments]))?;
         if let Some(text) = self.repeats.replay(&key) {
-            return Ok(ToolAnswer { text, is_error: false, from_cache: true, is_complete: true });
+            return Ok(ToolAnswer { from_cache: true, ..ToolAnswer::of_text(text) });
         }
         let (server, tool_name, cache, own_timeout) = match &tool.target {
             ToolTarget::Server { server, tool } => {
@@ -352,7 +364,8 @@ impl Toolset {
         if !is_error {
             self.repeats.keep(key, &text);
         }
-        Ok(ToolAnswer { text, is_error, from_cache, is_complete: true })
+        let has_written = tool.declares_writes && !from_cache;
+        Ok(ToolAnswer { is_error, from_cache, has_written, ..ToolAnswer::of_text(text) })
     }
 
     /// The tools under their names, made on first need.
@@ -386,6 +399,7 @@ impl Toolset {
                     },
                     digest: definition.digest(),
                     is_read_only: definition.is_read_only(),
+                    declares_writes: definition.declares_writes(),
                     target: ToolTarget::Server { server, tool },
                 });
             }
@@ -405,6 +419,7 @@ impl Toolset {
                         .as_bytes(),
                 ),
                 is_read_only: rest.is_read_only(),
+                declares_writes: !rest.is_read_only(),
                 target: ToolTarget::Rest(Arc::clone(rest)),
             });
         }
@@ -417,6 +432,7 @@ impl Toolset {
                 spec,
                 digest: Sha256Digest::of(READ_OUTPUT.as_bytes()),
                 is_read_only: true,
+                declares_writes: false,
                 target: ToolTarget::ReadOutput,
             });
         }

@@ -24,7 +24,8 @@ impl Scene {
         let home = Home::new();
         let script = Script::default()
             .on("please count", Answer::tool("scripted__count", json!({})))
-            .on("please write", Answer::tool("scripted__write", json!({})));
+            .on("please write", Answer::tool("scripted__write", json!({})))
+            .on("please remove", Answer::tool("scripted__remove", json!({})));
         let log = home.path("server.log");
         fs::create_dir_all(home.recoup()).unwrap();
         let configuration = format!(
@@ -154,4 +155,15 @@ fn explain_names_the_tool_that_has_changed() {
     let changed = scene.run("please count", &["--cache", "1h", "--explain"]).expect(0);
     assert!(changed.stderr.contains("tool scripted__count: "), "{}", changed.stderr);
     assert!(!changed.stderr.contains("scripted__write"), "{}", changed.stderr);
+}
+
+#[test]
+fn an_answer_that_changed_something_is_not_kept_because_a_hit_would_not_change_it_again() {
+    let scene = Scene::new("");
+    for calls in 1..=2 {
+        let flags = ["--allow", "*", "--cache", "1h", "-v"];
+        let run = scene.run("please remove", &flags).expect(0);
+        assert!(run.stderr.contains("scripted__remove writes"), "{}", run.stderr);
+        assert_eq!(scene.calls(), calls);
+    }
 }

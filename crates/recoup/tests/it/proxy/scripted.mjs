@@ -25,6 +25,7 @@ const tools = () => [
   { name: "refuse", inputSchema: schema },
   { name: "slow", inputSchema: schema },
   { name: "write", inputSchema: schema },
+  { name: "remove", inputSchema: schema, annotations: { destructiveHint: true } },
   { name: "large", inputSchema: schema },
   { name: "now", inputSchema: schema, annotations: { readOnlyHint: true } },
 ];
@@ -36,6 +37,7 @@ async function call(message) {
   switch (name) {
     case "fail":
       return text(`failed ${calls}`, { isError: true });
+    case "remove":
     case "write":
       state += 1;
       return text(`state ${state}`);
