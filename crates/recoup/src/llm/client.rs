@@ -360,7 +360,7 @@ impl PendingQuestion<'_> {
                     StreamStep::Text(piece) => self.show(&piece),
                     StreamStep::Complete(body) => {
                         exchange.finish();
-                        return Ok((api.read_answer(&body)?, response));
+                        return Ok((api.read_whole_answer(&body)?, response));
                     }
                 }
             }
@@ -393,7 +393,7 @@ impl PendingQuestion<'_> {
         response: &RecordedResponse,
     ) -> Result<ModelAnswer, ApiFault> {
         if let Some(body) = &response.body {
-            let answer = api.read_answer(body)?;
+            let answer = api.read_whole_answer(body)?;
             for block in &answer.blocks {
                 if let super::ReplyBlock::Text { text } = block {
                     self.show(text);
@@ -406,7 +406,7 @@ impl PendingQuestion<'_> {
             match stream.push(&event.data)? {
                 StreamStep::Nothing => {}
                 StreamStep::Text(piece) => self.show(&piece),
-                StreamStep::Complete(body) => return api.read_answer(&body),
+                StreamStep::Complete(body) => return api.read_whole_answer(&body),
             }
         }
         Err(ApiFault::invalid("the recorded answer is not complete"))

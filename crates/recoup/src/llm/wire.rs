@@ -108,15 +108,20 @@ impl ModelProvider {
         }
     }
 
-    /// Reads the body of a whole answer. One that was cut off is a fault, which may be over soon.
+    /// Reads the body of an answer that is no stream.
     pub(super) fn read_answer(self, body: &Value) -> Result<ModelAnswer, ApiFault> {
         let answer = match self {
             Self::Anthropic => anthropic::read_message(body),
             Self::OpenAi => openai::read_completion(body),
         };
-        let answer = answer.ok_or_else(|| {
+        answer.ok_or_else(|| {
             ApiFault::invalid("the answer does not match this API: check its url and provider")
-        })?;
+        })
+    }
+
+    /// Like [`Self::read_answer`]; an answer that was cut off is a fault, which may be over soon.
+    pub(super) fn read_whole_answer(self, body: &Value) -> Result<ModelAnswer, ApiFault> {
+        let answer = self.read_answer(body)?;
         if answer.end == AnswerEnd::Cut {
             let error = Error::new(ErrorKind::Unavailable, "the model's answer was cut off");
             return Err(ApiFault::passing(error, true));
