@@ -13,7 +13,9 @@ use crate::error::Result;
 const VARIABLE: &str = "variable ";
 /// Names of the parts that are lists.
 const MODELS: &str = "models";
-const SETTINGS: &str = "settings";
+pub(super) const SETTINGS: &str = "settings";
+/// Name of the part with the format of the answer.
+pub(super) const FORMAT: &str = "format";
 
 /// Inputs that determine an agent's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +105,7 @@ impl KeyRecipe for AgentAnswerRecipe {
         let Self { identity, prompt, variables, format, schema, history } = self;
         let mut parts = identity.parts.clone();
         parts.extend(identity.rules.as_ref().map(RuleSetFingerprint::to_part));
-        parts.push(KeyPart::shown("format", format));
+        parts.push(KeyPart::shown(FORMAT, format));
         parts.extend(schema.as_deref().map(|schema| KeyPart::hidden("schema", schema)));
         parts.extend(history.map(|history| KeyPart::hidden("history", &history.to_hex())));
         let variable =

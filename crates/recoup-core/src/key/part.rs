@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::agent::AgentAnswerRecipe;
+use super::agent::{AgentAnswerRecipe, FORMAT, SETTINGS};
 use super::agent_run::AgentRunRecipe;
 use super::command::CommandRecipe;
 use super::result::ResultRecipe;
@@ -59,9 +59,10 @@ impl KeyPart {
             .is_some_and(|preview| Sha256Digest::of(preview.as_bytes()) == self.digest)
     }
 
-    /// Preview by which people recognise a question; `None` for the rules that go with it.
+    /// Preview by which people recognise a question; `None` for the rules and settings that go with it.
     pub fn identifying_preview(&self) -> Option<&str> {
-        self.preview.as_deref().filter(|_| self.name != RULES_PART)
+        let is_identifying = ![RULES_PART, SETTINGS, FORMAT].contains(&self.name.as_str());
+        self.preview.as_deref().filter(|_| is_identifying)
     }
 
     /// Shortens the preview to what is kept for display.

@@ -10,14 +10,14 @@ use crate::llm::{ChatMessage, TokenUsage};
 pub(crate) struct AgentAnswer {
     pub(crate) text: String,
     pub(crate) origin: AnswerOrigin,
-    /// What this run paid for it, sub-agents included; nothing for a hit.
+    /// Cost of this run, sub-agents included; nothing for a hit.
     pub(crate) paid: RunCost,
-    /// False if something is missing that another run might have: the answer of an advisor, or a
-    /// tool that nobody allowed.
-    pub(crate) is_complete: bool,
+    /// Something that it lacks and that another run might have, such as an advisor's answer, or a
+    /// tool that nobody allowed. Such an answer is not kept.
+    pub(crate) missing: Option<String>,
 }
 
-/// Where an answer comes from.
+/// Origin of an answer.
 #[derive(Debug, Clone)]
 pub(crate) enum AnswerOrigin {
     /// A model gave it just now.
@@ -31,7 +31,7 @@ pub(crate) enum AnswerOrigin {
 pub(crate) struct AnswerHistory {
     /// The conversation that led to the answer.
     pub(crate) conversation: Vec<ChatMessage>,
-    /// Lengths of the pieces in which the text arrived, in bytes.
+    /// Lengths of the pieces in which the text arrived, in bytes; none if another agent gave it.
     pub(crate) chunks: Vec<usize>,
 }
 

@@ -17,7 +17,7 @@ use super::observer::RunObserver;
 use super::output::AnswerCheck;
 
 /// How long to wait for another run that works on the same answer.
-const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
+const MAX_WAIT: Duration = Duration::from_mins(10);
 
 /// The place of an answer in the cache, and the conditions for its use.
 #[derive(Debug)]
@@ -40,7 +40,6 @@ pub(crate) struct AnswerSlot {
 
 /// Result of a look-up.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it for a run")]
 pub(super) enum AnswerLookup {
     Hit(AgentAnswer),
     /// The agent runs; its answer is kept only with a permit.
@@ -53,11 +52,11 @@ impl AnswerSlot {
         &self.id
     }
 
-    /// Looks up the answer. While another run works on the same one, this waits for it. An error of
+    /// Looks up the answer, which has to pass `check`. While another run works on the same one, this waits for it. An error of
     /// kind `Absent` if only a cached answer is wanted, and there is none.
     pub(super) fn look_up_answer(
         &self,
-        check: &AnswerCheck,
+        check: Option<&AnswerCheck>,
         observer: &dyn RunObserver,
     ) -> Result<AnswerLookup> {
         let announce = || {
@@ -68,8 +67,11 @@ impl AnswerSlot {
             WaitPolicy { wait: Some(MAX_WAIT), leaders: None, on_long_wait: Some(&announce) };
         let outcome = match self.cache.lookup(&self.request(self.mode, wait)) {
             Ok(Outcome::Hit(entry) | Outcome::Stale(entry, _)) => match self.read_answer(&entry) {
-                Ok(answer) if check.read(&answer.text).is_ok() => {
+                Ok(answer) if check.is_none_or(|check| check.read(&answer.text).is_ok()) => {
                     return Ok(AnswerLookup::Hit(answer));
+                }
+                _ if self.mode == CacheMode::OnlyIfCached => {
+                    Ok(Outcome::Bypass(MissReason::Absent))
                 }
                 // Damaged, or of another shape under the user's own key: it is replaced.
                 _ => self.cache.lookup(&self.request(CacheMode::Refresh, wait)),
@@ -107,16 +109,10 @@ impl AnswerSlot {
         observer: &dyn RunObserver,
     ) {
         let AnswerOrigin::Fresh(history) = &answer.origin else { return permit.release() };
-        let unkept = if answer.text.trim().is_empty() {
-            Some("the answer is empty")
-        } else if !answer.is_complete {
-            Some("an advisor failed, or a tool could not be used")
-        } else {
-            None
-        };
-        if let Some(why) = unkept {
-            let refusal = FillRefusal::Unkept(why.to_owned());
+        let empty = answer.text.trim().is_empty().then(|| "it is empty".to_owned());
+        if let Some(why) = empty.or_else(|| answer.missing.clone()) {
             observer.detail(format_args!("the answer is not cached: {why}"));
+            let refusal = FillRefusal::Unkept(why);
             return permit.release_unkept(self.kind, &self.identity, &refusal);
         }
         let history = serde_json::to_vec(history).expect("messages always serialize");
@@ -173,7 +169,7 @@ impl AnswerSlot {
             text,
             origin: AnswerOrigin::Cached { age_millis, saved: header.cost },
             paid: RunCost::default(),
-            is_complete: true,
+            missing: None,
         })
     }
 }

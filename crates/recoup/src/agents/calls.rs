@@ -8,7 +8,7 @@ use recoup_core::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use super::agent_file::{AgentFile, FormatKind};
-use super::answer::{AgentAnswer, RunCost};
+use super::answer::{AgentAnswer, AnswerOrigin, RunCost};
 use super::run::RunState;
 use super::runner::{AgentRunner, PreparedRun};
 use super::tools::{ToolCallLimits, Toolset};
@@ -22,8 +22,10 @@ const PROMPT: &str = "prompt";
 const ROUTE: &str = "hand_over_to";
 /// Argument with the agent that a router chooses.
 const DESTINATION: &str = "agent";
-/// Longest reason that is shown.
+/// Longest reason, and longest arguments, that are shown.
 const MAX_REASON_CHARS: usize = 200;
+/// Longest failure of a tool that is shown.
+const MAX_NOTICE_CHARS: usize = 400;
 
 impl AgentRunner<'_> {
     /// Lets the agent take over that a router chose; none if it chose none.
@@ -83,9 +85,8 @@ impl AgentRunner<'_> {
                 )),
                 None => self.call_tool(prepared, toolset, call)?,
             };
-            let CallOutcome { text, is_error, paid, is_complete } = outcome;
-            state.cost.add(&paid);
-            state.is_complete &= is_complete;
+            let CallOutcome { text, is_error, paid, missing } = outcome;
+            state.add_call(&paid, missing);
             results.push(ToolCallResult { id: call.id.clone(), text, is_error });
         }
         Ok(results)
@@ -101,14 +102,20 @@ impl AgentRunner<'_> {
         let limits = ToolCallLimits {
             timeout: prepared.agent.limits.tool_timeout,
             max_bytes: prepared.agent.limits.tool_response_max_bytes,
-            deadline: self.deadline.get().copied(),
+            deadline: self.deadline(),
         };
         let answer = toolset.call(call, &limits, &|| self.observer.is_cancelled())?;
+        if answer.is_error && !answer.is_complete {
+            // The user can do something about it; the model cannot.
+            self.observer.notice(format_args!("{}", shorten_text(&answer.text, MAX_NOTICE_CHARS)));
+        } else if answer.from_cache {
+            self.observer.detail(format_args!("{}: from the cache", call.name));
+        }
         Ok(CallOutcome {
             text: answer.text,
             is_error: answer.is_error,
             paid: RunCost::default(),
-            is_complete: answer.is_complete,
+            missing: (!answer.is_complete).then(|| format!("{} could not be used", call.name)),
         })
     }
 
@@ -124,11 +131,15 @@ impl AgentRunner<'_> {
             Err(error) => return CallOutcome::failed(error.to_string()),
         };
         match self.ask_agent(prepared, agent, prompt) {
-            Ok(AgentAnswer { text, paid, is_complete, .. }) => {
-                CallOutcome { text, is_error: false, paid, is_complete }
+            Ok(AgentAnswer { text, origin, paid, missing }) => {
+                if let AnswerOrigin::Cached { .. } = origin {
+                    self.observer.detail(format_args!("{}: from the cache", agent.name));
+                }
+                CallOutcome { text, is_error: false, paid, missing }
             }
             Err(error) => {
-                CallOutcome { is_complete: false, ..CallOutcome::failed(error.to_string()) }
+                let missing = Some(format!("the agent {} failed", agent.name));
+                CallOutcome { missing, ..CallOutcome::failed(error.to_string()) }
             }
         }
     }
@@ -136,9 +147,13 @@ impl AgentRunner<'_> {
     /// Shows people what is called, and why.
     fn show_call(&self, name: &str, call: &ToolCallRequest) {
         let reason = call.arguments.get(REASON).and_then(Value::as_str);
-        match reason.map(|reason| shorten_text(reason, MAX_REASON_CHARS)) {
-            Some(reason) => self.observer.detail(format_args!("{name}: {reason}")),
-            None => self.observer.detail(format_args!("{name}")),
+        if let Some(reason) = reason {
+            let reason = shorten_text(reason, MAX_REASON_CHARS);
+            self.observer.detail(format_args!("{name}: {reason}"));
+        } else {
+            let arguments = call.arguments.to_string();
+            let arguments = shorten_text(&arguments, MAX_REASON_CHARS);
+            self.observer.detail(format_args!("{name} {arguments}"));
         }
     }
 }
@@ -148,12 +163,12 @@ struct CallOutcome {
     text: String,
     is_error: bool,
     paid: RunCost,
-    is_complete: bool,
+    missing: Option<String>,
 }
 
 impl CallOutcome {
     fn failed(text: String) -> Self {
-        Self { text, is_error: true, paid: RunCost::default(), is_complete: true }
+        Self { text, is_error: true, paid: RunCost::default(), missing: None }
     }
 }
 

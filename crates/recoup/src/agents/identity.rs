@@ -4,7 +4,7 @@
 use recoup_core::Result;
 use recoup_core::key::agent::AgentIdentity;
 use recoup_core::key::{RuleFingerprint, RuleSetFingerprint};
-use recoup_core::memory::inject::{BlockBudget, RulesBlock, rules_digest};
+use recoup_core::memory::inject::rules_digest;
 use serde_json::json;
 
 use super::agent_file::{AgentFile, RunLimits};
@@ -69,13 +69,13 @@ impl AgentRunner<'_> {
             }
         }
         if let Some(other) = &agent.handoff {
-            identity.push_digest("handoff", self.identity_of(other)?.digest());
+            identity.push_digest("handoff", self.as_tool(other)?);
         }
         identity.rules = self.rules_of(agent)?.map(|rules| {
             let included = rules.included().iter();
             let included = included.map(|it| RuleFingerprint::new(it.id.as_str(), &it.line));
             RuleSetFingerprint {
-                digest: rules_digest(Some(&rules), None),
+                digest: rules_digest(Some(rules), None),
                 rules: included.collect(),
             }
         });
@@ -94,10 +94,5 @@ impl AgentRunner<'_> {
             }
             _ => format!("{provider}/{model}"),
         }
-    }
-
-    /// The project's rules, if the agent is to be given them.
-    pub(super) fn rules_of(&self, agent: &AgentFile) -> Result<Option<RulesBlock>> {
-        if agent.memory { self.app.rules(BlockBudget::default()) } else { Ok(None) }
     }
 }

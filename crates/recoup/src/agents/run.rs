@@ -1,13 +1,14 @@
 //! One run of an agent: its model is asked, tools and other agents are called for it, and the answer
 //! is checked.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::thread;
 
-use recoup_core::base::clock::{Clock as _, Deadline, SystemClock, Timestamp};
+use recoup_core::base::clock::{Clock as _, Deadline, SystemClock};
 use recoup_core::{Error, ErrorKind, Result};
-use std::fmt;
 
-use super::agent_file::{AgentFile, FormatKind};
+use super::agent_file::{AgentDialect, AgentFile, FormatKind};
 use super::answer::{AgentAnswer, AnswerHistory, AnswerOrigin, RunCost};
 use super::calls::{agent_spec, joined, route_spec};
 use super::observer::RunObserver;
@@ -15,7 +16,7 @@ use super::runner::{AgentQuestion, AgentRunner, PreparedRun};
 use super::tools::Toolset;
 use crate::human;
 use crate::llm::{
-    ChatMessage, ChatObserver, ChatReply, ChatRequest, ModelCallLimits, StopReason,
+    ChatMessage, ChatObserver, ChatReply, ChatRequest, ModelCallLimits, ModelName, StopReason,
     ToolCallRequest, ToolSpec,
 };
 
@@ -23,35 +24,50 @@ use crate::llm::{
 pub(super) struct RunState {
     conversation: Vec<ChatMessage>,
     chunks: Vec<usize>,
-    pub(super) cost: RunCost,
-    pub(super) is_complete: bool,
+    cost: RunCost,
+    missing: Option<String>,
     requests_left: u32,
+}
+
+impl RunState {
+    /// Adds what another agent cost, and what its answer lacks.
+    fn add_answer(&mut self, other: &AgentAnswer) {
+        self.add_call(&other.paid, other.missing.clone());
+    }
+
+    /// Adds what a call cost, and what its result lacks; the first that is missing is named.
+    pub(super) fn add_call(&mut self, paid: &RunCost, missing: Option<String>) {
+        self.cost.add(paid);
+        self.missing = self.missing.take().or(missing);
+    }
 }
 
 /// End of a turn.
 enum TurnEnd {
     Answer(String),
-    /// Another agent has taken over.
-    HandedOver(AgentAnswer),
+    /// Another agent has taken over, and this is its answer.
+    HandedOver(String),
+}
+
+/// Limits of a whole run: those of the agent that the user asked.
+#[derive(Debug, Default)]
+pub(super) struct RunBudget {
+    pub(super) deadline: Option<Deadline>,
+    max_tokens: Option<u64>,
+    max_micro_dollars: Option<u64>,
 }
 
 impl AgentRunner<'_> {
     /// Runs an agent for real.
     pub(super) fn run(&self, prepared: &PreparedRun<'_>) -> Result<AgentAnswer> {
-        let PreparedRun { agent, turns, check, .. } = prepared;
+        let agent = prepared.agent;
         let began = SystemClock.now();
-        let limits = &agent.limits;
-        if prepared.is_root
-            && let Some(time) = limits.max_time
-        {
-            self.deadline.get_or_init(|| Deadline::after(time));
-        }
         let mut state = RunState {
             conversation: if prepared.is_root { self.options.history.clone() } else { Vec::new() },
             chunks: Vec::new(),
             cost: RunCost::default(),
-            is_complete: true,
-            requests_left: limits.max_turns,
+            missing: None,
+            requests_left: 0,
         };
         let toolset = self.toolset(agent)?;
         let mut tools = toolset.specs()?;
@@ -59,69 +75,101 @@ impl AgentRunner<'_> {
         if !agent.router.is_empty() {
             tools.push(route_spec(&agent.router));
         }
-        let advice = self.ask_advisors(prepared, &mut state);
+        let mut names = HashSet::new();
+        if let Some(twice) = tools.iter().find(|tool| !names.insert(&tool.name)) {
+            let (path, name) = (agent.path.display(), &twice.name);
+            return Err(Error::usage(format!("{path}: two tools have the name {name:?}")));
+        }
+        let text = match self.take_turns(prepared, &toolset, &tools, &mut state)? {
+            TurnEnd::HandedOver(text) => text,
+            TurnEnd::Answer(text) => match &agent.handoff {
+                None => text,
+                Some(next) => {
+                    let answer = framed("answer", &agent.tool_name, &text);
+                    let prompt = format!("{}{answer}", prepared.turns[0].text);
+                    let next = self.ask_agent(prepared, next, prompt)?;
+                    state.add_answer(&next);
+                    state.chunks.clear();
+                    next.text
+                }
+            },
+        };
+        if toolset.is_outdated() {
+            // Kept under the identity of tools that are gone, it would be served for them.
+            let changed = "the tools of a server have changed".to_owned();
+            state.add_call(&RunCost::default(), Some(changed));
+        }
+        let RunState { conversation, chunks, mut cost, missing, .. } = state;
+        cost.millis = SystemClock.now().millis_since(began);
+        let origin = AnswerOrigin::Fresh(AnswerHistory { conversation, chunks });
+        Ok(AgentAnswer { text, origin, paid: cost, missing })
+    }
+
+    /// Limits of a run that begins with this agent.
+    pub(super) fn budget_of(&self, agent: &AgentFile) -> Result<RunBudget> {
+        let limits = &agent.limits;
+        let prices = &self.app.settings.prices;
+        let unpriced = |name: &&ModelName| prices.price_of(&name.model).is_none();
+        if limits.max_cost.is_some()
+            && let Some(ModelName { model, .. }) = self.models_of(agent).iter().find(unpriced)
+        {
+            return Err(Error::usage(format!(
+                "{}: max_cost: the price of {model} is not known; set prices.\"{model}\" in the \
+                 configuration",
+                agent.path.display()
+            )));
+        }
+        Ok(RunBudget {
+            deadline: limits.max_time.map(Deadline::after),
+            max_tokens: limits.max_tokens,
+            max_micro_dollars: limits.max_cost,
+        })
+    }
+
+    /// Takes the user's turns one by one, and asks again until the last answer can be used.
+    fn take_turns(
+        &self,
+        prepared: &PreparedRun<'_>,
+        toolset: &Toolset,
+        tools: &[ToolSpec],
+        state: &mut RunState,
+    ) -> Result<TurnEnd> {
+        let PreparedRun { agent, turns, check, .. } = prepared;
+        let advice = self.ask_advisors(prepared, state);
         let mut answer = String::new();
         for (number, turn) in turns.iter().enumerate() {
             if turn.clear {
                 state.conversation.clear();
             }
-            let text =
-                if number == 0 { format!("{}{advice}", turn.text) } else { turn.text.clone() };
-            state.conversation.push(ChatMessage::User(text));
-            answer = match self.converse(prepared, &toolset, &tools, &mut state)? {
-                TurnEnd::Answer(text) => text,
-                TurnEnd::HandedOver(other) => {
-                    state.cost.add(&other.paid);
-                    state.is_complete &= other.is_complete;
-                    return Ok(self.finished(other.text, state, began));
-                }
-            };
+            state.requests_left = agent.limits.max_turns;
+            let advice = if number == 0 { advice.as_str() } else { "" };
+            state.conversation.push(ChatMessage::User(format!("{}{advice}", turn.text)));
+            match self.converse(prepared, toolset, tools, state)? {
+                TurnEnd::Answer(text) => answer = text,
+                handed_over @ TurnEnd::HandedOver(_) => return Ok(handed_over),
+            }
         }
         let mut tries = 0;
-        let text = loop {
-            match check.read(&answer) {
-                Ok(text) => break text,
-                Err(wrong) if tries < limits.max_retries && !answer.trim().is_empty() => {
-                    tries += 1;
-                    self.observer.detail(format_args!("{}: asking again: {wrong}", agent.name));
-                    let again = format!("This answer cannot be used: {wrong}. Answer again.");
-                    state.conversation.push(ChatMessage::User(again));
-                    // A repetition is not a turn of its own.
-                    state.requests_left = state.requests_left.max(1);
-                    answer = match self.converse(prepared, &toolset, &tools, &mut state)? {
-                        TurnEnd::Answer(text) => text,
-                        TurnEnd::HandedOver(other) => other.text,
-                    };
-                }
-                Err(wrong) => {
-                    let message = format!("{} gave no usable answer: {wrong}", agent.name);
-                    return Err(Error::new(ErrorKind::Invalid, message));
-                }
+        loop {
+            let wrong = match check.read(&answer) {
+                Ok(text) => return Ok(TurnEnd::Answer(text)),
+                Err(wrong) => wrong,
+            };
+            if tries == agent.limits.max_retries || answer.trim().is_empty() {
+                let message = format!("{} gave no usable answer: {wrong}", agent.name);
+                return Err(Error::new(ErrorKind::Invalid, message));
             }
-        };
-        let text = match &agent.handoff {
-            None => text,
-            Some(next) => {
-                let prompt = format!(
-                    "{}\n\n<answer from=\"{}\">\n{text}\n</answer>",
-                    turns[0].text, agent.tool_name
-                );
-                let next = self.ask_agent(prepared, next, prompt)?;
-                state.cost.add(&next.paid);
-                state.is_complete &= next.is_complete;
-                next.text
+            tries += 1;
+            self.observer.detail(format_args!("{}: asking again: {wrong}", agent.name));
+            let again = format!("This answer cannot be used: {wrong}. Answer again.");
+            state.conversation.push(ChatMessage::User(again));
+            // A repetition is not a turn of its own.
+            state.requests_left = state.requests_left.max(1);
+            match self.converse(prepared, toolset, tools, state)? {
+                TurnEnd::Answer(text) => answer = text,
+                handed_over @ TurnEnd::HandedOver(_) => return Ok(handed_over),
             }
-        };
-        // Kept under the identity of tools that are gone, it would be served for them.
-        state.is_complete &= !toolset.is_outdated();
-        Ok(self.finished(text, state, began))
-    }
-
-    fn finished(&self, text: String, state: RunState, began: Timestamp) -> AgentAnswer {
-        let RunState { conversation, chunks, mut cost, is_complete, .. } = state;
-        cost.millis = SystemClock.now().millis_since(began);
-        let origin = AnswerOrigin::Fresh(AnswerHistory { conversation, chunks });
-        AgentAnswer { text, origin, paid: cost, is_complete }
+        }
     }
 
     /// Asks the model until it answers without calling anything.
@@ -135,10 +183,13 @@ impl AgentRunner<'_> {
         let PreparedRun { agent, system, kind, is_root, .. } = prepared;
         loop {
             let Some(left) = state.requests_left.checked_sub(1) else {
-                let message = format!(
-                    "{} has no answer after {} turns (max_turns)",
-                    agent.name, agent.limits.max_turns
-                );
+                let limit = match agent.dialect {
+                    AgentDialect::AgentMd | AgentDialect::Lifecycle => "tool_rounds",
+                    AgentDialect::Ai => "maxTurns",
+                    AgentDialect::Own => "max_turns",
+                };
+                let turns = agent.limits.max_turns;
+                let message = format!("{} has no answer after {turns} turns ({limit})", agent.name);
                 return Err(Error::new(ErrorKind::Invalid, message));
             };
             state.requests_left = left;
@@ -154,13 +205,13 @@ impl AgentRunner<'_> {
             };
             let limits = ModelCallLimits {
                 timeout: agent.limits.llm_timeout,
-                deadline: self.deadline.get().copied(),
+                deadline: self.deadline(),
                 max_retries: agent.limits.max_retries,
             };
             let mut relay = TextRelay {
                 observer: self.observer,
-                // JSON is shown when it is known to be valid.
-                shows: *is_root && *kind != FormatKind::Json,
+                // JSON is shown when it is known to be valid, and a draft for another agent not at all.
+                shows: *is_root && *kind != FormatKind::Json && !prepared.is_answered_by_others(),
                 chunks: Vec::new(),
             };
             let reply = self
@@ -168,7 +219,7 @@ impl AgentRunner<'_> {
                 .ask(self.models_of(agent), &request, &limits, &mut relay)
                 .map_err(|error| error.context(agent.name.clone()))?;
             state.chunks = relay.chunks;
-            self.account(agent, &reply, state)?;
+            self.count_cost(agent, &reply, state)?;
             let calls: Vec<ToolCallRequest> = reply.tool_calls().cloned().collect();
             let text = reply.text();
             state.conversation.push(ChatMessage::Assistant(reply.blocks));
@@ -190,7 +241,9 @@ impl AgentRunner<'_> {
                 StopReason::End | StopReason::ToolCalls => {}
             }
             if let Some(routed) = self.route(prepared, &calls)? {
-                return Ok(TurnEnd::HandedOver(routed));
+                state.add_answer(&routed);
+                state.chunks.clear();
+                return Ok(TurnEnd::HandedOver(routed.text));
             }
             let results = self.call_all(prepared, toolset, &calls, state)?;
             state.conversation.push(ChatMessage::ToolResults(results));
@@ -198,7 +251,7 @@ impl AgentRunner<'_> {
     }
 
     /// Counts what a reply cost, and stops a run that has reached a limit.
-    fn account(&self, agent: &AgentFile, reply: &ChatReply, state: &mut RunState) -> Result<()> {
+    fn count_cost(&self, agent: &AgentFile, reply: &ChatReply, state: &mut RunState) -> Result<()> {
         let usage = reply.usage;
         let price = self.app.settings.prices.price_of(&reply.model.model);
         let micro_dollars = price.map_or(0, |price| price.cost(usage.input, usage.output));
@@ -207,10 +260,10 @@ impl AgentRunner<'_> {
         let mut total = self.total.lock();
         total.add(&cost);
         let tokens = total.usage.input.saturating_add(total.usage.output);
-        let limits = &agent.limits;
-        let exceeded = if limits.max_tokens.is_some_and(|most| tokens > most) {
+        let Some(budget) = self.budget.get() else { return Ok(()) };
+        let exceeded = if budget.max_tokens.is_some_and(|most| tokens > most) {
             format!("{tokens} tokens are more than max_tokens allows")
-        } else if limits.max_cost.is_some_and(|most| total.micro_dollars > most) {
+        } else if budget.max_micro_dollars.is_some_and(|most| total.micro_dollars > most) {
             format!("{} are more than max_cost allows", human::dollars(total.micro_dollars))
         } else {
             return Ok(());
@@ -232,13 +285,12 @@ impl AgentRunner<'_> {
         for (advisor, answer) in answers {
             match answer {
                 Ok(answer) => {
-                    state.cost.add(&answer.paid);
-                    state.is_complete &= answer.is_complete;
-                    let name = &advisor.tool_name;
-                    advice += &format!("\n\n<advice from=\"{name}\">\n{}\n</advice>", answer.text);
+                    state.add_answer(&answer);
+                    advice += &framed("advice", &advisor.tool_name, &answer.text);
                 }
                 Err(error) => {
-                    state.is_complete = false;
+                    let missing = format!("the advisor {} failed", advisor.name);
+                    state.add_call(&RunCost::default(), Some(missing));
                     self.observer.warn(&error.context(format!("advisor {}", advisor.name)));
                 }
             }
@@ -256,6 +308,12 @@ impl AgentRunner<'_> {
             AgentQuestion { prompt: Some(prompt), parent_ttl: parent.ttl, is_root: false };
         self.answer(agent, &question)
     }
+}
+
+/// Another agent's text in a frame that it cannot leave.
+fn framed(tag: &str, from: &str, text: &str) -> String {
+    let text = text.replace(&format!("</{tag}"), &format!("<\\/{tag}"));
+    format!("\n\n<{tag} from=\"{from}\">\n{text}\n</{tag}>")
 }
 
 /// Passes a model's text on, and remembers its pieces.

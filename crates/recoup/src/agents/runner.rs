@@ -1,4 +1,4 @@
-//! What the agents of one run share, and the way to an answer: from the cache, or by a run.
+//! State that the agents of one run share, and the way to an answer: from the cache, or by a run.
 //!
 //! ```text
 //! answer ── look_up_answer ──► hit ─────────────────────────────────────────► outputs, hooks
@@ -17,16 +17,20 @@ use recoup_core::entry::ProducerIdentity;
 use recoup_core::key::agent::{AgentAnswerRecipe, AgentIdentity};
 use recoup_core::key::agent_run::{AgentRunRecipe, TURN_SEPARATOR};
 use recoup_core::key::{EntryId, Key, KeyPart, KeyRecipe as _, Kind};
+use recoup_core::memory::inject::{BlockBudget, RulesBlock};
 use recoup_core::{Error, Result};
 use serde_json::{Value, json};
 
-use super::agent_file::{AgentDialect, AgentFile, FormatKind, UserTurn, VariableSyntax};
+use super::agent_file::{
+    AgentDialect, AgentFile, FormatKind, MessageFormat, UserTurn, VariableSyntax,
+};
 use super::answer::{AgentAnswer, RunCost};
 use super::cached::{AnswerLookup, AnswerSlot};
 use super::calls::agent_spec;
 use super::file::{expand_variables, variable_names};
 use super::observer::RunObserver;
 use super::output::AnswerCheck;
+use super::run::RunBudget;
 use super::tools::{ServerPool, ToolPermission, Toolset, ToolsetOptions};
 use crate::app::App;
 use crate::llm::{Cassette, ChatMessage, ModelClient, ModelName};
@@ -43,6 +47,8 @@ pub(crate) struct RunOptions {
     /// Model in place of the files' own.
     pub(crate) model: Option<ModelName>,
     pub(crate) variables: BTreeMap<String, String>,
+    /// True if a recording answers: then hooks are not run, and outputs are not written.
+    pub(crate) is_replay: bool,
     /// Permission for tools that are not read-only.
     pub(crate) permission: Arc<ToolPermission>,
     /// Conversation before the prompt.
@@ -72,13 +78,14 @@ pub(crate) struct AgentRunner<'a> {
     /// Servers that the agents share.
     pool: Arc<ServerPool>,
     cache: Cache,
-    /// What the whole run has paid so far.
+    /// Cost of the whole run so far.
     pub(super) total: Mutex<RunCost>,
-    /// End of the time that the agent that was asked may take.
-    pub(super) deadline: OnceLock<Deadline>,
+    pub(super) budget: OnceLock<RunBudget>,
+    /// The project's rules, read once: an answer is kept under those that it was given.
+    rules: OnceLock<Option<RulesBlock>>,
 }
 
-/// An agent that is ready to be looked up or run: nothing was started or asked so far.
+/// An agent that is ready to be looked up or run: no model was asked so far.
 pub(crate) struct PreparedRun<'r> {
     pub(crate) agent: &'r AgentFile,
     /// System prompt, with variables, rules and the format of the answer.
@@ -90,6 +97,19 @@ pub(crate) struct PreparedRun<'r> {
     pub(crate) slot: AnswerSlot,
     pub(super) ttl: Option<Ttl>,
     pub(super) is_root: bool,
+}
+
+impl PreparedRun<'_> {
+    /// The check that a cached answer has to pass; none if another agent may have given it, whose
+    /// run has checked it.
+    fn final_check(&self) -> Option<&AnswerCheck> {
+        (!self.is_answered_by_others()).then_some(&self.check)
+    }
+
+    /// True if another agent may have the last word.
+    pub(crate) fn is_answered_by_others(&self) -> bool {
+        self.agent.handoff.is_some() || !self.agent.router.is_empty()
+    }
 }
 
 impl<'a> AgentRunner<'a> {
@@ -105,7 +125,7 @@ impl<'a> AgentRunner<'a> {
             observer.warn(&error.context("nothing is cached"));
         }
         let (identities, toolsets, pool) = Default::default();
-        let (total, deadline) = Default::default();
+        let (total, budget, rules) = Default::default();
         let cache = app.cache();
         Self {
             app,
@@ -118,7 +138,8 @@ impl<'a> AgentRunner<'a> {
             pool,
             cache,
             total,
-            deadline,
+            budget,
+            rules,
         }
     }
 
@@ -135,8 +156,14 @@ impl<'a> AgentRunner<'a> {
     /// Like [`Self::answer`], for an agent that is prepared already.
     pub(crate) fn answer_prepared(&self, prepared: &PreparedRun<'_>) -> Result<AgentAnswer> {
         let agent = prepared.agent;
-        self.before_answer(agent)?;
-        let answered = match prepared.slot.look_up_answer(&prepared.check, self.observer) {
+        let look_up = || prepared.slot.look_up_answer(prepared.final_check(), self.observer);
+        // If nothing may be run, a miss runs no hooks either.
+        let only_cached =
+            (self.options.mode == CacheMode::OnlyIfCached).then(look_up).transpose()?;
+        if !self.options.is_replay {
+            self.before_answer(agent)?;
+        }
+        let answered = match only_cached.map_or_else(look_up, Ok) {
             Ok(AnswerLookup::Hit(answer)) => Ok(answer),
             Ok(AnswerLookup::Run(permit)) => self.run(prepared).inspect(|answer| {
                 if let Some(permit) = permit {
@@ -145,6 +172,9 @@ impl<'a> AgentRunner<'a> {
             }),
             Err(error) => Err(error),
         };
+        if self.options.is_replay {
+            return answered;
+        }
         self.after_answer(agent, answered)
     }
 
@@ -154,12 +184,12 @@ impl<'a> AgentRunner<'a> {
         agent: &'r AgentFile,
         question: &AgentQuestion,
     ) -> Result<PreparedRun<'r>> {
-        self.check_outputs(agent)?;
-        let values = self.variables_of(agent);
-        let expand = |text: &str| {
-            expand_variables(text, agent.variables, &values)
-                .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
-        };
+        if question.is_root {
+            self.check_variables(agent)?;
+            let budget = self.budget_of(agent)?;
+            self.budget.get_or_init(|| budget);
+        }
+        let expand = |text: &str| self.expand(agent, text);
         let prompt = question
             .prompt
             .as_deref()
@@ -199,16 +229,10 @@ impl<'a> AgentRunner<'a> {
         let prompt: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
         let history = &self.options.history[..];
         let counts = question.is_root && !agent.ignores_history && !history.is_empty();
-        let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
-        let names: BTreeSet<&str> =
-            texts.flat_map(|text| variable_names(text, agent.variables)).collect();
-        let used = |(name, _): &(&String, &String)| {
-            names.iter().any(|it| it.strip_prefix("parameters.").unwrap_or(it) == *name)
-        };
         let recipe = AgentAnswerRecipe {
             identity: self.identity_of(agent)?,
             prompt: prompt.join(&TURN_SEPARATOR.to_string()),
-            variables: values.iter().filter(used).map(|(k, v)| (k.clone(), v.clone())).collect(),
+            variables: self.used_variables(agent, ""),
             format: kind.as_str().to_owned(),
             schema: schema.map(Value::to_string),
             history: counts.then(|| Sha256Digest::of(json!(history).to_string().as_bytes())),
@@ -224,6 +248,50 @@ impl<'a> AgentRunner<'a> {
             ttl,
             is_root: question.is_root,
         })
+    }
+
+    /// Time limit of the run.
+    pub(super) fn deadline(&self) -> Option<Deadline> {
+        self.budget.get().and_then(|budget| budget.deadline)
+    }
+
+    /// The project's rules, if the agent is to be given them.
+    pub(super) fn rules_of(&self, agent: &AgentFile) -> Result<Option<&RulesBlock>> {
+        if !agent.memory {
+            return Ok(None);
+        }
+        if self.rules.get().is_none() {
+            let rules = self.app.rules(BlockBudget::default())?;
+            return Ok(self.rules.get_or_init(|| rules).as_ref());
+        }
+        Ok(self.rules.get().and_then(Option::as_ref))
+    }
+
+    /// Checks that the variables of an agent, and of all that it may call, have values, and that its
+    /// outputs have valid destinations.
+    fn check_variables(&self, agent: &AgentFile) -> Result<()> {
+        let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
+        texts.map(|text| self.expand(agent, text)).try_for_each(|text| text.map(drop))?;
+        self.check_outputs(agent)?;
+        agent.referred_agents().try_for_each(|other| self.check_variables(other))
+    }
+
+    /// The variables that an agent's text uses, with their values; those of the agents that it may
+    /// call under `before` and their names.
+    fn used_variables(&self, agent: &AgentFile, before: &str) -> BTreeMap<String, String> {
+        let values = self.variables_of(agent);
+        let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
+        let names = texts.flat_map(|text| variable_names(text, agent.variables));
+        let mut used: BTreeMap<String, String> = names
+            .filter_map(|name| {
+                let name = name.strip_prefix("parameters.").unwrap_or(name);
+                Some((format!("{before}{name}"), values.get(name)?.clone()))
+            })
+            .collect();
+        for other in agent.referred_agents() {
+            used.extend(self.used_variables(other, &format!("{before}{}.", other.tool_name)));
+        }
+        used
     }
 
     /// Values of the variables that an agent's text may use; what the user gives wins.
@@ -269,7 +337,9 @@ impl<'a> AgentRunner<'a> {
 
     /// Digest of an agent as others see it: what it is, and how it presents itself.
     pub(super) fn as_tool(&self, agent: &AgentFile) -> Result<Sha256Digest> {
-        let seen = json!([agent_spec(agent), self.identity_of(agent)?.digest()]);
+        let MessageFormat { kind, schema } = &agent.output;
+        let output = json!({ "format": kind.as_str(), "schema": schema });
+        let seen = json!([agent_spec(agent), self.identity_of(agent)?.digest(), output]);
         Ok(Sha256Digest::of(seen.to_string().as_bytes()))
     }
 
@@ -286,8 +356,9 @@ impl<'a> AgentRunner<'a> {
             // The user's own key decides alone.
             (Some(key), _) => {
                 let text = self.expand(agent, key)?;
-                let key = Key::parse(&text).unwrap_or_else(|_| Key::of(["agent key", &text]));
-                (Kind::Agent, key, vec![KeyPart::shown("key", &text)])
+                let parts =
+                    vec![KeyPart::shown("agent", &agent.name), KeyPart::shown("key", &text)];
+                (Kind::Agent, Key::of(["agent key", &agent.name, &text]), parts)
             }
             (None, AgentDialect::AgentMd | AgentDialect::Lifecycle) => {
                 let model = self.models_of(agent).first().map(|name| name.model.clone());
@@ -314,7 +385,7 @@ impl<'a> AgentRunner<'a> {
             },
             parts,
             paths: PathContext { cwd: root.clone(), root },
-            sources: agent.sources.clone(),
+            sources: all_sources(agent).into_iter().collect(),
             tags: agent.tags.clone(),
             ttl,
             mode: self.options.mode,
@@ -328,4 +399,10 @@ impl<'a> AgentRunner<'a> {
         expand_variables(text, agent.variables, &self.variables_of(agent))
             .map_err(|unknown| Error::usage(format!("{}: {unknown}", agent.path.display())))
     }
+}
+
+/// Files that an agent's answer depends on, with those of the agents that it may call.
+fn all_sources(agent: &AgentFile) -> BTreeSet<String> {
+    let others = agent.referred_agents().flat_map(all_sources);
+    others.chain(agent.sources.iter().cloned()).collect()
 }

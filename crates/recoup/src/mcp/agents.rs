@@ -2,14 +2,12 @@
 //! cache or by a run, as `recoup run` does it. It may take minutes, so the client hears of its
 //! progress and can cancel it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use recoup_core::base::FaultLog;
 use recoup_core::base::text::shorten_text;
-use recoup_core::cache::CacheMode;
 use recoup_core::{Error, Result, secrets};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -120,16 +118,8 @@ impl AgentTool {
     ) -> Result<CallToolResult> {
         let prompt = prompt_of(&Value::Object(arguments))?;
         let agent = load_agent(app, &self.file)?;
-        let options = RunOptions {
-            mode: CacheMode::Use,
-            max_age: None,
-            ttl: None,
-            format: None,
-            model: None,
-            variables: BTreeMap::new(),
-            permission: Arc::clone(&self.permission),
-            history: Vec::new(),
-        };
+        let options =
+            RunOptions { permission: Arc::clone(&self.permission), ..RunOptions::default() };
         let runner = AgentRunner::new(app, app.model_client(None)?, None, options, observer);
         let question = AgentQuestion { prompt: Some(prompt), parent_ttl: None, is_root: true };
         let prepared = runner.prepare(&agent, &question)?;

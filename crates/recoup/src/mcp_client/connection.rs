@@ -9,6 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, ErrorKind, Result};
+use reqwest::Url;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -32,12 +33,25 @@ pub(crate) struct McpServerOptions {
     /// Name in the configuration, for messages.
     pub(crate) name: String,
     pub(crate) address: ServerAddress,
-    /// The project's root: working directory of a command, and the root that servers are told.
+    /// The project's root: working directory of a command that names none.
     pub(crate) root: PathBuf,
     pub(crate) proxy: Option<ProxySettings>,
     /// Values that messages must not show.
     pub(crate) withheld: SecretValues,
     pub(crate) on_notification: NotificationListener,
+}
+
+impl McpServerOptions {
+    /// The root that the server is told: its `cwd`. Without one it is told none, because servers that
+    /// know a root forget the directories that their arguments allow.
+    pub(crate) fn told_root(&self) -> Option<Url> {
+        match &self.address {
+            ServerAddress::Command { cwd: Some(cwd), .. } => {
+                Url::from_directory_path(self.root.join(cwd)).ok()
+            }
+            ServerAddress::Command { .. } | ServerAddress::Http { .. } => None,
+        }
+    }
 }
 
 impl fmt::Debug for McpServerOptions {
@@ -68,6 +82,11 @@ struct ToolsPage {
 }
 
 impl McpConnection {
+    /// The root that the server is told.
+    pub(crate) fn told_root(&self) -> Option<Url> {
+        self.options.told_root()
+    }
+
     /// Starts nothing yet.
     pub(crate) fn new(options: McpServerOptions) -> Self {
         Self { options, sessions: Mutex::default() }

@@ -257,9 +257,10 @@ impl McpSession {
     /// Greets the server.
     pub(super) fn initialize(&self, is_cancelled: &(dyn Fn() -> bool + Sync)) -> Result<()> {
         let version = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        let has_root = self.options.told_root().is_some();
         let params = json!({
             "protocolVersion": version.as_str(),
-            "capabilities": { "roots": {} },
+            "capabilities": if has_root { json!({ "roots": {} }) } else { json!({}) },
             "clientInfo": { "name": "recoup", "version": env!("CARGO_PKG_VERSION") },
         });
         let params = to_raw_value(&params).map_err(|error| self.fault(&error.to_string()))?;
@@ -365,7 +366,7 @@ impl McpSession {
         match (fields.method.as_deref(), fields.id.map(RawValue::get)) {
             (Some("ping"), Some(id)) => self.answer(id, &json!({})),
             (Some("roots/list"), Some(id)) => {
-                let root = Url::from_directory_path(&self.options.root).ok();
+                let root = self.options.told_root();
                 let roots: Vec<Value> =
                     root.iter().map(|root| json!({ "uri": root.as_str() })).collect();
                 self.answer(id, &json!({ "roots": roots }));

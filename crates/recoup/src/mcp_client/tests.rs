@@ -146,7 +146,12 @@ fn lists_have_pages_and_a_server_without_tools_has_none() {
 fn a_server_may_ask_for_roots_and_ping_and_is_refused_anything_else() {
     let dir = TempDir::new().unwrap();
     let asks = r#"*initialized*) printf '%s\n' '{"jsonrpc":"2.0","id":"p","method":"ping"}' '{"jsonrpc":"2.0","id":"r","method":"roots/list"}' '{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{}}' ;;"#;
-    let connection = connect(dir.path(), shell_server(dir.path(), asks));
+    let ServerAddress::Command { words, env, .. } = shell_server(dir.path(), asks) else {
+        panic!()
+    };
+    std::fs::create_dir(dir.path().join("docs")).unwrap();
+    let cwd = Some("docs".into());
+    let connection = connect(dir.path(), ServerAddress::Command { words, env, cwd });
     look(&connection, LIMIT).unwrap();
     let deadline = recoup_core::base::clock::Deadline::after(LIMIT);
     let answer = |id: &str| {
@@ -158,8 +163,17 @@ fn a_server_may_ask_for_roots_and_ping_and_is_refused_anything_else() {
     }
     assert!(answer("p").unwrap().contains("\"result\":{}"));
     let roots = answer("r").unwrap();
-    assert!(roots.contains(&format!("file://{}/", dir.path().display())), "{roots}");
+    assert!(roots.contains(&format!("file://{}/docs/", dir.path().display())), "{roots}");
     assert!(answer("s").unwrap().contains("-32601"));
+}
+
+#[test]
+fn a_server_without_a_directory_of_its_own_keeps_to_its_arguments() {
+    let dir = TempDir::new().unwrap();
+    let connection = connect(dir.path(), shell_server(dir.path(), ""));
+    look(&connection, LIMIT).unwrap();
+    let greeting = logged(dir.path()).into_iter().find(|line| line.contains("initialize")).unwrap();
+    assert!(greeting.contains("\"capabilities\":{}"), "{greeting}");
 }
 
 #[test]

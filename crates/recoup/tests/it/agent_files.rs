@@ -322,7 +322,7 @@ fn what_is_not_yaml_is_reported_with_its_line() {
     agent(&scene, "list.ai", "- a", "Hi");
     assert_snapshot!(problems(&scene, "list.ai"), @"error: list.ai:2: expected keys and values in the front matter");
     scene.write("project/bare.ai", "Just a prompt.\n");
-    assert_snapshot!(problems(&scene, "bare.ai"), @"error: bare.ai:1: models: missing; expected provider/model, such as anthropic/claude-sonnet-4-5");
+    assert_snapshot!(problems(&scene, "bare.ai"), @"error: bare.ai:1: models: missing; expected `models: provider/model` between two lines of --- at the top");
     scene.write("project/latin.ai", b"---\nmodels: \xff\n---\n");
     assert_snapshot!(problems(&scene, "latin.ai"), @"error: latin.ai: not valid UTF-8");
     assert_snapshot!(problems(&scene, "gone.ai"), @"error: gone.ai: there is no such file");
@@ -510,6 +510,11 @@ fn files_outside_of_the_project_need_trust() {
 fn agent_files_of_the_project_are_listed() {
     let scene = Scene::new();
     assert_eq!(scene.run(&["agents", "list"]).err, "No agent files in [DIR]/project\n");
+    let nowhere = scene.run(&["agents", "list", "nowhere"]);
+    assert_eq!(
+        (nowhere.code, nowhere.err.as_str()),
+        (2, "error: there is no directory [DIR]/project/nowhere\n")
+    );
     agent(&scene, "a.ai", &format!("{MODEL}\ncache: 1d\ndescription: Helps"), "Hi");
     agent(&scene, "b.md", "models:\n  - anthropic/claude-sonnet-4-5", "Hi");
     agent(&scene, "c.agent.md", "name: c\nmodel: gpt-4.1", "Hi");

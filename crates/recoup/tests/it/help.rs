@@ -27,6 +27,7 @@ fn the_program() {
 
     Never pay twice:
       exec         Run a command once, and replay it afterwards
+      run          Run an agent file, with cached answers
       agents       List, check and show agent files
       cache        Cache Manager: store results, and get them back while valid
       explain      Explain why something is a hit or a miss

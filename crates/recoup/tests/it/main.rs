@@ -23,6 +23,7 @@ mod disk_full;
 mod doctor;
 mod early_exit;
 mod entry_names;
+mod examples;
 mod exec;
 mod explain;
 mod files;

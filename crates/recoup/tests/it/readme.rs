@@ -44,7 +44,7 @@ const NOT_RUN: [(&str, &str); 10] = [
 /// What a comment above an example that is not run begins with.
 const MARK: &str = "<!-- not run: ";
 
-/// The page whose examples begin with nothing; in the others there is a file.
+/// The page whose examples begin with the agents of `examples/`; in the others there is a file.
 const README: &str = "README.md";
 
 /// A block of a page.
@@ -140,7 +140,10 @@ fn markdown_files(folder: &Path) -> Vec<PathBuf> {
 /// A home and a project as the examples of a page find them.
 fn place(page: &str) -> Home {
     let home = Home::new();
-    if page != README {
+    if page == README {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        std::os::unix::fs::symlink(examples, home.project().join("examples")).unwrap();
+    } else {
         home.write("src/auth.rs", "fn login() {}\n");
     }
     home

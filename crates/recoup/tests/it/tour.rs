@@ -25,6 +25,10 @@ fn the_tour_shows_a_hit_and_a_refusal_and_leaves_nothing_behind() {
     assert!(text.contains("\\nThe user said:\\n- put tests in __tests__/\\n"), "{text}");
     assert_eq!(text.matches("3 documents found").count(), 2, "{text}");
     assert_eq!(text.matches("io.recoup/age").count(), 1, "the second from the cache: {text}");
+    let run = "$ recoup run review-diff.md -";
+    assert_eq!(text.matches(run).count(), 2, "{text}");
+    assert_eq!(text.matches("\"verdict\": \"request_changes\"").count(), 2, "{text}");
+    assert_eq!(text.matches("recoup: hit: ").count(), 1, "the second from the cache: {text}");
     assert_eq!(tree(&home.path("")), before, "nothing is left, in TMPDIR or in HOME");
 }
 

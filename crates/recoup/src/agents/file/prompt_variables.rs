@@ -12,7 +12,7 @@ pub(crate) struct UnknownVariable(pub(crate) String);
 
 impl fmt::Display for UnknownVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the variable {} has no value", self.0)
+        write!(f, "the variable {0} has no value: give it by --var {0}=VALUE", self.0)
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
             assert_eq!(expand(text, syntax).as_deref(), Ok(expected), "{text}");
         }
         let error = expand("${other}", VariableSyntax::Dollar).unwrap_err();
-        assert_eq!(error, "the variable other has no value");
+        assert_eq!(error, "the variable other has no value: give it by --var other=VALUE");
         assert_eq!(variable_names("${a} $${b} ${c}", VariableSyntax::Dollar), ["a", "c"]);
     }
 }

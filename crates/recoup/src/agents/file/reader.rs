@@ -301,7 +301,12 @@ impl<'a> AgentFileReader<'a> {
                 return;
             }
             let key = if is_lifecycle { "model" } else { "models" };
-            let message = "missing; expected provider/model, such as anthropic/claude-sonnet-4-5";
+            let has_head = is_lifecycle || self.text.lines().any(|line| line.trim_end() == "---");
+            let message = if has_head {
+                "missing; expected provider/model, such as anthropic/claude-sonnet-4-5"
+            } else {
+                "missing; expected `models: provider/model` between two lines of --- at the top"
+            };
             self.add_problem(Some(self.front_line), Some(key), message);
         }
     }

@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use recoup_core::cache::CacheMode;
 use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, ErrorKind, Result};
-use reqwest::Url;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -72,10 +71,6 @@ impl AgentServer {
             protocol: ToolProtocol::AgentMcp,
             cache: Some(options.cache.clone()),
         })?;
-        // The server is told this root if it asks: the answers of later runs must not depend on
-        // whether it has asked already.
-        let root_url = Url::from_directory_path(root).map(|url| url.to_string());
-        cache.set_roots(RootsState::Known(root_url.into_iter().collect()));
         let is_unsure = Arc::new(AtomicBool::new(true));
         let (told, unsure) = (cache.clone(), Arc::clone(&is_unsure));
         let on_notification = move |method: &str, params: Option<&RawValue>| {
@@ -100,6 +95,10 @@ impl AgentServer {
             withheld: env::credentials().and(withheld),
             on_notification: Arc::new(on_notification),
         });
+        if let Some(root) = connection.told_root() {
+            // The answers of later runs must not depend on whether it has asked already.
+            cache.set_roots(RootsState::Known(vec![root.to_string()]));
+        }
         Ok(Self {
             definition: definition.clone(),
             cache,
@@ -148,7 +147,11 @@ impl AgentServer {
             // Another agent has asked meanwhile.
             return Ok(Arc::clone(tools));
         }
-        let raw = self.list_tools(&|| false)?;
+        // A program that is not there is a mistake of who configured it.
+        let raw = self.list_tools(&|| false).map_err(|error| match error.kind() {
+            ErrorKind::Absent => Error::usage(error.to_string()),
+            _ => error,
+        })?;
         self.first_known(&mut tools, &raw)
     }
 

@@ -7,10 +7,10 @@ use recoup_core::cache::CacheMode;
 use recoup_core::entry::{CostSavings, EntryHead};
 use recoup_core::key::Kind;
 use recoup_core::store::{ScanFilter, ScanFlow};
-use recoup_core::{ErrorKind, Result};
+use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-use super::run::TerminalObserver;
+use super::run::{OpenLine, TerminalObserver};
 
 use crate::agents::file::{
     AgentCheck, AgentContext, AgentProblem, check_agent, dialect_of, keys_of, load_agent,
@@ -94,6 +94,9 @@ impl AgentsListArgs {
         let settings = &app.settings;
         let dir =
             self.dir.map_or_else(|| settings.project.root().to_owned(), |it| settings.cwd.join(it));
+        if !dir.is_dir() {
+            return Err(Error::usage(format!("there is no directory {}", dir.display())).into());
+        }
         let list = |path: PathBuf| {
             let shown = path.strip_prefix(&settings.cwd).unwrap_or(&path);
             let AgentCheck { agent, problems } = check_agent(AgentContext::of_app(app), shown);
@@ -254,11 +257,14 @@ impl AgentsShowArgs {
         ui::line("")?;
         let AnswerTotals { cached, paid } = &report.answers;
         let identity = report.identity.as_deref();
-        ui::fields(&[
+        let mut fields = vec![
             ("identity", identity.unwrap_or("known once its servers have been asked").to_owned()),
             ("cached answers", cached.to_string()),
-            ("paid for them", human::savings(*paid).join(" · ")),
-        ])?;
+        ];
+        if *cached > 0 {
+            fields.push(("paid for them", human::savings(*paid).join(" · ")));
+        }
+        ui::fields(&fields)?;
         Ok(CommandAnswer::Yes)
     }
 }
@@ -292,7 +298,7 @@ impl AnswerTotals {
 /// The agent's identity; none while the tools of a server are not known. Starts nothing.
 fn identity_of(app: &App, agent: &AgentFile) -> Result<Option<String>> {
     let options = RunOptions { mode: CacheMode::OnlyIfCached, ..RunOptions::default() };
-    let observer = TerminalObserver { streams: false, verbose: false };
+    let observer = TerminalObserver { streams: false, verbose: false, line: OpenLine::default() };
     let runner = AgentRunner::new(app, app.model_client(None)?, None, options, &observer);
     match runner.identity_of(agent) {
         Ok(identity) => Ok(Some(identity.digest().to_hex())),

@@ -5,11 +5,11 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use recoup_core::base::fsx;
 use recoup_core::cache::{CacheMode, Ttl};
-use recoup_core::key::Key;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::place::StoreScopeArgs;
 use crate::agents::{
     AgentAnswer, AgentQuestion, AgentRunner, AnswerOrigin, FormatKind, PermissionAnswer,
-    PermissionPrompt, PreparedRun, RunObserver, RunOptions, ToolPermission, load_agent,
+    PermissionPrompt, PreparedRun, RunJournal, RunObserver, RunOptions, ToolPermission, load_agent,
     parse_model_name,
 };
 use crate::cli::app::App;
@@ -57,7 +57,7 @@ pub(in crate::cli) struct RunArgs {
     /// Values of variables, one NAME=VALUE on each line
     #[arg(long, value_name = "FILE")]
     var_file: Option<PathBuf>,
-    /// Let the agent use tools with this name that are not read-only, without asking: files__write_*
+    /// Let the agent use tools with this name that are not read-only, without asking: `files__write_*`
     #[arg(long = "allow", value_name = "PATTERN")]
     allowed: Vec<String>,
     /// Also write the answer to this file
@@ -84,7 +84,8 @@ pub(in crate::cli) struct RunArgs {
     /// Record all answers of models and tools in this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["replay", "only_if_cached"])]
     record: Option<PathBuf>,
-    /// Answer all requests from a recorded file; nothing is asked, started or paid
+    /// Answer all requests from a recorded file; nothing is asked, started, paid or stored (the answer
+    /// is stored with --refresh)
     #[arg(long, value_name = "FILE", conflicts_with = "only_if_cached")]
     replay: Option<PathBuf>,
     /// With --replay: from this request on, ask for real
@@ -109,7 +110,7 @@ Examples:
   git diff | recoup run reviewer.ai - --cache 1d
   recoup run planner.md 'plan the release' --record plan.jsonl
 
-Answers are cached if the file, --cache or the configuration gives a TTL. An answer is served again \
+Answers are cached if --override cache=, --cache or the file gives a TTL. An answer is served again \
 while the agent, everything it uses (models, tools, other agents, included files, rules) and the question \
 are the same. `recoup agents show FILE` lists what counts; --refresh asks anew.
 
@@ -138,34 +139,51 @@ pub(super) struct TerminalObserver {
     /// True if the answer is shown as it comes.
     pub(super) streams: bool,
     pub(super) verbose: bool,
+    pub(super) line: OpenLine,
+}
+
+/// True while the last line of the answer on the terminal has no end: messages begin on a new one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpenLine(Arc<AtomicBool>);
+
+impl OpenLine {
+    fn end(&self) {
+        if self.0.swap(false, Ordering::Relaxed) {
+            let _ = ui::data(&[b"\n"]);
+        }
+    }
 }
 
 impl RunObserver for TerminalObserver {
     fn text(&self, piece: &str) {
         if self.streams {
             // A reader that is gone does not need the answer; the cache does.
-            let _ = ui::data(&[piece.as_bytes()]);
+            let _ = ui::data(&[without_controls(piece).as_bytes()]);
+            self.line.0.store(!piece.ends_with('\n'), Ordering::Relaxed);
         }
     }
 
     fn restarted(&self) {
         if self.streams {
-            ui::say("");
+            self.line.end();
             ui::say("the answer was cut off; it begins again:");
         }
     }
 
     fn notice(&self, line: fmt::Arguments<'_>) {
+        self.line.end();
         ui::say(line);
     }
 
     fn detail(&self, line: fmt::Arguments<'_>) {
         if self.verbose {
+            self.line.end();
             ui::say_dimmed(line);
         }
     }
 
     fn warn(&self, error: &Error) {
+        self.line.end();
         failure::warn(error);
     }
 
@@ -178,9 +196,10 @@ impl RunArgs {
     pub(super) fn run(self) -> CommandAnswer {
         ui::prefix_lines();
         let code = match self.execute() {
-            Ok(()) => 0,
+            Ok(()) | Err(CommandError::ReaderGone) => 0,
             Err(CommandError::Error(error) | CommandError::Told(error)) => {
-                ui::error(&error);
+                // An agent file may have several problems, one on each line.
+                error.to_string().lines().for_each(ui::error);
                 match error.kind() {
                     ErrorKind::Absent if self.only_if_cached => NOT_CACHED,
                     ErrorKind::Usage => USAGE,
@@ -188,22 +207,28 @@ impl RunArgs {
                     _ => FAILED,
                 }
             }
-            Err(CommandError::ReaderGone) => 0,
         };
         CommandAnswer::Exit(code)
     }
 
     fn execute(&self) -> Result<(), CommandError> {
         let app = App::load(&self.place.overrides())?;
+        if let Some(dir) = self.output.as_deref().map(fsx::parent)
+            && !(dir.as_os_str().is_empty() || dir.is_dir())
+        {
+            let message = format!("--output: {} is not a directory", dir.display());
+            return Err(Error::usage(message).into());
+        }
         let agent = load_agent(app, &self.file)?;
-        let options = self.options(app)?;
+        let line = OpenLine::default();
+        let options = self.options(app, &line)?;
         let is_json = options.format.unwrap_or(agent.output.kind) == FormatKind::Json;
         let streams = ui::stdout_is_terminal() && !self.json && !is_json;
-        let observer = TerminalObserver { streams, verbose: self.verbose };
+        let observer = TerminalObserver { streams, verbose: self.verbose, line: line.clone() };
         agent.notices.iter().for_each(|notice| observer.notice(format_args!("{notice}")));
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
-        let journal = self.journal_path(app, prompt.as_deref(), &options);
-        let cassette = self.cassette(app, &journal)?;
+        let mut journal = self.journal(app, prompt.as_deref(), &options);
+        let cassette = self.cassette(app, journal.as_mut())?;
         let client = app.model_client(cassette.clone())?;
         let runner = AgentRunner::new(app, client, cassette.clone(), options, &observer);
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
@@ -213,31 +238,43 @@ impl RunArgs {
             let report = ExplainReport::with_rule_names(&explained, &app.rule_names());
             report.lines().iter().for_each(ui::say);
         }
-        let answer = runner.answer_prepared(&prepared)?;
+        let answered = runner.answer_prepared(&prepared);
         let omissions = cassette.iter().flat_map(|cassette| cassette.omissions());
         omissions.for_each(|omission| observer.notice(format_args!("{omission}")));
-        // The run is over: there is nothing to resume.
-        fsx::remove(&journal)?;
-        if let Some(path) = &self.output {
-            fsx::write_output(path, format!("{}\n", answer.text).as_bytes())?;
+        // A run that failed by itself would fail again with the same answers.
+        let is_over =
+            answered.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::Invalid);
+        let done = answered.map_err(CommandError::from).and_then(|answer| {
+            self.print(&prepared, &answer, is_json, &observer)?;
+            if let Some(path) = &self.output {
+                fsx::write_output(path, format!("{}\n", answer.text).as_bytes())?;
+            }
+            Ok(())
+        });
+        if let Some(journal) = journal.filter(|_| is_over)
+            && let Err(error) = journal.remove()
+        {
+            observer.warn(&error);
         }
-        self.print(&prepared, &answer, is_json, streams)
+        done
     }
 
     /// Explains why the answer would be a hit or a miss.
     pub(in crate::cli) fn explain_lookup(&self) -> Result<ExplainReport, CommandError> {
         let app = App::load(&self.place.overrides())?;
         let agent = load_agent(app, &self.file)?;
-        let observer = TerminalObserver { streams: false, verbose: self.verbose };
+        let observer =
+            TerminalObserver { streams: false, verbose: self.verbose, line: OpenLine::default() };
         let client = app.model_client(None)?;
-        let runner = AgentRunner::new(app, client, None, self.options(app)?, &observer);
+        let runner =
+            AgentRunner::new(app, client, None, self.options(app, &observer.line)?, &observer);
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
         let explained = runner.prepare(&agent, &question)?.slot.explain();
         Ok(ExplainReport::with_rule_names(&explained, &app.rule_names()))
     }
 
-    fn options(&self, app: &App) -> Result<RunOptions> {
+    fn options(&self, app: &App, line: &OpenLine) -> Result<RunOptions> {
         let mut ttl =
             self.cache.as_deref().map(|it| Ttl::parse_with_unit("--cache", it)).transpose()?;
         for given in &self.overrides {
@@ -246,7 +283,7 @@ impl RunArgs {
                     "--override {given}: only cache=DURATION is known"
                 )));
             };
-            ttl = Some(Ttl::parse("--override cache", value)?);
+            ttl = Some(Ttl::parse_with_unit("--override cache", value)?);
         }
         let format = match self.format.as_deref() {
             None => None,
@@ -254,7 +291,7 @@ impl RunArgs {
                 Error::usage(format!("--format {name}: expected text, markdown or json"))
             })?),
         };
-        let mode = if self.replay.is_some() || self.no_cache {
+        let mode = if self.no_cache || (self.replay.is_some() && !self.refresh) {
             CacheMode::Bypass
         } else if self.refresh || self.record.is_some() {
             CacheMode::Refresh
@@ -274,9 +311,16 @@ impl RunArgs {
             format,
             model: self.model.as_deref().map(|name| parse_model_name(app, name)).transpose()?,
             variables: self.read_variables()?,
+            is_replay: self.replay.is_some(),
             permission: Arc::new(ToolPermission::new(
                 self.allowed.iter().map(NamePattern::new).collect(),
-                ui::can_ask().then(|| Box::new(ask_permission) as PermissionPrompt),
+                ui::can_ask().then(|| -> PermissionPrompt {
+                    let line = line.clone();
+                    Box::new(move |question| {
+                        line.end();
+                        ask_permission(question)
+                    })
+                }),
             )),
             history,
         })
@@ -302,43 +346,46 @@ impl RunArgs {
     }
 
     /// Recorded answers that are used or made; in an ordinary run, the journal that --resume reads.
-    fn cassette(&self, app: &App, journal: &Path) -> Result<Option<Arc<Cassette>>> {
+    fn cassette(
+        &self,
+        app: &App,
+        journal: Option<&mut RunJournal>,
+    ) -> Result<Option<Arc<Cassette>>> {
         let withheld = app.settings.agents.credentials();
-        let cassette = match (&self.record, &self.replay) {
-            (Some(file), _) => Cassette::record(file, &withheld)?,
-            (_, Some(file)) if self.model.is_some() => {
+        let cassette = match (&self.record, &self.replay, journal) {
+            (Some(file), ..) => Cassette::record(file, &withheld)?,
+            (_, Some(file), _) if self.model.is_some() => {
                 Cassette::replay(file, self.from)?.ignoring_model()
             }
-            (_, Some(file)) => Cassette::replay(file, self.from)?,
-            (None, None) if self.only_if_cached => return Ok(None),
-            (None, None) => {
-                match (self.resume, journal.exists()) {
-                    (true, false) => {
-                        let message = "nothing to resume: there is no unfinished run of this agent \
-                                       with this question";
-                        return Err(Error::usage(message));
-                    }
-                    (false, true) => ui::say(
-                        "an earlier run of this did not finish; use --resume to continue it",
-                    ),
-                    _ => {}
+            (_, Some(file), _) => Cassette::replay(file, self.from)?,
+            (None, None, None) => return Ok(None),
+            (None, None, Some(journal)) => {
+                if self.resume && !journal.take_over() {
+                    let message = "nothing to resume: there is no unfinished run of this agent \
+                                   with this question";
+                    return Err(Error::usage(message));
                 }
-                Cassette::journal(journal, self.resume, &withheld)?
+                if journal.has_unfinished() && !self.resume {
+                    ui::say("an earlier run of this did not finish; --resume would continue it");
+                }
+                Cassette::journal(&journal.own, self.resume, &withheld)?
             }
         };
         Ok(Some(Arc::new(cassette)))
     }
 
-    /// File of the steps of this run, by what the user asks.
-    fn journal_path(&self, app: &App, prompt: Option<&str>, options: &RunOptions) -> PathBuf {
+    /// The journals of what the user asks; none if nothing is journalled.
+    fn journal(&self, app: &App, prompt: Option<&str>, options: &RunOptions) -> Option<RunJournal> {
+        if self.record.is_some() || self.replay.is_some() || self.only_if_cached {
+            return None;
+        }
         let file = fsx::resolve_path(&self.file).unwrap_or_else(|| self.file.clone());
         let variables = json!(options.variables).to_string();
-        let inputs = [
-            file.as_os_str().as_bytes(),
-            prompt.unwrap_or_default().as_bytes(),
-            variables.as_bytes(),
-        ];
-        app.settings.home.join("runs").join(format!("{}.jsonl", Key::of(inputs)))
+        let (file, prompt) = (file.as_os_str().as_bytes(), prompt.unwrap_or_default().as_bytes());
+        let other =
+            [&self.model, &self.format].map(|it| it.as_deref().unwrap_or_default().as_bytes());
+        let inputs = [file, prompt, variables.as_bytes(), other[0], other[1]];
+        Some(RunJournal::find(&app.settings.home, &inputs))
     }
 
     fn print(
@@ -346,8 +393,9 @@ impl RunArgs {
         prepared: &PreparedRun<'_>,
         answer: &AgentAnswer,
         is_json: bool,
-        streamed: bool,
+        observer: &TerminalObserver,
     ) -> Result<(), CommandError> {
+        let TerminalObserver { streams: streamed, line, .. } = observer;
         let AgentAnswer { text, origin, paid, .. } = answer;
         let (status, age_ms, saved) = match origin {
             AnswerOrigin::Cached { age_millis, saved } => ("hit", Some(*age_millis), Some(*saved)),
@@ -366,9 +414,11 @@ impl RunArgs {
                 micro_dollars: paid.micro_dollars,
                 saved,
             })?;
-        } else if streamed && status == "miss" {
+        } else if *streamed && status == "miss" && !prepared.is_answered_by_others() {
             // It was shown as it came.
-            ui::data(&[b"\n"])?;
+            line.end();
+        } else if ui::stdout_is_terminal() {
+            ui::line(without_controls(text))?;
         } else {
             ui::line(text)?;
         }
@@ -388,13 +438,23 @@ impl RunArgs {
     }
 }
 
+/// Text of a model as a terminal may get it: nothing in it moves the cursor or sets the clipboard.
+fn without_controls(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
+}
+
 /// The prompt as it was typed, or stdin.
 fn prompt_text(given: &str) -> Result<String> {
-    if given != "-" {
-        return Ok(given.to_owned());
+    let text = match given {
+        "-" => input::decode_utf8("the prompt", input::stdin()?)?.trim_end().to_owned(),
+        given => given.to_owned(),
+    };
+    // Such as `git diff | recoup run review.md -` without changes: not worth a question.
+    if text.trim().is_empty() {
+        let place = if given == "-" { ": stdin has no text" } else { "" };
+        return Err(Error::usage(format!("the prompt is empty{place}")));
     }
-    let text = input::decode_utf8("the prompt", input::stdin()?)?;
-    Ok(text.trim_end().to_owned())
+    Ok(text)
 }
 
 /// Asks the user if a tool may run.

@@ -1,6 +1,7 @@
 //! `recoup tour`: the main job end to end, with the real commands, in a
 //! temporary home. Nothing of the user's is read or written.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -49,6 +50,15 @@ const MCP_CLIENT: [&str; 4] = [
     r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
     r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"never pay twice"}}}"#,
 ];
+
+/// One of the examples: an agent file, a question, and what a model answered.
+const AGENT_FILES: [(&str, &str); 3] = [
+    ("review-diff.md", include_str!("../../../../../examples/review-diff.md")),
+    (DIFF, include_str!("../../../../../examples/change.diff")),
+    ("recorded.jsonl", include_str!("../../../../../examples/review-diff.cassette.jsonl")),
+];
+const DIFF: &str = "change.diff";
+const RUN: [&str; 3] = ["run", "review-diff.md", "-"];
 
 /// Shows the main job end to end, in a temporary home.
 pub(super) fn run() -> CommandResult {
@@ -116,8 +126,18 @@ impl GuidedTour<'_> {
         self.mcp_step()?;
         print_comment("`recoup mcp wrap` puts the proxy in front of the servers of your clients.")?;
 
+        for (name, text) in AGENT_FILES {
+            fsx::write_atomic(&self.dir.join("project").join(name), text.as_bytes())?;
+        }
         print_comment(
-            "For more, see `recoup exec --help`, `recoup cache --help` and `recoup memory --help`.",
+            "An agent can be a file, too: this one reviews a diff. Its model's answer is a recording here:",
+        )?;
+        self.run_step(&[&RUN[..], &["--refresh", "--replay", "recorded.jsonl"]].concat(), 0)?;
+        print_comment("The same diff again. No model is asked, and nothing is paid:")?;
+        self.run_step(&[&RUN[..], &["-v"]].concat(), 0)?;
+
+        print_comment(
+            "For more, see `recoup exec --help`, `recoup run --help` and `recoup memory --help`.",
         )?;
         Ok(CommandAnswer::Yes)
     }
@@ -145,7 +165,8 @@ impl GuidedTour<'_> {
                 },
             )
             .collect();
-        ui::line(format_args!("$ recoup {}", words.join(" ")))?;
+        let input = if args.contains(&"-") { format!(" < {DIFF}") } else { String::new() };
+        ui::line(format_args!("$ recoup {}{input}", words.join(" ")))?;
         let started = SystemClock.now();
         let output = self.run(args)?;
         ui::data(&[&output.stdout, &output.stderr])?;
@@ -193,7 +214,13 @@ impl GuidedTour<'_> {
 
     fn run(&self, args: &[&str]) -> Result<Output> {
         let mut command = self.command(args)?;
-        command.stdin(Stdio::null()).output().with_context(|| "starting recoup".to_owned())
+        let input = if args.contains(&"-") {
+            let file = File::open(self.dir.join("project").join(DIFF));
+            Stdio::from(file.with_context(|| format!("opening {DIFF}"))?)
+        } else {
+            Stdio::null()
+        };
+        command.stdin(input).output().with_context(|| "starting recoup".to_owned())
     }
 
     fn command(&self, args: &[&str]) -> Result<Command> {

@@ -66,7 +66,8 @@ impl Scene {
 fn tool_hit() {
     let scene = Scene::new("cache = \"1h\"");
     scene.run("please count", &[]).expect(0);
-    scene.run("please count", &[]).expect(0);
+    let second = scene.run("please count", &["-v"]).expect(0);
+    assert!(second.stderr.contains("scripted__count: from the cache"), "{second:?}");
     assert_eq!((scene.calls(), scene.starts()), (1, 1), "a hit starts no server");
     let asked = scene.api.asked();
     assert_eq!(asked.len(), 4, "the agent's own answers are not cached");
@@ -111,8 +112,9 @@ fn per_tool_override() {
 #[test]
 fn a_tool_that_may_write_runs_only_if_it_is_allowed() {
     let scene = Scene::new("");
-    scene.run("please write", &[]).expect(0);
+    let refused = scene.run("please write", &[]).expect(0);
     assert_eq!(scene.calls(), 0);
+    assert!(refused.stderr.contains("--allow 'scripted__write'"), "the user is told: {refused:?}");
     assert_eq!(scene.api.asked()[1].count("--allow 'scripted__write'"), 1, "the model is told");
     scene.run("please write", &["--allow", "scripted__*"]).expect(0);
     assert_eq!(scene.calls(), 1);
@@ -123,7 +125,8 @@ fn a_server_that_does_not_start_is_a_clear_failure() {
     let scene = Scene::new("");
     let configuration = "[mcpServers.scripted]\ncommand = \"recoup-no-such-program\"\n";
     fs::write(scene.home.recoup().join("config.toml"), configuration).unwrap();
-    scene.run("please count", &[]).expect_failure("MCP server scripted");
+    let failed = scene.run("please count", &[]).expect(2);
+    assert!(failed.stderr.contains("MCP server scripted"), "{failed:?}");
     assert!(scene.api.asked().is_empty(), "nothing was paid for");
 }
 

@@ -144,14 +144,39 @@ fn one_of_many_who_ask_the_same_pays() {
 }
 
 #[test]
+fn a_list_of_entries_shows_questions_and_no_settings() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\n", "You greet.");
+    scene.answer(&["a.md", "why?"]);
+    let listed = scene.home.cache(&["ls"]).expect(0).text();
+    assert!(listed.contains("  why? · anthropic/claude-sonnet-4-5"), "{listed}");
+    assert!(!listed.contains("temperature"), "{listed}");
+}
+
+#[test]
 fn wrong_usage_asks_nothing() {
     let scene = AgentScene::counting();
     scene.agent("a.md", "cache: 1h\n", "You greet ${who}.");
     scene.agent("schema.md", "output: {format: json, schema: {type: nothing}}\n", "You rate.");
+    scene.agent("wrong.md", "cahce: 1h\nagents: none.md\n", "You greet.");
+    let server = "mcp_servers: {files: {command: no-such-program}}\n";
+    scene.agent("gone.md", server, "You greet.");
+    scene.home.write("plain.md", "You greet.\n");
     for (args, expected) in [
         (&["missing.md", "x"][..], "missing.md"),
-        (&["a.md"], "no prompt for a"),
-        (&["a.md", "x"], "the variable who has no value"),
+        (&["a.md", "--var", "who=Ann"], "no prompt for a"),
+        (&["a.md", " ", "--var", "who=Ann"], "the prompt is empty"),
+        (&["a.md", "-", "--var", "who=Ann"], "the prompt is empty: stdin has no text"),
+        (&["gone.md", "x"], "MCP server files: the server can't be started: no-such-program: "),
+        (
+            &["plain.md", "x"],
+            "plain.md:1: models: missing; expected `models: provider/model` between",
+        ),
+        (
+            &["wrong.md", "x"],
+            "wrong.md:3: cahce: unknown key; did you mean cache?\nrecoup: error: ",
+        ),
+        (&["a.md", "x"], "the variable who has no value: give it by --var who=VALUE"),
         (&["a.md", "x", "--var", "who"], "--var: expected NAME=VALUE"),
         (&["a.md", "x", "--format", "xml"], "expected text, markdown or json"),
         (&["a.md", "x", "--cache", "5 min"], "--cache"),
@@ -175,7 +200,43 @@ fn a_run_stops_at_its_limits() {
     let failed = scene.run(&["turns.md", "why?"]).expect(1);
     assert!(failed.stderr.contains("no answer after 3 turns (max_turns)"), "{}", failed.stderr);
     assert_eq!(scene.asked(), 3);
+    let unpriced = "max_cost: 1\nmodel: anthropic/nobody-knows-me\n";
+    scene.home.write("cost.md", format!("---\n{unpriced}---\nYou answer.\n"));
+    let failed = scene.run(&["cost.md", "why?"]).expect(2);
+    assert!(failed.stderr.contains("the price of nobody-knows-me is not known"), "{failed:?}");
     scene.agent("tokens.md", "max_tokens: 150\n", "You answer.");
     let failed = scene.run(&["tokens.md", "why?"]).expect(1);
     assert!(failed.stderr.contains("more than max_tokens allows"), "{}", failed.stderr);
+}
+
+#[test]
+fn each_turn_of_the_user_has_its_own_requests() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "max_turns: 1\n", "You answer.\n---\nfirst\n---\nsecond\n---\nthird");
+    assert_eq!(scene.answer(&["a.md"]), "answer 3");
+}
+
+#[test]
+fn a_cached_answer_of_another_shape_is_not_paid_for_where_only_cached_ones_are_wanted() {
+    let scene = AgentScene::counting();
+    scene.agent("a.md", "cache: 1h\nkey: shape\n", "You answer.");
+    scene.answer(&["a.md", "hi"]);
+    scene.run(&["a.md", "hi", "--format", "json", "--only-if-cached"]).expect(124);
+    assert_eq!(scene.asked(), 1);
+}
+
+#[test]
+fn a_model_cannot_control_the_terminal() {
+    let scene = AgentScene::answering(|_| ModelTurn::text("red\u{1b}[31m text\u{7}"));
+    scene.agent("a.md", "cache: 1h\n", "You answer.");
+    for _ in 0..2 {
+        let run =
+            ["exec", "--tty", "--no-cache", "--", crate::support::RECOUP, "run", "a.md", "hi"];
+        let mut command = scene.home.command(&run);
+        command.env("ANTHROPIC_BASE_URL", scene.server.url()).env("ANTHROPIC_API_KEY", "k");
+        let shown = crate::support::finish(&mut command);
+        assert!(shown.text().contains("red\u{fffd}[31m text\u{fffd}"), "{shown:?}");
+    }
+    let plain = scene.answer(&["a.md", "hi"]);
+    assert_eq!(plain, "red\u{1b}[31m text\u{7}", "programs get every byte");
 }

@@ -33,6 +33,9 @@ fn a_hit_writes_outputs_and_runs_hooks_as_a_fresh_answer_does() {
     scene.home.write("report.lifecycle.yaml", other);
     scene.home.run(&["trust", "--yes", "report.lifecycle.yaml"]).expect(0);
     assert_eq!(scene.answer(&["report.lifecycle.yaml"]), "answer 1");
+    // But it is this agent's own.
+    scene.home.write("reporter.agent.md", agent.replace("reporter", "another"));
+    assert_eq!(scene.answer(&["report.lifecycle.yaml"]), "answer 2");
 }
 
 #[test]
@@ -45,6 +48,27 @@ fn the_answer_goes_to_the_file_of_output_too() {
         assert_eq!(fs::read_to_string(&path).unwrap(), "answer 1\n");
         fs::remove_file(path).unwrap();
     }
+}
+
+#[test]
+fn a_replay_and_a_miss_of_only_cached_answers_run_no_hooks() {
+    let scene = AgentScene::counting();
+    let agent = "---\nname: reporter\nmodel: anthropic/claude-sonnet-4-5\n---\nYou report.\n";
+    scene.home.write("reporter.agent.md", agent);
+    let hooks = "{pre_run: touch before, post_success: touch after, post_error: touch error}";
+    let lifecycle = format!("agent: reporter.agent.md\nprompt: Report\nhooks: {hooks}\n");
+    scene.home.write("r.lifecycle.yaml", lifecycle);
+    scene.home.run(&["trust", "--yes", "r.lifecycle.yaml"]).expect(0);
+    let left = || ["before", "after", "error"].map(|it| scene.home.project().join(it).exists());
+    scene.run(&["r.lifecycle.yaml", "--only-if-cached"]).expect(124);
+    assert_eq!(left(), [false; 3]);
+    scene.answer(&["r.lifecycle.yaml", "--record", "tape.jsonl"]);
+    assert_eq!(left(), [true, true, false]);
+    for name in ["before", "after"] {
+        fs::remove_file(scene.home.project().join(name)).unwrap();
+    }
+    scene.answer(&["r.lifecycle.yaml", "--replay", "tape.jsonl"]);
+    assert_eq!(left(), [false; 3]);
 }
 
 #[test]

@@ -142,3 +142,22 @@ fn a_correction_makes_the_answer_stale_and_explain_names_it() {
     assert_ne!(stale.text().trim_end(), first);
     assert!(stale.stderr.contains("never use sudo here"), "{}", stale.stderr);
 }
+
+#[test]
+fn what_other_agents_depend_on_counts_for_the_one_that_may_call_them() {
+    let scene = AgentScene::counting();
+    scene.home.write("data.txt", "1");
+    scene.agent("deep.md", "sources: [data.txt]\n", "You greet ${who}.");
+    scene.agent("middle.md", "agents: [deep.md]\n", "You pass on.");
+    scene.agent("a.md", "cache: 1h\nagents: [middle.md]\n", "You answer.");
+    let ask = |who: &str| scene.answer(&["a.md", "hi", "--var", who]);
+    let first = ask("who=Ann");
+    assert_eq!(ask("who=Ann"), first);
+    assert_ne!(ask("who=Bob"), first, "a variable of another agent");
+    scene.home.write("data.txt", "2");
+    let second = ask("who=Ann");
+    assert_ne!(second, first, "a source of another agent");
+    let output = "sources: [data.txt]\noutput: {format: json}\n";
+    scene.agent("deep.md", output, "You greet ${who}.");
+    assert_ne!(ask("who=Ann"), second, "the format of another agent");
+}

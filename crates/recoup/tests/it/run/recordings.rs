@@ -46,6 +46,11 @@ fn a_recording_answers_without_network_and_key() {
     };
     let output = replay(&["a.md", "why?", "--replay", "tape.jsonl"]).expect(0);
     assert_eq!(output.text(), "answer 1\n");
+    scene.home.cache(&["clear", "--yes"]).expect(0);
+    replay(&["a.md", "why?", "--replay", "tape.jsonl"]).expect(0);
+    replay(&["a.md", "why?", "--only-if-cached"]).expect(124);
+    replay(&["a.md", "why?", "--replay", "tape.jsonl", "--refresh"]).expect(0);
+    assert_eq!(replay(&["a.md", "why?", "--only-if-cached"]).expect(0).text(), "answer 1\n");
     let unknown = replay(&["a.md", "why not?", "--replay", "tape.jsonl"]).expect(1);
     assert!(unknown.stderr.contains("the nearest is number 1"), "{}", unknown.stderr);
     assert!(unknown.stderr.contains("not"), "{}", unknown.stderr);
