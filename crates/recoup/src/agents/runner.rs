@@ -185,7 +185,6 @@ impl<'a> AgentRunner<'a> {
         agent: &'r AgentFile,
         question: &AgentQuestion,
     ) -> Result<PreparedRun<'r>> {
-        self.check_outputs(agent)?;
         if question.is_root {
             self.check_variables(agent)?;
             let budget = self.budget_of(agent)?;
@@ -269,10 +268,12 @@ impl<'a> AgentRunner<'a> {
         Ok(self.rules.get().and_then(Option::as_ref))
     }
 
-    /// Checks that every variable of an agent, and of all that it may call, has a value.
+    /// Checks that the variables of an agent, and of all that it may call, have values, and that its
+    /// outputs have valid destinations.
     fn check_variables(&self, agent: &AgentFile) -> Result<()> {
         let texts = agent.turns.iter().map(|turn| &turn.text).chain([&agent.system]);
         texts.map(|text| self.expand(agent, text)).try_for_each(|text| text.map(drop))?;
+        self.check_outputs(agent)?;
         agent.referred_agents().try_for_each(|other| self.check_variables(other))
     }
 
