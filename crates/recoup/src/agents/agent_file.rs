@@ -72,6 +72,8 @@ pub(crate) struct AgentFile {
     /// True if earlier conversation does not count for the key.
     pub(crate) ignores_history: bool,
     pub(crate) variables: VariableSyntax,
+    /// Variables of the environment that the file's own text names; included files may use them.
+    pub(crate) environment: Vec<String>,
     /// Variables that the file itself sets (`parameters` of `.lifecycle.yaml`).
     pub(crate) parameters: Vec<(String, String)>,
     /// Maximum number of replays of the same tool call in a run.

@@ -12,13 +12,8 @@ use super::runner::AgentRunner;
 use crate::llm::{ModelName, Sampling};
 
 impl AgentRunner<'_> {
-    /// Identity of an agent. Starts a server only if nobody has ever seen its tools.
-    pub(crate) fn identity_of(&self, agent: &AgentFile) -> Result<AgentIdentity> {
-        let mut known = self.identities.lock();
-        if let Some(identity) = known.get(&agent.path) {
-            return Ok(identity.clone());
-        }
-        drop(known);
+    /// The parts of an identity that follow from the file itself.
+    pub(crate) fn own_identity(&self, agent: &AgentFile) -> AgentIdentity {
         let mut identity = AgentIdentity::default();
         identity.push_shown("system prompt", &agent.system);
         for (number, turn) in agent.turns.iter().enumerate() {
@@ -58,6 +53,17 @@ impl AgentRunner<'_> {
             given("max_repeats", Some(agent.max_repeats.to_string())),
         ];
         identity.push_settings(settings.into_iter().flatten());
+        identity
+    }
+
+    /// Identity of an agent. Starts a server only if nobody has ever seen its tools.
+    pub(crate) fn identity_of(&self, agent: &AgentFile) -> Result<AgentIdentity> {
+        let mut known = self.identities.lock();
+        if let Some(identity) = known.get(&agent.path) {
+            return Ok(identity.clone());
+        }
+        drop(known);
+        let mut identity = self.own_identity(agent);
         for part in self.toolset(agent)?.identity()? {
             identity.push_digest(&part.name, part.digest);
         }

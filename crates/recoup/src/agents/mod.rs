@@ -18,10 +18,9 @@ mod output;
 mod run;
 mod runner;
 mod tools;
+mod withheld;
 
-pub(crate) use agent_file::{
-    AgentDialect, AgentFile, DeclaredOutput, FormatKind, MessageFormat, RunHooks,
-};
+pub(crate) use agent_file::{AgentDialect, AgentFile, DeclaredOutput, FormatKind, RunHooks};
 pub(crate) use answer::{AgentAnswer, AnswerOrigin};
 pub(crate) use calls::{agent_spec, prompt_of};
 pub(crate) use file::{load_agent, parse_model_name};
@@ -30,3 +29,4 @@ pub(crate) use journal::RunJournal;
 pub(crate) use observer::RunObserver;
 pub(crate) use runner::{AgentQuestion, AgentRunner, PreparedRun, RunOptions};
 pub(crate) use tools::{PermissionAnswer, PermissionPrompt, ToolPermission};
+pub(crate) use withheld::withheld_values;

@@ -32,6 +32,7 @@ use super::observer::RunObserver;
 use super::output::AnswerCheck;
 use super::run::RunBudget;
 use super::tools::{ServerPool, ToolPermission, Toolset, ToolsetOptions};
+use super::withheld::withheld_values;
 use crate::app::App;
 use crate::llm::{Cassette, ChatMessage, ModelClient, ModelName};
 
@@ -301,6 +302,7 @@ impl<'a> AgentRunner<'a> {
             VariableSyntax::None => {}
             VariableSyntax::Dollar => {
                 values = self.app.settings.agents.variable_values();
+                values.retain(|name, _| agent.environment.contains(name));
             }
             VariableSyntax::Braces => {
                 values.insert("agent_name".to_owned(), agent.name.clone());
@@ -390,7 +392,7 @@ impl<'a> AgentRunner<'a> {
             ttl,
             mode: self.options.mode,
             max_age: self.options.max_age,
-            withheld: self.app.settings.agents.credentials(),
+            withheld: withheld_values(self.app, agent),
         })
     }
 

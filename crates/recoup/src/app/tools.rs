@@ -132,7 +132,7 @@ impl App {
 
 /// The parts of a credential that must not be stored: the value, its words, as in `Bearer TOKEN`, and
 /// the password in a URL. Plain words and addresses are left out if `may_be_plain`.
-fn secret_parts(value: &[u8], may_be_plain: bool) -> Vec<Vec<u8>> {
+pub(crate) fn secret_parts(value: &[u8], may_be_plain: bool) -> Vec<Vec<u8>> {
     let Ok(text) = str::from_utf8(value) else { return vec![value.to_vec()] };
     let words = text.split_whitespace().chain([text]);
     let password = |word: &str| {

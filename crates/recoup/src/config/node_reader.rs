@@ -8,7 +8,7 @@ use recoup_core::cache::Ttl;
 use serde_json::Value;
 
 use super::document::{ConfigNode, ConfigValue};
-use super::problem::unknown_key_message;
+use super::problem::{ALL_KEYS, unknown_key_message};
 
 /// A problem below one file.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl NodeReader {
 
     /// Adds a problem: there is no such key.
     pub(crate) fn add_unknown(&mut self, key: &str, node: &ConfigNode, known: &[&str]) {
-        self.add(key, node, unknown_key_message(key, known.iter().copied()));
+        self.add(key, node, unknown_key_message(key, known.iter().copied(), ALL_KEYS));
     }
 
     /// The entries of a table; none with a problem if it is not one.

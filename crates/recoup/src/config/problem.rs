@@ -14,6 +14,9 @@ const MAX_NAME: usize = 64;
 /// Most names that a message lists.
 const MAX_LISTED: usize = 12;
 
+/// Lists all keys of the configuration.
+pub(super) const ALL_KEYS: &str = "recoup config keys";
+
 /// Maximum edit distance of a typing error.
 const MAX_SLIPS: usize = 3;
 
@@ -54,7 +57,7 @@ impl ConfigProblem {
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
         let place = format!("{origin}: {}", shorten_text(name, MAX_NAME));
-        Self { place, ..Self::at(origin, unknown_key_message(name, known)) }
+        Self { place, ..Self::at(origin, unknown_key_message(name, known, ALL_KEYS)) }
     }
 }
 
@@ -76,15 +79,17 @@ pub(super) fn as_error(problems: &[ConfigProblem]) -> Error {
     })
 }
 
-/// Message about an unknown name, with the one that was probably meant.
+/// Message about an unknown name, with the one that was probably meant. `command` lists all, if they
+/// are too many for a message.
 pub(crate) fn unknown_key_message<'a>(
     name: &str,
     known: impl Iterator<Item = &'a str> + Clone,
+    command: &str,
 ) -> String {
     match nearest_name(name, known.clone()) {
         Some(meant) => format!("unknown key; did you mean {meant}?"),
         None if known.clone().count() > MAX_LISTED => {
-            "unknown key; `recoup config keys` lists all".to_owned()
+            format!("unknown key; `{command}` lists all")
         }
         None => {
             format!("unknown key; expected one of {}", known.collect::<Vec<_>>().join(", "))

@@ -7,8 +7,8 @@ use super::chat::{
 };
 use super::http::{ApiFault, ApiRequest};
 use super::wire::{
-    AnswerStream, ChatOptions, ModelAnswer, StreamStep, append_text, parse_arguments, parse_event,
-    stream_fault,
+    AnswerEnd, AnswerStream, ChatOptions, ModelAnswer, StreamStep, append_text, parse_arguments,
+    parse_event, stream_fault,
 };
 
 /// Maximum size of an answer.
@@ -145,12 +145,15 @@ pub(super) fn read_message(body: &Value) -> Option<ModelAnswer> {
         });
     }
     let calls = blocks.iter().any(|block| matches!(block, ReplyBlock::ToolCall(_)));
-    let stop = match body.get("stop_reason").and_then(Value::as_str) {
-        Some("pause_turn") => None,
-        Some("max_tokens" | "model_context_window_exceeded") => Some(StopReason::Length),
-        Some("refusal") => Some(StopReason::Refused),
-        _ if calls => Some(StopReason::ToolCalls),
-        _ => Some(StopReason::End),
+    let end = match body.get("stop_reason").and_then(Value::as_str) {
+        Some("pause_turn") => AnswerEnd::Paused,
+        Some("max_tokens" | "model_context_window_exceeded") => AnswerEnd::Stop(StopReason::Length),
+        Some("refusal") => AnswerEnd::Stop(StopReason::Refused),
+        Some("end_turn" | "stop_sequence" | "tool_use") if calls => {
+            AnswerEnd::Stop(StopReason::ToolCalls)
+        }
+        Some("end_turn" | "stop_sequence" | "tool_use") => AnswerEnd::Stop(StopReason::End),
+        _ => AnswerEnd::Cut,
     };
     let count = |field: &str| body.get("usage")?.get(field)?.as_u64();
     let cached_input = count("cache_read_input_tokens").unwrap_or(0);
@@ -159,7 +162,7 @@ pub(super) fn read_message(body: &Value) -> Option<ModelAnswer> {
         let input = input.saturating_add(cached_input).saturating_add(written);
         TokenUsage { input, output, cached_input }
     });
-    Some(ModelAnswer { blocks, stop, usage })
+    Some(ModelAnswer { blocks, end, usage })
 }
 
 /// A message that is put together from its events.

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::cache::compare_parts;
 use recoup_core::key::{KeyPart, Kind};
@@ -78,6 +79,9 @@ struct CassetteLine {
     response: Option<RecordedResponse>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     server: Option<String>,
+    /// Digest of the server's identity, in journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    identity: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +90,13 @@ struct CassetteLine {
     result: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<Value>>,
+}
+
+/// A server, as a call of its tools is found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CalledServer<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) identity: Option<Sha256Digest>,
 }
 
 /// A request to a model.
@@ -141,18 +152,30 @@ impl Cassette {
     /// Begins a new file. One that exists is replaced if it is a cassette, and an error otherwise.
     /// Exchanges with one of the values in `withheld` are not written.
     pub(crate) fn record(path: &Path, withheld: &SecretValues) -> Result<Self> {
-        Self::begin(path, CassettePurpose::Record, withheld)
+        let existing = fsx::read_regular(path, MAX_CASSETTE_BYTES)?.unwrap_or_default();
+        let first = existing.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        if !existing.is_empty() && serde_json::from_slice::<CassetteLine>(first).is_err() {
+            let message = format!("{} exists, and is not a cassette", path.display());
+            return Err(Error::usage(message));
+        }
+        fsx::write_atomic(path, b"")?;
+        Ok(Self::new(path, CassettePurpose::Record, withheld, Vec::new()))
     }
 
-    /// Answers from a file. What it does not know is an error; with `from`, exchanges from that
-    /// number on, and all that it does not know, are done for real.
+    /// Answers from a file. What it does not know is an error. With `from`, everything from that
+    /// model answer on, and all that the file does not know, is done for real; model answers are
+    /// numbered from 1, and tool calls do not count.
     pub(crate) fn replay(path: &Path, from: Option<usize>) -> Result<Self> {
         let (mut known, is_whole) = read_lines(path)?;
         if !is_whole {
             let message = format!("{}: the last line is cut off", path.display());
             return Err(Error::new(ErrorKind::Invalid, message));
         }
-        known.truncate(from.map_or(usize::MAX, |from| from.saturating_sub(1)));
+        if let Some(from) = from {
+            let mut answers = (0..known.len()).filter(|at| known[*at].kind == MODEL);
+            let first = answers.nth(from.saturating_sub(1));
+            known.truncate(first.unwrap_or(known.len()));
+        }
         let purpose = CassettePurpose::Replay { goes_on: from.is_some() };
         Ok(Self::new(path, purpose, &SecretValues::default(), known))
     }
@@ -180,17 +203,6 @@ impl Cassette {
             fsx::write_atomic(path, text.as_bytes())?;
         }
         Ok(cassette)
-    }
-
-    fn begin(path: &Path, purpose: CassettePurpose, withheld: &SecretValues) -> Result<Self> {
-        let existing = fsx::read_regular(path, MAX_CASSETTE_BYTES)?.unwrap_or_default();
-        let first = existing.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        if !existing.is_empty() && serde_json::from_slice::<CassetteLine>(first).is_err() {
-            let message = format!("{} exists, and is not a cassette", path.display());
-            return Err(Error::usage(message));
-        }
-        fsx::write_atomic(path, b"")?;
-        Ok(Self::new(path, purpose, withheld, Vec::new()))
     }
 
     fn new(
@@ -247,19 +259,21 @@ impl Cassette {
         self.keep(&CassetteLine { request, response, ..CassetteLine::new(MODEL) }, &answer)
     }
 
-    /// The result of a tool call. None: call it for real.
-    pub(crate) fn find_tool(
+    /// The result of a tool call. None: call it for real. A server that is known to be another one
+    /// than then has not given it.
+    pub(crate) fn find_tool<'a>(
         &self,
-        server: &str,
+        server: impl Into<CalledServer<'a>>,
         tool: &str,
         arguments: &Value,
     ) -> Result<Option<Box<RawValue>>> {
-        let asked = CassetteLine::of_tool(server, tool, arguments);
+        let asked = CassetteLine::of_tool(server.into(), tool, arguments);
         let found = self.take(|line| {
             line.kind == TOOL
                 && line.server == asked.server
                 && line.tool == asked.tool
                 && line.arguments == asked.arguments
+                && line.identity.as_ref().zip(asked.identity.as_ref()).is_none_or(|(a, b)| a == b)
         });
         match found {
             Some(line) => Ok(line.result.clone()),
@@ -268,15 +282,17 @@ impl Cassette {
     }
 
     /// Writes a tool call.
-    pub(crate) fn keep_tool(
+    pub(crate) fn keep_tool<'a>(
         &self,
-        server: &str,
+        server: impl Into<CalledServer<'a>>,
         tool: &str,
         arguments: &Value,
         result: &RawValue,
     ) -> Result<()> {
-        let result = Some(result.to_owned());
-        self.keep(&CassetteLine { result, ..CassetteLine::of_tool(server, tool, arguments) }, "")
+        let mut line = CassetteLine::of_tool(server.into(), tool, arguments);
+        line.result = Some(result.to_owned());
+        line.identity = line.identity.filter(|_| self.purpose == CassettePurpose::Journal);
+        self.keep(&line, "")
     }
 
     /// The tools of a server. None: ask for real.
@@ -330,7 +346,8 @@ impl Cassette {
         }
         let asked_parts = asked.parts();
         let known = self.known.lock();
-        let same_kind = known.iter().enumerate().filter(|(_, (line, _))| line.kind == asked.kind);
+        // Numbered within their kind, as `replay` counts.
+        let same_kind = known.iter().filter(|(line, _)| line.kind == asked.kind).enumerate();
         let compared = same_kind.map(|(at, (line, _))| {
             (at + 1, compare_parts(Kind::AgentRun, &line.parts(), &asked_parts))
         });
@@ -381,13 +398,37 @@ impl CassetteLine {
         Self { v: VERSION, kind: kind.to_owned(), ..Self::default() }
     }
 
-    fn of_tool(server: &str, tool: &str, arguments: &Value) -> Self {
+    fn of_tool(server: CalledServer<'_>, tool: &str, arguments: &Value) -> Self {
         Self {
-            server: Some(server.to_owned()),
+            server: Some(server.name.to_owned()),
+            identity: server.identity.map(|identity| identity.to_hex()),
             tool: Some(tool.to_owned()),
             arguments: Some(arguments.clone()),
             ..Self::new(TOOL)
         }
+    }
+
+    /// True if it has everything that lines of its kind have: otherwise it would answer nothing.
+    fn is_complete(&self) -> bool {
+        let Self {
+            v,
+            kind,
+            request,
+            response,
+            server,
+            tool,
+            arguments,
+            result,
+            tools,
+            identity: _,
+        } = self;
+        let is_of_kind = match kind.as_str() {
+            MODEL => request.is_some() && response.is_some(),
+            TOOL => server.is_some() && tool.is_some() && arguments.is_some() && result.is_some(),
+            TOOL_LIST => server.is_some() && tools.is_some(),
+            _ => false,
+        };
+        *v == VERSION && is_of_kind
     }
 
     fn describe(&self) -> String {
@@ -451,23 +492,22 @@ fn read_lines(path: &Path) -> Result<(Vec<CassetteLine>, bool)> {
         return Err(Error::usage(format!("{}: no such file", path.display())));
     };
     let mut lines = Vec::new();
-    let mut rest = bytes.split_inclusive(|byte| *byte == b'\n').enumerate().peekable();
-    while let Some((at, text)) = rest.next() {
-        let is_whole = text.ends_with(b"\n");
-        match serde_json::from_slice::<CassetteLine>(text) {
-            Ok(line) if line.v != VERSION => {
-                let message =
-                    format!("{}:{}: version {} of the format", path.display(), at + 1, line.v);
-                return Err(Error::new(ErrorKind::TooNew, message));
-            }
-            Ok(line) if is_whole => lines.push(line),
-            Ok(_) | Err(_) if rest.peek().is_none() => return Ok((lines, false)),
-            Ok(_) => {}
-            Err(error) => {
-                let message = format!("{}:{}: not a line of a cassette", path.display(), at + 1);
-                return Err(Error::new(ErrorKind::Invalid, message).with_source(error));
-            }
+    for (at, text) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if !text.ends_with(b"\n") {
+            return Ok((lines, false));
         }
+        let place = format!("{}:{}", path.display(), at + 1);
+        let wrong = || Error::new(ErrorKind::Invalid, format!("{place}: not a line of a cassette"));
+        let line: CassetteLine =
+            serde_json::from_slice(text).map_err(|error| wrong().with_source(error))?;
+        if line.v > VERSION {
+            let message = format!("{place}: written by a newer recoup (format {})", line.v);
+            return Err(Error::new(ErrorKind::TooNew, message));
+        }
+        if !line.is_complete() {
+            return Err(wrong().with_source("its version, kind or another field is missing"));
+        }
+        lines.push(line);
     }
     Ok((lines, true))
 }

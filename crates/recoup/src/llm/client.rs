@@ -18,7 +18,7 @@ use super::cassette::{Cassette, RecordedEvent, RecordedRequest, RecordedResponse
 use super::chat::{ChatMessage, ChatReply, ChatRequest, ModelName, TokenUsage};
 use super::http::{AnswerPiece, ApiExchange, ApiFault, ApiFaultSort, ApiTarget, HttpTransport};
 use super::sse::EventParser;
-use super::wire::{ChatOptions, ModelAnswer, StreamStep, find_rejected_option};
+use super::wire::{AnswerEnd, ChatOptions, ModelAnswer, StreamStep, find_rejected_option};
 use super::{ApiKey, BaseUrl, ModelProvider, ProxySettings};
 
 /// Interval at which a blocked caller looks if it was cancelled.
@@ -122,7 +122,7 @@ impl ModelClient {
             let (model, answer) = self.0.ask_models(&models, &mut question)?;
             usage += answer.usage.unwrap_or_default();
             blocks.extend(answer.blocks.iter().cloned());
-            let Some(stop) = answer.stop else {
+            let AnswerEnd::Stop(stop) = answer.end else {
                 request.messages.push(ChatMessage::Assistant(answer.blocks));
                 let so_far = ChatReply { model, blocks, stop: super::StopReason::End, usage };
                 text = so_far.text();
@@ -217,7 +217,7 @@ impl ModelClientState {
             provider.chat_request(url, &model.model, question.request, &options)
         };
         let meant = build(&[]);
-        let url_setting = format!("providers.{name}.url");
+        let url_setting = format!("providers.{name}.base_url");
         let target = ApiTarget {
             url,
             key: endpoint.key.as_ref(),

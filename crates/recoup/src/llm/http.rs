@@ -82,7 +82,7 @@ impl ApiFault {
         Self { sort: ApiFaultSort::Passing(None), error, may_have_cost }
     }
 
-    /// An answer that is none.
+    /// An invalid answer.
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         let error = Error::new(ErrorKind::Invalid, message);
         Self { sort: ApiFaultSort::Lasting, error, may_have_cost: true }
@@ -94,15 +94,16 @@ impl ApiFault {
         Self { sort: ApiFaultSort::Lasting, error, may_have_cost: false }
     }
 
-    /// A refusal with that status, in the server's words.
+    /// A refusal with that status, in the server's words. Never wrong usage, which would mean that
+    /// nothing was asked: an earlier turn may be paid for.
     pub(super) fn of_status(status: u16, wait: Option<u64>, message: String, said: String) -> Self {
-        let (kind, sort) = match status {
-            401..=404 => (ErrorKind::Usage, ApiFaultSort::Lasting),
-            408 | 409 | 425 | 429 => (ErrorKind::Unavailable, ApiFaultSort::Passing(wait)),
-            400..=499 => (ErrorKind::Usage, ApiFaultSort::Rejected(said)),
-            _ => (ErrorKind::Unavailable, ApiFaultSort::Passing(wait)),
+        let sort = match status {
+            401..=404 => ApiFaultSort::Lasting,
+            408 | 409 | 425 | 429 => ApiFaultSort::Passing(wait),
+            400..=499 => ApiFaultSort::Rejected(said),
+            _ => ApiFaultSort::Passing(wait),
         };
-        Self { sort, error: Error::new(kind, message), may_have_cost: false }
+        Self { sort, error: Error::new(ErrorKind::Unavailable, message), may_have_cost: false }
     }
 }
 
@@ -334,7 +335,7 @@ impl AnsweringServer {
                 "{host} redirects{to}, but redirects are not followed: set {}",
                 self.url_setting
             );
-            let error = Error::usage(message);
+            let error = Error::new(ErrorKind::Unavailable, message);
             return ApiFault { sort: ApiFaultSort::Lasting, error, may_have_cost: false };
         }
         let body = read_refusal(response).await;

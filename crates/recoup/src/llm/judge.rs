@@ -76,14 +76,9 @@ impl ModelJudge {
             Err(ApiFault { sort, error, may_have_cost }) => {
                 let sort = match (sort, error.kind()) {
                     (ApiFaultSort::Passing(wait), _) => FaultSort::Passing(wait),
-                    (ApiFaultSort::Lasting, ErrorKind::Usage) => FaultSort::Lasting,
+                    (ApiFaultSort::Lasting, ErrorKind::Unavailable) => FaultSort::Lasting,
                     // Another answer may be one, and a fault of ours may be over.
                     _ => FaultSort::Passing(None),
-                };
-                // The command that asks may be right all the same.
-                let error = match error.kind() {
-                    ErrorKind::Usage => Error::new(ErrorKind::Unavailable, error.message()),
-                    _ => error,
                 };
                 let fault = JudgeFault { sort, error, may_have_cost };
                 let _ = reserved.settle_failed(&fault);

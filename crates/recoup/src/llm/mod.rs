@@ -25,7 +25,7 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, Result};
 use reqwest::Url;
 
-pub(crate) use cassette::Cassette;
+pub(crate) use cassette::{CalledServer, Cassette};
 pub(crate) use chat::{
     ChatMessage, ChatReply, ChatRequest, ModelName, Reasoning, ReplyBlock, Sampling, StopReason,
     TokenUsage, ToolCallRequest, ToolCallResult, ToolSpec,
@@ -94,8 +94,7 @@ impl BaseUrl {
         };
         if !url.username().is_empty() || url.password().is_some() {
             return refused(
-                "it contains a user name or password; the key is read from a variable \
-                 (judge.key_env)",
+                "it contains a user name or password; the key is read from an environment variable",
             );
         }
         if url.query().is_some() || url.fragment().is_some() {

@@ -9,8 +9,8 @@ use super::chat::{
 };
 use super::http::{ApiFault, ApiRequest};
 use super::wire::{
-    AnswerStream, ChatOptions, ModelAnswer, StreamStep, append_text, parse_arguments, parse_event,
-    stream_fault,
+    AnswerEnd, AnswerStream, ChatOptions, ModelAnswer, StreamStep, append_text, parse_arguments,
+    parse_event, stream_fault,
 };
 
 /// Maximum size of an answer.
@@ -154,12 +154,19 @@ pub(super) fn read_completion(body: &Value) -> Option<ModelAnswer> {
         }));
     }
     let calls = blocks.iter().any(|block| matches!(block, ReplyBlock::ToolCall(_)));
-    let stop = match choice.get("finish_reason").and_then(Value::as_str) {
-        Some("length") => StopReason::Length,
-        Some("content_filter") => StopReason::Refused,
-        _ if refusal.is_some() => StopReason::Refused,
-        _ if calls => StopReason::ToolCalls,
-        _ => StopReason::End,
+    let reason = choice.get("finish_reason").filter(|reason| !reason.is_null());
+    let end = match reason.map(Value::as_str) {
+        Some(Some("length" | "model_length")) => AnswerEnd::Stop(StopReason::Length),
+        Some(Some("content_filter")) => AnswerEnd::Stop(StopReason::Refused),
+        Some(Some("stop" | "tool_calls" | "function_call")) if refusal.is_some() => {
+            AnswerEnd::Stop(StopReason::Refused)
+        }
+        // Some servers give no reason with calls.
+        Some(Some("stop" | "tool_calls" | "function_call")) | None if calls => {
+            AnswerEnd::Stop(StopReason::ToolCalls)
+        }
+        Some(Some("stop" | "tool_calls" | "function_call")) => AnswerEnd::Stop(StopReason::End),
+        Some(_) | None => AnswerEnd::Cut,
     };
     let count = |path: &str| body.get("usage")?.pointer(path)?.as_u64();
     let parts = count("/prompt_tokens").zip(count("/completion_tokens"));
@@ -170,7 +177,7 @@ pub(super) fn read_completion(body: &Value) -> Option<ModelAnswer> {
         output: output.max(total.saturating_sub(input)),
         cached_input: count("/prompt_tokens_details/cached_tokens").unwrap_or(0),
     });
-    Some(ModelAnswer { blocks, stop: Some(stop), usage })
+    Some(ModelAnswer { blocks, end, usage })
 }
 
 /// A completion that is put together from its chunks.

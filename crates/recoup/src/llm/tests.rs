@@ -323,7 +323,7 @@ fn models_are_asked_in_order() {
     assert!(heard.notices[0].contains("unknown provider \"nobody\": expected one of a, b, c"));
 
     let reply = client.ask(&models[..2], &request(), &LIMITS, &mut heard);
-    expect_error(reply, ErrorKind::Usage, "a/some-model: 127.0.0.1:");
+    expect_error(reply, ErrorKind::Unavailable, "a/some-model: 127.0.0.1:");
     let reply = client.ask(&models[1..3], &request(), &LIMITS, &mut heard);
     expect_error(reply, ErrorKind::Unavailable, "no model answered: a/some-model:");
 }
@@ -333,7 +333,7 @@ fn mistakes_of_the_user_are_not_tried_again() {
     for status in ["400 Bad Request", "401 Unauthorized", "403 Forbidden", "404 Not Found"] {
         let server = Server::answering(move |_| ModelTurn::refused(status, "", KEY));
         let reply = ask(ModelProvider::Anthropic, &server, &request()).0;
-        expect_error(reply, ErrorKind::Usage, &format!("answered {status}: [key]"));
+        expect_error(reply, ErrorKind::Unavailable, &format!("answered {status}: [key]"));
         assert_eq!(server.connections(), 1);
     }
     let url = BaseUrl::parse("https://model.invalid").unwrap();
@@ -350,8 +350,8 @@ fn no_redirect_is_followed() {
     let location = format!("Location: http://localhost:{}/\r\n", elsewhere.port());
     let server = Server::start(move |_, stream| respond(stream, "307 Gone", &location, b""));
     let reply = ask(ModelProvider::OpenAi, &server, &request()).0;
-    let words = "redirects to localhost, but redirects are not followed: set providers.a.url";
-    expect_error(reply, ErrorKind::Usage, words);
+    let words = "redirects to localhost, but redirects are not followed: set providers.a.base_url";
+    expect_error(reply, ErrorKind::Unavailable, words);
     assert_eq!(elsewhere.connections(), 0);
 }
 
@@ -404,6 +404,48 @@ fn ends_are_told_apart() {
     assert_eq!(heard.pieces.concat(), "one, two");
     let continued = server.received()[1].json();
     assert_eq!(continued["messages"][1]["content"][0]["text"], "one, ");
+}
+
+#[test]
+fn an_answer_without_a_good_end_is_asked_for_again() {
+    for provider in BOTH {
+        let cut = ModelTurn::text("half an").stopping("abort");
+        let server = Server::scripted(vec![cut, ModelTurn::text("a whole answer")]);
+        let (reply, heard) = ask(provider, &server, &request());
+        assert_eq!(reply.unwrap().text(), "a whole answer");
+        assert_eq!((heard.restarts, heard.notices.len()), (1, 1), "{heard:?}");
+        assert!(heard.notices[0].contains("the model's answer was cut off"), "{heard:?}");
+    }
+    let limits = ModelCallLimits { max_retries: 0, ..LIMITS };
+    let called = json!([{"id": "1", "function": {"name": "files__read", "arguments": "{}"}}]);
+    for (reason, calls, stop) in [
+        (json!("error"), Value::Null, None),
+        (json!("abort"), called.clone(), None),
+        (Value::Null, Value::Null, None),
+        (json!(7), called.clone(), None),
+        (Value::Null, called.clone(), Some(StopReason::ToolCalls)),
+        (json!("function_call"), called, Some(StopReason::ToolCalls)),
+        (json!("model_length"), Value::Null, Some(StopReason::Length)),
+    ] {
+        let mut message = json!({"content": "half"});
+        if calls.is_array() {
+            message["tool_calls"] = calls;
+        }
+        let plain = json!({"choices": [{"message": message, "finish_reason": reason}]});
+        let blocks = json!([{"type": "text", "text": "half"}]);
+        let other = json!({"content": blocks, "stop_reason": reason});
+        for (provider, body, stop) in
+            [(ModelProvider::OpenAi, plain, stop), (ModelProvider::Anthropic, other, None)]
+        {
+            let server = Server::saying("200 OK", "", body.to_string());
+            let client = ModelClient::new(vec![endpoint("a", provider, &server)], None);
+            let reply = client.ask(&[model("a")], &request(), &limits, &mut Heard::default());
+            match stop {
+                Some(stop) => assert_eq!(reply.unwrap().stop, stop),
+                None => drop(expect_error(reply, ErrorKind::Unavailable, "was cut off")),
+            }
+        }
+    }
 }
 
 #[test]

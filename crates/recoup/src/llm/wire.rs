@@ -3,6 +3,7 @@
 //! A stream is put together to the body that the API would have sent without streaming, so that
 //! answers are read in one place.
 
+use recoup_core::{Error, ErrorKind};
 use serde_json::Value;
 
 use super::chat::{ChatRequest, ReplyBlock, StopReason, TokenUsage};
@@ -55,10 +56,19 @@ impl ChatOptions<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ModelAnswer {
     pub(super) blocks: Vec<ReplyBlock>,
-    /// None if the API paused a long turn, which goes on if the answer is sent back.
-    pub(super) stop: Option<StopReason>,
+    pub(super) end: AnswerEnd,
     /// None if the server does not say.
     pub(super) usage: Option<TokenUsage>,
+}
+
+/// How an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerEnd {
+    Stop(StopReason),
+    /// The API paused a long turn, which goes on if the answer is sent back.
+    Paused,
+    /// No reason that is known: the server broke off.
+    Cut,
 }
 
 /// A streamed answer on its way.
@@ -98,15 +108,20 @@ impl ModelProvider {
         }
     }
 
-    /// Reads the body of an answer that is no stream.
+    /// Reads the body of a whole answer. One that was cut off is a fault, which may be over soon.
     pub(super) fn read_answer(self, body: &Value) -> Result<ModelAnswer, ApiFault> {
         let answer = match self {
             Self::Anthropic => anthropic::read_message(body),
             Self::OpenAi => openai::read_completion(body),
         };
-        answer.ok_or_else(|| {
+        let answer = answer.ok_or_else(|| {
             ApiFault::invalid("the answer does not match this API: check its url and provider")
-        })
+        })?;
+        if answer.end == AnswerEnd::Cut {
+            let error = Error::new(ErrorKind::Unavailable, "the model's answer was cut off");
+            return Err(ApiFault::passing(error, true));
+        }
+        Ok(answer)
     }
 }
 

@@ -59,7 +59,7 @@ impl AgentTool {
         let mut served: Vec<Arc<Self>> = Vec::new();
         for dir in dirs {
             let dir = app.settings.cwd.join(dir);
-            let files = find_agent_files(&dir);
+            let files = find_agent_files(&dir, |notice| warn(&Error::usage(notice)));
             if !dir.exists() {
                 return Err(Error::usage(format!(
                     "--agents: no such directory: {}",

@@ -38,6 +38,8 @@ pub(crate) struct McpServerOptions {
     pub(crate) proxy: Option<ProxySettings>,
     /// Values that messages must not show.
     pub(crate) withheld: SecretValues,
+    /// Variables of our environment that a command gets only by its own `env`.
+    pub(crate) withheld_variables: Vec<String>,
     pub(crate) on_notification: NotificationListener,
 }
 

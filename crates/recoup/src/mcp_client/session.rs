@@ -138,6 +138,9 @@ impl McpSession {
         }
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         let (process, streams) = ServerProcess::start(&words, |command| {
+            for name in &self.options.withheld_variables {
+                command.env_remove(name);
+            }
             command.current_dir(directory).envs(env);
         })?;
         let exited = self.events.clone();

@@ -90,6 +90,7 @@ fn connect(dir: &Path, address: ServerAddress) -> McpConnection {
         root: dir.to_owned(),
         proxy: None,
         withheld: SecretValues::of_values([b"hunter2-hunter2".to_vec()]),
+        withheld_variables: Vec::new(),
         on_notification: Arc::new(|_, _| {}),
     })
 }

@@ -1,4 +1,4 @@
-//! Agent files: the three dialects, what is wrong in them, includes, other agents and trust.
+//! Agent files: the four dialects, what is wrong in them, includes, other agents and trust.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -6,37 +6,40 @@ use serde_json::Value;
 use crate::config_support::Scene;
 
 /// What `agents check` complains about.
-fn problems(scene: &Scene, file: &str) -> String {
+pub(crate) fn problems(scene: &Scene, file: &str) -> String {
     let said = scene.run(&["agents", "check", file]);
     assert_eq!((said.code, said.out.as_str()), (2, ""), "{said:?}");
     said.err
 }
 
 /// The messages of `agents check` on files that are valid.
-fn notices(scene: &Scene, file: &str) -> String {
+pub(crate) fn notices(scene: &Scene, file: &str) -> String {
     let said = scene.run(&["agents", "check", file]);
     assert_eq!((said.code, said.out.as_str()), (0, ""), "{said:?}");
     said.err
 }
 
-/// The report of `agents show`: a line for each part, with `+` where it is hashed.
-fn shown(scene: &Scene, file: &str) -> String {
+/// The report of `agents show`: a line for each part, with `+` where it is hashed and `-` where not.
+pub(crate) fn shown(scene: &Scene, file: &str) -> String {
     let said = scene.run(&["agents", "show", file, "--json"]);
     assert_eq!(said.code, 0, "{said:?}");
     let report: Value = serde_json::from_str(&said.out).unwrap();
-    let lines = |list: &str, sign: &str| -> Vec<String> {
-        let text = |part: &Value, name: &str| part[name].as_str().unwrap().to_owned();
-        let parts = report[list].as_array().unwrap().iter();
-        parts.map(|it| format!("{sign} {}: {}", text(it, "part"), text(it, "value"))).collect()
+    let line = |part: &Value| {
+        let text = |name: &str| part[name].as_str().unwrap().to_owned();
+        let sign = text("hashed").replace("yes", "+").replace("no", "-");
+        let value = text("value");
+        let is_digest = value.len() == 16 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+        format!("{sign} {}: {}", text("part"), if is_digest { "[digest]" } else { &value })
     };
-    [lines("hashed", "+"), lines("not_hashed", "-")].concat().join("\n")
+    let lines: Vec<String> = report["parts"].as_array().unwrap().iter().map(line).collect();
+    lines.join("\n")
 }
 
-fn agent(scene: &Scene, name: &str, front: &str, body: &str) {
+pub(crate) fn agent(scene: &Scene, name: &str, front: &str, body: &str) {
     scene.write(&format!("project/{name}"), format!("---\n{front}\n---\n{body}\n"));
 }
 
-const MODEL: &str = "models: openai/gpt-4.1";
+pub(crate) const MODEL: &str = "models: openai/gpt-4.1";
 
 #[test]
 fn every_key_of_an_ai_file_is_read() {
@@ -63,28 +66,22 @@ fn every_key_of_an_ai_file_is_read() {
             "#!/usr/bin/env -S recoup run\n---\n{front}\n---\nDo.\n\n---\n\nStill the prompt.\n"
         ),
     );
-    assert_snapshot!(shown(&scene, "all.ai"), @"
-    + prompt: 27 characters
-    + included files: answer.json
-    + models: openai/gpt-4.1, openrouter/anthropic/claude-sonnet-4.5
-    + sampling: temperature 0.5, top_p 0.9, top_k 40
-    + reasoning: low
-    + maximum output: 99 tokens
-    + maximum turns: 7
-    + input: markdown
-    + output: json, with a schema
-    + tools: files, weather
-    + agents: sub.ai
-    + advisors: advice.ai
-    + router: there.ai
-    + handoff: after.ai
+    assert_snapshot!(shown(&scene, "all.ai"), @r#"
+    + system prompt: Do. --- Still the prompt.
+    + models: openai/gpt-4.1 openrouter/anthropic/claude-sonnet-4.5@https://openrouter.ai/api/v1
+    + settings: temperature=0.5 top_p=0.9 top_k=40 reasoning="low" max_turns=7 max_tool_calls_per_turn=3 max_output_tokens=99 tool_response_max_bytes=1000 max_repeats=0
+    + format: json
+    + schema: [digest]
+    + prompt: yours, with the values of variables
+    + tools, other agents, rules: known once its servers have been asked
+    + history: the conversation before the prompt
     - file: all.ai
     - name: all
     - tool name: review-it
     - cache: 1d
     - time limits: model 30s, tools 1m
     - retries: 0
-    ");
+    "#);
     assert_snapshot!(notices(&scene, "all.ai"), @"
     warning: all.ai:29: plugins: plugins are not supported and do not run: offer what they do as an MCP server in tools, or as an agent in advisors or handoff
     The agent file is valid.
@@ -99,27 +96,44 @@ fn every_key_of_our_own_files_is_read() {
         max_tokens: 100000\nmax_cost: 0.5\nmax_repeats: 0\nmax_turns: 3\ntool_name: rev\n\
         llm_timeout: 10s\ntop_k: off\ntemperature: null\nreasoning_tokens: 2000\ncache: forever";
     agent(&scene, "own.md", front, "Review as ${role}.\n---\nFirst.\n```\n---\n```\n---\nSecond.");
-    assert_snapshot!(shown(&scene, "own.md"), @"
-    + prompt: 18 characters
-    + user turns: 2
-    + models: anthropic/claude-sonnet-4-5
-    + reasoning: 2000 tokens
-    + maximum output: 4096 tokens
-    + maximum turns: 3
-    + input: text
-    + output: text
-    + memory: the project's rules
+    assert_snapshot!(shown(&scene, "own.md"), @r#"
+    - system prompt: Review as ${role}.
+    - turn 1: First. ``` --- ```
+    - turn 2: Second.
+    - models: anthropic/claude-sonnet-4-5
+    - settings: reasoning={"tokens":2000} max_turns=3 max_tool_calls_per_turn=10 max_output_tokens=4096 tool_response_max_bytes=12288 max_repeats=0
+    - format: text
+    - prompt: yours, with the values of variables
+    - rules: 0
+    replaces the key key: ${version}
+    checked sources: src/**/*.rs
+    - history: the conversation before the prompt
     - file: own.md
     - name: Diff reviewer
     - tool name: rev
     - cache: forever
-    - key: ${version}
-    - sources: src/**/*.rs
     - tags: review
-    - time limits: model 10s, tools 5m
+    - time limits: model 10s, tools 5m, whole run 10m
     - retries: 5
-    ");
+    "#);
     assert_snapshot!(notices(&scene, "own.md"), @"The agent file is valid.");
+}
+
+#[test]
+fn a_damaged_trust_store_and_an_unreadable_path_are_told_as_that() {
+    let scene = Scene::new();
+    scene.write("outside.md", "Hi");
+    agent(&scene, "a.ai", MODEL, "{% include '../outside.md' %}");
+    let trusted = scene.run(&["trust", "--yes", "a.ai"]);
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+    let store = scene.path("home/trust.json");
+    std::fs::write(&store, "{").unwrap();
+    let said = problems(&scene, "a.ai");
+    assert!(said.contains("is damaged; remove it to start over"), "{said}");
+    assert!(!said.contains("recoup trust"), "{said}");
+    std::os::unix::fs::symlink("loop.ai", scene.path("project/loop.ai")).unwrap();
+    let said = problems(&scene, "loop.ai");
+    assert!(said.contains("cannot open") && !said.contains("no such file"), "{said}");
 }
 
 #[test]
@@ -136,24 +150,23 @@ fn an_agent_md_and_its_lifecycle_are_one_agent() {
         front,
         "You write reports at {{now}}.\n---\nclear: true\ntools: [files]\n---\nFirst.\n---\nSecond.",
     );
-    assert_snapshot!(shown(&scene, "report.agent.md"), @"
-    + prompt: 29 characters
-    + user turns: 2
+    assert_snapshot!(shown(&scene, "report.agent.md"), @r#"
+    + system prompt: You write reports at {{now}}.
+    + turn 1: (after clearing) First.
+    + turn 2: Second.
     + models: anthropic/claude-sonnet-4-5
-    + sampling: temperature 0.2
-    + reasoning: high
-    + maximum output: 500 tokens
-    + maximum turns: 5
-    + input: text
-    + output: text
-    + tools: files
+    + settings: temperature=0.2 reasoning="high" max_turns=5 max_tool_calls_per_turn=10 max_output_tokens=500 tool_response_max_bytes=12288 max_repeats=3
+    + format: text
+    + prompt: yours, with the values of variables
+    + tools, other agents, rules: known once its servers have been asked
+    + history: the conversation before the prompt
     - file: report.agent.md
-    - name: reporter
+    + name: reporter
     - tool name: reporter
     - tags: daily
     - time limits: model 45s, tools 2m
     - retries: 5
-    ");
+    "#);
     assert_snapshot!(notices(&scene, "report.agent.md"), @"
     warning: report.agent.md:9: enabled: the agent is disabled for its own program; `recoup run` runs it nevertheless
     warning: report.agent.md:11: skills: skills are not loaded here: put their text into the prompt with {% include %}
@@ -184,28 +197,26 @@ fn an_agent_md_and_its_lifecycle_are_one_agent() {
       hooks.post_error = echo no
     Trusted: report.lifecycle.yaml
     ");
-    assert_snapshot!(shown(&scene, "report.lifecycle.yaml"), @"
-    + prompt: 29 characters
-    + user turns: 1
-    + models: openai/gpt-4.1
-    + sampling: temperature 0.2
-    + reasoning: high
-    + maximum output: 500 tokens
-    + maximum turns: 5
-    + input: text
-    + output: text
-    + tools: files
+    assert_snapshot!(shown(&scene, "report.lifecycle.yaml"), @r#"
+    - system prompt: You write reports at {{now}}.
+    - turn 1: Report of {{parameters.day}}
+    - models: openai/gpt-4.1
+    - settings: temperature=0.2 reasoning="high" max_turns=5 max_tool_calls_per_turn=10 max_output_tokens=500 tool_response_max_bytes=12288 max_repeats=2
+    - format: text
+    - prompt: yours, with the values of variables
+    - tools, other agents, rules: known once its servers have been asked
+    replaces the key key: daily-{{parameters.day}}
+    - history: the conversation before the prompt
     - file: report.lifecycle.yaml
     - name: daily
     - tool name: daily
     - cache: 1h
-    - key: daily-{{parameters.day}}
     - tags: daily
     - time limits: model 45s, tools 2m
     - retries: 5
     - outputs: report.md, PUT https://x.example
     - hooks: echo start, echo a, echo b, echo no
-    ");
+    "#);
     assert_snapshot!(notices(&scene, "report.lifecycle.yaml"), @"
     warning: report.agent.md:9: enabled: the agent is disabled for its own program; `recoup run` runs it nevertheless
     warning: report.agent.md:11: skills: skills are not loaded here: put their text into the prompt with {% include %}
@@ -217,7 +228,7 @@ fn an_agent_md_and_its_lifecycle_are_one_agent() {
     warning: report.lifecycle.yaml:4: schedule: schedules and queues are not run here: `recoup run` runs the agent once; call it from cron or from what fills the queue
     warning: report.lifecycle.yaml:7: cache.ttl: 3600 means seconds in this file, as in its program
     warning: report.lifecycle.yaml:12: instances: only the first of 2 instances runs; run the others with --var NAME=VALUE
-    warning: report.lifecycle.yaml:16: odd: unknown key; `recoup agents keys` lists all
+    warning: report.lifecycle.yaml:16: odd: unknown key; expected one of agent, schedule, name, model, prompt, prompts, parameters, cache, output, hooks, instances, max_repeats
     The agent file is valid.
     ");
 }
@@ -251,7 +262,7 @@ fn every_problem_has_its_file_line_and_key() {
     error: bad.ai:18: temperature: expected a number (got "warm")
     error: bad.ai:19: caching: expected full or none: the provider's prompt cache (got "on")
     error: bad.ai:20: reasoning: expected none, minimal, low, medium, high, or a number of tokens (got "much")
-    error: bad.ai:21: toolName: expected letters, digits, _ and - (got "a b")
+    error: bad.ai:21: toolName: expected letters, digits, _ and -, at most 64 (got "a b")
     error: bad.ai:23: router.destination: unknown key; did you mean router.destinations?
     error: bad.ai:24: toolOutput.enable: unknown key; did you mean toolOutput.enabled?
     error: bad.ai:25: usage: expected text (got a list)
@@ -350,9 +361,7 @@ fn included_files_take_the_place_of_their_tags() {
     scene.write("project/parts/more.md", "Be brief.\n");
     agent(&scene, "a.ai", MODEL, "{% include 'parts/tone.md' %}|{%- include 'parts/more.md' -%}|");
     let said = shown(&scene, "a.ai");
-    assert!(said.contains("+ prompt: 29 characters\n"), "{said}");
-    let files = "+ included files: parts/tone.md, parts/more.md, parts/more.md\n";
-    assert!(said.contains(files), "{said}");
+    assert!(said.contains("+ system prompt: Be kind. Be brief.|Be brief.|\n"), "{said}");
 
     scene.write("project/one.md", "{% include 'two.md' %}");
     scene.write("project/two.md", "\n{% include 'one.md' %}");
@@ -504,39 +513,6 @@ fn files_outside_of_the_project_need_trust() {
     let said = scene.run(&["trust", "--yes", "b.ai"]);
     assert_eq!((said.code, said.err), (2, problems(&scene, "b.ai")));
     assert_snapshot!(problems(&scene, "b.ai"), @"error: inner.md:1: {% include '../outside.md' %}: ../outside.md is outside of the project [DIR]/project; only an agent file that you have trusted may name such files");
-}
-
-#[test]
-fn agent_files_of_the_project_are_listed() {
-    let scene = Scene::new();
-    assert_eq!(scene.run(&["agents", "list"]).err, "No agent files in [DIR]/project\n");
-    let nowhere = scene.run(&["agents", "list", "nowhere"]);
-    assert_eq!(
-        (nowhere.code, nowhere.err.as_str()),
-        (2, "error: there is no directory [DIR]/project/nowhere\n")
-    );
-    agent(&scene, "a.ai", &format!("{MODEL}\ncache: 1d\ndescription: Helps"), "Hi");
-    agent(&scene, "b.md", "models:\n  - anthropic/claude-sonnet-4-5", "Hi");
-    agent(&scene, "c.agent.md", "name: c\nmodel: gpt-4.1", "Hi");
-    scene.write("project/d.lifecycle.yaml", "agent: c\ncache: {ttl: 1h}\n");
-    agent(&scene, "bad.ai", "modls: x", "Hi");
-    agent(&scene, "README.md", "title: Not an agent\nsee: a/b", "Hi");
-    agent(&scene, "claude.md", "name: reviewer\nmodel: sonnet", "Hi");
-    scene.write("project/.hidden/e.ai", "x");
-    scene.write("project/.gitignore", "ignored\n");
-    scene.write("project/ignored/f.ai", "x");
-    assert_snapshot!(scene.run(&["agents", "list"]).out, @"
-    FILE              CACHE  MODELS                       DIALECT          DESCRIPTION
-    a.ai              1d     openai/gpt-4.1               .ai              Helps
-    b.md              -      anthropic/claude-sonnet-4-5  recoup
-    bad.ai            -                                   .ai              2 problems: see `recoup agents check bad.ai`
-    c.agent.md        -      openai/gpt-4.1               .agent.md
-    d.lifecycle.yaml  1h     openai/gpt-4.1               .lifecycle.yaml
-    ");
-    let said = scene.run(&["agents", "list", ".", "--json"]);
-    let listed: Vec<Value> = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(listed[0]["name"], "a");
-    assert_eq!((listed.len(), &listed[2]["problems"]), (5, &Value::from(2)));
 }
 
 #[test]

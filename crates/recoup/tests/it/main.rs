@@ -5,6 +5,7 @@
 
 mod agent_config;
 mod agent_files;
+mod agent_listing;
 mod agents;
 mod cache_stats;
 mod claimed_projects;

@@ -1,6 +1,7 @@
 //! `recoup run`: agent files that are answered by a scripted model, or from the cache.
 
 mod answers;
+mod breaks;
 mod effects;
 mod identity;
 mod other_agents;

@@ -1,26 +1,19 @@
-//! The keys of `.agent.md` and `.lifecycle.yaml`, two formats of one other program. Keys that it
-//! knows and that have no meaning here are noticed, with a remedy.
+//! The keys of `.agent.md` and `.lifecycle.yaml`, two formats that belong together. Keys of theirs that
+//! have no meaning here are noticed, with a remedy.
 
 use recoup_core::cache::Ttl;
 
+use super::ALL_KEYS;
 use super::ai_keys::{
-    AgentKey, read_models, read_reasoning, read_sampling, read_seconds, read_tags, read_tools,
+    AgentKey, COUNT, key, read_models, read_name, read_reasoning, read_sampling, read_seconds,
+    read_tags, read_tools,
 };
 use super::prompt_sections::PromptSection;
-use super::reader::{AgentFileReader, AgentReference, ReferenceRole, tool_name_of};
+use super::reader::{AgentFileReader, AgentReference, ReferenceRole};
 use crate::agents::agent_file::{DeclaredOutput, UserTurn};
 use crate::config::{ConfigNode, ConfigValue, YamlSource, read_yaml, unknown_key_message};
 
-const fn key(
-    name: &'static str,
-    takes: &'static str,
-    read: fn(&mut AgentFileReader<'_>, &str, &ConfigNode),
-) -> AgentKey {
-    AgentKey { name, takes, read }
-}
-
 const SECONDS: &str = "seconds, or a duration such as 30s";
-const COUNT: &str = "a whole number above 0";
 const NOT_RUN: &str = "schedules and queues are not run here: `recoup run` runs the agent once; call \
                        it from cron or from what fills the queue";
 
@@ -97,7 +90,7 @@ pub(super) static LIFECYCLE_KEYS: [AgentKey; 12] = [
                 "post_error" => &mut hooks.post_error,
                 _ => {
                     let known = ["hooks.pre_run", "hooks.post_success", "hooks.post_error"];
-                    let message = unknown_key_message(&full, known.into_iter());
+                    let message = unknown_key_message(&full, known.into_iter(), ALL_KEYS);
                     reader.add_notice(&full, node, &message);
                     continue;
                 }
@@ -171,13 +164,6 @@ pub(super) fn read_turn_header(section: &PromptSection) -> Option<TurnHeader> {
     Some(TurnHeader { clear, narrows_tools: entries.iter().any(|(name, _)| name != "clear") })
 }
 
-fn read_name(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) {
-    if let Some(name) = reader.values.text(key, node, "text") {
-        reader.agent.tool_name = tool_name_of(&name);
-        reader.agent.name = name;
-    }
-}
-
 fn read_schedule(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) {
     reader.add_notice(key, node, NOT_RUN);
     if let ConfigValue::Text(schedule) = &node.value {
@@ -238,7 +224,7 @@ fn read_cache(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) {
             "key" => reader.agent.cache_key = reader.values.text(&full, node, "text"),
             _ => {
                 let known = ["cache.enabled", "cache.ttl", "cache.key"];
-                let message = unknown_key_message(&full, known.into_iter());
+                let message = unknown_key_message(&full, known.into_iter(), ALL_KEYS);
                 reader.add_notice(&full, node, &message);
             }
         }
@@ -278,7 +264,7 @@ fn read_outputs(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) 
                 }
                 _ => {
                     let known = ["type", "path", "url", "method", "headers"];
-                    let message = unknown_key_message(name, known.into_iter());
+                    let message = unknown_key_message(name, known.into_iter(), ALL_KEYS);
                     reader.add_notice(&full, node, &message);
                 }
             }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use recoup_core::cache::Ttl;
 use recoup_core::entry::to_micro_dollars;
 
-use super::reader::{AgentFileReader, AgentReference, ReferenceRole};
+use super::ALL_KEYS;
+use super::reader::{AgentFileReader, AgentReference, ReferenceRole, tool_name_of};
 use crate::agents::agent_file::NamedTool;
 use crate::config::{
     ConfigNode, ConfigValue, SERVER_DEFINITION_KEYS, describe_server, expand_own_server,
@@ -24,7 +25,7 @@ pub(crate) struct AgentKey {
     pub(super) read: fn(&mut AgentFileReader<'_>, &str, &ConfigNode),
 }
 
-const fn key(
+pub(super) const fn key(
     name: &'static str,
     takes: &'static str,
     read: fn(&mut AgentFileReader<'_>, &str, &ConfigNode),
@@ -32,7 +33,8 @@ const fn key(
     AgentKey { name, takes, read }
 }
 
-const COUNT: &str = "a whole number above 0";
+pub(super) const COUNT: &str = "a whole number above 0";
+const TOOL_NAME: &str = "letters, digits, _ and -, at most 64";
 const PATHS: &str = "paths of agent files";
 const TIME: &str = "milliseconds, or a duration such as 30s";
 const NUMBER: &str = "a number, or none, off, unset, default or null: not sent";
@@ -44,14 +46,11 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
     key("usage", "text", |reader, key, node| {
         reader.agent.usage = reader.values.text(key, node, "text");
     }),
-    key("toolName", "letters, digits, _ and -", |reader, key, node| {
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        match &node.value {
-            ConfigValue::Text(name) if !name.is_empty() && name.chars().all(is_letter) => {
-                reader.agent.tool_name.clone_from(name);
-            }
-            _ => reader.values.add_type(key, node, "letters, digits, _ and -"),
+    key("toolName", TOOL_NAME, |reader, key, node| match &node.value {
+        ConfigValue::Text(name) if !name.is_empty() && tool_name_of(name) == *name => {
+            reader.tool_name = Some(name.clone());
         }
+        _ => reader.values.add_type(key, node, TOOL_NAME),
     }),
     key("models", "provider/model, a list or separated by commas", read_models),
     key("tools", "names of MCP servers and REST tools", read_tools),
@@ -157,7 +156,8 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
                 reader.agent.keeps_large_outputs = enabled.unwrap_or(false);
             } else if !KNOWN.iter().any(|known| name == known || *name == snake_case(known)) {
                 let known = KNOWN.map(|it| format!("{key}.{it}"));
-                let message = unknown_key_message(&full, known.iter().map(String::as_str));
+                let message =
+                    unknown_key_message(&full, known.iter().map(String::as_str), ALL_KEYS);
                 reader.values.add(&full, node, message);
             }
         }
@@ -166,12 +166,7 @@ pub(super) static AI_KEYS: [AgentKey; 28] = [
 
 /// Keys that only our own files have.
 pub(super) static OWN_KEYS: [AgentKey; 14] = [
-    key("name", "text", |reader, key, node| {
-        if let Some(name) = reader.values.text(key, node, "text") {
-            reader.agent.tool_name = super::reader::tool_name_of(&name);
-            reader.agent.name = name;
-        }
-    }),
+    key("name", "text", read_name),
     key("model", "provider/model", read_models),
     key(
         "provider",
@@ -245,6 +240,13 @@ pub(super) static OWN_KEYS: [AgentKey; 14] = [
         reader.values.add(key, node, "schedules are not run here: call `recoup run` from cron");
     }),
 ];
+
+pub(super) fn read_name(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) {
+    if let Some(name) = reader.values.text(key, node, "text") {
+        reader.agent.tool_name = tool_name_of(&name);
+        reader.agent.name = name;
+    }
+}
 
 pub(super) fn read_models(reader: &mut AgentFileReader<'_>, key: &str, node: &ConfigNode) {
     let expected = "provider/model, a list of them, or several separated by commas";

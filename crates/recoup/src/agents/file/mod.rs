@@ -1,4 +1,4 @@
-//! Agent files: three dialects, read strictly, with everything that they refer to.
+//! Agent files: four dialects, each read by its own table of keys, with everything that they refer to.
 //!
 //! The dialect follows from the extension, and each has one table of keys. All problems of all
 //! files are collected, each with its file, line and key. Nothing is started or called.
@@ -13,16 +13,19 @@ mod reader;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use recoup_core::base::digest::Sha256Digest;
 use recoup_core::base::fsx;
 use recoup_core::base::project::Project;
+use recoup_core::error::IoContext as _;
 use recoup_core::{Error, Result};
 use serde::Serialize;
 
 pub(crate) use ai_keys::AgentKey;
+pub(super) use prompt_sections::split_sections;
 pub(crate) use prompt_variables::{expand_variables, variable_names};
 
 use self::model_names::parse_model;
@@ -33,6 +36,9 @@ use crate::config::trust::{TrustStore, TrustVerdict};
 use crate::config::{AgentSettings, GatheredConfig, SensitiveFile};
 use crate::human::printable;
 use crate::llm::ModelName;
+
+/// Lists all keys of agent files.
+const ALL_KEYS: &str = "recoup agents keys";
 
 /// Depth of agents that refer to agents, and of included files.
 const MAX_DEPTH: usize = 8;
@@ -77,6 +83,15 @@ impl<'a> AgentContext<'a> {
 
     pub(crate) fn of_config(gathered: &'a GatheredConfig, settings: &'a AgentSettings) -> Self {
         Self { home: &gathered.places.home, cwd: &gathered.places.cwd, settings }
+    }
+
+    /// The agent that a life cycle means by `name`: the extension may be left out.
+    fn base_path(self, file: &Path, name: &str) -> PathBuf {
+        let beside = relative_path(file, name);
+        if self.cwd.join(&beside).is_file() {
+            return beside;
+        }
+        PathBuf::from(format!("{}.agent.md", beside.display()))
     }
 }
 
@@ -128,7 +143,8 @@ pub(crate) fn find_trust_request(
     path: &Path,
 ) -> Result<Option<SensitiveFile>> {
     let path = path.strip_prefix(context.cwd).unwrap_or(path);
-    let place = FilePlace::find(&context.cwd.join(path))?;
+    let place = FilePlace::find(&context.cwd.join(path))?
+        .ok_or_else(|| Error::usage(format!("there is no file {}", path.display())))?;
     if place.name_in_repository.is_some() && place.root != root {
         let (path, other) = (path.display(), place.root.display());
         return Err(Error::usage(format!(
@@ -189,17 +205,23 @@ struct FilePlace {
 }
 
 impl FilePlace {
-    fn find(path: &Path) -> Result<Self> {
-        let real = path
-            .canonicalize()
-            .map_err(|_| Error::usage(format!("there is no file {}", path.display())))?;
+    /// None if there is no such file.
+    fn find(path: &Path) -> Result<Option<Self>> {
+        let real = match path.canonicalize() {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Ok(None);
+            }
+            real => real.with_context(|| format!("cannot open {}", path.display()))?,
+        };
         let root = Project::find(fsx::parent(&real))?.root().to_owned();
         let is_marked = |name: &&str| root.join(name).symlink_metadata().is_ok();
         let is_repository =
             [".git", "recoup.toml", ".ai-agent.json", ".loa.config.yaml"].iter().any(is_marked);
         let below = real.strip_prefix(&root).ok().filter(|_| is_repository);
         let name_in_repository = below.map(|below| below.to_string_lossy().into_owned());
-        Ok(Self { real, root, name_in_repository })
+        Ok(Some(Self { real, root, name_in_repository }))
     }
 
     fn verdict(&self, home: &Path, text: &str) -> Result<TrustVerdict> {
@@ -234,13 +256,14 @@ impl<'a> AgentLoader<'a> {
             AgentProblem { message, ..site.cloned().unwrap_or(alone) }
         };
         let place = match FilePlace::find(&full) {
-            Ok(place) => place,
-            Err(_) if site.is_none() => {
-                self.problems.push(refused("there is no such file".to_owned()));
-                return None;
-            }
-            Err(_) => {
-                self.problems.push(refused(format!("there is no file {}", path.display())));
+            Ok(Some(place)) => place,
+            missing => {
+                let message = match missing {
+                    Err(error) => error.to_string(),
+                    Ok(_) if site.is_none() => "there is no such file".to_owned(),
+                    Ok(_) => format!("there is no file {}", path.display()),
+                };
+                self.problems.push(refused(message));
                 return None;
             }
         };
@@ -275,16 +298,19 @@ impl<'a> AgentLoader<'a> {
         let AgentFileReader { mut agent, references, demands, problems, .. } =
             self.read_file(path, place, text);
         self.problems.extend(problems);
-        if !demands.is_empty()
-            && place.verdict(self.context.home, text).ok() != Some(TrustVerdict::Trusted)
-        {
+        let verdict = if demands.is_empty() {
+            Ok(TrustVerdict::Trusted)
+        } else {
+            place.verdict(self.context.home, text)
+        };
+        if !matches!(verdict, Ok(TrustVerdict::Trusted)) {
             let mut names: Vec<&str> = demands.iter().map(|(key, _)| key.as_str()).collect();
             names.dedup();
-            let file = path.display().to_string();
-            let message = format!(
-                "needs your trust, because of {}: run `recoup trust {file}`",
-                names.join(", ")
-            );
+            let (file, names) = (path.display().to_string(), names.join(", "));
+            let message = match verdict {
+                Ok(_) => format!("needs your trust, because of {names}: run `recoup trust {file}`"),
+                Err(error) => format!("needs your trust, because of {names}: {error}"),
+            };
             self.problems.push(AgentProblem { file, line: None, key: None, message });
         }
         for AgentReference { role, path: target, line, key } in references {
@@ -343,10 +369,8 @@ impl<'a> AgentLoader<'a> {
                 |AgentReference { path: target, line, key, .. }| {
                     let file = path.display().to_string();
                     let site = AgentProblem { file, line, key: Some(key), message: String::new() };
-                    let beside = relative_path(path, &target);
-                    let named = PathBuf::from(format!("{}.agent.md", beside.display()));
-                    let exists = self.context.cwd.join(&beside).is_file();
-                    self.load(if exists { &beside } else { &named }, Some(&site))
+                    let base = self.context.base_path(path, &target);
+                    self.load(&base, Some(&site))
                 },
             ),
             _ => None,

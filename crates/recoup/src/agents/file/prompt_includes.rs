@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::reader::AgentFileReader;
 use crate::agents::file::{AgentProblem, MAX_DEPTH, describe_cycle};
+use crate::human::size;
+
+/// Size of a prompt with everything that it includes.
+const MAX_PROMPT_BYTES: usize = 1 << 20;
 
 /// The place of an inclusion: the file that includes others, what included it, and a line.
 pub(super) struct IncludeSite<'a> {
@@ -20,12 +24,11 @@ impl AgentFileReader<'_> {
     /// The text with all inclusions in their places.
     pub(super) fn expand_includes(&mut self, text: &str, site: &IncludeSite<'_>) -> String {
         let mut expanded = String::with_capacity(text.len());
-        let mut rest = text;
+        let (mut rest, mut line) = (text, site.line);
         while let Some(start) = rest.find("{%") {
             let Some(length) = rest[start..].find("%}") else { break };
             let (tag, end) = (&rest[start..start + length + 2], start + length + 2);
-            let done = text.len() - rest.len() + start;
-            let line = site.line + text[..done].matches('\n').count() as u64;
+            line += rest[..start].matches('\n').count() as u64;
             expanded.push_str(&rest[..start]);
             match included_name(tag) {
                 Ok(name) => match self.include(name, site) {
@@ -41,6 +44,7 @@ impl AgentFileReader<'_> {
                     expanded.push_str(tag);
                 }
             }
+            line += tag.matches('\n').count() as u64;
             rest = &rest[end..];
         }
         expanded.push_str(rest);
@@ -59,6 +63,10 @@ impl AgentFileReader<'_> {
     }
 
     fn include(&mut self, name: &str, site: &IncludeSite<'_>) -> Result<String, String> {
+        if self.prompt_bytes > MAX_PROMPT_BYTES {
+            // That is a problem already.
+            return Ok(String::new());
+        }
         let path = super::relative_path(site.file, name);
         // Trust is bound to the agent's file, and not to what it includes from the repository.
         let is_own = match site.chain {
@@ -71,6 +79,11 @@ impl AgentFileReader<'_> {
         }
         if site.chain.len() > MAX_DEPTH {
             return Err(format!("included files are nested more than {MAX_DEPTH} deep"));
+        }
+        self.prompt_bytes += text.len();
+        if self.prompt_bytes > MAX_PROMPT_BYTES {
+            let most = size(MAX_PROMPT_BYTES as u64);
+            return Err(format!("the prompt has more than {most} with this file"));
         }
         self.agent.included.push(path.clone());
         let chain: Vec<PathBuf> = site.chain.iter().cloned().chain([real]).collect();

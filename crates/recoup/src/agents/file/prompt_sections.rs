@@ -5,9 +5,9 @@ use super::AgentDialect;
 
 /// A part of a file, and the number of its first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PromptSection {
-    pub(super) line: u64,
-    pub(super) text: String,
+pub(in crate::agents) struct PromptSection {
+    pub(in crate::agents) line: u64,
+    pub(in crate::agents) text: String,
 }
 
 impl PromptSection {
@@ -21,7 +21,7 @@ impl PromptSection {
 
 /// Front matter, if there is any, and the sections behind it. An error has the line at which front
 /// matter begins that does not end.
-pub(super) fn split_sections(
+pub(in crate::agents) fn split_sections(
     text: &str,
     dialect: AgentDialect,
 ) -> Result<(Option<PromptSection>, Vec<PromptSection>), u64> {

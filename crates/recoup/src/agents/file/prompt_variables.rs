@@ -74,18 +74,14 @@ fn next_variable(text: &str, syntax: VariableSyntax) -> Option<VariablePlace<'_>
     loop {
         let start = from + text[from..].find(open)?;
         let inner = start + open.len();
-        let length = text[inner..].find(close)?;
-        let name = text[inner..inner + length].trim();
-        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
-        if is_name {
+        // No farther than a name goes: what is never closed would be searched again and again.
+        let name = text[inner..].trim_start();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        let (name, rest) = name.split_at(name.find(|c| !is_part(c)).unwrap_or(name.len()));
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if is_name && let Some(rest) = rest.trim_start().strip_prefix(close) {
             let is_escaped = syntax == VariableSyntax::Dollar && text[..start].ends_with('$');
-            return Some(VariablePlace {
-                start,
-                end: inner + length + close.len(),
-                name,
-                is_escaped,
-            });
+            return Some(VariablePlace { start, end: text.len() - rest.len(), name, is_escaped });
         }
         from = inner;
     }
@@ -94,6 +90,14 @@ fn next_variable(text: &str, syntax: VariableSyntax) -> Option<VariablePlace<'_>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn braces_that_are_never_closed_take_no_time() {
+        let text = "${#".repeat(300_000) + "}";
+        assert!(variable_names(&text, VariableSyntax::Dollar).is_empty());
+        let text = "{{ a ".repeat(200_000) + "{{ b }}";
+        assert_eq!(variable_names(&text, VariableSyntax::Braces), ["b"]);
+    }
 
     #[test]
     fn variables_are_expanded_by_the_syntax_of_the_dialect() {

@@ -7,7 +7,8 @@ use super::ai_keys::AgentKey;
 use super::prompt_includes::IncludeSite;
 use super::prompt_sections::{PromptSection, split_sections};
 use super::{
-    AgentContext, AgentProblem, FilePlace, agent_md_keys, dialect_of, keys_of, variable_names,
+    ALL_KEYS, AgentContext, AgentProblem, FilePlace, agent_md_keys, dialect_of, keys_of,
+    variable_names,
 };
 use crate::agents::agent_file::{
     AgentDialect, AgentFile, FormatKind, MessageFormat, NamedTool, RunHooks, RunLimits, UserTurn,
@@ -53,6 +54,8 @@ pub(super) struct AgentFileReader<'a> {
     pub(super) references: Vec<AgentReference>,
     /// Keys and values that need trust in a repository.
     pub(super) demands: Vec<(String, String)>,
+    /// Its name as a tool, if the file gives one.
+    pub(super) tool_name: Option<String>,
     /// Provider of all models that are named without one.
     pub(super) provider: Option<String>,
     /// Models and their lines, before their providers are known.
@@ -63,6 +66,8 @@ pub(super) struct AgentFileReader<'a> {
     front_line: u64,
     /// False if its keys cannot be read.
     is_readable: bool,
+    /// Size of the prompt with what it includes.
+    pub(super) prompt_bytes: usize,
 }
 
 impl<'a> AgentFileReader<'a> {
@@ -88,11 +93,13 @@ impl<'a> AgentFileReader<'a> {
             problems: Vec::new(),
             references: Vec::new(),
             demands: Vec::new(),
+            tool_name: None,
             provider: None,
             models: Vec::new(),
             has_base: base.is_some(),
             front_line: 1,
             is_readable: true,
+            prompt_bytes: text.len(),
         }
     }
 
@@ -115,6 +122,9 @@ impl<'a> AgentFileReader<'a> {
                     return;
                 }
             }
+        }
+        if let Some(name) = self.tool_name.take() {
+            self.agent.tool_name = name;
         }
         self.resolve_models();
         self.check_tools();
@@ -183,10 +193,7 @@ impl<'a> AgentFileReader<'a> {
                 continue;
             }
             let known = keys.iter().map(|(known, _)| known.as_str());
-            let message = match nearest_name(name, known) {
-                Some(meant) => format!("unknown key; did you mean {meant}?"),
-                None => "unknown key; `recoup agents keys` lists all".to_owned(),
-            };
+            let message = unknown_key_message(name, known, ALL_KEYS);
             if is_strict {
                 self.values.add(name, node, message);
             } else {
@@ -253,7 +260,10 @@ impl<'a> AgentFileReader<'a> {
             if let Some(key) = demanded_by {
                 self.demands.push((key.to_owned(), path.display().to_string()));
             }
-            if demanded_by.is_none() || !self.is_trusted() {
+            // A trust store that cannot be read is told as that.
+            let verdict = self.place.verdict(self.context.home, self.text);
+            let verdict = verdict.map_err(|error| error.to_string())?;
+            if demanded_by.is_none() || verdict != TrustVerdict::Trusted {
                 return Err(format!(
                     "{} is outside of the project {}; only an agent file that you have trusted may \
                      name such files",
@@ -268,16 +278,15 @@ impl<'a> AgentFileReader<'a> {
 
     /// Demands trust for another agent outside of the project.
     pub(super) fn note_agent_path(&mut self, key: &str, name: &str) {
-        let path = self.context.cwd.join(super::relative_path(self.path, name));
+        let path = match self.agent.dialect {
+            AgentDialect::Lifecycle => self.context.base_path(self.path, name),
+            _ => super::relative_path(self.path, name),
+        };
+        let path = self.context.cwd.join(path);
         let is_outside = path.canonicalize().is_ok_and(|real| !real.starts_with(&self.place.root));
         if is_outside && self.place.name_in_repository.is_some() {
             self.demands.push((key.to_owned(), name.to_owned()));
         }
-    }
-
-    fn is_trusted(&self) -> bool {
-        let verdict = self.place.verdict(self.context.home, self.text);
-        verdict.is_ok_and(|verdict| verdict == TrustVerdict::Trusted)
     }
 
     fn resolve_models(&mut self) {
@@ -357,7 +366,7 @@ impl<'a> AgentFileReader<'a> {
         }
     }
 
-    /// Notes which variables of the environment the prompt uses, and `{{now}}`.
+    /// Notes which variables of the environment the file uses, and `{{now}}` in the prompt.
     fn note_variables(&mut self) {
         let turns = self.agent.turns.iter().map(|turn| turn.text.as_str());
         let texts: Vec<&str> = turns.chain([self.agent.system.as_str()]).collect();
@@ -375,11 +384,12 @@ impl<'a> AgentFileReader<'a> {
             }
         }
         if syntax == VariableSyntax::Dollar {
-            for variable in &self.context.settings.variables {
-                if names.contains(variable) {
-                    self.demands
-                        .push((format!("${{{variable}}}"), "from the environment".to_owned()));
-                }
+            // Trust is bound to this text, and not to that of included files.
+            let own = variable_names(self.text, syntax);
+            let known = self.context.settings.variables.iter();
+            for variable in known.filter(|it| own.contains(&it.as_str())) {
+                self.demands.push((format!("${{{variable}}}"), "from the environment".to_owned()));
+                self.agent.environment.push(variable.clone());
             }
         }
     }
@@ -421,14 +431,16 @@ impl<'a> AgentFileReader<'a> {
         for (name, node) in entries {
             let full = format!("{key}.{name}");
             match name.as_str() {
-                "format" => match &node.value {
-                    ConfigValue::Text(text) if text == "text" => format.kind = FormatKind::Text,
-                    ConfigValue::Text(text) if text == "json" => format.kind = FormatKind::Json,
-                    ConfigValue::Text(text) if text == "markdown" => {
-                        format.kind = FormatKind::Markdown;
+                "format" => {
+                    let kind = match &node.value {
+                        ConfigValue::Text(text) => FormatKind::parse(text),
+                        _ => None,
+                    };
+                    match kind {
+                        Some(kind) => format.kind = kind,
+                        None => self.values.add_type(&full, node, "text, json or markdown"),
                     }
-                    _ => self.values.add_type(&full, node, "text, json or markdown"),
-                },
+                }
                 "schema" => match node.to_json() {
                     Some(schema @ serde_json::Value::Object(_)) => {
                         (format.schema, has_schema) = (Some(schema), true);
@@ -443,7 +455,8 @@ impl<'a> AgentFileReader<'a> {
                 }
                 _ => {
                     let known = ["format", "schema", "schemaRef"].map(|it| format!("{key}.{it}"));
-                    let message = unknown_key_message(&full, known.iter().map(String::as_str));
+                    let message =
+                        unknown_key_message(&full, known.iter().map(String::as_str), ALL_KEYS);
                     self.values.add(&full, node, message);
                 }
             }
@@ -514,6 +527,7 @@ fn empty_agent(path: &Path, dialect: AgentDialect) -> AgentFile {
             AgentDialect::Own => VariableSyntax::Dollar,
             AgentDialect::AgentMd | AgentDialect::Lifecycle => VariableSyntax::Braces,
         },
+        environment: Vec::new(),
         parameters: Vec::new(),
         max_repeats: if is_foreign { 3 } else { 0 },
         outputs: Vec::new(),

@@ -41,7 +41,7 @@ use super::calls::joined;
 use crate::app::App;
 use crate::app::tools::ToolCacheRequest;
 use crate::config::AgentSettings;
-use crate::llm::{Cassette, ToolCallRequest, ToolSpec};
+use crate::llm::{CalledServer, Cassette, ToolCallRequest, ToolSpec};
 use crate::toolbox::{RestToolDefinition, ServerDefinition, ToolCache};
 
 /// Namespace of REST tools, in names.
@@ -165,7 +165,7 @@ impl Toolset {
     fn open_with(
         agent: &AgentFile,
         options: ToolsetOptions,
-        (root, settings): (&Path, &AgentSettings),
+        place @ (root, settings): (&Path, &AgentSettings),
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {
         let mut rest_tools = Vec::new();
@@ -192,7 +192,7 @@ impl Toolset {
             if let Some(server) = pool.iter().find(|server| server.definition == *definition) {
                 return Ok(Arc::clone(server));
             }
-            let server = Arc::new(AgentServer::open(definition, &options, root, open_cache)?);
+            let server = Arc::new(AgentServer::open(definition, &options, place, open_cache)?);
             pool.push(Arc::clone(&server));
             Ok(server)
         };
@@ -303,6 +303,7 @@ impl Toolset {
             }
             ToolTarget::ReadOutput => return Err(Error::usage("nothing is kept aside").into()),
         };
+        let server = CalledServer { name: server, identity: cache.server_digest() };
         let recorded = self.cassette.as_ref().map_or(Ok(None), |cassette| {
             cassette.find_tool(server, tool_name, arguments).map_err(CallFailure::Fatal)
         })?;

@@ -176,8 +176,8 @@ pub(in crate::agents) struct RestRequest {
 }
 
 impl RestRequest {
-    /// Sends it; the answer's text, or why there is none, without secrets. An error if there was no
-    /// answer in time.
+    /// Sends it; the answer's text, or the reason of a refusal, without secrets. An error if there was
+    /// no answer, or one that may be otherwise another time.
     pub(in crate::agents) fn send(
         self,
         timeout: Duration,
@@ -221,9 +221,16 @@ impl RestRequest {
         runtime.shutdown_background();
         let redacted =
             |fault: HttpFault| secrets::redact(&withheld.redact(&fault.message)).into_owned();
-        match answer {
-            Ok(answer) => Ok(answer.map_err(redacted)),
-            Err(why) => Err(Error::new(ErrorKind::Unavailable, why)),
+        let unavailable = |why: String| Error::new(ErrorKind::Unavailable, why);
+        match answer.map_err(unavailable)? {
+            Ok(text) => Ok(Ok(text)),
+            Err(fault) => {
+                let passes = |status: u16| status >= 500 || matches!(status, 408 | 425 | 429);
+                // It may be otherwise another time.
+                let is_passing = fault.status.is_none_or(|status| passes(status.as_u16()));
+                let message = redacted(fault);
+                if is_passing { Err(unavailable(message)) } else { Ok(Err(message)) }
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{OngoingCall, ToolsetOptions};
 use crate::app::tools::{ServerCredential, ToolCacheRequest, ToolProtocol};
-use crate::config::env;
+use crate::config::{AgentSettings, env};
 use crate::llm::Cassette;
 use crate::mcp_client::{McpConnection, McpServerOptions, RpcAnswer};
 use crate::toolbox::{
@@ -44,7 +44,7 @@ impl AgentServer {
     pub(super) fn open(
         definition: &ServerDefinition,
         options: &ToolsetOptions,
-        root: &Path,
+        (root, settings): (&Path, &AgentSettings),
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {
         let ServerDefinition { name, address, .. } = definition;
@@ -93,6 +93,11 @@ impl AgentServer {
             root: root.to_owned(),
             proxy: env::proxy(),
             withheld: env::credentials().and(withheld),
+            withheld_variables: settings
+                .providers
+                .iter()
+                .filter_map(|it| it.key_env.clone())
+                .collect(),
             on_notification: Arc::new(on_notification),
         });
         if let Some(root) = connection.told_root() {

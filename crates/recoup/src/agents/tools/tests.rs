@@ -199,6 +199,7 @@ fn agent(tools: &[&str]) -> AgentFile {
         memory: false,
         ignores_history: false,
         variables: VariableSyntax::None,
+        environment: Vec::new(),
         parameters: Vec::new(),
         max_repeats: 0,
         keeps_large_outputs: false,
@@ -481,25 +482,33 @@ fn rest_failures_are_not_kept_and_credentials_go_nowhere_else() {
     let elsewhere = http_server(|_, _| ("200 OK".to_owned(), "stolen".to_owned()));
     let target = elsewhere.clone();
     let url = http_server(move |head, _| {
+        if head.contains("/down") {
+            return ("503 Service Unavailable".to_owned(), "tok-12345678-abcdef".to_owned());
+        }
         if head.contains("/away") {
             return (format!("302 Found\r\nlocation: {target}/"), String::new());
         }
         ("404 Not Found".to_owned(), "none for tok-12345678-abcdef".to_owned())
     });
-    for (name, path) in [("gone", "gone"), ("away", "away")] {
-        let mut tool = rest(name, "GET", &format!("{url}/{path}"));
+    let nobody = "http://127.0.0.1:9".to_owned();
+    for (name, url) in [("gone", &url), ("away", &url), ("down", &url), ("nobody", &nobody)] {
+        let mut tool = rest(name, "GET", &format!("{url}/{name}"));
         tool.headers.insert("Authorization".to_owned(), "tok-12345678-abcdef".to_owned());
         scene.rest_tools.push(tool);
         scene.settings.rest_tools.insert(name.to_owned(), Ttl::Forever);
     }
     scene.servers.clear();
     let tools = scene.open();
-    for (name, expected) in
-        [("rest__gone", "404 Not Found"), ("rest__away", "where nothing is sent")]
-    {
+    for (name, expected, is_complete) in [
+        ("rest__gone", "404 Not Found", true),
+        ("rest__away", "where nothing is sent", true),
+        ("rest__down", "503 Service Unavailable", false),
+        ("rest__nobody", "no connection", false),
+    ] {
         for _ in 0..2 {
             let answer = call(&tools, name, json!({}));
             assert!(answer.is_error && !answer.from_cache, "{}", answer.text);
+            assert_eq!(answer.is_complete, is_complete, "{}", answer.text);
             assert!(
                 answer.text.contains(expected) && !answer.text.contains("12345678"),
                 "{}",

@@ -1,11 +1,15 @@
 //! `recoup agents`: lists, checks and shows agent files. Nothing is started or called.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use recoup_core::base::text::shorten_text;
 use recoup_core::cache::CacheMode;
 use recoup_core::entry::{CostSavings, EntryHead};
-use recoup_core::key::Kind;
+use recoup_core::key::agent::{AgentAnswerRecipe, AgentIdentity};
+use recoup_core::key::{KeyPart, KeyRecipe as _, Kind, PartKind};
 use recoup_core::store::{ScanFilter, ScanFlow};
 use recoup_core::{Error, ErrorKind, Result};
 use serde::Serialize;
@@ -16,13 +20,11 @@ use crate::agents::file::{
     AgentCheck, AgentContext, AgentProblem, check_agent, dialect_of, keys_of, load_agent,
 };
 use crate::agents::{
-    AgentDialect, AgentFile, AgentRunner, DeclaredOutput, MessageFormat, RunOptions,
-    find_agent_files,
+    AgentDialect, AgentFile, AgentRunner, DeclaredOutput, RunOptions, find_agent_files,
 };
 use crate::cli::app::App;
 use crate::cli::{CommandAnswer, CommandResult, human, ui};
 use crate::config::FlagOverrides;
-use crate::llm::{ModelName, Reasoning};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AgentsArgs {
@@ -101,17 +103,19 @@ impl AgentsListArgs {
             let shown = path.strip_prefix(&settings.cwd).unwrap_or(&path);
             let AgentCheck { agent, problems } = check_agent(AgentContext::of_app(app), shown);
             let agent = agent.as_deref();
+            let models = agent.into_iter().flat_map(|agent| &agent.models);
             ListedAgent {
                 file: shown.display().to_string(),
                 name: agent.map(|agent| agent.name.clone()),
                 dialect: dialect_name(dialect_of(shown)),
-                models: agent.map(|agent| model_names(&agent.models)).unwrap_or_default(),
+                models: models.map(ToString::to_string).collect(),
                 cache: agent.and_then(|agent| agent.cache).map(|ttl| ttl.to_string()),
                 description: agent.and_then(|agent| agent.description.clone()),
                 problems: problems.len(),
             }
         };
-        let listed: Vec<ListedAgent> = find_agent_files(&dir).into_iter().map(list).collect();
+        let files = find_agent_files(&dir, |notice| ui::warn(notice));
+        let listed: Vec<ListedAgent> = files.into_iter().map(list).collect();
         if self.json {
             ui::json(&listed)?;
             return Ok(CommandAnswer::Yes);
@@ -206,20 +210,21 @@ struct AgentShowReport {
     file: String,
     name: String,
     dialect: &'static str,
-    /// Hash over everything that can change the answer; none while the tools of a server are not
-    /// known.
+    /// Hash over everything of the agent that can change its answers; none while the tools of a
+    /// server are not known.
     identity: Option<String>,
-    answers: AnswerTotals,
-    /// Parts that can change the answer.
-    hashed: Vec<AgentPart>,
-    /// Parts that cannot.
-    not_hashed: Vec<AgentPart>,
+    /// None without an identity.
+    answers: Option<AnswerTotals>,
+    parts: Vec<AgentPart>,
     notices: Vec<String>,
 }
 
+/// A part of an agent, and its effect on cached answers.
 #[derive(Serialize)]
 struct AgentPart {
-    part: &'static str,
+    part: String,
+    /// `yes` if another value is another key, `no` if it does not matter, or what it does instead.
+    hashed: &'static str,
     value: String,
 }
 
@@ -228,14 +233,25 @@ impl AgentsShowArgs {
         let agent = load_agent(app, &self.file)?;
         let mut notices = Vec::new();
         collect_notices(Some(&agent), &mut notices);
+        let options = RunOptions { mode: CacheMode::OnlyIfCached, ..RunOptions::default() };
+        let observer =
+            TerminalObserver { streams: false, verbose: false, line: OpenLine::default() };
+        let runner = AgentRunner::new(app, app.model_client(None)?, None, options, &observer);
+        let identity = match runner.identity_of(&agent) {
+            Ok(identity) => Some(identity),
+            Err(error) if error.kind() == ErrorKind::Absent => None,
+            Err(error) => return Err(error.into()),
+        };
+        let hash = identity.as_ref().map(|identity| identity.digest().to_hex());
+        let mut parts = hashed_parts(&agent, identity.as_ref(), runner.own_identity(&agent));
+        parts.extend(other_parts(&agent));
         let report = AgentShowReport {
             file: agent.path.display().to_string(),
             name: agent.name.clone(),
             dialect: dialect_name(agent.dialect),
-            identity: identity_of(app, &agent)?,
-            answers: AnswerTotals::of_agent(app, &agent)?,
-            hashed: hashed_parts(&agent),
-            not_hashed: other_parts(&agent),
+            answers: hash.as_deref().map(|hash| AnswerTotals::of_agent(app, hash)).transpose()?,
+            identity: hash,
+            parts,
             notices,
         };
         if self.json {
@@ -243,33 +259,115 @@ impl AgentsShowArgs {
             return Ok(CommandAnswer::Yes);
         }
         report.notices.iter().for_each(ui::warn);
-        let row = |hashed: &str, AgentPart { part, value }: &AgentPart| {
-            vec![(*part).to_owned(), hashed.to_owned(), value.clone()]
-        };
         let mut rows = ui::RowStream::new(&["PART", "HASHED", "VALUE"]);
-        for part in &report.hashed {
-            rows.add(row("yes", part))?;
-        }
-        for part in &report.not_hashed {
-            rows.add(row("no", part))?;
+        for AgentPart { part, hashed, value } in report.parts {
+            rows.add(vec![part, hashed.to_owned(), value])?;
         }
         rows.finish()?;
         ui::line("")?;
-        let AnswerTotals { cached, paid } = &report.answers;
-        let identity = report.identity.as_deref();
-        let mut fields = vec![
-            ("identity", identity.unwrap_or("known once its servers have been asked").to_owned()),
-            ("cached answers", cached.to_string()),
-        ];
-        if *cached > 0 {
-            fields.push(("paid for them", human::savings(*paid).join(" · ")));
+        let mut fields =
+            vec![("identity", report.identity.unwrap_or_else(|| NOT_KNOWN.to_owned()))];
+        if let Some(AnswerTotals { cached, paid }) = report.answers {
+            fields.push(("cached answers", cached.to_string()));
+            if cached > 0 {
+                fields.push(("paid for them", human::savings(paid).join(" · ")));
+            }
         }
         ui::fields(&fields)?;
         Ok(CommandAnswer::Yes)
     }
 }
 
-/// Cached answers of an agent, and what they cost.
+/// Stands for values that depend on tools that nobody has seen.
+const NOT_KNOWN: &str = "known once its servers have been asked";
+
+/// Maximum number of characters of a text.
+const MAX_VALUE_CHARS: usize = 72;
+/// Digits of a digest that are shown.
+const SHOWN_DIGITS: usize = 16;
+
+/// Inputs of the key. Without an identity, `own` has those that are known.
+fn hashed_parts(
+    agent: &AgentFile,
+    identity: Option<&AgentIdentity>,
+    own: AgentIdentity,
+) -> Vec<AgentPart> {
+    let recipe = AgentAnswerRecipe {
+        identity: AgentIdentity { rules: None, ..identity.cloned().unwrap_or(own) },
+        prompt: "yours, with the values of variables".to_owned(),
+        variables: BTreeMap::new(),
+        format: agent.output.kind.as_str().to_owned(),
+        schema: agent.output.schema.as_ref().map(ToString::to_string),
+        history: None,
+    };
+    // The user's own key decides alone.
+    let hashed = if agent.cache_key.is_some() { "no" } else { "yes" };
+    let shown = |KeyPart { name, digest, preview }: KeyPart| {
+        let value = match (preview, AgentAnswerRecipe::part_kind(&name)) {
+            (Some(list), PartKind::List(_)) => list,
+            (Some(text), _) => {
+                let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                shorten_text(&line, MAX_VALUE_CHARS).into_owned()
+            }
+            (None, _) => digest.to_hex()[..SHOWN_DIGITS].to_owned(),
+        };
+        AgentPart { part: name, hashed, value }
+    };
+    let mut parts: Vec<AgentPart> = recipe.parts().into_iter().map(shown).collect();
+    let mut add = |part: &str, value: String| {
+        parts.push(AgentPart { part: part.to_owned(), hashed, value });
+    };
+    match identity {
+        None => add("tools, other agents, rules", NOT_KNOWN.to_owned()),
+        Some(AgentIdentity { rules, .. }) if agent.memory => {
+            add("rules", rules.as_ref().map_or(0, |it| it.rules.len()).to_string());
+        }
+        Some(_) => {}
+    }
+    parts
+}
+
+/// Everything else that the file says, and the conversation, which is no part of it.
+fn other_parts(agent: &AgentFile) -> Vec<AgentPart> {
+    let limits = &agent.limits;
+    let millis =
+        |time: Duration| human::duration(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let times = [
+        ("model", Some(limits.llm_timeout)),
+        ("tools", Some(limits.tool_timeout)),
+        ("whole run", limits.max_time),
+    ];
+    let times = times.into_iter().filter_map(|(of, time)| Some(format!("{of} {}", millis(time?))));
+    let output = |output: &DeclaredOutput| match output {
+        DeclaredOutput::File { path } => path.clone(),
+        DeclaredOutput::Http { url, method, .. } => format!("{method} {url}"),
+    };
+    let outputs: Vec<String> = agent.outputs.iter().map(output).collect();
+    let hooks = &agent.hooks;
+    let hooks = [&hooks.pre_run[..], &hooks.post_success, &hooks.post_error].concat();
+    // The key of these formats has the name in it.
+    let names_count = matches!(agent.dialect, AgentDialect::AgentMd | AgentDialect::Lifecycle)
+        && agent.cache_key.is_none();
+    let history = if agent.ignores_history || agent.cache_key.is_some() { "no" } else { "yes" };
+    let parts = [
+        ("key", "replaces the key", agent.cache_key.clone().unwrap_or_default()),
+        ("sources", "checked", agent.sources.join(", ")),
+        ("history", history, "the conversation before the prompt".to_owned()),
+        ("file", "no", agent.path.display().to_string()),
+        ("name", if names_count { "yes" } else { "no" }, agent.name.clone()),
+        ("tool name", "no", agent.tool_name.clone()),
+        ("cache", "no", agent.cache.map(|ttl| ttl.to_string()).unwrap_or_default()),
+        ("tags", "no", agent.tags.join(", ")),
+        ("time limits", "no", times.collect::<Vec<_>>().join(", ")),
+        ("retries", "no", limits.max_retries.to_string()),
+        ("outputs", "no", outputs.join(", ")),
+        ("hooks", "no", hooks.join(", ")),
+    ];
+    let said = parts.into_iter().filter(|(.., value)| !value.is_empty());
+    said.map(|(part, hashed, value)| AgentPart { part: part.to_owned(), hashed, value }).collect()
+}
+
+/// Cached answers of an agent as it is now, and what they cost.
 #[derive(Debug, Default, Serialize)]
 struct AnswerTotals {
     cached: u64,
@@ -277,13 +375,13 @@ struct AnswerTotals {
 }
 
 impl AnswerTotals {
-    fn of_agent(app: &App, agent: &AgentFile) -> Result<Self> {
+    fn of_agent(app: &App, identity: &str) -> Result<Self> {
         let mut totals = Self::default();
         for kind in [Kind::Agent, Kind::AgentRun] {
             let filter = ScanFilter { kind: Some(kind), ..ScanFilter::of_scope(&app.scope()) };
             app.cache().scan_filtered(&filter, &mut |_, head| {
                 let is_of =
-                    |head: &&EntryHead| head.header.identity.name.as_ref() == Some(&agent.name);
+                    |head: &&EntryHead| head.header.identity.hash.as_deref() == Some(identity);
                 if let Some(head) = head.ok().filter(is_of) {
                     totals.cached += 1;
                     totals.paid = totals.paid.plus(CostSavings::by_hits(&head.header.cost, 1));
@@ -292,18 +390,6 @@ impl AnswerTotals {
             })?;
         }
         Ok(totals)
-    }
-}
-
-/// The agent's identity; none while the tools of a server are not known. Starts nothing.
-fn identity_of(app: &App, agent: &AgentFile) -> Result<Option<String>> {
-    let options = RunOptions { mode: CacheMode::OnlyIfCached, ..RunOptions::default() };
-    let observer = TerminalObserver { streams: false, verbose: false, line: OpenLine::default() };
-    let runner = AgentRunner::new(app, app.model_client(None)?, None, options, &observer);
-    match runner.identity_of(agent) {
-        Ok(identity) => Ok(Some(identity.digest().to_hex())),
-        Err(error) if error.kind() == ErrorKind::Absent => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
@@ -358,107 +444,4 @@ fn dialect_name(dialect: AgentDialect) -> &'static str {
         AgentDialect::Lifecycle => ".lifecycle.yaml",
         AgentDialect::Own => "recoup",
     }
-}
-
-fn model_names(models: &[ModelName]) -> Vec<String> {
-    models.iter().map(|ModelName { provider, model }| format!("{provider}/{model}")).collect()
-}
-
-/// Parts that are hashed, as far as the file says something about them.
-fn hashed_parts(agent: &AgentFile) -> Vec<AgentPart> {
-    let mut parts = Vec::new();
-    let mut add = |part: &'static str, value: String| {
-        if !value.is_empty() {
-            parts.push(AgentPart { part, value });
-        }
-    };
-    let paths =
-        |agents: &[std::sync::Arc<AgentFile>]| join(agents.iter().map(|it| shown_path(&it.path)));
-    let format = |format: &MessageFormat| {
-        let schema = if format.schema.is_some() { ", with a schema" } else { "" };
-        format!("{:?}{schema}", format.kind).to_lowercase()
-    };
-    add("prompt", format!("{} characters", human::count(agent.system.chars().count() as u64)));
-    add("included files", join(agent.included.iter().map(|path| shown_path(path))));
-    if !agent.turns.is_empty() {
-        add("user turns", agent.turns.len().to_string());
-    }
-    add("models", model_names(&agent.models).join(", "));
-    let sampling = &agent.sampling;
-    let numbers = [
-        ("temperature", sampling.temperature),
-        ("top_p", sampling.top_p),
-        ("top_k", sampling.top_k.map(f64::from)),
-        ("repeat_penalty", sampling.repeat_penalty),
-    ];
-    let number = |(name, value): (&str, Option<f64>)| Some(format!("{name} {}", value?));
-    add("sampling", join(numbers.into_iter().filter_map(number)));
-    if let Some(reasoning) = agent.reasoning {
-        add(
-            "reasoning",
-            match reasoning {
-                Reasoning::Tokens(tokens) => format!("{tokens} tokens"),
-                other => format!("{other:?}").to_lowercase(),
-            },
-        );
-    }
-    add("maximum output", format!("{} tokens", agent.limits.max_output_tokens));
-    add("maximum turns", agent.limits.max_turns.to_string());
-    add("input", format(&agent.input));
-    add("output", format(&agent.output));
-    add("tools", join(agent.tools.iter().map(|tool| tool.name.clone())));
-    add("servers", join(agent.servers.iter().map(|server| server.name.clone())));
-    add("agents", paths(&agent.agents));
-    add("advisors", paths(&agent.advisors));
-    add("router", paths(&agent.router));
-    add("handoff", agent.handoff.iter().map(|it| shown_path(&it.path)).collect());
-    if agent.memory {
-        add("memory", "the project's rules".to_owned());
-    }
-    parts
-}
-
-/// Parts that are not hashed, as far as the file says something about them.
-fn other_parts(agent: &AgentFile) -> Vec<AgentPart> {
-    let mut parts = Vec::new();
-    let mut add = |part: &'static str, value: String| {
-        if !value.is_empty() {
-            parts.push(AgentPart { part, value });
-        }
-    };
-    let limits = &agent.limits;
-    let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    add("file", shown_path(&agent.path));
-    add("name", agent.name.clone());
-    add("tool name", agent.tool_name.clone());
-    add("cache", agent.cache.map(|ttl| ttl.to_string()).unwrap_or_default());
-    add("key", agent.cache_key.clone().unwrap_or_default());
-    add("sources", agent.sources.join(", "));
-    add("tags", agent.tags.join(", "));
-    add(
-        "time limits",
-        format!(
-            "model {}, tools {}",
-            human::duration(millis(limits.llm_timeout)),
-            human::duration(millis(limits.tool_timeout))
-        ),
-    );
-    add("retries", limits.max_retries.to_string());
-    let output = |output: &DeclaredOutput| match output {
-        DeclaredOutput::File { path } => path.clone(),
-        DeclaredOutput::Http { url, method, .. } => format!("{method} {url}"),
-    };
-    add("outputs", join(agent.outputs.iter().map(output)));
-    let hooks = &agent.hooks;
-    let commands = hooks.pre_run.iter().chain(&hooks.post_success).chain(&hooks.post_error);
-    add("hooks", join(commands.cloned()));
-    parts
-}
-
-fn join(words: impl Iterator<Item = String>) -> String {
-    words.collect::<Vec<_>>().join(", ")
-}
-
-fn shown_path(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use recoup_core::base::fsx;
 use recoup_core::cache::{CacheMode, Ttl};
+use recoup_core::secrets::SecretValues;
 use recoup_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use super::place::StoreScopeArgs;
 use crate::agents::{
     AgentAnswer, AgentQuestion, AgentRunner, AnswerOrigin, FormatKind, PermissionAnswer,
     PermissionPrompt, PreparedRun, RunJournal, RunObserver, RunOptions, ToolPermission, load_agent,
-    parse_model_name,
+    parse_model_name, withheld_values,
 };
 use crate::cli::app::App;
 use crate::cli::explain::ExplainReport;
@@ -88,7 +89,7 @@ pub(in crate::cli) struct RunArgs {
     /// is stored with --refresh)
     #[arg(long, value_name = "FILE", conflicts_with = "only_if_cached")]
     replay: Option<PathBuf>,
-    /// With --replay: from this request on, ask for real
+    /// With --replay: from this answer of a model on, ask for real
     #[arg(long, value_name = "N", requires = "replay")]
     from: Option<usize>,
     /// Answer, cost and origin as JSON
@@ -228,7 +229,7 @@ impl RunArgs {
         agent.notices.iter().for_each(|notice| observer.notice(format_args!("{notice}")));
         let prompt = self.prompt.as_deref().map(prompt_text).transpose()?;
         let mut journal = self.journal(app, prompt.as_deref(), &options);
-        let cassette = self.cassette(app, journal.as_mut())?;
+        let cassette = self.cassette(&withheld_values(app, &agent), journal.as_mut())?;
         let client = app.model_client(cassette.clone())?;
         let runner = AgentRunner::new(app, client, cassette.clone(), options, &observer);
         let question = AgentQuestion { prompt, parent_ttl: None, is_root: true };
@@ -348,12 +349,11 @@ impl RunArgs {
     /// Recorded answers that are used or made; in an ordinary run, the journal that --resume reads.
     fn cassette(
         &self,
-        app: &App,
+        withheld: &SecretValues,
         journal: Option<&mut RunJournal>,
     ) -> Result<Option<Arc<Cassette>>> {
-        let withheld = app.settings.agents.credentials();
         let cassette = match (&self.record, &self.replay, journal) {
-            (Some(file), ..) => Cassette::record(file, &withheld)?,
+            (Some(file), ..) => Cassette::record(file, withheld)?,
             (_, Some(file), _) if self.model.is_some() => {
                 Cassette::replay(file, self.from)?.ignoring_model()
             }
@@ -368,7 +368,7 @@ impl RunArgs {
                 if journal.has_unfinished() && !self.resume {
                     ui::say("an earlier run of this did not finish; --resume would continue it");
                 }
-                Cassette::journal(&journal.own, self.resume, &withheld)?
+                Cassette::journal(&journal.own, self.resume, withheld)?
             }
         };
         Ok(Some(Arc::new(cassette)))

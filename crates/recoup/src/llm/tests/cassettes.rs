@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use proptest::prelude::*;
+use recoup_core::base::digest::Sha256Digest;
 use recoup_core::secrets::SecretValues;
 use serde_json::value::to_raw_value;
 use tempfile::TempDir;
@@ -96,6 +97,31 @@ fn a_request_that_is_not_known_is_told_with_the_nearest() {
 }
 
 #[test]
+fn a_replay_goes_on_for_real_from_a_model_answer_and_counts_no_tool_calls() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("a.cassette");
+    let server = Server::answering(|_| ModelTurn::text("ok"));
+    let recorded = Arc::new(record(&file));
+    let endpoints = vec![endpoint("a", ModelProvider::Anthropic, &server)];
+    let asking = ModelClient::new(endpoints, Some(Arc::clone(&recorded)));
+    let result = to_raw_value(&json!({"content": []})).unwrap();
+    recorded.keep_tool_list("files", &[json!({"name": "read"})]).unwrap();
+    for (number, word) in ["one", "two", "three"].into_iter().enumerate() {
+        say(&asking, word).0.unwrap();
+        recorded.keep_tool("files", "read", &json!({ "at": number }), &result).unwrap();
+    }
+    let partly = Cassette::replay(&file, Some(2)).unwrap();
+    assert!(partly.find_tool_list("files").unwrap().is_some());
+    assert!(partly.find_tool("files", "read", &json!({"at": 0})).unwrap().is_some());
+    assert!(partly.find_tool("files", "read", &json!({"at": 1})).unwrap().is_none());
+    let partly = client(ModelProvider::Anthropic, &server, partly);
+    for (word, asked) in [("one", 3), ("two", 4), ("three", 5)] {
+        say(&partly, word).0.unwrap();
+        assert_eq!(server.connections(), asked, "{word}");
+    }
+}
+
+#[test]
 fn equal_requests_are_answered_in_their_order() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("a.cassette");
@@ -130,8 +156,7 @@ fn a_run_that_died_goes_on() {
     let found = resumed.find_tool("files", "read", &arguments).unwrap().unwrap();
     assert_eq!(found.get(), result.get());
     assert!(resumed.find_tool("files", "read", &arguments).unwrap().is_none(), "only once");
-    assert_eq!(resumed.find_tool_list("files").unwrap().unwrap(), [json!({"name": "read"})]);
-    assert!(resumed.find_tool_list("other").unwrap().is_none());
+    assert!(resumed.find_tool_list("files").unwrap().is_none(), "the cache remembers lists");
     let endpoints = vec![endpoint("a", ModelProvider::Anthropic, &server)];
     let second = ModelClient::new(endpoints, Some(resumed));
     say(&second, "one").0.unwrap();
@@ -141,6 +166,34 @@ fn a_run_that_died_goes_on() {
     let third = client(ModelProvider::Anthropic, &server, journal(true).unwrap());
     say(&third, "two").0.unwrap();
     assert_eq!(server.connections(), 2);
+}
+
+impl<'a> From<&'a str> for CalledServer<'a> {
+    fn from(name: &'a str) -> Self {
+        Self { name, identity: None }
+    }
+}
+
+#[test]
+fn a_server_that_is_another_one_now_has_not_given_the_result() {
+    let dir = TempDir::new().unwrap();
+    let (journal, tape) = (dir.path().join("run.journal"), dir.path().join("a.cassette"));
+    let by = |text: &str| {
+        let identity = Some(Sha256Digest::of(text.as_bytes()));
+        CalledServer { name: "files", identity }
+    };
+    let (nothing, result) = (json!({}), to_raw_value(&json!({"content": []})).unwrap());
+    let written = Cassette::journal(&journal, false, &SecretValues::default()).unwrap();
+    written.keep_tool(by("then"), "read", &nothing, &result).unwrap();
+    assert!(written.omissions().is_empty(), "a digest is no secret");
+    let resumed = Cassette::journal(&journal, true, &SecretValues::default()).unwrap();
+    assert!(resumed.find_tool(by("now"), "read", &nothing).unwrap().is_none());
+    assert!(resumed.find_tool(by("then"), "read", &nothing).unwrap().is_some());
+    // Recordings are for everybody.
+    record(&tape).keep_tool(by("then"), "read", &nothing, &result).unwrap();
+    assert!(!fs::read_to_string(&tape).unwrap().contains("identity"));
+    let replayed = Cassette::replay(&tape, None).unwrap();
+    assert!(replayed.find_tool(by("now"), "read", &nothing).unwrap().is_some());
 }
 
 #[test]
@@ -216,15 +269,25 @@ fn only_a_cassette_is_replaced_or_read() {
     let refused = Cassette::record(&file, &SecretValues::default()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Usage, "{refused}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "my notes\n");
-    fs::write(&file, "{\"v\":1,\"kind\":\"tool\"}\nbroken\n{\"v\":1,\"kind\":\"tool\"}\n").unwrap();
-    let wrong = Cassette::replay(&file, None).unwrap_err();
-    assert!(wrong.to_string().contains("notes.txt:2: not a line of a cassette"), "{wrong}");
+    let list = "{\"v\":1,\"kind\":\"tool-list\",\"server\":\"s\",\"tools\":[]}\n";
+    for wrong in [
+        "broken",
+        "{\"v\":1,\"kind\":\"tool\",\"server\":\"s\",\"tool\":\"t\",\"arguments\":{}}",
+        "{\"v\":1,\"kind\":\"model\"}",
+        "{\"v\":1,\"kind\":\"other\"}",
+        "{\"v\":0,\"kind\":\"tool-list\",\"server\":\"s\",\"tools\":[]}",
+    ] {
+        fs::write(&file, format!("{list}{wrong}\n{list}")).unwrap();
+        let wrong = Cassette::replay(&file, None).unwrap_err();
+        assert!(wrong.to_string().contains("notes.txt:2: not a line of a cassette"), "{wrong}");
+    }
     record(&file);
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
     fs::write(&file, "{\"v\":2,\"kind\":\"tool\"}\n").unwrap();
-    assert_eq!(Cassette::replay(&file, None).unwrap_err().kind(), ErrorKind::TooNew);
-    let cut = "{\"v\":1,\"kind\":\"tool\"}\n{\"v\":1,";
-    fs::write(&file, cut).unwrap();
+    let newer = Cassette::replay(&file, None).unwrap_err();
+    assert_eq!(newer.kind(), ErrorKind::TooNew);
+    assert!(newer.to_string().ends_with(":1: written by a newer recoup (format 2)"), "{newer}");
+    fs::write(&file, format!("{list}{{\"v\":1,")).unwrap();
     let wrong = Cassette::replay(&file, None).unwrap_err();
     assert!(wrong.to_string().contains("the last line is cut off"), "{wrong}");
 }

@@ -88,7 +88,7 @@ impl TrustArgs {
                 gathered = GatheredConfig::new(&FlagOverrides::default())?;
             }
         }
-        let files = find_agent_files(gathered.project.root());
+        let files = find_agent_files(gathered.project.root(), |notice| ui::warn(notice));
         // A file that cannot be read, or is another project's, is reported by `recoup agents check`.
         let requests = files
             .iter()
