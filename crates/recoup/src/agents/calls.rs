@@ -105,7 +105,7 @@ impl AgentRunner<'_> {
             deadline: self.deadline(),
         };
         let answer = toolset.call(call, &limits, &|| self.observer.is_cancelled())?;
-        if answer.is_error && !answer.is_complete {
+        if answer.is_error && answer.unkept.is_some() {
             // The user can do something about it; the model cannot.
             self.observer.notice(format_args!("{}", shorten_text(&answer.text, MAX_NOTICE_CHARS)));
         } else if answer.from_cache {
@@ -115,13 +115,7 @@ impl AgentRunner<'_> {
             text: answer.text,
             is_error: answer.is_error,
             paid: RunCost::default(),
-            missing: match (answer.is_complete, answer.has_written) {
-                (false, _) => Some(format!("{} could not be used", call.name)),
-                (true, true) => {
-                    Some(format!("{} writes, which a cached answer would not repeat", call.name))
-                }
-                (true, false) => None,
-            },
+            missing: answer.unkept,
         })
     }
 

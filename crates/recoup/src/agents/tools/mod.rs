@@ -89,16 +89,15 @@ pub(crate) struct ToolAnswer {
     pub(crate) is_error: bool,
     /// True if it came from the cache, or repeats an earlier answer of this run.
     pub(crate) from_cache: bool,
-    /// False if the tool could not be used, which may be otherwise another time.
-    pub(crate) is_complete: bool,
-    /// True if something was changed that a cached answer would not change again.
-    pub(crate) has_written: bool,
+    /// Reason why an answer that is made with it is not kept: the tool could not be used, or has
+    /// changed something.
+    pub(crate) unkept: Option<String>,
 }
 
 impl ToolAnswer {
     /// A result of the tool itself, and nothing else to say about it.
     fn of_text(text: String) -> Self {
-        Self { text, is_error: false, from_cache: false, is_complete: true, has_written: false }
+        Self { text, is_error: false, from_cache: false, unkept: None }
     }
 }
 
@@ -263,14 +262,12 @@ impl Toolset {
         let mut answer = match self.call_tool(call, limits, is_cancelled) {
             Ok(answer) => answer,
             Err(CallFailure::Fatal(error)) => return Err(error),
-            Err(CallFailure::Told(error)) => ToolAnswer {
-                text: error.to_string(),
-                is_error: true,
-                from_cache: false,
-                // The model itself made a mistake in its call.
-                is_complete: error.kind() == ErrorKind::Usage,
-                has_written: false,
-            },
+            Err(CallFailure::Told(error)) => {
+                // A mistake of the model in its call would be the same another time.
+                let unkept = (error.kind() != ErrorKind::Usage)
+                    .then(|| format!("{} could not be used", call.name));
+                ToolAnswer { is_error: true, unkept, ..ToolAnswer::of_text(error.to_string()) }
+            }
         };
         if call.name != READ_OUTPUT {
             let text = std::mem::take(&mut answer.text);
@@ -364,8 +361,9 @@ impl Toolset {
         if !is_error {
             self.repeats.keep(key, &text);
         }
-        let has_written = tool.declares_writes && !from_cache;
-        Ok(ToolAnswer { is_error, from_cache, has_written, ..ToolAnswer::of_text(text) })
+        let unkept = (tool.declares_writes && !from_cache)
+            .then(|| format!("{} writes, which a cached answer would not repeat", call.name));
+        Ok(ToolAnswer { is_error, from_cache, unkept, ..ToolAnswer::of_text(text) })
     }
 
     /// The tools under their names, made on first need.

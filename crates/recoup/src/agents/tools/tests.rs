@@ -339,7 +339,7 @@ fn calls_that_fail_are_logged_as_failed_and_cancelled_ones_as_cancelled() {
         (json!({ "sleep": 2 }), true, "was cancelled"),
     ] {
         let answer = make(arguments, is_cancelled);
-        assert!(answer.is_error && !answer.is_complete, "{}", answer.text);
+        assert!(answer.is_error && answer.unkept.is_some(), "{}", answer.text);
         assert!(answer.text.contains(text), "{}", answer.text);
     }
     drop(tools);
@@ -508,7 +508,7 @@ fn rest_failures_are_not_kept_and_credentials_go_nowhere_else() {
         for _ in 0..2 {
             let answer = call(&tools, name, json!({}));
             assert!(answer.is_error && !answer.from_cache, "{}", answer.text);
-            assert_eq!(answer.is_complete, is_complete, "{}", answer.text);
+            assert_eq!(answer.unkept.is_none(), is_complete, "{}", answer.text);
             assert!(
                 answer.text.contains(expected) && !answer.text.contains("12345678"),
                 "{}",

@@ -26,14 +26,14 @@ fn edits_that_change_the_answer_are_misses() {
         ("the prompt", (|scene| scene.agent("a.md", "cache: 1h\n", "You ask.")) as fn(&AgentScene)),
         ("an included file", |scene| drop(scene.home.write("part.md", "Be long."))),
         ("the temperature", |scene| {
-            write_agent(scene, "cache: 1h\ntemperature: 1\nagents: [helper.md]\n")
+            write_agent(scene, "cache: 1h\ntemperature: 1\nagents: [helper.md]\n");
         }),
         ("the agents", |scene| write_agent(scene, "cache: 1h\ntemperature: 0\n")),
         ("a sub-agent's prompt", |scene| {
-            scene.agent("helper.md", "description: Helps\n", "You hinder.")
+            scene.agent("helper.md", "description: Helps\n", "You hinder.");
         }),
         ("a sub-agent's description", |scene| {
-            scene.agent("helper.md", "description: Hinders\n", "You help.")
+            scene.agent("helper.md", "description: Hinders\n", "You help.");
         }),
         ("an advisor", |scene| {
             write_agent(
@@ -83,10 +83,10 @@ fn edits_that_do_not_change_the_answer_are_hits() {
             }) as fn(&AgentScene),
         ),
         ("the order of keys", |scene| {
-            write_agent(scene, "agents: [helper.md]\ntemperature: 0\ncache: 1h\n")
+            write_agent(scene, "agents: [helper.md]\ntemperature: 0\ncache: 1h\n");
         }),
         ("tags", |scene| {
-            write_agent(scene, "cache: 1h\ntemperature: 0\nagents: [helper.md]\ntags: [x]\n")
+            write_agent(scene, "cache: 1h\ntemperature: 0\nagents: [helper.md]\ntags: [x]\n");
         }),
         ("a file that is not included", |scene| drop(scene.home.write("other.md", "x"))),
     ] {
