@@ -12,7 +12,7 @@ use super::answer::{AgentAnswer, AnswerOrigin, RunCost};
 use super::run::RunState;
 use super::runner::{AgentRunner, PreparedRun};
 use super::tools::{ToolCallLimits, Toolset};
-use crate::llm::{ToolCallRequest, ToolCallResult, ToolSpec};
+use crate::llm::{ModelTool, ToolCallRequest, ToolCallResult};
 
 /// Argument in which a model says, for people, why it calls something.
 const REASON: &str = "reason";
@@ -173,7 +173,7 @@ impl CallOutcome {
 }
 
 /// An agent as a tool of another.
-pub(crate) fn agent_spec(agent: &AgentFile) -> ToolSpec {
+pub(crate) fn agent_spec(agent: &AgentFile) -> ModelTool {
     let described = [agent.description.as_deref(), agent.usage.as_deref()];
     let described: Vec<&str> = described.into_iter().flatten().collect();
     let prompt = match (agent.input.kind, &agent.input.schema) {
@@ -183,7 +183,7 @@ pub(crate) fn agent_spec(agent: &AgentFile) -> ToolSpec {
         }
     };
     let reason = json!({ "type": "string", "description": "Why you ask, in a few words, for people to read." });
-    ToolSpec {
+    ModelTool {
         name: agent.tool_name.clone(),
         description: if described.is_empty() {
             format!("Asks the agent {}.", agent.name)
@@ -208,7 +208,7 @@ pub(crate) fn prompt_of(arguments: &Value) -> Result<String> {
 }
 
 /// The tool by which a router chooses an agent.
-pub(super) fn route_spec(agents: &[Arc<AgentFile>]) -> ToolSpec {
+pub(super) fn route_spec(agents: &[Arc<AgentFile>]) -> ModelTool {
     let names: Vec<&str> = agents.iter().map(|agent| agent.tool_name.as_str()).collect();
     let about = agents.iter().map(|agent| {
         let about = agent.description.as_deref().unwrap_or(&agent.name);
@@ -217,7 +217,7 @@ pub(super) fn route_spec(agents: &[Arc<AgentFile>]) -> ToolSpec {
     let about: Vec<String> = about.collect();
     let reason =
         json!({ "type": "string", "description": "Why, in a few words, for people to read." });
-    ToolSpec {
+    ModelTool {
         name: ROUTE.to_owned(),
         description: format!("Lets another agent answer the user:\n{}", about.join("\n")),
         input_schema: json!({

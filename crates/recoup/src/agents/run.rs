@@ -16,8 +16,8 @@ use super::runner::{AgentQuestion, AgentRunner, PreparedRun};
 use super::tools::Toolset;
 use crate::human;
 use crate::llm::{
-    ChatMessage, ChatObserver, ChatReply, ChatRequest, ModelCallLimits, ModelName, StopReason,
-    ToolCallRequest, ToolSpec,
+    ChatMessage, ChatObserver, ChatReply, ChatRequest, ModelCallLimits, ModelName, ModelTool,
+    StopReason, ToolCallRequest,
 };
 
 /// State of one agent's run.
@@ -131,7 +131,7 @@ impl AgentRunner<'_> {
         &self,
         prepared: &PreparedRun<'_>,
         toolset: &Toolset,
-        tools: &[ToolSpec],
+        tools: &[ModelTool],
         state: &mut RunState,
     ) -> Result<TurnEnd> {
         let PreparedRun { agent, turns, check, .. } = prepared;
@@ -177,7 +177,7 @@ impl AgentRunner<'_> {
         &self,
         prepared: &PreparedRun<'_>,
         toolset: &Toolset,
-        tools: &[ToolSpec],
+        tools: &[ModelTool],
         state: &mut RunState,
     ) -> Result<TurnEnd> {
         let PreparedRun { agent, system, kind, is_root, .. } = prepared;

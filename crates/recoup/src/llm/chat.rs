@@ -26,7 +26,7 @@ impl fmt::Display for ModelName {
 pub(crate) struct ChatRequest {
     pub(crate) system: String,
     pub(crate) messages: Vec<ChatMessage>,
-    pub(crate) tools: Vec<ToolSpec>,
+    pub(crate) tools: Vec<ModelTool>,
     pub(crate) sampling: Sampling,
     pub(crate) max_output_tokens: u32,
     pub(crate) reasoning: Option<Reasoning>,
@@ -80,7 +80,7 @@ pub(crate) struct ToolCallResult {
 
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ToolSpec {
+pub(crate) struct ModelTool {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) input_schema: Value,

@@ -13,7 +13,7 @@ use recoup_core::{Error, ErrorKind, Result};
 
 use serde_json::Value;
 
-use super::chat::{ChatMessage, ChatRequest, ReplyBlock, Sampling, ToolSpec};
+use super::chat::{ChatMessage, ChatRequest, ModelTool, ReplyBlock, Sampling};
 use super::http::{AnswerPiece, ApiFault, ApiFaultSort, ApiTarget, HttpTransport};
 use super::wire::{ChatOptions, find_rejected_option};
 use super::{ModelEndpoint, ModelProvider};
@@ -94,7 +94,7 @@ impl ModelJudge {
         prompt: &JudgePrompt,
     ) -> Result<(Option<String>, Option<u64>), ApiFault> {
         let ModelEndpoint { provider, url, model, key, deadline, proxy } = &self.endpoint;
-        let tool = ToolSpec {
+        let tool = ModelTool {
             name: TOOL.to_owned(),
             description: "Takes the JSON object that is the answer.".to_owned(),
             input_schema: prompt.schema.clone(),

@@ -27,8 +27,8 @@ use reqwest::Url;
 
 pub(crate) use cassette::{CalledServer, Cassette};
 pub(crate) use chat::{
-    ChatMessage, ChatReply, ChatRequest, ModelName, Reasoning, ReplyBlock, Sampling, StopReason,
-    TokenUsage, ToolCallRequest, ToolCallResult, ToolSpec,
+    ChatMessage, ChatReply, ChatRequest, ModelName, ModelTool, Reasoning, ReplyBlock, Sampling,
+    StopReason, TokenUsage, ToolCallRequest, ToolCallResult,
 };
 pub(crate) use client::{ChatObserver, ModelCallLimits, ModelClient, ProviderEndpoint};
 pub use judge::ModelJudge;

@@ -74,8 +74,8 @@ fn request() -> ChatRequest {
     }
 }
 
-fn tool() -> ToolSpec {
-    ToolSpec {
+fn tool() -> ModelTool {
+    ModelTool {
         name: "files__read".to_owned(),
         description: "Reads a file".to_owned(),
         input_schema: json!({"type": "object"}),

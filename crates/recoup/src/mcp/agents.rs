@@ -28,7 +28,7 @@ use crate::agents::{
     RunOptions, ToolPermission, agent_spec, find_agent_files, load_agent, prompt_of,
 };
 use crate::app::App;
-use crate::llm::ToolSpec;
+use crate::llm::ModelTool;
 use crate::toolbox::{HIT_AGE, HIT_KEY, NamePattern};
 
 /// Messages that wait to be sent; further ones are dropped.
@@ -97,7 +97,7 @@ impl AgentTool {
                 let annotations = ToolAnnotations::new()
                     .read_only(!may_write(&agent, allows_writing))
                     .open_world(true);
-                let ToolSpec { name, description, input_schema } = agent_spec(&agent);
+                let ModelTool { name, description, input_schema } = agent_spec(&agent);
                 let input = Arc::new(tools::object(input_schema));
                 let listing = Tool::new(name, description, input)
                     .with_title(agent.name.clone())

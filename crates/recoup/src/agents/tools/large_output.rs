@@ -7,9 +7,9 @@ use recoup_core::base::digest::Sha256Digest;
 use recoup_core::{Error, Result};
 use serde_json::{Value, json};
 
-use super::ToolAnswer;
+use super::ToolReply;
 use crate::human;
-use crate::llm::ToolSpec;
+use crate::llm::ModelTool;
 
 /// Name of the tool that reads what is kept aside.
 pub(super) const READ_OUTPUT: &str = "read_tool_output";
@@ -24,7 +24,7 @@ pub(super) struct LargeOutputs(Mutex<BTreeMap<String, String>>);
 
 impl LargeOutputs {
     /// Reads a piece of at most `most` bytes.
-    pub(super) fn read(&self, arguments: &Value, most: usize) -> Result<ToolAnswer> {
+    pub(super) fn read(&self, arguments: &Value, most: usize) -> Result<ToolReply> {
         let outputs = self.0.lock();
         let handle = arguments["output"].as_str().unwrap_or_default();
         let text = outputs.get(handle).ok_or_else(|| {
@@ -40,13 +40,13 @@ impl LargeOutputs {
             piece =
                 format!("{piece}\n[{} of {} bytes; next offset: {end}]", end - begin, text.len());
         }
-        Ok(ToolAnswer::of_text(piece))
+        Ok(ToolReply::of_text(piece))
     }
 }
 
 /// The tool, as a model is told of it.
-pub(super) fn spec() -> ToolSpec {
-    ToolSpec {
+pub(super) fn spec() -> ModelTool {
+    ModelTool {
         name: READ_OUTPUT.to_owned(),
         description: "Reads a piece of a tool's output that was too large to be shown at once."
             .to_owned(),

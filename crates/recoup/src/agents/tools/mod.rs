@@ -41,7 +41,7 @@ use super::calls::joined;
 use crate::app::App;
 use crate::app::tools::ToolCacheRequest;
 use crate::config::AgentSettings;
-use crate::llm::{CalledServer, Cassette, ToolCallRequest, ToolSpec};
+use crate::llm::{CalledServer, Cassette, ModelTool, ToolCallRequest};
 use crate::toolbox::{RestToolDefinition, ServerDefinition, ToolCache};
 
 /// Namespace of REST tools, in names.
@@ -84,7 +84,7 @@ pub(crate) struct ToolCallLimits {
 
 /// A tool's answer, for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolAnswer {
+pub(crate) struct ToolReply {
     pub(crate) text: String,
     pub(crate) is_error: bool,
     /// True if it came from the cache, or repeats an earlier answer of this run.
@@ -94,7 +94,7 @@ pub(crate) struct ToolAnswer {
     pub(crate) unkept: Option<String>,
 }
 
-impl ToolAnswer {
+impl ToolReply {
     /// A result of the tool itself, and nothing else to say about it.
     fn of_text(text: String) -> Self {
         Self { text, is_error: false, from_cache: false, unkept: None }
@@ -125,7 +125,7 @@ pub(crate) struct Toolset {
 /// A tool under the name that the model knows.
 #[derive(Debug)]
 struct IndexedTool {
-    spec: ToolSpec,
+    spec: ModelTool,
     /// Digest of its definition; with the endpoint's identity for a REST tool.
     digest: Sha256Digest,
     is_read_only: bool,
@@ -235,7 +235,7 @@ impl Toolset {
     }
 
     /// The tools as a model is told of them.
-    pub(crate) fn specs(&self) -> Result<Vec<ToolSpec>> {
+    pub(crate) fn specs(&self) -> Result<Vec<ModelTool>> {
         Ok(self.index()?.iter().map(|tool| tool.spec.clone()).collect())
     }
 
@@ -258,7 +258,7 @@ impl Toolset {
         call: &ToolCallRequest,
         limits: &ToolCallLimits,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<ToolAnswer> {
+    ) -> Result<ToolReply> {
         let mut answer = match self.call_tool(call, limits, is_cancelled) {
             Ok(answer) => answer,
             Err(CallFailure::Fatal(error)) => return Err(error),
@@ -266,7 +266,7 @@ impl Toolset {
                 // A mistake of the model in its call would be the same another time.
                 let unkept = (error.kind() != ErrorKind::Usage)
                     .then(|| format!("{} could not be used", call.name));
-                ToolAnswer { is_error: true, unkept, ..ToolAnswer::of_text(error.to_string()) }
+                ToolReply { is_error: true, unkept, ..ToolReply::of_text(error.to_string()) }
             }
         };
         if call.name != READ_OUTPUT {
@@ -281,7 +281,7 @@ impl Toolset {
         call: &ToolCallRequest,
         limits: &ToolCallLimits,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<ToolAnswer, CallFailure> {
+    ) -> Result<ToolReply, CallFailure> {
         let index = self.index()?;
         let Some(tool) = index.iter().find(|tool| tool.spec.name == call.name) else {
             let names: Vec<&str> = index.iter().map(|tool| tool.spec.name.as_str()).collect();
@@ -300,7 +300,7 @@ impl Toolset {
         }
         let key = canonical_value(&json!([call.name, arguments]))?;
         if let Some(text) = self.repeats.replay(&key) {
-            return Ok(ToolAnswer { from_cache: true, ..ToolAnswer::of_text(text) });
+            return Ok(ToolReply { from_cache: true, ..ToolReply::of_text(text) });
         }
         let (server, tool_name, cache, own_timeout) = match &tool.target {
             ToolTarget::Server { server, tool } => {
@@ -363,7 +363,7 @@ impl Toolset {
         }
         let unkept = (tool.declares_writes && !from_cache)
             .then(|| format!("{} writes, which a cached answer would not repeat", call.name));
-        Ok(ToolAnswer { is_error, from_cache, unkept, ..ToolAnswer::of_text(text) })
+        Ok(ToolReply { is_error, from_cache, unkept, ..ToolReply::of_text(text) })
     }
 
     /// The tools under their names, made on first need.
@@ -390,7 +390,7 @@ impl Toolset {
                 names.push((server.definition.name.clone(), definition.name.clone()));
                 let (server, tool) = (Arc::clone(server), definition.name.clone());
                 index.push(IndexedTool {
-                    spec: ToolSpec {
+                    spec: ModelTool {
                         name: String::new(),
                         description: definition.description.clone(),
                         input_schema: definition.input_schema.clone(),
@@ -406,7 +406,7 @@ impl Toolset {
             let RestToolDefinition { name, description, parameters, .. } = &rest.definition;
             names.push((REST.to_owned(), name.clone()));
             index.push(IndexedTool {
-                spec: ToolSpec {
+                spec: ModelTool {
                     name: String::new(),
                     description: description.clone(),
                     input_schema: parameters.clone(),

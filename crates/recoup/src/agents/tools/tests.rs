@@ -210,7 +210,7 @@ fn agent(tools: &[&str]) -> AgentFile {
     }
 }
 
-fn call(tools: &Toolset, name: &str, arguments: Value) -> ToolAnswer {
+fn call(tools: &Toolset, name: &str, arguments: Value) -> ToolReply {
     let limits =
         ToolCallLimits { timeout: Duration::from_secs(20), max_bytes: 200, deadline: None };
     let call = ToolCallRequest { id: "1".to_owned(), name: name.to_owned(), arguments };
@@ -218,7 +218,7 @@ fn call(tools: &Toolset, name: &str, arguments: Value) -> ToolAnswer {
 }
 
 /// Text of a successful answer, with a star if it came from the cache.
-fn said(answer: ToolAnswer) -> String {
+fn said(answer: ToolReply) -> String {
     assert!(!answer.is_error, "{}", answer.text);
     if answer.from_cache { format!("{}*", answer.text) } else { answer.text }
 }
@@ -567,6 +567,6 @@ fn a_cassette_replays_calls_and_lists_without_servers_and_permission() {
     let (id, name, arguments) = ("1".to_owned(), "files__write".to_owned(), json!({ "n": 2 }));
     let unknown = ToolCallRequest { id, name, arguments };
     let unknown = tools.call(&unknown, &limits, &|| false).unwrap_err().to_string();
-    assert!(unknown.contains("the nearest is number 2"), "{unknown}");
+    assert!(unknown.contains("the nearest is number 1"), "{unknown}");
     assert_eq!(replayed.starts(), 0);
 }
