@@ -21,7 +21,7 @@ fn other_agents_and_rest_tools_are_hashed_without_asking_anybody() {
     + system prompt: Ask the others.
     + models: openai/gpt-4.1
     + settings: temperature=0 max_turns=10 max_tool_calls_per_turn=10 max_output_tokens=4096 tool_response_max_bytes=12288 max_repeats=0
-    + tool weather: [digest]
+    + tool rest__weather: [digest]
     + agent sub: [digest]
     + advisor advice: [digest]
     + router there: [digest]

@@ -218,7 +218,7 @@ fn several_pages_of_tools_are_asked_for_as_the_client_would() {
     scene.habits = vec!["pages"];
     let mut client = scene.start();
     assert_eq!([count(&mut client), count(&mut client)], [FIRST, FIRST]);
-    assert_eq!(scene.asked("tools/list"), 7);
+    assert_eq!(scene.asked("tools/list"), 8);
 }
 
 /// A scene with one client, and the parameters of a slow call, which a file ends.

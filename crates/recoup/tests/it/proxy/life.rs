@@ -119,6 +119,15 @@ fn a_killed_proxy_leaves_no_process_behind() {
         .unwrap();
     let started = pids(&home);
     assert!(started.iter().all(|pid| is_alive(*pid)));
+    // The guard is started after the server.
+    let children = format!("/proc/{0}/task/{0}/children", proxy.id());
+    eventually("the guard starts", || {
+        let children = fs::read_to_string(&children).unwrap_or_default();
+        let words = |pid| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let is_guard = |pid| String::from_utf8_lossy(&words(pid)).contains("proxy-guard");
+        children.split_whitespace().any(is_guard)
+    });
+    thread::sleep(Duration::from_millis(100));
     proxy.kill().unwrap();
     proxy.wait().unwrap();
     let took = eventually("the server ends", || !started.iter().any(|pid| is_alive(*pid)));
