@@ -7,8 +7,8 @@ use crate::app::App;
 use crate::app::tools::secret_parts;
 use crate::toolbox::ServerAddress;
 
-/// Credentials of the environment, and those of all servers and REST tools that the agent and the
-/// agents that it refers to may use.
+/// Credentials of the environment, and those of all servers, REST tools and OpenAPI documents that
+/// the agent and the agents that it refers to may use.
 pub(crate) fn withheld_values(app: &App, agent: &AgentFile) -> SecretValues {
     let settings = &app.settings.agents;
     let (mut agents, mut servers) = (vec![agent], Vec::from_iter(&settings.servers));
@@ -20,7 +20,9 @@ pub(crate) fn withheld_values(app: &App, agent: &AgentFile) -> SecretValues {
         ServerAddress::Command { env, .. } => env,
         ServerAddress::Http { headers, .. } => headers,
     });
-    let named = of_servers.chain(settings.rest_tools.iter().map(|tool| &tool.headers));
+    let named = of_servers
+        .chain(settings.rest_tools.iter().map(|tool| &tool.headers))
+        .chain(settings.openapi.iter().map(|document| &document.headers));
     let values = named.flat_map(|named| named.values());
     let parts = values.flat_map(|value| secret_parts(value.as_bytes(), true));
     settings.credentials().and(SecretValues::of_values(parts))

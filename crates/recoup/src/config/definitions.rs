@@ -1,5 +1,5 @@
-//! Definitions for agents: providers of models, MCP servers and REST tools, and the environment
-//! variables that agent files may use.
+//! Definitions for agents: providers of models, MCP servers, REST tools and OpenAPI documents, and
+//! the environment variables that agent files may use.
 //!
 //! Nothing here is started or reached. `${VAR}` is expanded only in definitions that count, and one
 //! that cannot be expanded hinders nobody but the agent that names it.
@@ -21,7 +21,9 @@ use super::env;
 use super::node_reader::NodeReader;
 use super::providers::{BUILT_IN_PROVIDERS, PROVIDERS, ProviderDefinition, built_in_provider};
 use crate::llm::ApiKey;
-use crate::toolbox::{NamePattern, RestToolDefinition, ServerAddress, ServerDefinition};
+use crate::toolbox::{
+    NamePattern, OpenApiDefinition, RestToolDefinition, ServerAddress, ServerDefinition,
+};
 
 /// The file beside `.ai-agent.json` that has values of variables.
 const ENV_FILE: &str = ".ai-agent.env";
@@ -59,6 +61,10 @@ pub(super) const REST_DEFINITION_KEYS: [&str; 8] = [
     "queue",
 ];
 
+/// Names below an OpenAPI document that define its tools.
+pub(super) const OPENAPI_DEFINITION_KEYS: [&str; 6] =
+    ["spec", "baseUrl", "base_url", "headers", "includeMethods", "tagFilter"];
+
 /// Settings of agents, ready to use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AgentSettings {
@@ -66,6 +72,7 @@ pub(crate) struct AgentSettings {
     pub(crate) providers: Vec<ProviderDefinition>,
     pub(crate) servers: Vec<ServerDefinition>,
     pub(crate) rest_tools: Vec<RestToolDefinition>,
+    pub(crate) openapi: Vec<OpenApiDefinition>,
     /// Environment variables that agent files may use.
     pub(crate) variables: Vec<String>,
     /// Definitions that are there and cannot be used.
@@ -88,6 +95,7 @@ pub(crate) struct UnusableDefinition {
 pub(super) enum AgentDefinition {
     Server(ServerDefinition),
     RestTool(RestToolDefinition),
+    OpenApi(OpenApiDefinition),
     Provider(ProviderDefinition),
     /// Environment variables that agent files may use.
     Variables(Vec<String>),
@@ -169,6 +177,10 @@ impl AgentSettings {
                 self.rest_tools.retain(|it| it.name != tool.name);
                 expand_rest_tool(&mut tool, variables).map(|()| self.rest_tools.push(tool))
             }
+            AgentDefinition::OpenApi(mut document) => {
+                self.openapi.retain(|it| it.name != document.name);
+                expand_openapi(&mut document, variables).map(|()| self.openapi.push(document))
+            }
             AgentDefinition::Faulty(reason) => Err(reason),
         };
         self.unusable.retain(|it| it.key != key);
@@ -203,6 +215,11 @@ impl fmt::Display for AgentDefinition {
             },
             Self::RestTool(RestToolDefinition { method, url, headers, .. }) => {
                 write!(f, "{method} {}{}", without_credentials(url), names(headers, "headers"))
+            }
+            Self::OpenApi(OpenApiDefinition { spec, base_url, headers, .. }) => {
+                let at = base_url.iter().map(|url| format!(" at {}", without_credentials(url)));
+                let at = at.collect::<String>();
+                write!(f, "{}{at}{}", spec.display(), names(headers, "headers"))
             }
             Self::Provider(ProviderDefinition { provider, url, key_env, .. }) => {
                 write!(f, "{} at {url}", provider.as_str())?;
@@ -274,6 +291,27 @@ pub(crate) fn expand_own_server(server: &mut ServerDefinition) -> Result<(), Str
     expand_server(server, &VariableSource::new(None, user_home.as_deref()))
 }
 
+/// Expands variables and `~` in a path.
+fn expand_path(path: &mut PathBuf, variables: &VariableSource<'_>) -> Result<(), String> {
+    let text = expand_text(&path.to_string_lossy(), env::named_variable)?;
+    *path = match (Path::new(&text).strip_prefix("~"), variables.user_home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => text.into(),
+    };
+    Ok(())
+}
+
+fn expand_openapi(
+    document: &mut OpenApiDefinition,
+    variables: &VariableSource<'_>,
+) -> Result<(), String> {
+    expand_path(&mut document.spec, variables).map_err(|why| format!("spec: {why}"))?;
+    if let Some(url) = &mut document.base_url {
+        *url = expand_text(url, env::named_variable).map_err(|why| format!("baseUrl: {why}"))?;
+    }
+    expand_values(&mut document.headers, "headers", variables)
+}
+
 fn expand_server(
     server: &mut ServerDefinition,
     variables: &VariableSource<'_>,
@@ -285,11 +323,7 @@ fn expand_server(
                 *word = plain(word).map_err(|why| format!("command: {why}"))?;
             }
             if let Some(cwd) = cwd {
-                let text = plain(&cwd.to_string_lossy()).map_err(|why| format!("cwd: {why}"))?;
-                *cwd = match (Path::new(&text).strip_prefix("~"), variables.user_home) {
-                    (Ok(rest), Some(home)) => home.join(rest),
-                    _ => text.into(),
-                };
+                expand_path(cwd, variables).map_err(|why| format!("cwd: {why}"))?;
             }
             expand_values(env, "env", variables)
         }
@@ -424,6 +458,7 @@ pub(super) fn read_rest_tool(
         description: String::new(),
         method: "GET".to_owned(),
         url: String::new(),
+        query: BTreeMap::new(),
         headers: BTreeMap::new(),
         parameters: serde_json::json!({"type": "object", "properties": {}}),
         body: None,
@@ -458,6 +493,60 @@ pub(super) fn read_rest_tool(
         reader.add(full, node, "a REST tool needs a url");
     }
     (reader.problems.len() == before).then_some(tool)
+}
+
+/// Reads what defines the tools of an OpenAPI document; none after a problem.
+pub(super) fn read_openapi(
+    name: &str,
+    full: &str,
+    node: &ConfigNode,
+    reader: &mut NodeReader,
+) -> Option<OpenApiDefinition> {
+    const METHODS: [&str; 6] = ["get", "put", "post", "delete", "patch", "head"];
+    let entries = reader.table(full, node)?;
+    let before = reader.problems.len();
+    let (mut spec, mut base_url, mut headers) = (None, None, BTreeMap::new());
+    let (mut methods, mut tags) = (Vec::new(), Vec::new());
+    for (entry, node) in entries {
+        let key = format!("{full}.{entry}");
+        match entry.as_str() {
+            "spec" => {
+                spec = reader.text(&key, node, "the path of a JSON or YAML file");
+                if spec.as_ref().is_some_and(|spec| spec.contains("://")) {
+                    let message =
+                        "expected the path of a file: save the document, and name the file";
+                    reader.add(&key, node, message);
+                }
+            }
+            "baseUrl" | "base_url" => base_url = reader.text(&key, node, "a URL"),
+            "headers" => headers = reader.text_map(&key, node).unwrap_or_default(),
+            "includeMethods" => {
+                let expected = "a list of GET, POST, PUT, PATCH, DELETE and HEAD";
+                let names = reader.texts(&key, node, expected).unwrap_or_default();
+                methods = names.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+                if !methods.iter().all(|method| METHODS.contains(&method.as_str())) {
+                    reader.add(&key, node, format!("expected {expected}"));
+                }
+            }
+            "tagFilter" => {
+                let names = reader.texts(&key, node, "a list of tags").unwrap_or_default();
+                tags = names.into_iter().map(|(name, _)| name).collect();
+            }
+            _ => {}
+        }
+    }
+    if reader.problems.len() == before {
+        if spec.is_none() {
+            reader.add(full, node, "an OpenAPI document needs a spec: the path of its file");
+        } else if base_url.is_none() && !headers.is_empty() {
+            // Trust is bound to the configuration, and not to the document.
+            let message = "headers need a baseUrl: the document must not decide who receives them";
+            reader.add(full, node, message);
+        }
+    }
+    let (name, spec) = (format!("openapi:{name}"), PathBuf::from(spec?));
+    let definition = OpenApiDefinition { name, spec, base_url, headers, methods, tags };
+    (reader.problems.len() == before).then_some(definition)
 }
 
 /// `maxTurns` as `max_turns`.

@@ -221,7 +221,7 @@ fn read_table(above: &str, node: &ConfigNode, reader: &mut SectionReader) {
                 read_prices(node, reader);
                 continue;
             }
-            tools::SERVERS | tools::REST_TOOLS | PROVIDERS if above.is_empty() => {
+            tools::SERVERS | tools::REST_TOOLS | tools::OPENAPI | PROVIDERS if above.is_empty() => {
                 tools::read_tools(name, node, reader);
                 continue;
             }
@@ -284,8 +284,14 @@ fn read_entry(full: &str, node: &ConfigNode, reader: &mut SectionReader) {
         },
         None if KEYS.iter().any(|key| is_below(key.info().name)) => read_table(full, node, reader),
         None => {
-            let tables =
-                ["prices", "agents.variables", tools::SERVERS, tools::REST_TOOLS, PROVIDERS];
+            let tables = [
+                "prices",
+                "agents.variables",
+                tools::SERVERS,
+                tools::REST_TOOLS,
+                tools::OPENAPI,
+                PROVIDERS,
+            ];
             let known = KEYS.iter().map(|key| key.info().name).chain(tables);
             reader.add_unknown_name(full, node, known);
         }
@@ -296,7 +302,7 @@ const AI_AGENT_BLOCK: &str = "cache";
 
 /// Reads `.ai-agent.json`: its block `cache`, and what it says about caching tool calls.
 fn walk_ai_agent(document: &ConfigNode, reader: &mut SectionReader) {
-    for table in [tools::SERVERS, tools::REST_TOOLS, PROVIDERS] {
+    for table in [tools::SERVERS, tools::REST_TOOLS, tools::OPENAPI_SPECS, PROVIDERS] {
         if let Some(node) = document.at(&[table]) {
             tools::read_tools(table, node, reader);
         }

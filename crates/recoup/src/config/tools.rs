@@ -1,5 +1,5 @@
-//! Settings of tool calls and agents: `mcpServers.NAME`, `restTools.NAME` and `providers.NAME`, with
-//! the same names in our files and in `.ai-agent.json`. That file is another program's: names that
+//! Settings of tool calls and agents: `mcpServers.NAME`, `restTools.NAME`, `openapi.NAME` and
+//! `providers.NAME`, with the same names in our files and in `.ai-agent.json` (there `openapiSpecs`). That file is another program's: names that
 //! we do not know are left to it, and a faulty definition only hinders the agent that names it.
 
 use std::fmt;
@@ -10,8 +10,8 @@ use recoup_core::cache::Ttl;
 
 use super::configured_value::ValueStanding;
 use super::definitions::{
-    self, AgentDefinition, AgentSettings, REST_DEFINITION_KEYS, SERVER_DEFINITION_KEYS,
-    UnusableDefinition, VariableSource,
+    self, AgentDefinition, AgentSettings, OPENAPI_DEFINITION_KEYS, REST_DEFINITION_KEYS,
+    SERVER_DEFINITION_KEYS, UnusableDefinition, VariableSource,
 };
 use super::document::{ConfigNode, ConfigValue};
 use super::files::{self, SectionReader};
@@ -23,9 +23,12 @@ use super::value::is_variable_name;
 use super::{ResolvedSettings, problem};
 use crate::toolbox::{NamePattern, READ_ONLY_TTL, ToolCacheRule, ToolCacheSettings};
 
-/// Names of the two tables.
+/// Names of the tables.
 pub(super) const SERVERS: &str = "mcpServers";
 pub(super) const REST_TOOLS: &str = "restTools";
+pub(super) const OPENAPI: &str = "openapi";
+/// Name of that table in `.ai-agent.json`.
+pub(super) const OPENAPI_SPECS: &str = "openapiSpecs";
 
 /// Names below a server, in our own files.
 const SERVER_KEYS: [&str; 5] =
@@ -244,7 +247,7 @@ fn read_on_top(mut settings: ToolCacheSettings, path: &Path) -> Result<ToolCache
     Ok(settings)
 }
 
-/// Reads `mcpServers`, `restTools` or `providers`.
+/// Reads `mcpServers`, `restTools`, `openapi` or `providers`.
 pub(super) fn read_tools(table: &str, node: &ConfigNode, reader: &mut SectionReader) {
     let is_ours = reader.is_our_file();
     let ConfigValue::Table(owners) = &node.value else {
@@ -269,6 +272,11 @@ pub(super) fn read_tools(table: &str, node: &ConfigNode, reader: &mut SectionRea
                 (PROVIDERS, _) => {}
                 (SERVERS, entry) if SERVER_DEFINITION_KEYS.contains(&entry) => {}
                 (REST_TOOLS, entry) if REST_DEFINITION_KEYS.contains(&entry) => {}
+                (OPENAPI | OPENAPI_SPECS, entry) if OPENAPI_DEFINITION_KEYS.contains(&entry) => {}
+                (OPENAPI | OPENAPI_SPECS, "cache") => {
+                    let owner = format!("openapi:{owner}");
+                    read_ttl(&owner, &full, node, reader, ToolSettingValue::RestTtl);
+                }
                 (REST_TOOLS, "cache") => {
                     read_ttl(owner, &full, node, reader, ToolSettingValue::RestTtl);
                 }
@@ -298,10 +306,10 @@ pub(super) fn read_tools(table: &str, node: &ConfigNode, reader: &mut SectionRea
                     }
                 }
                 _ => {
-                    let (cache, more): (&[&str], &[&str]) = if table == SERVERS {
-                        (&SERVER_KEYS, &SERVER_DEFINITION_KEYS)
-                    } else {
-                        (&["cache"], &REST_DEFINITION_KEYS)
+                    let (cache, more): (&[&str], &[&str]) = match table {
+                        SERVERS => (&SERVER_KEYS, &SERVER_DEFINITION_KEYS),
+                        REST_TOOLS => (&["cache"], &REST_DEFINITION_KEYS),
+                        _ => (&["cache"], &OPENAPI_DEFINITION_KEYS),
                     };
                     let known = cache.iter().chain(more);
                     let known: Vec<_> = known.map(|key| format!("{name}.{key}")).collect();
@@ -322,15 +330,17 @@ fn read_definition(
 ) {
     let is_ours = reader.is_our_file();
     let mut values = NodeReader::default();
-    let read = match table {
-        SERVERS => {
-            definitions::read_server(owner, name, node, &mut values).map(AgentDefinition::Server)
-        }
-        REST_TOOLS => definitions::read_rest_tool(owner, name, node, &mut values)
-            .map(AgentDefinition::RestTool),
-        _ => providers::read_provider(owner, name, node, is_ours, &mut values)
-            .map(AgentDefinition::Provider),
-    };
+    let read =
+        match table {
+            SERVERS => definitions::read_server(owner, name, node, &mut values)
+                .map(AgentDefinition::Server),
+            REST_TOOLS => definitions::read_rest_tool(owner, name, node, &mut values)
+                .map(AgentDefinition::RestTool),
+            OPENAPI | OPENAPI_SPECS => definitions::read_openapi(owner, name, node, &mut values)
+                .map(AgentDefinition::OpenApi),
+            _ => providers::read_provider(owner, name, node, is_ours, &mut values)
+                .map(AgentDefinition::Provider),
+        };
     let read = match values.problems.first() {
         Some(problem) if !is_ours => {
             let below = problem.key.strip_prefix(name).unwrap_or(&problem.key);

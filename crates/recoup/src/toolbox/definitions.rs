@@ -1,4 +1,4 @@
-//! Tools as the configuration defines them: MCP servers and REST endpoints.
+//! Tools as the configuration defines them: MCP servers, REST endpoints and OpenAPI documents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -48,6 +48,8 @@ pub(crate) struct RestToolDefinition {
     pub(crate) method: String,
     /// With `${parameters.NAME}` for the arguments.
     pub(crate) url: String,
+    /// Names in the query, each with the argument that is added when it is given.
+    pub(crate) query: BTreeMap<String, String>,
     /// Headers, already expanded; their values may be secret.
     pub(crate) headers: BTreeMap<String, String>,
     /// JSON schema of the arguments.
@@ -55,4 +57,21 @@ pub(crate) struct RestToolDefinition {
     /// Template of a JSON body, with `${parameters.NAME}`.
     pub(crate) body: Option<Value>,
     pub(crate) timeout: Option<Duration>,
+}
+
+/// An OpenAPI document whose operations are REST tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenApiDefinition {
+    /// Name in agent files: `openapi:NAME`.
+    pub(crate) name: String,
+    /// The document, relative to the project's root.
+    pub(crate) spec: PathBuf,
+    /// Address of the API; none for the document's first server.
+    pub(crate) base_url: Option<String>,
+    /// Headers, already expanded; their values may be secret.
+    pub(crate) headers: BTreeMap<String, String>,
+    /// Methods in small letters; empty for all.
+    pub(crate) methods: Vec<String>,
+    /// Tags of operations; empty for all.
+    pub(crate) tags: Vec<String>,
 }

@@ -28,7 +28,9 @@ mod writes;
 pub(crate) use call::{CachedCall, IDENTICAL_CALL_WAIT, ToolOutcome, ToolPermit};
 pub(crate) use call_log::CallLog;
 pub(crate) use call_stats::{CallStatsCollector, ToolStats};
-pub(crate) use definitions::{RestToolDefinition, ServerAddress, ServerDefinition};
+pub(crate) use definitions::{
+    OpenApiDefinition, RestToolDefinition, ServerAddress, ServerDefinition,
+};
 pub(crate) use full_definitions::FullToolDefinition;
 pub(crate) use identity::{FingerprintKey, ServerIdentity};
 pub(crate) use pass_reason::PassReason;

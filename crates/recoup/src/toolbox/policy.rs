@@ -28,7 +28,7 @@ const ALL_SERVERS: &str = "*";
 pub(crate) struct ToolCacheSettings {
     /// Policies by the server's name; `*` holds for all.
     pub(crate) servers: BTreeMap<String, ServerCachePolicy>,
-    /// TTLs of REST tools by name.
+    /// TTLs of REST tools by name, and of OpenAPI documents as `openapi:NAME`.
     pub(crate) rest_tools: BTreeMap<String, Ttl>,
 }
 
@@ -44,11 +44,17 @@ impl ToolCacheSettings {
         }
     }
 
-    /// The policy of a REST tool: its own TTL, also if it declares that it writes.
+    /// The policy of a REST tool: its own TTL, also if it declares that it writes. Operations of an
+    /// OpenAPI document, which are named `NAME:OPERATION`, have the document's if they only read.
     pub(crate) fn policy_for_rest(&self, tool: &str) -> ServerCachePolicy {
+        let of_document = || {
+            let (document, _) = tool.rsplit_once(':')?;
+            self.rest_tools.get(&format!("openapi:{document}"))
+        };
         let rule = ToolCacheRule { ttl: self.rest_tools.get(tool).copied(), ..Default::default() };
+        let default_ttl = of_document().copied();
         let tools = BTreeMap::from([(NamePattern::new(tool), rule)]);
-        ServerCachePolicy { tools, ..ServerCachePolicy::default() }
+        ServerCachePolicy { default_ttl, tools, ..ServerCachePolicy::default() }
     }
 }
 

@@ -11,7 +11,7 @@ fn shown(scene: &Scene) -> String {
     let said = scene.run(&["config", "show", "--json"]);
     assert_eq!(said.code, 0, "{said:?}");
     let rows: Vec<Value> = serde_json::from_str(&said.out).unwrap();
-    let names = ["mcpServers", "restTools", "providers", "agents"];
+    let names = ["mcpServers", "restTools", "openapi", "providers", "agents"];
     let is_meant =
         |row: &&Value| names.iter().any(|name| row["key"].as_str().unwrap().starts_with(name));
     let line = |row: &Value| format!("{} = {}", row["key"].as_str().unwrap(), row["value"]);
@@ -66,6 +66,13 @@ bodyTemplate = { city = "${parameters.city}" }
 parametersSchema = { type = "object" }
 timeout = "5s"
 cache = "10m"
+[openapi.pets]
+spec = "~/pets.yaml"
+base_url = "https://pets.example"
+headers = { Key = "topsecret" }
+includeMethods = ["get"]
+tagFilter = ["read"]
+cache = "1h"
 "#;
 
 #[test]
@@ -78,6 +85,8 @@ fn definitions_are_shown_without_values_of_variables_and_headers() {
     mcpServers.files.cache = "5m"
     mcpServers.off = "server"
     mcpServers.web = "https://***@mcp.example/sse (headers Authorization)"
+    openapi.pets = "~/pets.yaml at https://pets.example (headers Key)"
+    openapi.pets.cache = "1h"
     providers.anthropic = "anthropic at https://gateway.example (key in ANTHROPIC_API_KEY)"
     providers.work = "openai at https://llm.example/v1 (key in WORK_KEY)"
     restTools.weather = "POST https://w.example/${parameters.city} (headers Key)"
@@ -94,7 +103,10 @@ fn an_agent_can_use_what_is_defined_and_nothing_else() {
     error: a.ai:3: tools: unknown tool "fils"; did you mean files?
     error: a.ai:3: tools: off cannot be used: mcpServers.off.enabled is false
     "#);
-    assert_eq!(check(&scene, "web, weather", "work/any, anthropic/claude-sonnet-4-5"), VALID);
+    assert_eq!(
+        check(&scene, "web, weather, 'openapi:pets'", "work/any, anthropic/claude-sonnet-4-5"),
+        VALID
+    );
     scene.env("FILES_TOKEN", "x");
     assert_eq!(check(&scene, "files", "ollama/qwen3"), VALID);
     scene.env("OPENAI_BASE_URL", "http://elsewhere.example/v1");
@@ -132,6 +144,7 @@ fn the_other_programs_file_counts_after_trust_and_its_faults_hinder_only_agents(
                 "socket": {"type": "websocket", "url": "wss://x"}
             },
             "restTools": {"weather": {"url": "https://w.example"}},
+            "openapiSpecs": {"pets": {"spec": "pets.json", "odd": 1}, "open": {"spec": "o.json", "headers": {"K": "v"}}},
             "defaults": {"x": 1}
         }"#,
     );
@@ -151,12 +164,14 @@ fn the_other_programs_file_counts_after_trust_and_its_faults_hinder_only_agents(
       mcpServers.swap = ${FROM_FILE}
       mcpServers.socket = cannot be used: expected type stdio with command, or http or sse with url; others are not supported
       restTools.weather = GET https://w.example
+      openapiSpecs.pets = pets.json
+      openapiSpecs.open = cannot be used: headers need a baseUrl: the document must not decide who receives them
       providers.mine = openai at https://llm.example/v1 (key in MY_KEY)
       providers.literal = cannot be used: apiKey: keys are read from the environment only: write "${NAME_OF_A_VARIABLE}"
       providers.google = cannot be used: type "google" is not supported: expected anthropic, or openai for an API with chat completions
     Trusted: .ai-agent.json
     "#);
-    assert_eq!(check(&scene, "files, weather", "mine/x"), VALID);
+    assert_eq!(check(&scene, "files, weather, 'openapi:pets'", "mine/x"), VALID);
     assert_snapshot!(check(&scene, "unset, swap, socket", "literal/x, google/gemini"), @r#"
     error: a.ai:2: models: the provider literal cannot be used: .ai-agent.json: providers.literal: apiKey: keys are read from the environment only: write "${NAME_OF_A_VARIABLE}"
     error: a.ai:2: models: the provider google cannot be used: .ai-agent.json: providers.google: type "google" is not supported: expected anthropic, or openai for an API with chat completions

@@ -252,7 +252,7 @@ fn every_problem_has_its_file_line_and_key() {
     error: bad.ai:5: maxTurns: expected a whole number above 0 (got "lots")
     error: bad.ai:6: maxOutputTokens: expected a whole number above 0 (got 0)
     error: bad.ai:7: tools: unknown tool "gthub": define it in [mcpServers.gthub] or [restTools.gthub]
-    error: bad.ai:7: tools: openapi:pets: OpenAPI documents are not supported; define each operation in [restTools.NAME]
+    error: bad.ai:7: tools: unknown tool "openapi:pets": define it in [openapi.pets]
     error: bad.ai:9: agents: there is no file gone.ai
     error: bad.ai:11: output.format: expected text, json or markdown (got "yaml")
     error: bad.ai:12: output.schema: expected a JSON schema, which is an object (got "no")

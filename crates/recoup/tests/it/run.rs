@@ -4,6 +4,7 @@ mod answers;
 mod breaks;
 mod effects;
 mod identity;
+mod openapi;
 mod other_agents;
 mod recordings;
 

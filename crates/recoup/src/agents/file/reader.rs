@@ -326,7 +326,8 @@ impl<'a> AgentFileReader<'a> {
         let names = || {
             let own = self.agent.servers.iter().chain(&settings.servers);
             let rest = settings.rest_tools.iter().map(|tool| tool.name.as_str());
-            own.map(|server| server.name.as_str()).chain(rest)
+            let documents = settings.openapi.iter().map(|document| document.name.as_str());
+            own.map(|server| server.name.as_str()).chain(rest).chain(documents)
         };
         let mut wrong = Vec::new();
         for NamedTool { name, line } in &self.agent.tools {
@@ -346,15 +347,18 @@ impl<'a> AgentFileReader<'a> {
             }
             let faulty = settings.unusable.iter().filter_map(|it| it.key.split_once('.'));
             let faulty = faulty.filter(|(table, _)| *table != "providers").map(|(_, name)| name);
-            let reason = settings
-                .unusable_reason("mcpServers", name)
-                .or_else(|| settings.unusable_reason("restTools", name));
+            let document = name.strip_prefix("openapi:");
+            let (tables, bare): (&[&str], &str) = match document {
+                Some(document) => (&["openapi", "openapiSpecs"], document),
+                None => (&["mcpServers", "restTools"], name),
+            };
+            let reason = tables.iter().find_map(|table| settings.unusable_reason(table, bare));
             let message = match (reason, nearest_name(name, names().chain(faulty))) {
                 (Some(reason), _) => format!("{name} cannot be used: {reason}"),
-                (None, _) if name.starts_with("openapi:") => format!(
-                    "{name}: OpenAPI documents are not supported; define each operation in [restTools.NAME]"
-                ),
                 (None, Some(meant)) => format!("unknown tool {name:?}; did you mean {meant}?"),
+                (None, None) if document.is_some() => {
+                    format!("unknown tool {name:?}: define it in [openapi.{bare}]")
+                }
                 (None, None) => format!(
                     "unknown tool {name:?}: define it in [mcpServers.{name}] or [restTools.{name}]"
                 ),

@@ -1,4 +1,4 @@
-//! All tools of one run: MCP servers and REST endpoints, through the tool cache.
+//! All tools of one run: MCP servers, REST endpoints and OpenAPI documents, through the tool cache.
 //!
 //! Servers start when they are needed: a call whose result is cached needs none, and the tools of a
 //! server are remembered. The tool cache has two hooks, `look_up_result` and `keep_result` in
@@ -7,6 +7,7 @@
 mod cached_calls;
 mod content;
 mod large_output;
+mod openapi;
 mod permission;
 mod repeats;
 mod rest;
@@ -185,13 +186,20 @@ impl Toolset {
             let is_own = agent.servers.iter().any(|server| server.name == *name);
             let server = settings.servers.iter().find(|server| server.name == *name);
             let rest = settings.rest_tools.iter().find(|rest| rest.name == *name);
-            match (server, rest) {
+            let document = settings.openapi.iter().find(|document| document.name == *name);
+            let mut add_rest = |rest: &RestToolDefinition| -> Result<()> {
+                let tool = RestTool::open(rest, &options, root, open_cache)?;
+                rest_tools.push(Arc::new(tool));
+                Ok(())
+            };
+            match (server, rest, document) {
                 _ if is_own => {}
-                (Some(server), _) => wanted.push(server),
-                (None, Some(rest)) => {
-                    rest_tools.push(Arc::new(RestTool::open(rest, &options, root, open_cache)?));
+                (Some(server), ..) => wanted.push(server),
+                (None, Some(rest), _) => add_rest(rest)?,
+                (None, None, Some(document)) => {
+                    openapi::read_operations(document, root)?.iter().try_for_each(add_rest)?;
                 }
-                (None, None) => {
+                (None, None, None) => {
                     let message = format!("{}: tools: unknown tool {name:?}", agent.path.display());
                     return Err(Error::usage(message));
                 }

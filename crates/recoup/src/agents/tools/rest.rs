@@ -44,7 +44,7 @@ impl RestTool {
         root: &Path,
         open_cache: &dyn Fn(ToolCacheRequest<'_>) -> Result<ToolCache>,
     ) -> Result<Self> {
-        let RestToolDefinition { name, method, url, headers, body, .. } = definition;
+        let RestToolDefinition { name, method, url, query, headers, body, .. } = definition;
         let wrong = |why: String| Error::usage(format!("restTools.{name}: {why}"));
         let method = method.to_ascii_uppercase();
         let parsed: Method =
@@ -62,9 +62,13 @@ impl RestTool {
             value: body.to_string().into_bytes(),
             may_be_plain: true,
         }));
+        let mut endpoint = url.clone();
+        for (name, argument) in query {
+            endpoint = format!("{endpoint}&{name}={PLACE}{argument}}}");
+        }
         let cache = open_cache(ToolCacheRequest {
             name,
-            server: ServerIdentity::of_rest(&method, url),
+            server: ServerIdentity::of_rest(&method, &endpoint),
             directory: root.to_owned(),
             config: None,
             credential_variables: &[],
@@ -99,10 +103,17 @@ impl RestTool {
 
     /// Sends the request.
     pub(super) fn ask(&self, call: &OngoingCall<'_>) -> Result<RpcAnswer> {
-        let RestToolDefinition { name, .. } = &self.definition;
+        let RestToolDefinition { name, parameters, .. } = &self.definition;
         let doing = || format!("REST tool {name}");
         let nothing = Map::new();
         let arguments = call.arguments.as_object().unwrap_or(&nothing);
+        let required = parameters["required"].as_array().into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            if arguments.get(name).is_none_or(Value::is_null) {
+                let message = format!("{}: the argument {name:?} is missing", doing());
+                return Err(Error::usage(message));
+            }
+        }
         let url = self.fill_url(arguments)?;
         let mut headers = self.fill_headers(arguments)?;
         let body = self.definition.body.as_ref().and_then(|body| fill_body(body, arguments));
@@ -136,18 +147,35 @@ impl RestTool {
         let url = Url::parse(&expand(&self.definition.url, value)).ok();
         // `..` would lead to another endpoint.
         let parts = |url: &Url| (url.origin(), url.path_segments().map(Iterator::count));
-        url.filter(|url| parts(url) == parts(&self.shape)).ok_or_else(|| {
+        let url = url.filter(|url| parts(url) == parts(&self.shape));
+        let mut url = url.ok_or_else(|| {
             let name = &self.definition.name;
             Error::usage(format!("REST tool {name}: the arguments lead to another URL"))
-        })
+        })?;
+        for (name, argument) in &self.definition.query {
+            let values = match arguments.get(argument) {
+                None | Some(Value::Null) => continue,
+                Some(Value::Array(values)) => values.as_slice(),
+                Some(value) => std::slice::from_ref(value),
+            };
+            for value in values {
+                url.query_pairs_mut().append_pair(name, &argument_text(Some(value)));
+            }
+        }
+        Ok(url)
     }
 
     fn fill_headers(&self, arguments: &Map<String, Value>) -> Result<HeaderMap> {
         let value = |name: &str| argument_text(arguments.get(name));
+        // A header that is nothing but a missing argument is left out.
+        let is_given = |(_, text): &(&String, &String)| {
+            place_name(text).is_none_or(|name| arguments.get(name).is_some_and(|it| !it.is_null()))
+        };
         let filled: Vec<(String, String)> = self
             .definition
             .headers
             .iter()
+            .filter(is_given)
             .map(|(name, text)| (name.clone(), expand(text, value)))
             .collect();
         header_map(filled.iter().map(|(name, text)| (name, text)))
@@ -270,6 +298,12 @@ fn expand(text: &str, value: impl Fn(&str) -> String) -> String {
     expanded + rest
 }
 
+/// Name of the argument that is all of the text.
+fn place_name(text: &str) -> Option<&str> {
+    let name = text.strip_prefix(PLACE).and_then(|name| name.strip_suffix('}'));
+    name.filter(|name| !name.contains('}'))
+}
+
 /// Text of an argument: strings without quotes, nothing for a missing one.
 fn argument_text(value: Option<&Value>) -> String {
     match value {
@@ -294,8 +328,7 @@ fn encode_percent(text: &str) -> String {
 fn fill_body(template: &Value, arguments: &Map<String, Value>) -> Option<Value> {
     let filled = match template {
         Value::String(text) => {
-            let whole = text.strip_prefix(PLACE).and_then(|name| name.strip_suffix('}'));
-            if let Some(name) = whole.filter(|name| !name.contains('}')) {
+            if let Some(name) = place_name(text) {
                 return arguments.get(name).cloned();
             }
             Value::String(expand(text, |name| argument_text(arguments.get(name))))

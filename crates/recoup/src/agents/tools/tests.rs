@@ -147,6 +147,7 @@ fn rest(name: &str, method: &str, url: &str) -> RestToolDefinition {
         description: String::new(),
         method: method.to_owned(),
         url: url.to_owned(),
+        query: BTreeMap::new(),
         headers: BTreeMap::new(),
         parameters: json!({ "type": "object" }),
         body: None,

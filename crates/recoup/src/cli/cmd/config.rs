@@ -210,6 +210,12 @@ impl KeysArgs {
                 "HTTP requests that agents may use as tools, in `[restTools.NAME]`",
             ),
             table(
+                "openapi",
+                "a table for each OpenAPI document, with spec, baseUrl, headers, includeMethods, \
+                 tagFilter and cache",
+                "OpenAPI documents whose operations agents may use as tools, in `[openapi.NAME]`",
+            ),
+            table(
                 "providers",
                 "a table for each provider, with type, base_url and key_env",
                 "further providers of models for agents, in `[providers.NAME]`, beside anthropic, \

@@ -85,7 +85,7 @@ impl UninstallArgs {
         // Top-level keys of our configuration.
         let words: Vec<&str> = config::show::all_keys()
             .map(|key| key.name.split('.').next().unwrap_or(key.name))
-            .chain(["prices", "mcpServers", "restTools"])
+            .chain(["prices", "mcpServers", "restTools", "openapi"])
             .collect();
         let ground = PurgeTarget { own, user_home: &places.home, words: &words };
         let purge = self.purge.then(|| purge::plan_purge(ground)).transpose()?;
