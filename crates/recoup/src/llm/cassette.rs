@@ -386,7 +386,8 @@ impl Cassette {
         }
         if self.begins.swap(false, Ordering::Relaxed) {
             fsx::ensure_private_dir(fsx::parent(&self.path))?;
-            fsx::write_atomic(&self.path, b"")?;
+            // One that a process with the same id has left.
+            fsx::remove(&self.path)?;
         }
         // The file is renamed by nobody.
         fsx::append_shared(&self.path, text.as_bytes(), u64::MAX).map(drop)
